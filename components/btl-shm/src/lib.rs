@@ -1,0 +1,1 @@
+//! Shared memory between the processes of a node.

@@ -1,0 +1,1 @@
+//! The BTL to copy from.

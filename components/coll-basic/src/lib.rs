@@ -1,0 +1,1 @@
+//! Collectives by trees and recursive doubling over point-to-point.

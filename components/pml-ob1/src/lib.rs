@@ -1,0 +1,1 @@
+//! MPI point-to-point over byte transport layers.

@@ -1,0 +1,326 @@
+//! How an author writes a BTL: safe traits, from which [`module`] makes the table.
+//!
+//! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`],
+//! [`BtlPut`], [`BtlAtomics`], [`BtlMemory`], [`BtlSleep`]) and is added to the table by name:
+//! `module(shm).get().sleep().build()`. What is not added is not offered, so capabilities cannot
+//! differ from the code.
+
+use crate::table::*;
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use oxmpi_mca::{MemKind, SliceRef, Status};
+
+/// A device. Shared by all threads; hot verbs of one context are serialised by the caller.
+pub trait Btl: Send + Sync + Sized + 'static {
+    /// One per peer process.
+    type Endpoint: Send + Sync + 'static;
+
+    fn attrs(&self) -> BtlAttrs;
+
+    /// `None`: this device does not reach that process.
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<Self::Endpoint>>, Status>;
+
+    /// The endpoint goes after this call.
+    fn del_proc(&self, _endpoint: &Self::Endpoint) {}
+
+    /// Sends, or answers `NO_RESOURCE` having done nothing.
+    fn send(&self, endpoint: &Self::Endpoint, ctx: u32, msg: &Message<'_>) -> Status;
+
+    /// Takes what arrived and completed on `ctx`; returns how many events it handled.
+    fn progress(&self, ctx: u32) -> i32;
+
+    /// Last call; nothing else runs.
+    fn finalize(&self) {}
+}
+
+/// Reads remote memory.
+pub trait BtlGet: Btl {
+    fn get(&self, endpoint: &Self::Endpoint, ctx: u32, rma: &RmaDesc) -> Status;
+}
+/// Writes remote memory.
+pub trait BtlPut: Btl {
+    fn put(&self, endpoint: &Self::Endpoint, ctx: u32, rma: &RmaDesc) -> Status;
+    fn flush(&self, endpoint: Option<&Self::Endpoint>, ctx: u32) -> Status;
+}
+/// Updates remote memory.
+pub trait BtlAtomics: Btl {
+    fn atomic(&self, endpoint: &Self::Endpoint, ctx: u32, op: &AtomicDesc) -> Status;
+}
+/// Needs memory registered before remote access.
+pub trait BtlMemory: Btl {
+    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind) -> Result<RegHandle, Status>;
+    fn deregister(&self, handle: &RegHandle) -> Status;
+}
+/// Lets a waiter sleep.
+pub trait BtlSleep: Btl {
+    /// `None`: something has arrived, do not sleep.
+    fn arm(&self, ctx: u32) -> Option<WaitWord>;
+    fn disarm(&self, ctx: u32);
+}
+
+/// A message to send, as the author sees it.
+#[repr(transparent)]
+pub struct Message<'a>(SendDesc, PhantomData<&'a ()>);
+
+impl Message<'_> {
+    #[inline(always)]
+    pub fn tag(&self) -> u8 {
+        self.0.tag as u8
+    }
+    #[inline(always)]
+    pub fn header(&self) -> &[u8] {
+        // SAFETY: the sender's descriptor is valid for the call.
+        unsafe { core::slice::from_raw_parts(self.0.hdr, self.0.hdr_len as usize) }
+    }
+    /// Bytes of payload behind the header.
+    #[inline(always)]
+    pub fn payload_len(&self) -> usize {
+        self.0.len as usize
+    }
+    /// Header and payload together.
+    #[inline(always)]
+    pub fn total_len(&self) -> usize {
+        self.0.hdr_len as usize + self.0.len as usize
+    }
+    /// Writes `payload_len` bytes of payload.
+    ///
+    /// # Safety
+    /// `dst` must be writable for that many bytes.
+    #[inline(always)]
+    pub unsafe fn write_payload(&self, dst: *mut u8) {
+        match self.0.pack {
+            None => {
+                if self.0.len > 0 {
+                    // SAFETY: the sender's payload is readable, `dst` writable by the caller's promise.
+                    unsafe { core::ptr::copy_nonoverlapping(self.0.payload, dst, self.0.len as usize) }
+                }
+            }
+            Some(pack) => pack(self.0.pack_ctx, 0, dst, self.0.len),
+        }
+    }
+    /// The raw descriptor.
+    #[inline(always)]
+    pub fn desc(&self) -> &SendDesc {
+        &self.0
+    }
+}
+
+mod thunk {
+    use super::*;
+
+    // SAFETY (all thunks): the host passes the state that `module` made and endpoints that
+    // `add_procs` gave, under the serialisation of the contract.
+    macro_rules! at {
+        ($t:ty, $p:expr) => {
+            // SAFETY: see the module's note.
+            unsafe { &*($p as *const $t) }
+        };
+    }
+
+    pub extern "C" fn add_procs<T: Btl>(
+        s: *mut c_void,
+        procs: SliceRef<ProcInfo>,
+        out: *mut *mut Endpoint,
+    ) -> Status {
+        let run = std::panic::AssertUnwindSafe(|| {
+            // SAFETY: the host passes `procs.len` entries in both arrays.
+            for (i, p) in unsafe { procs.get() }.iter().enumerate() {
+                let ep = match at!(T, s).add_proc(p) {
+                    Ok(Some(ep)) => Box::into_raw(ep).cast(),
+                    Ok(None) => core::ptr::null_mut(),
+                    Err(e) => return e,
+                };
+                // SAFETY: as above.
+                unsafe { *out.add(i) = ep };
+            }
+            Status::OK
+        });
+        std::panic::catch_unwind(run).unwrap_or(Status::PANICKED)
+    }
+    pub extern "C" fn del_procs<T: Btl>(s: *mut c_void, eps: SliceRef<*mut Endpoint>) -> Status {
+        let run = std::panic::AssertUnwindSafe(|| {
+            // SAFETY: endpoints from `add_procs`, each given back once.
+            for &ep in unsafe { eps.get() } {
+                if !ep.is_null() {
+                    // SAFETY: as above.
+                    let ep = unsafe { Box::from_raw(ep as *mut T::Endpoint) };
+                    at!(T, s).del_proc(&ep);
+                }
+            }
+            Status::OK
+        });
+        std::panic::catch_unwind(run).unwrap_or(Status::PANICKED)
+    }
+    pub extern "C" fn finalize<T: Btl>(s: *mut c_void) -> Status {
+        let run = std::panic::AssertUnwindSafe(|| {
+            // SAFETY: last call; `module` made it with Box::into_raw.
+            let module = unsafe { Box::from_raw(s as *mut T) };
+            module.finalize();
+            Status::OK
+        });
+        std::panic::catch_unwind(run).unwrap_or(Status::PANICKED)
+    }
+    pub extern "C" fn send<T: Btl>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const SendDesc,
+    ) -> Status {
+        at!(T, s).send(at!(T::Endpoint, ep), ctx, at!(Message<'_>, d))
+    }
+    pub extern "C" fn progress<T: Btl>(s: *mut c_void, ctx: u32) -> i32 {
+        at!(T, s).progress(ctx)
+    }
+    pub extern "C" fn get<T: BtlGet>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const RmaDesc,
+    ) -> Status {
+        at!(T, s).get(at!(T::Endpoint, ep), ctx, at!(RmaDesc, d))
+    }
+    pub extern "C" fn put<T: BtlPut>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const RmaDesc,
+    ) -> Status {
+        at!(T, s).put(at!(T::Endpoint, ep), ctx, at!(RmaDesc, d))
+    }
+    pub extern "C" fn flush<T: BtlPut>(s: *mut c_void, ep: *mut Endpoint, ctx: u32) -> Status {
+        let ep = if ep.is_null() { None } else { Some(at!(T::Endpoint, ep)) };
+        at!(T, s).flush(ep, ctx)
+    }
+    pub extern "C" fn atomic<T: BtlAtomics>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const AtomicDesc,
+    ) -> Status {
+        at!(T, s).atomic(at!(T::Endpoint, ep), ctx, at!(AtomicDesc, d))
+    }
+    pub extern "C" fn register<T: BtlMemory>(
+        s: *mut c_void,
+        addr: *mut u8,
+        len: u64,
+        access: u32,
+        kind: MemKind,
+        out: *mut RegHandle,
+    ) -> Status {
+        match at!(T, s).register(addr, len, access, kind) {
+            Ok(h) => {
+                // SAFETY: the host's out pointer.
+                unsafe { *out = h };
+                Status::OK
+            }
+            Err(e) => e,
+        }
+    }
+    pub extern "C" fn deregister<T: BtlMemory>(s: *mut c_void, h: *const RegHandle) -> Status {
+        at!(T, s).deregister(at!(RegHandle, h))
+    }
+    pub extern "C" fn arm<T: BtlSleep>(s: *mut c_void, ctx: u32, out: *mut WaitWord) -> Status {
+        match at!(T, s).arm(ctx) {
+            Some(w) => {
+                // SAFETY: the host's out pointer.
+                unsafe { *out = w };
+                Status::OK
+            }
+            None => Status::PENDING,
+        }
+    }
+    pub extern "C" fn disarm<T: BtlSleep>(s: *mut c_void, ctx: u32) {
+        at!(T, s).disarm(ctx)
+    }
+}
+
+/// Builds the module of a device: `module(dev).get().sleep().build()`.
+pub struct ModuleBuilder<T: Btl> {
+    device: T,
+    table: BtlTable,
+}
+
+/// Starts with the basic verbs of `device`.
+pub fn module<T: Btl>(device: T) -> ModuleBuilder<T> {
+    ModuleBuilder {
+        device,
+        table: BtlTable {
+            size: core::mem::size_of::<BtlTable>() as u32,
+            version: 1,
+            add_procs: Some(thunk::add_procs::<T>),
+            del_procs: Some(thunk::del_procs::<T>),
+            finalize: Some(thunk::finalize::<T>),
+            send: Some(thunk::send::<T>),
+            progress: Some(thunk::progress::<T>),
+            rma_version: RMA_VERSION,
+            reserved: 0,
+            get: None,
+            put: None,
+            flush: None,
+            atomic: None,
+            register_mem: None,
+            deregister_mem: None,
+            arm: None,
+            disarm: None,
+        },
+    }
+}
+
+impl<T: Btl> ModuleBuilder<T> {
+    pub fn get(mut self) -> Self
+    where
+        T: BtlGet,
+    {
+        self.table.get = Some(thunk::get::<T>);
+        self
+    }
+    /// Offers `get` only if `yes`: what the machine permits is known when the device opens.
+    pub fn get_if(self, yes: bool) -> Self
+    where
+        T: BtlGet,
+    {
+        if yes { self.get() } else { self }
+    }
+    pub fn put(mut self) -> Self
+    where
+        T: BtlPut,
+    {
+        self.table.put = Some(thunk::put::<T>);
+        self.table.flush = Some(thunk::flush::<T>);
+        self
+    }
+    pub fn atomics(mut self) -> Self
+    where
+        T: BtlAtomics,
+    {
+        self.table.atomic = Some(thunk::atomic::<T>);
+        self
+    }
+    pub fn memory(mut self) -> Self
+    where
+        T: BtlMemory,
+    {
+        self.table.register_mem = Some(thunk::register::<T>);
+        self.table.deregister_mem = Some(thunk::deregister::<T>);
+        self
+    }
+    pub fn sleep(mut self) -> Self
+    where
+        T: BtlSleep,
+    {
+        self.table.arm = Some(thunk::arm::<T>);
+        self.table.disarm = Some(thunk::disarm::<T>);
+        self
+    }
+    /// The module for `open`'s list. Device and table live until `finalize` (the table for good).
+    pub fn build(self) -> BtlModule {
+        let attrs = self.device.attrs();
+        BtlModule {
+            size: core::mem::size_of::<BtlModule>() as u32,
+            reserved: 0,
+            state: Box::into_raw(Box::new(self.device)).cast(),
+            table: Box::leak(Box::new(self.table)),
+            attrs,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The contract of a byte transport layer (BTL): moves active messages and, where the device can,
+//! reads, writes and updates remote memory.
+//!
+//! **Life of a module.** The host opens the component and gets its modules (one per device), copies
+//! each accepted module into a full [`Btl`] table of its own, calls `add_procs` for processes when
+//! they are first talked to (in any order, one or many at a time), then the hot verbs, and at the
+//! end `finalize`, after which nothing is called. A component is never unloaded.
+//!
+//! **Contexts and threads.** Every hot verb names a context `ctx` (below `BtlAttrs::contexts`). The
+//! caller serialises the verbs of one context of one module (it holds the CRI's lock, or only one
+//! thread makes calls); verbs on different contexts run concurrently. `add_procs`, `del_procs` and
+//! registration may run concurrently with everything. Receive callbacks run inside `progress`,
+//! under the same serialisation, and may send on that context.
+//!
+//! **Order.** Messages sent on one context to one endpoint arrive in the order of the `send` calls
+//! that returned OK. A send is *visible* to the receiver (its `progress`, or a doorbell if it
+//! sleeps, will find it) when the call returns OK.
+//!
+//! **Back-pressure.** `NO_RESOURCE` means: nothing happened, offer it again after progress.
+
+mod author;
+mod table;
+
+pub use author::{Btl, BtlAtomics, BtlGet, BtlMemory, BtlPut, BtlSleep, Message, ModuleBuilder, module};
+pub use table::*;

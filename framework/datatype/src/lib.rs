@@ -1,0 +1,12 @@
+//! Layout of user data as plain data, and the pure functions that walk it.
+//!
+//! A [`TypeDesc`] describes one element of an MPI datatype (MPI 5.0 §5.1): how many bytes it packs
+//! to, its bounds, and its data as normalised [`Run`]s. Components get descriptors by pointer and
+//! link this crate for `pack`, `unpack` and the reduction kernels. **No static, no thread.**
+
+mod desc;
+pub mod kernel;
+mod walk;
+
+pub use desc::{Base, Run, TypeDesc, TypeRef, flag};
+pub use walk::{pack, unpack};

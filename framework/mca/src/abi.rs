@@ -1,0 +1,166 @@
+//! The first thing the host reads of a component, and the small types everything else is made of.
+//!
+//! **The first 16 bytes of [`Descriptor`] never change.** Nothing behind them is read until magic,
+//! versions and size have passed. All structs grow at the end only, and only in minor versions;
+//! docs/abi.md holds a hash of this file so that it cannot change unnoticed.
+
+use crate::host::HostTable;
+use crate::params::{ParamDecl, ParamValue};
+use crate::status::Status;
+use core::ffi::c_void;
+
+/// "OXMPICMP", little-endian.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"OXMPICMP");
+pub const ABI_MAJOR: u16 = 1;
+pub const ABI_MINOR: u16 = 0;
+
+/// Pointer width, byte order and cache line a component was built for; equal or refused.
+pub const TARGET: &str = concat_target();
+
+const fn concat_target() -> &'static str {
+    if cfg!(all(target_pointer_width = "64", target_endian = "little")) {
+        "64-le-line64"
+    } else {
+        "unsupported"
+    }
+}
+
+/// Borrowed text. The bytes live as long as the component (for what a component gives) or the call
+/// (for what a call takes). UTF-8, not terminated.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StrRef {
+    pub ptr: *const u8,
+    pub len: usize,
+}
+
+impl StrRef {
+    pub const EMPTY: StrRef = StrRef::new("");
+
+    pub const fn new(s: &'static str) -> StrRef {
+        StrRef { ptr: s.as_ptr(), len: s.len() }
+    }
+
+    /// For the duration of a call.
+    pub const fn of(s: &str) -> StrRef {
+        StrRef { ptr: s.as_ptr(), len: s.len() }
+    }
+
+    /// The text, or `None` when it is not UTF-8 or the pointer is null with a length.
+    ///
+    /// # Safety
+    /// `ptr` must be readable for `len` bytes for the lifetime chosen by the caller.
+    pub unsafe fn get<'a>(self) -> Option<&'a str> {
+        if self.len == 0 {
+            return Some("");
+        }
+        if self.ptr.is_null() || self.len > isize::MAX as usize {
+            return None;
+        }
+        // SAFETY: not null, length bounded; readability is the caller's promise.
+        core::str::from_utf8(unsafe { core::slice::from_raw_parts(self.ptr, self.len) }).ok()
+    }
+}
+
+/// Pointer and element count.
+#[repr(C)]
+pub struct SliceRef<T> {
+    pub ptr: *const T,
+    pub len: usize,
+}
+
+impl<T> Clone for SliceRef<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for SliceRef<T> {}
+
+impl<T> SliceRef<T> {
+    pub const fn new(s: &'static [T]) -> SliceRef<T> {
+        SliceRef { ptr: s.as_ptr(), len: s.len() }
+    }
+
+    /// # Safety
+    /// `ptr` must point to `len` initialised values for the lifetime chosen by the caller.
+    pub unsafe fn get<'a>(self) -> &'a [T] {
+        if self.len == 0 || self.ptr.is_null() {
+            return &[];
+        }
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts(self.ptr, self.len) }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    pub major: u16,
+    pub minor: u16,
+    pub patch: u32,
+}
+
+/// What a component's one exported function returns a pointer to.
+#[repr(C)]
+pub struct Descriptor {
+    // --- the 16 bytes that never change ---
+    pub magic: u64,
+    pub abi_major: u16,
+    pub abi_minor: u16,
+    /// Bytes of this struct as the component was built with it.
+    pub size: u32,
+    // --- checked next ---
+    pub target: StrRef,
+    pub framework: StrRef,
+    pub framework_version: Version,
+    pub name: StrRef,
+    pub version: Version,
+    /// Other names the component answers to (`sm`, `vader` for `shm`).
+    pub aliases: SliceRef<StrRef>,
+    pub params: SliceRef<ParamDecl>,
+    /// The text of the component's `help.txt`.
+    pub help: StrRef,
+    /// Makes the component's state for one runtime instance; called once per instance, from one
+    /// thread. Everything a component knows lies behind what this returns.
+    pub open: extern "C" fn(args: *const OpenArgs, out: *mut Opened) -> Status,
+}
+
+// SAFETY: a descriptor is immutable and its pointers are to statics of the component.
+unsafe impl Sync for Descriptor {}
+
+/// What `open` gets.
+#[repr(C)]
+pub struct OpenArgs {
+    pub size: u32,
+    pub reserved: u32,
+    /// Valid until the instance has closed the component.
+    pub host: *const HostTable,
+    /// One value per declared parameter, in the order of the declarations; valid as `host`.
+    pub values: SliceRef<ParamValue>,
+}
+
+/// What `open` gives. `module` is the framework's own table type; several modules (one per device)
+/// stand one behind the other. The host reads `count` of them with the stride the table says.
+#[repr(C)]
+pub struct Opened {
+    pub size: u32,
+    pub priority: i32,
+    pub modules: *const c_void,
+    pub count: usize,
+    pub stride: usize,
+}
+
+const _: () = {
+    assert!(core::mem::offset_of!(Descriptor, magic) == 0);
+    assert!(core::mem::offset_of!(Descriptor, abi_major) == 8);
+    assert!(core::mem::offset_of!(Descriptor, abi_minor) == 10);
+    assert!(core::mem::offset_of!(Descriptor, size) == 12);
+    assert!(core::mem::offset_of!(Descriptor, target) == 16);
+    assert!(core::mem::offset_of!(Descriptor, framework) == 32);
+    assert!(core::mem::offset_of!(Descriptor, open) == 128);
+    assert!(core::mem::size_of::<Descriptor>() == 136);
+    assert!(core::mem::size_of::<StrRef>() == 16);
+    assert!(core::mem::size_of::<Version>() == 8);
+    assert!(core::mem::size_of::<OpenArgs>() == 32);
+    assert!(core::mem::size_of::<Opened>() == 32);
+};

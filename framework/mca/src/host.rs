@@ -1,0 +1,316 @@
+//! What the host gives a component: a table of functions and facts, and a safe view of it.
+//!
+//! Components never resolve symbols from the library that loaded them; everything comes from here,
+//! so an application may open libmpi as it likes. The table is valid from `open` until the instance
+//! has closed the component, and is shared by all components of one instance.
+
+use crate::abi::{SliceRef, StrRef};
+use crate::lock::Lock;
+use crate::request::RequestHeader;
+use crate::status::Status;
+use crate::sync::{AtomicU32, Ordering};
+use core::ffi::c_void;
+
+/// Which memory an address is in. Registration verbs carry it from the first version.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemKind(pub u32);
+
+impl MemKind {
+    pub const HOST: MemKind = MemKind(0);
+}
+
+/// Looked up once per MPI call and passed down; components use no thread-locals on a message's path.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ThreadCtx {
+    /// Communication resource instance this thread uses first.
+    pub cri: u32,
+    /// Small number of the thread within the instance, from 0.
+    pub index: u32,
+    /// Software counters of this thread, or null: `counters[i]` is SPC number i.
+    pub counters: *mut u64,
+    pub host_private: *mut c_void,
+}
+
+/// Communication resource instance: what one flow of messages needs to communicate alone. Its index
+/// is the `ctx` argument of every hot BTL verb; its lock serialises those verbs for that index.
+#[repr(C, align(64))]
+#[derive(Default)]
+pub struct Cri {
+    pub lock: Lock,
+    /// Counts of lock misses and progress calls, written by the lock's holder (misses: by losers).
+    pub lock_misses: AtomicU32,
+}
+
+/// Where and who this instance is. One instance is one rank (several may live in one process).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct JobInfo {
+    pub size: u32,
+    /// Number of this process in the job, and how many there are.
+    pub rank: u32,
+    pub job_size: u32,
+    pub node: u32,
+    pub local_rank: u32,
+    pub local_size: u32,
+    /// Random number of the job, equal in all its processes.
+    pub job_id: u64,
+    /// The node's shared segment (a memfd) and its length when this process got it; -1: none.
+    pub segment_fd: i32,
+    /// More runnable threads than cores are expected on this node.
+    pub oversubscribed: u32,
+    /// Cores this process may use.
+    pub cores: u32,
+    /// Process to name with PR_SET_PTRACER so that node-local peers may read our memory; 0: none.
+    pub keeper_pid: u32,
+}
+
+/// A message as a BTL hands it up. Everything is valid during the callback only.
+#[repr(C)]
+pub struct RecvDesc {
+    pub data: *const u8,
+    pub len: u64,
+    /// Job rank of the process it came from.
+    pub proc: u32,
+    /// Context (CRI) it came in on; its lock is held by the caller.
+    pub ctx: u32,
+    /// The receiving BTL module's `state`.
+    pub module: *mut c_void,
+}
+
+/// Takes an active message. Runs under the CRI's lock; must not block and must not run user code.
+pub type AmReceive = extern "C" fn(ctx: *mut c_void, msg: *const RecvDesc);
+
+/// One row of the instance's table of 256 active-message receivers. A BTL calls
+/// `row.receive(row.ctx, ..)`; rows nobody registered report the tag and close the peer.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct AmEntry {
+    pub receive: AmReceive,
+    pub ctx: *mut c_void,
+}
+
+/// First tag of each framework's active messages: three bits framework, five bits its own.
+pub mod am_tag {
+    pub const BTL: u8 = 0x20;
+    pub const PML: u8 = 0x40;
+    pub const OSC: u8 = 0x60;
+    pub const USER: u8 = 0x80;
+}
+
+pub type ProgressFn = extern "C" fn(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32;
+
+/// The table. Grows at the end; `size` says how far this host's goes.
+#[repr(C)]
+pub struct HostTable {
+    pub size: u32,
+    pub abi_minor: u32,
+    /// First argument of every function below.
+    pub instance: *mut c_void,
+    pub job: *const JobInfo,
+    /// 1 once more than one thread may make MPI calls (level MULTIPLE); may rise, never falls.
+    pub threaded: *const AtomicU32,
+    pub cris: *const Cri,
+    pub num_cris: u32,
+    pub reserved: u32,
+    /// 256 rows; rows may be set while nothing is received yet, i.e. before the first progress.
+    pub am_table: *const AmEntry,
+
+    /// Level: 0 error, 1 warning, 2 info, 3 debug; printed if the framework's verbosity says so.
+    pub log: extern "C" fn(*mut c_void, level: i32, component: StrRef, message: StrRef),
+    /// Prints a named paragraph of the component's help.txt once per job, `%1`…`%9` replaced.
+    pub help: extern "C" fn(*mut c_void, component: StrRef, topic: StrRef, args: SliceRef<StrRef>),
+    /// The instance cannot go on: reports and ends the job. Does not return.
+    pub fatal: extern "C" fn(*mut c_void, component: StrRef, message: StrRef) -> !,
+    pub am_register: extern "C" fn(*mut c_void, tag: u8, entry: AmEntry) -> Status,
+    /// `high` 1: called on every progress; 0: every 8th.
+    pub progress_register: extern "C" fn(*mut c_void, f: ProgressFn, ctx: *mut c_void, high: u32) -> Status,
+    pub progress_unregister: extern "C" fn(*mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status,
+    /// Runs progress once, from inside a component that waits (never under a lock).
+    pub progress: extern "C" fn(*mut c_void, thread: *mut ThreadCtx) -> i32,
+    /// A request completed that had `sync` attached.
+    pub sync_update: extern "C" fn(*mut c_void, sync: usize),
+    /// Gives a new request object its slot; called once per object when a pool grows.
+    pub request_slot: extern "C" fn(*mut c_void, req: *mut RequestHeader) -> Status,
+    /// Blocks until the request is complete (progressing); the calling thread holds no lock.
+    pub wait: extern "C" fn(*mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status,
+    /// Publishes this process's address blob of a component (before the exchange).
+    pub exchange_put: extern "C" fn(*mut c_void, component: StrRef, data: SliceRef<u8>) -> Status,
+    /// Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND if it published none.
+    pub exchange_get:
+        extern "C" fn(*mut c_void, component: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status,
+    /// A peer broke the protocol or died; `fatal` 1: the job cannot go on without it.
+    pub peer_error: extern "C" fn(*mut c_void, component: StrRef, proc: u32, fatal: u32, message: StrRef),
+}
+
+/// A component's safe view of [`HostTable`].
+#[derive(Clone, Copy)]
+pub struct Host {
+    table: *const HostTable,
+    component: &'static str,
+}
+
+// SAFETY: the table is immutable while the component is open and its functions may be called from
+// any thread.
+unsafe impl Send for Host {}
+// SAFETY: as above.
+unsafe impl Sync for Host {}
+
+impl Host {
+    /// # Safety
+    /// `table` must be what `open` got, and stays valid until the component's modules are gone.
+    pub unsafe fn new(table: *const HostTable, component: &'static str) -> Host {
+        Host { table, component }
+    }
+
+    #[inline(always)]
+    pub fn table(&self) -> &HostTable {
+        // SAFETY: see `new`.
+        unsafe { &*self.table }
+    }
+
+    pub fn job(&self) -> &JobInfo {
+        // SAFETY: lives as long as the table.
+        unsafe { &*self.table().job }
+    }
+
+    /// Whether locks must be taken. Look once per call: a thread level rises only at points where
+    /// no call is on the message path without a lock (runtime: `ThreadLevel`).
+    #[inline(always)]
+    pub fn threaded(&self) -> bool {
+        // SAFETY: lives as long as the table.
+        unsafe { &*self.table().threaded }.load(Ordering::Relaxed) != 0
+    }
+
+    #[inline(always)]
+    pub fn cri(&self, index: u32) -> &Cri {
+        debug_assert!(index < self.table().num_cris);
+        // SAFETY: `num_cris` of them stand there for the life of the table.
+        unsafe { &*self.table().cris.add(index as usize) }
+    }
+
+    pub fn num_cris(&self) -> u32 {
+        self.table().num_cris
+    }
+
+    /// The receiver of an active-message tag.
+    #[inline(always)]
+    pub fn am(&self, tag: u8) -> AmEntry {
+        // SAFETY: the table has a row for every value of a u8.
+        unsafe { *self.table().am_table.add(tag as usize) }
+    }
+
+    pub fn error(&self, message: &str) {
+        self.log(0, message)
+    }
+    pub fn warn(&self, message: &str) {
+        self.log(1, message)
+    }
+    pub fn info(&self, message: &str) {
+        self.log(2, message)
+    }
+    pub fn debug(&self, message: &str) {
+        self.log(3, message)
+    }
+    fn log(&self, level: i32, message: &str) {
+        let t = self.table();
+        (t.log)(t.instance, level, StrRef::of(self.component), StrRef::of(message))
+    }
+
+    /// Prints a named paragraph of this component's help.txt, once per job.
+    pub fn help(&self, topic: &str, args: &[&str]) {
+        let refs: Vec<StrRef> = args.iter().map(|a| StrRef::of(a)).collect();
+        let t = self.table();
+        (t.help)(
+            t.instance,
+            StrRef::of(self.component),
+            StrRef::of(topic),
+            SliceRef { ptr: refs.as_ptr(), len: refs.len() },
+        )
+    }
+
+    pub fn fatal(&self, message: &str) -> ! {
+        let t = self.table();
+        (t.fatal)(t.instance, StrRef::of(self.component), StrRef::of(message))
+    }
+
+    pub fn am_register(&self, tag: u8, receive: AmReceive, ctx: *mut c_void) -> Status {
+        let t = self.table();
+        (t.am_register)(t.instance, tag, AmEntry { receive, ctx })
+    }
+
+    pub fn progress_register(&self, f: ProgressFn, ctx: *mut c_void, high: bool) -> Status {
+        let t = self.table();
+        (t.progress_register)(t.instance, f, ctx, high as u32)
+    }
+
+    pub fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
+        let t = self.table();
+        (t.progress_unregister)(t.instance, f, ctx)
+    }
+
+    pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
+        let t = self.table();
+        (t.progress)(t.instance, thread)
+    }
+
+    pub fn sync_update(&self, sync: usize) {
+        let t = self.table();
+        (t.sync_update)(t.instance, sync)
+    }
+
+    /// # Safety
+    /// `req` must be a header in memory that stays for the life of the instance.
+    pub unsafe fn request_slot(&self, req: *mut RequestHeader) -> Status {
+        let t = self.table();
+        (t.request_slot)(t.instance, req)
+    }
+
+    /// # Safety
+    /// `req` must be a live request; the caller holds no lock.
+    pub unsafe fn wait(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
+        let t = self.table();
+        (t.wait)(t.instance, thread, req)
+    }
+
+    pub fn exchange_put(&self, data: &[u8]) -> Status {
+        let t = self.table();
+        let data = SliceRef { ptr: data.as_ptr(), len: data.len() };
+        (t.exchange_put)(t.instance, StrRef::of(self.component), data)
+    }
+
+    pub fn exchange_get(&self, proc: u32) -> Result<Vec<u8>, Status> {
+        let t = self.table();
+        let mut blob = vec![0u8; 256];
+        loop {
+            let mut len = blob.len();
+            let s =
+                (t.exchange_get)(t.instance, StrRef::of(self.component), proc, blob.as_mut_ptr(), &mut len);
+            match s {
+                Status::NO_RESOURCE if len > blob.len() => blob.resize(len, 0),
+                s if s.is_err() => return Err(s),
+                _ => {
+                    blob.truncate(len);
+                    return Ok(blob);
+                }
+            }
+        }
+    }
+
+    pub fn peer_error(&self, proc: u32, fatal: bool, message: &str) {
+        let t = self.table();
+        let (component, message) = (StrRef::of(self.component), StrRef::of(message));
+        (t.peer_error)(t.instance, component, proc, fatal as u32, message)
+    }
+}
+
+const _: () = {
+    assert!(core::mem::size_of::<ThreadCtx>() == 24);
+    assert!(core::mem::size_of::<Cri>() == 64);
+    assert!(core::mem::size_of::<JobInfo>() == 48);
+    assert!(core::mem::size_of::<RecvDesc>() == 32);
+    assert!(core::mem::size_of::<AmEntry>() == 16);
+    assert!(core::mem::offset_of!(HostTable, log) == 56);
+    assert!(core::mem::size_of::<HostTable>() == 160);
+};

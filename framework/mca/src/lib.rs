@@ -1,0 +1,27 @@
+//! What every component is, whatever framework it belongs to.
+//!
+//! A component (one crate, one `.so`) exports one function that returns a [`Descriptor`]. The host
+//! (`framework/runtime`) checks it field by field before it calls anything in it, hands over a
+//! [`HostTable`] with everything the component may ask of it, and takes back tables of plain
+//! functions. Only integers, raw pointers, pointer+length pairs, `repr(C)` structs and
+//! `extern "C"` functions cross that line; `docs/abi.md` says why and holds the hash of `abi.rs`.
+//!
+//! **This crate has no state: no `static`, no thread, no dependency.** A static here would be a
+//! different object in the host and in every loaded component.
+
+pub mod abi;
+pub mod component;
+pub mod host;
+pub mod lock;
+pub mod params;
+pub mod request;
+pub mod status;
+pub mod sync;
+
+pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRef, Version};
+pub use component::{Component, OpenError};
+pub use host::{AmEntry, AmReceive, Host, HostTable, JobInfo, MemKind, RecvDesc, ThreadCtx};
+pub use lock::{Guard, Lock};
+pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
+pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};
+pub use status::Status;

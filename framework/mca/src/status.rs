@@ -1,0 +1,82 @@
+//! The closed set of codes that cross the component boundary.
+//!
+//! `NO_RESOURCE` is a value, not an error: the caller keeps the operation and offers it again from
+//! progress. Sentences for people go through the host's log and help functions, never through here.
+
+/// A status code. Zero is success; every failure is negative.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Status(pub i32);
+
+impl Status {
+    pub const OK: Status = Status(0);
+    /// Not done and not failed: the caller got a request to wait for, or asks again later.
+    pub const PENDING: Status = Status(1);
+    /// Back-pressure: keep the operation, progress, offer it again.
+    pub const NO_RESOURCE: Status = Status(-1);
+    pub const NOT_SUPPORTED: Status = Status(-2);
+    pub const BAD_PARAM: Status = Status(-3);
+    pub const NOT_FOUND: Status = Status(-4);
+    pub const OUT_OF_MEMORY: Status = Status(-5);
+    pub const UNREACHABLE: Status = Status(-6);
+    /// The peer broke the protocol, closed, or died.
+    pub const PEER_FAILED: Status = Status(-7);
+    pub const TRUNCATED: Status = Status(-8);
+    /// The component has nothing to offer here (no device, switched off); dropped in silence.
+    pub const NOT_AVAILABLE: Status = Status(-9);
+    pub const INTERNAL: Status = Status(-10);
+    /// A panic was caught at the boundary; the component is not used again.
+    pub const PANICKED: Status = Status(-11);
+    pub const NO_PERMISSION: Status = Status(-12);
+    pub const TIMEOUT: Status = Status(-13);
+
+    /// True for [`Status::OK`] alone.
+    #[inline(always)]
+    pub const fn is_ok(self) -> bool {
+        self.0 == 0
+    }
+
+    /// True for every failure ([`Status::PENDING`] is none).
+    #[inline(always)]
+    pub const fn is_err(self) -> bool {
+        self.0 < 0
+    }
+
+    /// A word for messages.
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            0 => "ok",
+            1 => "pending",
+            -1 => "no resource",
+            -2 => "not supported",
+            -3 => "bad parameter",
+            -4 => "not found",
+            -5 => "out of memory",
+            -6 => "unreachable",
+            -7 => "peer failed",
+            -8 => "truncated",
+            -9 => "not available",
+            -10 => "internal error",
+            -11 => "component panicked",
+            -12 => "no permission",
+            -13 => "timed out",
+            _ => "unknown status",
+        }
+    }
+
+    /// `Ok` for success and pending, `Err` for failures.
+    pub const fn ok(self) -> Result<Status, Status> {
+        if self.is_err() { Err(self) } else { Ok(self) }
+    }
+}
+
+impl core::fmt::Debug for Status {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} ({})", self.name(), self.0)
+    }
+}
+impl core::fmt::Display for Status {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
+}

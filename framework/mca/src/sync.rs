@@ -1,0 +1,30 @@
+//! Swap layer for atomics: the standard library's in every real build, loom's under `--cfg loom`.
+//! Protocol code names atomics through this module alone, so that the model checker sees all of it.
+
+#[cfg(not(loom))]
+pub use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence};
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// loom does not model compiler fences; under it the caller's protocol states a full fence instead.
+#[cfg(loom)]
+pub fn compiler_fence(order: Ordering) {
+    fence(order)
+}
+
+/// One turn of a spin loop.
+#[inline(always)]
+pub fn spin_hint() {
+    #[cfg(not(loom))]
+    core::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
+
+/// Gives the core away: the holder of what we wait for may need it.
+pub fn yield_now() {
+    #[cfg(not(loom))]
+    std::thread::yield_now();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}

@@ -1,0 +1,189 @@
+//! How an author writes a PML: one safe trait, from which [`module`] makes the table.
+
+use crate::*;
+use oxmpi_btl::BtlHandle;
+
+/// A point-to-point layer. `&self` everywhere: all verbs may run concurrently.
+///
+/// Pointers in arguments are valid during the call; requests handed out are objects of the PML's
+/// own pools.
+pub trait Pml: Send + Sync + Sized + 'static {
+    const MAX_TAG: i32 = i32::MAX;
+
+    fn enable(&self, btls: &[&'static BtlHandle]) -> Status;
+    fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status>;
+    fn del_comm(&self, comm: *mut c_void) -> Status;
+    /// `Ok(null)`: done.
+    fn send(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
+    fn isend(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
+    /// `Ok(null)`: done, `status` filled.
+    fn recv(&self, args: &RecvArgs, status: &mut MsgStatus) -> Result<*mut RequestHeader, Status>;
+    fn irecv(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
+    fn send_init(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
+    fn recv_init(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
+    /// `Some(message)` if one is there; the message is null unless `take`.
+    fn probe(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message>;
+    fn imrecv(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
+    fn progress(&self, thread: *mut ThreadCtx) -> i32;
+    fn arm(&self, thread: *mut ThreadCtx, word: &mut WaitWord) -> Status;
+    fn disarm(&self, thread: *mut ThreadCtx);
+    fn threads_begin(&self) -> Status;
+    fn flush(&self) -> Status;
+    fn finalize(&self) -> Status;
+}
+
+mod thunk {
+    use super::*;
+
+    // SAFETY (all thunks): the host passes the state `module` made and valid argument pointers.
+    macro_rules! at {
+        ($t:ty, $p:expr) => {
+            // SAFETY: see the module's note.
+            unsafe { &*($p as *const $t) }
+        };
+    }
+    macro_rules! out {
+        ($p:expr) => {
+            // SAFETY: see the module's note.
+            unsafe { &mut *$p }
+        };
+    }
+    #[inline(always)]
+    fn hand_out(r: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeader) -> Status {
+        match r {
+            Ok(req) if req.is_null() => Status::OK,
+            Ok(req) => {
+                *out!(out) = req;
+                Status::PENDING
+            }
+            Err(e) => e,
+        }
+    }
+
+    pub extern "C" fn enable<T: Pml>(s: State, btls: SliceRef<*const BtlHandle>) -> Status {
+        // SAFETY: accepted handles live as long as the instance.
+        let btls: Vec<&'static BtlHandle> = unsafe { btls.get() }.iter().map(|&b| unsafe { &*b }).collect();
+        at!(T, s).enable(&btls)
+    }
+    pub extern "C" fn add_comm<T: Pml>(s: State, d: *const CommDesc, out: *mut *mut c_void) -> Status {
+        match at!(T, s).add_comm(at!(CommDesc, d)) {
+            Ok(c) => {
+                *out!(out) = c;
+                Status::OK
+            }
+            Err(e) => e,
+        }
+    }
+    pub extern "C" fn del_comm<T: Pml>(s: State, comm: *mut c_void) -> Status {
+        at!(T, s).del_comm(comm)
+    }
+    pub extern "C" fn send<T: Pml>(s: State, a: *const SendArgs, out: *mut *mut RequestHeader) -> Status {
+        hand_out(at!(T, s).send(at!(SendArgs, a)), out)
+    }
+    pub extern "C" fn isend<T: Pml>(s: State, a: *const SendArgs, out: *mut *mut RequestHeader) -> Status {
+        hand_out(at!(T, s).isend(at!(SendArgs, a)), out)
+    }
+    pub extern "C" fn recv<T: Pml>(
+        s: State,
+        a: *const RecvArgs,
+        status: *mut MsgStatus,
+        out: *mut *mut RequestHeader,
+    ) -> Status {
+        hand_out(at!(T, s).recv(at!(RecvArgs, a), out!(status)), out)
+    }
+    pub extern "C" fn irecv<T: Pml>(s: State, a: *const RecvArgs, out: *mut *mut RequestHeader) -> Status {
+        hand_out(at!(T, s).irecv(at!(RecvArgs, a)), out)
+    }
+    pub extern "C" fn send_init<T: Pml>(
+        s: State,
+        a: *const SendArgs,
+        out: *mut *mut RequestHeader,
+    ) -> Status {
+        hand_out(at!(T, s).send_init(at!(SendArgs, a)), out)
+    }
+    pub extern "C" fn recv_init<T: Pml>(
+        s: State,
+        a: *const RecvArgs,
+        out: *mut *mut RequestHeader,
+    ) -> Status {
+        hand_out(at!(T, s).recv_init(at!(RecvArgs, a)), out)
+    }
+    pub extern "C" fn probe<T: Pml>(
+        s: State,
+        a: *const RecvArgs,
+        status: *mut MsgStatus,
+        message: *mut *mut Message,
+    ) -> Status {
+        match at!(T, s).probe(at!(RecvArgs, a), out!(status), !message.is_null()) {
+            Some(m) => {
+                if !message.is_null() {
+                    *out!(message) = m;
+                }
+                Status::OK
+            }
+            None => Status::PENDING,
+        }
+    }
+    pub extern "C" fn imrecv<T: Pml>(
+        s: State,
+        m: *mut Message,
+        a: *const RecvArgs,
+        out: *mut *mut RequestHeader,
+    ) -> Status {
+        hand_out(at!(T, s).imrecv(m, at!(RecvArgs, a)), out)
+    }
+    pub extern "C" fn progress<T: Pml>(s: State, thread: *mut ThreadCtx) -> i32 {
+        at!(T, s).progress(thread)
+    }
+    pub extern "C" fn arm<T: Pml>(s: State, thread: *mut ThreadCtx, word: *mut WaitWord) -> Status {
+        at!(T, s).arm(thread, out!(word))
+    }
+    pub extern "C" fn disarm<T: Pml>(s: State, thread: *mut ThreadCtx) {
+        at!(T, s).disarm(thread)
+    }
+    pub extern "C" fn threads_begin<T: Pml>(s: State) -> Status {
+        at!(T, s).threads_begin()
+    }
+    pub extern "C" fn flush<T: Pml>(s: State) -> Status {
+        at!(T, s).flush()
+    }
+    pub extern "C" fn finalize<T: Pml>(s: State) -> Status {
+        let run = std::panic::AssertUnwindSafe(|| {
+            // SAFETY: last call; `module` made it with Box::into_raw.
+            let pml = unsafe { Box::from_raw(s as *mut T) };
+            pml.finalize()
+        });
+        std::panic::catch_unwind(run).unwrap_or(Status::PANICKED)
+    }
+}
+
+/// The module of a PML, for `open`'s list.
+pub fn module<T: Pml>(pml: T) -> PmlModule {
+    let table = PmlTable {
+        size: core::mem::size_of::<PmlTable>() as u32,
+        version: 1,
+        enable: thunk::enable::<T>,
+        add_comm: thunk::add_comm::<T>,
+        del_comm: thunk::del_comm::<T>,
+        send: thunk::send::<T>,
+        isend: thunk::isend::<T>,
+        recv: thunk::recv::<T>,
+        irecv: thunk::irecv::<T>,
+        send_init: thunk::send_init::<T>,
+        recv_init: thunk::recv_init::<T>,
+        probe: thunk::probe::<T>,
+        imrecv: thunk::imrecv::<T>,
+        progress: thunk::progress::<T>,
+        arm: thunk::arm::<T>,
+        disarm: thunk::disarm::<T>,
+        threads_begin: thunk::threads_begin::<T>,
+        flush: thunk::flush::<T>,
+        finalize: thunk::finalize::<T>,
+    };
+    PmlModule {
+        size: core::mem::size_of::<PmlModule>() as u32,
+        max_tag: T::MAX_TAG,
+        state: Box::into_raw(Box::new(pml)).cast(),
+        table: Box::leak(Box::new(table)),
+    }
+}

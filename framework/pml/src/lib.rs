@@ -1,0 +1,165 @@
+//! The contract of a point-to-point messaging layer (PML): MPI's send and receive semantics over
+//! the BTLs it is given.
+//!
+//! One PML is selected per instance (highest priority, or by name). The host resolves handles and
+//! checks arguments (`mpi/`), so a PML sees valid ranks, counts and types; what it gets from peers
+//! it checks itself. Requests are the PML's objects (a [`RequestHeader`] first) in pools that grow
+//! and never shrink.
+//!
+//! **Threads.** All verbs may be called concurrently once `HostTable::threaded` says 1. Sends that
+//! the program orders to one peer on one communicator are matched in that order, whichever threads
+//! make them; likewise receives.
+//!
+//! **Who waits.** No verb blocks: `send` and `recv` finish at once when they can and otherwise
+//! return PENDING with a request for the host to wait on.
+
+mod author;
+
+pub use author::{Pml, module};
+
+use core::ffi::c_void;
+use oxmpi_btl::{BtlHandle, WaitWord};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
+
+pub const VERSION: Version = Version { major: 1, minor: 0, patch: 0 };
+pub const FRAMEWORK: &str = "pml";
+
+/// Wildcards as MPI's ABI numbers them.
+pub const ANY_SOURCE: i32 = -1;
+pub const ANY_TAG: i32 = -2;
+
+/// Send modes (MPI 5.0 §3.4).
+pub mod mode {
+    pub const STANDARD: u32 = 0;
+    pub const SYNCHRONOUS: u32 = 1;
+    pub const READY: u32 = 2;
+    /// Data already lies in a buffer that the request owns; completes when that is free again.
+    pub const BUFFERED: u32 = 3;
+}
+
+/// Bits of [`CommDesc::flags`]: the standard's assertions (MPI 5.0 §7.4.4).
+pub mod assert_flag {
+    pub const NO_ANY_TAG: u32 = 1;
+    pub const NO_ANY_SOURCE: u32 = 2;
+    pub const EXACT_LENGTH: u32 = 4;
+    pub const ALLOW_OVERTAKING: u32 = 8;
+}
+
+/// A communicator as one of its local ranks sees it.
+#[repr(C)]
+pub struct CommDesc {
+    pub size: u32,
+    pub flags: u32,
+    /// Global id: equal in all its processes, different from every other communicator of the job.
+    pub gid: [u64; 2],
+    pub my_rank: i32,
+    /// Ranks that sends may name (the remote group of an inter-communicator).
+    pub num_peers: u32,
+    /// Job rank of each; valid until `del_comm`.
+    pub procs: *const u32,
+    /// Endpoint number within the process of each, or null: all 0 (one rank per process).
+    pub endpoints: *const u16,
+    pub my_endpoint: u16,
+    /// 1: an index fixed for all processes (world 0, self 1), no exchange needed; 0: `fixed_index` is nothing.
+    pub has_fixed_index: u16,
+    pub fixed_index: u32,
+    /// Name of the matching engine from an info key, or empty: the parameter's.
+    pub matching: oxmpi_mca::StrRef,
+}
+
+/// What all sends take. Valid during the call; the buffer until completion; the type is retained by
+/// the PML as long as it needs it.
+#[repr(C)]
+pub struct SendArgs {
+    /// What `add_comm` gave.
+    pub comm: *mut c_void,
+    pub thread: *mut ThreadCtx,
+    pub buf: *const u8,
+    pub count: u64,
+    pub dtype: *const TypeDesc,
+    pub dst: i32,
+    /// User tags are ≥ 0; collectives use negative ones, which MPI_ANY_TAG does not match.
+    pub tag: i32,
+    pub mode: u32,
+    pub reserved: u32,
+    /// Goes into `RequestHeader::comm`.
+    pub host_comm: *mut c_void,
+}
+
+/// What all receives take.
+#[repr(C)]
+pub struct RecvArgs {
+    pub comm: *mut c_void,
+    pub thread: *mut ThreadCtx,
+    pub buf: *mut u8,
+    pub count: u64,
+    pub dtype: *const TypeDesc,
+    pub src: i32,
+    pub tag: i32,
+    pub host_comm: *mut c_void,
+}
+
+type State = *mut c_void;
+/// A message taken out of matching by `improbe`; the PML's object.
+pub type Message = c_void;
+
+/// The verbs. All slots are mandatory in version 1.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PmlTable {
+    pub size: u32,
+    pub version: u32,
+    /// Once, before any other verb: the accepted BTL modules, best first.
+    pub enable: extern "C" fn(State, btls: SliceRef<*const BtlHandle>) -> Status,
+    pub add_comm: extern "C" fn(State, *const CommDesc, out: *mut *mut c_void) -> Status,
+    pub del_comm: extern "C" fn(State, comm: *mut c_void) -> Status,
+    /// OK: done, no request. PENDING: wait for `*out`.
+    pub send: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Always a request (it may be complete already).
+    pub isend: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
+    /// OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`.
+    pub recv:
+        extern "C" fn(State, *const RecvArgs, status: *mut MsgStatus, out: *mut *mut RequestHeader) -> Status,
+    pub irecv: extern "C" fn(State, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Inactive persistent requests.
+    pub send_init: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
+    pub recv_init: extern "C" fn(State, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Looks for a message without progressing. OK: found, `status` filled; if `message` is not
+    /// null the message is taken out of matching. PENDING: none.
+    pub probe:
+        extern "C" fn(State, *const RecvArgs, status: *mut MsgStatus, message: *mut *mut Message) -> Status,
+    /// Receives a message that `probe` took out. As `irecv`.
+    pub imrecv:
+        extern "C" fn(State, message: *mut Message, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Registered by the host as the progress function; returns events handled.
+    pub progress: extern "C" fn(State, thread: *mut ThreadCtx) -> i32,
+    /// Prepares the calling thread to sleep (arms the BTLs under their CRI locks). OK: sleep on
+    /// `word`. PENDING: something is there. NOT_SUPPORTED: a transport cannot wake a sleeper.
+    pub arm: extern "C" fn(State, thread: *mut ThreadCtx, word: *mut WaitWord) -> Status,
+    pub disarm: extern "C" fn(State, thread: *mut ThreadCtx),
+    /// Called when the thread level has risen to MULTIPLE, while no other thread is in a verb.
+    pub threads_begin: extern "C" fn(State) -> Status,
+    /// Sends out everything still queued inside (progressing the BTLs); PENDING: call again.
+    pub flush: extern "C" fn(State) -> Status,
+    pub finalize: extern "C" fn(State) -> Status,
+}
+
+/// The one module of a PML component.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PmlModule {
+    pub size: u32,
+    pub max_tag: i32,
+    pub state: *mut c_void,
+    pub table: *const PmlTable,
+}
+
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<CommDesc>() == 72);
+    assert!(size_of::<SendArgs>() == 64);
+    assert!(size_of::<RecvArgs>() == 56);
+    assert!(size_of::<PmlTable>() == 8 + 17 * 8);
+    assert!(size_of::<PmlModule>() == 24);
+};

@@ -1,0 +1,1 @@
+//! mpirun, the node daemon and the compiler wrappers.

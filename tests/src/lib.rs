@@ -1,0 +1,1 @@
+//! Whole-job tests, one binary per room.

@@ -34,6 +34,9 @@ pub struct StrRef {
     pub len: usize,
 }
 
+// SAFETY: it only reads, and text is never changed while it is borrowed: that is what the type says.
+unsafe impl Sync for StrRef {}
+
 impl StrRef {
     pub const EMPTY: StrRef = StrRef::new("");
 

@@ -1,0 +1,95 @@
+//! What an operator may set. Names and defaults are Open MPI's where the meaning is; its free lists
+//! (`btl_self_free_list_*`) have no counterpart here, because messages lie in one queue.
+
+use oxmpi_mca::{ParamDecl, ParamKind, Params};
+
+/// The declarations; the constants of [`index`] are their places.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "exclusivity",
+        ParamKind::UNSIGNED,
+        7,
+        "65536",
+        "Rank among transports that reach the same process; the highest is used alone",
+    )
+    .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "eager_limit",
+        ParamKind::SIZE,
+        4,
+        "1k",
+        "Largest message, header included, that is sent before its receive is known",
+    )
+    .range(128, 1 << 30),
+    ParamDecl::new(
+        "rndv_eager_limit",
+        ParamKind::SIZE,
+        4,
+        "16k",
+        "Largest first part of a message that waits for its receive, header included",
+    )
+    .range(128, 1 << 30),
+    ParamDecl::new("max_send_size", ParamKind::SIZE, 4, "16k", "Largest message that is sent in one piece")
+        .range(128, 1 << 30),
+    ParamDecl::new(
+        "latency",
+        ParamKind::UNSIGNED,
+        5,
+        "0",
+        "Latency in microseconds, for ranking against other transports",
+    )
+    .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "bandwidth",
+        ParamKind::UNSIGNED,
+        5,
+        "100",
+        "Bandwidth in Mb/s, for ranking against other transports",
+    )
+    .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "queue_size",
+        ParamKind::SIZE,
+        9,
+        "256k",
+        "Bytes of the queue that holds messages on their way, one per communication resource",
+    )
+    .range(1024, 1 << 32),
+];
+
+/// Places in [`PARAMS`].
+mod index {
+    pub const EXCLUSIVITY: usize = 0;
+    pub const EAGER_LIMIT: usize = 1;
+    pub const RNDV_EAGER_LIMIT: usize = 2;
+    pub const MAX_SEND_SIZE: usize = 3;
+    pub const LATENCY: usize = 4;
+    pub const BANDWIDTH: usize = 5;
+    pub const QUEUE_SIZE: usize = 6;
+}
+
+/// The resolved values.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub exclusivity: u32,
+    pub eager_limit: usize,
+    pub rndv_eager_limit: usize,
+    pub max_send_size: usize,
+    pub latency: u32,
+    pub bandwidth: u32,
+    pub queue_size: usize,
+}
+
+impl Settings {
+    pub fn of(params: Params<'_>) -> Settings {
+        Settings {
+            exclusivity: params.int(index::EXCLUSIVITY) as u32,
+            eager_limit: params.size(index::EAGER_LIMIT),
+            rndv_eager_limit: params.size(index::RNDV_EAGER_LIMIT),
+            max_send_size: params.size(index::MAX_SEND_SIZE),
+            latency: params.int(index::LATENCY) as u32,
+            bandwidth: params.int(index::BANDWIDTH) as u32,
+            queue_size: params.size(index::QUEUE_SIZE),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! One message at a time: its size, its tag, its bytes.
+
+use crate::harness::Harness;
+use crate::message::Msg;
+use crate::setup::Setup;
+use oxmpi_mca::Status;
+use std::time::{Duration, Instant};
+
+/// Total sizes worth trying up to `max`: all small ones, and both sides of every power of two.
+pub fn sizes(max: usize) -> Vec<usize> {
+    let mut sizes: Vec<usize> = (0..=160.min(max)).collect();
+    let mut power = 256;
+    while power < max {
+        sizes.extend([power - 9, power - 1, power, power + 1, power + 33]);
+        power *= 2;
+    }
+    sizes.retain(|&s| s <= max);
+    sizes.extend([max - 1, max]);
+    sizes
+}
+
+/// Sends one message and takes it out at the other end, whole.
+fn one(h: &Harness, msg: &Msg, ctx: u32, count: &mut u64) {
+    let link = h.link();
+    h.push(link, ctx, msg);
+    *count += 1;
+    h.settle(link.to, *count);
+    let got = h.ranks[link.to].host.take();
+    assert_eq!(got.len(), 1, "{}: one message was sent", h.name);
+    assert_eq!(got[0].proc, link.from as u32, "{}: {msg:?} names another sender", h.name);
+    assert_eq!(got[0].tag, msg.tag, "{}: {msg:?} came with another tag", h.name);
+    assert_eq!(got[0].bytes.len(), msg.total(), "{}: {msg:?} came with another length", h.name);
+    assert!(got[0].bytes == msg.bytes(), "{}: {msg:?} came with other bytes", h.name);
+}
+
+/// Every size from nothing to `max_send_size`, with headers of every length the layers above use.
+pub fn sizes_and_header_lengths(setup: &Setup) {
+    let h = Harness::new(setup);
+    let max = h.ranks[0].btl.attrs.max_send_size as usize;
+    let (mut seed, mut count) = (1, 0);
+    for header in [0usize, 1, 7, 8, 16, 24, 31, 40, 64, 100, 128] {
+        for total in sizes(max).into_iter().filter(|&t| t >= header) {
+            seed += 1;
+            one(&h, &Msg::new(seed, header, total - header), 0, &mut count);
+        }
+    }
+    // Headers alone, without payload.
+    for header in 0..=128 {
+        one(&h, &Msg::new(header as u64, header, 0), 0, &mut count);
+    }
+}
+
+/// Every tag finds its own row.
+pub fn every_tag(setup: &Setup) {
+    let h = Harness::new(setup);
+    let mut count = 0;
+    for tag in 0..=u8::MAX {
+        one(&h, &Msg { tag, ..Msg::new(tag as u64, 24, 8) }, 0, &mut count);
+    }
+}
+
+/// When `send` said OK the receiver finds the message, with no help from the sender.
+pub fn visible_when_send_returns(setup: &Setup) {
+    let h = Harness::new(setup);
+    let link = h.link();
+    for i in 0..200u64 {
+        // The receiver looks elsewhere for a while, as one that waits for others does.
+        for _ in 0..i % 7 * 40 {
+            h.ranks[link.to].progress(0);
+        }
+        assert_eq!(h.ranks[link.from].send(link.to, 0, &Msg::new(i, 24, 40)), Status::OK, "{}: send", h.name);
+        let start = Instant::now();
+        while h.ranks[link.to].host.arrived() == i {
+            h.ranks[link.to].progress_all();
+            assert!(
+                start.elapsed() < Duration::from_secs(5),
+                "{}: a message needs its sender's progress",
+                h.name
+            );
+        }
+    }
+}
+
+/// Header and payload belong to the sender again when `send` returns. (Every message of the suite is
+/// overwritten then; here the transport holds many at once.)
+pub fn header_and_payload_are_copied(setup: &Setup) {
+    let h = Harness::new(setup);
+    let link = h.link();
+    let max = h.ranks[0].btl.attrs.max_send_size as usize;
+    let msgs: Vec<Msg> = (0..8).map(|i| Msg::new(i, 24, (max - 24) / 8 * i as usize)).collect();
+    let mut sent = Vec::new();
+    for msg in &msgs {
+        if h.ranks[link.from].send(link.to, 0, msg) != Status::OK {
+            break;
+        }
+        sent.push(msg);
+    }
+    assert!(!sent.is_empty(), "{}: no room for a first message", h.name);
+    h.settle(link.to, sent.len() as u64);
+    for (got, msg) in h.ranks[link.to].host.take().iter().zip(sent) {
+        assert!(got.bytes == msg.bytes(), "{}: {msg:?} was not copied in time", h.name);
+    }
+}
+
+/// A pack function is asked for each byte once, from the first to the last; never when the message is
+/// not taken.
+pub fn payload_is_packed_in_order(setup: &Setup) {
+    let h = Harness::new(setup);
+    let link = h.link();
+    let max = h.ranks[0].btl.attrs.max_send_size as usize;
+    let (mut count, mut refused) = (0u64, 0);
+    for (i, total) in sizes(max).into_iter().filter(|&t| t >= 24).enumerate() {
+        let msg = Msg::new(i as u64, 24, total - 24);
+        loop {
+            let rank = &h.ranks[link.from];
+            let (status, log) = msg.describe_packed(|desc| {
+                rank.on(0, || (rank.btl.send)(rank.btl.state, rank.endpoint(link.to), 0, desc))
+            });
+            assert_eq!(log.wrong, None, "{}: {msg:?}: packed out of order", h.name);
+            if status == Status::NO_RESOURCE {
+                assert_eq!(log.calls, 0, "{}: packed what it did not take", h.name);
+                refused += 1;
+                h.progress();
+                continue;
+            }
+            assert_eq!(status, Status::OK);
+            assert_eq!(log.bytes, msg.payload as u64, "{}: {msg:?}: not all was packed", h.name);
+            break;
+        }
+        count += 1;
+        if i % 3 == 0 {
+            h.settle(link.to, count);
+        }
+    }
+    h.settle(link.to, count);
+    let expected = sizes(max).into_iter().filter(|&t| t >= 24).enumerate();
+    for (got, (i, total)) in h.ranks[link.to].host.take().iter().zip(expected) {
+        let msg = Msg::new(i as u64, 24, total - 24);
+        assert!(got.bytes == msg.bytes(), "{}: {msg:?} was packed wrongly ({refused} refusals)", h.name);
+    }
+}
+
+/// More than `max_send_size` is an error that does no harm.
+pub fn too_large_is_refused(setup: &Setup) {
+    let h = Harness::new(setup);
+    let link = h.link();
+    let max = h.ranks[0].btl.attrs.max_send_size as usize;
+    let s = h.ranks[link.from].send(link.to, 0, &Msg::new(1, 24, max - 23));
+    assert!(
+        s.is_err() && s != Status::NO_RESOURCE,
+        "{}: {} bytes are more than max_send_size, but send said {s}",
+        h.name,
+        max + 1
+    );
+    let mut count = 0;
+    one(&h, &Msg::new(2, 24, max - 24), 0, &mut count);
+}

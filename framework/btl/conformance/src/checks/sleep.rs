@@ -1,0 +1,124 @@
+//! Sleeping and being woken, where it is offered.
+
+use crate::harness::{Harness, Rank};
+use crate::message::{Msg, step};
+use crate::setup::Setup;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_btl::{WaitWord, cap};
+use oxmpi_mca::Status;
+use rustix::io::Errno;
+use rustix::thread::futex;
+use std::time::{Duration, Instant};
+
+/// A sleeper that was not woken looks by itself after this long.
+const NAP: Duration = Duration::from_secs(3);
+/// A message that lay there for this long while its receiver slept is a lost wake-up.
+const LOST: Duration = Duration::from_secs(2);
+
+fn arm(rank: &Rank) -> (Status, WaitWord) {
+    let mut word = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
+    let status = rank.on(0, || (rank.btl.arm)(rank.btl.state, 0, &mut word));
+    (status, word)
+}
+
+fn disarm(rank: &Rank) {
+    rank.on(0, || (rank.btl.disarm)(rank.btl.state, 0));
+}
+
+fn word_of(word: &WaitWord) -> &AtomicU32 {
+    assert!(!word.addr.is_null() && word.addr.is_aligned(), "arm gave no word");
+    // SAFETY: a futex word that lives until `disarm`.
+    unsafe { AtomicU32::from_ptr(word.addr.cast_mut()) }
+}
+
+/// `arm` with something there does not let anybody sleep; `arm` with nothing there does.
+pub fn arm_sees_what_is_there(setup: &Setup) {
+    let h = Harness::new(setup);
+    if !h.ranks[0].can(cap::SLEEP) {
+        return;
+    }
+    for link in h.links() {
+        let (sender, receiver) = (&h.ranks[link.from], &h.ranks[link.to]);
+        for i in 0..50u64 {
+            while receiver.progress(0) > 0 {}
+            let (status, word) = arm(receiver);
+            assert_eq!(status, Status::OK, "{}: nothing is there, but arm says {status}", h.name);
+            assert_eq!(word_of(&word).load(Ordering::SeqCst), word.expected, "{}: already awake", h.name);
+            disarm(receiver);
+            let before = receiver.host.arrived();
+            assert_eq!(sender.send(link.to, 0, &Msg::new(i, 24, 8)), Status::OK);
+            let (status, word) = arm(receiver);
+            let awake = status == Status::PENDING || word_of(&word).load(Ordering::SeqCst) != word.expected;
+            assert!(awake, "{}: a message is there, but arm lets its receiver sleep", h.name);
+            disarm(receiver);
+            h.settle(link.to, before + 1);
+        }
+    }
+}
+
+/// A receiver that sleeps whenever nothing is there sees every message in time.
+pub fn sleepers_are_woken(setup: &Setup) {
+    const ROUNDS: u64 = 3000;
+    let h = Harness::new(setup);
+    let Some(link) = h.links().into_iter().find(|l| l.from != l.to) else {
+        return; // Only to itself: who sleeps does not send.
+    };
+    if !h.ranks[0].can(cap::SLEEP) {
+        return;
+    }
+    let (sender, receiver) = (&h.ranks[link.from], &h.ranks[link.to]);
+    let born = Instant::now();
+    // When the newest message was sent, in microseconds since `born`; written before it is sent.
+    let sent_at = AtomicU64::new(0);
+    let mut slept = 0u64;
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let mut x = 1;
+            for i in 0..ROUNDS {
+                // Wait until the last one was taken, then a little or not at all, so that the message
+                // meets its receiver in every state between awake and asleep.
+                while receiver.host.arrived() < i {
+                    std::thread::yield_now();
+                }
+                x = step(x);
+                for _ in 0..x % 300 {
+                    std::hint::spin_loop();
+                }
+                if x.is_multiple_of(7) {
+                    std::thread::sleep(Duration::from_micros(x % 50));
+                }
+                sent_at.store(born.elapsed().as_micros() as u64, Ordering::SeqCst);
+                while sender.send(link.to, 0, &Msg::new(i, 24, 8)) != Status::OK {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        while receiver.host.arrived() < ROUNDS {
+            if receiver.progress(0) > 0 {
+                continue;
+            }
+            let (status, word) = arm(receiver);
+            if status == Status::OK {
+                slept += 1;
+                let nap = futex::Timespec { tv_sec: NAP.as_secs() as i64, tv_nsec: 0 };
+                // The flags are empty: the word may lie in memory shared with other processes.
+                let woken = futex::wait(word_of(&word), futex::Flags::empty(), word.expected, Some(&nap));
+                disarm(receiver);
+                let before = receiver.host.arrived();
+                receiver.progress(0);
+                if woken == Err(Errno::TIMEDOUT) && receiver.host.arrived() > before {
+                    let age = born.elapsed().as_micros() as u64 - sent_at.load(Ordering::SeqCst);
+                    assert!(
+                        Duration::from_micros(age) < LOST,
+                        "{}: message {before} lay there for {age} us while its receiver slept",
+                        h.name
+                    );
+                }
+            } else {
+                assert_eq!(status, Status::PENDING, "{}: arm said {status}", h.name);
+                disarm(receiver);
+            }
+        }
+    });
+    assert!(slept > 0, "{}: the receiver never slept, so this proved nothing", h.name);
+}

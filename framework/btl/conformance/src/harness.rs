@@ -1,0 +1,468 @@
+//! Ranks of one job in one process, each with its own opened component.
+//!
+//! The harness reads a component exactly as far as its table sizes say, and puts refusing functions
+//! where nothing is offered, as the real host does: a component that is older than this crate passes
+//! with what it has.
+
+use crate::host::{Arrived, Exchange, FakeHost, Hook, random};
+use crate::message::Msg;
+use crate::setup::Setup;
+use core::ffi::c_void;
+use core::mem::{offset_of, size_of};
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+use oxmpi_btl::{
+    AtomicDesc, BtlHandle, BtlModule, BtlTable, Endpoint, ProcInfo, RegHandle, RmaDesc, WaitWord, cap,
+};
+use oxmpi_mca::abi::Opened;
+use oxmpi_mca::{
+    Descriptor, JobInfo, MemKind, OpenArgs, ParamDecl, ParamKind, ParamValue, SliceRef, Status, StrRef,
+};
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How long nothing may happen before a check gives up waiting.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Two ranks of which the first can send to the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub from: usize,
+    pub to: usize,
+}
+
+/// A job of several ranks in this process.
+pub struct Harness {
+    pub ranks: Vec<Rank>,
+    pub name: String,
+    /// Open as long as the job, as the real one is.
+    _segment: OwnedFd,
+}
+
+/// One rank: a host, the component opened in it, and endpoints to everyone.
+pub struct Rank {
+    pub host: Box<FakeHost>,
+    pub btl: BtlHandle,
+    /// What was given; the handle is made from it.
+    pub table: *const BtlTable,
+    endpoints: Vec<*mut Endpoint>,
+    finalized: bool,
+}
+
+// SAFETY: the module's functions may be called from any thread under the contract's serialisation,
+// which `Rank` keeps by the CRI locks where the host says threads are there; endpoints are used only
+// as their arguments.
+unsafe impl Send for Rank {}
+// SAFETY: as above.
+unsafe impl Sync for Rank {}
+
+impl Harness {
+    /// Opens the component in every rank and joins them; panics with the reason where it does not open.
+    pub fn new(setup: &Setup) -> Harness {
+        let harness = Harness::open(setup).unwrap_or_else(|e| panic!("{e}"));
+        assert!(!harness.links().is_empty(), "{}: no rank reaches any", harness.name);
+        harness
+    }
+
+    /// As [`Harness::new`], with the refusal as a value, and without looking whom it reaches.
+    pub fn open(setup: &Setup) -> Result<Harness, String> {
+        // SAFETY: the caller of `Setup::new` vouches for the descriptor.
+        let descriptor = unsafe { &*setup.descriptor };
+        // SAFETY: text of the component, which is not unloaded.
+        let name = unsafe { descriptor.name.get() }.ok_or("the component's name is not UTF-8")?.to_owned();
+        let segment = memfd_create("oxmpi-conformance", MemfdFlags::CLOEXEC).map_err(|e| e.to_string())?;
+        let exchange = Arc::new(Exchange::default());
+        let job_id = random();
+        let mut ranks = Vec::new();
+        for rank in 0..setup.ranks {
+            let job = JobInfo {
+                size: size_of::<JobInfo>() as u32,
+                rank,
+                job_size: setup.ranks,
+                node: 0,
+                local_rank: rank,
+                local_size: setup.ranks,
+                job_id,
+                segment_fd: segment.as_raw_fd(),
+                oversubscribed: 1,
+                cores: 2,
+                keeper_pid: 0,
+            };
+            let host = FakeHost::new(job, setup.cris, setup.threaded, exchange.clone());
+            ranks.push(Rank::open(setup, descriptor, host).map_err(|e| format!("{name}: rank {rank}: {e}"))?);
+        }
+        let mut harness = Harness { ranks, name, _segment: segment };
+        harness.connect()?;
+        Ok(harness)
+    }
+
+    fn connect(&mut self) -> Result<(), String> {
+        let procs: Vec<ProcInfo> = (0..self.ranks.len() as u32).map(local_proc).collect();
+        for rank in &mut self.ranks {
+            rank.endpoints = rank
+                .add_procs(&procs)
+                .map_err(|s| format!("{}: add_procs: {s}: {}", self.name, rank.host.logged()))?;
+        }
+        Ok(())
+    }
+
+    /// Every pair whose first reaches its second.
+    pub fn links(&self) -> Vec<Link> {
+        let n = self.ranks.len();
+        let all = (0..n).flat_map(|from| (0..n).map(move |to| Link { from, to }));
+        all.filter(|l| self.ranks[l.from].reaches(l.to)).collect()
+    }
+
+    /// One link; the checks that look at two ranks use it.
+    pub fn link(&self) -> Link {
+        self.links()[0]
+    }
+
+    /// One progress call on every context of every rank.
+    pub fn progress(&self) -> i32 {
+        self.ranks.iter().map(Rank::progress_all).sum()
+    }
+
+    /// Sends, progressing everyone while there is no room.
+    pub fn push(&self, link: Link, ctx: u32, msg: &Msg) {
+        let start = Instant::now();
+        loop {
+            match self.ranks[link.from].send(link.to, ctx, msg) {
+                Status::OK => return,
+                Status::NO_RESOURCE => {
+                    self.progress();
+                }
+                s => panic!("{}: {link:?} {msg:?} was refused: {s}\n{}", self.name, self.logs()),
+            }
+            assert!(start.elapsed() < PATIENCE, "{}: {link:?}: no room for {PATIENCE:?}", self.name);
+        }
+    }
+
+    /// Progresses until `count` messages in all have come in at `rank` (since its host was made), and
+    /// a little longer, so that one too many is seen.
+    pub fn settle(&self, rank: usize, count: u64) {
+        let host = &self.ranks[rank].host;
+        let (mut last, mut since) = (host.arrived(), Instant::now());
+        while host.arrived() < count {
+            self.progress();
+            if host.arrived() != last {
+                (last, since) = (host.arrived(), Instant::now());
+            }
+            assert!(
+                since.elapsed() < PATIENCE,
+                "{}: rank {rank} has {} of {count} messages and nothing comes\n{}",
+                self.name,
+                host.arrived(),
+                self.logs()
+            );
+        }
+        for _ in 0..10 {
+            self.progress();
+        }
+        assert_eq!(host.arrived(), count, "{}: more messages arrived than were sent", self.name);
+    }
+
+    /// Fails if a component broke a rule that holds in every check.
+    pub fn assert_clean(&self) {
+        for rank in &self.ranks {
+            let violations = rank.host.violations();
+            assert!(violations.is_empty(), "{}: {}", self.name, violations.join("\n"));
+        }
+    }
+
+    fn logs(&self) -> String {
+        self.ranks.iter().map(|r| r.host.logged()).collect()
+    }
+}
+
+/// A process of this node as `add_procs` sees it.
+pub fn local_proc(proc: u32) -> ProcInfo {
+    ProcInfo { proc, node: 0, local_rank: proc, local: 1 }
+}
+
+impl Rank {
+    fn open(setup: &Setup, descriptor: &Descriptor, host: Box<FakeHost>) -> Result<Rank, String> {
+        // SAFETY: statics of the component.
+        let values = values(unsafe { descriptor.params.get() }, &setup.params)?;
+        let values: &'static [ParamValue] = values.leak();
+        let args: &'static OpenArgs = Box::leak(Box::new(OpenArgs {
+            size: size_of::<OpenArgs>() as u32,
+            reserved: 0,
+            host: &host.table,
+            values: SliceRef::new(values),
+        }));
+        let mut opened = Opened {
+            size: size_of::<Opened>() as u32,
+            priority: 0,
+            modules: core::ptr::null(),
+            count: 0,
+            stride: 0,
+        };
+        let status = (descriptor.open)(args, &mut opened);
+        if !status.is_ok() {
+            return Err(format!("open: {status}\n{}", host.logged()));
+        }
+        if setup.module >= opened.count {
+            return Err(format!("open gave {} modules, number {} is asked for", opened.count, setup.module));
+        }
+        // SAFETY: `count` modules stand there, `stride` apart, each as long as its size word says.
+        let module = unsafe {
+            let at = opened.modules.cast::<u8>().add(setup.module * opened.stride).cast::<BtlModule>();
+            if ((*at).size as usize) < size_of::<BtlModule>() || opened.stride < size_of::<BtlModule>() {
+                return Err("the module is shorter than the first version of the contract".into());
+            }
+            &*at
+        };
+        host.module_state.store(module.state, Ordering::Relaxed);
+        // SAFETY: the component's name, see above.
+        let btl = unsafe { handle(module, descriptor.name) };
+        Ok(Rank { host, btl, table: module.table, endpoints: Vec::new(), finalized: false })
+    }
+
+    pub fn add_procs(&self, procs: &[ProcInfo]) -> Result<Vec<*mut Endpoint>, Status> {
+        // Filled with nonsense, so that an entry nobody wrote is seen by a crash and not by luck.
+        let mut endpoints = vec![core::ptr::dangling_mut::<Endpoint>(); procs.len()];
+        let list = SliceRef { ptr: procs.as_ptr(), len: procs.len() };
+        match (self.btl.add_procs)(self.btl.state, list, endpoints.as_mut_ptr()) {
+            Status::OK => Ok(endpoints),
+            s => Err(s),
+        }
+    }
+
+    pub fn del_procs(&self, endpoints: &[*mut Endpoint]) -> Status {
+        (self.btl.del_procs)(self.btl.state, SliceRef { ptr: endpoints.as_ptr(), len: endpoints.len() })
+    }
+
+    pub fn contexts(&self) -> u32 {
+        self.btl.attrs.contexts
+    }
+
+    pub fn reaches(&self, to: usize) -> bool {
+        !self.endpoints[to].is_null()
+    }
+
+    pub fn endpoint(&self, to: usize) -> *mut Endpoint {
+        self.endpoints[to]
+    }
+
+    /// Runs `verb` as the contract wants verbs of a context to run: alone.
+    pub fn on<R>(&self, ctx: u32, verb: impl FnOnce() -> R) -> R {
+        let _alone = self.host.cris[ctx as usize].lock.guard(self.host.threaded());
+        verb()
+    }
+
+    pub fn send(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
+        self.on(ctx, || self.send_held(to, ctx, msg))
+    }
+
+    /// From inside a receive callback, where the context is held already.
+    pub fn send_held(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
+        msg.describe(|desc| (self.btl.send)(self.btl.state, self.endpoints[to], ctx, desc))
+    }
+
+    pub fn progress(&self, ctx: u32) -> i32 {
+        self.on(ctx, || self.host.turn(&self.btl, ctx))
+    }
+
+    pub fn progress_all(&self) -> i32 {
+        (0..self.contexts()).map(|ctx| self.progress(ctx)).sum()
+    }
+
+    pub fn can(&self, capability: u32) -> bool {
+        self.btl.caps & capability != 0
+    }
+
+    pub fn set_hook(&self, hook: impl Fn(&Arrived) + Send + Sync + 'static) {
+        self.host.set_hook(Some(Arc::new(hook) as Hook));
+    }
+
+    /// Gives everything back. Runs at the end of every check, too.
+    pub fn finalize(&mut self) -> Status {
+        if std::mem::replace(&mut self.finalized, true) {
+            return Status::OK;
+        }
+        let status = self.del_procs(&self.endpoints);
+        if !status.is_ok() {
+            self.host.violation(format!("del_procs: {status}"));
+        }
+        let status = (self.btl.finalize)(self.btl.state);
+        if !status.is_ok() {
+            self.host.violation(format!("finalize: {status}"));
+        }
+        status
+    }
+}
+
+impl Drop for Harness {
+    fn drop(&mut self) {
+        for rank in &mut self.ranks {
+            rank.host.set_hook(None);
+            rank.finalize();
+        }
+        if !std::thread::panicking() {
+            self.assert_clean();
+        }
+    }
+}
+
+/// The host's own full table, made of what the module offers.
+///
+/// # Safety
+/// `module` and `name` must be a component's.
+unsafe fn handle(module: &BtlModule, name: StrRef) -> BtlHandle {
+    let table: *const BtlTable = module.table;
+    // SAFETY: every table begins with its size.
+    let size = unsafe { (*table).size } as usize;
+    macro_rules! slot {
+        ($name:ident, $bit:expr, $missing:expr) => {{
+            let there = size >= offset_of!(BtlTable, $name) + size_of::<usize>();
+            // SAFETY: a table is readable as far as its size says. No reference to the whole is made,
+            // because an older one is shorter.
+            let mut slot = if there { unsafe { (*table).$name } } else { None };
+            let offered = if slot.is_some() { $bit } else { 0u32 };
+            (offered, *slot.get_or_insert($missing))
+        }};
+    }
+    let add_procs = slot!(add_procs, 0, missing::add_procs);
+    let del_procs = slot!(del_procs, 0, missing::del_procs);
+    let finalize = slot!(finalize, 0, missing::finalize);
+    let send = slot!(send, 0, missing::send);
+    let progress = slot!(progress, 0, missing::progress);
+    let get = slot!(get, cap::GET, missing::rma);
+    let put = slot!(put, cap::PUT, missing::rma);
+    let flush = slot!(flush, cap::FLUSH, missing::flush);
+    let atomic = slot!(atomic, cap::ATOMIC, missing::atomic);
+    let register = slot!(register_mem, cap::REGISTER, missing::register);
+    let deregister = slot!(deregister_mem, cap::REGISTER, missing::deregister);
+    let arm = slot!(arm, cap::SLEEP, missing::arm);
+    let disarm = slot!(disarm, cap::SLEEP, missing::disarm);
+    BtlHandle {
+        size: size_of::<BtlHandle>() as u32,
+        caps: get.0 | put.0 | flush.0 | atomic.0 | (register.0 & deregister.0) | (arm.0 & disarm.0),
+        state: module.state,
+        send: send.1,
+        progress: progress.1,
+        get: get.1,
+        put: put.1,
+        flush: flush.1,
+        atomic: atomic.1,
+        register_mem: register.1,
+        deregister_mem: deregister.1,
+        arm: arm.1,
+        disarm: disarm.1,
+        add_procs: add_procs.1,
+        del_procs: del_procs.1,
+        finalize: finalize.1,
+        attrs: module.attrs,
+        name,
+    }
+}
+
+/// What stands where a component offers nothing.
+mod missing {
+    use super::*;
+    use oxmpi_btl::SendDesc;
+    type State = *mut c_void;
+
+    pub extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut Endpoint) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
+        Status::OK
+    }
+    pub extern "C" fn finalize(_: State) -> Status {
+        Status::OK
+    }
+    pub extern "C" fn send(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn progress(_: State, _: u32) -> i32 {
+        0
+    }
+    pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn register(
+        _: State,
+        _: *mut u8,
+        _: u64,
+        _: u32,
+        _: MemKind,
+        _: *mut RegHandle,
+    ) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn arm(_: State, _: u32, _: *mut WaitWord) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn disarm(_: State, _: u32) {}
+}
+
+/// Resolves declarations: what the setup says, else the default.
+fn values(declared: &[ParamDecl], set: &[(String, String)]) -> Result<Vec<ParamValue>, String> {
+    let names: Vec<&str> = declared.iter().map(|d| text(d.name)).collect();
+    if let Some((unknown, _)) = set.iter().find(|(name, _)| !names.contains(&name.as_str())) {
+        return Err(format!("no parameter {unknown}; there are {}", names.join(", ")));
+    }
+    declared
+        .iter()
+        .map(|d| {
+            let given = set.iter().find(|(name, _)| name == text(d.name)).map(|(_, value)| value.clone());
+            // Leaked: a component may keep the text for as long as its instance.
+            let written: &'static str = given.unwrap_or_else(|| text(d.default).to_owned()).leak();
+            value(d, written).ok_or(format!("parameter {}: \"{written}\" does not parse", text(d.name)))
+        })
+        .collect()
+}
+
+/// A value as an operator writes it.
+pub fn value(d: &ParamDecl, written: &'static str) -> Option<ParamValue> {
+    let mut v = ParamValue { kind: d.kind, reserved: 0, int: 0, double: 0.0, text: StrRef::new(written) };
+    match d.kind {
+        ParamKind::INT => v.int = written.parse().ok()?,
+        ParamKind::UNSIGNED => v.int = written.parse::<u64>().ok()? as i64,
+        ParamKind::SIZE => v.int = size(written)?,
+        ParamKind::BOOL => {
+            v.int = match written {
+                "1" | "true" | "yes" | "on" | "enabled" => 1,
+                "0" | "false" | "no" | "off" | "disabled" => 0,
+                _ => return None,
+            }
+        }
+        ParamKind::DOUBLE => v.double = written.parse().ok()?,
+        ParamKind::ENUM => {
+            // SAFETY: statics of the component.
+            v.int = unsafe { d.enumerators.get() }.iter().position(|e| text(*e) == written)? as i64
+        }
+        ParamKind::STRING | ParamKind::LIST => {}
+        _ => return None,
+    }
+    Some(v)
+}
+
+fn size(written: &str) -> Option<i64> {
+    let (number, shift) = match written.as_bytes().last()?.to_ascii_lowercase() {
+        b'k' => (&written[..written.len() - 1], 10),
+        b'm' => (&written[..written.len() - 1], 20),
+        b'g' => (&written[..written.len() - 1], 30),
+        _ => (written, 0),
+    };
+    number.parse::<i64>().ok()?.checked_mul(1 << shift)
+}
+
+/// Static text of a component; what is not UTF-8 fails the checks of the declarations.
+pub fn text(s: StrRef) -> &'static str {
+    // SAFETY: statics of the component, which is never unloaded.
+    unsafe { s.get() }.unwrap_or("\u{fffd}")
+}

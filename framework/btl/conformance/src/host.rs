@@ -1,0 +1,341 @@
+//! The host as a component sees it, for one rank: real where a BTL uses it, and a witness everywhere.
+
+use crate::message::step;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_btl::BtlHandle;
+use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::{AmEntry, HostTable, JobInfo, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A message as it came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    pub proc: u32,
+    pub ctx: u32,
+    pub tag: u8,
+    pub bytes: Vec<u8>,
+}
+
+/// What runs inside the receive callback, besides recording.
+pub type Hook = Arc<dyn Fn(&Arrived) + Send + Sync>;
+
+/// Addresses that the ranks of one job published.
+#[derive(Default)]
+pub struct Exchange(Mutex<HashMap<(String, u32), Vec<u8>>>);
+
+/// One row of the active-message table.
+struct Row {
+    host: *const FakeHost,
+    tag: u8,
+}
+
+/// Who is inside `progress` of a context: the calling thread's mark, or 0; and whether a callback runs.
+#[derive(Default)]
+struct Turn {
+    thread: AtomicU64,
+    in_callback: AtomicU32,
+}
+
+pub struct FakeHost {
+    pub table: HostTable,
+    pub job: Box<JobInfo>,
+    threaded: Box<AtomicU32>,
+    pub cris: Vec<Cri>,
+    am: Mutex<Vec<AmEntry>>,
+    rows: Vec<Row>,
+    turns: Vec<Turn>,
+    /// State of the module under test, to compare with what callbacks say.
+    pub module_state: AtomicPtr<c_void>,
+    inbox: Mutex<Vec<Arrived>>,
+    arrived: AtomicU64,
+    hook: Mutex<Option<Hook>>,
+    violations: Mutex<Vec<String>>,
+    log: Mutex<Vec<(i32, String)>>,
+    progress: Mutex<Vec<(ProgressFn, usize)>>,
+    exchange: Arc<Exchange>,
+}
+
+// SAFETY: the raw pointers inside name heap memory of this very object (rows, job, table), which is
+// boxed and never moves; everything that changes is atomic or behind a mutex. `am` is written by
+// `am_register` only, which the contract allows before the first progress.
+unsafe impl Send for FakeHost {}
+// SAFETY: as above.
+unsafe impl Sync for FakeHost {}
+
+/// A mutex whose holder panicked still guards readable test data.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+}
+
+/// A number for the calling thread, never 0.
+fn thread_mark() -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    std::thread::current().id().hash(&mut hasher);
+    hasher.finish() | 1
+}
+
+/// A random number, as a job id is one.
+pub fn random() -> u64 {
+    step(std::hash::RandomState::new().build_hasher().finish())
+}
+
+impl FakeHost {
+    pub fn new(job: JobInfo, num_cris: u32, threaded: bool, exchange: Arc<Exchange>) -> Box<FakeHost> {
+        let job = Box::new(job);
+        let threaded = Box::new(AtomicU32::new(threaded as u32));
+        let cris: Vec<Cri> = (0..num_cris).map(|_| Cri::default()).collect();
+        let table = HostTable {
+            size: size_of::<HostTable>() as u32,
+            abi_minor: oxmpi_mca::ABI_MINOR as u32,
+            instance: core::ptr::null_mut(),
+            job: &*job,
+            threaded: &*threaded,
+            cris: cris.as_ptr(),
+            num_cris,
+            reserved: 0,
+            am_table: core::ptr::null(),
+            log,
+            help,
+            fatal,
+            am_register,
+            progress_register,
+            progress_unregister,
+            progress,
+            sync_update,
+            request_slot,
+            wait,
+            exchange_put,
+            exchange_get,
+            peer_error,
+        };
+        let mut host = Box::new(FakeHost {
+            table,
+            job,
+            threaded,
+            turns: (0..num_cris).map(|_| Turn::default()).collect(),
+            cris,
+            am: Mutex::new(Vec::new()),
+            rows: Vec::new(),
+            module_state: AtomicPtr::new(core::ptr::null_mut()),
+            inbox: Mutex::default(),
+            arrived: AtomicU64::new(0),
+            hook: Mutex::default(),
+            violations: Mutex::default(),
+            log: Mutex::default(),
+            progress: Mutex::default(),
+            exchange,
+        });
+        let this: *mut FakeHost = &mut *host;
+        host.table.instance = this.cast();
+        host.rows = (0..=u8::MAX).map(|tag| Row { host: this, tag }).collect();
+        let am: Vec<AmEntry> = host
+            .rows
+            .iter()
+            .map(|row| AmEntry { receive, ctx: (row as *const Row).cast_mut().cast() })
+            .collect();
+        host.table.am_table = am.as_ptr();
+        host.am = Mutex::new(am);
+        host
+    }
+
+    pub fn threaded(&self) -> bool {
+        self.threaded.load(Ordering::Relaxed) != 0
+    }
+
+    /// Runs a progress call of the module as the host does, watching what happens inside.
+    pub fn turn(&self, btl: &BtlHandle, ctx: u32) -> i32 {
+        let turn = &self.turns[ctx as usize];
+        turn.thread.store(thread_mark(), Ordering::SeqCst);
+        let events = (btl.progress)(btl.state, ctx);
+        turn.thread.store(0, Ordering::SeqCst);
+        let registered = held(&self.progress).clone();
+        for (f, c) in registered {
+            f(c as *mut c_void, core::ptr::null_mut());
+        }
+        if events < 0 {
+            self.violation(format!("progress returned {events}"));
+        }
+        events
+    }
+
+    pub fn set_hook(&self, hook: Option<Hook>) {
+        *held(&self.hook) = hook;
+    }
+
+    /// How many messages came in so far.
+    pub fn arrived(&self) -> u64 {
+        self.arrived.load(Ordering::Acquire)
+    }
+
+    /// What came in since the last call, in order.
+    pub fn take(&self) -> Vec<Arrived> {
+        std::mem::take(&mut held(&self.inbox))
+    }
+
+    pub fn violation(&self, what: String) {
+        held(&self.violations).push(format!("rank {}: {what}", self.job.rank));
+    }
+
+    pub fn violations(&self) -> Vec<String> {
+        held(&self.violations).clone()
+    }
+
+    /// What the component logged, for messages.
+    pub fn logged(&self) -> String {
+        held(&self.log).iter().map(|(level, m)| format!("[{level}] {m}\n")).collect()
+    }
+}
+
+/// The receive callback of every tag. Nothing here may panic: it runs under the component's frames.
+extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) {
+    // SAFETY: rows name their host; both live as long as the component.
+    let (row, msg) = unsafe { (&*ctx.cast::<Row>(), &*msg) };
+    // SAFETY: as above.
+    let host = unsafe { &*row.host };
+    let Some(turn) = host.turns.get(msg.ctx as usize) else {
+        return host.violation(format!("a message came in on context {}, which is none", msg.ctx));
+    };
+    match turn.thread.load(Ordering::SeqCst) {
+        0 => host.violation(format!("tag {} was delivered outside progress of context {}", row.tag, msg.ctx)),
+        t if t != thread_mark() => {
+            host.violation(format!("tag {} was delivered on a thread that is not in progress", row.tag))
+        }
+        _ => {}
+    }
+    if turn.in_callback.swap(1, Ordering::SeqCst) != 0 {
+        host.violation(format!("tag {} was delivered inside another delivery", row.tag));
+    }
+    if msg.module != host.module_state.load(Ordering::Relaxed) {
+        host.violation("a message named another module than the one that was driven".into());
+    }
+    if msg.proc >= host.job.job_size {
+        host.violation(format!("a message came from process {}, which is none", msg.proc));
+    }
+    let bytes = match msg.len {
+        0 => Vec::new(),
+        // SAFETY: valid during the callback.
+        len => unsafe { core::slice::from_raw_parts(msg.data, len as usize) }.to_vec(),
+    };
+    let arrived = Arrived { proc: msg.proc, ctx: msg.ctx, tag: row.tag, bytes };
+    let hook = held(&host.hook).clone();
+    if let Some(hook) = hook {
+        hook(&arrived);
+    }
+    held(&host.inbox).push(arrived);
+    // SYNC POINT with `arrived()`: what the counter says lies in the inbox.
+    host.arrived.fetch_add(1, Ordering::Release);
+    turn.in_callback.store(0, Ordering::SeqCst);
+}
+
+fn host<'a>(instance: *mut c_void) -> &'a FakeHost {
+    // SAFETY: the component passes the instance of the table it was given; the host outlives it.
+    unsafe { &*instance.cast::<FakeHost>() }
+}
+
+fn text(s: StrRef) -> String {
+    // SAFETY: borrowed for the call.
+    unsafe { s.get() }.unwrap_or("<not UTF-8>").to_owned()
+}
+
+extern "C" fn log(instance: *mut c_void, level: i32, component: StrRef, message: StrRef) {
+    held(&host(instance).log).push((level, format!("{}: {}", text(component), text(message))));
+}
+
+extern "C" fn help(instance: *mut c_void, component: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
+    // SAFETY: borrowed for the call.
+    let args: Vec<String> = unsafe { args.get() }.iter().map(|a| text(*a)).collect();
+    held(&host(instance).log)
+        .push((0, format!("{}: help [{}] {}", text(component), text(topic), args.join(", "))));
+}
+
+extern "C" fn fatal(instance: *mut c_void, component: StrRef, message: StrRef) -> ! {
+    eprintln!(
+        "rank {}: fatal error of {}: {}\n{}",
+        host(instance).job.rank,
+        text(component),
+        text(message),
+        host(instance).logged()
+    );
+    std::process::abort()
+}
+
+extern "C" fn am_register(instance: *mut c_void, tag: u8, entry: AmEntry) -> Status {
+    let host = host(instance);
+    host.violation(format!("took the receiver of tag {tag} away from the suite"));
+    let mut table = held(&host.am);
+    table[tag as usize] = entry;
+    Status::OK
+}
+
+extern "C" fn progress_register(
+    instance: *mut c_void,
+    f: ProgressFn,
+    ctx: *mut c_void,
+    _high: u32,
+) -> Status {
+    held(&host(instance).progress).push((f, ctx as usize));
+    Status::OK
+}
+
+extern "C" fn progress_unregister(instance: *mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status {
+    let mut list = held(&host(instance).progress);
+    let before = list.len();
+    list.retain(|(g, c)| !(core::ptr::fn_addr_eq(*g, f) && *c == ctx as usize));
+    if list.len() < before { Status::OK } else { Status::NOT_FOUND }
+}
+
+extern "C" fn progress(instance: *mut c_void, _thread: *mut ThreadCtx) -> i32 {
+    host(instance).violation("called the host's progress: a BTL never waits".into());
+    0
+}
+
+extern "C" fn sync_update(instance: *mut c_void, _sync: usize) {
+    host(instance).violation("completed a request: a BTL has none".into());
+}
+
+extern "C" fn request_slot(instance: *mut c_void, _req: *mut RequestHeader) -> Status {
+    host(instance).violation("asked for a request slot: a BTL has no requests".into());
+    Status::NOT_SUPPORTED
+}
+
+extern "C" fn wait(instance: *mut c_void, _thread: *mut ThreadCtx, _req: *mut RequestHeader) -> Status {
+    host(instance).violation("waited for a request: a BTL never waits".into());
+    Status::NOT_SUPPORTED
+}
+
+extern "C" fn exchange_put(instance: *mut c_void, component: StrRef, data: SliceRef<u8>) -> Status {
+    let host = host(instance);
+    // SAFETY: borrowed for the call.
+    let data = unsafe { data.get() }.to_vec();
+    held(&host.exchange.0).insert((text(component), host.job.rank), data);
+    Status::OK
+}
+
+extern "C" fn exchange_get(
+    instance: *mut c_void,
+    component: StrRef,
+    proc: u32,
+    data: *mut u8,
+    len: *mut usize,
+) -> Status {
+    let host = host(instance);
+    let map = held(&host.exchange.0);
+    let Some(blob) = map.get(&(text(component), proc)) else { return Status::NOT_FOUND };
+    // SAFETY: the caller's capacity and buffer.
+    unsafe {
+        let capacity = *len;
+        *len = blob.len();
+        if blob.len() > capacity {
+            return Status::NO_RESOURCE;
+        }
+        core::ptr::copy_nonoverlapping(blob.as_ptr(), data, blob.len());
+    }
+    Status::OK
+}
+
+extern "C" fn peer_error(instance: *mut c_void, _component: StrRef, proc: u32, fatal: u32, message: StrRef) {
+    host(instance).violation(format!("reported process {proc} (fatal {fatal}): {}", text(message)));
+}

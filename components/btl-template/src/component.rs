@@ -1,0 +1,59 @@
+//! Opening: which devices are there, and how do peers find them.
+//!
+//! `open` runs once per runtime instance, and several instances may live in one process. So there is no
+//! `static` in a component: everything it knows lies behind the modules that `open` returns.
+
+use crate::module::TemplateModule;
+use crate::params::Settings;
+use crate::sys::Socket;
+use crate::wire::Address;
+use oxmpi_btl::BtlModule;
+use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+
+pub struct TemplateComponent;
+
+impl Component for TemplateComponent {
+    type Module = BtlModule;
+    const NAME: &'static str = "template";
+
+    /// One module per device; here there is one. The number in front is a priority, for frameworks in
+    /// which one component wins; BTLs are ranked by exclusivity, so it is 0.
+    fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
+        let settings = Settings::of(params);
+
+        // Values that fit each other badly are refused here, with a paragraph of help.txt for the
+        // operator, and never repaired in silence.
+        if settings.eager_limit > settings.max_send_size {
+            let (eager, max) = (settings.eager_limit.to_string(), settings.max_send_size.to_string());
+            host.help("eager-limit-too-large", &[&eager, &max]);
+            return Err(OpenError::new(
+                Status::BAD_PARAM,
+                format!("btl_template_eager_limit is {eager}, more than btl_template_max_send_size, {max}"),
+            ));
+        }
+
+        // No device: `not_available`, which is silent unless the user named this component.
+        if host.job().job_size < 2 {
+            return Err(OpenError::not_available("the job has one process, nobody to send to"));
+        }
+
+        // What one flow of messages needs to communicate alone, once per communication resource (CRI) of the
+        // host: here a socket, elsewhere queue pairs, a completion queue, a fragment pool.
+        let sockets = (0..host.num_cris())
+            .map(|_| Socket::bind(host.job().rank))
+            .collect::<Result<Vec<Socket>, _>>()
+            .map_err(|e| OpenError::new(Status::INTERNAL, format!("cannot make a socket: {e}")))?;
+
+        // Peers find us by what we publish now: the exchange runs when all components have been opened.
+        let address = Address { names: sockets.iter().map(|s| s.name().to_vec()).collect() };
+        let status = host.exchange_put(&address.encode());
+        if status.is_err() {
+            return Err(OpenError::new(status, "cannot publish the address"));
+        }
+
+        // What the module offers beyond sending is added by name: `.get()`, `.put()`, `.atomics()`,
+        // `.memory()`, `.sleep()`. Each needs the trait of that name; what is not added is not offered.
+        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets));
+        Ok((0, vec![module.build()]))
+    }
+}

@@ -1,0 +1,130 @@
+//! The device: sending, meeting peers, and what we say about ourselves. Receiving is in `progress.rs`.
+//!
+//! **Who calls when.** The caller serialises the verbs of one context (it holds that context's lock, or only
+//! one thread makes MPI calls); different contexts run at the same time. `add_proc` may run while anything
+//! runs. So what belongs to a context needs no lock of its own, and what belongs to the module must not
+//! change, or be atomic.
+
+use crate::endpoint::TemplateEndpoint;
+use crate::params::Settings;
+use crate::sys::{PeerName, Sent, Socket};
+use crate::wire::{Address, BadAddress, FRAME, Frame};
+use core::cell::RefCell;
+use oxmpi_btl::{Btl, BtlAttrs, Message, ProcInfo};
+use oxmpi_mca::{Host, Status};
+
+pub struct TemplateModule {
+    pub(crate) host: Host,
+    pub(crate) settings: Settings,
+    pub(crate) contexts: Box<[Context]>,
+}
+
+/// What belongs to one context. Each on cache lines of its own, because another thread works on the next.
+#[repr(align(128))]
+pub(crate) struct Context {
+    pub(crate) socket: Socket,
+    /// Where a message is put together before it goes out. A ring in memory or a registered buffer takes
+    /// header and payload where they belong, without this copy.
+    out: RefCell<Box<[u8]>>,
+    /// Where a message is while its receiver looks at it. Not `out`: the receiver may send.
+    pub(crate) inbound: RefCell<Box<[u8]>>,
+}
+
+// SAFETY: the contract of BTLs: the caller serialises all verbs of one context, and every verb here touches
+// the buffers of its own context only. Should a caller break that, RefCell sees most of it.
+unsafe impl Sync for Context {}
+
+impl TemplateModule {
+    pub fn new(host: Host, settings: Settings, sockets: Vec<Socket>) -> TemplateModule {
+        // One byte more than the largest frame: what fills it is too long.
+        let buffer = || RefCell::new(vec![0; FRAME + settings.max_send_size + 1].into_boxed_slice());
+        let context = |socket| Context { socket, out: buffer(), inbound: buffer() };
+        TemplateModule { host, settings, contexts: sockets.into_iter().map(context).collect() }
+    }
+}
+
+impl Btl for TemplateModule {
+    type Endpoint = TemplateEndpoint;
+
+    /// Asked once. Everything the layers above need to choose a protocol, as data.
+    fn attrs(&self) -> BtlAttrs {
+        let mut attrs = BtlAttrs::new();
+        attrs.contexts = self.contexts.len() as u32;
+        attrs.eager_limit = self.settings.eager_limit as u64;
+        attrs.rndv_eager_limit = self.settings.eager_limit as u64;
+        attrs.max_send_size = self.settings.max_send_size as u64;
+        attrs.exclusivity = self.settings.exclusivity;
+        attrs.latency = 10;
+        attrs.bandwidth = 1000;
+        attrs.device[..8].copy_from_slice(b"template");
+        attrs
+    }
+
+    /// Called when a process is first talked to. `Ok(None)` where this transport does not reach: quietly,
+    /// another one will. An error is for a peer that should be reachable and is not.
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<TemplateEndpoint>>, Status> {
+        if proc.local == 0 || proc.proc == self.host.job().rank {
+            return Ok(None);
+        }
+        let blob = match self.host.exchange_get(proc.proc) {
+            Ok(blob) => blob,
+            // The peer does not use this component.
+            Err(Status::NOT_FOUND) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let address = match Address::decode(&blob) {
+            Ok(address) => address,
+            Err(why) => {
+                let why = match why {
+                    BadAddress::Version(theirs) => {
+                        format!("it speaks wire version {theirs}, we speak {}", crate::wire::VERSION)
+                    }
+                    BadAddress::Damaged => "its address is damaged".to_owned(),
+                };
+                self.host.warn(&format!("process {} is not reached: {why}", proc.proc));
+                return Ok(None);
+            }
+        };
+        let theirs = &address.names;
+        let names = (0..self.contexts.len())
+            .map(|ctx| PeerName::new(&theirs[ctx % theirs.len()]))
+            .collect::<Result<_, _>>()
+            .map_err(|_| Status::BAD_PARAM)?;
+        Ok(Some(Box::new(TemplateEndpoint { names })))
+    }
+
+    /// Sends, or says NO_RESOURCE and has done nothing. When this returns OK the receiver will find the
+    /// message without our help, and header and payload belong to the caller again.
+    fn send(&self, endpoint: &TemplateEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+        let total = msg.total_len();
+        if total > self.settings.max_send_size {
+            return Status::BAD_PARAM;
+        }
+        let context = &self.contexts[ctx as usize];
+        let job = self.host.job();
+        let mut out = context.out.borrow_mut();
+        let frame = Frame { job_id: job.job_id, proc: job.rank, tag: msg.tag() };
+        let (head, body) = out.split_at_mut(FRAME);
+        let (header, payload) = body.split_at_mut(msg.header().len());
+        head.copy_from_slice(&frame.encode());
+        header.copy_from_slice(msg.header());
+        // SAFETY: the buffer has room for `total` bytes behind the frame, and `total` was checked.
+        unsafe { msg.write_payload(payload.as_mut_ptr()) };
+        match context.socket.send(&endpoint.names[ctx as usize], &out[..FRAME + total]) {
+            Ok(Sent::Yes) => Status::OK,
+            Ok(Sent::NoRoom) => Status::NO_RESOURCE,
+            Ok(Sent::Gone) => Status::PEER_FAILED,
+            Err(e) => {
+                self.host.error(&format!("cannot send a datagram of {total} bytes: {e}"));
+                Status::INTERNAL
+            }
+        }
+    }
+
+    fn progress(&self, ctx: u32) -> i32 {
+        self.receive(ctx)
+    }
+
+    // `del_proc` and `finalize` have nothing to do here: what was sent is with the receiver already, and
+    // sockets close when the module goes. A device with messages still inside sends them in `finalize`.
+}

@@ -1,0 +1,47 @@
+//! What an operator may set. A parameter is data: the host reads files, environment and command line,
+//! checks type and range, and hands the values to `open`. A component never reads the environment.
+//!
+//! Use Open MPI's names where the meaning is equal. Levels run from 1 (every user) to 9 (you alone).
+
+use oxmpi_mca::{ParamDecl, ParamKind, Params};
+
+/// The declarations. Full names are `btl_template_<name>`.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "exclusivity",
+        ParamKind::UNSIGNED,
+        7,
+        // Low: with btl-shm in the job nobody uses this one unless it is asked for by name.
+        "0",
+        "Rank among transports that reach the same process; the highest is used alone",
+    )
+    .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "eager_limit",
+        ParamKind::SIZE,
+        4,
+        "4k",
+        "Largest message, header included, that is sent before its receive is known",
+    )
+    .range(128, 1 << 16),
+    ParamDecl::new("max_send_size", ParamKind::SIZE, 4, "32k", "Largest message that is sent in one piece")
+        .range(128, 1 << 16),
+];
+
+/// The resolved values, in the types the code wants. The order is that of [`PARAMS`].
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub exclusivity: u32,
+    pub eager_limit: usize,
+    pub max_send_size: usize,
+}
+
+impl Settings {
+    pub fn of(params: Params<'_>) -> Settings {
+        Settings {
+            exclusivity: params.int(0) as u32,
+            eager_limit: params.size(1),
+            max_send_size: params.size(2),
+        }
+    }
+}

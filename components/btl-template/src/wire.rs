@@ -1,0 +1,134 @@
+//! Bytes that other processes see: the address, and the frame of a message. Versioned, little-endian, and
+//! never trusted when they come in.
+//!
+//! Two processes of a job may have loaded different builds of this component, so the version here is the
+//! one that counts between peers, not the version of the crate.
+
+/// Raise it with every change of what follows.
+pub const VERSION: u32 = 1;
+
+/// How a process is found: the names of its sockets, one per context.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Address {
+    pub names: Vec<Vec<u8>>,
+}
+
+/// Why an address is of no use.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BadAddress {
+    Version(u32),
+    Damaged,
+}
+
+impl Address {
+    /// Version, number of names, then each with its length in front.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&(self.names.len() as u32).to_le_bytes());
+        for name in &self.names {
+            out.extend_from_slice(&(name.len() as u32).to_le_bytes());
+            out.extend_from_slice(name);
+        }
+        out
+    }
+
+    pub fn decode(mut bytes: &[u8]) -> Result<Address, BadAddress> {
+        let version = take_u32(&mut bytes).ok_or(BadAddress::Damaged)?;
+        if version != VERSION {
+            return Err(BadAddress::Version(version));
+        }
+        let count = take_u32(&mut bytes).ok_or(BadAddress::Damaged)?;
+        let mut names = Vec::new();
+        for _ in 0..count {
+            let len = take_u32(&mut bytes).ok_or(BadAddress::Damaged)? as usize;
+            if len > bytes.len() {
+                return Err(BadAddress::Damaged);
+            }
+            let (name, rest) = bytes.split_at(len);
+            names.push(name.to_vec());
+            bytes = rest;
+        }
+        if names.is_empty() || !bytes.is_empty() {
+            return Err(BadAddress::Damaged);
+        }
+        Ok(Address { names })
+    }
+}
+
+fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
+    let (first, rest) = bytes.split_first_chunk::<4>()?;
+    *bytes = rest;
+    Some(u32::from_le_bytes(*first))
+}
+
+/// In front of every message: whose job, who sends, which tag. Anybody on this machine can send a
+/// datagram to a socket whose name he reads in /proc/net/unix; the job's random number tells his from ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub job_id: u64,
+    pub proc: u32,
+    pub tag: u8,
+}
+
+/// Bytes of an encoded [`Frame`]; a multiple of 8, so that what follows is aligned.
+pub const FRAME: usize = 16;
+
+impl Frame {
+    pub fn encode(&self) -> [u8; FRAME] {
+        let mut out = [0; FRAME];
+        out[..8].copy_from_slice(&self.job_id.to_le_bytes());
+        out[8..12].copy_from_slice(&self.proc.to_le_bytes());
+        out[12] = self.tag;
+        out
+    }
+
+    pub fn decode(bytes: &[u8]) -> Option<Frame> {
+        let b: &[u8; FRAME] = bytes.first_chunk()?;
+        let (job_id, proc) =
+            (u64::from_le_bytes(*b.first_chunk()?), u32::from_le_bytes([b[8], b[9], b[10], b[11]]));
+        Some(Frame { job_id, proc, tag: b[12] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_survive_the_way() {
+        for count in 1..5 {
+            let a = Address { names: (0..count).map(|i| vec![i as u8; i * 7]).collect() };
+            assert_eq!(Address::decode(&a.encode()), Ok(a));
+        }
+    }
+
+    #[test]
+    fn another_version_is_named() {
+        let mut bytes = Address { names: vec![vec![1]] }.encode();
+        bytes[0] = 9;
+        assert_eq!(Address::decode(&bytes), Err(BadAddress::Version(9)));
+    }
+
+    /// Whatever a peer publishes: an answer, never a crash.
+    #[test]
+    fn damaged_addresses_are_refused() {
+        let good = Address { names: vec![vec![5; 20], vec![6; 3]] }.encode();
+        for len in 0..good.len() {
+            assert_eq!(Address::decode(&good[..len]), Err(BadAddress::Damaged));
+        }
+        for at in 4..12 {
+            let mut bad = good.clone();
+            bad[at] = 0xff;
+            assert_eq!(Address::decode(&bad), Err(BadAddress::Damaged));
+        }
+        assert_eq!(Address::decode(&[&good[..], &[0]].concat()), Err(BadAddress::Damaged));
+    }
+
+    #[test]
+    fn frames_survive_the_way() {
+        let f = Frame { job_id: u64::MAX - 5, proc: 7, tag: 255 };
+        assert_eq!(Frame::decode(&f.encode()), Some(f));
+        assert_eq!(Frame::decode(&f.encode()[..FRAME - 1]), None);
+    }
+}

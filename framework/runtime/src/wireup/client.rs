@@ -1,0 +1,319 @@
+//! A rank's side of the wire-up.
+
+use super::local::Store;
+use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_LIMIT, shorten};
+use super::remote::{Daemon, unexpected};
+use super::secret::{Secret, random_id};
+use super::{Error, ErrorKind, JobFacts, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use parking_lot::Mutex;
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::process::Signal;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// Where a runtime instance gets its wire-up from.
+#[derive(Debug, Default)]
+pub enum Source {
+    /// What the launcher left in the environment; without a launcher, a job of one process.
+    #[default]
+    Environment,
+    /// A job of one process, whatever the environment says.
+    Singleton,
+    /// This one.
+    Given(Client),
+}
+
+impl Source {
+    pub fn client(self) -> Result<Client, Error> {
+        match self {
+            Source::Environment => Client::from_environment()?.map_or_else(Client::singleton, Ok),
+            Source::Singleton => Client::singleton(),
+            Source::Given(client) => Ok(client),
+        }
+    }
+}
+
+/// A process's place in its job. All methods may be called from any thread.
+#[derive(Debug)]
+pub struct Client {
+    facts: JobFacts,
+    segment: OwnedFd,
+    /// What was put and not committed.
+    pending: Mutex<Vec<(String, Vec<u8>)>>,
+    link: Link,
+}
+
+#[derive(Debug)]
+enum Link {
+    Daemon(Daemon),
+    /// Everybody is in this process; help messages that were printed.
+    Local(Arc<Store>),
+}
+
+impl Client {
+    /// What the launcher left in the environment; None: no launcher started this process.
+    ///
+    /// From the moment this returns, the process ends when its parent does.
+    pub fn from_environment() -> Result<Option<Client>, Error> {
+        let Some(name) = variable(SOCKET_VARIABLE)? else { return Ok(None) };
+        let wrong = |variable: &str, why: &str| {
+            Error::new(ErrorKind::Environment, format!("{SOCKET_VARIABLE} is set, but {variable} {why}"))
+        };
+        let text = variable(SECRET_VARIABLE)?.ok_or_else(|| wrong(SECRET_VARIABLE, "is not"))?;
+        // The text is a secret and is not repeated.
+        let secret =
+            Secret::from_hex(&text).ok_or_else(|| wrong(SECRET_VARIABLE, "has not 64 hexadecimal digits"))?;
+        let rank = variable(RANK_VARIABLE)?.ok_or_else(|| wrong(RANK_VARIABLE, "is not"))?;
+        let rank =
+            rank.parse().map_err(|_| wrong(RANK_VARIABLE, &format!("is {rank:?}, which is no rank")))?;
+
+        // Before hello: the essay of this module says why.
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+            .map_err(|why| Error::system("cannot ask to end with the parent process", why))?;
+        let (daemon, facts, segment) = Daemon::introduce(&name, secret, rank)?;
+        Ok(Some(Client {
+            facts: with_own_cores(facts),
+            segment,
+            pending: Mutex::default(),
+            link: Link::Daemon(daemon),
+        }))
+    }
+
+    /// A job of this process alone, with a segment and a store of its own.
+    pub fn singleton() -> Result<Client, Error> {
+        let facts = JobFacts::alone(random_id()?, own_cores(), super::server::hostname());
+        let store = Arc::new(Store::new(1));
+        Ok(Client { facts, segment: new_segment()?, pending: Mutex::default(), link: Link::Local(store) })
+    }
+
+    /// `n` ranks in this process, which share a segment and a store.
+    pub fn local_job(n: u32) -> Result<Vec<Client>, Error> {
+        if n == 0 || n > i32::MAX as u32 {
+            return Err(Error::new(ErrorKind::TooLarge, format!("a job cannot have {n} processes")));
+        }
+        let (job_id, segment, store) = (random_id()?, new_segment()?, Arc::new(Store::new(n)));
+        let cores = own_cores();
+        let make = |rank| {
+            let mut facts = JobFacts::alone(job_id, cores, super::server::hostname());
+            facts.rank = rank;
+            facts.size = n;
+            facts.local_rank = rank;
+            facts.local_ranks = (0..n).collect();
+            facts.oversubscribed = n > cores;
+            let segment =
+                segment.try_clone().map_err(|why| Error::system("cannot duplicate the segment", why))?;
+            Ok(Client { facts, segment, pending: Mutex::default(), link: Link::Local(Arc::clone(&store)) })
+        };
+        (0..n).map(make).collect()
+    }
+
+    pub fn facts(&self) -> &JobFacts {
+        &self.facts
+    }
+
+    /// The node's shared memory: zero, and empty until somebody gives it a length. It can grow and
+    /// cannot shrink.
+    pub fn segment(&self) -> BorrowedFd<'_> {
+        self.segment.as_fd()
+    }
+
+    /// Keeps a pair until `commit`. The last value of a key counts.
+    pub fn put(&self, key: &str, value: &[u8]) {
+        self.pending.lock().push((key.to_owned(), value.to_owned()));
+    }
+
+    /// Makes what was put visible to everybody who asks after the next `fence`.
+    pub fn commit(&self) -> Result<(), Error> {
+        let pairs = std::mem::take(&mut *self.pending.lock());
+        for (key, value) in &pairs {
+            if key.len() > KEY_LIMIT || value.len() > VALUE_LIMIT {
+                let (k, v) = (key.len(), value.len());
+                let message = format!(
+                    "{:?} cannot be published: its key has {k} bytes of at most {KEY_LIMIT}, its value {v} of at most {VALUE_LIMIT}",
+                    shorten(key, 40)
+                );
+                return Err(Error::new(ErrorKind::TooLarge, message));
+            }
+        }
+        match &self.link {
+            Link::Local(store) => store.publish(self.facts.rank, pairs),
+            Link::Daemon(daemon) => {
+                for batch in batches(pairs) {
+                    daemon.tell(&ToDaemon::Put(batch))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until every process of the job has called it as often as this one.
+    pub fn fence(&self) -> Result<(), Error> {
+        match &self.link {
+            Link::Local(store) => store.fence(),
+            Link::Daemon(daemon) => match daemon.ask(&ToDaemon::Fence)? {
+                ToRank::FenceDone => Ok(()),
+                ToRank::FenceFailed(why) => Err(Error::new(ErrorKind::Lost, why)),
+                other => Err(unexpected("a fence", &other)),
+            },
+        }
+    }
+
+    /// What process `proc` has committed under `key`; None: nothing.
+    pub fn get(&self, proc: u32, key: &str) -> Result<Option<Vec<u8>>, Error> {
+        match &self.link {
+            Link::Local(store) => Ok(store.get(proc, key)),
+            Link::Daemon(_) if key.len() > KEY_LIMIT => Ok(None), // nobody can have put it
+            Link::Daemon(daemon) => match daemon.ask(&ToDaemon::Get { proc, key: key.to_owned() })? {
+                ToRank::Value(value) => Ok(value),
+                other => Err(unexpected("get", &other)),
+            },
+        }
+    }
+
+    /// Hands a paragraph to mpirun, which prints one of its kind per job. False: nobody is there
+    /// to print it, and the caller does.
+    pub fn help(&self, component: &str, topic: &str, text: &str) -> bool {
+        let message = || ToDaemon::Help {
+            component: shorten(component, KEY_LIMIT).to_owned(),
+            topic: shorten(topic, KEY_LIMIT).to_owned(),
+            text: shorten(text, TEXT_LIMIT).to_owned(),
+        };
+        match &self.link {
+            Link::Local(_) => false,
+            Link::Daemon(daemon) => daemon.tell(&message()).is_ok(),
+        }
+    }
+
+    /// Asks for the end of the job. It ends soon after; the caller ends its own process. False:
+    /// nobody is there to report it, and the caller does.
+    pub fn abort(&self, code: i32, message: &str) -> bool {
+        match &self.link {
+            Link::Local(_) => false,
+            Link::Daemon(daemon) => {
+                let message = shorten(message, TEXT_LIMIT).to_owned();
+                daemon.tell(&ToDaemon::Abort { code, message }).is_ok()
+            }
+        }
+    }
+
+    /// MPI is finalized here: the process may end when it likes. A daemon that is gone needs no
+    /// telling.
+    pub fn finalized(&self) {
+        if let Link::Daemon(daemon) = &self.link {
+            let _ = daemon.tell(&ToDaemon::Finalized);
+        }
+    }
+}
+
+/// Cuts a commit into frames the daemon takes.
+fn batches(pairs: Vec<(String, Vec<u8>)>) -> Vec<Vec<(String, Vec<u8>)>> {
+    let mut all = Vec::new();
+    let (mut batch, mut bytes) = (Vec::new(), 4);
+    for (key, value) in pairs {
+        let more = 8 + key.len() + value.len();
+        if bytes + more > RANK_LIMIT {
+            all.push(std::mem::take(&mut batch));
+            bytes = 4;
+        }
+        bytes += more;
+        batch.push((key, value));
+    }
+    if !batch.is_empty() {
+        all.push(batch);
+    }
+    all
+}
+
+fn variable(name: &str) -> Result<Option<String>, Error> {
+    match std::env::var(name) {
+        Ok(text) => Ok(Some(text)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => {
+            Err(Error::new(ErrorKind::Environment, format!("the value of {name} is not text")))
+        }
+    }
+}
+
+/// The daemon knows the node's cores; a rank that is bound may use fewer.
+fn with_own_cores(mut facts: JobFacts) -> JobFacts {
+    if let Ok(mask) = rustix::thread::sched_getaffinity(None) {
+        facts.cores = facts.cores.min(mask.count().max(1));
+    }
+    facts
+}
+
+/// Cores this process may use, by its mask and by its control group's quota.
+fn own_cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
+}
+
+/// Memory to share: without a name, empty, unable to shrink. A peer that could shorten it would
+/// have everybody else die of SIGBUS.
+pub(super) fn new_segment() -> Result<OwnedFd, Error> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let segment = rustix::fs::memfd_create("oxmpi", flags)
+        .map_err(|why| Error::system("cannot make the shared segment", why))?;
+    rustix::fs::fcntl_add_seals(&segment, SealFlags::SHRINK)
+        .map_err(|why| Error::system("cannot seal the shared segment against shrinking", why))?;
+    Ok(segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_job_shares_its_store_and_its_segment() {
+        let clients = Client::local_job(3).expect("three ranks in one process");
+        std::thread::scope(|scope| {
+            for client in &clients {
+                scope.spawn(move || {
+                    let me = client.facts().rank;
+                    client.put("card", &[me as u8; 5]);
+                    assert_eq!(client.get(me, "card").expect("a store"), None, "not committed yet");
+                    client.commit().expect("short");
+                    client.fence().expect("all come");
+                    for other in 0..3 {
+                        assert_eq!(client.get(other, "card").expect("a store"), Some(vec![other as u8; 5]));
+                    }
+                    assert_eq!(client.get(me, "other").expect("a store"), None);
+                    client.fence().expect("all come again");
+                });
+            }
+        });
+        rustix::fs::ftruncate(clients[0].segment(), 4096).expect("it can grow");
+        assert_eq!(rustix::fs::fstat(clients[2].segment()).expect("a file").st_size, 4096);
+        assert!(rustix::fs::ftruncate(clients[1].segment(), 0).is_err(), "it cannot shrink");
+        assert!(clients.iter().all(|c| c.facts().job_id == clients[0].facts().job_id));
+    }
+
+    #[test]
+    fn a_singleton_needs_nobody() {
+        let client = Client::singleton().expect("alone");
+        assert_eq!((client.facts().rank, client.facts().size, client.facts().local_size()), (0, 1, 1));
+        client.put("a", b"1");
+        client.commit().expect("short");
+        client.fence().expect("nobody to wait for");
+        assert_eq!(client.get(0, "a").expect("a store"), Some(b"1".to_vec()));
+        assert!(!client.abort(1, "nobody hears"));
+    }
+
+    #[test]
+    fn what_is_too_long_is_an_error_at_commit() {
+        let client = Client::singleton().expect("alone");
+        client.put("a", &vec![0; VALUE_LIMIT + 1]);
+        assert_eq!(client.commit().expect_err("too long").kind, ErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn batches_fit_into_frames() {
+        let pairs: Vec<_> = (0..100).map(|i| (format!("key{i}"), vec![i as u8; VALUE_LIMIT])).collect();
+        let all = batches(pairs.clone());
+        assert!(all.len() > 1);
+        for batch in &all {
+            let bytes = ToDaemon::Put(batch.clone()).encode().expect("short");
+            assert!(bytes.len() - super::super::frame::HEADER <= RANK_LIMIT);
+        }
+        assert_eq!(all.into_iter().flatten().collect::<Vec<_>>(), pairs);
+    }
+}

@@ -1,0 +1,123 @@
+//! What a process knows about its job from the first moment.
+
+use super::frame::{Builder, Fields, Malformed};
+
+/// Everything the launcher tells a rank. The segment's descriptor travels beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFacts {
+    /// This process, and how many there are in the job.
+    pub rank: u32,
+    pub size: u32,
+    /// This node, from 0, as an index into `node_names`.
+    pub node: u32,
+    /// Job ranks of this node's processes, ascending; `local_rank` is this one's place in it.
+    pub local_ranks: Vec<u32>,
+    pub local_rank: u32,
+    /// Random number of the job, equal in all its processes, never 0.
+    pub job_id: u64,
+    /// This node has more processes of the job than cores for them.
+    pub oversubscribed: bool,
+    /// Cores this process may use.
+    pub cores: u32,
+    /// The node daemon, for PR_SET_PTRACER; 0: there is none.
+    pub keeper_pid: u32,
+    /// Name of this node.
+    pub hostname: String,
+    pub node_names: Vec<String>,
+    /// What was given to mpirun by `--mca`.
+    pub params: Vec<(String, String)>,
+}
+
+impl JobFacts {
+    pub fn local_size(&self) -> u32 {
+        // At most `size`, which is a u32.
+        self.local_ranks.len() as u32
+    }
+
+    /// A job of one process, started without a launcher.
+    pub fn alone(job_id: u64, cores: u32, hostname: String) -> JobFacts {
+        JobFacts {
+            rank: 0,
+            size: 1,
+            node: 0,
+            local_ranks: vec![0],
+            local_rank: 0,
+            job_id,
+            oversubscribed: false,
+            cores,
+            keeper_pid: 0,
+            node_names: vec![hostname.clone()],
+            hostname,
+            params: Vec::new(),
+        }
+    }
+
+    pub(super) fn encode(&self, into: Builder) -> Builder {
+        let mut b = into
+            .u32(self.rank)
+            .u32(self.size)
+            .u32(self.node)
+            .u32(self.local_rank)
+            .u64(self.job_id)
+            .u8(self.oversubscribed.into())
+            .u32(self.cores)
+            .u32(self.keeper_pid)
+            .text(&self.hostname)
+            .count(self.local_ranks.len());
+        for rank in &self.local_ranks {
+            b = b.u32(*rank);
+        }
+        b = b.count(self.node_names.len());
+        for name in &self.node_names {
+            b = b.text(name);
+        }
+        b = b.count(self.params.len());
+        for (name, value) in &self.params {
+            b = b.text(name).text(value);
+        }
+        b
+    }
+
+    pub(super) fn decode(f: &mut Fields<'_>) -> Result<JobFacts, Malformed> {
+        let facts = JobFacts {
+            rank: f.u32("rank")?,
+            size: f.u32("size")?,
+            node: f.u32("node")?,
+            local_rank: f.u32("local rank")?,
+            job_id: f.u64("job id")?,
+            oversubscribed: f.bool("oversubscribed")?,
+            cores: f.u32("cores")?,
+            keeper_pid: f.u32("keeper pid")?,
+            hostname: f.text("host name")?.to_owned(),
+            local_ranks: f.list("local ranks", 4, |f| f.u32("local ranks"))?,
+            node_names: f.list("node names", 4, |f| Ok(f.text("node names")?.to_owned()))?,
+            params: f.list("parameters", 8, |f| {
+                Ok((f.text("parameter name")?.to_owned(), f.text("parameter value")?.to_owned()))
+            })?,
+        };
+        facts.check()?;
+        Ok(facts)
+    }
+
+    /// The numbers fit together, so that nobody need ask again.
+    fn check(&self) -> Result<(), Malformed> {
+        let wrong = |field, value: u32| Err(Malformed::Value { field, value: value.into() });
+        if self.size == 0 || self.size > i32::MAX as u32 {
+            return wrong("size", self.size);
+        }
+        if self.rank >= self.size {
+            return wrong("rank", self.rank);
+        }
+        if self.node as usize >= self.node_names.len() {
+            return wrong("node", self.node);
+        }
+        if self.local_ranks.get(self.local_rank as usize) != Some(&self.rank) {
+            return wrong("local rank", self.local_rank);
+        }
+        let ascending = self.local_ranks.windows(2).all(|pair| pair[0] < pair[1]);
+        match self.local_ranks.last() {
+            Some(&last) if ascending && last < self.size => Ok(()),
+            last => wrong("local ranks", last.copied().unwrap_or(0)),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The store of a job that lives in one process: a singleton, or a test's several ranks.
+
+use super::Error;
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+
+/// One store, shared by all clients of the job.
+#[derive(Debug)]
+pub(super) struct Store {
+    size: u32,
+    state: Mutex<State>,
+    /// Signalled when a fence is complete.
+    passed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    values: HashMap<(u32, String), Vec<u8>>,
+    /// How many have come to the present fence, and how many fences are complete.
+    waiting: u32,
+    fences: u64,
+}
+
+impl Store {
+    pub(super) fn new(size: u32) -> Store {
+        Store { size, state: Mutex::default(), passed: Condvar::new() }
+    }
+
+    pub(super) fn publish(&self, rank: u32, pairs: Vec<(String, Vec<u8>)>) {
+        let mut state = self.state.lock();
+        for (key, value) in pairs {
+            state.values.insert((rank, key), value);
+        }
+    }
+
+    pub(super) fn get(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
+        self.state.lock().values.get(&(proc, key.to_owned())).cloned()
+    }
+
+    pub(super) fn fence(&self) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        let mine = state.fences;
+        state.waiting += 1;
+        if state.waiting == self.size {
+            state.waiting = 0;
+            state.fences += 1;
+            self.passed.notify_all();
+        }
+        while state.fences == mine {
+            self.passed.wait(&mut state);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+//! What a rank and its node daemon say to each other.
+
+use super::facts::JobFacts;
+use super::frame::{Builder, Fields, Frame, Malformed};
+use super::secret::Secret;
+
+/// Longest payload the daemon takes from somebody who has not shown the secret yet.
+pub const HELLO_LIMIT: usize = 256;
+/// Longest payload the daemon takes from a rank.
+pub const RANK_LIMIT: usize = 1 << 20;
+/// Longest payload a rank takes from its daemon: the facts of a very large job.
+pub const DAEMON_LIMIT: usize = 64 << 20;
+/// Longest key and value of the store, and longest text for a human.
+pub const KEY_LIMIT: usize = 255;
+pub const VALUE_LIMIT: usize = 64 << 10;
+pub const TEXT_LIMIT: usize = 64 << 10;
+
+const HELLO: u8 = 0x01;
+const PUT: u8 = 0x02;
+const FENCE: u8 = 0x03;
+const GET: u8 = 0x04;
+const HELP: u8 = 0x05;
+const ABORT: u8 = 0x06;
+const FINALIZED: u8 = 0x07;
+const FACTS: u8 = 0x41;
+const REFUSED: u8 = 0x42;
+const FENCE_DONE: u8 = 0x43;
+const FENCE_FAILED: u8 = 0x44;
+const VALUE: u8 = 0x45;
+
+/// From a rank.
+#[derive(Clone, Debug)]
+pub enum ToDaemon {
+    /// First frame of a connection. Answered by `Facts` or `Refused`.
+    Hello { version: u32, secret: Secret, rank: u32, pid: u32 },
+    /// Pairs that everybody may ask for from now on.
+    Put(Vec<(String, Vec<u8>)>),
+    /// Answered by `FenceDone` when every process of the job has said it.
+    Fence,
+    /// Answered by `Value`.
+    Get { proc: u32, key: String },
+    /// A paragraph for the user, printed once per job.
+    Help { component: String, topic: String, text: String },
+    /// The job is to end with this exit code.
+    Abort { code: i32, message: String },
+    /// MPI is finalized: this process may go without a word.
+    Finalized,
+}
+
+/// From the node daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToRank {
+    /// Comes with the segment's descriptor beside its first byte.
+    Facts(JobFacts),
+    Refused(String),
+    FenceDone,
+    /// Somebody who would have to come is gone.
+    FenceFailed(String),
+    Value(Option<Vec<u8>>),
+}
+
+impl ToDaemon {
+    pub fn encode(&self) -> Result<Vec<u8>, Malformed> {
+        match self {
+            ToDaemon::Hello { version, secret, rank, pid } => {
+                Builder::new(HELLO).u32(*version).raw(secret.bytes()).u32(*rank).u32(*pid)
+            }
+            ToDaemon::Put(pairs) => pairs
+                .iter()
+                .fold(Builder::new(PUT).count(pairs.len()), |b, (key, value)| b.text(key).bytes(value)),
+            ToDaemon::Fence => Builder::new(FENCE),
+            ToDaemon::Get { proc, key } => Builder::new(GET).u32(*proc).text(key),
+            ToDaemon::Help { component, topic, text } => {
+                Builder::new(HELP).text(component).text(topic).text(text)
+            }
+            ToDaemon::Abort { code, message } => Builder::new(ABORT).i32(*code).text(message),
+            ToDaemon::Finalized => Builder::new(FINALIZED),
+        }
+        .finish()
+    }
+
+    pub fn decode(frame: Frame<'_>) -> Result<ToDaemon, Malformed> {
+        let mut f = Fields::new(frame.payload);
+        let message = match frame.kind {
+            HELLO => ToDaemon::Hello {
+                version: f.u32("version")?,
+                secret: Secret::from_bytes(f.array("secret")?),
+                rank: f.u32("rank")?,
+                pid: f.u32("pid")?,
+            },
+            PUT => ToDaemon::Put(f.list("pairs", 8, |f| {
+                Ok((bounded_text(f, "key", KEY_LIMIT)?, bounded(f, "value", VALUE_LIMIT)?.to_vec()))
+            })?),
+            FENCE => ToDaemon::Fence,
+            GET => ToDaemon::Get { proc: f.u32("process")?, key: bounded_text(&mut f, "key", KEY_LIMIT)? },
+            HELP => ToDaemon::Help {
+                component: bounded_text(&mut f, "component", KEY_LIMIT)?,
+                topic: bounded_text(&mut f, "topic", KEY_LIMIT)?,
+                text: bounded_text(&mut f, "text", TEXT_LIMIT)?,
+            },
+            ABORT => ToDaemon::Abort {
+                code: f.i32("code")?,
+                message: bounded_text(&mut f, "message", TEXT_LIMIT)?,
+            },
+            FINALIZED => ToDaemon::Finalized,
+            other => return Err(Malformed::Kind(other)),
+        };
+        f.finish()?;
+        Ok(message)
+    }
+}
+
+impl ToRank {
+    pub fn encode(&self) -> Result<Vec<u8>, Malformed> {
+        match self {
+            ToRank::Facts(facts) => facts.encode(Builder::new(FACTS)),
+            ToRank::Refused(why) => Builder::new(REFUSED).text(why),
+            ToRank::FenceDone => Builder::new(FENCE_DONE),
+            ToRank::FenceFailed(why) => Builder::new(FENCE_FAILED).text(why),
+            ToRank::Value(None) => Builder::new(VALUE).u8(0),
+            ToRank::Value(Some(value)) => Builder::new(VALUE).u8(1).bytes(value),
+        }
+        .finish()
+    }
+
+    pub fn decode(frame: Frame<'_>) -> Result<ToRank, Malformed> {
+        let mut f = Fields::new(frame.payload);
+        let message = match frame.kind {
+            FACTS => ToRank::Facts(JobFacts::decode(&mut f)?),
+            REFUSED => ToRank::Refused(f.text("reason")?.to_owned()),
+            FENCE_DONE => ToRank::FenceDone,
+            FENCE_FAILED => ToRank::FenceFailed(f.text("reason")?.to_owned()),
+            VALUE => ToRank::Value(match f.bool("present")? {
+                true => Some(f.bytes("value")?.to_vec()),
+                false => None,
+            }),
+            other => return Err(Malformed::Kind(other)),
+        };
+        f.finish()?;
+        Ok(message)
+    }
+}
+
+fn bounded<'a>(f: &mut Fields<'a>, field: &'static str, limit: usize) -> Result<&'a [u8], Malformed> {
+    let bytes = f.bytes(field)?;
+    match bytes.len() <= limit {
+        true => Ok(bytes),
+        false => Err(Malformed::Value { field, value: bytes.len() as u64 }),
+    }
+}
+
+fn bounded_text(f: &mut Fields<'_>, field: &'static str, limit: usize) -> Result<String, Malformed> {
+    let bytes = bounded(f, field, limit)?;
+    Ok(std::str::from_utf8(bytes).map_err(|_| Malformed::Text { field })?.to_owned())
+}
+
+/// Cuts a text for humans to what a frame carries, at a character's boundary.
+pub fn shorten(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::Inbox;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn facts() -> JobFacts {
+        JobFacts {
+            rank: 5,
+            size: 8,
+            node: 1,
+            local_ranks: vec![4, 5, 7],
+            local_rank: 1,
+            job_id: 0x1234_5678_9abc_def0,
+            oversubscribed: true,
+            cores: 2,
+            keeper_pid: 4711,
+            hostname: "b".into(),
+            node_names: vec!["a".into(), "b".into()],
+            params: vec![("btl".into(), "shm,self".into()), ("x".into(), String::new())],
+        }
+    }
+
+    fn reread(bytes: &[u8]) -> ToRank {
+        let mut inbox = Inbox::new(DAEMON_LIMIT);
+        inbox.extend(bytes);
+        ToRank::decode(inbox.next().expect("well-formed").expect("whole")).expect("decodes")
+    }
+
+    #[test]
+    fn answers_survive_the_wire() {
+        for answer in [
+            ToRank::Facts(facts()),
+            ToRank::Refused("no".into()),
+            ToRank::FenceDone,
+            ToRank::FenceFailed("rank 3 is gone".into()),
+            ToRank::Value(None),
+            ToRank::Value(Some(vec![])),
+            ToRank::Value(Some(vec![1, 2, 3])),
+        ] {
+            assert_eq!(reread(&answer.encode().expect("short")), answer);
+        }
+    }
+
+    #[test]
+    fn facts_that_contradict_each_other_are_refused() {
+        let spoil: [fn(&mut JobFacts); 7] = [
+            |f| f.rank = 8,
+            |f| f.size = 0,
+            |f| f.node = 2,
+            |f| f.local_rank = 2,
+            |f| f.local_ranks = vec![],
+            |f| f.local_ranks = vec![5, 5, 7],
+            |f| f.local_ranks = vec![4, 5, 8],
+        ];
+        for (number, spoil) in spoil.iter().enumerate() {
+            let mut wrong = facts();
+            spoil(&mut wrong);
+            let bytes = ToRank::Facts(wrong).encode().expect("short");
+            let mut inbox = Inbox::new(DAEMON_LIMIT);
+            inbox.extend(&bytes);
+            let frame = inbox.next().expect("well-formed").expect("whole");
+            assert!(matches!(ToRank::decode(frame), Err(Malformed::Value { .. })), "number {number}");
+        }
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!(shorten("aé", 2), "a");
+        assert_eq!(shorten("aé", 3), "aé");
+    }
+
+    proptest! {
+        #[test]
+        fn requests_survive_the_wire(
+            rank: u32, pid: u32, code: i32, secret: [u8; 32],
+            pairs in prop::collection::vec((".{0,60}", prop::collection::vec(any::<u8>(), 0..99)), 0..9),
+            text in ".{0,200}",
+        ) {
+            let requests = [
+                ToDaemon::Hello { version: 1, secret: Secret::from_bytes(secret), rank, pid },
+                ToDaemon::Put(pairs),
+                ToDaemon::Fence,
+                ToDaemon::Get { proc: rank, key: shorten(&text, KEY_LIMIT).to_owned() },
+                ToDaemon::Help { component: "c".into(), topic: "t".into(), text: text.clone() },
+                ToDaemon::Abort { code, message: text },
+                ToDaemon::Finalized,
+            ];
+            let mut inbox = Inbox::new(RANK_LIMIT);
+            for request in &requests {
+                inbox.extend(&request.encode().expect("short"));
+            }
+            for request in &requests {
+                let again = ToDaemon::decode(inbox.next().expect("well-formed").expect("whole")).expect("decodes");
+                prop_assert_eq!(again.encode(), request.encode());
+            }
+        }
+
+        #[test]
+        fn any_payload_decodes_or_is_refused(kind: u8, payload in prop::collection::vec(any::<u8>(), 0..300)) {
+            let frame = Frame { kind, payload: &payload };
+            if let Ok(message) = ToDaemon::decode(frame) {
+                let bytes = message.encode().expect("short");
+                prop_assert_eq!(&bytes[super::super::frame::HEADER..], &payload[..]);
+            }
+            if let Ok(message) = ToRank::decode(frame) {
+                let bytes = message.encode().expect("short");
+                prop_assert_eq!(&bytes[super::super::frame::HEADER..], &payload[..]);
+            }
+        }
+
+        #[test]
+        fn a_flipped_byte_in_an_answer_never_panics(at in 0usize..200, bit in 0u8..8) {
+            let mut bytes = ToRank::Facts(facts()).encode().expect("short");
+            let at = at % bytes.len();
+            bytes[at] ^= 1 << bit;
+            let mut inbox = Inbox::new(DAEMON_LIMIT);
+            inbox.extend(&bytes);
+            if let Ok(Some(frame)) = inbox.next() {
+                let _ = ToRank::decode(frame);
+            }
+        }
+    }
+}

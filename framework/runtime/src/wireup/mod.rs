@@ -1,0 +1,103 @@
+//! How a process learns who it is, and how processes of one job find each other.
+//!
+//! Both ends live here: the [`Client`] that every rank holds, and the parts of which the node
+//! daemon makes its [`server`]. They talk in [`frame`]s over an abstract unix socket.
+//!
+//! **One round trip.** A rank connects, says [`Hello`](message::ToDaemon::Hello) with the job's
+//! secret, and gets one answer with every fact of the job and, beside the bytes, the descriptor of
+//! the node's shared segment. On one node nothing else is exchanged and nobody waits for anybody.
+//! What other transports need to tell each other goes through the key-value store: `put` keeps a
+//! pair here, `commit` sends what was put, `fence` waits until every process has come so far, `get`
+//! asks for one value.
+//!
+//! **Who may connect.** The socket has no file and so no permissions: whoever shares our network
+//! namespace can reach it. The daemon therefore looks at the user id that the kernel vouches for
+//! and compares a secret of 256 random bits in constant time, before it looks at anything else.
+//! Everything that arrives is decoded with a bound on its length, from either side.
+//!
+//! **Who dies with whom.** The daemon makes its children die with it. A rank may be a grandchild
+//! (`sh -c ./program`), so a client arranges the same with its own parent *before* it says hello:
+//! an answer then proves that the daemon was alive after the arrangement stood. Had the parent
+//! died before that, the kernel would have given us to the daemon, which is a subreaper, and the
+//! arrangement is with the daemon itself. Either way its death reaches us.
+//!
+//! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `secret` ·
+//! `client` (and what it talks to: `daemon` over the socket, `local` in the process) · `server`.
+
+mod client;
+mod facts;
+pub mod frame;
+mod local;
+pub mod message;
+mod remote;
+mod secret;
+pub mod server;
+mod socket;
+
+pub use client::{Client, Source};
+pub use facts::JobFacts;
+pub use secret::Secret;
+
+/// Name of the daemon's abstract socket.
+pub const SOCKET_VARIABLE: &str = "OXMPI_WIREUP";
+/// The job's secret, in hexadecimal.
+pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
+/// Which rank this process is to be.
+pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
+
+/// Version of the conversation. Both sides name theirs when they differ.
+pub const VERSION: u32 = 1;
+
+/// What kind of thing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A variable of ours is missing or makes no sense.
+    Environment,
+    /// The daemon does not want us, and said why.
+    Refused,
+    /// The other side is gone.
+    Lost,
+    /// The other side sent what this protocol does not have.
+    Malformed,
+    /// Something of ours is longer than the protocol carries.
+    TooLarge,
+    /// The operating system said no.
+    System,
+}
+
+/// Why the wire-up cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    pub kind: ErrorKind,
+    pub message: String,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into() }
+    }
+
+    /// A failed system call, with what it was for.
+    pub(crate) fn system(what: &str, why: impl std::fmt::Display) -> Error {
+        Error::new(ErrorKind::System, format!("{what}: {why}"))
+    }
+
+    pub(crate) fn lost(why: impl std::fmt::Display) -> Error {
+        let message = format!("the connection to the node daemon is lost ({why}); the job is ending");
+        Error::new(ErrorKind::Lost, message)
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<frame::Malformed> for Error {
+    fn from(why: frame::Malformed) -> Error {
+        Error::new(ErrorKind::Malformed, format!("the node daemon sent an impossible frame: {why}"))
+    }
+}

@@ -1,0 +1,376 @@
+//! The node daemon's side of the wire-up: who may join, what everybody published, who is gone.
+//!
+//! A [`Server`] is a value with one descriptor to wait on (an epoll that holds the listening socket
+//! and every connection). When that is readable, [`Server::turn`] does all there is to do without
+//! ever blocking and returns what the daemon has to know. So the daemon's own loop need not know
+//! how many connections there are, and a test can drive a server without any daemon.
+//!
+//! **A stranger can do nothing.** Until a connection has shown the job's secret it may send one
+//! short frame; there is a bound on how many such connections are kept; whatever else they send
+//! costs them the connection and the job nothing. A *rank* that breaks the protocol is a broken
+//! rank and is reported as that.
+//!
+//! **A rank's place is taken once.** A second process that claims it (a child that inherited the
+//! environment, a second program in one shell line) is told so; it would find the shared segment
+//! in use by its predecessor.
+
+mod connection;
+mod exchange;
+
+use super::frame::Malformed;
+use super::message::{DAEMON_LIMIT, RANK_LIMIT, ToDaemon, ToRank};
+use super::secret::{Secret, random_id};
+use super::{Error, JobFacts, VERSION, socket};
+use connection::{Connection, Progress};
+use exchange::Exchange;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+
+/// What the daemon has to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The rank's process `pid` is in MPI_Init.
+    Joined {
+        rank: u32,
+        pid: u32,
+    },
+    Help {
+        rank: u32,
+        component: String,
+        topic: String,
+        text: String,
+    },
+    Abort {
+        rank: u32,
+        code: i32,
+        message: String,
+    },
+    Finalized {
+        rank: u32,
+    },
+    /// The rank's connection closed; its process is ending.
+    Left {
+        rank: u32,
+        finalized: bool,
+    },
+    /// The rank broke the protocol; its connection is closed.
+    Broken {
+        rank: u32,
+        why: String,
+    },
+}
+
+/// How far a rank has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Membership {
+    /// Nobody has said hello: not yet, or not an MPI program.
+    Absent,
+    /// Between MPI_Init and MPI_Finalize.
+    Joined {
+        pid: u32,
+    },
+    Finalized {
+        pid: u32,
+    },
+}
+
+/// What all ranks of this node are told, and the secret they must show.
+#[derive(Debug)]
+pub struct Job {
+    /// As rank `local_ranks[0]` would see it.
+    pub facts: JobFacts,
+    pub secret: Secret,
+}
+
+const LISTENER: u64 = 0;
+
+/// See the module's essay.
+#[derive(Debug)]
+pub struct Server {
+    job: Job,
+    name: String,
+    segment: OwnedFd,
+    listener: UnixListener,
+    epoll: OwnedFd,
+    connections: BTreeMap<u64, Connection>,
+    next_id: u64,
+    /// One per local rank.
+    members: Vec<Membership>,
+    exchange: Exchange,
+    events: Vec<Event>,
+}
+
+impl Server {
+    /// Makes the node's segment and starts to listen under a random name.
+    pub fn new(job: Job) -> Result<Server, Error> {
+        let name = format!("oxmpi-{:016x}{:016x}", random_id()?, random_id()?);
+        let listener = socket::listen(&name)?;
+        let cannot = |why| Error::system("cannot wait on the listening socket", why);
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(cannot)?;
+        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN).map_err(cannot)?;
+        let members = vec![Membership::Absent; job.facts.local_ranks.len()];
+        Ok(Server {
+            exchange: Exchange::new(job.facts.size),
+            job,
+            name,
+            segment: super::client::new_segment()?,
+            listener,
+            epoll,
+            connections: BTreeMap::new(),
+            next_id: LISTENER + 1,
+            members,
+            events: Vec::new(),
+        })
+    }
+
+    /// The socket's name, for the ranks' environment.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Readable when `turn` has something to do.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+
+    /// How far the rank with this place on the node has come.
+    pub fn membership(&self, local_rank: usize) -> Membership {
+        self.members.get(local_rank).copied().unwrap_or(Membership::Absent)
+    }
+
+    /// Does all there is to do and returns what happened.
+    pub fn turn(&mut self) -> Result<Vec<Event>, Error> {
+        loop {
+            let mut ready = Vec::with_capacity(64);
+            let none = rustix::event::Timespec::default();
+            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut ready), Some(&none)) {
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(why) => return Err(Error::system("cannot wait on the ranks' connections", why)),
+            }
+            if ready.is_empty() {
+                return Ok(std::mem::take(&mut self.events));
+            }
+            for event in ready {
+                match event.data.u64() {
+                    LISTENER => self.accept()?,
+                    id => self.serve(id),
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self) -> Result<(), Error> {
+        loop {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(why) if why.kind() == std::io::ErrorKind::WouldBlock => return Ok(()),
+                Err(why) if why.kind() == std::io::ErrorKind::Interrupted => continue,
+                // The one who called is gone again, or hangs up while we look.
+                Err(why) if why.raw_os_error() == Some(libc::ECONNABORTED) => continue,
+                Err(why) => return Err(Error::system("cannot accept a rank's connection", why)),
+            };
+            // Whoever is not the same user is not answered at all.
+            let Some(connection) = Connection::of_same_user(stream) else { continue };
+            self.drop_oldest_stranger();
+            let id = self.next_id;
+            self.next_id += 1;
+            let flags = EventFlags::IN | EventFlags::RDHUP;
+            epoll::add(&self.epoll, &connection, EventData::new_u64(id), flags)
+                .map_err(|why| Error::system("cannot wait on a rank's connection", why))?;
+            self.connections.insert(id, connection);
+            // Its hello is usually there already.
+            self.serve(id);
+        }
+    }
+
+    /// Keeps the number of connections that have shown no secret below a bound.
+    fn drop_oldest_stranger(&mut self) {
+        let bound = self.members.len() + 64;
+        let strangers = self.connections.iter().filter(|(_, c)| c.rank.is_none());
+        if strangers.clone().count() >= bound {
+            let oldest = strangers.map(|(&id, _)| id).next();
+            oldest.and_then(|id| self.connections.remove(&id));
+        }
+    }
+
+    /// Reads, answers and writes one connection, and drops it when it is over.
+    fn serve(&mut self, id: u64) {
+        let Some(mut connection) = self.connections.remove(&id) else { return };
+        let mut progress = connection.read();
+        loop {
+            match connection.next() {
+                Ok(Some(message)) => {
+                    if let Err(why) = self.take(id, &mut connection, message) {
+                        return self.close(connection, Some(why));
+                    }
+                }
+                Ok(None) => break,
+                Err(why) => return self.close(connection, Some(Refusal::from(why))),
+            }
+        }
+        if connection.flush().is_err() {
+            progress = Progress::Closed;
+        }
+        match progress {
+            Progress::Closed => self.close(connection, None),
+            Progress::Open => {
+                self.watch(id, &connection);
+                self.connections.insert(id, connection);
+            }
+        }
+    }
+
+    /// Has the epoll say when there is room again, if there is something to send.
+    fn watch(&self, id: u64, connection: &Connection) {
+        let mut flags = EventFlags::IN | EventFlags::RDHUP;
+        flags.set(EventFlags::OUT, connection.has_unsent());
+        // It was added with these arguments before: nothing can be wrong with them.
+        let _ = epoll::modify(&self.epoll, connection, EventData::new_u64(id), flags);
+    }
+
+    fn close(&mut self, mut connection: Connection, refusal: Option<Refusal>) {
+        if let Some(rank) = connection.rank {
+            let finalized = matches!(self.member(rank), Some(Membership::Finalized { .. }));
+            self.events.push(match &refusal {
+                Some(why) => Event::Broken { rank, why: why.0.clone() },
+                None => Event::Left { rank, finalized },
+            });
+            let waiting = self.exchange.lost(rank);
+            let why = format!("rank {rank} has ended and will not come to the fence");
+            self.answer_all(&waiting, &ToRank::FenceFailed(why));
+        } else if let Some(Refusal(why)) = refusal {
+            // A last word, if it fits.
+            let _ = connection.queue(&ToRank::Refused(why), None);
+            let _ = connection.flush();
+        }
+    }
+
+    /// One message of a connection that is not in the table at the moment.
+    fn take(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
+        let Some(rank) = connection.rank else { return self.join(id, connection, message) };
+        match message {
+            ToDaemon::Hello { .. } => return Err(Refusal("it said hello twice".into())),
+            ToDaemon::Put(pairs) => self.exchange.publish(rank, pairs).map_err(Refusal)?,
+            ToDaemon::Get { proc, key } => {
+                let value = self.exchange.get(proc, &key);
+                connection.queue(&ToRank::Value(value), None)?;
+            }
+            ToDaemon::Fence => {
+                if let Some(gone) = self.exchange.gone() {
+                    let why = format!("rank {gone} has ended and will not come to the fence");
+                    connection.queue(&ToRank::FenceFailed(why), None)?;
+                } else if let Some(all) = self.exchange.enter(rank, id).map_err(Refusal)? {
+                    connection.queue(&ToRank::FenceDone, None)?;
+                    self.answer_all(&all, &ToRank::FenceDone);
+                }
+            }
+            ToDaemon::Help { component, topic, text } => {
+                self.events.push(Event::Help { rank, component, topic, text });
+            }
+            ToDaemon::Abort { code, message } => self.events.push(Event::Abort { rank, code, message }),
+            ToDaemon::Finalized => {
+                if let Some(member) = self.member_mut(rank) {
+                    *member = Membership::Finalized { pid: connection.pid };
+                }
+                self.events.push(Event::Finalized { rank });
+            }
+        }
+        match connection.unsent() <= 2 * DAEMON_LIMIT {
+            true => Ok(()),
+            false => Err(Refusal("it asks and does not read the answers".into())),
+        }
+    }
+
+    fn join(&mut self, _id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
+        let refuse = |why: String| Err(Refusal(why));
+        let ToDaemon::Hello { version, secret, rank, .. } = message else {
+            return refuse("its first word is not hello".into());
+        };
+        if !self.job.secret.matches(secret.bytes()) {
+            return refuse("it does not know the job's secret".into());
+        }
+        if version != VERSION {
+            return refuse(format!(
+                "it speaks version {version} of the wire-up and this daemon version {VERSION}; \
+                 mpirun and the library come from different installations"
+            ));
+        }
+        let Some(member) = self.member(rank) else {
+            return refuse(format!("rank {rank} is not one of this node's"));
+        };
+        match member {
+            Membership::Absent => {}
+            Membership::Joined { pid } | Membership::Finalized { pid } => {
+                return refuse(format!(
+                    "rank {rank} of this job is or was process {pid}, and a rank's place is taken once. \
+                     If this program was started by an MPI program, start it by mpirun, or without \
+                     the variable {} for a job of its own",
+                    super::SOCKET_VARIABLE
+                ));
+            }
+        }
+        let segment = match self.segment.try_clone() {
+            Ok(segment) => segment,
+            Err(why) => return refuse(format!("the node's shared segment cannot be handed on: {why}")),
+        };
+        connection.queue(&ToRank::Facts(self.facts_of(rank)), Some(segment))?;
+        connection.rank = Some(rank);
+        connection.accept_payloads(RANK_LIMIT);
+        if let Some(member) = self.member_mut(rank) {
+            *member = Membership::Joined { pid: connection.pid };
+        }
+        self.events.push(Event::Joined { rank, pid: connection.pid });
+        Ok(())
+    }
+
+    fn facts_of(&self, rank: u32) -> JobFacts {
+        let mut facts = self.job.facts.clone();
+        facts.rank = rank;
+        facts.local_rank = self.place(rank).unwrap_or(0) as u32;
+        facts
+    }
+
+    fn answer_all(&mut self, ids: &[u64], answer: &ToRank) {
+        for id in ids {
+            // Absent: the connection being served; its caller answers.
+            let Some(connection) = self.connections.get_mut(id) else { continue };
+            // What cannot be sent shows as a closed connection when it is served next.
+            let _ = connection.queue(answer, None);
+            let _ = connection.flush();
+            let connection = &self.connections[id];
+            self.watch(*id, connection);
+        }
+    }
+
+    /// Place of a job rank on this node.
+    fn place(&self, rank: u32) -> Option<usize> {
+        self.job.facts.local_ranks.binary_search(&rank).ok()
+    }
+
+    fn member(&self, rank: u32) -> Option<Membership> {
+        self.members.get(self.place(rank)?).copied()
+    }
+
+    fn member_mut(&mut self, rank: u32) -> Option<&mut Membership> {
+        let place = self.place(rank)?;
+        self.members.get_mut(place)
+    }
+}
+
+/// Why a connection is closed from this side.
+struct Refusal(String);
+
+impl From<Malformed> for Refusal {
+    fn from(why: Malformed) -> Refusal {
+        Refusal(format!("it sent an impossible frame: {why}"))
+    }
+}
+
+/// This node's name as the kernel has it.
+pub fn hostname() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

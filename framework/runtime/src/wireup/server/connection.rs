@@ -1,0 +1,120 @@
+//! One process's connection, as the daemon has it: bytes in, frames out, nothing ever blocks.
+
+use super::super::frame::{Inbox, Malformed};
+use super::super::message::{HELLO_LIMIT, ToDaemon, ToRank};
+use super::super::socket;
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+/// Whether the other side is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    Open,
+    Closed,
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    socket: UnixStream,
+    inbox: Inbox,
+    /// Bytes on their way out, from `sent` on, and what travels beside the first of them.
+    outgoing: Vec<u8>,
+    sent: usize,
+    beside: Option<OwnedFd>,
+    /// Process id that the kernel vouches for.
+    pub(super) pid: u32,
+    /// Set once the connection has shown the secret.
+    pub(super) rank: Option<u32>,
+}
+
+impl Connection {
+    /// None: another user, or nobody any more.
+    pub(super) fn of_same_user(socket: UnixStream) -> Option<Connection> {
+        let peer = rustix::net::sockopt::socket_peercred(&socket).ok()?;
+        if peer.uid != rustix::process::geteuid() || socket.set_nonblocking(true).is_err() {
+            return None;
+        }
+        Some(Connection {
+            socket,
+            inbox: Inbox::new(HELLO_LIMIT),
+            outgoing: Vec::new(),
+            sent: 0,
+            beside: None,
+            pid: peer.pid.as_raw_nonzero().get().cast_unsigned(),
+            rank: None,
+        })
+    }
+
+    pub(super) fn accept_payloads(&mut self, limit: usize) {
+        self.inbox.set_limit(limit);
+    }
+
+    /// Takes in what has arrived. A stranger's bytes beyond one frame wait in the kernel.
+    pub(super) fn read(&mut self) -> Progress {
+        let mut buffer = [0; 16 << 10];
+        loop {
+            match socket::receive(&self.socket, &mut buffer) {
+                Ok(0) => return Progress::Closed,
+                Ok(n) => {
+                    self.inbox.extend(&buffer[..n]);
+                    // One turn takes a bounded amount; the epoll says if there is more.
+                    if n < buffer.len() || self.inbox.pending() > 4 << 20 {
+                        return Progress::Open;
+                    }
+                }
+                Err(Errno::AGAIN) => return Progress::Open,
+                Err(_) => return Progress::Closed,
+            }
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<ToDaemon>, Malformed> {
+        self.inbox.next()?.map(ToDaemon::decode).transpose()
+    }
+
+    /// Appends a frame. A descriptor can only go with the first frame of all.
+    pub(super) fn queue(&mut self, message: &ToRank, beside: Option<OwnedFd>) -> Result<(), Malformed> {
+        let bytes = message.encode()?;
+        if self.sent == self.outgoing.len() {
+            self.outgoing.clear();
+            self.sent = 0;
+        }
+        if beside.is_some() {
+            debug_assert!(self.outgoing.is_empty(), "a descriptor travels with the first frame");
+            self.beside = beside;
+        }
+        self.outgoing.extend_from_slice(&bytes);
+        Ok(())
+    }
+
+    /// Sends what the kernel takes now.
+    pub(super) fn flush(&mut self) -> Result<(), Errno> {
+        while self.has_unsent() {
+            let beside = self.beside.as_ref().map(|fd| fd.as_fd());
+            match socket::send(&self.socket, &self.outgoing[self.sent..], beside) {
+                Ok(n) => {
+                    self.sent += n;
+                    self.beside = None;
+                }
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn unsent(&self) -> usize {
+        self.outgoing.len() - self.sent
+    }
+
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent() > 0
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

@@ -57,10 +57,11 @@ impl Base {
     pub const LONG_DOUBLE_INT: Base = Base(28);
     pub const TWO_REAL: Base = Base(29);
     pub const TWO_DOUBLE: Base = Base(30);
-    /// MPI_AINT, MPI_OFFSET and MPI_COUNT behave as I64 but keep their class for reductions.
     pub const PACKED: Base = Base(31);
     pub const F16: Base = Base(32);
     pub const C16: Base = Base(33);
+    /// MPI_AINT, MPI_OFFSET and MPI_COUNT: as I64, but no logical operations are defined on them.
+    pub const AINT: Base = Base(34);
 }
 
 /// Bits of [`TypeDesc::flags`].

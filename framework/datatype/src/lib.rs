@@ -4,9 +4,12 @@
 //! to, its bounds, and its data as normalised [`Run`]s. Components get descriptors by pointer and
 //! link this crate for `pack`, `unpack` and the reduction kernels. **No static, no thread.**
 
+mod basic;
+pub mod build;
 mod desc;
 pub mod kernel;
 mod walk;
 
+pub use basic::Basic;
 pub use desc::{Base, Run, TypeDesc, TypeRef, flag};
-pub use walk::{pack, unpack};
+pub use walk::{copy, pack, unpack};

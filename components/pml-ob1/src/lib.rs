@@ -1,1 +1,35 @@
-//! MPI point-to-point over byte transport layers.
+//! pml-ob1: MPI point-to-point semantics over byte transport layers.
+//!
+//! The map is in README.md; `request.rs` says who may touch what, `wire.rs` what peers see,
+//! `matching/` what an engine must do.
+
+mod comm;
+mod component;
+mod credit;
+mod guarded;
+pub mod matching;
+mod module;
+mod orphan;
+mod paged;
+mod params;
+mod peer;
+mod probe;
+mod progress;
+mod receive;
+mod recv;
+mod rendezvous;
+mod request;
+mod send;
+mod shard;
+mod wire;
+
+oxmpi_mca::component! {
+    component: component::Ob1Component,
+    symbol: oxmpi_component_pml_ob1,
+    framework: oxmpi_pml::FRAMEWORK,
+    framework_version: oxmpi_pml::VERSION,
+    name: "ob1",
+    aliases: [],
+    params: &params::PARAMS,
+    help: include_str!("help.txt"),
+}

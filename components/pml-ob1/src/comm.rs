@@ -1,0 +1,411 @@
+//! Communicators: what a message needs to know about one, and how the two sides agree on its name.
+//!
+//! Each process numbers its communicators itself. A sender must know the receiver's number (its
+//! *index*); world and self have fixed ones. For all others the first messages to a peer carry a
+//! prefix with the 128-bit global id; the receiver answers the first prefixed message of a rank with
+//! its own index (CID message), and from then on the plain header is enough. A process that does not
+//! know the global id yet keeps the messages until `add_comm` (`orphan.rs`).
+//!
+//! An index is a slot (20 bits) and a generation (12 bits), so that a late message to a communicator
+//! that is gone is recognised and dropped. Where a process hosts several ranks of a communicator,
+//! each is a [`Comm`] of its own and the destination endpoint tells them apart.
+//!
+//! **Who may touch what.** [`CommTable`] belongs to the holder of the CRI lock. A [`Comm`] lives from
+//! `add_comm` to `del_comm`, and beyond while released requests still use it. Routes are written once
+//! (release store of the peer) and their head again when the answer has come; a sender that read the
+//! old head sends one more prefix, which is harmless.
+
+use crate::guarded::{FIFO, Held};
+use crate::matching::{Engine, MatchEngine};
+use crate::module::Ob1;
+use crate::orphan::Orphan;
+use crate::paged::Paged;
+use crate::peer::Peer;
+use crate::shard::{Record, Shard};
+use crate::wire::{self, Prefix, flag, kind};
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use oxmpi_mca::Status;
+use oxmpi_pml::CommDesc;
+use std::collections::{HashMap, VecDeque};
+
+const SLOT_BITS: u32 = 20;
+const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+/// Slots below belong to fixed indices.
+const FIXED_SLOTS: u32 = 16;
+
+/// How to reach one rank of a communicator.
+pub struct Route {
+    peer: AtomicPtr<Peer>,
+    /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
+    pub head: AtomicU64,
+    /// We told it our index.
+    answered: Cell<bool>,
+}
+
+impl Default for Route {
+    fn default() -> Route {
+        Route { peer: AtomicPtr::new(null_mut()), head: AtomicU64::new(0), answered: Cell::new(false) }
+    }
+}
+
+impl Route {
+    /// The process of a route that `Comm::route` gave.
+    #[inline(always)]
+    pub fn peer(&self) -> Option<&Peer> {
+        // SYNC POINT with the release store in `make_route`.
+        // SAFETY: peers stay until `finalize`.
+        unsafe { self.peer.load(Ordering::Acquire).as_ref() }
+    }
+}
+
+/// See the module's head.
+pub struct Comm {
+    /// Endpoint and index, as [`wire::address_of`] gives them.
+    pub address: u64,
+    pub my_rank: i32,
+    pub num_peers: u32,
+    pub shard: Shard,
+    routes: Paged<Route>,
+    procs: *const u32,
+    endpoints: *const u16,
+    fixed_index: Option<u32>,
+    gid: [u64; 2],
+    /// Another rank of the same communicator in this process, under the same fixed index.
+    sibling: Cell<*mut Comm>,
+}
+
+impl Comm {
+    /// # Safety
+    /// `comm` is what `add_comm` gave and `del_comm` has not had.
+    #[inline(always)]
+    pub unsafe fn of<'a>(comm: *mut c_void) -> &'a Comm {
+        // SAFETY: the caller's promise.
+        unsafe { &*comm.cast::<Comm>() }
+    }
+
+    pub fn index(&self) -> u32 {
+        (self.address >> 16) as u32
+    }
+    fn endpoint(&self) -> u16 {
+        self.address as u16
+    }
+
+    /// Job rank and endpoint of a rank; `None`: no such rank.
+    fn place(&self, rank: i32) -> Option<(u32, u16)> {
+        let i = usize::try_from(rank).ok().filter(|&i| i < self.num_peers as usize)?;
+        // SAFETY: the arrays have `num_peers` entries and live until `del_comm`.
+        unsafe {
+            let endpoint = if self.endpoints.is_null() { 0 } else { *self.endpoints.add(i) };
+            Some((*self.procs.add(i), endpoint))
+        }
+    }
+
+    /// The route to a rank and its process.
+    #[inline(always)]
+    pub fn route<'a>(
+        &'a self,
+        ob1: &'a Ob1,
+        rank: i32,
+        threaded: bool,
+    ) -> Result<(&'a Route, &'a Peer), Status> {
+        if let Some(route) = self.routes.get(rank as u32 as usize)
+            && let Some(peer) = route.peer()
+        {
+            return Ok((route, peer));
+        }
+        self.make_route(ob1, rank, threaded)
+    }
+
+    #[cold]
+    fn make_route<'a>(
+        &'a self,
+        ob1: &'a Ob1,
+        rank: i32,
+        threaded: bool,
+    ) -> Result<(&'a Route, &'a Peer), Status> {
+        let (proc, endpoint) = self.place(rank).ok_or(Status::BAD_PARAM)?;
+        let peer = ob1.peer(proc, threaded)?;
+        let _guard = ob1.peers_lock.guard(threaded);
+        let route = self.routes.make(rank as usize).ok_or(Status::BAD_PARAM)?;
+        if route.peer().is_none() {
+            let head = match self.fixed_index {
+                Some(index) => wire::head(kind::MATCH, 0, endpoint, index),
+                None => wire::head(kind::MATCH, flag::CID, endpoint, wire::NO_INDEX),
+            };
+            route.head.store(head, Ordering::Relaxed);
+            // SYNC POINT with the acquire load in `Route::peer`.
+            route.peer.store(peer as *const Peer as *mut Peer, Ordering::Release);
+        }
+        Ok((route, peer))
+    }
+
+    /// The prefix that names this communicator to somebody who does not know our index.
+    pub fn prefix(&self) -> Prefix {
+        Prefix { gid: self.gid, index: self.index(), endpoint: self.endpoint(), version: wire::VERSION }
+    }
+
+    /// Whether a message is for this communicator, which the table did not have when it came.
+    pub fn claims(&self, head: u64, prefix: Option<&Prefix>) -> bool {
+        match prefix {
+            Some(p) => {
+                self.fixed_index.is_none() && p.gid == self.gid && wire::endpoint_of(head) == self.endpoint()
+            }
+            None => self.fixed_index.is_some() && wire::address_of(head) == self.address,
+        }
+    }
+}
+
+/// What a head's address leads to.
+pub enum Found<'a> {
+    Comm(&'a Comm),
+    /// A fixed index that we have not been given yet.
+    NotYet,
+    /// A communicator that is gone.
+    Gone,
+    /// No process was ever told this index.
+    Nonsense,
+}
+
+struct Slot {
+    comm: *mut Comm,
+    generation: u32,
+}
+
+/// Communicators by index and by global id, and the messages of those to come.
+pub struct CommTable {
+    slots: Vec<Slot>,
+    /// Oldest first, so that an index is used again as late as possible.
+    free: VecDeque<u32>,
+    by_gid: HashMap<([u64; 2], u16), *mut Comm>,
+    pub orphans: Vec<Orphan>,
+    /// Deleted while released requests used them.
+    dying: Vec<*mut Comm>,
+}
+
+impl CommTable {
+    pub fn new() -> CommTable {
+        let slots = (0..FIXED_SLOTS).map(|_| Slot { comm: null_mut(), generation: 0 }).collect();
+        CommTable {
+            slots,
+            free: VecDeque::new(),
+            by_gid: HashMap::new(),
+            orphans: Vec::new(),
+            dying: Vec::new(),
+        }
+    }
+
+    /// The communicator a message is addressed to. The reference is good while the lock is held.
+    #[inline(always)]
+    pub fn find<'a>(&self, head: u64) -> Found<'a> {
+        if let Some(slot) = self.slots.get((wire::index_of(head) & SLOT_MASK) as usize)
+            // SAFETY: communicators leave the table before they go, under the lock we hold.
+            && let Some(comm) = unsafe { slot.comm.as_ref() }
+            && comm.address == wire::address_of(head)
+        {
+            return Found::Comm(comm);
+        }
+        self.find_slowly(head)
+    }
+
+    #[cold]
+    fn find_slowly<'a>(&self, head: u64) -> Found<'a> {
+        let slot = wire::index_of(head) & SLOT_MASK;
+        let Some(entry) = self.slots.get(slot as usize) else { return Found::Nonsense };
+        let mut at = entry.comm;
+        // SAFETY: as in `find`; siblings are in the table as well.
+        while let Some(comm) = unsafe { at.as_ref() } {
+            if comm.address == wire::address_of(head) {
+                return Found::Comm(comm);
+            }
+            at = comm.sibling.get();
+        }
+        match slot < FIXED_SLOTS {
+            true if wire::index_of(head) == slot => Found::NotYet,
+            true => Found::Nonsense,
+            false => Found::Gone,
+        }
+    }
+
+    /// By global id and destination endpoint.
+    pub fn find_gid<'a>(&self, gid: [u64; 2], endpoint: u16) -> Option<&'a Comm> {
+        // SAFETY: as in `find`.
+        self.by_gid.get(&(gid, endpoint)).map(|&c| unsafe { &*c })
+    }
+
+    fn add(&mut self, desc: &CommDesc, engine: Engine) -> Result<*mut Comm, Status> {
+        let fixed = (desc.has_fixed_index != 0).then_some(desc.fixed_index);
+        let slot = match fixed {
+            Some(index) if index < FIXED_SLOTS => index,
+            Some(_) => return Err(Status::BAD_PARAM),
+            None => self.free_slot()?,
+        };
+        let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
+        let comm = Box::into_raw(Box::new(Comm {
+            address: desc.my_endpoint as u64 | (index as u64) << 16,
+            my_rank: desc.my_rank,
+            num_peers: desc.num_peers,
+            shard: Shard::new(engine),
+            routes: Paged::new(desc.num_peers as usize),
+            procs: desc.procs,
+            endpoints: desc.endpoints,
+            fixed_index: fixed,
+            gid: desc.gid,
+            sibling: Cell::new(self.slots[slot as usize].comm),
+        }));
+        self.slots[slot as usize].comm = comm;
+        if fixed.is_none() {
+            self.by_gid.insert((desc.gid, desc.my_endpoint), comm);
+        }
+        Ok(comm)
+    }
+
+    fn free_slot(&mut self) -> Result<u32, Status> {
+        if let Some(slot) = self.free.pop_front() {
+            return Ok(slot);
+        }
+        let slot = self.slots.len() as u32;
+        if slot >= SLOT_MASK {
+            return Err(Status::OUT_OF_MEMORY);
+        }
+        self.slots.push(Slot { comm: null_mut(), generation: 0 });
+        Ok(slot)
+    }
+
+    /// Takes a communicator out.
+    ///
+    /// # Safety
+    /// Nothing uses it any more but what is returned.
+    unsafe fn remove(&mut self, comm: *mut Comm) -> Comm {
+        // SAFETY: the caller's promise; made by Box::into_raw.
+        let gone = *unsafe { Box::from_raw(comm) };
+        let number = (gone.index() & SLOT_MASK) as usize;
+        let slot = &mut self.slots[number];
+        if slot.comm == comm {
+            slot.comm = gone.sibling.get();
+        } else {
+            let mut at = slot.comm;
+            // SAFETY: siblings are in the table and alive.
+            while let Some(c) = unsafe { at.as_ref() } {
+                if c.sibling.get() == comm {
+                    c.sibling.set(gone.sibling.get());
+                    break;
+                }
+                at = c.sibling.get();
+            }
+        }
+        if gone.fixed_index.is_none() {
+            self.by_gid.remove(&(gone.gid, gone.endpoint()));
+            slot.generation = (slot.generation + 1) % (1 << (32 - SLOT_BITS));
+            self.free.push_back(number as u32);
+        }
+        gone
+    }
+
+    /// Takes out what was deleted and is not used any more.
+    fn reap(&mut self, busy: bool) -> Vec<Comm> {
+        let mut gone = Vec::new();
+        let dying = core::mem::take(&mut self.dying);
+        for comm in dying {
+            // SAFETY: in the table, so alive.
+            if busy || unsafe { &*comm }.shard.enter(false).engine.has_posted() {
+                self.dying.push(comm);
+            } else {
+                // SAFETY: deleted by its owner, nothing posted, nothing queued.
+                gone.push(unsafe { self.remove(comm) });
+            }
+        }
+        gone
+    }
+
+    pub fn clear(&mut self) {
+        for number in 0..self.slots.len() {
+            while !self.slots[number].comm.is_null() {
+                // SAFETY: the instance ends; nobody calls any more.
+                drop(unsafe { self.remove(self.slots[number].comm) });
+            }
+        }
+    }
+}
+
+impl Ob1 {
+    pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
+        // SAFETY: the host's text is valid for the call.
+        let name = unsafe { desc.matching.get() }.unwrap_or("?");
+        let engine = Engine::by_name(name).ok_or_else(|| {
+            self.host.help("no-engine", &[name]);
+            Status::NOT_FOUND
+        })?;
+        let held = Held::take(&self.host, FIFO, self.host.threaded());
+        let comm = self.comms.with(&held, |t| t.add(desc, engine))?;
+        // SAFETY: just made, and we hold the lock.
+        self.adopt_orphans(&held, unsafe { &*comm });
+        Ok(comm)
+    }
+
+    pub fn del_communicator(&self, comm: *mut Comm) -> Status {
+        let held = Held::take(&self.host, FIFO, self.host.threaded());
+        self.comms.with(&held, |t| t.dying.push(comm));
+        self.reap(&held);
+        Status::OK
+    }
+
+    /// Frees deleted communicators, unless sends that were released while queued may name them.
+    /// Messages that nobody received cost their sender no credit any more.
+    fn reap(&self, held: &Held<'_>) {
+        let busy = self.backlog.with(held, |b| !b.is_empty());
+        for comm in self.comms.with(held, |t| t.reap(busy)) {
+            let mut shard = comm.shard.enter(false);
+            while let Some(node) = shard.engine.pop_unexpected() {
+                // SAFETY: it came out of the shard's engine.
+                let record = unsafe { Record::of(node) };
+                // SAFETY: as above.
+                let inc = unsafe { record.as_ref() }.incoming();
+                shard.give(record);
+                self.consumed(inc.proc, inc.len, Some(held), held.threaded);
+            }
+        }
+    }
+
+    /// A prefixed message came: tell its sender our index, once.
+    pub fn answer_prefix(&self, held: &Held<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
+        if comm.place(rank).is_none_or(|(p, _)| p != proc) {
+            return self.bad_header(held, proc, "a source rank that is not the sender's");
+        }
+        let Ok((route, peer)) = comm.route(self, rank, held.threaded) else {
+            return self.bad_header(held, proc, "a communicator on which it cannot be answered");
+        };
+        if route.answered.replace(true) {
+            return;
+        }
+        let mut h = wire::Header::new(&[
+            wire::head(kind::CID, 0, theirs.endpoint, theirs.index),
+            wire::source_tag(comm.my_rank, 0),
+            0,
+        ]);
+        h.push_prefix(&comm.prefix());
+        peer.control(held, self, h);
+    }
+
+    /// The answer came: from now on the plain header is enough.
+    pub fn learn_index(&self, held: &Held<'_>, head: u64, rank: i32, proc: u32, theirs: &Prefix) {
+        let comm = match self.comms.with(held, |t| t.find(head)) {
+            Found::Comm(comm) => comm,
+            Found::Gone => return,
+            Found::NotYet | Found::Nonsense => {
+                return self.bad_header(held, proc, "an index nobody was told");
+            }
+        };
+        if comm.gid != theirs.gid {
+            return;
+        }
+        match (comm.place(rank), comm.routes.get(rank as u32 as usize)) {
+            (Some((p, endpoint)), Some(route)) if p == proc && endpoint == theirs.endpoint => {
+                route.head.store(wire::head(kind::MATCH, 0, endpoint, theirs.index), Ordering::Relaxed);
+            }
+            _ => self.bad_header(held, proc, "an answer nobody asked for"),
+        }
+    }
+}

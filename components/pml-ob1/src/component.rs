@@ -1,0 +1,32 @@
+//! Opening: publish who we are, make the module.
+
+use crate::module::Ob1;
+use crate::params::Config;
+use crate::wire::{self, Card};
+use oxmpi_mca::{Component, Host, OpenError, Params};
+use oxmpi_pml::PmlModule;
+
+/// The component, for the macro in `lib.rs`.
+pub struct Ob1Component;
+
+impl Component for Ob1Component {
+    type Module = PmlModule;
+    const NAME: &'static str = "pml_ob1";
+
+    fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<PmlModule>), OpenError> {
+        let config = Config::read(&params);
+        let job = host.job();
+        let card = Card {
+            version: wire::VERSION,
+            node: job.node,
+            local_rank: job.local_rank,
+            eager_credit: config.eager_credit,
+        };
+        let status = host.exchange_put(&card.encode());
+        if status.is_err() {
+            let why = format!("the address exchange does not take our card: {status}");
+            return Err(OpenError::new(status, why));
+        }
+        Ok((config.priority, vec![oxmpi_pml::module(Ob1::new(host, config))]))
+    }
+}

@@ -1,0 +1,232 @@
+//! The module: the state of one instance, and the verbs of the contract handed to the files that
+//! do them.
+//!
+//! **Locks.** CRI lock, then a shard's, then a request lane's or the peers' lock (both leaves: the
+//! peers' lock is taken under a CRI lock or under none). No CRI lock is taken under a shard lock. No
+//! lock is taken below THREAD_MULTIPLE; `Host::threaded` is looked at once per call. Nothing the user
+//! wrote runs under a lock: completions set a word and tell a sync object.
+
+use crate::comm::{Comm, CommTable};
+use crate::guarded::{FIFO, Guarded, Held};
+use crate::paged::Paged;
+use crate::params::Config;
+use crate::peer::{Peer, btl_name};
+use crate::receive;
+use crate::request::{IdTable, Pools, Request, State};
+use core::cell::{Cell, OnceCell};
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use oxmpi_btl::{BtlHandle, WaitWord};
+use oxmpi_mca::host::am_tag;
+use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
+use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs};
+
+/// One accepted BTL module.
+pub struct Transport {
+    pub btl: &'static BtlHandle,
+    /// It takes a process to itself: nothing comes through it that we did not send.
+    pub own: bool,
+}
+
+/// See the module's head.
+pub struct Ob1 {
+    pub host: Host,
+    pub config: Config,
+    /// Peers that broke the protocol; their messages are dropped.
+    pub closed: AtomicU32,
+    pub comms: Guarded<CommTable>,
+    pub pools: Pools,
+    pub ids: Guarded<IdTable>,
+    /// Peers with something waiting for room.
+    pub backlog: Guarded<Vec<*const Peer>>,
+    pub peers: Paged<AtomicPtr<Peer>>,
+    /// Guards the making of peers and routes.
+    pub peers_lock: Lock,
+    /// By exclusivity; set by `enable`, before anything else is called.
+    btls: OnceCell<Vec<Transport>>,
+    /// The transport to ourselves is progressed only once somebody uses it.
+    pub self_active: AtomicBool,
+    /// Which transports `arm` armed, by index.
+    pub armed: Guarded<u64>,
+    /// The info line about refused reads was written.
+    pub told_no_get: Cell<bool>,
+}
+
+// SAFETY: cells and guarded data belong to the holder of a lock as their files say; `btls` is set
+// before the module is shared.
+unsafe impl Sync for Ob1 {}
+// SAFETY: as above; nothing is bound to a thread.
+unsafe impl Send for Ob1 {}
+
+impl Ob1 {
+    pub fn new(host: Host, config: Config) -> Ob1 {
+        Ob1 {
+            host,
+            config,
+            closed: AtomicU32::new(0),
+            comms: Guarded::new(CommTable::new()),
+            pools: Pools::new(config.pool_step),
+            ids: Guarded::new(IdTable::default()),
+            backlog: Guarded::new(Vec::new()),
+            peers: Paged::new(host.job().job_size as usize),
+            peers_lock: Lock::new(),
+            btls: OnceCell::new(),
+            self_active: AtomicBool::new(false),
+            armed: Guarded::new(0),
+            told_no_get: Cell::new(false),
+        }
+    }
+
+    /// The transports, best exclusivity first.
+    #[inline(always)]
+    pub fn transports(&self) -> &[Transport] {
+        self.btls.get().map_or(&[], |b| b)
+    }
+
+    /// Whether messages may come through a transport.
+    #[inline(always)]
+    pub fn is_active(&self, transport: &Transport) -> bool {
+        !transport.own || self.self_active.load(Ordering::Relaxed)
+    }
+
+    /// A transport to a peer failed for good: everything under way with it ends in an error.
+    #[cold]
+    pub fn peer_failed(&self, held: &Held<'_>, peer: &Peer, status: Status) {
+        if peer.failed.replace(true) {
+            return;
+        }
+        let message = format!("{} cannot send to process {}: {status}", btl_name(peer.btl), peer.proc);
+        self.close(held, peer);
+        self.host.peer_error(peer.proc, true, &message);
+    }
+
+    /// Fails what is under way with a peer.
+    fn close(&self, held: &Held<'_>, peer: &Peer) {
+        self.closed.fetch_add(1, Ordering::Relaxed);
+        peer.drop_control(held);
+        let queued: Vec<&Request> = peer.queue.with(held, |q| q.drain(..).collect());
+        peer.queued.set(0);
+        let streams: Vec<&Request> = peer.streams.with(held, |q| q.drain(..).collect());
+        let waiting = self.ids.with(held, |t| t.of_proc(peer.proc));
+        // A queued send may have its id already: it is in both lists, and fails once.
+        for req in queued.into_iter().chain(streams).chain(waiting) {
+            if req.state.get() == State::Done {
+                continue;
+            }
+            self.drop_id(held, req);
+            if req.pulls.get() > 0 {
+                // The transport still writes to its buffer; it fails with the last piece.
+                req.set_pull_failed(true);
+            } else {
+                self.fail(held, req, Status::PEER_FAILED);
+            }
+        }
+    }
+
+    /// Completes a request with an error.
+    pub fn fail(&self, held: &Held<'_>, req: &'static Request, status: Status) {
+        req.set_error(status);
+        self.complete(req, held.threaded);
+    }
+
+    /// A header that makes no sense: the peer is closed, and the sentence says what was wrong.
+    #[cold]
+    pub fn bad_header(&self, held: &Held<'_>, proc: u32, what: &str) {
+        if let Ok(peer) = self.peer(proc, held.threaded) {
+            if peer.failed.replace(true) {
+                return;
+            }
+            self.close(held, peer);
+        }
+        let message = format!("process {proc} sent a message that pml ob1 cannot accept: {what}");
+        self.host.peer_error(proc, true, &message);
+    }
+
+    /// Whether messages of a process are dropped.
+    #[cold]
+    pub fn is_closed(&self, proc: u32) -> bool {
+        let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
+        // SAFETY: peers stay until `finalize`.
+        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.failed.get())
+    }
+}
+
+impl Pml for Ob1 {
+    fn enable(&self, btls: &[&'static BtlHandle]) -> Status {
+        let transport = |&btl| Transport { btl, own: btl_name(btl) == "self" };
+        let mut sorted: Vec<Transport> = btls.iter().map(transport).collect();
+        sorted.sort_by_key(|t| core::cmp::Reverse(t.btl.attrs.exclusivity));
+        if sorted.len() > 64 || self.btls.set(sorted).is_err() {
+            return Status::BAD_PARAM;
+        }
+        self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void)
+    }
+    fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status> {
+        self.add_communicator(desc).map(|c| c.cast())
+    }
+    fn del_comm(&self, comm: *mut c_void) -> Status {
+        self.del_communicator(comm.cast::<Comm>())
+    }
+    #[inline(always)]
+    fn send(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        self.send_blocking(args)
+    }
+    #[inline(always)]
+    fn isend(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        self.send_immediate(args)
+    }
+    #[inline(always)]
+    fn recv(&self, args: &RecvArgs, status: &mut MsgStatus) -> Result<*mut RequestHeader, Status> {
+        self.recv_blocking(args, status)
+    }
+    #[inline(always)]
+    fn irecv(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        self.recv_immediate(args)
+    }
+    fn send_init(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        self.send_persistent(args)
+    }
+    fn recv_init(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        self.recv_persistent(args)
+    }
+    fn probe(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message> {
+        self.look(args, status, take)
+    }
+    fn imrecv(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        self.recv_message(message, args)
+    }
+    #[inline(always)]
+    fn progress(&self, _thread: *mut ThreadCtx) -> i32 {
+        self.poll()
+    }
+    fn arm(&self, _thread: *mut ThreadCtx, word: &mut WaitWord) -> Status {
+        self.arm_transports(word)
+    }
+    fn disarm(&self, _thread: *mut ThreadCtx) {
+        self.disarm_transports()
+    }
+    /// Locks are taken by who sees `Host::threaded`, and nobody is in a verb now: nothing to change.
+    fn threads_begin(&self) -> Status {
+        Status::OK
+    }
+    fn flush(&self) -> Status {
+        self.flush_queues()
+    }
+
+    /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.
+    fn finalize(&self) -> Status {
+        let held = Held::take(&self.host, FIFO, false);
+        self.comms.with(&held, |t| t.clear());
+        for slot in self.peers.iter() {
+            let peer = slot.swap(null_mut(), Ordering::AcqRel);
+            if !peer.is_null() {
+                // SAFETY: made by Box::into_raw; this is the last call.
+                let peer = unsafe { Box::from_raw(peer) };
+                let endpoints = SliceRef { ptr: &peer.endpoint, len: 1 };
+                (peer.btl.del_procs)(peer.btl.state, endpoints);
+            }
+        }
+        Status::OK
+    }
+}

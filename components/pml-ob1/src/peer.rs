@@ -1,0 +1,286 @@
+//! A process we talk to: the transport that reaches it, its credits, and what waits to go out.
+//!
+//! Made on first use and kept until `finalize`. Everything in a [`Cell`] or [`Guarded`] belongs to the
+//! holder of the CRI lock; `consumed` alone is also touched by receiving threads.
+
+use crate::guarded::{FIFO, Guarded, Held};
+use crate::module::{Ob1, Transport};
+use crate::request::Request;
+use crate::wire::{self, Card, Header};
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use oxmpi_btl::{BtlHandle, ProcInfo, SendDesc, cap};
+use oxmpi_mca::host::am_tag;
+use oxmpi_mca::{SliceRef, Status};
+use std::collections::VecDeque;
+
+/// Payload up to this size costs no credit: it lies inside the record of an unexpected message.
+pub const FREE_BYTES: u64 = 64;
+/// Eager messages are never larger, whatever a transport says; lengths of them are 32-bit here.
+const MAX_EAGER: u64 = 1 << 30;
+/// Fragments where the transport names no limit.
+const MAX_FRAGMENT: u64 = 1 << 20;
+
+/// See the module's head.
+#[repr(C, align(64))]
+pub struct Peer {
+    // What every send reads: one cache line.
+    send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
+    state: *mut c_void,
+    pub endpoint: *mut c_void,
+    /// Largest payload behind a plain MATCH header.
+    pub eager_payload: u64,
+    /// Bytes of eager payload (messages above [`FREE_BYTES`]) we may still send.
+    pub credit: Cell<u64>,
+    /// Requests in `queue`; while there are any, later ones go behind them.
+    pub queued: Cell<u32>,
+    pub proc: u32,
+    /// It broke the protocol or its transport failed.
+    pub failed: Cell<bool>,
+    /// It cannot read our memory; do not offer RGET again.
+    pub no_rget: Cell<bool>,
+    /// We cannot read its memory.
+    pub no_get: Cell<bool>,
+    in_backlog: Cell<bool>,
+
+    /// Eager bytes consumed here since the last CREDIT message.
+    pub consumed: AtomicU64,
+    /// When `consumed` is told.
+    pub return_at: u64,
+    pub btl: &'static BtlHandle,
+    /// Sends that found no room, oldest first.
+    pub queue: Guarded<VecDeque<&'static Request>>,
+    /// Small messages of ours that found no room.
+    control: Guarded<VecDeque<Header>>,
+    /// Long sends and pulls that go on when there is room.
+    pub streams: Guarded<VecDeque<&'static Request>>,
+}
+
+/// A limit as data where 0 means none.
+fn limit(value: u64, none: u64) -> u64 {
+    if value == 0 { none } else { value.min(none) }
+}
+
+impl Peer {
+    fn new(proc: u32, btl: &'static BtlHandle, endpoint: *mut c_void, our_credit: u64, theirs: u64) -> Peer {
+        let largest = limit(btl.attrs.max_send_size, u64::MAX);
+        let eager = limit(btl.attrs.eager_limit, MAX_EAGER).min(largest);
+        Peer {
+            send: btl.send,
+            state: btl.state,
+            endpoint,
+            eager_payload: eager.saturating_sub(wire::MATCH_BYTES as u64),
+            credit: Cell::new(our_credit),
+            queued: Cell::new(0),
+            proc,
+            failed: Cell::new(false),
+            no_rget: Cell::new(!can_get(btl)),
+            no_get: Cell::new(!can_get(btl)),
+            in_backlog: Cell::new(false),
+            consumed: AtomicU64::new(0),
+            return_at: (theirs / 2).max(1),
+            btl,
+            queue: Guarded::new(VecDeque::new()),
+            control: Guarded::new(VecDeque::new()),
+            streams: Guarded::new(VecDeque::new()),
+        }
+    }
+
+    /// One call of the transport.
+    #[inline(always)]
+    pub fn transmit(&self, _held: &Held<'_>, desc: &SendDesc) -> Status {
+        (self.send)(self.state, self.endpoint, FIFO, desc)
+    }
+
+    /// Largest message with header that goes eagerly (first part of a rendezvous: `rndv`).
+    pub fn eager_limit(&self) -> u64 {
+        self.eager_payload + wire::MATCH_BYTES as u64
+    }
+    pub fn rndv_limit(&self) -> u64 {
+        limit(self.btl.attrs.rndv_eager_limit, MAX_EAGER).min(limit(self.btl.attrs.max_send_size, MAX_EAGER))
+    }
+    /// Payload of one fragment.
+    pub fn fragment(&self) -> u64 {
+        limit(self.btl.attrs.max_send_size, MAX_FRAGMENT).saturating_sub(wire::FRAG_BYTES as u64).max(1)
+    }
+
+    /// Takes credit for `bytes` of payload, all or nothing.
+    #[inline(always)]
+    pub fn take_credit(&self, _held: &Held<'_>, bytes: u64) -> bool {
+        if bytes <= FREE_BYTES {
+            return true;
+        }
+        let credit = self.credit.get();
+        if credit < bytes {
+            return false;
+        }
+        self.credit.set(credit - bytes);
+        true
+    }
+    #[inline(always)]
+    pub fn give_credit(&self, _held: &Held<'_>, bytes: u64) {
+        if bytes > FREE_BYTES {
+            self.credit.set(self.credit.get() + bytes);
+        }
+    }
+
+    /// Sends a message that is all header, or keeps it until there is room.
+    pub fn control(&self, held: &Held<'_>, ob1: &Ob1, header: Header) {
+        if self.failed.get() {
+            return;
+        }
+        if self.control.with(held, |q| q.is_empty()) {
+            match self.transmit(held, &header_only(&header)) {
+                Status::OK => return,
+                Status::NO_RESOURCE => {}
+                error => return ob1.peer_failed(held, self, error),
+            }
+        }
+        self.control.with(held, |q| q.push_back(header));
+        ob1.remember(held, self);
+    }
+
+    /// Sends kept control messages; false: there is no room yet.
+    pub fn drain_control(&self, held: &Held<'_>, ob1: &Ob1) -> bool {
+        loop {
+            // The message leaves the queue only after it went out, so that order is kept.
+            let Some(header) = self.control.with(held, |q| q.front().cloned()) else { return true };
+            match self.transmit(held, &header_only(&header)) {
+                Status::OK => self.control.with(held, |q| {
+                    q.pop_front();
+                }),
+                Status::NO_RESOURCE => return false,
+                error => {
+                    ob1.peer_failed(held, self, error);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Whether anything waits for room.
+    pub fn is_idle(&self, held: &Held<'_>) -> bool {
+        self.queued.get() == 0
+            && self.control.with(held, |q| q.is_empty())
+            && self.streams.with(held, |q| q.is_empty())
+    }
+
+    pub fn drop_control(&self, held: &Held<'_>) {
+        self.control.with(held, |q| q.clear());
+    }
+}
+
+/// A transport whose `get` needs no registration handle; the others go by fragments.
+fn can_get(btl: &BtlHandle) -> bool {
+    btl.caps & cap::GET != 0 && btl.attrs.registration_handle_size == 0
+}
+
+/// A descriptor of a message without payload.
+pub fn header_only(header: &Header) -> SendDesc {
+    SendDesc {
+        tag: am_tag::PML as u32,
+        hdr_len: header.bytes() as u32,
+        hdr: header.ptr(),
+        payload: core::ptr::null(),
+        len: 0,
+        pack: None,
+        pack_ctx: null_mut(),
+    }
+}
+
+impl Ob1 {
+    /// The peer of a job rank, made on first use.
+    #[inline(always)]
+    pub fn peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
+        if let Some(slot) = self.peers.get(proc as usize) {
+            // SYNC POINT with the release store in `make_peer`.
+            // SAFETY: peers stay until `finalize`.
+            if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
+                return Ok(peer);
+            }
+        }
+        self.make_peer(proc, threaded)
+    }
+
+    #[cold]
+    fn make_peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {
+        let _guard = self.peers_lock.guard(threaded);
+        let slot: &AtomicPtr<Peer> = self.peers.make(proc as usize).ok_or(Status::BAD_PARAM)?;
+        // SAFETY: as in `peer`.
+        if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
+            return Ok(peer);
+        }
+        let card = self.card_of(proc)?;
+        let (transport, endpoint) = self.reach(proc, &card)?;
+        let peer = Peer::new(proc, transport.btl, endpoint, self.config.eager_credit, card.eager_credit);
+        if transport.own {
+            self.self_active.store(true, Ordering::Relaxed);
+        }
+        // SYNC POINT with the acquire loads above.
+        slot.store(Box::into_raw(Box::new(peer)), Ordering::Release);
+        // SAFETY: just made; freed by `finalize` alone.
+        Ok(unsafe { &*slot.load(Ordering::Relaxed) })
+    }
+
+    /// What the process published; a process that speaks another wire is refused here, before the
+    /// first message.
+    fn card_of(&self, proc: u32) -> Result<Card, Status> {
+        let blob = self.host.exchange_get(proc).map_err(|status| {
+            self.host.help("no-card", &[&proc.to_string(), status.name()]);
+            Status::UNREACHABLE
+        })?;
+        let ours = wire::VERSION.to_string();
+        match Card::decode(&blob) {
+            Some(card) if card.version == wire::VERSION => Ok(card),
+            card => {
+                let theirs = card.map_or("unreadable".into(), |c| c.version.to_string());
+                self.host.help("wire-version", &[&proc.to_string(), &theirs, &ours]);
+                Err(Status::UNREACHABLE)
+            }
+        }
+    }
+
+    /// The first of the transports, by exclusivity, that reaches the process.
+    fn reach(&self, proc: u32, card: &Card) -> Result<(&Transport, *mut c_void), Status> {
+        let info = ProcInfo {
+            proc,
+            node: card.node,
+            local_rank: card.local_rank,
+            local: (card.node == self.host.job().node) as u32,
+        };
+        let mut tried = Vec::new();
+        for transport in self.transports() {
+            let btl = transport.btl;
+            let mut endpoint = null_mut();
+            let procs = SliceRef { ptr: &info, len: 1 };
+            let status = (btl.add_procs)(btl.state, procs, &mut endpoint);
+            if status.is_ok() && !endpoint.is_null() {
+                return Ok((transport, endpoint));
+            }
+            let why = if status.is_err() { status.name() } else { "does not reach it" };
+            tried.push(format!("{} ({why})", btl_name(btl)));
+        }
+        let tried = if tried.is_empty() { "none".into() } else { tried.join(", ") };
+        self.host.help("unreachable", &[&proc.to_string(), &self.host.job().rank.to_string(), &tried]);
+        Err(Status::UNREACHABLE)
+    }
+
+    /// Puts a peer on the list that progress drains.
+    pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
+        if !peer.in_backlog.replace(true) {
+            self.backlog.with(held, |b| b.push(peer));
+        }
+    }
+    /// Undoes `remember` for a peer just taken off the list.
+    pub fn forget(&self, peer: &Peer) {
+        peer.in_backlog.set(false);
+    }
+}
+
+/// A transport's name for messages.
+pub fn btl_name(btl: &BtlHandle) -> &str {
+    // SAFETY: the name lives as long as the handle.
+    unsafe { btl.name.get() }.unwrap_or("?")
+}

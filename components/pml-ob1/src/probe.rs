@@ -1,0 +1,32 @@
+//! Probing: looking at the waiting messages, with or without taking one out.
+
+use crate::comm::Comm;
+use crate::matching::{MatchEngine, Pattern};
+use crate::module::Ob1;
+use crate::shard::Record;
+use crate::wire;
+use core::ptr::null_mut;
+use oxmpi_mca::{MsgStatus, Status};
+use oxmpi_pml::{Message, RecvArgs};
+
+impl Ob1 {
+    /// The oldest waiting message that fits. Taken out, it belongs to the caller until `imrecv`.
+    pub fn look(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message> {
+        // SAFETY: the host passes a communicator that is alive.
+        let comm = unsafe { Comm::of(args.comm) };
+        let mut shard = comm.shard.enter(self.host.threaded());
+        let node = shard.engine.find_unexpected(Pattern::new(args.src, args.tag), take)?;
+        // SAFETY: it is in the engine, or just came out of it; the lock is held.
+        let record = unsafe { Record::of(node) };
+        // SAFETY: as above.
+        let inc = unsafe { record.as_ref() }.incoming();
+        *status = MsgStatus {
+            source: wire::source_of(inc.key),
+            tag: wire::tag_of(inc.key),
+            error: Status::OK,
+            cancelled: 0,
+            bytes: inc.msg_len,
+        };
+        Some(if take { record.as_ptr().cast() } else { null_mut() })
+    }
+}

@@ -1,0 +1,231 @@
+//! What comes in from the transports: the one callback, and the checks of everything a peer says.
+//!
+//! Runs inside a transport's `progress`, under the CRI lock. **A header is never trusted**: indices,
+//! ranks, lengths, offsets and request ids are checked here or in `rendezvous.rs` before they are used,
+//! and what fails closes the peer with a sentence that says what was wrong.
+
+use crate::comm::{Comm, Found};
+use crate::guarded::Held;
+use crate::matching::{Arrival, MatchEngine};
+use crate::module::Ob1;
+use crate::shard::{Incoming, request_of};
+use crate::wire::{self, Prefix, Reader, flag, kind};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering;
+use oxmpi_mca::RecvDesc;
+
+/// Registered for the PML's active-message tag.
+pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
+    // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
+    // the call, with `len` readable bytes, and its caller holds the lock of the context.
+    unsafe {
+        let (ob1, msg) = (&*ctx.cast::<Ob1>(), &*msg);
+        let held = Held::inherited(&ob1.host.cri(msg.ctx).lock, ob1.host.threaded());
+        let data = if msg.len == 0 { &[] } else { core::slice::from_raw_parts(msg.data, msg.len as usize) };
+        ob1.handle(&held, data, msg.proc);
+    }
+}
+
+/// Payload of a message that is kept has a 32-bit length.
+const MAX_KEPT: usize = 1 << 30;
+
+impl Ob1 {
+    /// One message of a process.
+    #[inline(always)]
+    pub fn handle(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        if self.closed.load(Ordering::Relaxed) != 0 && self.is_closed(proc) {
+            return;
+        }
+        let mut r = Reader::new(data);
+        let words = (r.word(), r.word(), r.word());
+        // The message that matters: plain, on a communicator we have.
+        if let (Some(head), Some(key), Some(order_key)) = words
+            && head as u16 == kind::MATCH as u16
+            && let Found::Comm(comm) = self.comms.with(held, |t| t.find(head))
+        {
+            let payload = r.rest();
+            let len = payload.len() as u64;
+            let inc = Incoming {
+                key,
+                order_key,
+                payload: payload.as_ptr(),
+                len,
+                msg_len: len,
+                src_req: 0,
+                addr: 0,
+                proc,
+                kind: kind::MATCH,
+            };
+            return self.arrive(held, comm, &inc);
+        }
+        self.handle_other(held, data, proc);
+    }
+
+    #[inline(never)]
+    fn handle_other(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        let mut r = Reader::new(data);
+        let Some(head) = r.word() else {
+            return self.bad_header(held, proc, "a message shorter than any header");
+        };
+        let understood = match wire::kind_of(head) {
+            kind::MATCH | kind::RNDV | kind::RGET => self.on_matching(held, head, r, data, proc),
+            kind::ACK => self.on_ack(held, head, r, proc),
+            kind::FRAG => self.on_fragment(held, r, proc),
+            kind::FIN => self.on_fin(held, r, proc),
+            kind::CREDIT => self.on_credit(held, r, proc),
+            kind::CID => self.on_index(held, head, r, proc),
+            kind::PUT => return self.bad_header(held, proc, "type PUT, which this version does not speak"),
+            other => return self.bad_header(held, proc, &format!("type {other}, which does not exist")),
+        };
+        if understood.is_none() {
+            self.bad_header(held, proc, "a header that is cut off");
+        }
+    }
+
+    /// Everything that is matched, in all its forms. `None`: cut off.
+    fn on_matching(
+        &self,
+        held: &Held<'_>,
+        head: u64,
+        mut r: Reader<'_>,
+        data: &[u8],
+        proc: u32,
+    ) -> Option<()> {
+        let flags = wire::flags_of(head);
+        let mut inc = Incoming {
+            key: r.word()?,
+            order_key: r.word()?,
+            payload: core::ptr::null(),
+            len: 0,
+            msg_len: 0,
+            src_req: 0,
+            addr: 0,
+            proc,
+            kind: wire::kind_of(head),
+        };
+        let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
+        if inc.kind != kind::MATCH {
+            inc.msg_len = r.word()?;
+        }
+        if inc.kind != kind::MATCH || flags & flag::SYNC != 0 {
+            inc.src_req = r.word()?;
+        }
+        if inc.kind == kind::RGET {
+            inc.addr = r.word()?;
+        }
+        let payload = r.rest();
+        inc.payload = payload.as_ptr();
+        inc.len = payload.len() as u64;
+        if inc.kind == kind::MATCH {
+            inc.msg_len = inc.len;
+        }
+        if let Some(wrong) = self.what_is_wrong(flags, &inc) {
+            self.bad_header(held, proc, wrong);
+            return Some(());
+        }
+        if let Some(comm) = self.destination(held, head, prefix.as_ref(), data, &inc) {
+            self.arrive(held, comm, &inc);
+        }
+        Some(())
+    }
+
+    /// The first thing about a message that cannot be, if any.
+    fn what_is_wrong(&self, flags: u8, inc: &Incoming) -> Option<&'static str> {
+        if flags & !(flag::CID | flag::SYNC) != 0 {
+            Some("flags that do not exist")
+        } else if inc.len > inc.msg_len {
+            Some("more data than its length says")
+        } else if inc.kind == kind::RGET && (inc.len != 0 || inc.addr.checked_add(inc.msg_len).is_none()) {
+            Some("an address range that wraps")
+        } else if inc.msg_len > i64::MAX as u64 {
+            Some("a length that no buffer has")
+        } else if (inc.kind != kind::MATCH || flags & flag::SYNC != 0) && inc.src_req == 0 {
+            Some("no request to answer to")
+        } else {
+            None
+        }
+    }
+
+    /// The communicator of a message, or nothing when it was kept, dropped or refused.
+    fn destination<'a>(
+        &'a self,
+        held: &Held<'_>,
+        head: u64,
+        prefix: Option<&Prefix>,
+        data: &[u8],
+        inc: &Incoming,
+    ) -> Option<&'a Comm> {
+        let Some(prefix) = prefix else {
+            match self.comms.with(held, |t| t.find(head)) {
+                Found::Comm(comm) => return Some(comm),
+                Found::NotYet => self.keep_orphan(held, inc.proc, data),
+                Found::Gone => self.drop_message(held, inc),
+                Found::Nonsense => self.bad_header(held, inc.proc, "a communicator nobody told it of"),
+            }
+            return None;
+        };
+        if prefix.version != wire::VERSION {
+            let what = format!("wire version {}, this process speaks {}", prefix.version, wire::VERSION);
+            self.bad_header(held, inc.proc, &what);
+            return None;
+        }
+        match self.comms.with(held, |t| t.find_gid(prefix.gid, wire::endpoint_of(head))) {
+            Some(comm) => {
+                self.answer_prefix(held, comm, wire::source_of(inc.key), inc.proc, prefix);
+                Some(comm).filter(|_| !self.is_closed(inc.proc))
+            }
+            None => {
+                self.keep_orphan(held, inc.proc, data);
+                None
+            }
+        }
+    }
+
+    /// A message nobody will ever receive: its communicator is gone. Its credit comes back.
+    fn drop_message(&self, held: &Held<'_>, inc: &Incoming) {
+        self.host.debug(&format!(
+            "dropped {} bytes from process {} for a communicator that is gone",
+            inc.msg_len, inc.proc
+        ));
+        self.consumed(inc.proc, inc.len, Some(held), held.threaded);
+    }
+
+    /// Matches a message, or keeps it. The shard's lock makes "no receive fits" and "kept" one step.
+    #[inline(always)]
+    pub fn arrive(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+        if wire::source_of(inc.key) as u32 >= comm.num_peers {
+            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+        }
+        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        let mut shard = comm.shard.enter(held.threaded);
+        match shard.engine.match_arrival(arrival) {
+            Some(node) => {
+                drop(shard);
+                // SAFETY: it came out of the shard's engine; from here it is ours.
+                self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
+            }
+            None if inc.len as usize > MAX_KEPT => {
+                drop(shard);
+                self.bad_header(held, inc.proc, "an eager message larger than any");
+            }
+            None => {
+                if !shard.keep(comm, inc) {
+                    drop(shard);
+                    self.host.fatal("no memory to keep a message that nobody receives yet");
+                }
+            }
+        }
+    }
+
+    fn on_index(&self, held: &Held<'_>, head: u64, mut r: Reader<'_>, proc: u32) -> Option<()> {
+        let rank = wire::source_of(r.word()?);
+        r.word()?;
+        let prefix = r.prefix()?;
+        if prefix.version != wire::VERSION {
+            self.bad_header(held, proc, "another wire version in an answer");
+        } else {
+            self.learn_index(held, head, rank, proc, &prefix);
+        }
+        Some(())
+    }
+}

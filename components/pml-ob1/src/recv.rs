@@ -1,0 +1,235 @@
+//! The receiving verbs, and how a message gets into the user's buffer.
+//!
+//! A receive looks at the waiting messages first and is posted only if none fits, both under the
+//! shard's lock. A blocking receive of a message that is all here needs no request. Whoever matches
+//! (the callback, or the receiving thread) delivers: it alone owns the request from then on.
+
+use crate::comm::Comm;
+use crate::guarded::{FIFO, Held};
+use crate::matching::{MatchEngine, Pattern};
+use crate::module::Ob1;
+use crate::request::{Request, State};
+use crate::shard::{Entered, Incoming, Record};
+use crate::wire;
+use core::ptr::{NonNull, null_mut};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_pml::{Message, RecvArgs};
+
+/// Packed bytes that the buffer of a receive takes.
+#[inline(always)]
+fn capacity(args: &RecvArgs) -> u64 {
+    dtype(args).packed.saturating_mul(args.count)
+}
+
+#[inline(always)]
+fn dtype(args: &RecvArgs) -> &TypeDesc {
+    // SAFETY: the host passes a type that is alive for the call.
+    unsafe { &*args.dtype }
+}
+
+/// What a receive with room for `capacity` bytes says about a message.
+#[inline(always)]
+fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
+    let error = if inc.msg_len > capacity { Status::TRUNCATED } else { Status::OK };
+    MsgStatus {
+        source: wire::source_of(inc.key),
+        tag: wire::tag_of(inc.key),
+        error,
+        cancelled: 0,
+        bytes: inc.msg_len.min(capacity),
+    }
+}
+
+/// Copies a message that is all here to where `args` says, without a request.
+fn copy_out(inc: &Incoming, args: &RecvArgs, capacity: u64) {
+    let n = inc.len.min(capacity);
+    if n == 0 {
+        return;
+    }
+    let d = dtype(args);
+    // SAFETY: the payload has `len` bytes, the user's buffer room for `capacity`.
+    unsafe {
+        if d.is_contiguous() {
+            core::ptr::copy_nonoverlapping(inc.payload, args.buf, n as usize);
+        } else {
+            oxmpi_datatype::unpack(d, args.count, args.buf, 0, inc.payload, n);
+        }
+    }
+}
+
+impl Ob1 {
+    #[inline(always)]
+    pub fn recv_blocking(
+        &self,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+    ) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.host.threaded();
+        // SAFETY: the host passes a communicator that is alive.
+        let comm = unsafe { Comm::of(args.comm) };
+        let pattern = Pattern::new(args.src, args.tag);
+        let mut shard = comm.shard.enter(threaded);
+        if let Some(node) = shard.engine.find_unexpected(pattern, true) {
+            // SAFETY: it came out of the shard's engine.
+            return self.recv_waiting(shard, unsafe { Record::of(node) }, comm, args, status, threaded);
+        }
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args);
+        post(&mut shard, req, pattern);
+        Ok(req.handle())
+    }
+
+    #[inline(always)]
+    pub fn recv_immediate(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.host.threaded();
+        // SAFETY: as above.
+        let comm = unsafe { Comm::of(args.comm) };
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args);
+        self.post_or_deliver(comm, req, Pattern::new(args.src, args.tag), threaded);
+        Ok(req.handle())
+    }
+
+    #[inline(always)]
+    fn post_or_deliver(&self, comm: &Comm, req: &'static Request, pattern: Pattern, threaded: bool) {
+        let mut shard = comm.shard.enter(threaded);
+        match shard.engine.find_unexpected(pattern, true) {
+            None => post(&mut shard, req, pattern),
+            Some(node) => {
+                drop(shard);
+                // SAFETY: it came out of the shard's engine.
+                self.deliver_record(comm, req, unsafe { Record::of(node) }, threaded);
+            }
+        }
+    }
+
+    /// A blocking receive found its message waiting.
+    fn recv_waiting(
+        &self,
+        mut shard: Entered<'_>,
+        record: NonNull<Record>,
+        comm: &Comm,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+        threaded: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: taken out of the engine, so ours.
+        let inc = unsafe { record.as_ref() }.incoming();
+        if inc.is_plain() {
+            let room = capacity(args);
+            *status = status_of(&inc, room);
+            // SAFETY: as above.
+            if unsafe { record.as_ref() }.is_small() {
+                // So little that copying it costs less than taking the lock a second time.
+                copy_out(&inc, args, room);
+                shard.give(record);
+                return Ok(null_mut());
+            }
+            drop(shard);
+            copy_out(&inc, args, room);
+            comm.shard.enter(threaded).give(record);
+            self.consumed(inc.proc, inc.len, None, threaded);
+            return Ok(null_mut());
+        }
+        drop(shard);
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args);
+        self.deliver_record(comm, req, record, threaded);
+        if req.is_complete() {
+            *status = req.status();
+            self.recycle(req, threaded);
+            return Ok(null_mut());
+        }
+        Ok(req.handle())
+    }
+
+    /// Delivers a message that waited, and gives its record back.
+    fn deliver_record(&self, comm: &Comm, req: &'static Request, record: NonNull<Record>, threaded: bool) {
+        // SAFETY: taken out of the engine, so ours.
+        let inc = unsafe { record.as_ref() }.incoming();
+        self.deliver(req, &inc, None, threaded);
+        comm.shard.enter(threaded).give(record);
+    }
+
+    /// Puts what is here of a matched message into the user's buffer, and completes the request or
+    /// asks the sender for the rest. `held`: the CRI lock, where the caller holds it.
+    #[inline(always)]
+    pub fn deliver(&self, req: &'static Request, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
+        let room = req.total.get();
+        req.set_status(status_of(inc, room));
+        let n = inc.len.min(room);
+        if n > 0 {
+            // SAFETY: `n` bytes are in both, the message and the buffer.
+            unsafe { req.store(0, inc.payload, n) };
+        }
+        if inc.is_plain() {
+            self.consumed(inc.proc, inc.len, held, threaded);
+            return self.complete(req, threaded);
+        }
+        match held {
+            Some(held) => self.ask_for_rest(held, req, inc),
+            None => self.ask_for_rest(&Held::take(&self.host, FIFO, threaded), req, inc),
+        }
+    }
+
+    pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.host.threaded();
+        // SAFETY: the host passes a communicator that is alive.
+        let comm = unsafe { Comm::of(args.comm) };
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args);
+        req.node(Pattern::new(args.src, args.tag), 0);
+        req.make_persistent();
+        Ok(req.handle())
+    }
+
+    /// Starts a persistent receive.
+    pub fn post_again(&self, req: &'static Request, threaded: bool) -> Status {
+        // SAFETY: a communicator outlives the persistent requests on it (the host's promise).
+        let comm = unsafe { &*req.comm.get() };
+        // SAFETY: the request is inactive, so its node is ours.
+        let pattern = unsafe { req.posted_node().as_ref() }.pattern;
+        self.post_or_deliver(comm, req, pattern, threaded);
+        Status::OK
+    }
+
+    /// Receives a message that `look` took out.
+    pub fn recv_message(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.host.threaded();
+        let record = NonNull::new(message.cast::<Record>()).ok_or(Status::BAD_PARAM)?;
+        // SAFETY: a message is a record that `look` took out; its communicator outlives it.
+        let comm = unsafe { &*record.as_ref().comm() };
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args);
+        self.deliver_record(comm, req, record, threaded);
+        Ok(req.handle())
+    }
+
+    /// Takes a posted receive back; false: it is not posted any more.
+    pub fn unpost(&self, req: &'static Request, threaded: bool) -> bool {
+        // SAFETY: the communicator outlives its pending receives.
+        let Some(comm) = (!req.is_complete()).then(|| unsafe { &*req.comm.get() }) else { return false };
+        let mut shard = comm.shard.enter(threaded);
+        shard.engine.cancel(req.posted_node())
+    }
+}
+
+/// Fills a request with everything a receive needs.
+#[inline(always)]
+fn describe(req: &Request, comm: &Comm, args: &RecvArgs) {
+    req.buf.set(args.buf);
+    req.total.set(capacity(args));
+    req.keep_type(dtype(args), args.count);
+    req.comm.set(comm);
+}
+
+/// Hands a request to the engine.
+#[inline(always)]
+fn post(shard: &mut Entered<'_>, req: &'static Request, pattern: Pattern) {
+    req.state.set(State::Posted);
+    let stamp = shard.next_stamp();
+    let node = req.node(pattern, stamp);
+    // SAFETY: requests are never freed, and this one stays posted until the engine gives it out.
+    unsafe { shard.engine.post(node) };
+}

@@ -1,0 +1,520 @@
+//! Requests: what they hold, their states, and who may touch what.
+//!
+//! A request is an object of a pool that grows and never shrinks, so `&'static Request` is the
+//! truth and a stale handle of the host reads a valid header. Fields are [`Cell`]s; the **state**
+//! says who owns them:
+//!
+//! | state | meaning | owner |
+//! |---|---|---|
+//! | FREE | in a pool, or persistent and inactive | the pool's lock; the user's thread |
+//! | POSTED | a receive in the matching engine | the shard's lock |
+//! | QUEUED | a send that found no room | the CRI lock |
+//! | WAIT_ACK | announced (RNDV) or synchronous, not yet acknowledged | the CRI lock |
+//! | WAIT_FIN | offered for reading (RGET) | the CRI lock |
+//! | STREAMING | sending fragments | the CRI lock |
+//! | RECEIVING | expecting fragments | the CRI lock |
+//! | PULLING | reading the sender's memory | the CRI lock |
+//! | DONE | about to complete or complete | the completer, then the host |
+//!
+//! A receive leaves POSTED under the shard's lock, into the hands of the thread that matched it.
+//!
+//! **Completing.** `status` first, then the completion word, then nothing: the host may release the
+//! request and another thread reuse it at once.
+//!
+//! **Release of a pending request** (MPI_Request_free). Below MULTIPLE a plain flag says that
+//! nobody waits and the completer recycles. With threads the flag would race with the completer, so
+//! the releasing thread instead attaches [`ABANDONED`] where a waiter would attach its sync object: the
+//! completer's swap finds it and recycles. A flag set before the level rose stays valid.
+
+use crate::comm::{Comm, Route};
+use crate::matching::{Pattern, Posted};
+use crate::module::Ob1;
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_void;
+use core::mem::offset_of;
+use core::ptr::{NonNull, null, null_mut};
+use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_datatype::{TypeDesc, TypeRef};
+use oxmpi_mca::request::Attach;
+use oxmpi_mca::{Lock, MsgStatus, RequestHeader, RequestOps, Status, ThreadCtx};
+
+/// Attached instead of a sync object's address: nobody waits. No object lies at this address.
+const ABANDONED: usize = 2;
+
+/// See the module's head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum State {
+    Free,
+    Posted,
+    Queued,
+    WaitAck,
+    WaitFin,
+    Streaming,
+    Receiving,
+    Pulling,
+    Done,
+}
+
+/// See the module's head. The first two cache lines are all that an eager receive touches.
+#[repr(C, align(64))]
+pub struct Request {
+    header: UnsafeCell<RequestHeader>,
+    posted: UnsafeCell<Posted>,
+    pub buf: Cell<*mut u8>,
+    /// Bytes: of the message (send) or of the buffer (receive).
+    pub total: Cell<u64>,
+    // --- third line ---
+    pub state: Cell<State>,
+    /// Set by `release` below MULTIPLE while pending.
+    released: Cell<bool>,
+    pull_failed: Cell<bool>,
+    lane: Cell<u16>,
+    pub mode: Cell<u32>,
+    /// The datatype, retained, where data is not contiguous; else null.
+    dtype: Cell<*const TypeDesc>,
+    pub count: Cell<u64>,
+    pub comm: Cell<*const Comm>,
+    pub route: Cell<*const Route>,
+    pub tag: Cell<i32>,
+    /// Reads of the sender's memory under way.
+    pub pulls: Cell<u32>,
+    /// Bytes sent, or received in order.
+    pub done: Cell<u64>,
+    /// Bytes that will be moved in all.
+    pub wanted: Cell<u64>,
+    // --- fourth line: long messages ---
+    pub id: Cell<u64>,
+    pub remote_id: Cell<u64>,
+    pub remote_addr: Cell<u64>,
+    /// Process at the other end of a rendezvous.
+    pub proc: Cell<u32>,
+    next: Cell<*const Request>,
+}
+
+static OPS: RequestOps = RequestOps {
+    size: size_of::<RequestOps>() as u32,
+    reserved: 0,
+    release: release_thunk,
+    cancel: cancel_thunk,
+    start: start_thunk,
+};
+
+impl Request {
+    fn new(owner: *mut c_void, lane: u16) -> Request {
+        Request {
+            header: UnsafeCell::new(RequestHeader::new(RequestHeader::OTHER, &OPS, owner)),
+            posted: UnsafeCell::new(Posted {
+                next: null_mut(),
+                pattern: Pattern { want: 0, mask: 0 },
+                stamp: 0,
+            }),
+            buf: Cell::new(null_mut()),
+            total: Cell::new(0),
+            state: Cell::new(State::Free),
+            released: Cell::new(false),
+            pull_failed: Cell::new(false),
+            lane: Cell::new(lane),
+            mode: Cell::new(0),
+            dtype: Cell::new(null()),
+            count: Cell::new(0),
+            comm: Cell::new(null()),
+            route: Cell::new(null()),
+            tag: Cell::new(0),
+            pulls: Cell::new(0),
+            done: Cell::new(0),
+            wanted: Cell::new(0),
+            id: Cell::new(0),
+            remote_id: Cell::new(0),
+            remote_addr: Cell::new(0),
+            proc: Cell::new(0),
+            next: Cell::new(null()),
+        }
+    }
+
+    /// What the host gets.
+    #[inline(always)]
+    pub fn handle(&self) -> *mut RequestHeader {
+        self.header.get()
+    }
+
+    /// # Safety
+    /// `header` is one that `handle` gave.
+    pub unsafe fn of(header: *mut RequestHeader) -> &'static Request {
+        // SAFETY: the header is the first field of a request, and requests are never freed.
+        unsafe { &*header.cast::<Request>() }
+    }
+
+    /// The node for the matching engine, filled.
+    #[inline(always)]
+    pub fn node(&self, pattern: Pattern, stamp: u64) -> NonNull<Posted> {
+        let node = self.posted.get();
+        // SAFETY: the request is not in the engine, so the node is the caller's.
+        unsafe {
+            (*node).pattern = pattern;
+            (*node).stamp = stamp;
+            NonNull::new_unchecked(node)
+        }
+    }
+
+    /// Whatever the node holds, for taking it back out of the engine.
+    pub fn posted_node(&self) -> NonNull<Posted> {
+        // SAFETY: the address of a field is not null.
+        unsafe { NonNull::new_unchecked(self.posted.get()) }
+    }
+
+    /// # Safety
+    /// `node` is one that `node` gave.
+    #[inline(always)]
+    pub unsafe fn from_node(node: NonNull<Posted>) -> &'static Request {
+        // SAFETY: the node lies in a request at this offset, and requests are never freed.
+        unsafe { &*node.as_ptr().byte_sub(offset_of!(Request, posted)).cast::<Request>() }
+    }
+
+    #[inline(always)]
+    pub fn set_status(&self, status: MsgStatus) {
+        // SAFETY: the owner (see the states) alone writes the status, before completion.
+        unsafe { (*self.header.get()).status = status }
+    }
+    #[inline(always)]
+    pub fn status(&self) -> MsgStatus {
+        // SAFETY: as above.
+        unsafe { (*self.header.get()).status }
+    }
+    pub fn set_error(&self, error: Status) {
+        // SAFETY: as above.
+        unsafe { (*self.header.get()).status.error = error }
+    }
+    #[inline(always)]
+    pub fn is_complete(&self) -> bool {
+        // SAFETY: the completion word is atomic.
+        unsafe { (*self.header.get()).completion.is_complete() }
+    }
+    fn flags(&self) -> u32 {
+        // SAFETY: flags change only while the request is the caller's.
+        unsafe { (*self.header.get()).flags }
+    }
+    pub fn is_persistent(&self) -> bool {
+        self.flags() & RequestHeader::PERSISTENT != 0
+    }
+    pub fn kind(&self) -> u32 {
+        // SAFETY: set when the request is taken, constant until it is recycled.
+        unsafe { (*self.header.get()).kind }
+    }
+
+    /// Resets the header of a request just taken from its pool.
+    #[inline(always)]
+    fn begin(&self, kind: u32, host_comm: *mut c_void) {
+        // SAFETY: the request is the caller's alone.
+        let h = unsafe { &mut *self.header.get() };
+        h.completion.rearm();
+        h.kind = kind;
+        h.comm = host_comm;
+        h.flags = 0;
+        h.status = MsgStatus::EMPTY;
+    }
+
+    /// Makes it a persistent request, inactive: complete, with an empty status.
+    pub fn make_persistent(&self) {
+        // SAFETY: the request is the caller's alone.
+        let h = unsafe { &mut *self.header.get() };
+        h.flags = RequestHeader::PERSISTENT;
+        h.completion.finish_alone();
+    }
+
+    /// Pending again, for a persistent request that starts.
+    pub fn restart(&self) {
+        // SAFETY: the host starts inactive requests only, which are nobody else's.
+        let h = unsafe { &mut *self.header.get() };
+        h.status = MsgStatus::EMPTY;
+        h.flags |= RequestHeader::ACTIVE;
+        h.completion.rearm();
+    }
+
+    /// Completes a request that nobody else has seen yet.
+    #[inline(always)]
+    pub fn complete_unseen(&self) {
+        self.state.set(State::Done);
+        // SAFETY: the request is the caller's alone.
+        unsafe { (*self.header.get()).completion.finish_alone() }
+    }
+
+    /// Data that is not contiguous: its type, kept alive until [`Request::drop_type`].
+    #[inline(always)]
+    pub fn keep_type(&self, dtype: &TypeDesc, count: u64) {
+        if dtype.is_contiguous() {
+            self.dtype.set(null());
+            return;
+        }
+        // SAFETY: alive for the call that we are in.
+        let kept = unsafe { TypeRef::retain(dtype) };
+        self.dtype.set(kept.as_ptr());
+        self.count.set(count);
+        core::mem::forget(kept);
+    }
+    #[inline(always)]
+    fn drop_type(&self) {
+        let dtype = self.dtype.replace(null());
+        if !dtype.is_null() {
+            // SAFETY: the reference that `keep_type` took.
+            drop(unsafe { TypeRef::adopt(dtype) });
+        }
+    }
+    /// `None`: contiguous.
+    #[inline(always)]
+    pub fn dtype(&self) -> Option<&TypeDesc> {
+        // SAFETY: retained.
+        unsafe { self.dtype.get().as_ref() }
+    }
+    pub fn set_pull_failed(&self, failed: bool) {
+        self.pull_failed.set(failed);
+    }
+    pub fn pull_failed(&self) -> bool {
+        self.pull_failed.get()
+    }
+
+    /// Puts packed bytes where they belong in the receive buffer.
+    ///
+    /// # Safety
+    /// `from + len` is at most `total`, and `src` readable for `len` bytes.
+    #[inline(always)]
+    pub unsafe fn store(&self, from: u64, src: *const u8, len: u64) {
+        // SAFETY: inside the user's buffer by the caller's promise.
+        unsafe {
+            match self.dtype() {
+                None => core::ptr::copy_nonoverlapping(src, self.buf.get().add(from as usize), len as usize),
+                Some(d) => {
+                    oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len);
+                }
+            }
+        }
+    }
+}
+
+/// Requests of one or a few threads: a free list and its lock.
+#[repr(align(64))]
+struct Lane {
+    lock: Lock,
+    free: Cell<*const Request>,
+}
+
+/// The pools; a request goes back to the lane it came from.
+pub struct Pools {
+    lanes: [Lane; Pools::LANES],
+    step: usize,
+    /// Sends that were released while pending and still are.
+    pub detached: AtomicU32,
+}
+
+impl Pools {
+    const LANES: usize = 16;
+
+    pub fn new(step: usize) -> Pools {
+        let lane = |_| Lane { lock: Lock::new(), free: Cell::new(null()) };
+        Pools { lanes: core::array::from_fn(lane), step, detached: AtomicU32::new(0) }
+    }
+}
+
+/// The lane of a thread.
+#[inline(always)]
+fn lane_of(thread: *mut ThreadCtx) -> usize {
+    // SAFETY: the host passes a live context or null.
+    unsafe { thread.as_ref() }.map_or(0, |t| t.index as usize % Pools::LANES)
+}
+
+impl Ob1 {
+    /// A request for one operation of `thread`. The lane's lock is a leaf: nothing is taken under it.
+    #[inline(always)]
+    pub fn take_request(
+        &self,
+        thread: *mut ThreadCtx,
+        threaded: bool,
+        kind: u32,
+        host_comm: *mut c_void,
+    ) -> Result<&'static Request, Status> {
+        let index = lane_of(thread);
+        let lane = &self.pools.lanes[index];
+        let guard = lane.lock.guard(threaded);
+        // SAFETY: what the free list holds are requests, which are never freed.
+        let req = match unsafe { lane.free.get().as_ref() } {
+            Some(req) => req,
+            None => self.grow(lane, index)?,
+        };
+        lane.free.set(req.next.get());
+        drop(guard);
+        req.begin(kind, host_comm);
+        Ok(req)
+    }
+
+    /// Makes more requests for a lane and gives the first.
+    #[cold]
+    fn grow(&self, lane: &Lane, index: usize) -> Result<&'static Request, Status> {
+        let owner = self as *const Ob1 as *mut c_void;
+        let mut slab = Vec::new();
+        slab.try_reserve_exact(self.pools.step).map_err(|_| Status::OUT_OF_MEMORY)?;
+        slab.extend((0..self.pools.step).map(|_| Request::new(owner, index as u16)));
+        // Never given back: the host's table of handles refers to the headers.
+        let slab: &'static [Request] = Vec::leak(slab);
+        for req in slab {
+            // SAFETY: in memory that stays.
+            let status = unsafe { self.host.request_slot(req.handle()) };
+            if status.is_err() {
+                break;
+            }
+            req.next.set(lane.free.get());
+            lane.free.set(req);
+        }
+        // SAFETY: as in `take_request`.
+        unsafe { lane.free.get().as_ref() }.ok_or(Status::OUT_OF_MEMORY)
+    }
+
+    /// Puts a request back that nobody refers to any more.
+    #[inline(always)]
+    pub fn recycle(&self, req: &'static Request, threaded: bool) {
+        req.drop_type();
+        req.released.set(false);
+        req.state.set(State::Free);
+        let lane = &self.pools.lanes[req.lane.get() as usize];
+        let _guard = lane.lock.guard(threaded);
+        req.next.set(lane.free.get());
+        lane.free.set(req);
+    }
+
+    /// The operation is over; `status` is set. The request may be gone when this returns.
+    #[inline(always)]
+    pub fn complete(&self, req: &'static Request, threaded: bool) {
+        if !req.is_persistent() {
+            req.drop_type();
+        }
+        req.state.set(State::Done);
+        if req.released.get() {
+            return self.complete_abandoned(req, threaded);
+        }
+        // SAFETY: the header lives for ever; it is completed once per start.
+        let completion = unsafe { &(*req.handle()).completion };
+        if !threaded {
+            return completion.finish_alone();
+        }
+        match completion.finish() {
+            0 => {}
+            ABANDONED => self.complete_abandoned(req, threaded),
+            sync => self.host.sync_update(sync),
+        }
+    }
+
+    #[cold]
+    fn complete_abandoned(&self, req: &'static Request, threaded: bool) {
+        if req.kind() == RequestHeader::SEND {
+            self.pools.detached.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.recycle(req, threaded);
+    }
+
+    /// The host is done with the request, finished or not.
+    #[inline(always)]
+    fn release(&self, req: &'static Request) {
+        let threaded = self.host.threaded();
+        if req.is_complete() {
+            return self.recycle(req, threaded);
+        }
+        self.abandon(req, threaded)
+    }
+
+    #[cold]
+    fn abandon(&self, req: &'static Request, threaded: bool) {
+        let send = (req.kind() == RequestHeader::SEND) as u32;
+        self.pools.detached.fetch_add(send, Ordering::Relaxed);
+        if !threaded {
+            req.released.set(true);
+            return;
+        }
+        // SAFETY: the header lives for ever.
+        match unsafe { &(*req.handle()).completion }.attach(ABANDONED) {
+            Attach::Attached => {}
+            Attach::AlreadyComplete => {
+                self.pools.detached.fetch_sub(send, Ordering::Relaxed);
+                // Not complete either: another thread waits on what this one frees, which MPI
+                // forbids. Leaking one request is the harm we choose.
+                if req.is_complete() {
+                    self.recycle(req, threaded);
+                }
+            }
+        }
+    }
+}
+
+/// The module of a request.
+fn owner(req: &Request) -> &Ob1 {
+    // SAFETY: `Request::new` put it there; the module outlives the use of its requests.
+    unsafe { &*(*req.handle()).owner.cast::<Ob1>() }
+}
+
+extern "C" fn release_thunk(header: *mut RequestHeader) {
+    // SAFETY: the host passes what we handed out.
+    let req = unsafe { Request::of(header) };
+    owner(req).release(req);
+}
+extern "C" fn cancel_thunk(header: *mut RequestHeader) -> Status {
+    // SAFETY: as above.
+    let req = unsafe { Request::of(header) };
+    owner(req).cancel(req)
+}
+extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
+    // SAFETY: as above.
+    let req = unsafe { Request::of(header) };
+    owner(req).start(req)
+}
+
+/// The module of a request, for transports' callbacks.
+pub fn module_of(req: &'static Request) -> &'static Ob1 {
+    owner(req)
+}
+
+/// Slots behind the request ids that peers quote: slot and generation, never a pointer.
+#[derive(Default)]
+pub struct IdTable {
+    slots: Vec<IdSlot>,
+    free: Vec<u32>,
+}
+
+struct IdSlot {
+    generation: u32,
+    req: Option<&'static Request>,
+}
+
+impl IdTable {
+    /// An id; never 0.
+    pub fn insert(&mut self, req: &'static Request) -> u64 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(IdSlot { generation: 1, req: None });
+            self.slots.len() as u32 - 1
+        });
+        let s = &mut self.slots[slot as usize];
+        s.req = Some(req);
+        (s.generation as u64) << 32 | slot as u64
+    }
+    /// `None`: no such request, whatever a peer says.
+    pub fn get(&self, id: u64) -> Option<&'static Request> {
+        let s = self.slots.get(id as u32 as usize)?;
+        if s.generation == (id >> 32) as u32 { s.req } else { None }
+    }
+    pub fn remove(&mut self, id: u64) {
+        if self.get(id).is_some() {
+            let s = &mut self.slots[id as u32 as usize];
+            s.req = None;
+            s.generation = s.generation.wrapping_add(1).max(1);
+            self.free.push(id as u32);
+        }
+    }
+    /// All requests in a rendezvous with a process.
+    pub fn of_proc(&self, proc: u32) -> Vec<&'static Request> {
+        self.slots.iter().filter_map(|s| s.req).filter(|r| r.proc.get() == proc).collect()
+    }
+}
+
+/// Keeps the field order honest: an eager receive touches two lines.
+const _: () = {
+    assert!(size_of::<Request>() == 256);
+    #[cfg(not(loom))]
+    assert!(offset_of!(Request, state) == 128 - 8);
+};

@@ -1,0 +1,397 @@
+//! The sending verbs, and which protocol a message takes.
+//!
+//! Life of an eager message: `send_blocking` → `eager_now`: one call of the transport with a 24-byte
+//! header on the stack and the user's buffer (or a packer), no request, done. What cannot go that way
+//! gets a request and is **issued**: `issue` decides by size, mode, credit and transport, and runs
+//! again from progress when the transport had no room. **Order**: while a peer's queue holds
+//! anything, everything later to that peer goes behind it.
+
+use crate::comm::{Comm, Route};
+use crate::guarded::{FIFO, Held};
+use crate::module::Ob1;
+use crate::peer::Peer;
+use crate::request::{Request, State};
+use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering;
+use oxmpi_btl::SendDesc;
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::host::am_tag;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_pml::{SendArgs, mode};
+
+/// Packs a part of a user's buffer straight into the transport's.
+struct Packer {
+    dtype: *const TypeDesc,
+    count: u64,
+    base: *const u8,
+    from: u64,
+}
+
+extern "C" fn pack_part(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64) {
+    // SAFETY: the transport passes the context of the descriptor we are in the middle of sending.
+    let p = unsafe { &*ctx.cast::<Packer>() };
+    // SAFETY: the buffer is the user's until completion; `dst` is the transport's.
+    unsafe {
+        oxmpi_datatype::pack(&*p.dtype, p.count, p.base, p.from + offset, dst, len);
+    }
+}
+
+/// One message of the user as the protocols see it.
+struct Outgoing<'a> {
+    comm: &'a Comm,
+    route: &'a Route,
+    peer: &'a Peer,
+    total: u64,
+}
+
+impl Ob1 {
+    #[inline(always)]
+    fn outgoing<'a>(&'a self, args: &SendArgs, threaded: bool) -> Result<Outgoing<'a>, Status> {
+        // SAFETY: the host passes a communicator and a type that are alive.
+        let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
+        let (route, peer) = comm.route(self, args.dst, threaded)?;
+        let total = dtype.packed.checked_mul(args.count).ok_or(Status::BAD_PARAM)?;
+        Ok(Outgoing { comm, route, peer, total })
+    }
+
+    /// Sends at once what needs no request. NO_RESOURCE: it needs one.
+    #[inline(always)]
+    fn eager_now(&self, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) -> Status {
+        let head = out.route.head.load(Ordering::Relaxed);
+        if out.total > out.peer.eager_payload || wire::flags_of(head) != 0 || args.mode == mode::SYNCHRONOUS {
+            return Status::NO_RESOURCE;
+        }
+        let held = Held::take(&self.host, FIFO, threaded);
+        if out.peer.queued.get() != 0 || !out.peer.take_credit(&held, out.total) {
+            return Status::NO_RESOURCE;
+        }
+        let header = [head.to_le(), wire::source_tag(out.comm.my_rank, args.tag).to_le(), 0];
+        let mut desc = SendDesc {
+            tag: am_tag::PML as u32,
+            hdr_len: wire::MATCH_BYTES as u32,
+            hdr: header.as_ptr().cast(),
+            payload: args.buf,
+            len: out.total,
+            pack: None,
+            pack_ctx: null_mut(),
+        };
+        let mut packer;
+        // SAFETY: alive for the call.
+        if !unsafe { &*args.dtype }.is_contiguous() {
+            packer = Packer { dtype: args.dtype, count: args.count, base: args.buf, from: 0 };
+            desc.pack = Some(pack_part);
+            desc.pack_ctx = (&raw mut packer).cast();
+        }
+        let status = out.peer.transmit(&held, &desc);
+        if !status.is_ok() {
+            out.peer.give_credit(&held, out.total);
+            if status != Status::NO_RESOURCE {
+                self.peer_failed(&held, out.peer, status);
+                return Status::PEER_FAILED;
+            }
+        }
+        status
+    }
+
+    #[inline(always)]
+    pub fn send_blocking(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.host.threaded();
+        let out = self.outgoing(args, threaded)?;
+        match self.eager_now(&out, args, threaded) {
+            Status::OK => Ok(null_mut()),
+            Status::NO_RESOURCE => self.send_blocking_slowly(&out, args, threaded),
+            error => Err(error),
+        }
+    }
+
+    #[inline(never)]
+    fn send_blocking_slowly(
+        &self,
+        out: &Outgoing<'_>,
+        args: &SendArgs,
+        threaded: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        self.describe(req, out, args);
+        self.offer_new(req, threaded)?;
+        // Anybody may complete it, but only we may recycle it: nobody else has its handle.
+        if req.is_complete() && req.status().error == Status::OK {
+            self.recycle(req, threaded);
+            return Ok(null_mut());
+        }
+        Ok(req.handle())
+    }
+
+    #[inline(always)]
+    pub fn send_immediate(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.host.threaded();
+        let out = self.outgoing(args, threaded)?;
+        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        match self.eager_now(&out, args, threaded) {
+            Status::OK => {
+                req.complete_unseen();
+                Ok(req.handle())
+            }
+            Status::NO_RESOURCE => {
+                self.describe(req, &out, args);
+                self.offer_new(req, threaded)?;
+                Ok(req.handle())
+            }
+            error => {
+                self.recycle(req, threaded);
+                Err(error)
+            }
+        }
+    }
+
+    pub fn send_persistent(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.host.threaded();
+        let out = self.outgoing(args, threaded)?;
+        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        self.describe(req, &out, args);
+        req.make_persistent();
+        Ok(req.handle())
+    }
+
+    /// Fills a request with everything a send may need later.
+    fn describe(&self, req: &Request, out: &Outgoing<'_>, args: &SendArgs) {
+        req.buf.set(args.buf.cast_mut());
+        req.total.set(out.total);
+        req.mode.set(args.mode);
+        // SAFETY: alive for the call.
+        req.keep_type(unsafe { &*args.dtype }, args.count);
+        req.comm.set(out.comm);
+        req.route.set(out.route);
+        req.tag.set(args.tag);
+        req.proc.set(out.peer.proc);
+    }
+
+    /// Offers a new request; gives it back to its pool when that fails outright.
+    fn offer_new(&self, req: &'static Request, threaded: bool) -> Result<(), Status> {
+        let status = {
+            let held = Held::take(&self.host, FIFO, threaded);
+            self.offer(&held, req)
+        };
+        if status.is_err() {
+            self.recycle(req, threaded);
+            return Err(status);
+        }
+        Ok(())
+    }
+
+    /// Starts a send that is described: now, or behind what waits already.
+    pub fn offer(&self, held: &Held<'_>, req: &'static Request) -> Status {
+        let Some(peer) = peer_of(req) else { return Status::INTERNAL };
+        req.id.set(0);
+        req.done.set(0);
+        if peer.failed.get() {
+            return Status::PEER_FAILED;
+        }
+        let status = if peer.queued.get() == 0 { self.issue(held, peer, req) } else { Status::NO_RESOURCE };
+        match status {
+            Status::NO_RESOURCE => {
+                req.state.set(State::Queued);
+                peer.queue.with(held, |q| q.push_back(req));
+                peer.queued.set(peer.queued.get() + 1);
+                self.remember(held, peer);
+                Status::OK
+            }
+            status if status.is_err() => {
+                self.peer_failed(held, peer, status);
+                Status::PEER_FAILED
+            }
+            status => status,
+        }
+    }
+
+    /// Chooses the protocol and sends the first message of it. NO_RESOURCE: nothing happened.
+    /// Other failures are the transport's; the request is the caller's then.
+    pub fn issue(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
+        // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
+        let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+        let head = route.head.load(Ordering::Relaxed);
+        let total = req.total.get();
+        let sync = req.mode.get() == mode::SYNCHRONOUS;
+        let prefixed = wire::flags_of(head) & flag::CID != 0;
+        let matching = wire::MATCH_BYTES + if prefixed { PREFIX_BYTES } else { 0 };
+        let start = |kind: u8, flags: u8| {
+            let head = head & !0xff | kind as u64 | (flags as u64) << 8;
+            let mut h = Header::new(&[head, wire::source_tag(comm.my_rank, req.tag.get()), 0]);
+            if prefixed {
+                h.push_prefix(&comm.prefix());
+            }
+            h
+        };
+        let eager_header = matching as u64 + if sync { 8 } else { 0 };
+        if total + eager_header <= peer.eager_limit() && peer.take_credit(held, total) {
+            let mut h = start(kind::MATCH, if sync { flag::SYNC } else { 0 });
+            if sync {
+                h.push(self.id_of(held, req));
+            }
+            let status = self.transmit_part(held, peer, req, &h, 0, total);
+            return self.issued_eager(held, peer, req, status, sync);
+        }
+        let contiguous = req.dtype().is_none();
+        if contiguous && !peer.no_rget.get() && worth_reading(peer, req) {
+            let mut h = start(kind::RGET, 0);
+            for word in [total, self.id_of(held, req), req.buf.get() as u64] {
+                h.push(word);
+            }
+            return self.issued_long(
+                held,
+                req,
+                peer.transmit(held, &crate::peer::header_only(&h)),
+                State::WaitFin,
+            );
+        }
+        let room = peer.rndv_limit().saturating_sub(matching as u64 + 16).min(total);
+        let first = if peer.take_credit(held, room) { room } else { 0 };
+        let mut h = start(kind::RNDV, 0);
+        h.push(total);
+        h.push(self.id_of(held, req));
+        let status = self.transmit_part(held, peer, req, &h, 0, first);
+        if status.is_ok() {
+            req.done.set(first);
+        } else if first > 0 {
+            peer.give_credit(held, first);
+        }
+        self.issued_long(held, req, status, State::WaitAck)
+    }
+
+    fn issued_eager(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        req: &'static Request,
+        status: Status,
+        sync: bool,
+    ) -> Status {
+        if !status.is_ok() {
+            peer.give_credit(held, req.total.get());
+        } else if sync {
+            req.done.set(req.total.get());
+            req.state.set(State::WaitAck);
+        } else {
+            self.complete(req, held.threaded);
+        }
+        self.drop_id_on_error(held, req, status);
+        status
+    }
+
+    fn issued_long(&self, held: &Held<'_>, req: &'static Request, status: Status, next: State) -> Status {
+        if status.is_ok() {
+            req.state.set(next);
+        }
+        self.drop_id_on_error(held, req, status);
+        status
+    }
+
+    /// A send that failed for good is no longer in the table when its peer is closed.
+    fn drop_id_on_error(&self, held: &Held<'_>, req: &'static Request, status: Status) {
+        if status.is_err() && status != Status::NO_RESOURCE {
+            self.drop_id(held, req);
+        }
+    }
+
+    /// Sends packed bytes `[from, from + len)` of a request behind a header.
+    pub fn transmit_part(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        req: &Request,
+        header: &Header,
+        from: u64,
+        len: u64,
+    ) -> Status {
+        let mut desc = crate::peer::header_only(header);
+        desc.len = len;
+        let base = req.buf.get().cast_const();
+        match req.dtype() {
+            None => {
+                desc.payload = base.wrapping_add(from as usize);
+                peer.transmit(held, &desc)
+            }
+            Some(dtype) => {
+                let mut packer = Packer { dtype, count: req.count.get(), base, from };
+                desc.pack = Some(pack_part);
+                desc.pack_ctx = (&raw mut packer).cast();
+                peer.transmit(held, &desc)
+            }
+        }
+    }
+
+    /// The id of a request in our table, made when first needed and kept while it waits for room.
+    pub fn id_of(&self, held: &Held<'_>, req: &'static Request) -> u64 {
+        if req.id.get() == 0 {
+            req.id.set(self.ids.with(held, |t| t.insert(req)));
+        }
+        req.id.get()
+    }
+    pub fn drop_id(&self, held: &Held<'_>, req: &'static Request) {
+        let id = req.id.replace(0);
+        self.ids.with(held, |t| t.remove(id));
+    }
+
+    /// Takes a queued send back; false: it is not queued any more.
+    pub fn unqueue(&self, held: &Held<'_>, req: &'static Request) -> bool {
+        let Some(peer) = peer_of(req).filter(|_| req.state.get() == State::Queued) else { return false };
+        let found = peer.queue.with(held, |q| {
+            let at = q.iter().position(|r| core::ptr::eq(*r, req));
+            at.and_then(|at| q.remove(at)).is_some()
+        });
+        if found {
+            peer.queued.set(peer.queued.get() - 1);
+            self.drop_id(held, req);
+        }
+        found
+    }
+
+    /// Cancels a receive that is posted, or a send that nobody has seen. PENDING: too late, the
+    /// request completes as if nothing had been asked.
+    pub fn cancel(&self, req: &'static Request) -> Status {
+        let threaded = self.host.threaded();
+        let found = if req.kind() == RequestHeader::SEND {
+            let held = Held::take(&self.host, FIFO, threaded);
+            self.unqueue(&held, req)
+        } else {
+            self.unpost(req, threaded)
+        };
+        if !found {
+            return Status::PENDING;
+        }
+        req.set_status(MsgStatus { cancelled: 1, ..MsgStatus::EMPTY });
+        self.complete(req, threaded);
+        Status::OK
+    }
+
+    /// Starts a persistent request.
+    pub fn start(&self, req: &'static Request) -> Status {
+        let threaded = self.host.threaded();
+        req.restart();
+        if req.kind() == RequestHeader::SEND {
+            let held = Held::take(&self.host, FIFO, threaded);
+            let status = self.offer(&held, req);
+            if status.is_err() {
+                self.fail(&held, req, status);
+            }
+            status
+        } else {
+            self.post_again(req, threaded)
+        }
+    }
+}
+
+/// The process a send goes to.
+pub fn peer_of(req: &Request) -> Option<&Peer> {
+    // SAFETY: routes stay while requests name them (`comm.rs`), peers until `finalize`.
+    unsafe { req.route.get().as_ref() }.and_then(|r| r.peer())
+}
+
+/// Whether the transport's `get` is the better way for this buffer.
+fn worth_reading(peer: &Peer, req: &Request) -> bool {
+    let a = &peer.btl.attrs;
+    let aligned = |v: u64| a.get_alignment <= 1 || v.is_multiple_of(a.get_alignment);
+    req.total.get() >= a.min_get_size && aligned(req.total.get()) && aligned(req.buf.get() as u64)
+}

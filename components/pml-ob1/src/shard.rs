@@ -1,0 +1,343 @@
+//! A matching shard: the engine, its lock, and the records of messages that wait in it.
+//!
+//! One per communicator now. **A record has at most 128 bytes**: source, tag and what a rendezvous
+//! needs, and payload up to 64 bytes inline; more lies in a buffer of a size class. How much of that
+//! there can be is bounded by the senders' credit (`credit.rs`), so records are what 10^6 unexpected
+//! messages cost, and nothing is lost.
+//!
+//! Records and buffers stay with the shard until its communicator goes. A record that was taken out
+//! of the engine belongs to the thread that took it, until it gives it back under the lock.
+
+use crate::comm::Comm;
+use crate::matching::{Engine, MatchEngine, Posted, Unexpected};
+use crate::wire::kind;
+use core::alloc::Layout;
+use core::cell::UnsafeCell;
+use core::ops::{Deref, DerefMut};
+use core::ptr::{NonNull, null, null_mut};
+use oxmpi_mca::{Guard, Lock};
+use std::alloc::{alloc, dealloc};
+
+/// Payload that lies in the record itself; equal to what costs no credit.
+const INLINE: usize = crate::peer::FREE_BYTES as usize;
+
+/// A message as matching hands it on: just arrived (payload in the transport's buffer) or kept.
+#[derive(Clone, Copy)]
+pub struct Incoming {
+    pub key: u64,
+    pub order_key: u64,
+    pub payload: *const u8,
+    pub len: u64,
+    /// Bytes of the whole message.
+    pub msg_len: u64,
+    /// The sender's request where it waits for an answer, or 0.
+    pub src_req: u64,
+    /// Where the data lies in the sender (RGET).
+    pub addr: u64,
+    pub proc: u32,
+    /// [`kind`]: MATCH, RNDV or RGET.
+    pub kind: u8,
+}
+
+impl Incoming {
+    /// All data is here and nobody waits for an answer.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.kind == kind::MATCH && self.src_req == 0
+    }
+}
+
+#[repr(C)]
+union Body {
+    inline: [u8; INLINE],
+    far: Far,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Far {
+    payload: *mut u8,
+    addr: u64,
+}
+
+/// A message that waits; see the module's head.
+#[repr(C)]
+pub struct Record {
+    node: Unexpected,
+    comm: *const Comm,
+    proc: u32,
+    kind: u8,
+    /// 0: payload inline.
+    class: u8,
+    len: u32,
+    src_req: u64,
+    msg_len: u64,
+    body: Body,
+}
+
+const _: () = assert!(size_of::<Record>() <= 128);
+
+impl Record {
+    /// # Safety
+    /// `node` came out of the engine of a shard, which holds nothing but records.
+    pub unsafe fn of(node: NonNull<Unexpected>) -> NonNull<Record> {
+        node.cast()
+    }
+
+    pub fn incoming(&self) -> Incoming {
+        // SAFETY: `class` says which variant was written; a message without payload has `far`.
+        let (payload, addr) = unsafe {
+            if self.class == 0 && self.len > 0 {
+                (self.body.inline.as_ptr(), 0)
+            } else {
+                (self.body.far.payload.cast_const(), self.body.far.addr)
+            }
+        };
+        Incoming {
+            key: self.node.key,
+            order_key: self.node.order_key,
+            payload,
+            len: self.len as u64,
+            msg_len: self.msg_len,
+            src_req: self.src_req,
+            addr,
+            proc: self.proc,
+            kind: self.kind,
+        }
+    }
+    #[inline(always)]
+    pub fn is_small(&self) -> bool {
+        self.class == 0
+    }
+    pub fn comm(&self) -> *const Comm {
+        self.comm
+    }
+}
+
+/// Payload buffers by size class: class 1 has 128 bytes, each next twice as many; larger ones than
+/// the last class are not pooled.
+struct Buffers {
+    free: [*mut u8; Buffers::CLASSES],
+}
+
+impl Buffers {
+    const CLASSES: usize = 10;
+    const FIRST: usize = 128;
+
+    fn class_of(len: usize) -> usize {
+        let class = len.max(Self::FIRST).next_power_of_two().trailing_zeros() as usize;
+        class - Self::FIRST.trailing_zeros() as usize + 1
+    }
+    fn layout(class: usize) -> Option<Layout> {
+        Layout::from_size_align(Self::FIRST.checked_shl(class as u32 - 1)?, 64).ok()
+    }
+    fn take(&mut self, class: usize) -> Option<NonNull<u8>> {
+        if let Some(head) = self.free.get_mut(class - 1)
+            && let Some(buf) = NonNull::new(*head)
+        {
+            // SAFETY: a free buffer holds the address of the next in its first word.
+            *head = unsafe { buf.cast::<*mut u8>().read() };
+            return Some(buf);
+        }
+        // SAFETY: the layout is not empty.
+        NonNull::new(unsafe { alloc(Self::layout(class)?) })
+    }
+    fn give(&mut self, class: usize, buf: *mut u8) {
+        match self.free.get_mut(class - 1) {
+            Some(head) => {
+                // SAFETY: the buffer is ours and has at least 128 bytes, aligned to 64.
+                unsafe { buf.cast::<*mut u8>().write(*head) };
+                *head = buf;
+            }
+            None => Self::free(class, buf),
+        }
+    }
+    fn free(class: usize, buf: *mut u8) {
+        if let Some(layout) = Self::layout(class) {
+            // SAFETY: it was allocated with the layout of its class.
+            unsafe { dealloc(buf, layout) }
+        }
+    }
+}
+
+/// What the lock guards.
+pub struct Inner {
+    pub engine: Engine,
+    /// Receives posted so far.
+    pub stamp: u64,
+    free: *mut Record,
+    slabs: Vec<Box<[Record]>>,
+    buffers: Buffers,
+}
+
+impl Inner {
+    /// Counts a posted receive.
+    #[inline(always)]
+    pub fn next_stamp(&mut self) -> u64 {
+        self.stamp += 1;
+        self.stamp
+    }
+
+    /// Keeps a message that no posted receive fits. False: no memory.
+    pub fn keep(&mut self, comm: *const Comm, m: &Incoming) -> bool {
+        let Some(record) = self.take_record() else { return false };
+        let len = m.len as usize;
+        let mut class = 0;
+        // SAFETY: the record is ours until the engine has it; the payload is readable for `len`
+        // bytes and lies in the transport's buffer, not here.
+        unsafe {
+            let r = record.as_ptr();
+            if len > INLINE {
+                class = Buffers::class_of(len);
+                let Some(buf) = self.buffers.take(class) else {
+                    self.give_record(record);
+                    return false;
+                };
+                core::ptr::copy_nonoverlapping(m.payload, buf.as_ptr(), len);
+                (*r).body.far = Far { payload: buf.as_ptr(), addr: m.addr };
+            } else if len > 0 {
+                core::ptr::copy_nonoverlapping(m.payload, (&raw mut (*r).body.inline).cast(), len);
+            } else {
+                (*r).body.far = Far { payload: null_mut(), addr: m.addr };
+            }
+            (*r).node.key = m.key;
+            (*r).node.order_key = m.order_key;
+            (*r).comm = comm;
+            (*r).proc = m.proc;
+            (*r).kind = m.kind;
+            (*r).class = class as u8;
+            (*r).len = m.len as u32;
+            (*r).src_req = m.src_req;
+            (*r).msg_len = m.msg_len;
+            self.engine.add_unexpected(record.cast());
+        }
+        true
+    }
+
+    /// Takes a record back whose message was consumed.
+    pub fn give(&mut self, record: NonNull<Record>) {
+        // SAFETY: the record is the caller's, who gives it up.
+        let r = unsafe { record.as_ref() };
+        if r.class != 0 {
+            // SAFETY: a class other than 0 says that `far` was written.
+            self.buffers.give(r.class as usize, unsafe { r.body.far.payload });
+        }
+        self.give_record(record);
+    }
+
+    fn take_record(&mut self) -> Option<NonNull<Record>> {
+        if self.free.is_null() {
+            self.grow()?;
+        }
+        let record = NonNull::new(self.free)?;
+        // SAFETY: free records are linked through their nodes.
+        self.free = unsafe { record.as_ref() }.node.next.cast();
+        Some(record)
+    }
+    fn give_record(&mut self, mut record: NonNull<Record>) {
+        // SAFETY: the record is ours again.
+        unsafe { record.as_mut() }.node.next = self.free.cast();
+        self.free = record.as_ptr();
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Option<()> {
+        let count = 16usize << self.slabs.len().min(8);
+        let mut slab = Vec::new();
+        slab.try_reserve_exact(count).ok()?;
+        self.slabs.try_reserve(1).ok()?;
+        slab.extend((0..count).map(|_| Record {
+            node: Unexpected { next: null_mut(), key: 0, order_key: 0 },
+            comm: null(),
+            proc: 0,
+            kind: 0,
+            class: 0,
+            len: 0,
+            src_req: 0,
+            msg_len: 0,
+            body: Body { inline: [0; INLINE] },
+        }));
+        self.slabs.push(slab.into_boxed_slice());
+        let slab: *mut Record = self.slabs.last_mut()?.as_mut_ptr();
+        for i in (0..count).rev() {
+            // SAFETY: `count` records stand there.
+            self.give_record(unsafe { NonNull::new_unchecked(slab.add(i)) });
+        }
+        Some(())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        while let Some(node) = self.engine.pop_unexpected() {
+            // SAFETY: the engine holds records only.
+            let record = unsafe { Record::of(node) };
+            self.give(record);
+        }
+        for (i, head) in self.buffers.free.iter_mut().enumerate() {
+            while let Some(buf) = NonNull::new(*head) {
+                // SAFETY: as in `Buffers::take`.
+                *head = unsafe { buf.cast::<*mut u8>().read() };
+                Buffers::free(i + 1, buf.as_ptr());
+            }
+        }
+    }
+}
+
+/// See the module's head.
+pub struct Shard {
+    lock: Lock,
+    inner: UnsafeCell<Inner>,
+}
+
+impl Shard {
+    pub fn new(engine: Engine) -> Shard {
+        let buffers = Buffers { free: [null_mut(); Buffers::CLASSES] };
+        let inner = Inner { engine, stamp: 0, free: null_mut(), slabs: Vec::new(), buffers };
+        Shard { lock: Lock::new(), inner: UnsafeCell::new(inner) }
+    }
+
+    /// Takes the shard's lock, if there is more than one thread. Below it only a pool's lock may be
+    /// taken, never a CRI's.
+    #[inline(always)]
+    pub fn enter(&self, threaded: bool) -> Entered<'_> {
+        Entered {
+            _guard: self.lock.guard(threaded),
+            inner: self.inner.get(),
+            shard: core::marker::PhantomData,
+        }
+    }
+}
+
+/// The inside of a shard while its lock is held.
+pub struct Entered<'a> {
+    _guard: Guard<'a>,
+    inner: *mut Inner,
+    shard: core::marker::PhantomData<&'a mut Inner>,
+}
+
+impl Deref for Entered<'_> {
+    type Target = Inner;
+    #[inline(always)]
+    fn deref(&self) -> &Inner {
+        // SAFETY: the lock is held (or we are alone) and `enter` is never nested.
+        unsafe { &*self.inner }
+    }
+}
+impl DerefMut for Entered<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Inner {
+        // SAFETY: as above.
+        unsafe { &mut *self.inner }
+    }
+}
+
+/// A receive posted in an engine, as its request.
+///
+/// # Safety
+/// `node` came out of a shard's engine.
+#[inline(always)]
+pub unsafe fn request_of(node: NonNull<Posted>) -> &'static crate::request::Request {
+    // SAFETY: the engine holds nodes of requests only.
+    unsafe { crate::request::Request::from_node(node) }
+}

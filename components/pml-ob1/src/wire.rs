@@ -1,0 +1,241 @@
+//! The bytes that peers see. Everything is made of little-endian 64-bit words.
+//!
+//! Word 0 of every message is the **head**: type u8, flags u8, destination endpoint u16, index of
+//! the communicator *at the receiver* u32. What follows depends on the type:
+//!
+//! | type | words behind the head | then |
+//! |---|---|---|
+//! | MATCH | source and tag, order key, \[prefix\], \[sender's request if SYNC\] | payload |
+//! | RNDV | source and tag, order key, \[prefix\], message length, sender's request | first part |
+//! | RGET | source and tag, order key, \[prefix\], message length, sender's request, address | |
+//! | ACK | sender's request, receiver's request, offset, wanted | |
+//! | FRAG | receiver's request, offset | payload |
+//! | FIN | sender's request (status in the index field of the head) | |
+//! | CREDIT | bytes | |
+//! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
+//!
+//! PUT has a number and is refused: nobody speaks it yet. A plain MATCH header has 24 bytes, so that
+//! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
+//!
+//! The **prefix** (flag CID, three words) names the communicator by its global id while the sender
+//! does not know the receiver's index: gid, gid, and index u32, endpoint u16, wire version u16 of
+//! whoever wrote it. Request ids are slot and generation in a table of the process that gave them.
+//!
+//! **Nothing here is trusted**: [`Reader`] yields `None` past the end, and what the words mean is
+//! checked where they are used (`receive.rs`).
+
+/// Version of this page. Checked before the first message to a peer and in every prefix.
+pub const VERSION: u16 = 1;
+
+/// Message types.
+pub mod kind {
+    pub const MATCH: u8 = 1;
+    pub const RNDV: u8 = 2;
+    pub const RGET: u8 = 3;
+    pub const ACK: u8 = 4;
+    pub const FRAG: u8 = 5;
+    pub const PUT: u8 = 6;
+    pub const FIN: u8 = 7;
+    pub const CREDIT: u8 = 8;
+    pub const CID: u8 = 9;
+}
+
+/// Bits of the flags byte.
+pub mod flag {
+    /// A prefix follows the three matching words.
+    pub const CID: u8 = 1;
+    /// The sender waits for an ACK when this is matched.
+    pub const SYNC: u8 = 2;
+    /// In an ACK: this receiver cannot read the sender's memory; do not offer it again.
+    pub const REFUSED: u8 = 4;
+}
+
+pub const MATCH_BYTES: usize = 24;
+pub const PREFIX_BYTES: usize = 24;
+pub const FRAG_BYTES: usize = 24;
+/// The longest header: a prefixed RGET.
+pub const MAX_WORDS: usize = 9;
+/// The index of a communicator whose index is not known yet.
+pub const NO_INDEX: u32 = u32::MAX;
+
+/// Word 0.
+#[inline(always)]
+pub const fn head(kind: u8, flags: u8, endpoint: u16, index: u32) -> u64 {
+    kind as u64 | (flags as u64) << 8 | (endpoint as u64) << 16 | (index as u64) << 32
+}
+#[inline(always)]
+pub const fn kind_of(head: u64) -> u8 {
+    head as u8
+}
+#[inline(always)]
+pub const fn flags_of(head: u64) -> u8 {
+    (head >> 8) as u8
+}
+#[inline(always)]
+pub const fn index_of(head: u64) -> u32 {
+    (head >> 32) as u32
+}
+/// Endpoint and index together: what a communicator is addressed by, compared in one go.
+#[inline(always)]
+pub const fn address_of(head: u64) -> u64 {
+    head >> 16
+}
+#[inline(always)]
+pub const fn endpoint_of(head: u64) -> u16 {
+    (head >> 16) as u16
+}
+/// Word 1: source in the low half, tag in the high half. Matching works on this word as it is.
+#[inline(always)]
+pub const fn source_tag(source: i32, tag: i32) -> u64 {
+    source as u32 as u64 | (tag as u32 as u64) << 32
+}
+#[inline(always)]
+pub const fn source_of(word: u64) -> i32 {
+    word as u32 as i32
+}
+#[inline(always)]
+pub const fn tag_of(word: u64) -> i32 {
+    (word >> 32) as u32 as i32
+}
+
+/// The prefix of a message on a communicator whose index at the receiver is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    pub gid: [u64; 2],
+    pub index: u32,
+    pub endpoint: u16,
+    pub version: u16,
+}
+
+impl Prefix {
+    fn words(&self) -> [u64; 3] {
+        let last = self.index as u64 | (self.endpoint as u64) << 32 | (self.version as u64) << 48;
+        [self.gid[0], self.gid[1], last]
+    }
+}
+
+/// A header being written; lives on the stack.
+#[derive(Clone)]
+pub struct Header {
+    words: [u64; MAX_WORDS],
+    len: usize,
+}
+
+impl Header {
+    #[inline(always)]
+    pub fn new(words: &[u64]) -> Header {
+        let mut h = Header { words: [0; MAX_WORDS], len: 0 };
+        for &w in words {
+            h.push(w);
+        }
+        h
+    }
+    /// At most [`MAX_WORDS`] times.
+    #[inline(always)]
+    pub fn push(&mut self, word: u64) {
+        self.words[self.len] = word.to_le();
+        self.len += 1;
+    }
+    pub fn push_prefix(&mut self, prefix: &Prefix) {
+        for w in prefix.words() {
+            self.push(w);
+        }
+    }
+    #[inline(always)]
+    pub fn ptr(&self) -> *const u8 {
+        self.words.as_ptr().cast()
+    }
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        self.len * 8
+    }
+}
+
+/// A message being read.
+#[derive(Clone, Copy)]
+pub struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    #[inline(always)]
+    pub fn new(message: &'a [u8]) -> Reader<'a> {
+        Reader(message)
+    }
+    #[inline(always)]
+    pub fn word(&mut self) -> Option<u64> {
+        let (word, rest) = self.0.split_first_chunk::<8>()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*word))
+    }
+    pub fn prefix(&mut self) -> Option<Prefix> {
+        let (a, b, c) = (self.word()?, self.word()?, self.word()?);
+        Some(Prefix { gid: [a, b], index: c as u32, endpoint: (c >> 32) as u16, version: (c >> 48) as u16 })
+    }
+    /// What is left: the payload.
+    #[inline(always)]
+    pub fn rest(self) -> &'a [u8] {
+        self.0
+    }
+}
+
+/// What a process publishes about itself before the address exchange: which wire it speaks, where
+/// it is, and how much unmatched eager payload it may have at each peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Card {
+    pub version: u16,
+    pub node: u32,
+    pub local_rank: u32,
+    pub eager_credit: u64,
+}
+
+impl Card {
+    const BYTES: usize = 24;
+    const MAGIC: u32 = u32::from_le_bytes(*b"ob1\0");
+
+    pub fn encode(&self) -> [u8; Card::BYTES] {
+        let mut out = [0; Card::BYTES];
+        out[0..4].copy_from_slice(&Self::MAGIC.to_le_bytes());
+        out[4..6].copy_from_slice(&self.version.to_le_bytes());
+        out[8..12].copy_from_slice(&self.node.to_le_bytes());
+        out[12..16].copy_from_slice(&self.local_rank.to_le_bytes());
+        out[16..24].copy_from_slice(&self.eager_credit.to_le_bytes());
+        out
+    }
+    /// `None`: not a card. Longer ones (of later versions) are read as far as they are known.
+    pub fn decode(bytes: &[u8]) -> Option<Card> {
+        let mut r = Reader::new(bytes);
+        let (a, b, c) = (r.word()?, r.word()?, r.word()?);
+        (a as u32 == Self::MAGIC).then_some(Card {
+            version: (a >> 32) as u16,
+            node: b as u32,
+            local_rank: (b >> 32) as u32,
+            eager_credit: c,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_take_apart_what_they_put_together() {
+        let h = head(kind::RGET, flag::SYNC, 7, 0xABCD_0123);
+        assert_eq!((kind_of(h), flags_of(h), endpoint_of(h), index_of(h)), (3, 2, 7, 0xABCD_0123));
+        let w = source_tag(-1, -7);
+        assert_eq!((source_of(w), tag_of(w)), (-1, -7));
+    }
+
+    #[test]
+    fn prefix_and_card_survive_the_wire() {
+        let p = Prefix { gid: [1, u64::MAX], index: 9, endpoint: 3, version: VERSION };
+        let mut h = Header::new(&[]);
+        h.push_prefix(&p);
+        // SAFETY: a header holds `bytes` initialised bytes.
+        let bytes = unsafe { core::slice::from_raw_parts(h.ptr(), h.bytes()) };
+        assert_eq!(Reader::new(bytes).prefix(), Some(p));
+        assert_eq!(Reader::new(&bytes[..23]).prefix(), None);
+        let c = Card { version: 5, node: 1, local_rank: 2, eager_credit: 1 << 33 };
+        assert_eq!(Card::decode(&c.encode()), Some(c));
+        assert_eq!(Card::decode(&c.encode()[..20]), None);
+    }
+}

@@ -1,0 +1,656 @@
+/* What a component is, for authors who write C or C++: the descriptor, the host's table, the BTL's table.
+ *
+ * Generated from framework/mca and framework/btl; do not edit. The comments are those of the Rust source,
+ * where names are written without `oxmpi_`; a field that would be a keyword has a `_` behind.
+ * docs/adding-a-btl.md is the guide, docs/abi.md the promise.
+ *
+ * A component is a shared object lib<framework>_<name>.so that exports one function,
+ *     const oxmpi_descriptor *oxmpi_component_<framework>_<name>(void);
+ * Set every `size` to the sizeof of its struct. All tables live as long as the process.
+ */
+#ifndef OXMPI_COMPONENT_H
+#define OXMPI_COMPONENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define OXMPI_ASSERT(what) static_assert(what, #what)
+#define OXMPI_ALIGN(n) alignas(n)
+extern "C" {
+#else
+#define OXMPI_ASSERT(what) _Static_assert(what, #what)
+#define OXMPI_ALIGN(n) _Alignas(n)
+#endif
+
+/* The host's side of a request; a BTL has none. */
+typedef struct oxmpi_request_header oxmpi_request_header;
+
+#define OXMPI_MAGIC UINT64_C(0x504d4349504d584f) /* "OXMPICMP" */
+#define OXMPI_ABI_MAJOR 1
+#define OXMPI_ABI_MINOR 0
+#define OXMPI_TARGET "64-le-line64"
+#define OXMPI_BTL_FRAMEWORK "btl"
+#define OXMPI_BTL_VERSION { 1, 0, 0 }
+
+/* A status code. Zero is success; every failure is negative. */
+typedef int32_t oxmpi_status;
+#define OXMPI_STATUS_OK 0
+/* Not done and not failed: the caller got a request to wait for, or asks again later. */
+#define OXMPI_STATUS_PENDING 1
+/* Back-pressure: keep the operation, progress, offer it again. */
+#define OXMPI_STATUS_NO_RESOURCE (-1)
+#define OXMPI_STATUS_NOT_SUPPORTED (-2)
+#define OXMPI_STATUS_BAD_PARAM (-3)
+#define OXMPI_STATUS_NOT_FOUND (-4)
+#define OXMPI_STATUS_OUT_OF_MEMORY (-5)
+#define OXMPI_STATUS_UNREACHABLE (-6)
+/* The peer broke the protocol, closed, or died. */
+#define OXMPI_STATUS_PEER_FAILED (-7)
+#define OXMPI_STATUS_TRUNCATED (-8)
+/* The component has nothing to offer here (no device, switched off); dropped in silence. */
+#define OXMPI_STATUS_NOT_AVAILABLE (-9)
+#define OXMPI_STATUS_INTERNAL (-10)
+/* A panic was caught at the boundary; the component is not used again. */
+#define OXMPI_STATUS_PANICKED (-11)
+#define OXMPI_STATUS_NO_PERMISSION (-12)
+#define OXMPI_STATUS_TIMEOUT (-13)
+
+/* Borrowed text. The bytes live as long as the component (for what a component gives) or the call
+ * (for what a call takes). UTF-8, not terminated. */
+typedef struct oxmpi_str_ref {
+    const uint8_t *ptr;
+    size_t len;
+} oxmpi_str_ref;
+
+typedef struct oxmpi_version {
+    uint16_t major;
+    uint16_t minor;
+    uint32_t patch;
+} oxmpi_version;
+
+/* How a value is written and read; numbers, because no Rust enum is taken from the other side. */
+typedef uint32_t oxmpi_param_kind;
+#define OXMPI_PARAM_KIND_INT 1
+#define OXMPI_PARAM_KIND_UNSIGNED 2
+/* Bytes, written with an optional k, m or g (powers of 1024). */
+#define OXMPI_PARAM_KIND_SIZE 3
+#define OXMPI_PARAM_KIND_BOOL 4
+#define OXMPI_PARAM_KIND_DOUBLE 5
+#define OXMPI_PARAM_KIND_STRING 6
+/* One of `enumerators`, by name; arrives as the name's index in `int`. */
+#define OXMPI_PARAM_KIND_ENUM 7
+/* Comma-separated, `^` in front negates; arrives as written in `text`. */
+#define OXMPI_PARAM_KIND_LIST 8
+
+/* MPI_T verbosity, 1 (user, basic) to 9 (developer, all). */
+typedef uint32_t oxmpi_level;
+
+/* MPI_T scope. */
+typedef uint32_t oxmpi_scope;
+#define OXMPI_SCOPE_CONSTANT 1
+#define OXMPI_SCOPE_READONLY 2
+#define OXMPI_SCOPE_LOCAL 3
+#define OXMPI_SCOPE_GROUP 4
+#define OXMPI_SCOPE_GROUP_EQ 5
+#define OXMPI_SCOPE_ALL 6
+#define OXMPI_SCOPE_ALL_EQ 7
+
+typedef struct oxmpi_slice_of_str_ref {
+    const oxmpi_str_ref *ptr;
+    size_t len;
+} oxmpi_slice_of_str_ref;
+typedef struct oxmpi_param_decl {
+    oxmpi_str_ref name;
+    oxmpi_param_kind kind;
+    oxmpi_level level;
+    oxmpi_scope scope;
+    uint32_t flags;
+    /* As a user would write it. */
+    oxmpi_str_ref default_;
+    oxmpi_str_ref help;
+    /* Smallest and largest value for numbers; both zero means no bound. */
+    int64_t min;
+    int64_t max;
+    oxmpi_slice_of_str_ref enumerators;
+    /* Full names under which Open MPI users know it, if any. */
+    oxmpi_slice_of_str_ref synonyms;
+} oxmpi_param_decl;
+
+/* A resolved value. `int` holds INT, UNSIGNED (as bits), SIZE, BOOL (0/1) and ENUM (index). */
+typedef struct oxmpi_param_value {
+    oxmpi_param_kind kind;
+    uint32_t reserved;
+    int64_t int_;
+    double double_;
+    oxmpi_str_ref text;
+} oxmpi_param_value;
+
+typedef struct oxmpi_lock {
+    uint32_t word;
+} oxmpi_lock;
+
+/* Which memory an address is in. Registration verbs carry it from the first version. */
+typedef uint32_t oxmpi_mem_kind;
+#define OXMPI_MEM_KIND_HOST 0
+
+/* Looked up once per MPI call and passed down; components use no thread-locals on a message's path. */
+typedef struct oxmpi_thread_ctx {
+    /* Communication resource instance this thread uses first. */
+    uint32_t cri;
+    /* Small number of the thread within the instance, from 0. */
+    uint32_t index;
+    /* Software counters of this thread, or null: `counters[i]` is SPC number i. */
+    uint64_t *counters;
+    void *host_private;
+} oxmpi_thread_ctx;
+
+/* Communication resource instance: what one flow of messages needs to communicate alone. Its index
+ * is the `ctx` argument of every hot BTL verb; its lock serialises those verbs for that index. */
+typedef struct oxmpi_cri {
+    OXMPI_ALIGN(64) oxmpi_lock lock;
+    /* Counts of lock misses and progress calls, written by the lock's holder (misses: by losers). */
+    uint32_t lock_misses;
+} oxmpi_cri;
+
+/* Where and who this instance is. One instance is one rank (several may live in one process). */
+typedef struct oxmpi_job_info {
+    uint32_t size;
+    /* Number of this process in the job, and how many there are. */
+    uint32_t rank;
+    uint32_t job_size;
+    uint32_t node;
+    uint32_t local_rank;
+    uint32_t local_size;
+    /* Random number of the job, equal in all its processes. */
+    uint64_t job_id;
+    /* The node's shared segment (a memfd) and its length when this process got it; -1: none. */
+    int32_t segment_fd;
+    /* More runnable threads than cores are expected on this node. */
+    uint32_t oversubscribed;
+    /* Cores this process may use. */
+    uint32_t cores;
+    /* Process to name with PR_SET_PTRACER so that node-local peers may read our memory; 0: none. */
+    uint32_t keeper_pid;
+} oxmpi_job_info;
+
+/* A message as a BTL hands it up. Everything is valid during the callback only. */
+typedef struct oxmpi_recv_desc {
+    const uint8_t *data;
+    uint64_t len;
+    /* Job rank of the process it came from. */
+    uint32_t proc;
+    /* Context (CRI) it came in on; its lock is held by the caller. */
+    uint32_t ctx;
+    /* The receiving BTL module's `state`. */
+    void *module;
+} oxmpi_recv_desc;
+
+/* Takes an active message. Runs under the CRI's lock; must not block and must not run user code. */
+typedef void (*oxmpi_am_receive)(void *ctx, const oxmpi_recv_desc *msg);
+
+/* One row of the instance's table of 256 active-message receivers. A BTL calls
+ * `row.receive(row.ctx, ..)`; rows nobody registered report the tag and close the peer. */
+typedef struct oxmpi_am_entry {
+    oxmpi_am_receive receive;
+    void *ctx;
+} oxmpi_am_entry;
+
+/* First tag of each framework's active messages: three bits framework, five bits its own. */
+#define OXMPI_AM_TAG_BTL 32
+#define OXMPI_AM_TAG_PML 64
+#define OXMPI_AM_TAG_OSC 96
+#define OXMPI_AM_TAG_USER 128
+
+typedef int32_t (*oxmpi_progress_fn)(void *ctx, oxmpi_thread_ctx *thread);
+
+typedef struct oxmpi_slice_of_u8 {
+    const uint8_t *ptr;
+    size_t len;
+} oxmpi_slice_of_u8;
+/* The table. Grows at the end; `size` says how far this host's goes. */
+typedef struct oxmpi_host_table {
+    uint32_t size;
+    uint32_t abi_minor;
+    /* First argument of every function below. */
+    void *instance;
+    const oxmpi_job_info *job;
+    /* 1 once more than one thread may make MPI calls (level MULTIPLE); may rise, never falls. */
+    const uint32_t *threaded;
+    const oxmpi_cri *cris;
+    uint32_t num_cris;
+    uint32_t reserved;
+    /* 256 rows; rows may be set while nothing is received yet, i.e. before the first progress. */
+    const oxmpi_am_entry *am_table;
+    /* Level: 0 error, 1 warning, 2 info, 3 debug; printed if the framework's verbosity says so. */
+    void (*log)(void *, int32_t level, oxmpi_str_ref component, oxmpi_str_ref message);
+    /* Prints a named paragraph of the component's help.txt once per job, `%1`…`%9` replaced. */
+    void (*help)(void *, oxmpi_str_ref component, oxmpi_str_ref topic, oxmpi_slice_of_str_ref args);
+    /* The instance cannot go on: reports and ends the job. Does not return. */
+    void (*fatal)(void *, oxmpi_str_ref component, oxmpi_str_ref message);
+    oxmpi_status (*am_register)(void *, uint8_t tag, oxmpi_am_entry entry);
+    /* `high` 1: called on every progress; 0: every 8th. */
+    oxmpi_status (*progress_register)(void *, oxmpi_progress_fn f, void *ctx, uint32_t high);
+    oxmpi_status (*progress_unregister)(void *, oxmpi_progress_fn f, void *ctx);
+    /* Runs progress once, from inside a component that waits (never under a lock). */
+    int32_t (*progress)(void *, oxmpi_thread_ctx *thread);
+    /* A request completed that had `sync` attached. */
+    void (*sync_update)(void *, size_t sync);
+    /* Gives a new request object its slot; called once per object when a pool grows. */
+    oxmpi_status (*request_slot)(void *, oxmpi_request_header *req);
+    /* Blocks until the request is complete (progressing); the calling thread holds no lock. */
+    oxmpi_status (*wait)(void *, oxmpi_thread_ctx *thread, oxmpi_request_header *req);
+    /* Publishes this process's address blob of a component (before the exchange). */
+    oxmpi_status (*exchange_put)(void *, oxmpi_str_ref component, oxmpi_slice_of_u8 data);
+    /* Fetches a process's blob; `len` in: capacity, out: length. NOT_FOUND if it published none. */
+    oxmpi_status (*exchange_get)(void *, oxmpi_str_ref component, uint32_t proc, uint8_t *data, size_t *len);
+    /* A peer broke the protocol or died; `fatal` 1: the job cannot go on without it. */
+    void (*peer_error)(void *, oxmpi_str_ref component, uint32_t proc, uint32_t fatal, oxmpi_str_ref message);
+} oxmpi_host_table;
+
+typedef struct oxmpi_slice_of_param_value {
+    const oxmpi_param_value *ptr;
+    size_t len;
+} oxmpi_slice_of_param_value;
+/* What `open` gets. */
+typedef struct oxmpi_open_args {
+    uint32_t size;
+    uint32_t reserved;
+    /* Valid until the instance has closed the component. */
+    const oxmpi_host_table *host;
+    /* One value per declared parameter, in the order of the declarations; valid as `host`. */
+    oxmpi_slice_of_param_value values;
+} oxmpi_open_args;
+
+/* What `open` gives. `module` is the framework's own table type; several modules (one per device)
+ * stand one behind the other. The host reads `count` of them with the stride the table says. */
+typedef struct oxmpi_opened {
+    uint32_t size;
+    int32_t priority;
+    const void *modules;
+    size_t count;
+    size_t stride;
+} oxmpi_opened;
+
+typedef struct oxmpi_slice_of_param_decl {
+    const oxmpi_param_decl *ptr;
+    size_t len;
+} oxmpi_slice_of_param_decl;
+/* What a component's one exported function returns a pointer to. */
+typedef struct oxmpi_descriptor {
+    uint64_t magic;
+    uint16_t abi_major;
+    uint16_t abi_minor;
+    /* Bytes of this struct as the component was built with it. */
+    uint32_t size;
+    oxmpi_str_ref target;
+    oxmpi_str_ref framework;
+    oxmpi_version framework_version;
+    oxmpi_str_ref name;
+    oxmpi_version version;
+    /* Other names the component answers to (`sm`, `vader` for `shm`). */
+    oxmpi_slice_of_str_ref aliases;
+    oxmpi_slice_of_param_decl params;
+    /* The text of the component's `help.txt`. */
+    oxmpi_str_ref help;
+    /* Makes the component's state for one runtime instance; called once per instance, from one
+     * thread. Everything a component knows lies behind what this returns. */
+    oxmpi_status (*open)(const oxmpi_open_args *args, oxmpi_opened *out);
+} oxmpi_descriptor;
+
+/* Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. */
+typedef struct oxmpi_btl_attrs {
+    uint32_t size;
+    /* How many contexts the module has made (at least 1). */
+    uint32_t contexts;
+    /* Largest message (header and payload) sent eagerly, and as first part of a rendezvous. */
+    uint64_t eager_limit;
+    uint64_t rndv_eager_limit;
+    /* Largest message `send` takes at all. */
+    uint64_t max_send_size;
+    /* From this payload on a rendezvous by `get` beats copying (given `get` works). */
+    uint64_t min_get_size;
+    uint64_t get_limit;
+    uint64_t get_alignment;
+    uint64_t put_limit;
+    uint64_t put_alignment;
+    /* Microseconds and Mb/s as Open MPI's parameters have them: for ranking, not for physics. */
+    uint32_t latency;
+    uint32_t bandwidth;
+    /* A process reached by a module of higher exclusivity is not offered to lower ones. */
+    uint32_t exclusivity;
+    /* Bytes of a `RegHandle` this module uses. */
+    uint32_t registration_handle_size;
+    /* `BtlAttrs::EMULATED_RDMA` … */
+    uint32_t flags;
+    /* Which AMOs the device does: bits of `amo`. */
+    uint32_t amo_ops;
+    /* The name under which messages show this device ("shm", "lo", "mlx5_0"). */
+    uint8_t device[32];
+} oxmpi_btl_attrs;
+/* One-sided verbs are made of active messages and need the target's progress. */
+#define OXMPI_BTL_ATTRS_EMULATED_RDMA 1
+
+/* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
+#define OXMPI_AMO_ADD 0
+#define OXMPI_AMO_AND 1
+#define OXMPI_AMO_OR 2
+#define OXMPI_AMO_XOR 3
+#define OXMPI_AMO_SWAP 4
+#define OXMPI_AMO_MIN 5
+#define OXMPI_AMO_MAX 6
+#define OXMPI_AMO_COMPARE_SWAP 7
+/* In `flags`: the operand has 32 bits; it is a float; it is signed. */
+#define OXMPI_AMO_WIDTH_32 1
+#define OXMPI_AMO_FLOAT 2
+#define OXMPI_AMO_SIGNED 4
+
+/* Proof of registration, opaque, sent to peers as bytes. */
+typedef struct oxmpi_reg_handle {
+    OXMPI_ALIGN(8) uint8_t bytes[64];
+} oxmpi_reg_handle;
+
+/* What to send. `hdr` is copied before the call returns. The payload is either `payload[..len]` or
+ * produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
+ * asked for once, in order). */
+typedef struct oxmpi_send_desc {
+    uint32_t tag;
+    uint32_t hdr_len;
+    const uint8_t *hdr;
+    const uint8_t *payload;
+    uint64_t len;
+    void (*pack)(void *ctx, uint64_t offset, uint8_t *dst, uint64_t len);
+    void *pack_ctx;
+} oxmpi_send_desc;
+
+/* Remote memory operation. `done` runs from `progress` unless the verb returned OK (= complete
+ * now, `done` is not called); PENDING means `done` will be called. */
+typedef struct oxmpi_rma_desc {
+    uint8_t *local;
+    uint64_t remote;
+    uint64_t len;
+    const oxmpi_reg_handle *local_handle;
+    const oxmpi_reg_handle *remote_handle;
+    void (*done)(void *ctx, oxmpi_status status);
+    void *done_ctx;
+} oxmpi_rma_desc;
+
+typedef struct oxmpi_atomic_desc {
+    /* Where the old value goes (fetching forms), or null. */
+    uint64_t *result;
+    uint64_t remote;
+    const oxmpi_reg_handle *remote_handle;
+    uint32_t op;
+    uint32_t flags;
+    uint64_t operand;
+    /* For COMPARE_SWAP. */
+    uint64_t compare;
+    void (*done)(void *ctx, oxmpi_status status);
+    void *done_ctx;
+} oxmpi_atomic_desc;
+
+/* A process as `add_procs` sees it. */
+typedef struct oxmpi_proc_info {
+    /* Job rank. */
+    uint32_t proc;
+    uint32_t node;
+    uint32_t local_rank;
+    /* 1 if on this node. */
+    uint32_t local;
+} oxmpi_proc_info;
+
+/* What a waiter sleeps on after `arm`: a futex word (shared between processes) and the value it
+ * must still have. */
+typedef struct oxmpi_wait_word {
+    const uint32_t *addr;
+    uint32_t expected;
+    uint32_t reserved;
+} oxmpi_wait_word;
+
+/* Version of the one-sided slots. */
+#define OXMPI_RMA_VERSION 1
+
+/* Bits of `access` in `register_mem`. */
+#define OXMPI_ACCESS_LOCAL_WRITE 1
+#define OXMPI_ACCESS_REMOTE_READ 2
+#define OXMPI_ACCESS_REMOTE_WRITE 4
+#define OXMPI_ACCESS_REMOTE_ATOMIC 8
+
+typedef struct oxmpi_slice_of_proc_info {
+    const oxmpi_proc_info *ptr;
+    size_t len;
+} oxmpi_slice_of_proc_info;
+typedef struct oxmpi_slice_of_endpoint {
+    void *const *ptr;
+    size_t len;
+} oxmpi_slice_of_endpoint;
+/* The verbs as a component gives them. A slot that is absent (table too short) or null is not
+ * offered; the host puts a real function in its place, so nobody checks on the hot path. */
+typedef struct oxmpi_btl_table {
+    uint32_t size;
+    uint32_t version;
+    /* For each of `procs`: an endpoint, or null where this module does not reach it. */
+    oxmpi_status (*add_procs)(void *, oxmpi_slice_of_proc_info procs, void **endpoints);
+    oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint endpoints);
+    /* Sends what is still queued inside, tells the device goodbye, frees the state. */
+    oxmpi_status (*finalize)(void *);
+    oxmpi_status (*send)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
+    /* Takes what arrived and what completed on a context; returns how many events it handled. */
+    int32_t (*progress)(void *, uint32_t ctx);
+    uint32_t rma_version;
+    uint32_t reserved;
+    oxmpi_status (*get)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
+    oxmpi_status (*put)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
+    /* Waits for remote completion of what was issued before on the context (endpoint null: all). */
+    oxmpi_status (*flush)(void *, void *, uint32_t ctx);
+    oxmpi_status (*atomic)(void *, void *, uint32_t ctx, const oxmpi_atomic_desc *);
+    oxmpi_status (*register_mem)(void *, uint8_t *addr, uint64_t len, uint32_t access, oxmpi_mem_kind kind, oxmpi_reg_handle *);
+    oxmpi_status (*deregister_mem)(void *, const oxmpi_reg_handle *);
+    /* Announces that the context's owner is about to sleep and looks once more. OK: sleep on
+     * `word`; PENDING: something is there, do not sleep. Always followed by `disarm`. */
+    oxmpi_status (*arm)(void *, uint32_t ctx, oxmpi_wait_word *word);
+    void (*disarm)(void *, uint32_t ctx);
+} oxmpi_btl_table;
+
+/* One device of a BTL component, as its `open` returns it. */
+typedef struct oxmpi_btl_module {
+    uint32_t size;
+    uint32_t reserved;
+    void *state;
+    const oxmpi_btl_table *table;
+    oxmpi_btl_attrs attrs;
+} oxmpi_btl_module;
+
+/* Sizes and offsets as the Rust side has them. */
+OXMPI_ASSERT(sizeof(oxmpi_str_ref) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_str_ref, ptr) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_str_ref, len) == 8);
+OXMPI_ASSERT(sizeof(oxmpi_version) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_version, major) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_version, minor) == 2);
+OXMPI_ASSERT(offsetof(oxmpi_version, patch) == 4);
+OXMPI_ASSERT(sizeof(oxmpi_param_decl) == 112);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, name) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, kind) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, level) == 20);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, scope) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, flags) == 28);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, default_) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, help) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, min) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, max) == 72);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, enumerators) == 80);
+OXMPI_ASSERT(offsetof(oxmpi_param_decl, synonyms) == 96);
+OXMPI_ASSERT(sizeof(oxmpi_param_value) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_param_value, kind) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_param_value, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_param_value, int_) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_param_value, double_) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_param_value, text) == 24);
+OXMPI_ASSERT(sizeof(oxmpi_thread_ctx) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, cri) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, index) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, counters) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, host_private) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_cri) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_cri, lock) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_cri, lock_misses) == 4);
+OXMPI_ASSERT(sizeof(oxmpi_job_info) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, rank) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, job_size) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, node) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, local_rank) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, local_size) == 20);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, job_id) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, segment_fd) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, oversubscribed) == 36);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, cores) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_job_info, keeper_pid) == 44);
+OXMPI_ASSERT(sizeof(oxmpi_recv_desc) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_recv_desc, data) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_recv_desc, len) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_recv_desc, proc) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_recv_desc, ctx) == 20);
+OXMPI_ASSERT(offsetof(oxmpi_recv_desc, module) == 24);
+OXMPI_ASSERT(sizeof(oxmpi_am_entry) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_am_entry, receive) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_am_entry, ctx) == 8);
+OXMPI_ASSERT(sizeof(oxmpi_host_table) == 160);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, abi_minor) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, instance) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, job) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, threaded) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, cris) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, num_cris) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, reserved) == 44);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, am_table) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, log) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, help) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, fatal) == 72);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, am_register) == 80);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, progress_register) == 88);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, progress_unregister) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, progress) == 104);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, sync_update) == 112);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, request_slot) == 120);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, wait) == 128);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, exchange_put) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, exchange_get) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, peer_error) == 152);
+OXMPI_ASSERT(sizeof(oxmpi_open_args) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_open_args, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_open_args, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_open_args, host) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_open_args, values) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_opened) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_opened, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_opened, priority) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_opened, modules) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_opened, count) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_opened, stride) == 24);
+OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, magic) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_major) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_minor) == 10);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, size) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, target) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, framework) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, framework_version) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, name) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, version) == 72);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, aliases) == 80);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, params) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, help) == 112);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, open) == 128);
+OXMPI_ASSERT(sizeof(oxmpi_btl_attrs) == 128);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, contexts) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, eager_limit) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, rndv_eager_limit) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, max_send_size) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, min_get_size) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, get_limit) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, get_alignment) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, put_limit) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, put_alignment) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, latency) == 72);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, bandwidth) == 76);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, exclusivity) == 80);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, registration_handle_size) == 84);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, flags) == 88);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, amo_ops) == 92);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, device) == 96);
+OXMPI_ASSERT(sizeof(oxmpi_reg_handle) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_reg_handle, bytes) == 0);
+OXMPI_ASSERT(sizeof(oxmpi_send_desc) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_send_desc, tag) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_send_desc, hdr_len) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_send_desc, hdr) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_send_desc, payload) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_send_desc, len) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_send_desc, pack) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_send_desc, pack_ctx) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_rma_desc) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_rma_desc, local) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_rma_desc, remote) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_rma_desc, len) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_rma_desc, local_handle) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_rma_desc, remote_handle) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_rma_desc, done) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_rma_desc, done_ctx) == 48);
+OXMPI_ASSERT(sizeof(oxmpi_atomic_desc) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, result) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, remote) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, remote_handle) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, op) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, flags) == 28);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, operand) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, compare) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, done) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, done_ctx) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_proc_info) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_proc_info, proc) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_proc_info, node) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_proc_info, local_rank) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_proc_info, local) == 12);
+OXMPI_ASSERT(sizeof(oxmpi_wait_word) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_wait_word, addr) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_wait_word, expected) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_wait_word, reserved) == 12);
+OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 120);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, version) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, add_procs) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, del_procs) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, finalize) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, send) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, progress) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, rma_version) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, reserved) == 52);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, get) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, put) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, flush) == 72);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, atomic) == 80);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, register_mem) == 88);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, deregister_mem) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, arm) == 104);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, disarm) == 112);
+OXMPI_ASSERT(sizeof(oxmpi_btl_module) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_btl_module, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_btl_module, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_btl_module, state) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_btl_module, table) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_btl_module, attrs) == 24);
+OXMPI_ASSERT(sizeof(oxmpi_lock) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_lock, word) == 0);
+
+/* A string constant as StrRef. */
+#define OXMPI_STR(text) { (const uint8_t *)(text), sizeof(text) - 1 }
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,69 @@
+//! Sizes and offsets of everything that crosses the boundary, as this compiler has them. The field lists
+//! are compared with the source (`header.rs`), so none can be forgotten.
+
+use core::mem::{offset_of, size_of};
+use oxmpi_btl::*;
+use oxmpi_mca::abi::*;
+use oxmpi_mca::host::*;
+use oxmpi_mca::*;
+
+pub struct Layout {
+    pub name: &'static str,
+    pub size: usize,
+    pub fields: Vec<(&'static str, usize)>,
+}
+
+macro_rules! layouts {
+    ($($name:ident { $($field:ident)* })*) => {
+        vec![$(Layout {
+            name: stringify!($name),
+            size: size_of::<$name>(),
+            fields: vec![$((stringify!($field), offset_of!($name, $field))),*],
+        }),*]
+    };
+}
+
+pub fn all() -> Vec<Layout> {
+    // Its one field is nobody's business outside of the contract crate.
+    let lock = Layout { name: "Lock", size: size_of::<Lock>(), fields: vec![("word", 0)] };
+    let mut all = layouts! {
+        StrRef { ptr len }
+        Version { major minor patch }
+        ParamDecl { name kind level scope flags default help min max enumerators synonyms }
+        ParamValue { kind reserved int double text }
+        ThreadCtx { cri index counters host_private }
+        Cri { lock lock_misses }
+        JobInfo {
+            size rank job_size node local_rank local_size job_id segment_fd oversubscribed cores keeper_pid
+        }
+        RecvDesc { data len proc ctx module }
+        AmEntry { receive ctx }
+        HostTable {
+            size abi_minor instance job threaded cris num_cris reserved am_table log help fatal am_register
+            progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
+            peer_error
+        }
+        OpenArgs { size reserved host values }
+        Opened { size priority modules count stride }
+        Descriptor {
+            magic abi_major abi_minor size target framework framework_version name version aliases params help open
+        }
+        BtlAttrs {
+            size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit get_alignment put_limit
+            put_alignment latency bandwidth exclusivity registration_handle_size flags amo_ops device
+        }
+        RegHandle { bytes }
+        SendDesc { tag hdr_len hdr payload len pack pack_ctx }
+        RmaDesc { local remote len local_handle remote_handle done done_ctx }
+        AtomicDesc { result remote remote_handle op flags operand compare done done_ctx }
+        ProcInfo { proc node local_rank local }
+        WaitWord { addr expected reserved }
+        BtlTable {
+            size version add_procs del_procs finalize send progress rma_version reserved get put flush atomic
+            register_mem deregister_mem arm disarm
+        }
+        BtlModule { size reserved state table attrs }
+    };
+    all.push(lock);
+    all
+}

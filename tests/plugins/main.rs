@@ -1,0 +1,5 @@
+//! The promise of the component boundary, kept: components that were compiled elsewhere, otherwise, or wrong.
+
+mod c_types;
+mod header;
+mod layout;

@@ -1,0 +1,39 @@
+//! A component written in C: built with the committed header, loaded, and put through the whole suite.
+
+use crate::support::{compile_c, load, run, scratch};
+use oxmpi_btl_conformance::{Reach, Setup, run_all};
+use oxmpi_tests::root;
+use std::process::Command;
+
+#[test]
+fn a_btl_in_c_passes_the_suite() {
+    let file = scratch("c").join("libbtl_cloop.so");
+    compile_c(&root().join("tests/plugins/c/btl_cloop.c"), &file, &[]);
+    run_all(&Setup::new(load(&file, "oxmpi_component_btl_cloop")).reach(Reach::Itself));
+}
+
+/// The header's own assertions compare sizes and offsets; C++ reads it too.
+#[test]
+fn the_header_compiles_as_c_and_as_cxx() {
+    let dir = scratch("header");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    for (language, standard, file) in [("c", "-std=c11", "h.c"), ("c++", "-std=c++17", "h.cc")] {
+        let source = dir.join(file);
+        std::fs::write(&source, "#include \"oxmpi_component.h\"\n#include \"oxmpi_component.h\"\n")
+            .expect("source");
+        run(Command::new(&compiler)
+            .args([
+                "-x",
+                language,
+                standard,
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Werror",
+                "-fsyntax-only",
+                "-I",
+            ])
+            .arg(root().join("framework/include"))
+            .arg(&source));
+    }
+}

@@ -1,0 +1,55 @@
+//! Building and loading components for the tests of this room.
+
+use oxmpi_mca::Descriptor;
+use oxmpi_tests::root;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where this room builds: inside the target folder that this very test was built in.
+pub fn scratch(name: &str) -> PathBuf {
+    let exe = std::env::current_exe().expect("the path of this test");
+    // <target>/<profile>/deps/plugins-<hash>
+    let target = exe.ancestors().nth(3).expect("a target folder");
+    let dir = target.join("plugins").join(name);
+    std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    dir
+}
+
+/// Runs a command to its end and fails with all it said.
+pub fn run(command: &mut Command) {
+    let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(
+        out.status.success(),
+        "{command:?}: {}\n{}{}",
+        out.status,
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    );
+}
+
+/// A C compiler, with warnings as errors.
+pub fn compile_c(source: &Path, output: &Path, more: &[&OsStr]) {
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    run(Command::new(compiler)
+        .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-fPIC", "-shared"])
+        .arg("-I")
+        .arg(root().join("framework/include"))
+        .arg("-o")
+        .arg(output)
+        .arg(source)
+        .args(more));
+}
+
+/// Opens a component as the loader does, and takes its descriptor from the file itself.
+pub fn load(file: &Path, symbol: &str) -> *const Descriptor {
+    // SAFETY: loading runs the file's initialisers, which these components have none of their own.
+    let library =
+        unsafe { libloading::Library::new(file) }.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    // Never unloaded, as in the real host.
+    let library = Box::leak(Box::new(library));
+    // SAFETY: the one exported function of a component has this type.
+    let entry = unsafe { library.get::<extern "C" fn() -> *const Descriptor>(symbol) }
+        .unwrap_or_else(|e| panic!("{}: {symbol}: {e}", file.display()));
+    entry()
+}

@@ -77,7 +77,19 @@ pub struct CollServices {
 /// Sentinel for MPI_IN_PLACE in buffer arguments.
 pub const IN_PLACE: *const u8 = core::ptr::without_provenance(1);
 
-/// Arguments of all collectives of version 1; each uses the fields it needs.
+/// Arguments of all collectives of version 1; each uses the fields it needs, as the MPI function of
+/// its name does, and looks at no other:
+///
+/// | | buffers, counts, types | others |
+/// |---|---|---|
+/// | barrier | | |
+/// | bcast | `recv*` in all ranks (read in the root) | `root` |
+/// | reduce, allreduce | `sendbuf`, `recvbuf`; count and type in `recvcount`, `recvtype` | `op`, `root` |
+/// | allgather, alltoall | `send*`, `recv*` (counts per rank) | |
+/// | gather, scatter | `send*`, `recv*` (counts per rank) | `root` |
+///
+/// [`IN_PLACE`] where MPI allows it, as `sendbuf` (scatter: as `recvbuf`); the count and type beside
+/// it are not looked at. What MPI calls significant at the root only may be anything elsewhere.
 #[repr(C)]
 pub struct CollArgs {
     pub sendbuf: *const u8,

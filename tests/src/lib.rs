@@ -1,1 +1,38 @@
-//! Whole-job tests, one binary per room.
+//! What whole-job tests share: the MPI under test, jobs with a limit, and the search for what a job
+//! left behind.
+//!
+//! **The MPI under test** is this workspace, installed once into `target/oxmpi` (or where
+//! `OXMPI_PREFIX` says it is already). With `MPI_UNDER_TEST=PREFIX` the same C programs run on
+//! another MPI: a program that fails there too is a wrong test.
+//!
+//! **Every job has a limit and is cleaned up.** Its processes are recognised by a variable that all
+//! of them inherit, so nothing that a job started can hide by leaving its session or its parent.
+
+mod job;
+mod mpi;
+mod processes;
+
+pub use job::{Ended, Job, Running};
+pub use mpi::{Flavour, Mpi, mpi, root};
+pub use processes::{Process, marked};
+
+use std::io::Write;
+
+/// Says that a test did not look at what it is there for, and why. `cargo xtask test` collects
+/// these; without it they go to standard error.
+pub fn leave_out(test: &str, why: &str) {
+    let line = format!("{test}: {why}\n");
+    let file = std::env::var_os("OXMPI_LEFT_OUT")
+        .and_then(|path| std::fs::OpenOptions::new().create(true).append(true).open(path).ok());
+    match file {
+        // One write, so that lines of tests that run at once stay whole.
+        Some(mut file) => drop(file.write_all(line.as_bytes())),
+        None => eprint!("left out: {line}"),
+    }
+}
+
+/// Is this program there to run?
+pub fn in_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}

@@ -1,0 +1,154 @@
+//! Who may depend on whom. A dependency that is not in the table is a finding; so is a folder that
+//! is not in the table, so that a new room is put on the map before it is built.
+
+use crate::{folder, metadata, none};
+use cargo_metadata::{Dependency, DependencyKind};
+
+/// What a folder may depend on.
+struct Allowed {
+    /// Folders of the workspace; a trailing `*` stands for the rest of the name.
+    ours: &'static [&'static str],
+    /// Crates from outside, or `None` where the choice is free.
+    others: Option<&'static [&'static str]>,
+    /// These only where the dependency is optional.
+    optional: &'static [&'static str],
+}
+
+/// The contracts, lowest first.
+const CONTRACTS: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/btl",
+    "framework/pml",
+    "framework/osc",
+    "framework/coll",
+];
+
+fn allowed(folder: &str) -> Option<Allowed> {
+    let contract = |ours: &'static [&'static str]| Some(Allowed { ours, others: Some(&[]), optional: &[] });
+    match folder {
+        "framework/mca" => contract(&[]),
+        "framework/datatype" => contract(&["framework/mca"]),
+        "framework/btl" => contract(&["framework/mca", "framework/datatype"]),
+        "framework/pml" | "framework/osc" | "framework/coll" => {
+            contract(&["framework/mca", "framework/datatype", "framework/btl"])
+        }
+        "framework/builtin" => {
+            Some(Allowed { ours: &["framework/mca"], others: Some(&["linkme"]), optional: &[] })
+        }
+        "framework/runtime" => Some(Allowed { ours: RUNTIME, others: None, optional: &[] }),
+        "mca-params" => Some(Allowed { ours: &["framework/mca"], others: None, optional: &[] }),
+        "mpi" => Some(Allowed { ours: MPI, others: None, optional: &["components/*", "framework/builtin"] }),
+        "mpirun" => Some(Allowed { ours: &["mca-params", "framework/runtime"], others: None, optional: &[] }),
+        "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
+        _ if folder.starts_with("components/") => Some(Allowed {
+            ours: CONTRACTS,
+            // System calls, and nothing that has a static of its own to disagree about.
+            others: Some(&["rustix", "libc"]),
+            // For the linked-in form alone.
+            optional: &["framework/builtin"],
+        }),
+        _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
+            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc"]), optional: &[] })
+        }
+        _ => None,
+    }
+}
+
+const RUNTIME: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/btl",
+    "framework/pml",
+    "framework/osc",
+    "framework/coll",
+    "mca-params",
+];
+
+const MPI: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/pml",
+    "framework/osc",
+    "framework/coll",
+    "framework/runtime",
+    "mca-params",
+];
+
+fn matches(patterns: &[&str], name: &str) -> bool {
+    patterns.iter().any(|pattern| match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => *pattern == name,
+    })
+}
+
+fn finding(from: &str, allowed: &Allowed, dependency: &Dependency) -> Option<String> {
+    let name = dependency.name.as_str();
+    // The model checker stands in for the atomics of the standard library when models are checked.
+    if name == "loom" && dependency.target.as_ref().is_some_and(|t| t.to_string() == "cfg(loom)") {
+        return None;
+    }
+    let target = metadata().packages.iter().find(|p| p.name == name);
+    match (target, allowed.others) {
+        (Some(package), _) => {
+            let to = folder(package);
+            let fine = matches(allowed.ours, &to) || dependency.optional && matches(allowed.optional, &to);
+            let kind = if dependency.optional { " (optional)" } else { "" };
+            (!fine).then(|| format!("{from} -> {to}{kind}"))
+        }
+        (None, Some(others)) if !others.contains(&name) => Some(format!("{from} -> crate {name}")),
+        (None, _) => None,
+    }
+}
+
+#[test]
+fn no_arrow_points_where_it_must_not() {
+    let mut findings = Vec::new();
+    for package in &metadata().packages {
+        let from = folder(package);
+        let Some(allowed) = allowed(&from) else {
+            findings.push(format!("{from} is not on the map"));
+            continue;
+        };
+        let of_the_product = package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development);
+        findings.extend(of_the_product.filter_map(|d| finding(&from, &allowed, d)));
+    }
+    none("arrows that the design does not have", findings);
+}
+
+/// The launcher uses the wire-up and error types of the runtime and nothing else of it.
+#[test]
+fn the_launcher_knows_only_the_wire_up() {
+    let mut findings = Vec::new();
+    for path in crate::files(&crate::root().join("mpirun/src"), ".rs") {
+        let text = crate::read(&path);
+        for (number, line) in text.lines().enumerate() {
+            for (at, name) in line.match_indices("oxmpi_runtime::") {
+                let rest = &line[at + name.len()..];
+                if !["wireup", "error", "Error", "help"].iter().any(|w| rest.starts_with(w)) {
+                    findings.push(format!("{}:{}: {}", crate::short(&path), number + 1, line.trim()));
+                }
+            }
+        }
+    }
+    none("the launcher reaches into the runtime", findings);
+}
+
+/// The rules themselves refuse what they are there to refuse.
+#[test]
+fn the_rules_bite() {
+    let shm = metadata().packages.iter().find(|p| p.name == "btl-shm").expect("btl-shm");
+    let mut dependency = shm.dependencies.iter().find(|d| d.name == "oxmpi-mca").expect("mca").clone();
+    let component = allowed("components/btl-shm").expect("a rule");
+    assert_eq!(finding("x", &component, &dependency), None);
+    for forbidden in ["oxmpi-runtime", "btl-self", "oxmpi-mca-params", "parking_lot"] {
+        dependency.name = forbidden.into();
+        assert!(finding("x", &component, &dependency).is_some(), "{forbidden} is let through");
+    }
+    let mpi = allowed("mpi").expect("a rule");
+    dependency.name = "btl-self".into();
+    assert!(finding("mpi", &mpi, &dependency).is_some(), "a component that is always linked in");
+    dependency.optional = true;
+    assert_eq!(finding("mpi", &mpi, &dependency), None);
+    assert!(allowed("framework/new").is_none() && allowed("elsewhere").is_none());
+}

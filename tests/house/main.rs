@@ -1,0 +1,67 @@
+//! The rules of the house, checked on the sources alone.
+//!
+//! `arrows` (who may depend on whom) · `names` (one spelling everywhere) · `sources` (no statics in
+//! contracts, file lengths, lints) · `papers` (paths and commands in the documents, the hash of the
+//! ABI, generated files).
+
+mod arrows;
+mod names;
+mod papers;
+mod sources;
+
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+pub use oxmpi_tests::root;
+
+/// The workspace as cargo sees it, without what it depends on.
+pub fn metadata() -> &'static Metadata {
+    static METADATA: OnceLock<Metadata> = OnceLock::new();
+    METADATA.get_or_init(|| {
+        let manifest = root().join("Cargo.toml");
+        MetadataCommand::new().manifest_path(manifest).no_deps().exec().expect("cargo metadata")
+    })
+}
+
+/// A package's folder, relative to the root: `components/btl-shm`.
+pub fn folder(package: &Package) -> String {
+    let folder = package.manifest_path.parent().expect("a manifest is in a folder");
+    folder.as_std_path().strip_prefix(root()).expect("members are inside").to_string_lossy().into_owned()
+}
+
+/// Is it a contract crate: what plugins link?
+pub fn is_contract(folder: &str) -> bool {
+    folder.starts_with("framework/") && !["framework/runtime", "framework/builtin"].contains(&folder)
+}
+
+/// All files under `folder` whose names end with `ending`, in a fixed order.
+pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = std::fs::read_dir(folder) else { return found };
+    for path in entries.flatten().map(|e| e.path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && !name.starts_with('.') && !name.starts_with("target") {
+            found.extend(files(&path, ending));
+        } else if name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A path as the reader of a message wants it.
+pub fn short(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+pub fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", short(path)))
+}
+
+/// Panics with every finding, or not at all.
+#[track_caller]
+pub fn none(what: &str, findings: Vec<String>) {
+    assert!(findings.is_empty(), "{what}:\n  {}", findings.join("\n  "));
+}

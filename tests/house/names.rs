@@ -1,0 +1,103 @@
+//! One spelling everywhere: from the name of a component's folder everything else follows.
+
+use crate::{files, folder, metadata, none, read, root, short};
+use cargo_metadata::CrateType;
+
+#[test]
+fn everything_of_a_component_follows_from_its_folder() {
+    let mut findings = Vec::new();
+    let components: Vec<_> =
+        metadata().packages.iter().filter(|p| folder(p).starts_with("components/")).collect();
+    assert!(!components.is_empty());
+    for package in components {
+        let folder = folder(package);
+        let name = folder.trim_start_matches("components/");
+        let mut wrong = |what: String| findings.push(format!("{folder}: {what}"));
+        if package.name != name {
+            wrong(format!("the package is called {}", package.name));
+        }
+        let Some((framework, component)) = name.split_once('-') else {
+            wrong("is not called <framework>-<name>".into());
+            continue;
+        };
+        if !root().join("framework").join(framework).is_dir() {
+            wrong(format!("there is no framework {framework}"));
+        }
+        let library = package.targets.iter().find(|t| t.is_lib() || t.is_cdylib());
+        match library {
+            Some(target) => {
+                if target.name != name.replace('-', "_") {
+                    wrong(format!("the library is called {}", target.name));
+                }
+                if !(target.crate_types.contains(&CrateType::CDyLib)
+                    && target.crate_types.contains(&CrateType::RLib))
+                {
+                    wrong("is not built both as a file and for linking in (cdylib, rlib)".into());
+                }
+            }
+            None => wrong("has no library".into()),
+        }
+        // The macro call, blanks aside.
+        let source = read(&root().join(&folder).join("src/lib.rs"));
+        let squeezed: String = source.split_whitespace().collect();
+        for needed in
+            [format!("symbol:oxmpi_component_{framework}_{component},"), format!("name:\"{component}\"")]
+        {
+            if !squeezed.contains(&needed) {
+                wrong(format!("src/lib.rs has no {needed}"));
+            }
+        }
+        // By its name or by the constant of its contract.
+        let named = [format!("framework:\"{framework}\""), format!("framework:oxmpi_{framework}::FRAMEWORK")];
+        if !named.iter().any(|n| squeezed.contains(n)) {
+            wrong(format!("src/lib.rs does not say that it is of {framework}"));
+        }
+        for file in ["README.md", "src/component.rs", "src/params.rs", "src/help.txt"] {
+            if !root().join(&folder).join(file).is_file() {
+                wrong(format!("has no {file}"));
+            }
+        }
+    }
+    none("components whose parts do not follow from their folder", findings);
+}
+
+#[test]
+fn crates_outside_components_carry_the_prefix() {
+    let findings = metadata().packages.iter().filter(|p| {
+        let folder = folder(p);
+        !folder.starts_with("components/") && folder != "xtask" && !p.name.starts_with("oxmpi-")
+    });
+    none("packages without the prefix oxmpi-", findings.map(|p| p.name.to_string()).collect());
+}
+
+#[test]
+fn every_crate_says_what_it_is() {
+    let findings = metadata().packages.iter().map(folder).filter(|folder| {
+        // The room of whole-job tests is explained where its programs are.
+        !root().join(folder).join("README.md").is_file()
+    });
+    none("crates without a README.md", findings.collect());
+}
+
+/// System calls stand in one file of a component, `sys.rs`.
+#[test]
+fn system_calls_of_components_are_in_one_place() {
+    let mut findings = Vec::new();
+    for path in files(&root().join("components"), ".rs") {
+        let inside_source = path.components().any(|c| c.as_os_str() == "src");
+        if !inside_source || path.ends_with("sys.rs") {
+            continue;
+        }
+        let text = read(&path);
+        let product = text.split("\nmod tests").next().unwrap_or("");
+        for (number, line) in product.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or("");
+            // Names of errors and descriptors are not calls.
+            let types = code.contains("Errno") || code.contains("rustix::fd::");
+            if (code.contains("rustix::") || code.contains("libc::")) && !types {
+                findings.push(format!("{}:{}: {}", short(&path), number + 1, line.trim()));
+            }
+        }
+    }
+    none("system calls outside sys.rs", findings);
+}

@@ -1,0 +1,163 @@
+//! What the documents say is there, is there.
+
+use crate::{files, metadata, none, read, root, short};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `a/{b,c}/d` is `a/b/d` and `a/c/d`.
+fn expand(text: &str) -> Vec<String> {
+    let Some((before, rest)) = text.split_once('{') else { return vec![text.to_owned()] };
+    let Some((list, after)) = rest.split_once('}') else { return vec![text.to_owned()] };
+    list.split(',').flat_map(|word| expand(&format!("{before}{}{after}", word.trim()))).collect()
+}
+
+/// Texts between single backticks that look like paths inside this repository.
+fn paths(document: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in document.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        }
+        if fenced {
+            continue;
+        }
+        for text in line.split('`').skip(1).step_by(2) {
+            let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-{},".contains(c));
+            let looks = text.ends_with(".md")
+                || text.ends_with(".toml")
+                || text.contains('/') && (text.ends_with('/') || file_like(text) || in_a_room(text));
+            // Made by a build, or a path of the machine.
+            let elsewhere = text.starts_with('/')
+                || text.starts_with("target")
+                || text.starts_with("etc/")
+                || text.starts_with("lib/")
+                || text.starts_with("bin/")
+                || text.starts_with("share/");
+            let library = text.contains(".so") || text.contains(',') && !text.contains('{');
+            if plain && looks && !elsewhere && !library {
+                found.extend(expand(text));
+            }
+        }
+    }
+    found
+}
+
+/// The last part has an ending.
+fn file_like(text: &str) -> bool {
+    text.rsplit('/').next().is_some_and(|name| name.contains('.'))
+}
+
+/// The first part is a folder of the root.
+fn in_a_room(text: &str) -> bool {
+    text.split('/').next().is_some_and(|room| !room.is_empty() && root().join(room).is_dir())
+}
+
+/// A document names a path from the root, from a room that everybody knows, or from its own folder.
+fn exists(path: &str, document: &Path) -> bool {
+    let own = document.parent().unwrap_or(root());
+    let rooms = ["", "framework", "components"].map(|r| root().join(r));
+    let mut places: Vec<PathBuf> = rooms.to_vec();
+    places.extend([own.to_owned(), own.join("src"), own.join("tests")]);
+    places.iter().any(|place| place.join(path.trim_end_matches('/')).exists())
+}
+
+#[test]
+fn paths_in_documents_exist() {
+    let mut findings = Vec::new();
+    let mut seen = 0;
+    for document in files(root(), ".md") {
+        // The draft of the contracts speaks about what is being built.
+        if document.ends_with("CONTRACTS-draft.md") || document.ends_with("INDEX.md") {
+            continue;
+        }
+        for path in paths(&read(&document)) {
+            seen += 1;
+            if !exists(&path, &document) {
+                findings.push(format!("{}: {path}", short(&document)));
+            }
+        }
+    }
+    assert!(seen > 20, "the search for paths found only {seen}");
+    none("paths in documents that are not there", findings);
+}
+
+#[test]
+fn the_search_for_paths_finds_them() {
+    let text =
+        "see `a/b.rs`, `x`, `README.md`, `docs/{a,b}/c`, `--mca btl a,b`, `/dev/shm`\n```\n`in/code`\n```";
+    assert_eq!(paths(text), ["a/b.rs", "README.md", "docs/a/c", "docs/b/c"]);
+    assert!(exists("README.md", &root().join("README.md")) && !exists("no/such", &root().join("README.md")));
+}
+
+/// `cargo xtask WORD` in a document is a command of xtask, and `target/oxmpi/bin/NAME` is installed.
+#[test]
+fn commands_in_documents_exist() {
+    let xtask = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["run", "--quiet", "--package", "xtask", "--"]).args(arguments).current_dir(root());
+        command.output().expect("cargo runs")
+    };
+    let install = read(&root().join("xtask/src/install.rs"));
+    let mut words = std::collections::BTreeSet::new();
+    let mut programs = std::collections::BTreeSet::new();
+    let mut documents = files(root(), ".md");
+    documents.push(root().join(".ci/run"));
+    for text in documents.iter().map(|d| read(d)) {
+        let word_after = |marker: &str| {
+            let rests = text.split(marker).skip(1).map(str::to_owned);
+            let word = |rest: String| {
+                rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '+').collect()
+            };
+            rests
+                .map(word)
+                .filter(|w: &String| w.starts_with(|c: char| c.is_ascii_lowercase()))
+                .collect::<Vec<String>>()
+        };
+        words.extend(word_after("cargo xtask "));
+        programs.extend(word_after("target/oxmpi/bin/"));
+    }
+    assert!(words.contains("demo") && words.contains("test") && programs.contains("mpirun"));
+    let mut findings = Vec::new();
+    for word in words {
+        if !xtask(&[&word, "--help"]).status.success() {
+            findings.push(format!("cargo xtask {word}"));
+        }
+    }
+    for program in programs {
+        if !install.contains(&format!("\"{program}\"")) && !install.contains(&format!("\"bin/{program}\"")) {
+            findings.push(format!("target/oxmpi/bin/{program}"));
+        }
+    }
+    none("commands in documents that are not there", findings);
+}
+
+/// The ABI cannot change unnoticed: whoever changes it reads docs/abi.md and puts the new hash there.
+#[test]
+fn the_abi_is_the_one_that_is_written_down() {
+    let source = std::fs::read(root().join("framework/mca/src/abi.rs")).expect("the ABI's source");
+    let hash: String = Sha256::digest(&source).iter().map(|byte| format!("{byte:02x}")).collect();
+    let document = read(&root().join("docs/abi.md"));
+    assert!(
+        document.contains(&hash),
+        "framework/mca/src/abi.rs has hash {hash}, which is not in docs/abi.md: see its rules on versions, then write it there"
+    );
+}
+
+#[test]
+fn generated_files_are_fresh() {
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "xtask", "--", "generate", "--check"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_changelog_knows_the_version() {
+    let version =
+        metadata().packages.iter().find(|p| p.name == "oxmpi-mpi").expect("oxmpi-mpi").version.to_string();
+    assert!(read(&root().join("CHANGELOG.md")).contains(&format!("## {version}")), "no section {version}");
+}

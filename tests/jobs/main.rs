@@ -1,0 +1,9 @@
+//! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
+//!
+//! `messages` · `tools` (PMPI, the wrappers, a moved install) · `endings` (exit statuses, killed
+//! jobs, nothing left) · `parameters`.
+
+mod endings;
+mod messages;
+mod parameters;
+mod tools;

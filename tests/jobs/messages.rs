@@ -1,0 +1,107 @@
+//! That messages arrive: the same programs run on any MPI (`MPI_UNDER_TEST`).
+
+use oxmpi_tests::{Job, leave_out, mpi};
+
+#[test]
+fn ring() {
+    for ranks in [1, 2, 5] {
+        Job::new(ranks).program("ring").run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn a_program_starts_without_a_launcher() {
+    let program = mpi().program("ring");
+    Job::of(std::process::Command::new(program)).run().all_ok(1);
+}
+
+#[test]
+fn start_and_stop() {
+    for ranks in [1, 4] {
+        Job::new(ranks).program("start_stop").run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn protocols() {
+    for ranks in [2, 4] {
+        Job::new(ranks).program("protocols").limit(300).run().all_ok(ranks);
+    }
+}
+
+/// Containers refuse process_vm_readv: large messages go another way, and are right.
+#[test]
+fn protocols_where_reading_a_peers_memory_is_refused() {
+    let job = Job::new(2).program("noreadv").arg(mpi().program("protocols")).limit(300);
+    let ended = job.run();
+    if ended.status == 77 {
+        return leave_out("protocols under a seccomp filter", ended.err.trim());
+    }
+    ended.all_ok(2);
+}
+
+#[test]
+fn protocols_without_single_copy() {
+    if !mpi().is_ours() {
+        return leave_out("protocols without single copy", "the parameter is ours");
+    }
+    let job = Job::new(2).args(["--mca", "btl_shm_single_copy_mechanism", "none"]);
+    job.program("protocols").limit(300).run().all_ok(2);
+}
+
+#[test]
+fn matching_and_probes() {
+    for ranks in [2, 4] {
+        Job::new(ranks).program("wildcards").run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn completion_of_requests() {
+    Job::new(2).program("requests").run().all_ok(2);
+}
+
+/// A million messages of 1 KiB that nobody asked for: none is lost, and what they cost is a header
+/// of at most 128 bytes each (122 MiB), the eager credit, and the allocator's slack; not their 1 GiB.
+#[test]
+fn a_million_unexpected_messages() {
+    let limit = if mpi().is_ours() { "160" } else { "1000000" };
+    let ended = Job::new(2).program("flood").args(["1000000", "1024", limit]).limit(300).run();
+    assert!(ended.out.contains("memory grew by") || ended.status != 0, "{}", ended.out);
+    ended.all_ok(2);
+}
+
+#[test]
+fn collectives() {
+    for ranks in [1, 2, 3, 4, 7] {
+        Job::new(ranks).program("collectives").limit(300).run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn threads() {
+    for (ranks, threads) in [(2, "1"), (2, "4"), (3, "3")] {
+        Job::new(ranks).program("threads").arg(threads).limit(300).run().all_ok(ranks);
+    }
+}
+
+/// The benchmark with every byte checked, in each of its forms.
+#[test]
+fn multirate() {
+    let program = mpi().build("multirate", &["bench/multirate/multirate.c".into()], &["-O2", "-pthread"]);
+    let forms: [(usize, &[&str]); 7] = [
+        (2, &["-i", "20"]),
+        (2, &["-Dthrds", "-s", "0", "-i", "20"]),
+        (4, &["-n", "2", "-m", "2", "-s", "9000", "-w", "32", "-i", "5"]),
+        (2, &["-t", "4", "-w", "64", "-i", "10"]),
+        (2, &["-t", "4", "-c", "-o", "-w", "64", "-i", "10"]),
+        (4, &["-a", "-n", "2", "-m", "2", "-t", "2", "-w", "16", "-i", "5"]),
+        (6, &["-a", "-n", "1", "-m", "3", "-c", "-w", "16", "-i", "5"]),
+    ];
+    for (ranks, options) in forms {
+        let ended = Job::new(ranks).arg(&program).arg("-v").args(options).run().passed();
+        let line = ended.out.lines().next().unwrap_or("");
+        assert_eq!(line.split('\t').count(), 9, "{}: {line:?}", ended.shown);
+        assert!(line.ends_with(" msg/s"), "{line:?}");
+    }
+}

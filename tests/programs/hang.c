@@ -1,0 +1,25 @@
+/* Starts, leaves its process number in a file of the folder given, and waits for a message that
+ * never comes. With "spin" it never calls MPI again; with "deaf" it ignores SIGTERM as well. */
+#include "check.h"
+#include <signal.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    int rank, size;
+    if (argc > 2 && strcmp(argv[2], "deaf") == 0) signal(SIGTERM, SIG_IGN);
+    begin(&argc, &argv, &rank, &size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    char name[4096], ready[4200];
+    snprintf(name, sizeof name, "%s/rank%d", argv[1], rank);
+    snprintf(ready, sizeof ready, "%s.new", name);
+    FILE *file = fopen(ready, "w");
+    CHECK(file != NULL, "cannot write %s", ready);
+    fprintf(file, "%d\n", (int)getpid());
+    fclose(file);
+    CHECK(rename(ready, name) == 0, "cannot rename %s", ready);
+    if (argc > 2 && strcmp(argv[2], "recv") != 0)
+        for (;;) pause();
+    int word;
+    MPI_Recv(&word, 1, MPI_INT, (rank + 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return 1;
+}

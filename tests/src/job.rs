@@ -1,0 +1,255 @@
+//! One job: started, bounded, read, and cleared away.
+
+use crate::mpi::mpi;
+use crate::processes::{MARK, Process, marked};
+use rustix::process::Signal;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A job to be started.
+pub struct Job {
+    command: Command,
+    limit: Duration,
+    mark: String,
+    folder: TempDir,
+}
+
+/// A job that has been started. Dropping it kills whatever is left of it.
+pub struct Running {
+    child: Child,
+    limit: Duration,
+    mark: String,
+    folder: TempDir,
+    shown: String,
+}
+
+/// A job that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Exit status of the launcher, or 128 + signal.
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+    /// What the command was, for messages.
+    pub shown: String,
+}
+
+impl Job {
+    /// `mpirun -n RANKS` of the MPI under test; options and the program follow with [`Job::arg`].
+    pub fn new(ranks: usize) -> Job {
+        Job::of(mpi().launcher(ranks))
+    }
+
+    /// Any command, with the same care.
+    pub fn of(mut command: Command) -> Job {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let target = crate::root().join("target");
+        fs::create_dir_all(&target).expect("target can be written");
+        let folder = TempDir::new_in(target).expect("target can be written");
+        let scratch = folder.path().join("tmp");
+        fs::create_dir(&scratch).expect("a fresh folder can be written");
+        // Whatever the job keeps in temporary files is seen there.
+        command.env(MARK, &mark).env("TMPDIR", scratch).stdin(Stdio::null());
+        // A developer's own settings are not under test.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("OXMPI_MCA_")
+                || name.to_string_lossy().starts_with("OMPI_MCA_")
+            {
+                command.env_remove(name);
+            }
+        }
+        Job { command, limit: Duration::from_secs(120), mark, folder }
+    }
+
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Job {
+        self.command.arg(argument);
+        self
+    }
+
+    pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Job {
+        self.command.args(arguments);
+        self
+    }
+
+    /// A test program of `tests/programs`, compiled now if it has not been.
+    pub fn program(self, name: &str) -> Job {
+        let path = mpi().program(name);
+        self.arg(path)
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Job {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Generous: the machine may be busy. The default is two minutes.
+    pub fn limit(mut self, seconds: u64) -> Job {
+        self.limit = Duration::from_secs(seconds);
+        self
+    }
+
+    /// A folder of the job's own, gone with it.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    pub fn start(mut self) -> Running {
+        // Files rather than pipes: nobody has to read while the job runs, and a process that
+        // outlives its launcher does not keep us waiting for the end of a pipe.
+        let file =
+            |name: &str| File::create(self.folder.path().join(name)).expect("a fresh folder can be written");
+        let (out, err) = (file("out"), file("err"));
+        let shown = format!("{:?}", self.command);
+        let child = self.command.stdout(out).stderr(err).spawn();
+        let child = child.unwrap_or_else(|error| panic!("cannot start {shown}: {error}"));
+        Running { child, limit: self.limit, mark: self.mark, folder: self.folder, shown }
+    }
+
+    /// Starts it and waits for its end.
+    pub fn run(self) -> Ended {
+        self.start().wait()
+    }
+}
+
+impl Running {
+    /// The launcher's process.
+    pub fn launcher(&self) -> Process {
+        Process { pid: self.child.id().cast_signed(), name: "launcher".into(), state: '?' }
+    }
+
+    /// Every process of the job.
+    pub fn processes(&self) -> Vec<Process> {
+        marked(&self.mark)
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    /// Waits until `what` is so, or panics at the limit with what the job said so far.
+    pub fn until(&mut self, what: &str, mut so: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !so() {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                panic!("{} ended ({status}) before {what}\n{}", self.shown, self.said());
+            }
+            assert!(began.elapsed() < self.limit, "{}: waited for {what}\n{}", self.shown, self.said());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn said(&self) -> String {
+        let read = |name| fs::read(self.folder.path().join(name)).unwrap_or_default();
+        let text = |name| String::from_utf8_lossy(&read(name)).into_owned();
+        format!("--- stdout\n{}--- stderr\n{}", text("out"), text("err"))
+    }
+
+    /// Waits for the launcher's end; panics at the limit.
+    pub fn wait(self) -> Ended {
+        self.wait_keeping().0
+    }
+
+    /// The same, with the job's folder kept.
+    fn wait_keeping(mut self) -> (Ended, Running) {
+        let began = Instant::now();
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if began.elapsed() < self.limit => std::thread::sleep(Duration::from_millis(2)),
+                Ok(None) => panic!("{} was not done after {:?}\n{}", self.shown, self.limit, self.said()),
+                Err(error) => panic!("{}: {error}", self.shown),
+            }
+        };
+        let text = |name| {
+            let bytes = fs::read(self.folder.path().join(name)).expect("the file was made at the start");
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let ended =
+            Ended { status: code(status), out: text("out"), err: text("err"), shown: self.shown.clone() };
+        (ended, self)
+    }
+
+    /// Waits for the launcher's end, then until nothing of the job lives any more and asserts that
+    /// it kept no file. The ends of many processes take a moment; ten seconds is far beyond it.
+    pub fn wait_and_leave_nothing(self) -> Ended {
+        let mark = self.mark.clone();
+        let scratch = self.folder.path().join("tmp");
+        // Keeps the folder until it has been looked at: `wait` would drop it.
+        let (ended, _running) = self.wait_keeping();
+        let began = Instant::now();
+        loop {
+            let left = marked(&mark);
+            if left.is_empty() {
+                break;
+            }
+            assert!(
+                began.elapsed() < Duration::from_secs(10),
+                "{}: left behind {left:?}\n{}",
+                ended.shown,
+                ended.err
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let kept: Vec<_> =
+            fs::read_dir(&scratch).map(|d| d.flatten().map(|e| e.path()).collect()).unwrap_or_default();
+        assert!(kept.is_empty(), "{}: left files {kept:?}", ended.shown);
+        ended
+    }
+}
+
+fn code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(-1)
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Killed twice, because a process may be starting another while we look.
+        for _ in 0..2 {
+            for process in marked(&self.mark) {
+                process.signal(Signal::KILL);
+            }
+        }
+        // Reaps the launcher; it has been killed or has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Ended {
+    /// Ended with 0, and no rank complained.
+    #[track_caller]
+    pub fn passed(self) -> Ended {
+        assert_eq!(self.status, 0, "{}\n--- stdout\n{}--- stderr\n{}", self.shown, self.out, self.err);
+        self
+    }
+
+    /// Ended with this status.
+    #[track_caller]
+    pub fn ended_with(self, status: i32) -> Ended {
+        assert_eq!(self.status, status, "{}\n--- stdout\n{}--- stderr\n{}", self.shown, self.out, self.err);
+        self
+    }
+
+    /// Ended, and not well.
+    #[track_caller]
+    pub fn failed(self) -> Ended {
+        assert_ne!(self.status, 0, "{}\n--- stdout\n{}--- stderr\n{}", self.shown, self.out, self.err);
+        self
+    }
+
+    /// The program's last word was this many ranks saying "ok".
+    #[track_caller]
+    pub fn all_ok(self, ranks: usize) -> Ended {
+        let ended = self.passed();
+        let ok = ended.out.lines().filter(|line| *line == "ok").count();
+        assert_eq!(ok, ranks, "{}: ranks that said ok\n--- stdout\n{}", ended.shown, ended.out);
+        ended
+    }
+}

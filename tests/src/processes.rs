@@ -1,0 +1,47 @@
+//! The processes of a job, found by a mark in their environment.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+
+/// The variable that every process of a test's job inherits.
+pub(crate) const MARK: &str = "OXMPI_TEST_JOB";
+
+/// A process that carries the mark of a job.
+#[derive(Clone, Debug)]
+pub struct Process {
+    pub pid: i32,
+    /// Its name, as the kernel shortens it.
+    pub name: String,
+    /// State letter of /proc: `Z` is a process that has ended and waits for its parent.
+    pub state: char,
+}
+
+impl Process {
+    /// Sends a signal; that it is gone already is no error.
+    pub fn signal(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+/// All living processes that carry `mark`.
+pub fn marked(mark: &str) -> Vec<Process> {
+    let wanted = format!("{MARK}={mark}");
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|&b| b == 0).any(|variable| variable == wanted.as_bytes())
+    })
+    .filter_map(|pid| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (before, after) = stat.rsplit_once(')')?;
+        let name = before.split_once('(')?.1.to_owned();
+        let state = after.trim_start().chars().next()?;
+        Some(Process { pid, name, state })
+    })
+    // A process that has ended has no environment any more; between the two looks it may have.
+    .filter(|p| p.state != 'Z')
+    .collect()
+}

@@ -1,1 +1,79 @@
-fn main() {}
+//! The project's commands: `cargo xtask --help`.
+//!
+//! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
+//! `install` · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`).
+
+mod bounded;
+mod demo;
+mod generate;
+mod install;
+mod suite;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Builds, installs, tests and generates")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install into target/oxmpi, compile bench/multirate with mpicc and run it on 2 ranks
+    Demo,
+    /// Run all tests
+    Test {
+        /// Run only the steps whose names contain one of these
+        steps: Vec<String>,
+        /// Name the steps and stop
+        #[arg(long)]
+        list: bool,
+    },
+    /// Make a relocatable install
+    Install {
+        /// Folder to install into; made if missing
+        #[arg(long)]
+        prefix: PathBuf,
+        /// Link the components into the library as well
+        #[arg(long)]
+        builtin: bool,
+    },
+    /// Write the files made from mpi/abi and mpi/src
+    Generate {
+        /// Write nothing and fail when one is stale
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+fn run(arguments: Arguments) -> Result<(), String> {
+    let workspace = Workspace::read()?;
+    match arguments.command {
+        Command::Demo => demo::run(&workspace),
+        Command::Test { steps, list } => suite::run(&workspace, &steps, list),
+        Command::Install { prefix, builtin } => {
+            let done = install::run(&workspace, &prefix, builtin)?;
+            println!("installed {} files into {}", done.files, done.prefix.display());
+            Ok(())
+        }
+        Command::Generate { check } => {
+            let action = if check { generate::Action::Check } else { generate::Action::Write };
+            generate::run(&workspace.root, action)
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("xtask: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}

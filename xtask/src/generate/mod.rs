@@ -1,0 +1,59 @@
+//! Everything that is made from the tables in `mpi/abi/`: the C header, the Rust constants, the
+//! bodies of functions that nobody wrote yet, and the index that says which is which.
+//!
+//! What is implemented is found in the sources themselves: a function counts as whole when a line
+//! `fn MPI_...` stands in a macro `mpi_fn!` somewhere under `mpi/src/`. So a function cannot be
+//! exported twice, forgotten, or called whole without a body.
+//!
+//! Map: `table` (reads the tables) · `scan` (reads the sources) · `header` (mpi.h) · `rust`
+//! (constants.rs, unsupported.rs) · `index` (INDEX.md).
+
+mod header;
+mod index;
+mod rust;
+mod scan;
+mod table;
+
+use std::fs;
+use std::path::Path;
+
+/// What to do with what was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    Write,
+    /// Write nothing; an error names every file that is not what it should be.
+    Check,
+}
+
+/// Makes all generated files of `mpi/` under the workspace root.
+pub fn run(root: &Path, action: Action) -> Result<(), String> {
+    let tables = table::Tables::read(&root.join("mpi/abi"))?;
+    let found = scan::scan(&root.join("mpi/src"), &tables)?;
+    let files = [
+        ("mpi/include/mpi.h", header::make(&tables)),
+        ("mpi/src/constants.rs", rust::constants(&tables)),
+        ("mpi/src/unsupported.rs", rust::unsupported(&tables, &found)),
+        ("mpi/INDEX.md", index::make(&tables, &found)),
+    ];
+    let mut stale = Vec::new();
+    for (name, text) in files {
+        let path = root.join(name);
+        if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            continue;
+        }
+        match action {
+            Action::Check => stale.push(name),
+            Action::Write => {
+                if let Some(folder) = path.parent() {
+                    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+                }
+                fs::write(&path, text).map_err(|e| format!("{name}: {e}"))?;
+                println!("wrote {name}");
+            }
+        }
+    }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(format!("not what `cargo xtask generate` makes of mpi/abi and mpi/src: {}", stale.join(", ")))
+}

@@ -1,0 +1,81 @@
+//! Finds the functions that `mpi/src/*.rs` define: lines `fn MPI_A...` inside `mpi_fn!`, several
+//! names with commas between for the plain and the large-count form of one body.
+
+use crate::generate::table::Tables;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Where a function is and what is missing in it.
+pub struct Place {
+    pub file: String,
+    pub line: usize,
+    /// From a comment line `/// Partial: …` above it.
+    pub partial: Option<String>,
+}
+
+/// Function to place, for everything in the tables that has a body.
+pub type Found = BTreeMap<String, Place>;
+
+pub fn scan(folder: &Path, tables: &Tables) -> Result<Found, String> {
+    let mut found = Found::new();
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
+        if !name.ends_with(".rs") || name == "unsupported.rs" || name == "constants.rs" {
+            continue;
+        }
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        scan_file(name, &text, &mut found)?;
+    }
+    let known: Vec<&str> = tables.all_functions().map(|(_, f)| f.name.as_str()).collect();
+    // The Fortran handle conversions come on top of the standard's table.
+    found.retain(|name, _| known.contains(&name.as_str()));
+    Ok(found)
+}
+
+fn scan_file(file: &str, text: &str, found: &mut Found) -> Result<(), String> {
+    let mut partial = None;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        if let Some(what) = line.strip_prefix("/// Partial: ") {
+            partial = Some(what.to_string());
+        }
+        let Some(rest) = line.strip_prefix("fn MPI_") else { continue };
+        let end = rest.find(['(', '<']).unwrap_or(rest.len());
+        for name in rest[..end].split(", ") {
+            let name = name.split('[').next().unwrap_or("").trim();
+            let name = format!("MPI_{}", name.strip_prefix("MPI_").unwrap_or(name));
+            let place = Place { file: file.to_string(), line: number + 1, partial: partial.clone() };
+            if let Some(other) = found.insert(name.clone(), place) {
+                return Err(format!(
+                    "{name} is defined twice: {}:{} and {file}:{}",
+                    other.file,
+                    other.line,
+                    number + 1
+                ));
+            }
+        }
+        partial = None;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_found() {
+        let mut found = Found::new();
+        let text = "mpi_fn! {\n    /// Partial: no colours.\n    fn MPI_Send[c_int], MPI_Send_c[Count]<N>(a: N)\n}\nfn MPI_Wtime() {}\n";
+        scan_file("x.rs", text, &mut found).unwrap();
+        let names: Vec<&str> = found.keys().map(String::as_str).collect();
+        assert_eq!(names, ["MPI_Send", "MPI_Send_c", "MPI_Wtime"]);
+        assert_eq!(found["MPI_Send"].partial.as_deref(), Some("no colours."));
+        assert_eq!(found["MPI_Wtime"].partial, None);
+        assert_eq!(found["MPI_Send_c"].line, 3);
+        assert!(scan_file("y.rs", text, &mut found).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! `cargo xtask install`: a relocatable install.
+//!
+//! Every program in it finds its neighbours relative to its own file, the library finds its
+//! components relative to its own, and the pkg-config file relative to its own; so the folder can
+//! be moved. Files are written beside their place and renamed into it, which replaces the program
+//! of a job that is running without touching it.
+
+use crate::bounded::{self, Outcome};
+use crate::workspace::Workspace;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A cold release build on two cores takes a few minutes.
+const BUILD_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// What was done.
+pub struct Installed {
+    pub prefix: PathBuf,
+    pub files: usize,
+}
+
+/// Names under which the launcher and the wrapper are also known.
+const LINKS: [(&str, &str); 5] = [
+    ("bin/mpiexec", "mpirun"),
+    ("bin/mpicxx", "mpicc"),
+    ("bin/mpic++", "mpicc"),
+    ("bin/mpiCC", "mpicc"),
+    ("lib/libmpi_abi.so", "libmpi_abi.so.1"),
+];
+
+const MANIFEST: &str = "share/oxmpi/manifest.txt";
+
+/// Builds for release and installs into `prefix`.
+pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Installed, String> {
+    build(workspace, builtin)?;
+    fs::create_dir_all(prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
+    let prefix = prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?;
+    let before = fs::read_to_string(prefix.join(MANIFEST)).unwrap_or_default();
+    let mut place = Place { prefix: prefix.clone(), files: Vec::new() };
+
+    let release = workspace.target.join("release");
+    for program in ["mpirun", "oxmpid", "mpicc"] {
+        place.copy(&release.join(program), &format!("bin/{program}"))?;
+    }
+    place.copy(&release.join("libmpi_abi.so"), "lib/libmpi_abi.so.1")?;
+    for component in workspace.components() {
+        let file = format!("lib{}.so", component.replace('-', "_"));
+        place.copy(&release.join(&file), &format!("lib/oxmpi/{file}"))?;
+    }
+    for (link, target) in LINKS {
+        place.link(target, link)?;
+    }
+    headers(workspace, &mut place)?;
+    place.text("lib/pkgconfig/oxmpi.pc", &pkg_config())?;
+    texts(workspace, &mut place)?;
+    // Site-wide parameters go here; nothing is put in, so that nothing of the site's is overwritten.
+    place.folder("etc")?;
+    place.files.push(MANIFEST.to_owned());
+    place.files.sort();
+    place.files.dedup();
+    let manifest = place.files.join("\n") + "\n";
+    place.text(MANIFEST, &manifest)?;
+    place.remove_stale(&before)?;
+    Ok(Installed { prefix, files: place.files.len() })
+}
+
+fn build(workspace: &Workspace, builtin: bool) -> Result<(), String> {
+    let mut arguments = vec!["build", "--release", "--quiet", "-p", "oxmpi-mpi", "-p", "oxmpi-mpirun"];
+    let components = workspace.components();
+    for component in &components {
+        arguments.extend(["-p", component]);
+    }
+    if builtin {
+        arguments.extend(["--features", "oxmpi-mpi/builtin"]);
+    }
+    let mut command = workspace.cargo(&arguments);
+    match bounded::run(&mut command, BUILD_LIMIT) {
+        Outcome::Passed => Ok(()),
+        Outcome::Failed(why) => Err(format!("the release build failed: {why}")),
+    }
+}
+
+fn headers(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
+    // What applications include, and what authors of components in C include.
+    for (from, to) in [("mpi/include", "include"), ("framework/include", "include/oxmpi")] {
+        for file in files_in(&workspace.root.join(from), "h")? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            place.copy(&file, &format!("{to}/{name}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Help paragraphs to read, and the licences.
+fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
+    let root = &workspace.root;
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        place.copy(&root.join(licence), &format!("share/oxmpi/{licence}"))?;
+    }
+    let components = workspace.components().into_iter().map(|c| (format!("components/{c}"), c));
+    let rooms = [("mpirun", "mpirun"), ("framework/runtime", "runtime"), ("mpi", "mpi")];
+    let rooms = rooms.map(|(folder, name)| (folder.to_owned(), name.to_owned()));
+    for (folder, name) in rooms.into_iter().chain(components) {
+        let help = root.join(folder).join("src/help.txt");
+        if help.exists() {
+            place.copy(&help, &format!("share/oxmpi/help-{name}.txt"))?;
+        }
+    }
+    Ok(())
+}
+
+fn files_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(format!("{}: {e}", folder.display())),
+    };
+    let paths = entries.flatten().map(|e| e.path());
+    Ok(paths.filter(|p| p.extension().is_some_and(|e| e == extension)).collect())
+}
+
+fn pkg_config() -> String {
+    format!(
+        "prefix=${{pcfiledir}}/../..\n\
+         includedir=${{prefix}}/include\n\
+         libdir=${{prefix}}/lib\n\
+         \n\
+         Name: oxmpi\n\
+         Description: MPI library with the MPI 5.0 standard ABI\n\
+         Version: {}\n\
+         Cflags: -I${{includedir}}\n\
+         Libs: -L${{libdir}} -Wl,-rpath,${{libdir}} -lmpi_abi\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// The folder installed into, and what has been put there.
+struct Place {
+    prefix: PathBuf,
+    files: Vec<String>,
+}
+
+impl Place {
+    fn folder(&self, name: &str) -> Result<PathBuf, String> {
+        let path = self.prefix.join(name);
+        fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Makes a file beside its place and moves it there.
+    fn put(&mut self, name: &str, make: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), String> {
+        let path = self.prefix.join(name);
+        self.folder(Path::new(name).parent().and_then(Path::to_str).unwrap_or(""))?;
+        let mut new = path.clone().into_os_string();
+        new.push(".new");
+        let new = PathBuf::from(new);
+        // Left by an install that was interrupted.
+        let _ = fs::remove_file(&new);
+        make(&new).and_then(|()| fs::rename(&new, &path)).map_err(|e| format!("{}: {e}", path.display()))?;
+        self.files.push(name.to_owned());
+        Ok(())
+    }
+
+    fn copy(&mut self, from: &Path, name: &str) -> Result<(), String> {
+        if !from.exists() {
+            return Err(format!("{} was not built", from.display()));
+        }
+        self.put(name, |new| fs::copy(from, new).map(drop))
+    }
+
+    fn link(&mut self, target: &str, name: &str) -> Result<(), String> {
+        self.put(name, |new| symlink(target, new))
+    }
+
+    fn text(&mut self, name: &str, text: &str) -> Result<(), String> {
+        self.put(name, |new| fs::write(new, text))
+    }
+
+    /// Takes away what an earlier install put here and this one did not: an old component would
+    /// still be loaded. Other files in the folder are not ours.
+    fn remove_stale(&self, manifest: &str) -> Result<(), String> {
+        for name in manifest.lines().filter(|name| !self.files.iter().any(|f| f == name)) {
+            let stays_inside = !name.starts_with('/') && !name.split('/').any(|part| part == "..");
+            let path = self.prefix.join(name);
+            if stays_inside && path.is_file() {
+                fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! `cargo xtask test`: every check there is, one step after the other, each within a limit.
+//!
+//! A failed step does not hide the next one: all run, and the summary names those that failed and
+//! every test that was left out and why (tests write that into a file named by `OXMPI_LEFT_OUT`).
+
+use crate::bounded::{self, Outcome};
+use crate::generate;
+use crate::install;
+use crate::workspace::Workspace;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+struct Step {
+    name: String,
+    limit: Duration,
+    action: Action,
+}
+
+enum Action {
+    Run(Command),
+    /// Looks at the generated files.
+    Generated,
+    /// Installs into target/oxmpi, where the whole-job tests find it.
+    Install,
+    /// Cannot run here, and why.
+    LeftOut(String),
+}
+
+/// Runs the steps whose names contain one of `only` (all, if empty).
+pub fn run(workspace: &Workspace, only: &[String], list: bool) -> Result<(), String> {
+    let began = Instant::now();
+    let left_out_file = workspace.root.join("target/left-out.txt");
+    fs::create_dir_all(workspace.root.join("target")).map_err(|e| format!("target: {e}"))?;
+    let _ = fs::remove_file(&left_out_file);
+    let mut left_out = Vec::new();
+    if !list {
+        left_out.extend(prepare_machine());
+    }
+
+    let mut results = Vec::new();
+    for step in steps(workspace, &left_out_file) {
+        if !only.is_empty() && !only.iter().any(|word| step.name.contains(word.as_str())) {
+            continue;
+        }
+        if list {
+            println!("{}", step.name);
+            continue;
+        }
+        println!("--- {}", step.name);
+        let started = Instant::now();
+        let outcome = match step.action {
+            Action::Run(mut command) => bounded::run(&mut command, step.limit),
+            Action::Generated => outcome(generate::run(&workspace.root, generate::Action::Check)),
+            Action::Install => {
+                outcome(install::run(workspace, &workspace.root.join("target/oxmpi"), false).map(drop))
+            }
+            Action::LeftOut(why) => {
+                left_out.push(format!("{}: {why}", step.name));
+                continue;
+            }
+        };
+        if let Outcome::Failed(why) = &outcome {
+            println!("FAILED {}: {why}", step.name);
+        }
+        results.push((step.name, started.elapsed(), outcome));
+    }
+    if list {
+        return Ok(());
+    }
+    left_out.extend(fs::read_to_string(&left_out_file).unwrap_or_default().lines().map(str::to_owned));
+    summary(&results, &mut left_out, began.elapsed())
+}
+
+fn outcome(result: Result<(), String>) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Passed,
+        Err(why) => Outcome::Failed(why),
+    }
+}
+
+fn summary(
+    results: &[(String, Duration, Outcome)],
+    left_out: &mut Vec<String>,
+    took: Duration,
+) -> Result<(), String> {
+    println!("\n=== summary ===");
+    for (name, time, outcome) in results {
+        match outcome {
+            Outcome::Passed => println!("passed  {:>5.0} s  {name}", time.as_secs_f64()),
+            Outcome::Failed(why) => println!("FAILED  {:>5.0} s  {name}: {why}", time.as_secs_f64()),
+        }
+    }
+    left_out.sort();
+    left_out.dedup();
+    for line in left_out.iter() {
+        println!("left out: {line}");
+    }
+    let failed = results.iter().filter(|(_, _, o)| matches!(o, Outcome::Failed(_))).count();
+    println!(
+        "{} steps passed, {failed} failed, {} left out, in {:.0} s",
+        results.len() - failed,
+        left_out.len(),
+        took.as_secs_f64()
+    );
+    match (results.len(), failed) {
+        (0, _) => Err("no step ran".into()),
+        (_, 0) => Ok(()),
+        (_, n) => Err(format!("{n} of {} steps failed", results.len())),
+    }
+}
+
+fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
+    let minutes = |n: u64| Duration::from_secs(60 * n);
+    let cargo = |arguments: &[&str]| {
+        let mut command = workspace.cargo(arguments);
+        command.env("OXMPI_LEFT_OUT", left_out).stdin(Stdio::null());
+        command
+    };
+    let tool = |name: &str, arguments: &[&str]| {
+        let there = cargo(&[name, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        match there {
+            Ok(status) if status.success() => Action::Run(cargo(arguments)),
+            _ => Action::LeftOut(format!("cargo {name} is not installed (rustup component add)")),
+        }
+    };
+    let step =
+        |name: &str, limit: u64, action: Action| Step { name: name.into(), limit: minutes(limit), action };
+
+    let mut steps = vec![
+        step("format", 2, tool("fmt", &["fmt", "--all", "--", "--check"])),
+        step("generated files", 2, Action::Generated),
+        step(
+            "clippy",
+            15,
+            tool("clippy", &["clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        ),
+        // Components as files, where the tests of the runtime look for them.
+        step("build", 15, Action::Run(cargo(&["build", "-q", "--workspace"]))),
+        step(
+            "unit and property tests",
+            15,
+            Action::Run(cargo(&["test", "-q", "--workspace", "--exclude", "oxmpi-tests"])),
+        ),
+        step(
+            "builtin components",
+            10,
+            Action::Run(cargo(&["check", "-q", "-p", "oxmpi-mpi", "--features", "builtin"])),
+        ),
+    ];
+    for package in workspace.modelled() {
+        let mut model = cargo(&["test", "-q", "--release", "-p", &package, "loom"]);
+        model
+            .env("RUSTFLAGS", "--cfg loom")
+            .env("CARGO_TARGET_DIR", workspace.target.join("loom"))
+            .env("LOOM_MAX_PREEMPTIONS", "3");
+        steps.push(step(&format!("models of {package}"), 10, Action::Run(model)));
+    }
+    let mut docs = cargo(&["doc", "-q", "--workspace", "--no-deps", "--document-private-items"]);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    steps.push(step("documentation", 10, Action::Run(docs)));
+    steps.push(step("house", 5, Action::Run(cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "house"]))));
+    steps.push(step("install", 30, Action::Install));
+    let mut jobs = cargo(&["test", "-q", "-p", "oxmpi-tests"]);
+    jobs.env("OXMPI_PREFIX", workspace.root.join("target/oxmpi"));
+    steps.push(step("whole jobs", 15, Action::Run(jobs)));
+    steps
+}
+
+/// Installs what tests need and a bare machine lacks, if we may; otherwise says what is left out.
+/// Tests that miss a tool leave themselves out and say so too.
+fn prepare_machine() -> Vec<String> {
+    let needs = [("g++", "g++", "C++ programs and the C++ use of mpi.h")];
+    let mut left_out = Vec::new();
+    for (program, package, what) in needs {
+        if in_path(program) {
+            continue;
+        }
+        let root = rustix::process::geteuid().is_root();
+        if !(root && in_path("apt-get")) {
+            left_out.push(format!("{what}: {program} is missing (Debian package {package})"));
+            continue;
+        }
+        println!("--- installing the Debian package {package} for {what}");
+        let mut command = Command::new("apt-get");
+        command.args(["install", "-y", "-q", "--no-install-recommends", package]);
+        command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+        if let Outcome::Failed(why) = bounded::run(&mut command, Duration::from_secs(300)) {
+            left_out.push(format!("{what}: {package} could not be installed: {why}"));
+        }
+    }
+    left_out
+}
+
+fn in_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}

@@ -1,0 +1,58 @@
+//! What cargo knows of the workspace.
+
+use cargo_metadata::{Metadata, MetadataCommand};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The workspace, as `cargo metadata` describes it.
+pub struct Workspace {
+    pub root: PathBuf,
+    pub target: PathBuf,
+    metadata: Metadata,
+}
+
+impl Workspace {
+    pub fn read() -> Result<Workspace, String> {
+        let metadata = MetadataCommand::new()
+            .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+            .no_deps()
+            .exec()
+            .map_err(|e| format!("cargo metadata: {e}"))?;
+        Ok(Workspace {
+            root: metadata.workspace_root.clone().into(),
+            target: metadata.target_directory.clone().into(),
+            metadata,
+        })
+    }
+
+    /// Names of the component packages that are installed: every folder of `components/`, without
+    /// the template, which is there to be copied and moves no messages anybody waits for.
+    pub fn components(&self) -> Vec<String> {
+        let folder = self.root.join("components");
+        let packages = self.metadata.packages.iter();
+        let mut names: Vec<String> = packages
+            .filter(|p| p.manifest_path.as_std_path().starts_with(&folder))
+            .map(|p| p.name.to_string())
+            .filter(|name| !name.ends_with("-template"))
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Packages with models for the memory-model checker: those that depend on it.
+    pub fn modelled(&self) -> Vec<String> {
+        let packages = self.metadata.packages.iter();
+        let with_loom = packages.filter(|p| p.dependencies.iter().any(|d| d.name == "loom"));
+        let mut names: Vec<String> = with_loom.map(|p| p.name.to_string()).collect();
+        names.sort();
+        names
+    }
+
+    /// `cargo`, to be run in the root of the workspace.
+    pub fn cargo(&self, arguments: &[&str]) -> Command {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+}

@@ -2,10 +2,68 @@
 //! there is no process-wide state here, so several instances (several ranks) may live in one process.
 //!
 //! Map: `instance` (start, the parts, finalize) · `loader` (find and open files) · `accept` (the
-//! handshake and the host's own tables) · `select` (who wins) · `host` (the table given to
-//! components) · `params` (resolution for one instance) · `progress` (engine, sync object, waiting)
-//! · `thread` (contexts, level) · `request` (slots) · `group`, `communicator`, `gid` · `coll`
-//! (stacking of collective modules, their services) · `info` · `help` · `spc` · `wireup` (the node
-//! daemon's protocol: job facts, key-value store, shared segment).
+//! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
+//! `host` (the table given to components) · `params` (resolution for one instance) · `progress` (engine,
+//! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `group`, `communicator`,
+//! `construct` (communicators from communicators), `gid` · `coll` (stacking of collective modules,
+//! their services) · `info` · `help`, `log` · `spc` · `wireup` (the node daemon's protocol: job facts,
+//! key-value store, shared segment).
+//!
+//! Under `--cfg loom` only what is modelled is built: `progress::sync`.
 
+#[cfg(loom)]
+#[path = "progress/sync.rs"]
+pub mod sync;
 
+#[cfg(not(loom))]
+pub mod accept;
+#[cfg(not(loom))]
+pub mod coll;
+#[cfg(not(loom))]
+pub mod communicator;
+#[cfg(not(loom))]
+mod construct;
+#[cfg(not(loom))]
+pub mod error;
+#[cfg(not(loom))]
+pub mod gid;
+#[cfg(not(loom))]
+pub mod group;
+#[cfg(not(loom))]
+pub mod help;
+#[cfg(not(loom))]
+mod host;
+#[cfg(not(loom))]
+pub mod info;
+#[cfg(not(loom))]
+pub mod instance;
+#[cfg(not(loom))]
+pub mod loader;
+#[cfg(not(loom))]
+mod log;
+#[cfg(not(loom))]
+mod open;
+#[cfg(not(loom))]
+mod params;
+#[cfg(not(loom))]
+pub mod progress;
+#[cfg(not(loom))]
+pub mod request;
+#[cfg(not(loom))]
+mod select;
+#[cfg(not(loom))]
+pub mod spc;
+#[cfg(not(loom))]
+pub mod thread;
+#[cfg(not(loom))]
+pub mod wireup;
+
+#[cfg(not(loom))]
+pub use {
+    communicator::Communicator,
+    error::{Error, ErrorKind},
+    group::{Group, ProcId},
+    info::Info,
+    instance::{Config, Instance},
+    thread::Level,
+};

@@ -1,0 +1,318 @@
+//! The handshake: what a component says about itself is checked before anything of it is called.
+//!
+//! The order is that of the descriptor. The first 16 bytes (magic, ABI version, size) are the same in
+//! every version that ever was or will be; nothing behind them is read before they have passed. Then
+//! target, framework, its version, name. A refusal names the field, their value, ours, and the file.
+//!
+//! **What is trusted.** That non-null pointers point to what their type says: a component is code, and
+//! code that wants to harm needs no wrong pointer. Not trusted: numbers, lengths, text. Null, lengths that
+//! no component has, misaligned pointers and text that is not UTF-8 are refused, and structs with
+//! mandatory functions are looked at as words before a value of their type exists (a null `fn` must not
+//! come into being).
+//!
+//! **Own tables.** From what passes, the host builds its own full tables. A slot that is absent, because
+//! the component is older or cannot do it, becomes a real function that answers NOT_SUPPORTED (or
+//! nothing to do), so that no caller ever tests for null. What a device can do is computed from the
+//! slots.
+
+mod tables;
+
+pub use tables::{accept_btl, accept_coll, accept_pml};
+
+use oxmpi_btl::BtlHandle;
+use oxmpi_coll::CollModule;
+use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
+use oxmpi_mca::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, ParamDecl, SliceRef, Status, StrRef, Version};
+use oxmpi_pml::PmlTable;
+use std::ffi::c_void;
+
+/// Frameworks whose components the host opens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub enum Framework {
+    Btl,
+    Pml,
+    Coll,
+}
+
+impl Framework {
+    pub const ALL: [Framework; 3] = [Framework::Btl, Framework::Pml, Framework::Coll];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Framework::Btl => oxmpi_btl::FRAMEWORK,
+            Framework::Pml => oxmpi_pml::FRAMEWORK,
+            Framework::Coll => oxmpi_coll::FRAMEWORK,
+        }
+    }
+
+    pub const fn version(self) -> Version {
+        match self {
+            Framework::Btl => oxmpi_btl::VERSION,
+            Framework::Pml => oxmpi_pml::VERSION,
+            Framework::Coll => oxmpi_coll::VERSION,
+        }
+    }
+
+    pub fn by_name(name: &str) -> Option<Framework> {
+        Framework::ALL.into_iter().find(|f| f.name() == name)
+    }
+}
+
+/// Longest texts and lists a component may have; more is damage.
+const NAME_LIMIT: usize = 64;
+const HELP_LIMIT: usize = 1 << 20;
+const TEXT_LIMIT: usize = 1 << 16;
+const LIST_LIMIT: usize = 4096;
+/// Descriptors only grow, but not to this.
+const SIZE_LIMIT: u32 = 1 << 16;
+
+/// Why a component is not taken. As a sentence: field, their value, our value, where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Which field of the descriptor or table.
+    pub field: &'static str,
+    pub theirs: String,
+    /// What the host has or takes.
+    pub ours: String,
+    /// The file, or "linked in".
+    pub place: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(
+        field: &'static str,
+        theirs: impl ToString,
+        ours: impl ToString,
+        place: &str,
+    ) -> Refusal {
+        Refusal { field, theirs: theirs.to_string(), ours: ours.to_string(), place: place.to_owned() }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Refusal { field, theirs, ours, place } = self;
+        write!(f, "{place}: refused because of its {field}: it has {theirs}, this library takes {ours}")
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A component whose descriptor has passed. Its texts live as long as the process: a component is
+/// never unloaded, a linked-in one is part of the program.
+#[derive(Clone)]
+pub struct Accepted {
+    pub framework: Framework,
+    pub name: &'static str,
+    pub aliases: Vec<&'static str>,
+    pub version: Version,
+    pub params: &'static [ParamDecl],
+    pub help: &'static str,
+    pub(crate) open: extern "C" fn(*const OpenArgs, *mut Opened) -> Status,
+    /// The file, or "linked in".
+    pub place: String,
+}
+
+impl std::fmt::Debug for Accepted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Version { major, minor, patch } = self.version;
+        write!(f, "{} {} {major}.{minor}.{patch} ({})", self.framework.name(), self.name, self.place)
+    }
+}
+
+/// What the file's name promises.
+#[derive(Clone, Copy, Debug)]
+pub struct Promise<'a> {
+    pub framework: Framework,
+    pub name: &'a str,
+}
+
+/// An accepted PML.
+#[derive(Clone, Copy)]
+pub struct Pml {
+    pub state: *mut c_void,
+    pub max_tag: i32,
+    pub table: PmlTable,
+}
+
+// SAFETY: a PML's verbs may be called from any thread (contract of the framework).
+unsafe impl Send for Pml {}
+// SAFETY: as above.
+unsafe impl Sync for Pml {}
+
+/// An accepted collective component.
+pub struct CollComponent {
+    pub name: &'static str,
+    pub module: CollModule,
+}
+
+// SAFETY: a component's functions may be called from any thread (contract of the framework).
+unsafe impl Send for CollComponent {}
+// SAFETY: as above.
+unsafe impl Sync for CollComponent {}
+
+/// Modules of one component, as the host calls them.
+pub enum Modules {
+    Btl(Vec<Box<BtlHandle>>),
+    Pml(Pml),
+    Coll(CollModule),
+}
+
+/// Checks a descriptor. `promise` is what the file's name says, if it came from a file.
+///
+/// # Safety
+/// `descriptor` must be null or point to at least 16 readable bytes, and to as many as its own size
+/// field says; its pointers are null or point to what their type and length say, for good.
+pub unsafe fn accept(
+    descriptor: *const Descriptor,
+    promise: Option<Promise<'_>>,
+    place: &str,
+) -> Result<Accepted, Refusal> {
+    let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
+    if descriptor.is_null() || !descriptor.is_aligned() {
+        return refuse("descriptor", format!("{descriptor:p}"), "the address of one".into());
+    }
+    // SAFETY: 16 bytes are readable; no reference to the whole is made.
+    let (magic, major, minor, size) = unsafe {
+        (
+            (&raw const (*descriptor).magic).read(),
+            (&raw const (*descriptor).abi_major).read(),
+            (&raw const (*descriptor).abi_minor).read(),
+            (&raw const (*descriptor).size).read(),
+        )
+    };
+    if magic != MAGIC {
+        return refuse("magic number", format!("{magic:#018x}"), format!("{MAGIC:#018x}"));
+    }
+    if major != ABI_MAJOR {
+        return refuse("ABI version", format!("{major}.{minor}"), format!("{ABI_MAJOR}.x"));
+    }
+    if minor > ABI_MINOR {
+        return refuse(
+            "ABI version",
+            format!("{major}.{minor}"),
+            format!("{ABI_MAJOR}.{ABI_MINOR} or older"),
+        );
+    }
+    let least = size_of::<Descriptor>() as u32;
+    if size < least || size > SIZE_LIMIT {
+        let ours = format!("{least} to {SIZE_LIMIT} bytes in ABI {major}.{minor}");
+        return refuse("descriptor size", format!("{size} bytes"), ours);
+    }
+    // SAFETY: that many bytes are readable and the layout is ABI 1's; the `open` pointer is looked at as
+    // a word first.
+    let d = unsafe {
+        if (&raw const (*descriptor).open).cast::<usize>().read() == 0 {
+            return refuse("open function", "none".into(), "one".into());
+        }
+        &*descriptor
+    };
+    // SAFETY: the caller's promise about the descriptor's pointers.
+    unsafe { read_body(d, promise, place) }
+}
+
+/// # Safety
+/// As [`accept`], and the first 16 bytes have passed.
+unsafe fn read_body(d: &Descriptor, promise: Option<Promise<'_>>, place: &str) -> Result<Accepted, Refusal> {
+    let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
+    // SAFETY: the caller's promise.
+    let text = |field, s, limit| unsafe { text(field, s, limit, place) };
+    let target = text("target", d.target, NAME_LIMIT)?;
+    if target != TARGET {
+        return refuse("target", format!("{target:?}"), format!("{TARGET:?}"));
+    }
+    let name_of_framework = text("framework", d.framework, NAME_LIMIT)?;
+    let framework = match (Framework::by_name(name_of_framework), promise) {
+        (Some(f), Some(p)) if f == p.framework => f,
+        (Some(f), None) => f,
+        (_, Some(p)) => {
+            let ours = format!("{:?}, as the file's name says", p.framework.name());
+            return refuse("framework", format!("{name_of_framework:?}"), ours);
+        }
+        (None, None) => {
+            let ours = Framework::ALL.map(Framework::name).join(", ");
+            return refuse("framework", format!("{name_of_framework:?}"), ours);
+        }
+    };
+    let (theirs, ours) = (d.framework_version, framework.version());
+    if theirs.major != ours.major || theirs.minor > ours.minor {
+        let v = |v: Version| format!("{} {}.{}", framework.name(), v.major, v.minor);
+        return refuse("framework version", v(theirs), format!("{} or an older minor", v(ours)));
+    }
+    let name = text("name", d.name, NAME_LIMIT)?;
+    if !is_name(name) {
+        return refuse("name", format!("{name:?}"), "small letters, digits and _".into());
+    }
+    if let Some(p) = promise
+        && p.name != name
+    {
+        return refuse("name", format!("{name:?}"), format!("{:?}, as the file's name says", p.name));
+    }
+    let mut aliases = Vec::new();
+    // SAFETY: the caller's promise.
+    for &alias in unsafe { list("aliases", d.aliases, place)? } {
+        aliases.push(text("aliases", alias, NAME_LIMIT)?);
+    }
+    // SAFETY: the caller's promise.
+    let params = unsafe { list("parameters", d.params, place)? };
+    for p in params {
+        check_param(p, place)?;
+    }
+    let help = text("help text", d.help, HELP_LIMIT)?;
+    let place = place.to_owned();
+    Ok(Accepted { framework, name, aliases, version: d.version, params, help, open: d.open, place })
+}
+
+/// A component's name, which becomes part of parameters' names and file names.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// Lengths and pointers of a declaration; what they mean is checked when it is declared.
+fn check_param(p: &ParamDecl, place: &str) -> Result<(), Refusal> {
+    // SAFETY: `accept`'s caller promised readable pointers.
+    unsafe {
+        text("parameter name", p.name, NAME_LIMIT, place)?;
+        text("parameter default", p.default, TEXT_LIMIT, place)?;
+        text("parameter help", p.help, TEXT_LIMIT, place)?;
+        for &s in list("parameter enumerators", p.enumerators, place)? {
+            text("parameter enumerator", s, NAME_LIMIT, place)?;
+        }
+        for &s in list("parameter synonyms", p.synonyms, place)? {
+            text("parameter synonym", s, 2 * NAME_LIMIT, place)?;
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `s.ptr` must be readable for `s.len` bytes for good if it is not null and the length is within `limit`.
+unsafe fn text(field: &'static str, s: StrRef, limit: usize, place: &str) -> Result<&'static str, Refusal> {
+    if s.len > limit {
+        let ours = format!("at most {limit} bytes");
+        return Err(Refusal::new(field, format!("{} bytes", s.len), ours, place));
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { s.get() } {
+        Some(text) => Ok(text),
+        None if s.ptr.is_null() => {
+            Err(Refusal::new(field, format!("a null pointer to {} bytes", s.len), "text", place))
+        }
+        None => Err(Refusal::new(field, "bytes that are not UTF-8", "UTF-8 text", place)),
+    }
+}
+
+/// # Safety
+/// As [`text`], for values of `T`.
+unsafe fn list<T>(field: &'static str, s: SliceRef<T>, place: &str) -> Result<&'static [T], Refusal> {
+    if s.len > LIST_LIMIT {
+        let ours = format!("at most {LIST_LIMIT}");
+        return Err(Refusal::new(field, format!("{} entries", s.len), ours, place));
+    }
+    if s.len > 0 && (s.ptr.is_null() || !s.ptr.is_aligned()) {
+        let theirs = format!("{} entries at {:p}", s.len, s.ptr);
+        return Err(Refusal::new(field, theirs, "an aligned address that is not null", place));
+    }
+    // SAFETY: the caller's promise; null, alignment and length have been looked at.
+    Ok(unsafe { s.get() })
+}

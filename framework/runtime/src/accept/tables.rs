@@ -1,0 +1,330 @@
+//! From what `open` returned to the host's own tables.
+
+use super::{Pml, Refusal};
+use oxmpi_btl::{
+    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, RMA_VERSION, RegHandle, RmaDesc,
+    WaitWord, cap,
+};
+use oxmpi_coll::CollModule;
+use oxmpi_mca::abi::Opened;
+use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
+use oxmpi_pml::{PmlModule, PmlTable};
+use std::ffi::c_void;
+use std::mem::offset_of;
+
+/// More devices than this no component has.
+const MODULES_LIMIT: usize = 1024;
+/// Tables only grow, but not to this.
+const TABLE_LIMIT: usize = 1 << 16;
+/// Version of the tables this host knows.
+const TABLE_VERSION: u32 = 1;
+
+type State = *mut c_void;
+
+/// Real functions for slots that a module does not fill.
+mod absent {
+    use super::*;
+
+    pub extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
+        Status::OK
+    }
+    pub extern "C" fn finalize(_: State) -> Status {
+        Status::OK
+    }
+    pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn register(
+        _: State,
+        _: *mut u8,
+        _: u64,
+        _: u32,
+        _: MemKind,
+        _: *mut RegHandle,
+    ) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn arm(_: State, _: u32, _: *mut WaitWord) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn disarm(_: State, _: u32) {}
+}
+
+/// The addresses of the modules `open` gave, checked as a list. `least`: bytes of the smallest module.
+fn modules(opened: &Opened, least: usize, most: usize, place: &str) -> Result<Vec<*const u8>, Refusal> {
+    let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
+    if opened.count == 0 {
+        return Ok(Vec::new());
+    }
+    if opened.count > most {
+        return refuse("module count", opened.count.to_string(), format!("at most {most}"));
+    }
+    let base = opened.modules.cast::<u8>();
+    if base.is_null() || !(base as usize).is_multiple_of(8) {
+        return refuse("modules", format!("{base:p}"), "an aligned address that is not null".into());
+    }
+    let stride = opened.stride;
+    if stride < least || !stride.is_multiple_of(8) || stride > TABLE_LIMIT {
+        let ours = format!("a multiple of 8 from {least} to {TABLE_LIMIT} bytes");
+        return refuse("module stride", format!("{stride} bytes"), ours);
+    }
+    Ok((0..opened.count).map(|i| base.wrapping_add(i * stride)).collect())
+}
+
+/// The first field of modules, tables and attributes: how many bytes they have.
+///
+/// # Safety
+/// `at` must be aligned and readable for four bytes.
+unsafe fn size_at(at: *const u8) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { *at.cast::<u32>() as usize }
+}
+
+/// Copies the part of a foreign struct that both sides know into `own`.
+///
+/// # Safety
+/// `from` must be readable for `size` bytes, and any bytes of that layout a value of `T`.
+unsafe fn overlay<T>(own: &mut T, from: *const u8, size: usize) {
+    let n = size.min(size_of::<T>());
+    // SAFETY: the caller's promise; `own` has `n` bytes.
+    unsafe { std::ptr::copy_nonoverlapping(from, (own as *mut T).cast::<u8>(), n) }
+}
+
+/// Makes the host's tables of a BTL component's devices. `name` must live as long as they.
+///
+/// # Safety
+/// `opened` must be what the component's `open` filled, its pointers valid for the sizes they say.
+pub unsafe fn accept_btl(
+    opened: &Opened,
+    name: &'static str,
+    place: &str,
+) -> Result<Vec<Box<BtlHandle>>, Refusal> {
+    let least = offset_of!(BtlModule, attrs) + size_of::<u32>() * 2;
+    let mut handles = Vec::new();
+    for at in modules(opened, least, MODULES_LIMIT, place)? {
+        // SAFETY: `stride` bytes, at least `least`, are there for each.
+        handles.push(unsafe { accept_device(at, opened.stride, name, place)? });
+    }
+    Ok(handles)
+}
+
+/// # Safety
+/// `at` must be readable for `stride` bytes, the pointers in it for the sizes they say.
+unsafe fn accept_device(
+    at: *const u8,
+    stride: usize,
+    name: &'static str,
+    place: &str,
+) -> Result<Box<BtlHandle>, Refusal> {
+    let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
+    let attrs_at = offset_of!(BtlModule, attrs);
+    // SAFETY: readable by the caller's promise.
+    let size = unsafe { size_at(at) };
+    if size < attrs_at + 8 || size > stride {
+        return refuse("module size", format!("{size} bytes"), format!("{} to {stride} bytes", attrs_at + 8));
+    }
+    // SAFETY: inside the module; both are plain pointers.
+    let (state, table) = unsafe {
+        (
+            at.add(offset_of!(BtlModule, state)).cast::<State>().read(),
+            at.add(offset_of!(BtlModule, table)).cast::<*const BtlTable>().read(),
+        )
+    };
+    // SAFETY: inside the module.
+    let said = unsafe { size_at(at.add(attrs_at)) };
+    if said < 8 || said > size - attrs_at {
+        let ours = format!("8 to {} bytes", size - attrs_at);
+        return refuse("attributes size", format!("{said} bytes"), ours);
+    }
+    // What an older component does not say keeps its default.
+    let mut attrs = BtlAttrs::new();
+    // SAFETY: `said` bytes are there; any bytes are valid integers.
+    unsafe { overlay(&mut attrs, at.add(attrs_at), said) };
+    attrs.size = size_of::<BtlAttrs>() as u32;
+    if attrs.contexts == 0 {
+        return refuse("contexts", "0".into(), "1 or more".into());
+    }
+    // SAFETY: the caller's promise about pointers.
+    let table = unsafe { read_table(table, place)? };
+    handle(state, &table, attrs, name, place)
+}
+
+/// The component's table in our layout; what it does not have is `None`.
+///
+/// # Safety
+/// `table` must be null or readable for the size it says.
+unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Refusal> {
+    let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
+    if table.is_null() || !table.is_aligned() {
+        return refuse("table", format!("{table:p}"), "an aligned address that is not null".into());
+    }
+    let at = table.cast::<u8>();
+    // SAFETY: every table begins with its size.
+    let size = unsafe { size_at(at) };
+    let basic = offset_of!(BtlTable, rma_version);
+    if size < basic || size > TABLE_LIMIT || !size.is_multiple_of(8) {
+        let ours = format!("a multiple of 8 from {basic} to {TABLE_LIMIT} bytes");
+        return refuse("table size", format!("{size} bytes"), ours);
+    }
+    let mut own = BtlTable {
+        size: 0,
+        version: 0,
+        add_procs: None,
+        del_procs: None,
+        finalize: None,
+        send: None,
+        progress: None,
+        rma_version: 0,
+        reserved: 0,
+        get: None,
+        put: None,
+        flush: None,
+        atomic: None,
+        register_mem: None,
+        deregister_mem: None,
+        arm: None,
+        disarm: None,
+    };
+    // SAFETY: that many bytes are there; a slot is a pointer or null, which is `None`.
+    unsafe { overlay(&mut own, at, size) };
+    if own.version != TABLE_VERSION {
+        return refuse("table version", own.version.to_string(), TABLE_VERSION.to_string());
+    }
+    if own.rma_version != RMA_VERSION {
+        // One-sided verbs of another version are as good as none.
+        (own.get, own.put, own.flush, own.atomic) = (None, None, None, None);
+        (own.register_mem, own.deregister_mem) = (None, None);
+    }
+    Ok(own)
+}
+
+fn handle(
+    state: State,
+    table: &BtlTable,
+    mut attrs: BtlAttrs,
+    name: &'static str,
+    place: &str,
+) -> Result<Box<BtlHandle>, Refusal> {
+    let missing = |slot: &'static str| Refusal::new("table", format!("no {slot}"), "one", place);
+    // Half a pair is no offer.
+    let register = table.register_mem.zip(table.deregister_mem);
+    let sleep = table.arm.zip(table.disarm);
+    let caps = [
+        (cap::GET, table.get.is_some()),
+        (cap::PUT, table.put.is_some()),
+        (cap::ATOMIC, table.atomic.is_some()),
+        (cap::FLUSH, table.flush.is_some()),
+        (cap::REGISTER, register.is_some()),
+        (cap::SLEEP, sleep.is_some()),
+    ];
+    let caps = caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit);
+    if caps & cap::ATOMIC == 0 {
+        attrs.amo_ops = 0;
+    }
+    if attrs.registration_handle_size as usize > size_of::<RegHandle>() {
+        let ours = format!("at most {}", size_of::<RegHandle>());
+        return Err(Refusal::new("registration handle size", attrs.registration_handle_size, ours, place));
+    }
+    Ok(Box::new(BtlHandle {
+        size: size_of::<BtlHandle>() as u32,
+        caps,
+        state,
+        send: table.send.ok_or_else(|| missing("send"))?,
+        progress: table.progress.ok_or_else(|| missing("progress"))?,
+        get: table.get.unwrap_or(absent::rma),
+        put: table.put.unwrap_or(absent::rma),
+        flush: table.flush.unwrap_or(absent::flush),
+        atomic: table.atomic.unwrap_or(absent::atomic),
+        register_mem: register.map_or(absent::register as _, |r| r.0),
+        deregister_mem: register.map_or(absent::deregister as _, |r| r.1),
+        arm: sleep.map_or(absent::arm as _, |s| s.0),
+        disarm: sleep.map_or(absent::disarm as _, |s| s.1),
+        add_procs: table.add_procs.ok_or_else(|| missing("add_procs"))?,
+        del_procs: table.del_procs.unwrap_or(absent::del_procs),
+        finalize: table.finalize.unwrap_or(absent::finalize),
+        attrs,
+        name: StrRef::new(name),
+    }))
+}
+
+/// Words `from..to` of a struct, in bytes, are pointers that must be there.
+///
+/// # Safety
+/// `at` must be aligned and readable up to `to`.
+unsafe fn no_null(at: *const u8, from: usize, to: usize, place: &str) -> Result<(), Refusal> {
+    for offset in (from..to).step_by(8) {
+        // SAFETY: the caller's promise.
+        if unsafe { at.add(offset).cast::<usize>().read() } == 0 {
+            let theirs = format!("null at byte {offset}");
+            return Err(Refusal::new("table", theirs, "a function in every slot", place));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the host's table of a PML. All verbs of version 1 are mandatory.
+///
+/// # Safety
+/// As [`accept_btl`].
+pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Refusal> {
+    let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
+    let least = size_of::<PmlModule>();
+    let Some(&at) = modules(opened, least, 1, place)?.first() else { return Ok(None) };
+    // SAFETY: `stride`, at least `least`, bytes are there.
+    let size = unsafe { size_at(at) };
+    if size < least || size > opened.stride {
+        return refuse("module size", format!("{size} bytes"), format!("{least} to {} bytes", opened.stride));
+    }
+    // SAFETY: as above; the module is numbers and raw pointers.
+    let module = unsafe { at.cast::<PmlModule>().read() };
+    let table = module.table;
+    if table.is_null() || !table.is_aligned() {
+        return refuse("table", format!("{table:p}"), "an aligned address that is not null".into());
+    }
+    let base = table.cast::<u8>();
+    // SAFETY: every table begins with size and version.
+    let (size, version) = unsafe { (size_at(base), *base.add(4).cast::<u32>()) };
+    let least = size_of::<PmlTable>();
+    if size < least || size > TABLE_LIMIT {
+        return refuse("table size", format!("{size} bytes"), format!("{least} to {TABLE_LIMIT} bytes"));
+    }
+    if version != TABLE_VERSION {
+        return refuse("table version", version.to_string(), TABLE_VERSION.to_string());
+    }
+    // SAFETY: `least` bytes are there.
+    unsafe { no_null(base, offset_of!(PmlTable, enable), least, place)? };
+    if module.max_tag < 32767 {
+        return refuse("largest tag", module.max_tag.to_string(), "32767 or more (MPI 5.0 §9.1.2)".into());
+    }
+    // SAFETY: every slot holds a function.
+    Ok(Some(Pml { state: module.state, max_tag: module.max_tag, table: unsafe { *table } }))
+}
+
+/// Makes the host's copy of a collective component's module.
+///
+/// # Safety
+/// As [`accept_btl`].
+pub unsafe fn accept_coll(opened: &Opened, place: &str) -> Result<Option<CollModule>, Refusal> {
+    let least = size_of::<CollModule>();
+    let Some(&at) = modules(opened, least, 1, place)?.first() else { return Ok(None) };
+    // SAFETY: `stride`, at least `least`, bytes are there.
+    let size = unsafe { size_at(at) };
+    if size < least || size > opened.stride {
+        let ours = format!("{least} to {} bytes", opened.stride);
+        return Err(Refusal::new("module size", format!("{size} bytes"), ours, place));
+    }
+    // SAFETY: as above; then every function is there.
+    unsafe {
+        no_null(at, offset_of!(CollModule, comm_query), least, place)?;
+        Ok(Some(at.cast::<CollModule>().read()))
+    }
+}

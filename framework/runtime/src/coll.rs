@@ -1,0 +1,366 @@
+//! Collective modules: asked for every new communicator, laid over one another by priority, called
+//! through one table of our own.
+//!
+//! Each component that wants a communicator gives a module and the collectives it has. From lowest to
+//! highest priority they overwrite the slots, so each collective may come from a different component.
+//! What nobody has answers NOT_SUPPORTED. A component that served nothing in the end gets its module
+//! back at once.
+//!
+//! Components talk through [`CollServices`]: point-to-point on the communicator with negative tags.
+
+use crate::accept::CollComponent;
+use crate::communicator::Communicator;
+use crate::instance::Instance;
+use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_pml::mode;
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+/// The collectives, by their place in the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Slot {
+    Barrier = 0,
+    Bcast = 1,
+    Reduce = 2,
+    Allreduce = 3,
+    Allgather = 4,
+    Gather = 5,
+    Scatter = 6,
+    Alltoall = 7,
+}
+
+const SLOTS: usize = 8;
+const NAMES: [&str; SLOTS] =
+    ["barrier", "bcast", "reduce", "allreduce", "allgather", "gather", "scatter", "alltoall"];
+
+/// In the order of [`Slot`].
+fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
+    [
+        table.barrier,
+        table.bcast,
+        table.reduce,
+        table.allreduce,
+        table.allgather,
+        table.gather,
+        table.scatter,
+        table.alltoall,
+    ]
+}
+
+extern "C" fn not_supported(_: *mut c_void, _: *const CollComm, _: *const CollArgs) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+/// A module that is in use.
+struct Served {
+    component: usize,
+    module: *mut c_void,
+}
+
+/// The collectives of one communicator.
+pub(crate) struct CollStack {
+    slots: [(CollFn, *mut c_void); SLOTS],
+    served: Vec<Served>,
+    components: *const [CollComponent],
+    oversubscribed: u32,
+}
+
+/// Reads a component's table, however long it is, into one of ours.
+///
+/// # Safety
+/// `table` must point to at least as many bytes as its size field says, if that can be read.
+unsafe fn read_table(table: *const CollTable) -> Option<CollTable> {
+    const HEAD: usize = 8;
+    if table.is_null() || !table.is_aligned() {
+        return None;
+    }
+    // SAFETY: the size field is the first four bytes of every version of the table.
+    let size = unsafe { *(table as *const u32) } as usize;
+    if size < HEAD || !size.is_multiple_of(8) {
+        return None;
+    }
+    let mut own = CollTable::default();
+    // SAFETY: both are readable and writable for the smaller size; an absent slot is a null pointer,
+    // which is `None`.
+    unsafe {
+        let n = size.min(size_of::<CollTable>());
+        std::ptr::copy_nonoverlapping(table as *const u8, (&raw mut own).cast::<u8>(), n);
+    }
+    Some(own)
+}
+
+impl CollStack {
+    /// Asks every component. It may not communicate yet.
+    pub fn build(instance: &Instance, size: u32, rank: u32, name: &str) -> CollStack {
+        let components = instance.coll_components();
+        let oversubscribed = instance.job().oversubscribed;
+        let comm = CollComm {
+            size: size_of::<CollComm>() as u32,
+            num_ranks: size,
+            rank,
+            oversubscribed,
+            comm: null_mut(),
+            thread: null_mut(),
+            services: services(),
+        };
+        let mut offers = Vec::new();
+        for (i, c) in components.iter().enumerate() {
+            let mut offer = CollOffer { priority: 0, reserved: 0, module: null_mut(), table: null() };
+            let status = (c.module.comm_query)(c.module.state, &comm, &mut offer);
+            if status == Status::NOT_AVAILABLE {
+                continue;
+            }
+            // SAFETY: a component's table is a static of it.
+            let table = unsafe { read_table(offer.table) };
+            match table {
+                Some(table) if !status.is_err() => {
+                    offers.push((offer.priority, Served { component: i, module: offer.module }, table));
+                }
+                _ => {
+                    let why = if status.is_err() { status.name() } else { "its table cannot be read" };
+                    instance
+                        .logger()
+                        .warn("coll", &format!("{}: does not serve communicator {name}: {why}", c.name));
+                }
+            }
+        }
+        Self::lay(instance, offers, components, oversubscribed, name)
+    }
+
+    fn lay(
+        instance: &Instance,
+        mut offers: Vec<(i32, Served, CollTable)>,
+        components: &[CollComponent],
+        oversubscribed: u32,
+        name: &str,
+    ) -> CollStack {
+        // Stable: at equal priority the component that was found first wins, so it is laid last.
+        offers.reverse();
+        offers.sort_by_key(|(priority, ..)| *priority);
+        let mut chosen: [Option<usize>; SLOTS] = [None; SLOTS];
+        let mut out = [(not_supported as CollFn, null_mut()); SLOTS];
+        for (at, (_, served, table)) in offers.iter().enumerate() {
+            for (i, f) in slots(table).into_iter().enumerate() {
+                if let Some(f) = f {
+                    out[i] = (f, served.module);
+                    chosen[i] = Some(at);
+                }
+            }
+        }
+        for (i, at) in chosen.iter().enumerate() {
+            let by = at.map_or("nobody", |at| components[offers[at].1.component].name);
+            instance.logger().debug("coll", &format!("communicator {name}: {} by {by}", NAMES[i]));
+        }
+        let mut served = Vec::new();
+        for (at, (_, s, _)) in offers.into_iter().enumerate() {
+            if chosen.contains(&Some(at)) {
+                served.push(s);
+            } else {
+                let c = &components[s.component].module;
+                (c.comm_free)(c.state, s.module);
+            }
+        }
+        CollStack { slots: out, served, components, oversubscribed }
+    }
+
+    #[inline]
+    pub fn run(&self, slot: Slot, c: &Communicator, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
+        let comm = CollComm {
+            size: size_of::<CollComm>() as u32,
+            num_ranks: c.size(),
+            rank: c.rank(),
+            oversubscribed: self.oversubscribed,
+            comm: c.host_comm_ptr(),
+            thread,
+            services: services(),
+        };
+        let (f, module) = self.slots[slot as usize];
+        f(module, &comm, args)
+    }
+
+    /// Gives the modules back; no collective is called afterwards.
+    pub fn free(&self) {
+        // SAFETY: components live as long as the instance, which the communicator keeps alive.
+        let components = unsafe { &*self.components };
+        for s in &self.served {
+            let c = &components[s.component].module;
+            (c.comm_free)(c.state, s.module);
+        }
+    }
+}
+
+fn services() -> *const CollServices {
+    const SERVICES: &CollServices = &CollServices {
+        size: size_of::<CollServices>() as u32,
+        reserved: 0,
+        send,
+        recv,
+        isend,
+        irecv,
+        wait_all,
+    };
+    SERVICES
+}
+
+/// The communicator a component got in `run`, and the arguments as the PML's types want them.
+macro_rules! at {
+    ($comm:expr) => {{
+        // SAFETY: the component passes on what `run` gave it; `comm` is the communicator of the call.
+        let c = unsafe { &*$comm };
+        // SAFETY: as above.
+        (unsafe { &*(c.comm as *const Communicator) }, c.thread)
+    }};
+}
+macro_rules! dtype {
+    ($d:expr) => {
+        // SAFETY: the component passes a type of the call's arguments or one of its own.
+        unsafe { &*$d }
+    };
+}
+
+/// A destination that does not fit is no rank.
+fn rank(r: u32) -> Result<i32, Status> {
+    i32::try_from(r).map_err(|_| Status::BAD_PARAM)
+}
+
+extern "C" fn send(
+    comm: *const CollComm,
+    buf: *const u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    dst: u32,
+    tag: i32,
+) -> Status {
+    let (c, thread) = at!(comm);
+    match rank(dst) {
+        Ok(dst) => c.quiet_send(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD),
+        Err(e) => e,
+    }
+}
+
+extern "C" fn recv(
+    comm: *const CollComm,
+    buf: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    src: u32,
+    tag: i32,
+    status: *mut MsgStatus,
+) -> Status {
+    let (c, thread) = at!(comm);
+    let mut own = MsgStatus::EMPTY;
+    let answer = match rank(src) {
+        Ok(src) => c.quiet_recv(thread, buf, count, dtype!(dtype), src, tag, &mut own),
+        Err(e) => e,
+    };
+    if !status.is_null() {
+        // SAFETY: the component's out pointer.
+        unsafe { *status = own };
+    }
+    if answer.is_ok() { own.error } else { answer }
+}
+
+extern "C" fn isend(
+    comm: *const CollComm,
+    buf: *const u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    dst: u32,
+    tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let (c, thread) = at!(comm);
+    let req =
+        rank(dst).and_then(|dst| c.quiet_isend(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD));
+    hand_out(req, out)
+}
+
+extern "C" fn irecv(
+    comm: *const CollComm,
+    buf: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    src: u32,
+    tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let (c, thread) = at!(comm);
+    let req = rank(src).and_then(|src| c.quiet_irecv(thread, buf, count, dtype!(dtype), src, tag));
+    hand_out(req, out)
+}
+
+fn hand_out(req: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeader) -> Status {
+    match req {
+        Ok(req) => {
+            // SAFETY: the component's out pointer.
+            unsafe { *out = req };
+            Status::OK
+        }
+        Err(e) => e,
+    }
+}
+
+extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status {
+    let (c, thread) = at!(comm);
+    if n == 0 {
+        return Status::OK;
+    }
+    // SAFETY: the component gives `n` requests that `isend` and `irecv` made (or null).
+    let reqs = unsafe { std::slice::from_raw_parts_mut(reqs, n) };
+    c.instance().wait_all(thread, reqs);
+    let mut first = Status::OK;
+    for req in reqs {
+        if req.is_null() {
+            continue;
+        }
+        // SAFETY: complete, and ours until released.
+        let error = unsafe {
+            let error = (**req).status.error;
+            ((*(**req).ops).release)(*req);
+            error
+        };
+        *req = null_mut();
+        if first.is_ok() {
+            first = error;
+        }
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern "C" fn one(_: *mut c_void, _: *const CollComm, _: *const CollArgs) -> Status {
+        Status::OK
+    }
+
+    #[test]
+    fn a_short_table_is_read_as_far_as_it_goes() {
+        #[repr(C)]
+        struct Short {
+            size: u32,
+            version: u32,
+            barrier: Option<CollFn>,
+            bcast: Option<CollFn>,
+            /// Bytes behind the table that are not slots.
+            noise: [u64; 8],
+        }
+        let mut short = Short { size: 24, version: 1, barrier: Some(one), bcast: None, noise: [7; 8] };
+        let read = |s: &Short| {
+            // SAFETY: `s` is longer than any size the test writes into it.
+            unsafe { read_table((s as *const Short).cast()) }
+        };
+        let table = read(&short).expect("readable");
+        assert!(table.barrier.is_some() && table.bcast.is_none() && table.reduce.is_none());
+        for bad in [0, 4, 7, 13] {
+            short.size = bad;
+            assert!(read(&short).is_none(), "size {bad}");
+        }
+        // SAFETY: null is answered without a look.
+        assert!(unsafe { read_table(null()) }.is_none());
+    }
+}

@@ -1,0 +1,603 @@
+//! Communicators as one local rank sees them: point-to-point and collectives. Making new ones is in
+//! `construct`.
+//!
+//! **Hot part.** What a send or receive needs lies in the first cache line: the four verbs of the PML,
+//! its state, its object for this communicator. The wrappers fill an argument struct on the stack
+//! and make one call; waiting, where the PML gave a request, is in `progress::wait`.
+//!
+//! **Life.** MPI handles and pending operations hold [`Arc`]s. When the last goes, or when the instance
+//! is finalized, the PML forgets the communicator and the collective modules are given back (once:
+//! `closed`). The arrays a [`CommDesc`] points to live until the PML's object is gone, as the contract
+//! demands: they are fields of this struct.
+
+use crate::coll::CollStack;
+use crate::error::{Error, ErrorKind};
+use crate::gid::Gid;
+use crate::group::Group;
+use crate::info::Info;
+use crate::instance::Instance;
+use crate::spc::{self, Counter};
+use oxmpi_coll::CollArgs;
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
+use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs, assert_flag};
+use parking_lot::Mutex;
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+type SendVerb = extern "C" fn(*mut c_void, *const SendArgs, *mut *mut RequestHeader) -> Status;
+type RecvVerb =
+    extern "C" fn(*mut c_void, *const RecvArgs, *mut MsgStatus, *mut *mut RequestHeader) -> Status;
+type IrecvVerb = extern "C" fn(*mut c_void, *const RecvArgs, *mut *mut RequestHeader) -> Status;
+
+/// One cache line: all that a message needs.
+#[repr(C, align(64))]
+struct Hot {
+    state: *mut c_void,
+    /// The PML's object for this communicator.
+    comm: *mut c_void,
+    send: SendVerb,
+    isend: SendVerb,
+    recv: RecvVerb,
+    irecv: IrecvVerb,
+    instance: *const Instance,
+    rank: u32,
+    /// Software counters are on.
+    counting: u32,
+}
+
+const _: () = assert!(size_of::<Hot>() == 64);
+
+/// A communicator of one local rank.
+#[repr(C)]
+pub struct Communicator {
+    hot: Hot,
+    size: u32,
+    gid: Gid,
+    group: Group,
+    coll: CollStack,
+    /// How many communicators were made of this one; equal in all its ranks.
+    children: AtomicU64,
+    text: Mutex<Text>,
+    closed: AtomicBool,
+    /// Keeps what `hot.instance` points to alive.
+    instance: Arc<Instance>,
+    /// What the PML's `CommDesc` points to.
+    _peers: Peers,
+}
+
+struct Text {
+    name: String,
+    info: Info,
+}
+
+struct Peers {
+    procs: Box<[u32]>,
+    endpoints: Box<[u16]>,
+    matching: String,
+}
+
+// SAFETY: raw pointers are to the PML's objects, which all threads may use, and to the instance that
+// `instance` keeps alive.
+unsafe impl Send for Communicator {}
+// SAFETY: as above.
+unsafe impl Sync for Communicator {}
+
+/// What a new communicator is made of.
+pub(crate) struct Plan {
+    pub gid: Gid,
+    pub group: Group,
+    pub name: String,
+    pub info: Info,
+    /// An index all processes know without asking (world, self).
+    pub fixed_index: Option<u32>,
+}
+
+/// Info key that names the matching engine of a communicator.
+const MATCHING_KEY: &str = "oxmpi_matching";
+
+/// The standard's assertions among the hints (MPI 5.0 §7.4.4), as the PML takes them.
+fn assertions(info: &Info) -> u32 {
+    [
+        ("mpi_assert_no_any_tag", assert_flag::NO_ANY_TAG),
+        ("mpi_assert_no_any_source", assert_flag::NO_ANY_SOURCE),
+        ("mpi_assert_exact_length", assert_flag::EXACT_LENGTH),
+        ("mpi_assert_allow_overtaking", assert_flag::ALLOW_OVERTAKING),
+    ]
+    .iter()
+    .filter(|(key, _)| info.is_true(key))
+    .fold(0, |flags, (_, bit)| flags | bit)
+}
+
+impl Communicator {
+    /// Makes it known to the PML and asks the collective components. The calling rank is a member.
+    pub(crate) fn make(instance: &Arc<Instance>, plan: Plan) -> Result<Arc<Communicator>, Error> {
+        let Some(rank) = plan.group.rank() else {
+            return Err(Error::new(ErrorKind::Intern, "a communicator is made for a rank outside its group"));
+        };
+        let Some(pml) = instance.pml() else {
+            return Err(Error::new(ErrorKind::Intern, "there is no point-to-point layer"));
+        };
+        let members = plan.group.members();
+        let peers = Peers {
+            procs: members.iter().map(|m| m.proc).collect(),
+            endpoints: members.iter().map(|m| m.endpoint).collect(),
+            matching: plan.info.get(MATCHING_KEY).unwrap_or_default().to_owned(),
+        };
+        let several = peers.endpoints.iter().any(|&e| e != 0);
+        let desc = CommDesc {
+            size: size_of::<CommDesc>() as u32,
+            flags: assertions(&plan.info),
+            gid: plan.gid,
+            my_rank: rank as i32,
+            num_peers: plan.group.size(),
+            procs: peers.procs.as_ptr(),
+            endpoints: if several { peers.endpoints.as_ptr() } else { null() },
+            my_endpoint: plan.group.me().endpoint,
+            has_fixed_index: plan.fixed_index.is_some().into(),
+            fixed_index: plan.fixed_index.unwrap_or(0),
+            matching: StrRef::of(&peers.matching),
+        };
+        let mut comm = null_mut();
+        let status = (pml.table.add_comm)(pml.state, &desc, &mut comm);
+        if status.is_err() {
+            return Err(Error::status(status, "the point-to-point layer does not take the communicator"));
+        }
+        let hot = Hot {
+            state: pml.state,
+            comm,
+            send: pml.table.send,
+            isend: pml.table.isend,
+            recv: pml.table.recv,
+            irecv: pml.table.irecv,
+            instance: Arc::as_ptr(instance),
+            rank,
+            counting: instance.counting().into(),
+        };
+        let communicator = Arc::new(Communicator {
+            hot,
+            size: plan.group.size(),
+            gid: plan.gid,
+            coll: CollStack::build(instance, plan.group.size(), rank, &plan.name),
+            group: plan.group,
+            children: AtomicU64::new(0),
+            text: Mutex::new(Text { name: plan.name, info: plan.info }),
+            closed: AtomicBool::new(false),
+            instance: instance.clone(),
+            _peers: peers,
+        });
+        instance.remember(&communicator);
+        Ok(communicator)
+    }
+
+    /// Gives everything back to the components; later calls do nothing.
+    pub(crate) fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) || self.instance.in_child() {
+            return;
+        }
+        self.coll.free();
+        if let Some(pml) = self.instance.pml() {
+            let status = (pml.table.del_comm)(pml.state, self.hot.comm);
+            if status.is_err() {
+                self.instance.logger().warn("pml", &format!("communicator {}: {status}", self.name()));
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn rank(&self) -> u32 {
+        self.hot.rank
+    }
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+    pub fn gid(&self) -> Gid {
+        self.gid
+    }
+    #[inline(always)]
+    pub fn instance(&self) -> &Instance {
+        &self.instance
+    }
+    pub(crate) fn shared_instance(&self) -> &Arc<Instance> {
+        &self.instance
+    }
+    pub(crate) fn next_child(&self) -> u64 {
+        self.children.fetch_add(1, Ordering::Relaxed)
+    }
+    pub fn info(&self) -> Info {
+        self.text.lock().info.clone()
+    }
+    /// Adds hints. Assertions take effect in communicators duplicated from this one: the PML learns
+    /// them when a communicator is made.
+    pub fn set_info(&self, info: &Info) {
+        self.text.lock().info.merge(info);
+    }
+    pub fn name(&self) -> String {
+        self.text.lock().name.clone()
+    }
+    pub fn set_name(&self, name: &str) {
+        name.clone_into(&mut self.text.lock().name);
+    }
+    /// What [`RequestHeader::comm`] holds: the address of this communicator.
+    #[inline(always)]
+    pub fn host_comm_ptr(&self) -> *mut c_void {
+        self as *const Communicator as *mut c_void
+    }
+
+    #[inline(always)]
+    fn note(&self, thread: *mut ThreadCtx, counter: Counter) {
+        if self.hot.counting != 0 {
+            // SAFETY: callers pass their own context.
+            unsafe { spc::count(thread, counter) }
+        }
+    }
+
+    #[inline(always)]
+    fn send_args(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *const u8,
+        count: u64,
+        dtype: &TypeDesc,
+        dst: i32,
+        tag: i32,
+        mode: u32,
+    ) -> SendArgs {
+        SendArgs {
+            comm: self.hot.comm,
+            thread,
+            buf,
+            count,
+            dtype,
+            dst,
+            tag,
+            mode,
+            reserved: 0,
+            host_comm: self.host_comm_ptr(),
+        }
+    }
+
+    #[inline(always)]
+    fn recv_args(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *mut u8,
+        count: u64,
+        dtype: &TypeDesc,
+        src: i32,
+        tag: i32,
+    ) -> RecvArgs {
+        let host_comm = self.host_comm_ptr();
+        RecvArgs { comm: self.hot.comm, thread, buf, count, dtype, src, tag, host_comm }
+    }
+
+    /// Blocking send; `mode` is one of [`oxmpi_pml::mode`].
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
+    pub fn send(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *const u8,
+        count: u64,
+        dtype: &TypeDesc,
+        dst: i32,
+        tag: i32,
+        mode: u32,
+    ) -> Status {
+        self.note(thread, Counter::Send);
+        self.quiet_send(thread, buf, count, dtype, dst, tag, mode)
+    }
+
+    /// [`Self::send`] on the library's own account: not counted.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
+    pub(crate) fn quiet_send(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *const u8,
+        count: u64,
+        dtype: &TypeDesc,
+        dst: i32,
+        tag: i32,
+        mode: u32,
+    ) -> Status {
+        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+        let mut req = null_mut();
+        let status = (self.hot.send)(self.hot.state, &args, &mut req);
+        if status != Status::PENDING {
+            return status;
+        }
+        self.finish(thread, req).error
+    }
+
+    /// Nonblocking send. The request may be complete already.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
+    pub fn isend(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *const u8,
+        count: u64,
+        dtype: &TypeDesc,
+        dst: i32,
+        tag: i32,
+        mode: u32,
+    ) -> Result<*mut RequestHeader, Status> {
+        self.note(thread, Counter::Isend);
+        self.quiet_isend(thread, buf, count, dtype, dst, tag, mode)
+    }
+
+    /// [`Self::isend`] on the library's own account: not counted.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
+    pub(crate) fn quiet_isend(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *const u8,
+        count: u64,
+        dtype: &TypeDesc,
+        dst: i32,
+        tag: i32,
+        mode: u32,
+    ) -> Result<*mut RequestHeader, Status> {
+        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+        let mut req = null_mut();
+        let status = (self.hot.isend)(self.hot.state, &args, &mut req);
+        if status.is_err() { Err(status) } else { Ok(req) }
+    }
+
+    /// Blocking receive. OK: `status` is filled, look at its `error` (TRUNCATED, for one); a
+    /// failure: nothing was received.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
+    pub fn recv(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *mut u8,
+        count: u64,
+        dtype: &TypeDesc,
+        src: i32,
+        tag: i32,
+        status: &mut MsgStatus,
+    ) -> Status {
+        self.note(thread, Counter::Recv);
+        self.quiet_recv(thread, buf, count, dtype, src, tag, status)
+    }
+
+    /// [`Self::recv`] on the library's own account: not counted.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
+    pub(crate) fn quiet_recv(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *mut u8,
+        count: u64,
+        dtype: &TypeDesc,
+        src: i32,
+        tag: i32,
+        status: &mut MsgStatus,
+    ) -> Status {
+        let args = self.recv_args(thread, buf, count, dtype, src, tag);
+        let mut req = null_mut();
+        let answer = (self.hot.recv)(self.hot.state, &args, status, &mut req);
+        if answer != Status::PENDING {
+            return answer;
+        }
+        *status = self.finish(thread, req);
+        Status::OK
+    }
+
+    /// Nonblocking receive.
+    #[inline]
+    pub fn irecv(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *mut u8,
+        count: u64,
+        dtype: &TypeDesc,
+        src: i32,
+        tag: i32,
+    ) -> Result<*mut RequestHeader, Status> {
+        self.note(thread, Counter::Irecv);
+        self.quiet_irecv(thread, buf, count, dtype, src, tag)
+    }
+
+    /// [`Self::irecv`] on the library's own account: not counted.
+    #[inline]
+    pub(crate) fn quiet_irecv(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *mut u8,
+        count: u64,
+        dtype: &TypeDesc,
+        src: i32,
+        tag: i32,
+    ) -> Result<*mut RequestHeader, Status> {
+        let args = self.recv_args(thread, buf, count, dtype, src, tag);
+        let mut req = null_mut();
+        let status = (self.hot.irecv)(self.hot.state, &args, &mut req);
+        if status.is_err() { Err(status) } else { Ok(req) }
+    }
+
+    /// Waits for a request that nobody else knows, takes its status and gives it back.
+    #[inline(always)]
+    fn finish(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> MsgStatus {
+        // SAFETY: `self.instance` keeps it alive.
+        unsafe { &*self.hot.instance }.wait(thread, req);
+        // SAFETY: the request is complete and ours until it is released.
+        unsafe {
+            let status = (*req).status;
+            ((*(*req).ops).release)(req);
+            status
+        }
+    }
+
+    /// Persistent send, inactive.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send_init")]
+    pub fn send_init(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *const u8,
+        count: u64,
+        dtype: &TypeDesc,
+        dst: i32,
+        tag: i32,
+        mode: u32,
+    ) -> Result<*mut RequestHeader, Status> {
+        let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
+        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+        let mut req = null_mut();
+        let status = (pml.table.send_init)(pml.state, &args, &mut req);
+        if status.is_err() { Err(status) } else { Ok(req) }
+    }
+
+    /// Persistent receive, inactive.
+    pub fn recv_init(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *mut u8,
+        count: u64,
+        dtype: &TypeDesc,
+        src: i32,
+        tag: i32,
+    ) -> Result<*mut RequestHeader, Status> {
+        let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
+        let args = self.recv_args(thread, buf, count, dtype, src, tag);
+        let mut req = null_mut();
+        let status = (pml.table.recv_init)(pml.state, &args, &mut req);
+        if status.is_err() { Err(status) } else { Ok(req) }
+    }
+
+    /// Looks once for a message; `message` null: it stays where it is.
+    fn look(
+        &self,
+        thread: *mut ThreadCtx,
+        src: i32,
+        tag: i32,
+        status: &mut MsgStatus,
+        message: *mut *mut Message,
+    ) -> Result<bool, Status> {
+        let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
+        let args = self.recv_args(thread, null_mut(), 0, self.instance.byte_type(), src, tag);
+        let answer = (pml.table.probe)(pml.state, &args, status, message);
+        if answer.is_err() { Err(answer) } else { Ok(answer == Status::OK) }
+    }
+
+    /// Progresses once, then looks.
+    pub fn iprobe(
+        &self,
+        thread: *mut ThreadCtx,
+        src: i32,
+        tag: i32,
+        status: &mut MsgStatus,
+    ) -> Result<bool, Status> {
+        self.note(thread, Counter::Iprobe);
+        self.instance.progress(thread);
+        self.look(thread, src, tag, status, null_mut())
+    }
+
+    /// Blocks until there is a message.
+    pub fn probe(&self, thread: *mut ThreadCtx, src: i32, tag: i32, status: &mut MsgStatus) -> Status {
+        self.note(thread, Counter::Probe);
+        let mut found = Ok(false);
+        self.instance.wait_until(thread, || {
+            found = self.look(thread, src, tag, status, null_mut());
+            found != Ok(false)
+        });
+        found.err().unwrap_or(Status::OK)
+    }
+
+    /// As `iprobe`, and takes the message out of matching.
+    pub fn improbe(
+        &self,
+        thread: *mut ThreadCtx,
+        src: i32,
+        tag: i32,
+        status: &mut MsgStatus,
+    ) -> Result<Option<*mut Message>, Status> {
+        self.note(thread, Counter::Iprobe);
+        self.instance.progress(thread);
+        let mut message = null_mut();
+        Ok(self.look(thread, src, tag, status, &mut message)?.then_some(message))
+    }
+
+    /// As `probe`, and takes the message out of matching.
+    pub fn mprobe(
+        &self,
+        thread: *mut ThreadCtx,
+        src: i32,
+        tag: i32,
+        status: &mut MsgStatus,
+    ) -> Result<*mut Message, Status> {
+        self.note(thread, Counter::Probe);
+        let mut message = null_mut();
+        let mut found = Ok(false);
+        self.instance.wait_until(thread, || {
+            found = self.look(thread, src, tag, status, &mut message);
+            found != Ok(false)
+        });
+        found.map(|_| message)
+    }
+
+    /// Receives a message that `improbe` or `mprobe` took out.
+    pub fn imrecv(
+        &self,
+        thread: *mut ThreadCtx,
+        message: *mut Message,
+        buf: *mut u8,
+        count: u64,
+        dtype: &TypeDesc,
+    ) -> Result<*mut RequestHeader, Status> {
+        self.note(thread, Counter::Mrecv);
+        let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
+        let args = self.recv_args(thread, buf, count, dtype, oxmpi_pml::ANY_SOURCE, oxmpi_pml::ANY_TAG);
+        let mut req = null_mut();
+        let status = (pml.table.imrecv)(pml.state, message, &args, &mut req);
+        if status.is_err() { Err(status) } else { Ok(req) }
+    }
+}
+
+/// Collectives: who does them was decided when the communicator was made.
+macro_rules! collectives {
+    ($($name:ident, $counter:ident, $slot:ident;)*) => {
+        impl Communicator {
+            $(
+                #[doc = concat!("The collective `", stringify!($name), "`, by the component chosen for this communicator.")]
+                #[inline]
+                pub fn $name(&self, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
+                    self.note(thread, Counter::$counter);
+                    self.coll.run(crate::coll::Slot::$slot, self, thread, args)
+                }
+            )*
+        }
+    };
+}
+
+collectives! {
+    barrier, Barrier, Barrier;
+    bcast, Bcast, Bcast;
+    reduce, Reduce, Reduce;
+    allreduce, Allreduce, Allreduce;
+    allgather, Allgather, Allgather;
+    gather, Gather, Gather;
+    scatter, Scatter, Scatter;
+    alltoall, Alltoall, Alltoall;
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl std::fmt::Debug for Communicator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (rank {} of {})", self.name(), self.rank(), self.size)
+    }
+}

@@ -1,0 +1,105 @@
+//! What the host says when it cannot do what was asked: an MPI error class and a sentence.
+//!
+//! Sentences are written for the person at the terminal; they name the thing, its value and what
+//! would have been right. Below the host only [`Status`] codes travel.
+
+use oxmpi_mca::Status;
+
+/// MPI's error classes as far as the host gives them (MPI 5.0 §9.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    Buffer,
+    Count,
+    Type,
+    Tag,
+    Comm,
+    Rank,
+    Request,
+    Root,
+    Group,
+    Op,
+    Arg,
+    Truncate,
+    Other,
+    Intern,
+    Info,
+    NoMem,
+    Unsupported,
+    ProcAborted,
+}
+
+impl ErrorKind {
+    /// The class's number in MPI's standard ABI (MPI 5.0 §20).
+    pub const fn class(self) -> i32 {
+        match self {
+            ErrorKind::Buffer => 1,
+            ErrorKind::Count => 2,
+            ErrorKind::Type => 3,
+            ErrorKind::Tag => 4,
+            ErrorKind::Comm => 5,
+            ErrorKind::Rank => 6,
+            ErrorKind::Request => 7,
+            ErrorKind::Root => 8,
+            ErrorKind::Group => 9,
+            ErrorKind::Op => 10,
+            ErrorKind::Arg => 13,
+            ErrorKind::Truncate => 15,
+            ErrorKind::Other => 16,
+            ErrorKind::Intern => 17,
+            ErrorKind::Info => 34,
+            ErrorKind::NoMem => 39,
+            ErrorKind::Unsupported => 55,
+            ErrorKind::ProcAborted => 58,
+        }
+    }
+
+    /// The class a component's status belongs to.
+    pub const fn of(status: Status) -> ErrorKind {
+        match status {
+            Status::TRUNCATED => ErrorKind::Truncate,
+            Status::NOT_SUPPORTED => ErrorKind::Unsupported,
+            Status::BAD_PARAM => ErrorKind::Arg,
+            Status::OUT_OF_MEMORY | Status::NO_RESOURCE => ErrorKind::NoMem,
+            Status::PEER_FAILED => ErrorKind::ProcAborted,
+            Status::INTERNAL | Status::PANICKED => ErrorKind::Intern,
+            _ => ErrorKind::Other,
+        }
+    }
+}
+
+/// A class and a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    pub kind: ErrorKind,
+    pub message: String,
+}
+
+impl Error {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into() }
+    }
+
+    /// Something a component could not do: `what` says in whose service.
+    pub fn status(status: Status, what: &str) -> Error {
+        Error { kind: ErrorKind::of(status), message: format!("{what}: {status}") }
+    }
+
+    /// MPI's error class.
+    pub fn class(&self) -> i32 {
+        self.kind.class()
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<oxmpi_mca_params::ParamError> for Error {
+    fn from(e: oxmpi_mca_params::ParamError) -> Error {
+        Error::new(ErrorKind::Other, e.to_string())
+    }
+}

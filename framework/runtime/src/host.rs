@@ -1,0 +1,261 @@
+//! The table the host gives to components.
+//!
+//! Each component gets a table of its own whose `instance` points to its [`ComponentCtx`], so that the
+//! host knows who is calling (two components of different frameworks may have the same name); all
+//! else in it is the same for all. Table and context live as long as the instance: from before `open`
+//! until after `finalize`.
+//!
+//! Functions in here may be called from any thread. None of them runs user code.
+
+use crate::accept::{Accepted, Framework};
+use crate::instance::Instance;
+use crate::params::Values;
+use crate::progress::sync::SyncObject;
+use oxmpi_mca::host::ProgressFn;
+use oxmpi_mca::{
+    ABI_MINOR, AmEntry, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+};
+use parking_lot::Mutex;
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+
+/// The receivers of active messages, by tag. Rows are written while nothing is received yet (before
+/// the first progress; contract of `HostTable::am_table`), one writer at a time.
+pub(crate) struct AmTable {
+    rows: Box<UnsafeCell<[AmEntry; 256]>>,
+    /// Which rows somebody has taken.
+    taken: Mutex<[bool; 256]>,
+}
+
+// SAFETY: see the type's text.
+unsafe impl Send for AmTable {}
+// SAFETY: as above.
+unsafe impl Sync for AmTable {}
+
+impl AmTable {
+    pub fn new() -> AmTable {
+        let nobody = AmEntry { receive: unclaimed, ctx: std::ptr::null_mut() };
+        AmTable { rows: Box::new(UnsafeCell::new([nobody; 256])), taken: Mutex::new([false; 256]) }
+    }
+
+    /// Unclaimed rows report to this instance.
+    pub fn report_to(&self, instance: *const Instance) {
+        let taken = self.taken.lock();
+        for (tag, taken) in taken.iter().enumerate() {
+            if !taken {
+                // SAFETY: no message arrives yet, and the lock is held.
+                unsafe { (*self.rows.get())[tag].ctx = instance as *mut c_void };
+            }
+        }
+    }
+
+    pub fn as_ptr(&self) -> *const AmEntry {
+        self.rows.get().cast()
+    }
+
+    fn set(&self, tag: u8, entry: AmEntry) -> Status {
+        let mut taken = self.taken.lock();
+        if std::mem::replace(&mut taken[tag as usize], true) {
+            return Status::BAD_PARAM;
+        }
+        // SAFETY: no message arrives yet (contract), and the lock is held.
+        unsafe { (*self.rows.get())[tag as usize] = entry };
+        Status::OK
+    }
+}
+
+/// A message with a tag nobody takes: the sender speaks another language.
+extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) {
+    // SAFETY: `report_to` set the instance; the message is valid during the call.
+    let (instance, proc) = unsafe { (&*(ctx as *const Instance), (*msg).proc) };
+    instance.peer_error(
+        "btl",
+        "am",
+        proc,
+        true,
+        "sent an active message with a tag that nobody has registered",
+    );
+}
+
+/// What the host knows about an opened component.
+pub(crate) struct ComponentCtx {
+    instance: *const Instance,
+    pub framework: Framework,
+    pub name: &'static str,
+    pub place: String,
+    help: &'static str,
+    pub values: Values,
+    pub table: HostTable,
+    /// The last thing it said, for the error if it does not open.
+    last_words: Mutex<String>,
+}
+
+// SAFETY: the raw pointers are to the instance, which outlives the context, and to things of it that may
+// be used from any thread.
+unsafe impl Send for ComponentCtx {}
+// SAFETY: as above.
+unsafe impl Sync for ComponentCtx {}
+
+impl ComponentCtx {
+    pub fn new(instance: &Instance, component: &Accepted, values: Values) -> Box<ComponentCtx> {
+        let mut ctx = Box::new(ComponentCtx {
+            instance,
+            framework: component.framework,
+            name: component.name,
+            place: component.place.clone(),
+            help: component.help,
+            values,
+            table: table(instance),
+            last_words: Mutex::default(),
+        });
+        ctx.table.instance = (&raw mut *ctx).cast();
+        ctx
+    }
+
+    pub fn last_words(&self) -> String {
+        self.last_words.lock().clone()
+    }
+}
+
+fn table(instance: &Instance) -> HostTable {
+    HostTable {
+        size: size_of::<HostTable>() as u32,
+        abi_minor: ABI_MINOR.into(),
+        instance: std::ptr::null_mut(),
+        job: instance.job(),
+        threaded: instance.threaded_word(),
+        cris: instance.cris().as_ptr(),
+        num_cris: instance.cris().len() as u32,
+        reserved: 0,
+        am_table: instance.am_table().as_ptr(),
+        log,
+        help,
+        fatal,
+        am_register,
+        progress_register,
+        progress_unregister,
+        progress,
+        sync_update,
+        request_slot,
+        wait,
+        exchange_put,
+        exchange_get,
+        peer_error,
+    }
+}
+
+/// The calling component and its instance.
+macro_rules! at {
+    ($ctx:expr) => {{
+        // SAFETY: a component passes back the `instance` of its own table, which lives as long as it.
+        let ctx = unsafe { &*($ctx as *const ComponentCtx) };
+        // SAFETY: the instance outlives its components' contexts.
+        (ctx, unsafe { &*ctx.instance })
+    }};
+}
+
+/// A component's text, made harmless: what is not UTF-8 is said to be so.
+macro_rules! text {
+    ($s:expr) => {
+        // SAFETY: a component's text is readable during the call.
+        unsafe { $s.get() }.unwrap_or("(text that is not UTF-8)")
+    };
+}
+
+extern "C" fn log(ctx: *mut c_void, level: i32, component: StrRef, message: StrRef) {
+    let (ctx, instance) = at!(ctx);
+    let (component, message) = (text!(component), text!(message));
+    message.clone_into(&mut ctx.last_words.lock());
+    let framework = ctx.framework.name();
+    instance.logger().line(framework, level, &format!("{framework}:{component}"), message);
+}
+
+extern "C" fn help(ctx: *mut c_void, _component: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
+    let (ctx, instance) = at!(ctx);
+    // SAFETY: the component passes `len` texts.
+    let args: Vec<&str> = unsafe { args.get() }.iter().map(|a| text!(a)).collect();
+    let who = format!("{}:{}", ctx.framework.name(), ctx.name);
+    instance.show_help(&who, ctx.help, text!(topic), &args);
+}
+
+extern "C" fn fatal(ctx: *mut c_void, component: StrRef, message: StrRef) -> ! {
+    let (ctx, instance) = at!(ctx);
+    let message = format!("{}:{}: {}", ctx.framework.name(), text!(component), text!(message));
+    instance.abort(1, &message)
+}
+
+extern "C" fn am_register(ctx: *mut c_void, tag: u8, entry: AmEntry) -> Status {
+    at!(ctx).1.am_table().set(tag, entry)
+}
+
+extern "C" fn progress_register(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void, high: u32) -> Status {
+    at!(ctx).1.engine.register(f, arg, high != 0)
+}
+
+extern "C" fn progress_unregister(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void) -> Status {
+    at!(ctx).1.engine.unregister(f, arg)
+}
+
+extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
+    at!(ctx).1.progress(thread)
+}
+
+extern "C" fn sync_update(_: *mut c_void, sync: usize) {
+    // SAFETY: the component found it in the completion word of the request it completed; only
+    // `progress::wait` attaches, and what it attaches are sync objects.
+    unsafe { SyncObject::update(std::ptr::with_exposed_provenance(sync), 1) }
+}
+
+extern "C" fn request_slot(ctx: *mut c_void, req: *mut RequestHeader) -> Status {
+    match at!(ctx).1.requests().insert(req) {
+        Ok(_) => Status::OK,
+        Err(status) => status,
+    }
+}
+
+extern "C" fn wait(ctx: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
+    at!(ctx).1.wait(thread, req);
+    // SAFETY: a complete request of the caller.
+    unsafe { (*req).status.error }
+}
+
+extern "C" fn exchange_put(ctx: *mut c_void, _component: StrRef, data: SliceRef<u8>) -> Status {
+    let (ctx, instance) = at!(ctx);
+    // SAFETY: the component passes `len` bytes.
+    instance.exchange_put(&exchange_key(ctx), unsafe { data.get() });
+    Status::OK
+}
+
+extern "C" fn exchange_get(
+    ctx: *mut c_void,
+    _component: StrRef,
+    proc: u32,
+    data: *mut u8,
+    len: *mut usize,
+) -> Status {
+    let (ctx, instance) = at!(ctx);
+    let blob = match instance.exchange_get(proc, &exchange_key(ctx)) {
+        Ok(Some(blob)) => blob,
+        Ok(None) => return Status::NOT_FOUND,
+        Err(_) => return Status::PEER_FAILED,
+    };
+    // SAFETY: `len` is the component's in-out pointer, `data` has as many bytes as it says.
+    unsafe {
+        let room = *len;
+        *len = blob.len();
+        if blob.len() > room {
+            return Status::NO_RESOURCE;
+        }
+        std::ptr::copy_nonoverlapping(blob.as_ptr(), data, blob.len());
+    }
+    Status::OK
+}
+
+fn exchange_key(ctx: &ComponentCtx) -> String {
+    format!("{}.{}", ctx.framework.name(), ctx.name)
+}
+
+extern "C" fn peer_error(ctx: *mut c_void, _component: StrRef, proc: u32, fatal: u32, message: StrRef) {
+    let (ctx, instance) = at!(ctx);
+    instance.peer_error(ctx.framework.name(), ctx.name, proc, fatal != 0, text!(message));
+}

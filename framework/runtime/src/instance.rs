@@ -1,0 +1,537 @@
+//! One instance is one rank: everything an MPI process has hangs on it, nothing is outside.
+//!
+//! **Start**, in this order, and why:
+//! 1. wire-up: who am I (one round trip to the node daemon, or alone);
+//! 2. parameters from all sources; the host declares its own;
+//! 3. choice: component files are found, the allowed ones loaded and checked; each declares its
+//!    parameters, so that a wrong value stops the start before anything is opened;
+//! 4. the instance itself comes to be (components get pointers into it, so it does not move: `Arc`);
+//! 5. `open` of the BTLs, then the PMLs (the best stays), then the collectives;
+//! 6. addresses, if a component published any: commit, and wait for all;
+//! 7. the PML gets the BTLs, best first, and becomes the progress function;
+//! 8. MPI_COMM_SELF and MPI_COMM_WORLD. No message is sent: a start costs one round trip.
+//!
+//! **End**: what is queued is sent (`flush`), communicators are closed, then PML, BTLs and collectives
+//! finalized, the keeper told. Components are never unloaded. An instance that is dropped without
+//! `finalize` closes its components without waiting for anybody.
+//!
+//! **fork.** The child of a rank owns nothing: `finalize` and drop do nothing in another process than the
+//! one that started the instance.
+//!
+//! **Who holds whom.** Communicators hold the instance; the instance holds world and self until it is
+//! finalized, and knows the others weakly, to close them then.
+
+use crate::accept::{CollComponent, Pml};
+use crate::communicator::{Communicator, Plan};
+use crate::error::{Error, ErrorKind};
+use crate::gid::{self, Gid};
+use crate::group::{Group, ProcId};
+use crate::help;
+use crate::host::AmTable;
+use crate::info::Info;
+use crate::log::Logger;
+use crate::open::Parts;
+use crate::params::{self, HostParams};
+use crate::progress::sync::Waiters;
+use crate::progress::wait::Patience;
+use crate::progress::{Engine, Rise};
+use crate::request::Table;
+use crate::select::Chooser;
+use crate::spc;
+use crate::thread::{Level, Threads};
+use crate::wireup;
+use oxmpi_datatype::{Base, Run, TypeDesc, flag};
+use oxmpi_mca::host::Cri;
+use oxmpi_mca::{Descriptor, JobInfo, SliceRef, Status, ThreadCtx};
+use oxmpi_mca_params::{Resolved, Resolver};
+use parking_lot::Mutex;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// What an instance is started with.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Searched first to last, behind `mca_base_component_path`.
+    pub component_dirs: Vec<PathBuf>,
+    /// Linked-in components. A linked-in one wins over a file of the same name.
+    pub builtin: Vec<*const Descriptor>,
+    /// The thread level asked for.
+    pub level: Level,
+    pub wireup: wireup::Source,
+    /// Set on top of all other sources.
+    pub params: Vec<(String, String)>,
+}
+
+/// One rank.
+#[repr(C)]
+pub struct Instance {
+    // What a message touches, first.
+    /// 1 at level MULTIPLE; components read it through the host table.
+    threaded: AtomicU32,
+    level: AtomicU32,
+    main: *mut ThreadCtx,
+    pub(crate) engine: Engine,
+    pub(crate) rise: Rise,
+    pub(crate) patience: Patience,
+    pub(crate) waiters: Waiters,
+    /// 1 while this kernel is thought to wait for two words at once.
+    pub(crate) two_words: AtomicU32,
+    parts: OnceLock<Parts>,
+    requests: Table,
+    threads: Threads,
+    job: JobInfo,
+    cris: Box<[Cri]>,
+    am: AmTable,
+    byte: Box<ByteType>,
+    client: wireup::Client,
+    resolver: Resolver,
+    params: HostParams,
+    logger: Logger,
+    counting: bool,
+    raising: Mutex<()>,
+    /// Something was published, so addresses are exchanged.
+    published: AtomicBool,
+    fresh: AtomicU64,
+    pid: u32,
+    finalized: AtomicBool,
+    predefined: Mutex<Option<Predefined>>,
+    live: Mutex<Vec<Weak<Communicator>>>,
+}
+
+struct Predefined {
+    world: Arc<Communicator>,
+    self_comm: Arc<Communicator>,
+}
+
+// SAFETY: `main` is a context that only the thread it belongs to writes; all else is Sync by itself.
+unsafe impl Send for Instance {}
+// SAFETY: as above.
+unsafe impl Sync for Instance {}
+
+/// The type of the host's own messages.
+struct ByteType {
+    run: Run,
+    desc: TypeDesc,
+}
+
+// SAFETY: immutable; `desc` points to `run` beside it.
+unsafe impl Send for ByteType {}
+// SAFETY: as above.
+unsafe impl Sync for ByteType {}
+
+impl ByteType {
+    fn new() -> Box<ByteType> {
+        let run = Run { disp: 0, len: 1, count: 1, stride: 1 };
+        let desc = TypeDesc {
+            size: size_of::<TypeDesc>() as u32,
+            flags: flag::CONTIGUOUS | flag::PREDEFINED | flag::COMMITTED,
+            packed: 1,
+            lb: 0,
+            extent: 1,
+            true_lb: 0,
+            true_extent: 1,
+            base: Base::BYTE,
+            refs: oxmpi_mca::sync::AtomicU32::new(1),
+            elements: 1,
+            runs: SliceRef { ptr: std::ptr::null(), len: 0 },
+            free: None,
+        };
+        let mut byte = Box::new(ByteType { run, desc });
+        byte.desc.runs = SliceRef { ptr: &raw const byte.run, len: 1 };
+        byte
+    }
+}
+
+impl From<wireup::Error> for Error {
+    fn from(e: wireup::Error) -> Error {
+        Error::new(ErrorKind::Other, e.message)
+    }
+}
+
+/// What a component sees of the job's facts.
+fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
+    let facts = client.facts();
+    JobInfo {
+        size: size_of::<JobInfo>() as u32,
+        rank: facts.rank,
+        job_size: facts.size,
+        node: facts.node,
+        local_rank: facts.local_rank,
+        local_size: facts.local_size(),
+        job_id: facts.job_id,
+        segment_fd: client.segment().as_raw_fd(),
+        oversubscribed: (facts.oversubscribed || params.yield_when_idle).into(),
+        cores: facts.cores,
+        keeper_pid: facts.keeper_pid,
+    }
+}
+
+impl Instance {
+    /// Starts a rank.
+    pub fn start(config: Config) -> Result<Arc<Instance>, Error> {
+        let client = config.wireup.client()?;
+        let facts = client.facts();
+        let mut resolver = Resolver::from_environment().with(config.params);
+        let logger = Logger::new(&mut resolver, &facts.hostname, facts.rank)?;
+        let params = params::host_params(&mut resolver)?;
+        let show = |topic: &str, args: &[&str]| show_help(&client, "runtime", help::HOST, topic, args);
+        let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &show };
+        // SAFETY: `Config::builtin` holds descriptors of linked-in components.
+        let chosen = unsafe { chooser.choose(&config.builtin, &config.component_dirs)? };
+        let mut components = Vec::new();
+        for c in chosen {
+            let values = params::component_params(&mut resolver, &c.component)?;
+            components.push((c, values));
+        }
+        warn_unknown(&resolver, &show, facts.rank);
+        let instance = Arc::new(Instance::assemble(client, resolver, params, logger, config.level));
+        instance.am.report_to(Arc::as_ptr(&instance));
+        let parts = Parts::open(&instance, components)?;
+        if instance.parts.set(parts).is_err() {
+            return Err(Error::new(ErrorKind::Intern, "the components were opened twice"));
+        }
+        instance.connect()?;
+        Ok(instance)
+    }
+
+    fn assemble(
+        client: wireup::Client,
+        resolver: Resolver,
+        params: HostParams,
+        logger: Logger,
+        level: Level,
+    ) -> Instance {
+        let job = job_info(&client, &params);
+        let counting = params.spc_dump || !params.spc_attach.is_empty();
+        let threads = Threads::new(params.num_cris, if counting { spc::NAMES.len() } else { 0 });
+        Instance {
+            threaded: AtomicU32::new((level == Level::Multiple).into()),
+            level: AtomicU32::new(level as u32),
+            main: threads.attach(),
+            engine: Engine::new(),
+            rise: Rise::default(),
+            patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
+            waiters: Waiters::new(),
+            two_words: AtomicU32::new(1),
+            parts: OnceLock::new(),
+            requests: Table::new(),
+            threads,
+            job,
+            cris: (0..params.num_cris).map(|_| Cri::default()).collect(),
+            am: AmTable::new(),
+            byte: ByteType::new(),
+            client,
+            resolver,
+            params,
+            logger,
+            counting,
+            raising: Mutex::new(()),
+            published: AtomicBool::new(false),
+            fresh: AtomicU64::new(0),
+            pid: std::process::id(),
+            finalized: AtomicBool::new(false),
+            predefined: Mutex::new(None),
+            live: Mutex::default(),
+        }
+    }
+
+    /// Steps 6 to 8 of the start.
+    fn connect(self: &Arc<Instance>) -> Result<(), Error> {
+        if self.published.load(Ordering::Relaxed) {
+            self.client.commit()?;
+            self.client.fence()?;
+        }
+        let Some(parts) = self.parts.get() else {
+            return Err(Error::new(ErrorKind::Intern, "there are no components"));
+        };
+        let (pml, btls) = (&parts.pml, parts.btl_pointers());
+        let status = (pml.table.enable)(pml.state, SliceRef { ptr: btls.as_ptr(), len: btls.len() });
+        if status.is_err() {
+            return Err(Error::status(status, "the point-to-point layer does not start"));
+        }
+        if self.threaded() {
+            let status = (pml.table.threads_begin)(pml.state);
+            if status.is_err() {
+                return Err(Error::status(status, "the point-to-point layer does not take several threads"));
+            }
+        }
+        self.engine.register(pml.table.progress, pml.state, true);
+        let (job_id, me) = (self.job.job_id, self.me());
+        let members = (0..self.job.job_size).map(|proc| ProcId { proc, endpoint: 0 }).collect();
+        let plan = |gid, members, name: &str, index| Plan {
+            gid,
+            group: Group::new(members, me),
+            name: name.to_owned(),
+            info: Info::new(),
+            fixed_index: Some(index),
+        };
+        let world = Communicator::make(self, plan(gid::world(job_id), members, "MPI_COMM_WORLD", 0))?;
+        let own = gid::self_comm(job_id, me.proc, me.endpoint);
+        let self_comm = Communicator::make(self, plan(own, vec![me], "MPI_COMM_SELF", 1))?;
+        *self.predefined.lock() = Some(Predefined { world, self_comm });
+        Ok(())
+    }
+
+    /// This rank.
+    pub fn me(&self) -> ProcId {
+        ProcId { proc: self.job.rank, endpoint: 0 }
+    }
+    pub fn job(&self) -> &JobInfo {
+        &self.job
+    }
+    /// The provided thread level.
+    pub fn level(&self) -> Level {
+        Level::from_number(self.level.load(Ordering::Acquire))
+    }
+    /// Whether several threads may make calls. Look once per call.
+    #[inline(always)]
+    pub fn threaded(&self) -> bool {
+        self.threaded.load(Ordering::Relaxed) != 0
+    }
+    pub(crate) fn threaded_word(&self) -> *const oxmpi_mca::sync::AtomicU32 {
+        &self.threaded
+    }
+
+    /// Raises the level if that is more, and says what it is then. No thread may be inside a call
+    /// other than one that waits (see `thread`).
+    pub fn raise_level(&self, level: Level) -> Level {
+        let _one_at_a_time = self.raising.lock();
+        let now = self.level();
+        if level <= now {
+            return now;
+        }
+        if level < Level::Multiple {
+            self.level.store(level as u32, Ordering::Release);
+            return level;
+        }
+        let mut began = Status::OK;
+        let risen = self.rise.run(|| {
+            began = self.pml().map_or(Status::OK, |pml| (pml.table.threads_begin)(pml.state));
+            if !began.is_err() {
+                self.threaded.store(1, Ordering::SeqCst);
+                self.level.store(Level::Multiple as u32, Ordering::Release);
+            }
+        });
+        if !risen || began.is_err() {
+            self.level.fetch_max(Level::Serialized as u32, Ordering::AcqRel);
+        }
+        self.level()
+    }
+
+    /// The context used while only one thread makes calls at a time.
+    #[inline(always)]
+    pub fn main_thread(&self) -> *mut ThreadCtx {
+        self.main
+    }
+    /// A context for the calling thread.
+    pub fn attach_thread(&self) -> *mut ThreadCtx {
+        self.threads.attach()
+    }
+    /// The thread makes no call with this context any more.
+    pub fn detach_thread(&self, thread: *mut ThreadCtx) {
+        if thread != self.main && !self.in_child() {
+            self.threads.detach(thread);
+        }
+    }
+
+    /// MPI_COMM_WORLD of this rank.
+    ///
+    /// # Panics
+    /// After `finalize`, when it is gone.
+    pub fn world(&self) -> Arc<Communicator> {
+        match &*self.predefined.lock() {
+            Some(p) => p.world.clone(),
+            None => panic!("the world communicator was asked for after finalize"),
+        }
+    }
+    /// MPI_COMM_SELF of this rank.
+    ///
+    /// # Panics
+    /// After `finalize`, when it is gone.
+    pub fn self_comm(&self) -> Arc<Communicator> {
+        match &*self.predefined.lock() {
+            Some(p) => p.self_comm.clone(),
+            None => panic!("the self communicator was asked for after finalize"),
+        }
+    }
+
+    /// One turn of progress; how many events were handled.
+    #[inline(always)]
+    pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
+        self.engine.turn(thread)
+    }
+    /// Slot → request.
+    pub fn requests(&self) -> &Table {
+        &self.requests
+    }
+    /// A parameter by its full name or a synonym.
+    pub fn param(&self, full_name: &str) -> Option<&Resolved> {
+        self.resolver.get(full_name)
+    }
+    /// All parameters, in order of declaration.
+    pub fn params(&self) -> impl Iterator<Item = &Resolved> {
+        self.resolver.iter()
+    }
+    /// Largest tag users may give.
+    pub fn max_tag(&self) -> i32 {
+        self.pml().map_or(32767, |pml| pml.max_tag)
+    }
+    /// Software performance counters of this rank, by number; empty if they are off.
+    pub fn counters(&self) -> Vec<u64> {
+        self.threads.counters()
+    }
+    /// Opened components, as framework and name.
+    pub fn components(&self) -> Vec<(&'static str, &'static str)> {
+        self.parts.get().map_or_else(Vec::new, |p| p.components())
+    }
+    pub fn processor_name(&self) -> String {
+        self.client.facts().hostname.clone()
+    }
+    pub fn library_version(&self) -> String {
+        format!("oxmpi {} (MPI 5.0, standard ABI)", env!("CARGO_PKG_VERSION"))
+    }
+
+    pub(crate) fn logger(&self) -> &Logger {
+        &self.logger
+    }
+    pub(crate) fn pml(&self) -> Option<&Pml> {
+        self.parts.get().map(|p| &p.pml)
+    }
+    pub(crate) fn coll_components(&self) -> &[CollComponent] {
+        self.parts.get().map_or(&[], |p| &p.colls)
+    }
+    pub(crate) fn cris(&self) -> &[Cri] {
+        &self.cris
+    }
+    pub(crate) fn am_table(&self) -> &AmTable {
+        &self.am
+    }
+    pub(crate) fn counting(&self) -> bool {
+        self.counting
+    }
+    pub(crate) fn byte_type(&self) -> &TypeDesc {
+        &self.byte.desc
+    }
+    pub(crate) fn fresh_gid(&self) -> Gid {
+        let me = self.me();
+        gid::fresh(self.job.job_id, me.proc, me.endpoint, self.fresh.fetch_add(1, Ordering::Relaxed))
+    }
+    pub(crate) fn in_child(&self) -> bool {
+        std::process::id() != self.pid
+    }
+    pub(crate) fn remember(&self, communicator: &Arc<Communicator>) {
+        let mut live = self.live.lock();
+        if live.len() == live.capacity() {
+            live.retain(|c| c.strong_count() > 0);
+        }
+        live.push(Arc::downgrade(communicator));
+    }
+
+    pub(crate) fn exchange_put(&self, key: &str, value: &[u8]) {
+        self.client.put(key, value);
+        self.published.store(true, Ordering::Relaxed);
+    }
+    pub(crate) fn exchange_get(&self, proc: u32, key: &str) -> Result<Option<Vec<u8>>, wireup::Error> {
+        self.client.get(proc, key)
+    }
+
+    /// Prints a paragraph of a help text once per job.
+    pub(crate) fn show_help(&self, who: &str, text: &str, topic: &str, args: &[&str]) {
+        show_help(&self.client, who, text, topic, args);
+    }
+
+    /// A peer broke the protocol or died.
+    pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
+        let message = format!("{framework}:{name}: rank {proc}: {message}");
+        if fatal {
+            self.abort(1, &message);
+        }
+        self.logger.error(framework, &message);
+    }
+
+    /// Reports to the keeper and ends the process. The job ends with it.
+    pub fn abort(&self, code: i32, message: &str) -> ! {
+        if !self.client.abort(code, message) {
+            self.logger.always(message);
+        }
+        // No destructors, no atexit handlers: other threads are still running.
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(code) }
+    }
+
+    /// Sends what is queued, closes everything. Once; later calls do nothing. All requests have
+    /// been waited for and no other thread is in the library.
+    pub fn finalize(&self) -> Result<(), Error> {
+        if self.in_child() || self.finalized.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let flushed = self.flush();
+        if self.params.spc_dump {
+            eprint!("{}", spc::dump(self.job.rank, &self.counters()));
+        }
+        self.close();
+        self.client.finalized();
+        if flushed.is_err() {
+            return Err(Error::status(flushed, "messages could not be sent before the end"));
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> Status {
+        let Some(pml) = self.pml() else { return Status::OK };
+        let mut answer = Status::PENDING;
+        self.wait_until(self.main, || {
+            answer = (pml.table.flush)(pml.state);
+            answer != Status::PENDING
+        });
+        answer
+    }
+
+    fn close(&self) {
+        let predefined = self.predefined.lock().take();
+        let live = std::mem::take(&mut *self.live.lock());
+        for communicator in live.iter().filter_map(Weak::upgrade) {
+            communicator.close();
+        }
+        drop(predefined);
+        self.engine.clear();
+        if let Some(parts) = self.parts.get() {
+            parts.close(&self.logger);
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if !self.in_child() && !self.finalized.swap(true, Ordering::AcqRel) {
+            self.close();
+        }
+    }
+}
+
+impl std::fmt::Debug for Instance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "rank {} of {}, level {:?}", self.job.rank, self.job.job_size, self.level())
+    }
+}
+
+fn show_help(client: &wireup::Client, who: &str, text: &str, topic: &str, args: &[&str]) {
+    let paragraph = help::paragraph(text, topic, args)
+        .unwrap_or_else(|| format!("(no help text for topic {topic}: {})", args.join(", ")));
+    if !client.help(who, topic, &paragraph) {
+        let line = "-".repeat(74);
+        eprintln!("{line}\n{paragraph}\n{line}");
+    }
+}
+
+/// Names that nothing declared. Every rank finds the same, so one of them says it.
+fn warn_unknown(resolver: &Resolver, show: &dyn Fn(&str, &[&str]), rank: u32) {
+    if rank != 0 {
+        return;
+    }
+    for unknown in resolver.unknown().iter().filter(|u| u.deserves_warning()) {
+        show("unknown-parameter", &[&unknown.to_string()]);
+    }
+}

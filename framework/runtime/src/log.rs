@@ -1,0 +1,74 @@
+//! Lines for people on the standard error, as far as each framework's verbosity asks for them.
+
+use crate::accept::Framework;
+use oxmpi_mca_params::{Declaration, ParamError, Resolver};
+
+/// Verbosity from which on a message of level 0 (error) to 3 (debug) is printed.
+const FROM: [i64; 4] = [0, 1, 10, 60];
+
+/// The host's own lines are those of this framework.
+pub(crate) const HOST: &str = "mca";
+
+/// Who says how much.
+#[derive(Debug)]
+pub(crate) struct Logger {
+    prefix: String,
+    verbosity: Vec<(&'static str, i64)>,
+}
+
+impl Logger {
+    /// Declares and reads `<framework>_base_verbose` of all frameworks.
+    pub fn new(resolver: &mut Resolver, hostname: &str, rank: u32) -> Result<Logger, ParamError> {
+        let mut verbosity = Vec::new();
+        for framework in Framework::ALL.map(Framework::name).into_iter().chain([HOST]) {
+            let resolved = resolver.declare(Declaration::verbosity(framework))?;
+            verbosity.push((framework, resolved.value.as_i64().unwrap_or(0)));
+        }
+        let prefix = format!("[{hostname}:{} rank {rank}]", std::process::id());
+        Ok(Logger { prefix, verbosity })
+    }
+
+    pub fn wants(&self, framework: &str, level: i32) -> bool {
+        let from = FROM[level.clamp(0, 3) as usize];
+        self.verbosity.iter().any(|(f, v)| *f == framework && *v >= from)
+    }
+
+    pub fn line(&self, framework: &str, level: i32, who: &str, message: &str) {
+        if self.wants(framework, level) {
+            // One write per line, so that the lines of several ranks do not mix.
+            eprintln!("{} {who}: {message}", self.prefix);
+        }
+    }
+
+    pub fn error(&self, framework: &str, message: &str) {
+        self.line(framework, 0, framework, message);
+    }
+    pub fn warn(&self, framework: &str, message: &str) {
+        self.line(framework, 1, framework, message);
+    }
+    pub fn info(&self, framework: &str, message: &str) {
+        self.line(framework, 2, framework, message);
+    }
+    pub fn debug(&self, framework: &str, message: &str) {
+        self.line(framework, 3, framework, message);
+    }
+
+    /// Printed whatever the verbosity.
+    pub fn always(&self, message: &str) {
+        eprintln!("{} {message}", self.prefix);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbosity_decides() {
+        let mut resolver = Resolver::new().with([("btl_base_verbose", "100"), ("pml_base_verbose", "none")]);
+        let log = Logger::new(&mut resolver, "host", 0).expect("good values");
+        assert!(log.wants("btl", 3) && log.wants("coll", 0) && log.wants(HOST, 0));
+        assert!(!log.wants("coll", 1) && !log.wants("pml", 0) && !log.wants("osc", 0));
+        assert!(Logger::new(&mut Resolver::new().with([("btl_base_verbose", "loud")]), "h", 0).is_err());
+    }
+}

@@ -1,0 +1,202 @@
+//! Opening the chosen components, and closing them.
+
+use crate::accept::{CollComponent, Framework, Pml, accept_btl, accept_coll, accept_pml};
+use crate::error::{Error, ErrorKind};
+use crate::host::ComponentCtx;
+use crate::instance::Instance;
+use crate::log::Logger;
+use crate::params::Values;
+use crate::select::Chosen;
+use oxmpi_btl::BtlHandle;
+use oxmpi_mca::abi::{OpenArgs, Opened};
+use oxmpi_mca::{SliceRef, Status};
+
+/// What is open. Boxes: components and the PML keep addresses of what is in here.
+pub(crate) struct Parts {
+    contexts: Vec<Box<ComponentCtx>>,
+    /// Best first.
+    btls: Vec<Box<BtlHandle>>,
+    pub pml: Pml,
+    pub colls: Vec<CollComponent>,
+}
+
+/// While opening: everything that must be closed again if the start fails.
+#[derive(Default)]
+struct Opening {
+    contexts: Vec<Box<ComponentCtx>>,
+    btls: Vec<Box<BtlHandle>>,
+    pml: Option<(i32, Pml)>,
+    colls: Vec<CollComponent>,
+}
+
+impl Parts {
+    pub fn open(instance: &Instance, components: Vec<(Chosen, Values)>) -> Result<Parts, Error> {
+        let mut opening = Opening::default();
+        let logger = instance.logger();
+        let opened = opening.open_all(instance, components);
+        let Opening { contexts, mut btls, pml, colls } = opening;
+        let missing = || {
+            Err(Error::new(
+                ErrorKind::Other,
+                "no pml component can be used: is the library's directory of components complete?",
+            ))
+        };
+        match (opened, pml) {
+            (Ok(()), Some((_, pml))) => {
+                // Among equals the order of opening stays.
+                btls.sort_by_key(|b| (std::cmp::Reverse(b.attrs.exclusivity), b.attrs.latency));
+                Ok(Parts { contexts, btls, pml, colls })
+            }
+            (opened, pml) => {
+                close_all(logger, pml.map(|(_, pml)| pml).as_ref(), &btls, &colls);
+                opened.and_then(|()| missing())
+            }
+        }
+    }
+
+    pub fn btl_pointers(&self) -> Vec<*const BtlHandle> {
+        self.btls.iter().map(|b| &raw const **b).collect()
+    }
+
+    pub fn components(&self) -> Vec<(&'static str, &'static str)> {
+        self.contexts.iter().map(|c| (c.framework.name(), c.name)).collect()
+    }
+
+    /// Finalizes everything; the libraries stay loaded. Nothing is called afterwards.
+    pub fn close(&self, logger: &Logger) {
+        close_all(logger, Some(&self.pml), &self.btls, &self.colls);
+    }
+}
+
+fn close_all(logger: &Logger, pml: Option<&Pml>, btls: &[Box<BtlHandle>], colls: &[CollComponent]) {
+    for c in colls {
+        (c.module.finalize)(c.module.state);
+    }
+    if let Some(pml) = pml {
+        complain(logger, Framework::Pml, "the point-to-point layer", (pml.table.finalize)(pml.state));
+    }
+    for b in btls {
+        // SAFETY: the name is a static of the component.
+        let name = unsafe { b.name.get() }.unwrap_or("?");
+        complain(logger, Framework::Btl, name, (b.finalize)(b.state));
+    }
+}
+
+fn complain(logger: &Logger, framework: Framework, name: &str, status: Status) {
+    if status.is_err() {
+        logger.warn(framework.name(), &format!("{name}: does not close: {status}"));
+    }
+}
+
+impl Opening {
+    fn open_all(&mut self, instance: &Instance, components: Vec<(Chosen, Values)>) -> Result<(), Error> {
+        for (chosen, values) in components {
+            let ctx = ComponentCtx::new(instance, &chosen.component, values);
+            let answer = self.open_one(instance.logger(), &chosen, &ctx);
+            if answer.is_ok() {
+                let what = format!("{} is open ({})", chosen.component.name, ctx.place);
+                instance.logger().info(ctx.framework.name(), &what);
+            }
+            // Kept in any case: a component that failed may have kept the address.
+            self.contexts.push(ctx);
+            if let Err(why) = answer {
+                self.refused(instance.logger(), &chosen, why)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A component that does not open: an error if somebody named it.
+    fn refused(&mut self, logger: &Logger, chosen: &Chosen, why: Why) -> Result<(), Error> {
+        if let Some(by) = &chosen.named_by {
+            let message = format!("component {by} cannot be used: {}", why.sentence);
+            return Err(Error::new(ErrorKind::Other, message));
+        }
+        if !why.silent {
+            let line = format!("{}: {}", chosen.component.name, why.sentence);
+            logger.warn(chosen.component.framework.name(), &line);
+        }
+        Ok(())
+    }
+
+    fn open_one(&mut self, logger: &Logger, chosen: &Chosen, ctx: &ComponentCtx) -> Result<(), Why> {
+        let (opened, place) = (call_open(chosen, ctx)?, ctx.place.as_str());
+        match ctx.framework {
+            Framework::Btl => {
+                // SAFETY: the component filled `opened`; its pointers are its own.
+                let modules = unsafe { accept_btl(&opened, ctx.name, place) }.map_err(Why::refusal)?;
+                if modules.is_empty() {
+                    return Err(Why::nothing());
+                }
+                self.btls.extend(modules);
+            }
+            Framework::Pml => {
+                // SAFETY: as above.
+                let pml = unsafe { accept_pml(&opened, place) }.map_err(Why::refusal)?;
+                let pml = pml.ok_or_else(Why::nothing)?;
+                // The first of equals stays.
+                let wins = self.pml.as_ref().is_none_or(|(best, _)| opened.priority > *best);
+                let loser = if wins {
+                    self.pml.replace((opened.priority, pml)).map(|(_, old)| old)
+                } else {
+                    Some(pml)
+                };
+                if let Some(loser) = loser {
+                    complain(
+                        logger,
+                        Framework::Pml,
+                        "an unused component",
+                        (loser.table.finalize)(loser.state),
+                    );
+                }
+            }
+            Framework::Coll => {
+                // SAFETY: as above.
+                let module = unsafe { accept_coll(&opened, place) }.map_err(Why::refusal)?;
+                let module = module.ok_or_else(Why::nothing)?;
+                self.colls.push(CollComponent { name: ctx.name, module });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a component is not used.
+struct Why {
+    sentence: String,
+    /// Normal: not worth a line.
+    silent: bool,
+}
+
+impl Why {
+    fn refusal(refusal: crate::accept::Refusal) -> Why {
+        Why { sentence: refusal.to_string(), silent: false }
+    }
+    fn nothing() -> Why {
+        Why { sentence: "it has nothing to offer here".into(), silent: true }
+    }
+}
+
+fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, Why> {
+    let values = &ctx.values.values;
+    let args = OpenArgs {
+        size: size_of::<OpenArgs>() as u32,
+        reserved: 0,
+        host: &ctx.table,
+        values: SliceRef { ptr: values.as_ptr(), len: values.len() },
+    };
+    let mut opened = Opened {
+        size: size_of::<Opened>() as u32,
+        priority: 0,
+        modules: std::ptr::null(),
+        count: 0,
+        stride: 0,
+    };
+    let status = (chosen.component.open)(&args, &mut opened);
+    if !status.is_err() {
+        return Ok(opened);
+    }
+    let said = ctx.last_words();
+    let sentence = if said.is_empty() { status.to_string() } else { format!("{said} ({status})") };
+    Err(Why { sentence, silent: status == Status::NOT_AVAILABLE })
+}

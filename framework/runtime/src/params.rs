@@ -1,0 +1,173 @@
+//! The host's own parameters, and how a component's declarations become the values it gets.
+
+use crate::accept::Accepted;
+use crate::error::{Error, ErrorKind};
+use oxmpi_mca::ParamValue;
+use oxmpi_mca_params::{Declaration, Kind, ParamError, Resolved, Resolver, Scope, Value};
+use std::path::PathBuf;
+
+/// Turns without an event before a waiting thread yields its core.
+const SPINS: &str = "10000";
+/// Turns with a yield before it sleeps.
+const YIELDS: &str = "500";
+
+/// Values the host itself uses.
+#[derive(Clone, Debug)]
+pub(crate) struct HostParams {
+    pub num_cris: u32,
+    pub yield_when_idle: bool,
+    pub spins: u32,
+    pub yields: u32,
+    pub spc_dump: bool,
+    pub spc_attach: Vec<String>,
+    pub component_path: Vec<PathBuf>,
+    pub show_load_errors: ShowLoadErrors,
+}
+
+/// For which components a failure to load is reported though nobody named them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShowLoadErrors {
+    All,
+    None,
+    /// `framework` or `framework/component`; negated: all but these.
+    Some {
+        negated: bool,
+        items: Vec<String>,
+    },
+}
+
+impl ShowLoadErrors {
+    pub fn wants(&self, framework: &str, component: &str) -> bool {
+        match self {
+            ShowLoadErrors::All => true,
+            ShowLoadErrors::None => false,
+            ShowLoadErrors::Some { negated, items } => {
+                let full = format!("{framework}/{component}");
+                items.iter().any(|i| *i == framework || *i == full) != *negated
+            }
+        }
+    }
+}
+
+fn declarations() -> Vec<Declaration> {
+    let d = Declaration::new;
+    vec![
+        d("mca", "base", "component_path", Kind::Text, "", "Directories with components, separated by colons, searched before the library's own").level(9),
+        d("mca", "base", "component_show_load_errors", Kind::Text, "none", "For which components a failure to load is reported even if nobody asked for them: all, none, or a list of framework or framework/component, ^ in front for all but these").level(9),
+        d("runtime", "", "num_cris", Kind::Unsigned, "1", "Communication resource instances (CRIs) a process has: contexts in each transport that threads use without meeting").level(4).range(1, 64),
+        d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread gives its core away at once instead of polling for a while; always so where more processes run on a node than it has cores").level(5),
+        d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Turns of progress without an event after which a waiting thread yields its core between turns").level(6).range(1, 1_000_000_000),
+        d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Turns of progress with a yield after which a waiting thread sleeps until a message comes").level(6).range(0, 1_000_000_000),
+        d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
+        d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all").level(4),
+        d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize").level(4),
+    ]
+    .into_iter()
+    .map(|d| d.scope(Scope::LOCAL))
+    .collect()
+}
+
+fn number(resolver: &Resolver, name: &str) -> u32 {
+    let n = resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+fn flag(resolver: &Resolver, name: &str) -> bool {
+    resolver.get(name).and_then(|r| r.value.as_bool()).unwrap_or(false)
+}
+fn text<'a>(resolver: &'a Resolver, name: &str) -> &'a str {
+    resolver.get(name).and_then(|r| r.value.as_str()).unwrap_or("")
+}
+
+/// Declares and reads them.
+pub(crate) fn host_params(resolver: &mut Resolver) -> Result<HostParams, Error> {
+    for declaration in declarations() {
+        resolver.declare(declaration)?;
+    }
+    let spc_attach = match resolver.get("mpi_spc_attach").map(|r| &r.value) {
+        Some(Value::List { items, .. }) => items.clone(),
+        _ => Vec::new(),
+    };
+    if let Err(name) = crate::spc::attached(&spc_attach) {
+        let message = format!("parameter mpi_spc_attach: there is no software performance counter {name:?}");
+        return Err(Error::new(ErrorKind::Other, message));
+    }
+    let path = text(resolver, "mca_base_component_path");
+    Ok(HostParams {
+        num_cris: number(resolver, "runtime_num_cris").max(1),
+        yield_when_idle: flag(resolver, "mpi_yield_when_idle"),
+        spins: number(resolver, "mpi_spin_count"),
+        yields: number(resolver, "mpi_yield_count"),
+        spc_dump: flag(resolver, "mpi_spc_dump_enabled"),
+        spc_attach,
+        component_path: path.split(':').filter(|p| !p.is_empty()).map(PathBuf::from).collect(),
+        show_load_errors: show_load_errors(text(resolver, "mca_base_component_show_load_errors")),
+    })
+}
+
+fn show_load_errors(text: &str) -> ShowLoadErrors {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "all" | "true" | "yes" | "1" => ShowLoadErrors::All,
+        "" | "none" | "false" | "no" | "0" => ShowLoadErrors::None,
+        list => {
+            let stripped = list.trim_start_matches('^');
+            let items = stripped.split(',').map(str::trim).filter(|i| !i.is_empty()).map(str::to_owned);
+            ShowLoadErrors::Some { negated: stripped.len() != list.len(), items: items.collect() }
+        }
+    }
+}
+
+/// A component's resolved parameters: the values point into `_resolved`, whose texts do not move.
+pub(crate) struct Values {
+    _resolved: Box<[Resolved]>,
+    pub values: Box<[ParamValue]>,
+}
+
+/// Declares what an accepted component declares and resolves it, in that order.
+pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) -> Result<Values, ParamError> {
+    let mut resolved = Vec::new();
+    for decl in component.params {
+        // SAFETY: `accept` has looked at every pointer and length of the declarations.
+        let declaration = unsafe {
+            Declaration::from_abi(component.framework.name(), component.name, &component.aliases, decl)?
+        };
+        resolved.push(resolver.declare(declaration)?.clone());
+    }
+    let resolved = resolved.into_boxed_slice();
+    let values = resolved.iter().map(Resolved::to_abi).collect();
+    Ok(Values { _resolved: resolved, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_and_settings() {
+        let mut resolver = Resolver::new().with([
+            ("mca_base_component_path", "/a:/b"),
+            ("mpi_yield_when_idle", "1"),
+            ("mpi_spc_attach", "send,recv"),
+        ]);
+        let p = host_params(&mut resolver).expect("good values");
+        assert_eq!(p.component_path, [PathBuf::from("/a"), PathBuf::from("/b")]);
+        assert!(p.yield_when_idle && !p.spc_dump && p.num_cris == 1);
+        assert_eq!(p.spc_attach, ["send", "recv"]);
+        for (name, bad) in [("runtime_num_cris", "0"), ("mpi_spc_attach", "nothing"), ("mpi_spin_count", "x")]
+        {
+            let e = host_params(&mut Resolver::new().with([(name, bad)])).expect_err(name);
+            assert!(e.message.contains(name) && e.message.contains(bad), "{e}");
+        }
+    }
+
+    #[test]
+    fn whose_load_errors_are_shown() {
+        let shown = |text: &str| {
+            let s = show_load_errors(text);
+            [s.wants("btl", "shm"), s.wants("btl", "tcp"), s.wants("coll", "basic")]
+        };
+        assert_eq!(shown("all"), [true; 3]);
+        assert_eq!(shown("none"), [false; 3]);
+        assert_eq!(shown("btl/shm,coll"), [true, false, true]);
+        assert_eq!(shown("^btl"), [false, false, true]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Sleeping on words. Thin: what a wake-up means is the caller's business, every return from here
+//! may be spurious.
+
+use rustix::io::Errno;
+use rustix::thread::futex;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+fn timespec(d: Duration) -> futex::Timespec {
+    futex::Timespec { tv_sec: d.as_secs() as _, tv_nsec: d.subsec_nanos() as _ }
+}
+
+/// Sleeps while `word` (of this process) has the value `expected`; `None`: for as long as that takes.
+pub fn wait_private(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
+    let timeout = timeout.map(timespec);
+    // Whatever it answers (woken, value differs, interrupted, time is up), the caller looks again.
+    let _ = futex::wait(word, futex::Flags::PRIVATE, expected, timeout.as_ref());
+}
+
+/// Wakes one thread that sleeps on the word at `word`, an address that may be dead by now: the kernel
+/// uses it as a name only.
+pub fn wake_private(word: *const AtomicU32) {
+    // SAFETY: FUTEX_WAKE with the private flag never accesses the memory.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
+    }
+}
+
+/// Sleeps while the word at `addr`, shared with other processes, has the value `expected`.
+///
+/// # Safety
+/// `addr` must stay mapped during the call.
+pub unsafe fn wait_shared(addr: *const u32, expected: u32, timeout: Duration) {
+    // SAFETY: mapped by the caller's promise, and a futex word is only accessed atomically.
+    let word = unsafe { AtomicU32::from_ptr(addr.cast_mut()) };
+    let _ = futex::wait(word, futex::Flags::empty(), expected, Some(&timespec(timeout)));
+}
+
+/// Sleeps while both words have their values. False: this kernel cannot wait for two words.
+///
+/// # Safety
+/// `shared` must stay mapped during the call.
+pub unsafe fn wait_both(
+    shared: *const u32,
+    shared_expected: u32,
+    private: &AtomicU32,
+    private_expected: u32,
+    timeout: Duration,
+) -> bool {
+    let mut words = [futex::Wait::new(), futex::Wait::new()];
+    words[0].val = shared_expected.into();
+    words[0].uaddr = futex::WaitPtr::new(shared.cast_mut().cast());
+    words[0].flags = futex::WaitFlags::SIZE_U32;
+    words[1].val = private_expected.into();
+    words[1].uaddr = futex::WaitPtr::new(private.as_ptr().cast());
+    words[1].flags = futex::WaitFlags::SIZE_U32 | futex::WaitFlags::PRIVATE;
+    // The system call takes a point in time.
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let end = Duration::new(now.tv_sec.max(0) as u64, now.tv_nsec.clamp(0, 999_999_999) as u32) + timeout;
+    // SAFETY: both words are alive during the call.
+    let woken = futex::waitv(
+        &words,
+        futex::WaitvFlags::empty(),
+        Some(&timespec(end)),
+        rustix::time::ClockId::Monotonic,
+    );
+    !matches!(woken, Err(Errno::NOSYS | Errno::INVAL | Errno::PERM))
+}
+
+/// Sleeps for a while.
+pub fn nap(d: Duration) {
+    std::thread::sleep(d);
+}

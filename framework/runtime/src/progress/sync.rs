@@ -1,0 +1,309 @@
+//! The sync object: how a thread waits for requests while another thread makes the progress.
+//!
+//! Used at level MULTIPLE only; below, a waiter polls the request's completion word itself.
+//!
+//! **One owner.** Of all waiting threads one, the *owner*, runs progress; the others are *parked*
+//! (they spin a little, then sleep on their own word). When the owner's wait ends it hands
+//! ownership to the next. A thread whose requests are complete is woken alone, by whoever completed
+//! the last of them.
+//!
+//! **Life.** A [`SyncObject`] lies on its waiter's stack. The waiter attaches it to its requests
+//! (compare-and-swap on their completion words), enters the [`Waiters`], and may go when the
+//! object's state says DONE. Two parties touch a foreign object:
+//!
+//! - *completers* (through `update`): subtract from `count`; the one that takes it from above 0 to 0 or
+//!   below *crosses*, and swaps `state` to DONE as the very last thing it does with the object. From that
+//!   moment the memory may be anything; waking the sleeper uses its address as a name only. A completer
+//!   that does not cross is finished with the object when its subtraction is. So a waiter for all its
+//!   requests may go when it sees DONE: the crossing subtraction was the last one. A waiter for *any*
+//!   takes its object off the other requests first; each it cannot take off owes it a subtraction, and
+//!   it waits for those too (`settle`).
+//! - *other waiters*, under the list's lock: an object is in the list (or its owner) from `enter` to
+//!   `leave`, both under the lock, and alive in between.
+//!
+//! **States.** RUNNING: awake. PARKED: its thread sleeps on this word, or is about to. NUDGED: awake, and
+//! is to look around (a parked one: you are the owner now; the owner: do not sleep yet). DONE: final.
+//! ```text
+//!   RUNNING ⇄ PARKED      by the waiter itself; PARKED → RUNNING also by a nudge of the owner
+//!   RUNNING | PARKED → NUDGED   under the list's lock;   NUDGED → RUNNING by the waiter
+//!   any → DONE            by the completer that crosses
+//! ```
+//!
+//! **The lock** of the list is taken when a wait begins and ends, never on a send, a receive or a
+//! completion.
+
+use oxmpi_mca::sync::{AtomicU32, Ordering};
+use std::cell::Cell;
+use std::ptr::null;
+
+const RUNNING: u32 = 0;
+const PARKED: u32 = 1;
+const DONE: u32 = 2;
+const NUDGED: u32 = 3;
+
+/// What requests attach to.
+#[repr(C)]
+pub struct SyncObject {
+    /// Completions still wanted, as a signed number: completions that nobody waited for take it
+    /// below zero.
+    count: AtomicU32,
+    state: AtomicU32,
+    /// Neighbours among the parked; guarded by the list's lock.
+    next: Cell<*const SyncObject>,
+    prev: Cell<*const SyncObject>,
+}
+
+impl SyncObject {
+    /// Done when `count` completions have come (at least 1, at most `i32::MAX`).
+    pub fn new(count: u32) -> SyncObject {
+        SyncObject {
+            count: AtomicU32::new(count),
+            state: AtomicU32::new(RUNNING),
+            next: Cell::new(null()),
+            prev: Cell::new(null()),
+        }
+    }
+
+    /// What a completion word holds while this object is attached.
+    pub fn address(&self) -> usize {
+        self as *const SyncObject as usize
+    }
+
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        // SYNC POINT with `update`: what every completer wrote before its subtraction is seen.
+        self.state.load(Ordering::Acquire) == DONE
+    }
+
+    /// `n` attached requests completed. The object may be gone when this returns.
+    ///
+    /// # Safety
+    /// `this` was found attached to `n` requests by the caller, who completed them.
+    pub unsafe fn update(this: *const SyncObject, n: u32) {
+        // SAFETY: alive until the last owed subtraction, and ours is one.
+        // SYNC POINT: a chain of subtractions; the crossing one has acquired all the others.
+        let old = unsafe { &(*this).count }.fetch_sub(n, Ordering::AcqRel).cast_signed();
+        if old > 0 && old <= n.cast_signed() {
+            // SAFETY: the waiter does not go before it has seen DONE. SYNC POINT with `is_done`.
+            let state = unsafe { &raw const (*this).state };
+            // SAFETY: as above; after this line the object may be gone.
+            let before = unsafe { &*state }.swap(DONE, Ordering::AcqRel);
+            if before == PARKED {
+                wake(state);
+            }
+        }
+    }
+
+    /// The waiter's own subtraction, for requests that were complete before it could attach. True:
+    /// nothing is outstanding, and nobody will touch the object any more.
+    pub fn retire(&self, n: u32) -> bool {
+        // SYNC POINT with `update`: if ours is the crossing one, all the others are before it.
+        n > 0 && self.count.fetch_sub(n, Ordering::AcqRel) == n
+    }
+
+    /// After a wait for any of `attached` requests, `taken_off` of which were taken off again: waits
+    /// for the completers that still owe their subtraction. They are on their way: between completing
+    /// the request and telling us.
+    pub fn settle(&self, started_with: u32, owed: u32) {
+        let end = started_with.wrapping_sub(owed);
+        // SYNC POINT with `update`.
+        while self.count.load(Ordering::Acquire) != end || (owed >= started_with && !self.is_done()) {
+            oxmpi_mca::sync::yield_now();
+        }
+    }
+
+    /// The waiter is about to sleep on `state_word`. False: it must not.
+    pub fn park(&self) -> bool {
+        self.state.compare_exchange(RUNNING, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// The waiter is awake again.
+    pub fn unpark(&self) {
+        let _ = self.state.compare_exchange(PARKED, RUNNING, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// True once for every nudge.
+    pub fn take_nudge(&self) -> bool {
+        self.state.compare_exchange(NUDGED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// The word a parked waiter sleeps on, and the value it sleeps at.
+    pub fn state_word(&self) -> (&AtomicU32, u32) {
+        (&self.state, PARKED)
+    }
+
+    /// Under the list's lock. True: it will look around. False: it is done.
+    fn nudge(&self) -> bool {
+        let mut state = self.state.load(Ordering::Acquire);
+        loop {
+            match state {
+                DONE => return false,
+                NUDGED => return true,
+                _ => {}
+            }
+            match self.state.compare_exchange(state, NUDGED, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(before) => {
+                    if before == PARKED {
+                        wake(&self.state);
+                    }
+                    return true;
+                }
+                Err(now) => state = now,
+            }
+        }
+    }
+}
+
+/// The threads that wait, and which of them runs progress.
+pub struct Waiters {
+    list: Mutex<List>,
+    /// 1 while somebody waits: a hint that costs no lock.
+    busy: AtomicU32,
+}
+
+struct List {
+    owner: *const SyncObject,
+    /// The parked, in order of arrival.
+    head: *const SyncObject,
+    tail: *const SyncObject,
+}
+
+// SAFETY: the objects are alive while they are in the list (essay above).
+unsafe impl Send for List {}
+
+impl Default for Waiters {
+    fn default() -> Waiters {
+        Waiters::new()
+    }
+}
+
+impl Waiters {
+    pub fn new() -> Waiters {
+        let list = List { owner: null(), head: null(), tail: null() };
+        Waiters { list: Mutex::new(list), busy: AtomicU32::new(0) }
+    }
+
+    /// Nobody seems to be waiting.
+    pub fn is_idle(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) == 0
+    }
+
+    /// Waits until `sync` is done. `own` makes one step of progress as the owner (and may sleep);
+    /// `park` waits a while for the state to change.
+    pub fn run(
+        &self,
+        sync: &SyncObject,
+        mut own: impl FnMut(&SyncObject),
+        mut park: impl FnMut(&SyncObject),
+    ) {
+        let mut owner = self.enter(sync);
+        while !sync.is_done() {
+            if owner {
+                own(sync);
+            } else {
+                park(sync);
+                owner = sync.take_nudge();
+            }
+        }
+        self.leave(sync);
+    }
+
+    /// True: the caller is the owner.
+    fn enter(&self, sync: &SyncObject) -> bool {
+        let mut list = lock(&self.list);
+        if list.owner.is_null() {
+            list.owner = sync;
+            self.busy.store(1, Ordering::Relaxed);
+            return true;
+        }
+        list.push(sync);
+        // What the newcomer has queued may need progress that the sleeping owner does not know of.
+        // SAFETY: the owner is alive until it leaves, which needs the lock.
+        unsafe { &*list.owner }.nudge();
+        false
+    }
+
+    fn leave(&self, sync: &SyncObject) {
+        let mut list = lock(&self.list);
+        if !std::ptr::eq(list.owner, sync) {
+            list.unlink(sync);
+            return;
+        }
+        list.owner = null();
+        let mut next = list.head;
+        while !next.is_null() {
+            // SAFETY: what is in the list is alive until it leaves, which needs the lock.
+            let candidate = unsafe { &*next };
+            if candidate.nudge() {
+                list.unlink(candidate);
+                list.owner = candidate;
+                return;
+            }
+            // Done already; it is on its way to `leave`.
+            next = candidate.next.get();
+        }
+        self.busy.store(0, Ordering::Relaxed);
+    }
+}
+
+impl List {
+    fn push(&mut self, sync: &SyncObject) {
+        sync.prev.set(self.tail);
+        sync.next.set(null());
+        if self.tail.is_null() {
+            self.head = sync;
+        } else {
+            // SAFETY: alive while in the list.
+            unsafe { &*self.tail }.next.set(sync);
+        }
+        self.tail = sync;
+    }
+
+    fn unlink(&mut self, sync: &SyncObject) {
+        let (prev, next) = (sync.prev.get(), sync.next.get());
+        if prev.is_null() {
+            self.head = next;
+        } else {
+            // SAFETY: neighbours are in the list, thus alive.
+            unsafe { &*prev }.next.set(next);
+        }
+        if next.is_null() {
+            self.tail = prev;
+        } else {
+            // SAFETY: as above.
+            unsafe { &*next }.prev.set(prev);
+        }
+    }
+}
+
+#[cfg(not(loom))]
+use parking_lot::{Mutex, MutexGuard};
+
+#[cfg(not(loom))]
+fn lock(list: &Mutex<List>) -> MutexGuard<'_, List> {
+    list.lock()
+}
+
+#[cfg(not(loom))]
+fn wake(state: *const AtomicU32) {
+    super::futex::wake_private(state);
+}
+
+#[cfg(loom)]
+use loom::sync::{Mutex, MutexGuard};
+
+#[cfg(loom)]
+fn lock(list: &Mutex<List>) -> MutexGuard<'_, List> {
+    match list.lock() {
+        Ok(guard) => guard,
+        Err(poisoned) => poisoned.into_inner(),
+    }
+}
+
+/// Under the model a sleeper polls, so nothing is to be done.
+#[cfg(loom)]
+fn wake(_: *const AtomicU32) {}
+
+#[cfg(test)]
+#[path = "sync_tests.rs"]
+mod tests;

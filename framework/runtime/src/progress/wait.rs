@@ -1,0 +1,345 @@
+//! The loops in which a thread waits: poll, then give the core away, then sleep.
+//!
+//! **Below MULTIPLE** the waiter polls the completion word between turns of progress; nothing else
+//! can complete its request. **At MULTIPLE** it attaches a sync object and is either the owner of
+//! progress or parked (`sync`).
+//!
+//! **Patience.** Turns without events are counted: so many turns at full speed, then so many with a
+//! `sched_yield`, then sleep on the transports' doorbell. An event starts the count again. Where more
+//! threads than cores want to run there is no full-speed phase: the thread we wait for may need this
+//! core.
+//!
+//! **Sleep.** `pml.arm` announces the sleep to the transports and gives the word a sender will change.
+//! No sleep is longer than [`LONGEST_SLEEP`]: that is a net under what no doorbell covers (a peer that
+//! died, a progress function that is not the PML's), not a way of waiting; with other progress functions
+//! registered it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
+//! cannot wake a sleeper (NOT_SUPPORTED) the thread naps for times that grow to [`LONGEST_NAP`].
+//!
+//! An owner that sleeps must also wake when another thread completes its requests or brings work: it
+//! waits on two words at once, the doorbell and its own state (`futex_waitv`). Kernels before 5.16 cannot;
+//! there it sleeps on the doorbell alone and for [`LONGEST_BLIND_SLEEP`] at most.
+
+use super::futex;
+use super::sync::SyncObject;
+use crate::instance::Instance;
+use oxmpi_btl::WaitWord;
+use oxmpi_mca::request::Attach;
+use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+const LONGEST_BLIND_SLEEP: Duration = Duration::from_millis(1);
+const LONGEST_NAP: Duration = Duration::from_micros(500);
+const FIRST_NAP: Duration = Duration::from_micros(5);
+/// With progress functions that no doorbell knows of.
+const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
+/// Turns in which nobody looks whether the level rises.
+const FIRST_TURNS: u32 = 256;
+/// A parked thread looks at its state so often before it sleeps.
+const PARKED_SPINS: u32 = 1000;
+
+/// How long a waiter polls, and how long it yields; fixed when the instance starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub spins: u32,
+    pub yields: u32,
+    pub parked_spins: u32,
+}
+
+impl Patience {
+    /// `oversubscribed`: the one waited for may need this core.
+    pub fn new(spins: u32, yields: u32, oversubscribed: bool) -> Patience {
+        match oversubscribed {
+            true => Patience { spins: 1, yields, parked_spins: 1 },
+            false => Patience { spins: spins.max(1), yields, parked_spins: PARKED_SPINS.min(spins) },
+        }
+    }
+}
+
+/// What a waiter is to do after a turn that brought nothing.
+enum Step {
+    Spin,
+    Yield,
+    Sleep,
+}
+
+/// Counts turns without events.
+struct Idle {
+    turns: u32,
+    nap: Duration,
+}
+
+impl Idle {
+    fn new() -> Idle {
+        Idle { turns: 0, nap: FIRST_NAP }
+    }
+    #[inline(always)]
+    fn reset(&mut self) {
+        self.turns = 0;
+        self.nap = FIRST_NAP;
+    }
+    #[inline(always)]
+    fn step(&mut self, patience: &Patience) -> Step {
+        self.turns = self.turns.saturating_add(1);
+        if self.turns < patience.spins {
+            Step::Spin
+        } else if self.turns < patience.spins.saturating_add(patience.yields) {
+            Step::Yield
+        } else {
+            Step::Sleep
+        }
+    }
+    fn next_nap(&mut self) -> Duration {
+        let nap = self.nap;
+        self.nap = (nap * 2).min(LONGEST_NAP);
+        nap
+    }
+}
+
+/// The completion word of a request a caller promised to be alive.
+macro_rules! completion {
+    ($req:expr) => {
+        // SAFETY: the callers of the wait functions pass live requests.
+        unsafe { &(*$req).completion }
+    };
+}
+
+impl Instance {
+    /// Returns when the request is complete; its header has the status. The caller holds no lock
+    /// and `req` is a live request.
+    #[inline]
+    pub fn wait(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) {
+        let done = completion!(req);
+        if done.is_complete() {
+            return;
+        }
+        if !self.threaded() && self.rise.enter() {
+            for _ in 0..self.patience.spins.min(FIRST_TURNS) {
+                self.engine.turn(thread);
+                if done.is_complete() {
+                    self.rise.leave();
+                    return;
+                }
+            }
+            if self.wait_alone(thread, &mut || done.is_complete()) {
+                return;
+            }
+        }
+        self.wait_with_others(thread, &[req]);
+    }
+
+    /// Returns when all are complete; null entries are skipped.
+    pub fn wait_all(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
+        let mut first = 0;
+        let mut all_done = || {
+            while first < reqs.len() && (reqs[first].is_null() || completion!(reqs[first]).is_complete()) {
+                first += 1;
+            }
+            first == reqs.len()
+        };
+        if all_done() {
+            return;
+        }
+        if !self.threaded() && self.rise.enter() && self.wait_alone(thread, &mut all_done) {
+            return;
+        }
+        self.wait_with_others(thread, &reqs[first..]);
+    }
+
+    /// Returns when at least one is complete; null entries are skipped. With none, at once.
+    pub fn wait_any(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
+        let live = || reqs.iter().filter(|r| !r.is_null());
+        let mut any_done = || live().any(|&r| completion!(r).is_complete());
+        if live().next().is_none() || any_done() {
+            return;
+        }
+        if !self.threaded() && self.rise.enter() && self.wait_alone(thread, &mut any_done) {
+            return;
+        }
+        self.rise.stand_still();
+        let sync = SyncObject::new(1);
+        let mut attached = 0;
+        for &req in live() {
+            match completion!(req).attach(sync.address()) {
+                Attach::Attached => attached += 1,
+                Attach::AlreadyComplete => break,
+            }
+        }
+        if attached == live().count() {
+            self.run_sync(thread, &sync);
+        }
+        // Those that cannot be taken off have completed, and their completers tell `sync`.
+        let owed = live().take(attached).filter(|&&r| !completion!(r).detach(sync.address())).count();
+        sync.settle(1, owed as u32);
+    }
+
+    /// Progresses until `done` says so. For waits that no request stands for (a blocking probe).
+    pub fn wait_until(&self, thread: *mut ThreadCtx, mut done: impl FnMut() -> bool) {
+        if done() {
+            return;
+        }
+        if !self.threaded() && self.rise.enter() && self.wait_alone(thread, &mut done) {
+            return;
+        }
+        self.rise.stand_still();
+        let mut idle = Idle::new();
+        // Another thread may own progress and the doorbell, so this one does not sleep for long.
+        loop {
+            let events = self.engine.turn(thread);
+            if done() {
+                return;
+            }
+            if events > 0 {
+                idle.reset();
+                continue;
+            }
+            match idle.step(&self.patience) {
+                Step::Spin => std::hint::spin_loop(),
+                Step::Yield => std::thread::yield_now(),
+                Step::Sleep => futex::nap(idle.next_nap()),
+            }
+        }
+    }
+
+    /// The loop of the only thread that makes calls; `rise.enter` has said yes. False: the thread
+    /// level is rising, go on the way of several threads.
+    #[inline(never)]
+    fn wait_alone(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) -> bool {
+        let mut idle = Idle::new();
+        loop {
+            if self.rise.wanted() {
+                self.rise.leave();
+                return false;
+            }
+            let events = self.engine.turn(thread);
+            if done() {
+                self.rise.leave();
+                return true;
+            }
+            if events > 0 {
+                idle.reset();
+                continue;
+            }
+            match idle.step(&self.patience) {
+                Step::Spin => {}
+                Step::Yield => std::thread::yield_now(),
+                Step::Sleep => self.sleep(thread, None, &mut idle),
+            }
+        }
+    }
+
+    /// Waits for all of `reqs` where other threads make calls, too.
+    #[inline(never)]
+    fn wait_with_others(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
+        self.rise.stand_still();
+        let live = || reqs.iter().filter(|r| !r.is_null());
+        if self.waiters.is_idle() {
+            // Nobody else waits: a few turns may be all it takes.
+            for _ in 0..self.patience.spins.min(FIRST_TURNS) {
+                self.engine.turn(thread);
+                if live().all(|&r| completion!(r).is_complete()) {
+                    return;
+                }
+            }
+        }
+        let count = live().count() as u32;
+        if count == 0 {
+            return;
+        }
+        let sync = SyncObject::new(count);
+        let mut already = 0;
+        for &req in live() {
+            if completion!(req).attach(sync.address()) == Attach::AlreadyComplete {
+                already += 1;
+            }
+        }
+        if !sync.retire(already) {
+            self.run_sync(thread, &sync);
+        }
+    }
+
+    fn run_sync(&self, thread: *mut ThreadCtx, sync: &SyncObject) {
+        let mut idle = Idle::new();
+        let mut looks = 0;
+        self.waiters.run(
+            sync,
+            |sync| {
+                let events = self.engine.turn(thread);
+                if events > 0 {
+                    idle.reset();
+                    return;
+                }
+                match idle.step(&self.patience) {
+                    Step::Spin => std::hint::spin_loop(),
+                    Step::Yield => std::thread::yield_now(),
+                    Step::Sleep => self.sleep(thread, Some(sync), &mut idle),
+                }
+            },
+            |sync| {
+                looks += 1;
+                if looks < self.patience.parked_spins {
+                    std::hint::spin_loop();
+                } else if sync.park() {
+                    let (word, parked) = sync.state_word();
+                    futex::wait_private(word, parked, None);
+                    sync.unpark();
+                }
+            },
+        );
+    }
+
+    /// One sleep, if the transports let us. `sync`: the caller owns progress for other threads.
+    #[cold]
+    fn sleep(&self, thread: *mut ThreadCtx, sync: Option<&SyncObject>, idle: &mut Idle) {
+        let Some(pml) = self.pml() else {
+            return futex::nap(idle.next_nap());
+        };
+        let mut word = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
+        let armed = (pml.table.arm)(pml.state, thread, &mut word);
+        match armed {
+            Status::OK if !word.addr.is_null() => self.sleep_on(&word, sync),
+            Status::OK | Status::PENDING => {}
+            _ => return self.nap(sync, idle),
+        }
+        (pml.table.disarm)(pml.state, thread);
+    }
+
+    fn sleep_on(&self, word: &WaitWord, sync: Option<&SyncObject>) {
+        let longest = if self.engine.is_single() { LONGEST_SLEEP } else { LONGEST_SLEEP_WITH_POLLERS };
+        let Some(sync) = sync else {
+            // SAFETY: the transport keeps the word mapped until `disarm`.
+            return unsafe { futex::wait_shared(word.addr, word.expected, longest) };
+        };
+        if !sync.park() {
+            sync.take_nudge();
+            return;
+        }
+        let (state, parked) = sync.state_word();
+        let both = self.two_words.load(Ordering::Relaxed) != 0
+            // SAFETY: as above.
+            && unsafe { futex::wait_both(word.addr, word.expected, state, parked, longest) };
+        if !both {
+            self.two_words.store(0, Ordering::Relaxed);
+            // SAFETY: as above.
+            unsafe { futex::wait_shared(word.addr, word.expected, LONGEST_BLIND_SLEEP.min(longest)) };
+        }
+        sync.unpark();
+        sync.take_nudge();
+    }
+
+    fn nap(&self, sync: Option<&SyncObject>, idle: &mut Idle) {
+        let nap = idle.next_nap();
+        match sync {
+            None => futex::nap(nap),
+            Some(sync) => {
+                if sync.park() {
+                    let (state, parked) = sync.state_word();
+                    futex::wait_private(state, parked, Some(nap));
+                    sync.unpark();
+                }
+                sync.take_nudge();
+            }
+        }
+    }
+}

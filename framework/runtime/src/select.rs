@@ -1,0 +1,259 @@
+//! Which components are used: `--mca btl shm,self`, `--mca btl ^tcp`.
+//!
+//! **Named means needed.** A component named in an including list that is not there, or is refused,
+//! stops the start with the reason. The exception is a list that comes from `OMPI_MCA_*` and names
+//! something that Open MPI has and we lack: sites export such variables for everyone, so that setting
+//! is ignored with one warning. Components nobody named are skipped in silence when they cannot be
+//! used, unless verbosity or `mca_base_component_show_load_errors` says otherwise.
+//!
+//! **Only what may be used is opened.** A file whose name is excluded, or not in an including list, is
+//! not even loaded, except to look for an alias that no file is called by.
+
+use crate::accept::{Accepted, Framework, accept};
+use crate::error::{Error, ErrorKind};
+use crate::loader::{self, Found};
+use crate::log::Logger;
+use crate::params::HostParams;
+use oxmpi_mca::Descriptor;
+use oxmpi_mca_params::{Resolver, Selection, nearest};
+use std::path::PathBuf;
+
+/// A component to open.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub component: Accepted,
+    /// Who named it, if somebody did: then it must be usable.
+    pub named_by: Option<String>,
+}
+
+/// What Open MPI has (any of its versions).
+const OPEN_MPI: [(Framework, &[&str]); 3] = [
+    (
+        Framework::Btl,
+        &[
+            "ofi", "openib", "portals4", "scif", "self", "sm", "smcuda", "tcp", "template", "uct", "ugni",
+            "usnic", "vader",
+        ],
+    ),
+    (Framework::Pml, &["bfo", "cm", "crcpw", "example", "monitoring", "ob1", "ubcl", "ucx", "v", "yalla"]),
+    (
+        Framework::Coll,
+        &[
+            "accelerator",
+            "acoll",
+            "adapt",
+            "basic",
+            "cuda",
+            "demo",
+            "fca",
+            "ftagree",
+            "han",
+            "hcoll",
+            "inter",
+            "libnbc",
+            "monitoring",
+            "portals4",
+            "self",
+            "sm",
+            "spacc",
+            "sync",
+            "tuned",
+            "ucc",
+            "xhc",
+        ],
+    ),
+];
+
+/// A component that might be used.
+struct Candidate {
+    framework: Framework,
+    name: String,
+    source: Source,
+}
+
+enum Source {
+    /// Linked in, or loaded already.
+    Known(Accepted),
+    File(Found),
+    /// Cannot be loaded, and why.
+    Broken(String),
+}
+
+/// Everything the choice needs to know, and where it tells what it did.
+pub(crate) struct Chooser<'a> {
+    pub resolver: &'a mut Resolver,
+    pub params: &'a HostParams,
+    pub logger: &'a Logger,
+    /// Shows a paragraph of the host's help once per job.
+    pub help: &'a dyn Fn(&str, &[&str]),
+}
+
+impl Chooser<'_> {
+    /// Chooses in all frameworks.
+    ///
+    /// # Safety
+    /// The descriptors must be those of linked-in components.
+    pub unsafe fn choose(
+        &mut self,
+        builtin: &[*const Descriptor],
+        dirs: &[PathBuf],
+    ) -> Result<Vec<Chosen>, Error> {
+        // SAFETY: the caller's promise.
+        let mut candidates = unsafe { self.linked_in(builtin) };
+        let all_dirs: Vec<PathBuf> = self.params.component_path.iter().chain(dirs).cloned().collect();
+        for found in loader::search(&all_dirs) {
+            let known = candidates.iter().any(|c| c.framework == found.framework && c.name == found.name);
+            if !known {
+                let (framework, name) = (found.framework, found.name.clone());
+                candidates.push(Candidate { framework, name, source: Source::File(found) });
+            }
+        }
+        let mut chosen = Vec::new();
+        for framework in Framework::ALL {
+            let (mut of_this, rest): (Vec<_>, Vec<_>) =
+                candidates.into_iter().partition(|c| c.framework == framework);
+            candidates = rest;
+            let selection = self.resolver.selection(framework.name())?;
+            if selection.is_all() || selection.negated || !self.honour(framework, &selection, &mut of_this) {
+                self.all_but(&selection, of_this, &mut chosen);
+            } else {
+                self.exactly(framework, &selection, of_this, &all_dirs, &mut chosen)?;
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// # Safety
+    /// As [`Chooser::choose`].
+    unsafe fn linked_in(&self, builtin: &[*const Descriptor]) -> Vec<Candidate> {
+        let mut out = Vec::new();
+        for &descriptor in builtin {
+            // SAFETY: the caller's promise.
+            match unsafe { accept(descriptor, None, "linked in") } {
+                Ok(c) => out.push(Candidate {
+                    framework: c.framework,
+                    name: c.name.to_owned(),
+                    source: Source::Known(c),
+                }),
+                // It is part of this very program, so somebody built it wrongly.
+                Err(refusal) => self.logger.error(crate::log::HOST, &refusal.to_string()),
+            }
+        }
+        out
+    }
+
+    /// Is this including list to be followed? Not if Open MPI's variable names what only Open MPI has.
+    fn honour(&self, framework: Framework, selection: &Selection, candidates: &mut [Candidate]) -> bool {
+        if !selection.origin.is_open_mpi() {
+            return true;
+        }
+        for name in &selection.names {
+            if self.find(name, candidates).is_some() {
+                continue;
+            }
+            let theirs = OPEN_MPI.iter().any(|(f, names)| *f == framework && names.contains(&name.as_str()));
+            if theirs {
+                let variable = selection.origin.to_string();
+                (self.help)("open-mpi-component", &[&variable, name, framework.name()]);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Position of the candidate that answers to `name`; loads files only to look for an alias.
+    fn find(&self, name: &str, candidates: &mut [Candidate]) -> Option<usize> {
+        if let Some(at) = candidates.iter().position(|c| c.name == name) {
+            return Some(at);
+        }
+        candidates.iter_mut().position(|c| {
+            c.load();
+            matches!(&c.source, Source::Known(a) if a.aliases.contains(&name))
+        })
+    }
+
+    /// An including list: every name must be usable.
+    fn exactly(
+        &self,
+        framework: Framework,
+        selection: &Selection,
+        mut candidates: Vec<Candidate>,
+        dirs: &[PathBuf],
+        chosen: &mut Vec<Chosen>,
+    ) -> Result<(), Error> {
+        let mut taken: Vec<usize> = Vec::new();
+        for name in &selection.names {
+            let by = format!("{} ({} from {})", name, framework.name(), selection.origin);
+            let Some(at) = self.find(name, &mut candidates) else {
+                return Err(missing(&by, name, &candidates, dirs));
+            };
+            if taken.contains(&at) {
+                continue;
+            }
+            taken.push(at);
+            candidates[at].load();
+            match &candidates[at].source {
+                Source::Known(c) => {
+                    chosen.push(Chosen { component: c.clone(), named_by: Some(by) });
+                }
+                Source::Broken(why) => {
+                    let message = format!("component {by} cannot be used: {why}");
+                    return Err(Error::new(ErrorKind::Other, message));
+                }
+                Source::File(f) => {
+                    let message = format!("component {by} was not loaded from {}", f.path.display());
+                    return Err(Error::new(ErrorKind::Intern, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All, or all but those listed.
+    fn all_but(&self, selection: &Selection, candidates: Vec<Candidate>, chosen: &mut Vec<Chosen>) {
+        let excluded = |name: &str| selection.negated && selection.names.iter().any(|n| n == name);
+        for mut c in candidates {
+            if excluded(&c.name) {
+                continue;
+            }
+            c.load();
+            match c.source {
+                Source::Known(a) if a.aliases.iter().any(|alias| excluded(alias)) => {}
+                Source::Known(component) => chosen.push(Chosen { component, named_by: None }),
+                Source::Broken(why) if self.params.show_load_errors.wants(c.framework.name(), &c.name) => {
+                    self.logger.always(&why);
+                }
+                Source::Broken(why) => self.logger.warn(c.framework.name(), &why),
+                Source::File(_) => {}
+            }
+        }
+    }
+}
+
+impl Candidate {
+    fn load(&mut self) {
+        if let Source::File(found) = &self.source {
+            self.source = match loader::load(found) {
+                Ok(component) => Source::Known(component),
+                Err(why) => Source::Broken(why),
+            };
+        }
+    }
+}
+
+fn missing(by: &str, name: &str, candidates: &[Candidate], dirs: &[PathBuf]) -> Error {
+    let names: Vec<&str> = candidates.iter().map(|c| c.name.as_str()).collect();
+    let hint = nearest(name, names.iter().copied()).map(|n| format!(" (did you mean {n}?)"));
+    let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let dirs: Vec<String> = dirs.iter().map(|d| d.display().to_string()).collect();
+    let searched = if dirs.is_empty() { "no directory".to_owned() } else { dirs.join(", ") };
+    let message = format!(
+        "component {by} does not exist{}; there are: {there}; searched: {searched}",
+        hint.unwrap_or_default()
+    );
+    Error::new(ErrorKind::Other, message)
+}
+
+#[cfg(test)]
+#[path = "select_tests.rs"]
+mod tests;

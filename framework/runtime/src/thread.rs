@@ -1,0 +1,177 @@
+//! Thread contexts and the thread level.
+//!
+//! **Contexts.** The MPI layer looks a [`ThreadCtx`] up once per call and passes it down; nothing
+//! below uses thread-locals. The instance makes contexts when threads come and reuses those of
+//! threads that went, so their number is that of the most threads there ever were at once. A
+//! context belongs to one thread at a time: what lies in it is written without synchronisation.
+//!
+//! **The level may rise** (a second session may ask for more than the first). Below MULTIPLE
+//! nobody takes a lock on a message's path, so the flag `threaded` may only turn 1 while no thread
+//! is on such a path. A thread that is inside a wait loop can stay there for ever, therefore it takes
+//! part: the raiser sets `rising`, a thread in a lock-free wait loop sees that, acknowledges and
+//! stands still until the flag is up, then goes on the locked way ([`crate::progress::Rise`]). A
+//! thread inside any other call comes out by itself; that none is, is what the caller of
+//! [`crate::Instance::raise_level`] answers for (the MPI layer raises the level in MPI_Init_thread and
+//! MPI_Session_init only, and below MULTIPLE the program itself keeps all other calls apart from
+//! those).
+
+use oxmpi_mca::ThreadCtx;
+use parking_lot::Mutex;
+use std::cell::Cell;
+use std::ptr::null_mut;
+
+/// MPI's thread levels, in their order (MPI 5.0 §11.6.2).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[repr(u32)]
+pub enum Level {
+    #[default]
+    Single = 0,
+    Funneled = 1,
+    Serialized = 2,
+    Multiple = 3,
+}
+
+impl Level {
+    pub(crate) fn from_number(n: u32) -> Level {
+        match n {
+            0 => Level::Single,
+            1 => Level::Funneled,
+            2 => Level::Serialized,
+            _ => Level::Multiple,
+        }
+    }
+}
+
+/// What the host keeps per thread beside the context that components see. `host_private` of the
+/// context points here. A cache line pair of its own: threads write it on every call.
+#[repr(C, align(128))]
+pub(crate) struct Slot {
+    pub ctx: ThreadCtx,
+    /// Turns of progress made by this thread; every eighth runs the low-priority functions.
+    pub turns: Cell<u32>,
+}
+
+impl Slot {
+    /// The host's part of a context.
+    ///
+    /// # Safety
+    /// `ctx` must come from [`Threads`] of a living instance and belong to the calling thread.
+    #[inline(always)]
+    pub unsafe fn of<'a>(ctx: *mut ThreadCtx) -> &'a Slot {
+        // SAFETY: `host_private` of every context points to its slot.
+        unsafe { &*((*ctx).host_private as *const Slot) }
+    }
+}
+
+/// All contexts of an instance.
+pub(crate) struct Threads {
+    num_cris: u32,
+    num_counters: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    slots: Vec<*mut Slot>,
+    free: Vec<*mut Slot>,
+}
+
+// SAFETY: the pointers are to boxes that live as long as `Threads`; who may write a slot is in the
+// essay above.
+unsafe impl Send for Threads {}
+// SAFETY: as above.
+unsafe impl Sync for Threads {}
+
+impl Threads {
+    /// `num_counters` 0: software counters are off.
+    pub fn new(num_cris: u32, num_counters: usize) -> Threads {
+        Threads { num_cris: num_cris.max(1), num_counters, state: Mutex::default() }
+    }
+
+    /// A context for the calling thread.
+    pub fn attach(&self) -> *mut ThreadCtx {
+        let mut state = self.state.lock();
+        if let Some(slot) = state.free.pop() {
+            // `ctx` is the slot's first field.
+            return slot.cast();
+        }
+        let index = state.slots.len() as u32;
+        let counters = match self.num_counters {
+            0 => null_mut(),
+            n => Box::into_raw(vec![0u64; n].into_boxed_slice()).cast(),
+        };
+        // Round robin over the resource instances, so that threads share as late as possible.
+        let ctx = ThreadCtx { cri: index % self.num_cris, index, counters, host_private: null_mut() };
+        let slot = Box::into_raw(Box::new(Slot { ctx, turns: Cell::new(0) }));
+        // SAFETY: just made, nobody else has it.
+        unsafe { (*slot).ctx.host_private = slot.cast() };
+        state.slots.push(slot);
+        slot.cast()
+    }
+
+    /// Takes back what `attach` gave. The thread makes no call with it any more.
+    pub fn detach(&self, ctx: *mut ThreadCtx) {
+        if ctx.is_null() {
+            return;
+        }
+        let mut state = self.state.lock();
+        let slot: *mut Slot = ctx.cast();
+        debug_assert!(state.slots.contains(&slot) && !state.free.contains(&slot));
+        state.free.push(slot);
+    }
+
+    /// Sum of each counter over all threads that ever were; a running thread's last few counts may
+    /// be missing.
+    pub fn counters(&self) -> Vec<u64> {
+        let state = self.state.lock();
+        let mut sums = vec![0u64; self.num_counters];
+        for &slot in &state.slots {
+            // SAFETY: slots live as long as `self`.
+            let counters = unsafe { (*slot).ctx.counters };
+            for (i, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: `num_counters` of them stand there; another thread may be counting, which a
+                // volatile read of a word tolerates.
+                *sum += unsafe { counters.add(i).read_volatile() };
+            }
+        }
+        sums
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for slot in self.state.get_mut().slots.drain(..) {
+            // SAFETY: made by Box::into_raw in `attach`; the instance is going, no thread is in it.
+            let slot = unsafe { Box::from_raw(slot) };
+            if !slot.ctx.counters.is_null() {
+                let all = std::ptr::slice_from_raw_parts_mut(slot.ctx.counters, self.num_counters);
+                // SAFETY: made by Box::into_raw of a slice of that length.
+                drop(unsafe { Box::from_raw(all) });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_are_reused_and_spread() {
+        let threads = Threads::new(2, 3);
+        let (a, b, c) = (threads.attach(), threads.attach(), threads.attach());
+        // SAFETY: live contexts of this test.
+        let seen = unsafe { [(*a).cri, (*b).cri, (*c).cri, (*a).index, (*b).index, (*c).index] };
+        assert_eq!(seen, [0, 1, 0, 0, 1, 2]);
+        // SAFETY: as above; three counters each.
+        unsafe {
+            *(*a).counters.add(1) += 5;
+            *(*b).counters.add(1) += 2;
+        }
+        threads.detach(b);
+        assert_eq!(threads.attach(), b);
+        assert_eq!(threads.counters(), [0, 7, 0]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { Slot::of(c) } as *const Slot as *mut ThreadCtx, c);
+    }
+}

@@ -1,1 +1,28 @@
-//! Shared memory between the processes of a node.
+//! Shared memory between the processes of a node. The README of this folder is the map.
+
+mod component;
+mod doorbell;
+mod endpoint;
+mod module;
+mod params;
+mod progress;
+mod ready;
+mod ring;
+mod rma;
+mod segment;
+mod sys;
+mod wire;
+
+#[cfg(all(test, loom))]
+mod model;
+
+oxmpi_mca::component! {
+    component: component::Shm,
+    symbol: oxmpi_component_btl_shm,
+    framework: oxmpi_btl::FRAMEWORK,
+    framework_version: oxmpi_btl::VERSION,
+    name: "shm",
+    aliases: ["sm", "vader"],
+    params: params::DECLARATIONS,
+    help: include_str!("help.txt"),
+}

@@ -1,0 +1,141 @@
+//! Opening: enter the node's segment, find out what the kernel permits, make the module.
+
+use crate::doorbell::Barriers;
+use crate::module::{Facts, Shm as Device};
+use crate::params::Settings;
+use crate::segment::{Identity, Segment, SegmentError};
+use crate::{sys, wire};
+use oxmpi_btl::{BtlModule, module};
+use oxmpi_mca::{Component, Host, JobInfo, OpenError, Params, Status};
+
+/// The component.
+pub struct Shm;
+
+impl Component for Shm {
+    type Module = BtlModule;
+    const NAME: &'static str = "shm";
+
+    /// No module where there is nobody to talk to: an only process of a node may name this component
+    /// without harm.
+    fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
+        let settings = Settings::read(params)?;
+        let job = *host.job();
+        if job.local_size < 2 {
+            return Ok((0, Vec::new()));
+        }
+        check(&job)?;
+        let wish = contexts(&settings, host.num_cris());
+        let segment = Segment::open(job.segment_fd, job.local_size, wish).map_err(|e| explain(&host, e))?;
+        let contexts = wish.min(segment.layout().fifos);
+        let (pid, pid_namespace) = (sys::pid(), sys::pid_namespace());
+        let barriers = Barriers { membarrier: sys::register_for_membarrier() };
+        if !barriers.membarrier {
+            host.info("this kernel has no membarrier for us: each message costs a fence instead");
+        }
+        if settings.cma && job.keeper_pid != 0 {
+            sys::permit_reads_by_descendants_of(job.keeper_pid);
+        }
+        let who = Identity { proc: job.rank, pid, contexts, pid_namespace };
+        segment.enter(job.local_rank, who).map_err(|e| explain(&host, e))?;
+        let device = Device::new(host, Facts { segment, settings, barriers, contexts, pid, pid_namespace });
+        if !device.take_up_old_rings() {
+            device.segment().leave(job.local_rank);
+            return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
+        }
+        let built = module(device).sleep();
+        let built = if settings.cma { built.get().put() } else { built };
+        Ok((0, vec![built.build()]))
+    }
+}
+
+/// What the launcher said about the node.
+fn check(job: &JobInfo) -> Result<(), OpenError> {
+    if job.segment_fd < 0 {
+        return Err(OpenError::not_available(
+            "the launcher gave no shared segment to the processes of this node",
+        ));
+    }
+    if job.local_size > wire::MAX_RANKS {
+        return Err(OpenError::not_available(format!(
+            "{} processes on this node; shm serves up to {}",
+            job.local_size,
+            wire::MAX_RANKS
+        )));
+    }
+    if job.local_rank >= job.local_size {
+        return Err(OpenError::new(
+            Status::BAD_PARAM,
+            format!("local rank {} of {} does not exist", job.local_rank, job.local_size),
+        ));
+    }
+    Ok(())
+}
+
+/// How many contexts we would like.
+fn contexts(settings: &Settings, cris: u32) -> u32 {
+    let most = cris.clamp(1, wire::MAX_FIFOS);
+    match settings.contexts {
+        0 => most,
+        n => n.min(most),
+    }
+}
+
+fn explain(host: &Host, error: SegmentError) -> OpenError {
+    match error {
+        SegmentError::System(errno) => {
+            OpenError::new(Status::INTERNAL, format!("the node's shared segment cannot be mapped: {errno}"))
+        }
+        SegmentError::NoMemory { bytes, why } => {
+            host.help("no-memory", &[&bytes.to_string(), &why.to_string()]);
+            OpenError::new(Status::OUT_OF_MEMORY, format!("{bytes} bytes of shared memory: {why}"))
+        }
+        SegmentError::OtherVersion { version, ranks } => {
+            let (ours, theirs) = (wire::VERSION.to_string(), version.to_string());
+            let (here, there) = (host.job().local_size.to_string(), ranks.to_string());
+            host.help("version", &[&theirs, &ours, &there, &here]);
+            OpenError::new(
+                Status::NOT_SUPPORTED,
+                format!(
+                    "the segment of this node has version {theirs} for {there} processes, this one has version \
+                     {ours} for {here}"
+                ),
+            )
+        }
+        SegmentError::Nonsense(word) => OpenError::new(
+            Status::INTERNAL,
+            format!("the segment of this node starts with {word:#018x}, which no version wrote"),
+        ),
+        SegmentError::Occupied => OpenError::new(
+            Status::BAD_PARAM,
+            format!("local rank {} is already in the segment of this node", host.job().local_rank),
+        ),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_follow_the_runtime_and_the_parameter() {
+        let settings = |contexts| Settings {
+            eager_limit: 256,
+            rndv_eager_limit: 256,
+            max_send_size: 256,
+            min_get_size: 1,
+            latency: 0,
+            bandwidth: 0,
+            exclusivity: 0,
+            contexts,
+            ring_size: 0,
+            watched: None,
+            cma: true,
+        };
+        assert_eq!(contexts(&settings(0), 1), 1);
+        assert_eq!(contexts(&settings(0), 0), 1);
+        assert_eq!(contexts(&settings(0), 8), 8);
+        assert_eq!(contexts(&settings(0), 1000), wire::MAX_FIFOS);
+        assert_eq!(contexts(&settings(3), 8), 3);
+        assert_eq!(contexts(&settings(3), 2), 2);
+    }
+}

@@ -1,0 +1,208 @@
+//! The module: one rank's shared-memory device, and the verbs by name.
+//!
+//! Everything this component knows about an instance lies in [`Shm`]; several may live in one process,
+//! each with its own view of the segment. Contexts have nothing in common but read-only facts, so verbs
+//! of different contexts run concurrently; verbs of one context are serialised by the caller, which is
+//! what lanes and receivers rely on. `add_proc` touches neither.
+
+use crate::doorbell::Barriers;
+use crate::endpoint::{Endpoint, LaneCell};
+use crate::params::Settings;
+use crate::progress::Receiver;
+use crate::segment::Segment;
+use crate::sys::{self, Direction};
+use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_btl::{Btl, BtlAttrs, BtlGet, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, WaitWord};
+use oxmpi_mca::{Host, Status};
+
+/// What opening found out.
+pub struct Facts {
+    pub segment: Segment,
+    pub settings: Settings,
+    pub barriers: Barriers,
+    pub contexts: u32,
+    pub pid: u32,
+    pub pid_namespace: u64,
+}
+
+pub struct Shm {
+    host: Host,
+    max_send_size: u64,
+    local_rank: u32,
+    barriers: Barriers,
+    receivers: Box<[Receiver]>,
+    /// By peer, then context.
+    lanes: Box<[LaneCell]>,
+    settings: Settings,
+    ring_log2: u32,
+    pid: u32,
+    pid_namespace: u64,
+    /// A shortage has been reported; the next ones only count as statuses.
+    short_reported: AtomicBool,
+    // Last: lanes and receivers point into it.
+    segment: Segment,
+}
+
+impl Shm {
+    pub fn new(host: Host, facts: Facts) -> Shm {
+        let Facts { segment, settings, barriers, contexts, pid, pid_namespace } = facts;
+        let job = host.job();
+        let (me, ranks) = (job.local_rank, job.local_size);
+        let places = settings.watched(job.oversubscribed != 0);
+        let receivers =
+            (0..contexts).map(|ctx| Receiver::new(ctx, ranks, segment.inbox(me, ctx), places)).collect();
+        let lanes = (0..ranks)
+            .flat_map(|peer| (0..contexts).map(move |ctx| (peer, ctx)))
+            .map(|(peer, ctx)| LaneCell::new(peer, segment.inbox(peer, ctx)))
+            .collect();
+        Shm {
+            host,
+            max_send_size: settings.max_send_size,
+            local_rank: me,
+            barriers,
+            receivers,
+            lanes,
+            settings,
+            ring_log2: settings.ring_log2(ranks),
+            pid,
+            pid_namespace,
+            short_reported: AtomicBool::new(false),
+            segment,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+    #[inline(always)]
+    pub(crate) fn contexts(&self) -> u32 {
+        self.receivers.len() as u32
+    }
+    #[inline(always)]
+    pub(crate) fn max_send_size(&self) -> u64 {
+        self.max_send_size
+    }
+    #[inline(always)]
+    pub(crate) fn receiver(&self, ctx: u32) -> Option<&Receiver> {
+        self.receivers.get(ctx as usize)
+    }
+    pub(crate) fn receivers(&self) -> &[Receiver] {
+        &self.receivers
+    }
+    pub(crate) fn local_rank(&self) -> u32 {
+        self.local_rank
+    }
+    pub(crate) fn barriers(&self) -> Barriers {
+        self.barriers
+    }
+    pub(crate) fn segment(&self) -> &Segment {
+        &self.segment
+    }
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+    pub(crate) fn pid_namespace(&self) -> u64 {
+        self.pid_namespace
+    }
+    pub(crate) fn ring_log2(&self) -> u32 {
+        self.ring_log2
+    }
+    pub(crate) fn min_ring_log2(&self) -> u32 {
+        self.settings.min_ring_log2().min(self.ring_log2)
+    }
+
+    /// A peer broke the protocol: the job cannot go on without it.
+    #[cold]
+    pub(crate) fn peer_broke(&self, peer: u32, what: &str) {
+        let proc = self.segment.identity(peer).map_or(u32::MAX, |who| who.proc);
+        self.host.help("garbage", &[&proc.to_string(), what]);
+        self.host.peer_error(proc, true, &format!("process {proc} (local rank {peer}) {what}"));
+    }
+
+    /// Memory is short; said once.
+    #[cold]
+    pub(crate) fn report_shortage(&self, topic: &str, bytes: u64, why: &str) {
+        if !self.short_reported.swap(true, Ordering::Relaxed) {
+            self.host.help(topic, &[&bytes.to_string(), why]);
+        }
+    }
+}
+
+impl Btl for Shm {
+    type Endpoint = Endpoint;
+
+    fn attrs(&self) -> BtlAttrs {
+        let s = &self.settings;
+        let mut attrs = BtlAttrs {
+            contexts: self.contexts(),
+            eager_limit: s.eager_limit,
+            rndv_eager_limit: s.rndv_eager_limit,
+            max_send_size: s.max_send_size,
+            min_get_size: if s.cma { s.min_get_size } else { u64::MAX },
+            latency: s.latency,
+            bandwidth: s.bandwidth,
+            exclusivity: s.exclusivity,
+            ..BtlAttrs::new()
+        };
+        attrs.device[..3].copy_from_slice(b"shm");
+        attrs
+    }
+
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<Endpoint>>, Status> {
+        let job = self.host.job();
+        if proc.local == 0 || proc.node != job.node || proc.local_rank == self.local_rank {
+            return Ok(None);
+        }
+        if proc.local_rank >= job.local_size {
+            return Err(Status::BAD_PARAM);
+        }
+        let first = (proc.local_rank * self.contexts()) as usize;
+        Ok(Some(Box::new(Endpoint { peer: proc.local_rank, lanes: &self.lanes[first] })))
+    }
+
+    #[inline(always)]
+    fn send(&self, endpoint: &Endpoint, ctx: u32, msg: &Message<'_>) -> Status {
+        self.send_on(endpoint, ctx, msg)
+    }
+
+    #[inline(always)]
+    fn progress(&self, ctx: u32) -> i32 {
+        self.turn(ctx)
+    }
+
+    /// Messages that peers have not read yet stay in the segment for them. In a child after `fork` this
+    /// unmaps the child's copy and says nothing to anyone.
+    fn finalize(&self) {
+        if sys::pid() == self.pid {
+            for receiver in &self.receivers {
+                receiver.close();
+            }
+            self.segment.leave(self.local_rank);
+        }
+    }
+}
+
+impl BtlGet for Shm {
+    fn get(&self, endpoint: &Endpoint, _ctx: u32, rma: &RmaDesc) -> Status {
+        self.copy_memory(Direction::Read, endpoint, rma)
+    }
+}
+
+impl BtlPut for Shm {
+    fn put(&self, endpoint: &Endpoint, _ctx: u32, rma: &RmaDesc) -> Status {
+        self.copy_memory(Direction::Write, endpoint, rma)
+    }
+    fn flush(&self, _endpoint: Option<&Endpoint>, _ctx: u32) -> Status {
+        self.flush_puts()
+    }
+}
+
+impl BtlSleep for Shm {
+    fn arm(&self, ctx: u32) -> Option<WaitWord> {
+        self.arm_ctx(ctx)
+    }
+    fn disarm(&self, ctx: u32) {
+        self.disarm_ctx(ctx)
+    }
+}

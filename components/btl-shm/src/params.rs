@@ -1,0 +1,258 @@
+//! The parameters, and what follows from them.
+
+use crate::ring::largest_slot;
+use crate::wire::{self, slot};
+use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, Status, StrRef};
+
+const EAGER_LIMIT: usize = 0;
+const RNDV_EAGER_LIMIT: usize = 1;
+const MAX_SEND_SIZE: usize = 2;
+const MIN_GET_SIZE: usize = 3;
+const LATENCY: usize = 4;
+const BANDWIDTH: usize = 5;
+const EXCLUSIVITY: usize = 6;
+const VIRTUAL_DEVICE_COUNT: usize = 7;
+const RING_SIZE: usize = 8;
+const WATCHED_RINGS: usize = 9;
+const SINGLE_COPY_MECHANISM: usize = 10;
+
+const MECHANISMS: &[StrRef] = &[StrRef::new("cma"), StrRef::new("none")];
+
+/// Most rings that are polled one by one.
+pub const MAX_WATCHED: usize = 4;
+/// Ring size where nothing else is said, for up to [`FULL_SIZE_RANKS`] ranks.
+const AUTO_RING: u64 = 256 << 10;
+const FULL_SIZE_RANKS: u64 = 32;
+const LARGEST_MESSAGE: i64 = 64 << 20;
+
+pub static DECLARATIONS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "eager_limit",
+        ParamKind::SIZE,
+        4,
+        "16k",
+        "Largest message, with its header, that is sent without asking the receiver first",
+    )
+    .range(256, LARGEST_MESSAGE),
+    ParamDecl::new(
+        "rndv_eager_limit",
+        ParamKind::SIZE,
+        4,
+        "16k",
+        "How much of a large message, with its header, goes with the question to the receiver",
+    )
+    .range(256, LARGEST_MESSAGE),
+    ParamDecl::new(
+        "max_send_size",
+        ParamKind::SIZE,
+        4,
+        "32k",
+        "Largest piece, with its header, in which a large message is copied through shared memory",
+    )
+    .range(256, LARGEST_MESSAGE),
+    ParamDecl::new(
+        "min_get_size",
+        ParamKind::SIZE,
+        4,
+        "16k",
+        "From this size on the receiver reads a message from the sender's memory (where single_copy_mechanism \
+         permits) instead of having it copied through shared memory",
+    )
+    .range(1, i64::MAX),
+    ParamDecl::new("latency", ParamKind::UNSIGNED, 5, "1", "Latency in microseconds, for ranking transports")
+        .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "bandwidth",
+        ParamKind::UNSIGNED,
+        5,
+        "20000",
+        "Bandwidth in Mb/s, for ranking transports",
+    )
+    .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "exclusivity",
+        ParamKind::UNSIGNED,
+        7,
+        "65535",
+        "A process that this transport reaches is not offered to transports of lower exclusivity",
+    )
+    .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "virtual_device_count",
+        ParamKind::UNSIGNED,
+        3,
+        "0",
+        "Contexts, each with rings of its own, that threads use independently; 0: as many as the runtime has \
+         communication resources. The first process of a node sets the most any process there may have",
+    )
+    .range(0, wire::MAX_FIFOS as i64),
+    ParamDecl::new(
+        "ring_size",
+        ParamKind::SIZE,
+        4,
+        "0",
+        "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
+         power of two that holds max_send_size with room to spare. 0: 256k with up to 32 processes on the node, \
+         then less, so that all rings together stay below some gigabytes",
+    )
+    .range(0, 1 << wire::MAX_RING_LOG2),
+    ParamDecl::new(
+        "watched_rings",
+        ParamKind::INT,
+        6,
+        "-1",
+        "How many busy rings a process polls one by one (their senders need no atomic operation; going to sleep \
+         then takes a system call). -1: four, or none where more processes than cores run",
+    )
+    .range(-1, MAX_WATCHED as i64),
+    ParamDecl::new(
+        "single_copy_mechanism",
+        ParamKind::ENUM,
+        3,
+        "cma",
+        "How one process reads and writes the memory of another directly: cma (process_vm_readv and \
+         process_vm_writev) or none",
+    )
+    .one_of(MECHANISMS),
+];
+
+/// What the parameters say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub eager_limit: u64,
+    pub rndv_eager_limit: u64,
+    pub max_send_size: u64,
+    pub min_get_size: u64,
+    pub latency: u32,
+    pub bandwidth: u32,
+    pub exclusivity: u32,
+    /// 0: automatic.
+    pub contexts: u32,
+    /// 0: automatic.
+    pub ring_size: u64,
+    /// `None`: automatic.
+    pub watched: Option<usize>,
+    pub cma: bool,
+}
+
+impl Settings {
+    pub fn read(p: Params<'_>) -> Result<Settings, OpenError> {
+        let settings = Settings {
+            eager_limit: p.size(EAGER_LIMIT) as u64,
+            rndv_eager_limit: p.size(RNDV_EAGER_LIMIT) as u64,
+            max_send_size: p.size(MAX_SEND_SIZE) as u64,
+            min_get_size: p.size(MIN_GET_SIZE) as u64,
+            latency: p.int(LATENCY) as u32,
+            bandwidth: p.int(BANDWIDTH) as u32,
+            exclusivity: p.int(EXCLUSIVITY) as u32,
+            contexts: p.int(VIRTUAL_DEVICE_COUNT) as u32,
+            ring_size: p.size(RING_SIZE) as u64,
+            watched: usize::try_from(p.int(WATCHED_RINGS)).ok(),
+            cma: p.int(SINGLE_COPY_MECHANISM) == 0,
+        };
+        for (name, value) in
+            [("eager_limit", settings.eager_limit), ("rndv_eager_limit", settings.rndv_eager_limit)]
+        {
+            if value > settings.max_send_size {
+                return Err(OpenError::new(
+                    Status::BAD_PARAM,
+                    format!(
+                        "btl_shm_{name} is {value}, which is more than btl_shm_max_send_size ({}); raise that, too",
+                        settings.max_send_size
+                    ),
+                ));
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Size of a ring as a power of two, with `ranks` processes on the node.
+    pub fn ring_log2(&self, ranks: u32) -> u32 {
+        let wish = match self.ring_size {
+            0 => (AUTO_RING * FULL_SIZE_RANKS / (ranks as u64).max(FULL_SIZE_RANKS)).max(64 << 10),
+            size => size,
+        };
+        let mut log2 = wish.next_power_of_two().trailing_zeros().max(self.min_ring_log2());
+        // A processor's cache lines: fewer granules than this and the head would move every message.
+        log2 = log2.max(wire::MIN_RING_LOG2);
+        log2.min(wire::MAX_RING_LOG2)
+    }
+
+    /// The smallest ring in which the largest message always finds room.
+    pub fn min_ring_log2(&self) -> u32 {
+        let mut log2 = wire::MIN_RING_LOG2;
+        while largest_slot(1 << log2) < slot(self.max_send_size) {
+            log2 += 1;
+        }
+        log2
+    }
+
+    /// How many rings to watch.
+    pub fn watched(&self, oversubscribed: bool) -> usize {
+        self.watched.unwrap_or(if oversubscribed { 0 } else { MAX_WATCHED }).min(MAX_WATCHED)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn settings(max_send_size: u64, ring_size: u64) -> Settings {
+        Settings {
+            eager_limit: 4096,
+            rndv_eager_limit: 4096,
+            max_send_size,
+            min_get_size: 1,
+            latency: 0,
+            bandwidth: 0,
+            exclusivity: 0,
+            contexts: 0,
+            ring_size,
+            watched: None,
+            cma: true,
+        }
+    }
+
+    #[test]
+    fn rings_hold_the_largest_message_and_shrink_on_large_nodes() {
+        let s = settings(32 << 10, 0);
+        assert_eq!(s.ring_log2(2), 18);
+        assert_eq!(s.ring_log2(32), 18);
+        assert_eq!(s.ring_log2(64), 17);
+        assert_eq!(s.ring_log2(4096), 16);
+        assert_eq!(settings(32 << 10, 100_000).ring_log2(2), 17);
+        assert_eq!(settings(256, 1).ring_log2(2), 12);
+        assert_eq!(settings(LARGEST_MESSAGE as u64, 0).ring_log2(2), 27);
+        for max in [256, 2943, 2944, 2945, 32768, 1 << 20, LARGEST_MESSAGE as u64] {
+            let log2 = settings(max, 1).ring_log2(2);
+            assert!(largest_slot(1 << log2) >= slot(max));
+            assert!(log2 == wire::MIN_RING_LOG2 || largest_slot(1 << (log2 - 1)) < slot(max));
+        }
+    }
+
+    #[test]
+    fn nothing_is_watched_where_processes_take_turns() {
+        assert_eq!(settings(256, 0).watched(false), 4);
+        assert_eq!(settings(256, 0).watched(true), 0);
+        assert_eq!(Settings { watched: Some(2), ..settings(256, 0) }.watched(true), 2);
+    }
+
+    #[test]
+    fn limits_fit_each_other() {
+        let value = |int| oxmpi_mca::ParamValue {
+            kind: ParamKind::INT,
+            reserved: 0,
+            int,
+            double: 0.0,
+            text: StrRef::EMPTY,
+        };
+        let mut values: Vec<_> = [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0].map(value).into();
+        assert_eq!(values.len(), DECLARATIONS.len());
+        let read = Settings::read(Params(&values)).expect("defaults");
+        assert_eq!((read.max_send_size, read.watched, read.cma), (32768, None, true));
+        values[EAGER_LIMIT] = value(40000);
+        let refused = Settings::read(Params(&values)).expect_err("more than a message can hold");
+        assert_eq!(refused.status, Status::BAD_PARAM);
+        assert!(refused.message.contains("btl_shm_eager_limit") && refused.message.contains("32768"));
+    }
+}

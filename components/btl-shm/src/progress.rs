@@ -1,0 +1,346 @@
+//! The receiving side: which rings are looked at, in what order, and when the receiver may sleep.
+//!
+//! A context's receiver polls the few rings it *watches* and, for all others, one summary word: idle
+//! polling touches a handful of cache lines whatever the number of peers. A ring whose ready bit is
+//! found is drained, and watched if a place is free. When all places are taken, a ring that was found
+//! [`ACTIVATIONS`] times replaces the watched ring that has been silent longest, if that one was silent
+//! all that time: giving up a watched ring costs a system call, so it must pay for many messages, and
+//! not happen more than once in [`TURNS_BETWEEN`] turns. Where more processes than cores run, nothing is
+//! watched: receivers sleep often there, and going to sleep is then free of system calls.
+//!
+//! A turn takes at most [`BATCH`] messages from each ring it looks at. What remains of a watched ring
+//! is found by the next turn; for another ring the receiver sets the ready bit itself.
+//!
+//! Messages are handed up where they lie. The ring moves on after the callback; a callback may send,
+//! also on this context, so nothing here holds a `&mut` over one. Everything in this file is touched
+//! only inside verbs of its context, which the caller serialises.
+
+use crate::doorbell::{self, ASLEEP};
+use crate::module::Shm;
+use crate::params::MAX_WATCHED;
+use crate::ready::{self, InboxMem};
+use crate::ring::{Consumer, Look, Mapped};
+use crate::segment::Inbox;
+use crate::sys::Mapping;
+use core::cell::{Cell, OnceCell};
+use core::ffi::c_void;
+use oxmpi_btl::WaitWord;
+use oxmpi_mca::RecvDesc;
+
+/// Messages taken from one ring in one turn.
+const BATCH: i32 = 32;
+/// How often a ring is found before it may displace a watched one.
+const ACTIVATIONS: u32 = 16;
+/// Turns between two displacements.
+const TURNS_BETWEEN: u64 = 4096;
+
+/// The receiver's end of a ring.
+#[repr(align(64))]
+pub struct Incoming {
+    ring: Consumer<Mapped>,
+    /// Job rank and local rank of the sender.
+    proc: u32,
+    source: u32,
+    watched: Cell<bool>,
+    /// It sent garbage, and is not looked at any more.
+    closed: Cell<bool>,
+    /// Turn in which it last had a message.
+    last: Cell<u64>,
+    /// Times its bit was found since turn `since`.
+    found: Cell<u32>,
+    since: Cell<u64>,
+    _mapping: Mapping,
+}
+
+/// The receiving end of one context.
+#[repr(align(64))]
+pub struct Receiver {
+    count: Cell<usize>,
+    watched: [Cell<*const Incoming>; MAX_WATCHED],
+    inbox: Inbox,
+    turn: Cell<u64>,
+    ctx: u32,
+    /// At most this many are watched.
+    places: usize,
+    armed: Cell<bool>,
+    displaced: Cell<u64>,
+    /// By source; boxed, since `watched` points at them, and never taken out.
+    rings: Box<[OnceCell<Box<Incoming>>]>,
+}
+
+// SAFETY: touched only inside verbs of its context, which the caller serialises.
+unsafe impl Sync for Receiver {}
+// SAFETY: its pointers are to its own boxes and to shared memory.
+unsafe impl Send for Receiver {}
+
+impl Receiver {
+    pub fn new(ctx: u32, ranks: u32, inbox: Inbox, places: usize) -> Receiver {
+        Receiver {
+            count: Cell::new(0),
+            watched: core::array::from_fn(|_| Cell::new(core::ptr::null())),
+            inbox,
+            turn: Cell::new(0),
+            ctx,
+            places,
+            armed: Cell::new(false),
+            displaced: Cell::new(0),
+            rings: (0..ranks).map(|_| OnceCell::new()).collect(),
+        }
+    }
+
+    #[inline(always)]
+    fn watched(&self) -> impl Iterator<Item = &Incoming> + Clone {
+        // SAFETY: the first `count` pointers are to boxes in `rings`, which stay.
+        self.watched[..self.count.get()].iter().map(|p| unsafe { &*p.get() })
+    }
+
+    fn watched_rings(&self) -> impl Iterator<Item = &Consumer<Mapped>> + Clone {
+        self.watched().map(|incoming| &incoming.ring)
+    }
+
+    /// Stops watching a ring whatever may come in it. (A turn that is going over the watched rings may
+    /// then look at one of them twice.)
+    fn forget(&self, incoming: &Incoming) {
+        let last = self.count.get().wrapping_sub(1);
+        if let Some(place) = self.watched().position(|i| core::ptr::eq(i, incoming)) {
+            self.watched[place].set(self.watched[last].get());
+            self.count.set(last);
+            incoming.watched.set(false);
+        }
+    }
+
+    /// Tells all senders how far we have read and that nobody polls any more.
+    pub fn close(&self) {
+        for incoming in self.rings.iter().filter_map(OnceCell::get) {
+            incoming.ring.publish_head();
+            doorbell::abandon(&incoming.ring);
+        }
+    }
+}
+
+impl Shm {
+    /// The verb.
+    #[inline(always)]
+    pub(crate) fn turn(&self, ctx: u32) -> i32 {
+        let Some(receiver) = self.receiver(ctx) else { return 0 };
+        receiver.turn.set(receiver.turn.get() + 1);
+        let mut events = 0;
+        for incoming in receiver.watched() {
+            events += self.drain(receiver, incoming);
+        }
+        if ready::any(&receiver.inbox) {
+            events += self.sweep(receiver);
+        }
+        events
+    }
+
+    /// Hands up what a ring has, at most a batch.
+    #[inline(always)]
+    fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
+        let host = self.host();
+        let mut events = 0;
+        while events < BATCH {
+            match incoming.ring.look() {
+                Look::Nothing => break,
+                Look::Message { at, len, tag, size } => {
+                    let row = host.am(tag);
+                    let message = RecvDesc {
+                        data: incoming.ring.mem().payload(at),
+                        len,
+                        proc: incoming.proc,
+                        ctx: receiver.ctx,
+                        module: core::ptr::from_ref(self).cast_mut().cast::<c_void>(),
+                    };
+                    (row.receive)(row.ctx, &message);
+                    incoming.ring.advance(size);
+                    events += 1;
+                }
+                Look::Garbage(word) => {
+                    self.garbage(receiver, incoming, word);
+                    break;
+                }
+            }
+        }
+        if events > 0 {
+            incoming.last.set(receiver.turn.get());
+        }
+        events
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn garbage(&self, receiver: &Receiver, incoming: &Incoming, word: u64) {
+        if !incoming.closed.replace(true) {
+            receiver.forget(incoming);
+            self.peer_broke(incoming.source, &format!("wrote {word:#018x} where a message should start"));
+        }
+    }
+
+    /// Looks at the rings whose bits are set.
+    #[cold]
+    #[inline(never)]
+    fn sweep(&self, receiver: &Receiver) -> i32 {
+        let mut events = 0;
+        ready::take(&receiver.inbox, receiver.inbox.words(), |source| {
+            let Some(incoming) = self.incoming(receiver, source) else { return };
+            if incoming.closed.get() {
+                return;
+            }
+            self.consider(receiver, incoming);
+            events += self.drain(receiver, incoming);
+            if !incoming.watched.get() && !incoming.closed.get() && !incoming.ring.is_empty() {
+                ready::mark(&receiver.inbox, source);
+            }
+        });
+        events
+    }
+
+    /// The ring from `source`, mapped on first use.
+    fn incoming<'a>(&self, receiver: &'a Receiver, source: u32) -> Option<&'a Incoming> {
+        let slot = receiver.rings.get(source as usize)?;
+        if let Some(incoming) = slot.get() {
+            return Some(incoming);
+        }
+        let incoming = self.attach(receiver, source)?;
+        Some(slot.get_or_init(|| incoming))
+    }
+
+    fn attach(&self, receiver: &Receiver, source: u32) -> Option<Box<Incoming>> {
+        let segment = self.segment();
+        let proc = segment.identity(source).map(|who| who.proc).filter(|&p| p < self.host().job().job_size);
+        let Some(proc) = proc else {
+            self.host().error(&format!("local rank {source} sends, but has not said who it is"));
+            return None;
+        };
+        let place = match segment.find_ring(self.local_rank(), receiver.ctx, source) {
+            Ok(Some(place)) => place,
+            Ok(None) => {
+                self.peer_broke(source, "announced a message in a ring that does not exist");
+                return None;
+            }
+            Err(word) => {
+                self.peer_broke(source, &format!("has {word:#x} where its ring's place should be"));
+                return None;
+            }
+        };
+        let mapping = match segment.map(place) {
+            Ok(mapping) => mapping,
+            Err(errno) => {
+                // Its messages stay where they are; the next turn tries again.
+                self.report_shortage("ring-no-memory", place.len(), &errno.to_string());
+                ready::mark(&receiver.inbox, source);
+                return None;
+            }
+        };
+        // SAFETY: mapped as long as `_mapping`, which lives beside the consumer.
+        let mem = unsafe { Mapped::new(mapping.base(), place.log2) };
+        Some(Box::new(Incoming {
+            ring: Consumer::new(mem),
+            proc,
+            source,
+            watched: Cell::new(false),
+            closed: Cell::new(false),
+            last: Cell::new(0),
+            found: Cell::new(0),
+            since: Cell::new(0),
+            _mapping: mapping,
+        }))
+    }
+
+    /// A ring that is not watched had something: should it be?
+    fn consider(&self, receiver: &Receiver, incoming: &Incoming) {
+        if incoming.watched.get() || receiver.places == 0 {
+            return;
+        }
+        let count = receiver.count.get();
+        if count < receiver.places {
+            receiver.watched[count].set(incoming);
+            receiver.count.set(count + 1);
+            self.watch(incoming);
+            return;
+        }
+        if incoming.found.get() == 0 {
+            incoming.since.set(receiver.turn.get());
+        }
+        incoming.found.set(incoming.found.get() + 1);
+        if incoming.found.get() >= ACTIVATIONS
+            && receiver.turn.get() - receiver.displaced.get() >= TURNS_BETWEEN
+        {
+            incoming.found.set(0);
+            self.displace(receiver, incoming);
+        }
+    }
+
+    /// Gives `incoming` the place of the watched ring that has been silent longest, if that was silent
+    /// since `incoming` was first found.
+    fn displace(&self, receiver: &Receiver, incoming: &Incoming) {
+        let Some((place, silent)) = receiver.watched().enumerate().min_by_key(|(_, i)| i.last.get()) else {
+            return;
+        };
+        if silent.last.get() >= incoming.since.get() {
+            return;
+        }
+        receiver.displaced.set(receiver.turn.get());
+        if !doorbell::unwatch(&silent.ring, self.barriers()) {
+            return;
+        }
+        silent.watched.set(false);
+        if !silent.ring.is_empty() {
+            // It came in between, and its sender may have said nothing.
+            ready::mark(&receiver.inbox, silent.source);
+        }
+        receiver.watched[place].set(incoming);
+        self.watch(incoming);
+    }
+
+    fn watch(&self, incoming: &Incoming) {
+        incoming.watched.set(true);
+        doorbell::watch(&incoming.ring, self.barriers());
+    }
+
+    /// Rings that an earlier life of this rank knew (or that peers made before we came) are looked at by
+    /// the first turn: their senders may believe them watched. False: that could not be made sure.
+    #[must_use]
+    pub(crate) fn take_up_old_rings(&self) -> bool {
+        let mut old = Vec::new();
+        for receiver in self.receivers() {
+            for source in 0..self.segment().layout().ranks {
+                if !matches!(self.segment().find_ring(self.local_rank(), receiver.ctx, source), Ok(None))
+                    && let Some(incoming) = self.incoming(receiver, source)
+                {
+                    doorbell::abandon(&incoming.ring);
+                    old.push((receiver, source));
+                }
+            }
+        }
+        if !old.is_empty() && !self.barriers().heavy() {
+            return false;
+        }
+        for (receiver, source) in old {
+            ready::mark(&receiver.inbox, source);
+        }
+        true
+    }
+
+    pub(crate) fn arm_ctx(&self, ctx: u32) -> Option<WaitWord> {
+        let receiver = self.receiver(ctx)?;
+        // A look that costs nothing before the one that may cost a system call.
+        if ready::any(&receiver.inbox) || !receiver.watched_rings().all(Consumer::is_empty) {
+            return None;
+        }
+        receiver.armed.set(true);
+        doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers()).then(|| WaitWord {
+            addr: core::ptr::from_ref(receiver.inbox.bell()).cast(),
+            expected: ASLEEP,
+            reserved: 0,
+        })
+    }
+
+    pub(crate) fn disarm_ctx(&self, ctx: u32) {
+        if let Some(receiver) = self.receiver(ctx)
+            && receiver.armed.replace(false)
+        {
+            doorbell::disarm(&receiver.inbox, receiver.watched_rings(), self.barriers());
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The ready bits: which of many rings has something, found in two steps whatever their number.
+//!
+//! One inbox per receiving context: one bit per source rank, and above them a summary word with one
+//! bit per word of bits. Only rings that the receiver does not watch use it (`doorbell.rs`).
+//!
+//! **Order.** A sender publishes its message, sets its bit, and, if the bit was clear, sets the
+//! summary's. The receiver clears the summary, then each word, then looks at the rings. So whoever
+//! finds the bit *set* may stop there: the bit stands until the receiver's exchange of that word, which
+//! comes after in the word's order and therefore sees the message. Only the one owner of a bit sets it,
+//! hence a set bit means that its summary bit has been set since the receiver last took it.
+//!
+//! Words come from shared memory: bits beyond the ranks of the node are ignored by the caller.
+
+use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// The memory of an inbox.
+pub trait InboxMem {
+    fn bell(&self) -> &AtomicU32;
+    fn summary(&self) -> &AtomicU64;
+    fn word(&self, index: usize) -> &AtomicU64;
+}
+
+/// Sets the bit of `source`. True if it was clear, i.e. if the receiver may have to be woken.
+pub fn mark(inbox: &impl InboxMem, source: u32) -> bool {
+    let bit = 1u64 << (source % 64);
+    let index = source as usize / 64;
+    // SYNC POINT with the swaps in `take`. SeqCst: also ordered before the load of the bell.
+    if inbox.word(index).fetch_or(bit, Ordering::SeqCst) & bit != 0 {
+        return false;
+    }
+    inbox.summary().fetch_or(1 << index, Ordering::SeqCst);
+    true
+}
+
+/// Whether any bit may be set.
+#[inline(always)]
+pub fn any(inbox: &impl InboxMem) -> bool {
+    inbox.summary().load(Ordering::Relaxed) != 0
+}
+
+/// Takes all bits and calls `each` with every source whose bit was set.
+pub fn take(inbox: &impl InboxMem, words: usize, mut each: impl FnMut(u32)) {
+    // SYNC POINT with `mark`.
+    let mut summary = inbox.summary().swap(0, Ordering::AcqRel);
+    while summary != 0 {
+        let index = summary.trailing_zeros() as usize;
+        summary &= summary - 1;
+        if index >= words {
+            continue;
+        }
+        // SYNC POINT with `mark`: what was published before the bit is visible behind this.
+        let mut bits = inbox.word(index).swap(0, Ordering::AcqRel);
+        while bits != 0 {
+            each(index as u32 * 64 + bits.trailing_zeros());
+            bits &= bits - 1;
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Memory {
+        bell: AtomicU32,
+        summary: AtomicU64,
+        words: [AtomicU64; 4],
+    }
+    impl InboxMem for Memory {
+        fn bell(&self) -> &AtomicU32 {
+            &self.bell
+        }
+        fn summary(&self) -> &AtomicU64 {
+            &self.summary
+        }
+        fn word(&self, index: usize) -> &AtomicU64 {
+            &self.words[index]
+        }
+    }
+
+    #[test]
+    fn takes_each_once_in_rising_order() {
+        let m = Memory::default();
+        for source in [200, 3, 64, 63, 3, 0] {
+            let first = m.words[source as usize / 64].load(Ordering::Relaxed) >> (source % 64) & 1 == 0;
+            assert_eq!(mark(&m, source), first);
+        }
+        assert!(any(&m));
+        let mut got = Vec::new();
+        take(&m, 4, |s| got.push(s));
+        assert_eq!(got, [0, 3, 63, 64, 200]);
+        assert!(!any(&m));
+        take(&m, 4, |s| panic!("{s}"));
+    }
+
+    #[test]
+    fn nonsense_in_the_summary_is_ignored() {
+        let m = Memory::default();
+        m.summary.store(u64::MAX, Ordering::Relaxed);
+        mark(&m, 70);
+        let mut got = Vec::new();
+        take(&m, 4, |s| got.push(s));
+        assert_eq!(got, [70]);
+    }
+
+    #[test]
+    fn a_bit_set_while_taking_is_not_lost() {
+        let m = Memory::default();
+        mark(&m, 1);
+        let mut got = Vec::new();
+        take(&m, 4, |s| {
+            if got.len() < 3 {
+                mark(&m, 1);
+            }
+            got.push(s);
+        });
+        assert_eq!(got, [1]);
+        take(&m, 4, |s| got.push(s));
+        assert_eq!(got, [1, 1]);
+    }
+}

@@ -1,0 +1,81 @@
+//! Reading and writing a peer's memory: process_vm_readv and process_vm_writev, complete when they
+//! return.
+//!
+//! Refusals (Yama, a filter, another pid namespace, an old kernel) are statuses, not errors: the layer
+//! above copies through the ring instead. For a peer in this very process it is a plain copy; such a
+//! peer's addresses are as good as our own.
+
+use crate::endpoint::Endpoint;
+use crate::module::Shm;
+use crate::sys::{Direction, copy_between};
+use oxmpi_btl::RmaDesc;
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::{Ordering, fence};
+use rustix::io::Errno;
+
+impl Shm {
+    pub(crate) fn copy_memory(&self, direction: Direction, endpoint: &Endpoint, rma: &RmaDesc) -> Status {
+        if rma.len == 0 {
+            return Status::OK;
+        }
+        if rma.local.is_null() || rma.remote == 0 || rma.remote.checked_add(rma.len).is_none() {
+            return Status::BAD_PARAM;
+        }
+        let Some(peer) = self.segment().identity(endpoint.peer) else {
+            return Status::UNREACHABLE;
+        };
+        if peer.pid_namespace != self.pid_namespace() {
+            // Its number means somebody else, or nobody, here.
+            return Status::NOT_SUPPORTED;
+        }
+        if peer.pid == self.pid() {
+            let remote = rma.remote as *mut u8;
+            let (src, dst) = match direction {
+                Direction::Read => (remote, rma.local),
+                Direction::Write => (rma.local, remote),
+            };
+            // SAFETY: the caller's buffer, and memory that another rank of this process offered. They
+            // may be the same.
+            unsafe { core::ptr::copy(src, dst, rma.len as usize) };
+            return Status::OK;
+        }
+        // SAFETY: the caller's buffer is valid for `len` bytes.
+        match unsafe { copy_between(direction, peer.pid, rma.local, rma.remote, rma.len) } {
+            Ok(()) => Status::OK,
+            Err(errno) => status_of(errno),
+        }
+    }
+
+    /// Everything was complete when `put` returned; what follows comes after it.
+    pub(crate) fn flush_puts(&self) -> Status {
+        fence(Ordering::SeqCst);
+        Status::OK
+    }
+}
+
+fn status_of(errno: Errno) -> Status {
+    match errno {
+        Errno::PERM | Errno::ACCESS => Status::NO_PERMISSION,
+        // The number is nobody's: we do not see the peer's processes as it does.
+        Errno::NOSYS | Errno::SRCH => Status::NOT_SUPPORTED,
+        Errno::FAULT | Errno::INVAL => Status::BAD_PARAM,
+        Errno::NOMEM => Status::OUT_OF_MEMORY,
+        _ => Status::INTERNAL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_ask_for_copies() {
+        for errno in [Errno::PERM, Errno::ACCESS] {
+            assert_eq!(status_of(errno), Status::NO_PERMISSION);
+        }
+        for errno in [Errno::NOSYS, Errno::SRCH] {
+            assert_eq!(status_of(errno), Status::NOT_SUPPORTED);
+        }
+        assert_eq!(status_of(Errno::FAULT), Status::BAD_PARAM);
+    }
+}

@@ -1,0 +1,283 @@
+//! The node's segment as one process sees it: the header area mapped at start, rings mapped one by one.
+//!
+//! Whatever is going to be written is reserved first (`sys::reserve`), so that a lack of memory is an
+//! error here and not a SIGBUS later. The segment has no name: it is a memfd that the launcher made, and
+//! is gone with the last process that has it. Numbers read from it are checked before they are used.
+//!
+//! After `fork` the child has these mappings too (they are not marked MADV_DONTFORK: pages of a shared
+//! mapping are not copied, and a child that stumbles over one should not crash for that). It writes
+//! nothing: see `Shm::finalize`.
+
+use crate::ready::InboxMem;
+use crate::sys::{self, Mapping, Shortage};
+use crate::wire::{self, Layout, Place, identity};
+use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
+use rustix::fd::{OwnedFd, RawFd};
+use rustix::io::Errno;
+
+/// Why the segment cannot be used.
+#[derive(Debug)]
+pub enum SegmentError {
+    /// Descriptor or mapping failed.
+    System(Errno),
+    NoMemory {
+        bytes: u64,
+        why: Shortage,
+    },
+    /// Another build or another job's idea of the node: what its version word says.
+    OtherVersion {
+        version: u16,
+        ranks: u32,
+    },
+    /// No segment of ours at all.
+    Nonsense(u64),
+    /// Someone is this rank already.
+    Occupied,
+}
+
+/// Facts about a rank, from its identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub proc: u32,
+    pub pid: u32,
+    pub contexts: u32,
+    pub pid_namespace: u64,
+}
+
+pub struct Segment {
+    fd: OwnedFd,
+    header: Mapping,
+    layout: Layout,
+}
+
+impl Segment {
+    /// Maps the header area. The first process decides the layout; `fifos` is only its wish.
+    pub fn open(fd: RawFd, ranks: u32, fifos: u32) -> Result<Segment, SegmentError> {
+        let fd = sys::duplicate(fd).map_err(SegmentError::System)?;
+        let first = Segment::reserve(&fd, 0, wire::PAGE)?;
+        let wish = Layout { ranks, fifos };
+        let layout = Segment::agree(&first, wish)?;
+        drop(first);
+        let header = Segment::reserve(&fd, 0, layout.header_len())?;
+        Ok(Segment { fd, header, layout })
+    }
+
+    fn reserve(fd: &OwnedFd, offset: u64, len: u64) -> Result<Mapping, SegmentError> {
+        sys::reserve(fd, offset, len).map_err(|why| SegmentError::NoMemory { bytes: len, why })?;
+        Mapping::new(fd, offset, len).map_err(SegmentError::System)
+    }
+
+    /// Agrees with the other processes on version and layout.
+    fn agree(first_page: &Mapping, wish: Layout) -> Result<Layout, SegmentError> {
+        // SAFETY: the first word of a mapped page.
+        let word: &AtomicU64 = unsafe { &*first_page.at(0).cast() };
+        let ours = wish.version_word();
+        // Nothing but zeros needs to be seen with this word, so no more than its value matters.
+        let found = match word.compare_exchange(0, ours, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => ours,
+            Err(found) => found,
+        };
+        let (version, layout) = Layout::from_version_word(found);
+        if version != wire::VERSION || layout.ranks != wish.ranks {
+            return Err(SegmentError::OtherVersion { version, ranks: layout.ranks });
+        }
+        if !layout.is_sane() {
+            return Err(SegmentError::Nonsense(found));
+        }
+        Ok(layout)
+    }
+
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn u32_at(&self, offset: u64) -> &AtomicU32 {
+        // SAFETY: offsets come from the layout the header was mapped for, and are aligned.
+        unsafe { &*self.header.at(offset).cast() }
+    }
+
+    fn u64_at(&self, offset: u64) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.header.at(offset).cast() }
+    }
+
+    /// Becomes local rank `rank`.
+    pub fn enter(&self, rank: u32, who: Identity) -> Result<(), SegmentError> {
+        let at = self.layout.identity(rank);
+        let state = self.u32_at(at + identity::STATE);
+        if state.load(Ordering::Acquire) == wire::PRESENT {
+            return Err(SegmentError::Occupied);
+        }
+        self.u32_at(at + identity::PROC).store(who.proc, Ordering::Relaxed);
+        self.u32_at(at + identity::PID).store(who.pid, Ordering::Relaxed);
+        self.u32_at(at + identity::CONTEXTS).store(who.contexts, Ordering::Relaxed);
+        self.u64_at(at + identity::PID_NAMESPACE).store(who.pid_namespace, Ordering::Relaxed);
+        // SYNC POINT with `identity`.
+        state.store(wire::PRESENT, Ordering::Release);
+        Ok(())
+    }
+
+    /// Leaves: nobody reads its inboxes from now on.
+    pub fn leave(&self, rank: u32) {
+        self.u32_at(self.layout.identity(rank) + identity::STATE).store(wire::LEFT, Ordering::Release);
+    }
+
+    /// Who a rank is; `None` before it has come.
+    pub fn identity(&self, rank: u32) -> Option<Identity> {
+        let at = self.layout.identity(rank);
+        // SYNC POINT with `enter`.
+        let state = self.u32_at(at + identity::STATE).load(Ordering::Acquire);
+        (state != wire::ABSENT).then(|| Identity {
+            proc: self.u32_at(at + identity::PROC).load(Ordering::Relaxed),
+            pid: self.u32_at(at + identity::PID).load(Ordering::Relaxed),
+            contexts: self.u32_at(at + identity::CONTEXTS).load(Ordering::Relaxed),
+            pid_namespace: self.u64_at(at + identity::PID_NAMESPACE).load(Ordering::Relaxed),
+        })
+    }
+
+    /// The inbox of a rank for one FIFO. Valid as long as the segment is.
+    pub fn inbox(&self, rank: u32, fifo: u32) -> Inbox {
+        Inbox {
+            bell: self.u32_at(self.layout.bell(rank, fifo)),
+            summary: self.u64_at(self.layout.summary(rank, fifo)),
+            ready: self.u64_at(self.layout.ready(rank, fifo)),
+            words: self.layout.words() as usize,
+        }
+    }
+
+    /// Directory word of the ring from `source` to `rank`.
+    fn directory(&self, rank: u32, fifo: u32, source: u32) -> &AtomicU64 {
+        self.u64_at(self.layout.directory(rank, fifo, source))
+    }
+
+    /// Where the ring from `source` to `rank` lies: nowhere yet, at a place, or at an impossible one.
+    pub fn find_ring(&self, rank: u32, fifo: u32, source: u32) -> Result<Option<Place>, u64> {
+        // SYNC POINT with `publish_ring`.
+        match self.directory(rank, fifo, source).load(Ordering::Acquire) {
+            0 => Ok(None),
+            word => {
+                let size = sys::file_size(&self.fd).unwrap_or(0);
+                Place::checked(word, self.layout.header_len(), size).map(Some).ok_or(word)
+            }
+        }
+    }
+
+    /// Gives out a place for a ring. The place is taken for good; memory comes with `map_new`.
+    pub fn place_ring(&self, log2: u32) -> Option<Place> {
+        let next = self.u64_at(wire::NEXT).fetch_add(Place::len_for(log2), Ordering::Relaxed);
+        let offset = next.checked_add(self.layout.header_len())?;
+        // Far more than any machine has: the word is damaged.
+        (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(Place { offset, log2 })
+    }
+
+    /// Reserves and maps a new ring's memory, which is zero.
+    pub fn map_new(&self, place: Place) -> Result<Mapping, Shortage> {
+        sys::reserve(&self.fd, place.offset, place.len())?;
+        self.map(place).map_err(Shortage::Refused)
+    }
+
+    /// Maps a ring that exists.
+    pub fn map(&self, place: Place) -> Result<Mapping, Errno> {
+        Mapping::new(&self.fd, place.offset, place.len())
+    }
+
+    /// Tells the receiver where our ring lies.
+    pub fn publish_ring(&self, rank: u32, fifo: u32, source: u32, place: Place) {
+        // SYNC POINT with `find_ring`.
+        self.directory(rank, fifo, source).store(place.word(), Ordering::Release);
+    }
+}
+
+/// One inbox in the header area.
+#[derive(Clone, Copy)]
+pub struct Inbox {
+    bell: *const AtomicU32,
+    summary: *const AtomicU64,
+    ready: *const AtomicU64,
+    words: usize,
+}
+
+impl Inbox {
+    pub fn words(&self) -> usize {
+        self.words
+    }
+}
+
+impl InboxMem for Inbox {
+    #[inline(always)]
+    fn bell(&self) -> &AtomicU32 {
+        // SAFETY: in the header area, which the module keeps mapped as long as it keeps inboxes.
+        unsafe { &*self.bell }
+    }
+    #[inline(always)]
+    fn summary(&self) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.summary }
+    }
+    #[inline(always)]
+    fn word(&self, index: usize) -> &AtomicU64 {
+        debug_assert!(index < self.words);
+        // SAFETY: as above; callers stay below `words`.
+        unsafe { &*self.ready.add(index) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use rustix::fd::AsRawFd;
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    fn memfd() -> OwnedFd {
+        memfd_create("test", MemfdFlags::CLOEXEC).expect("memfd")
+    }
+
+    const WHO: Identity = Identity { proc: 7, pid: 42, contexts: 1, pid_namespace: 5 };
+
+    #[test]
+    fn the_first_decides_and_the_others_follow() {
+        let fd = memfd();
+        let a = Segment::open(fd.as_raw_fd(), 3, 4).expect("first");
+        let b = Segment::open(fd.as_raw_fd(), 3, 2).expect("second");
+        assert_eq!(a.layout(), b.layout());
+        assert_eq!(b.layout().fifos, 4);
+        assert_eq!(a.identity(1), None);
+        b.enter(1, WHO).expect("free");
+        assert_eq!(a.identity(1), Some(WHO));
+        assert!(matches!(a.enter(1, WHO), Err(SegmentError::Occupied)));
+        b.leave(1);
+        a.enter(1, WHO).expect("free again");
+    }
+
+    #[test]
+    fn other_versions_and_nonsense_are_refused_with_what_was_found() {
+        let fd = memfd();
+        rustix::io::pwrite(&fd, &(9u64 << 48 | 1 << 32 | 3).to_le_bytes(), 0).expect("write");
+        match Segment::open(fd.as_raw_fd(), 3, 1) {
+            Err(SegmentError::OtherVersion { version: 9, ranks: 3 }) => {}
+            other => panic!("{:?}", other.err()),
+        }
+        rustix::io::pwrite(&fd, &Layout { ranks: 3, fifos: 0 }.version_word().to_le_bytes(), 0)
+            .expect("write");
+        assert!(matches!(Segment::open(fd.as_raw_fd(), 3, 1), Err(SegmentError::Nonsense(_))));
+        assert!(matches!(Segment::open(-1, 3, 1), Err(SegmentError::System(Errno::BADF))));
+    }
+
+    #[test]
+    fn rings_have_places_of_their_own() {
+        let fd = memfd();
+        let s = Segment::open(fd.as_raw_fd(), 2, 1).expect("segment");
+        let (a, b) = (s.place_ring(13).expect("place"), s.place_ring(16).expect("place"));
+        assert_eq!(a.offset, s.layout().header_len());
+        assert_eq!(b.offset, a.offset + a.len());
+        assert_eq!(s.find_ring(0, 0, 1), Ok(None));
+        s.publish_ring(0, 0, 1, b);
+        assert_eq!(s.find_ring(0, 0, 1), Err(b.word()), "no memory is there yet");
+        let map = s.map_new(b).expect("memory");
+        assert_eq!(s.find_ring(0, 0, 1), Ok(Some(b)));
+        // SAFETY: the last byte of the ring.
+        unsafe { *map.at(b.len() - 1) = 1 };
+        s.u64_at(wire::NEXT).store(u64::MAX - 100, Ordering::Relaxed);
+        assert_eq!(s.place_ring(13), None);
+    }
+}

@@ -1,0 +1,206 @@
+//! Every system call of this component, and nothing else.
+//!
+//! None of them is on the path of a message: they open, reserve and map memory, run the barrier of a
+//! receiver that is about to sleep, wake a sleeper, and copy large messages between processes.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use rustix::fs::{FallocateFlags, fallocate, fstat};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::process::{Pid, Resource, getrlimit};
+use rustix::thread::{MembarrierCommand, futex, membarrier as run_membarrier, membarrier_query};
+use std::fmt;
+
+/// Why memory of the segment could not be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortage {
+    /// The limit on file sizes (`ulimit -f`) ends before it, in bytes.
+    FileLimit(u64),
+    /// The kernel said no.
+    Refused(Errno),
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shortage::FileLimit(limit) => {
+                write!(f, "the limit on file sizes is {limit} bytes (ulimit -f)")
+            }
+            Shortage::Refused(errno) => write!(f, "{errno}"),
+        }
+    }
+}
+
+/// A descriptor of our own for the file behind `fd`, closed on exec.
+pub fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
+    if fd < 0 {
+        return Err(Errno::BADF);
+    }
+    // SAFETY: the host keeps the descriptor open during `open`; it is borrowed for this call only.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+    rustix::io::fcntl_dupfd_cloexec(fd, 0)
+}
+
+/// Size of the file in bytes.
+pub fn file_size(fd: impl AsFd) -> Result<u64, Errno> {
+    Ok(fstat(fd)?.st_size.max(0) as u64)
+}
+
+/// Makes the pages of a range exist, so that touching them later cannot fail.
+///
+/// Growing a file beyond RLIMIT_FSIZE would kill the process with SIGXFSZ, so that limit is looked at
+/// first.
+pub fn reserve(fd: impl AsFd, offset: u64, len: u64) -> Result<(), Shortage> {
+    let end = offset.checked_add(len).ok_or(Shortage::Refused(Errno::OVERFLOW))?;
+    if let Some(limit) = getrlimit(Resource::Fsize).current
+        && end > limit
+        && end > file_size(&fd).map_err(Shortage::Refused)?
+    {
+        return Err(Shortage::FileLimit(limit));
+    }
+    loop {
+        match fallocate(&fd, FallocateFlags::empty(), offset, len) {
+            Err(Errno::INTR) => continue,
+            other => return other.map_err(Shortage::Refused),
+        }
+    }
+}
+
+/// A shared mapping of a part of the segment; unmapped when dropped.
+#[derive(Debug)]
+pub struct Mapping {
+    base: *mut u8,
+    len: usize,
+}
+
+// SAFETY: a mapping belongs to the process, not to a thread.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; what is in it is only touched through atomics or under the ring's protocol.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    pub fn new(fd: impl AsFd, offset: u64, len: u64) -> Result<Mapping, Errno> {
+        let len = usize::try_from(len).map_err(|_| Errno::OVERFLOW)?;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
+        let base = unsafe {
+            mmap(
+                core::ptr::null_mut(),
+                len,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+                fd,
+                offset,
+            )?
+        };
+        Ok(Mapping { base: base.cast(), len })
+    }
+
+    #[inline(always)]
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// Address of byte `offset`.
+    #[inline(always)]
+    pub fn at(&self, offset: u64) -> *mut u8 {
+        debug_assert!((offset as usize) < self.len);
+        // SAFETY: callers compute offsets from the layout this mapping was made for.
+        unsafe { self.base.add(offset as usize) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: made by `new`, dropped once, and nothing refers to it any more. A failure would
+        // leave memory mapped, no more.
+        let _ = unsafe { munmap(self.base.cast(), self.len) };
+    }
+}
+
+/// Makes this process one that [`membarrier`] of any process reaches. Cheap while the process has one
+/// thread, which is when components are opened.
+pub fn register_for_membarrier() -> bool {
+    // The query is not trusted alone: a filter may let it pass and refuse the command itself.
+    membarrier_query().contains_command(MembarrierCommand::GlobalExpedited)
+        && run_membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok()
+        && run_membarrier(MembarrierCommand::GlobalExpedited).is_ok()
+}
+
+/// A full memory barrier on every running thread of all registered processes and on this one. False:
+/// the kernel refused, and nothing is ordered.
+#[cfg(not(loom))]
+pub fn membarrier() -> bool {
+    run_membarrier(MembarrierCommand::GlobalExpedited).is_ok()
+}
+
+/// Wakes one sleeper on a futex word that processes share.
+pub fn wake(word: *const u32) {
+    // SAFETY: an aligned word in a live shared mapping; only its address is used.
+    let word = unsafe { core::sync::atomic::AtomicU32::from_ptr(word.cast_mut()) };
+    // Fails only for a bad address, which a live mapping is not.
+    let _ = futex::wake(word, futex::Flags::empty(), 1);
+}
+
+pub fn pid() -> u32 {
+    rustix::process::getpid().as_raw_nonzero().get() as u32
+}
+
+/// Which pid namespace the numbers of this process are from; 0 where /proc does not say.
+pub fn pid_namespace() -> u64 {
+    rustix::fs::stat("/proc/self/ns/pid").map_or(0, |s| s.st_ino)
+}
+
+/// Lets the keeper and its descendants read our memory where the Yama module asks for it. Without
+/// Yama the kernel says EINVAL, and everyone of our user may anyway.
+pub fn permit_reads_by_descendants_of(keeper: u32) {
+    if let Some(pid) = Pid::from_raw(keeper as i32) {
+        let _ = rustix::process::set_ptracer(rustix::process::PTracer::ProcessID(pid));
+    }
+}
+
+/// Which way [`copy_between`] copies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    Read,
+    Write,
+}
+
+/// Copies `len` bytes between `local` and address `remote` of process `pid`, whole or not at all as
+/// far as the caller is told.
+///
+/// # Safety
+/// `local` must be valid for `len` bytes (writable for `Read`).
+pub unsafe fn copy_between(
+    direction: Direction,
+    pid: u32,
+    local: *mut u8,
+    remote: u64,
+    len: u64,
+) -> Result<(), Errno> {
+    let mut done = 0u64;
+    while done < len {
+        let left = (len - done) as usize;
+        // SAFETY: `done` is less than `len`, for which `local` is valid.
+        let here = libc::iovec { iov_base: unsafe { local.add(done as usize) }.cast(), iov_len: left };
+        let there = libc::iovec { iov_base: remote.wrapping_add(done) as *mut libc::c_void, iov_len: left };
+        // SAFETY: both vectors have one entry; `here` is valid by the caller's promise, and the kernel
+        // checks `there` in the other process.
+        let n = unsafe {
+            match direction {
+                Direction::Read => libc::process_vm_readv(pid as i32, &here, 1, &there, 1, 0),
+                Direction::Write => libc::process_vm_writev(pid as i32, &here, 1, &there, 1, 0),
+            }
+        };
+        match n {
+            // Nothing copied and no error: it would stay so for ever.
+            0 => return Err(Errno::FAULT),
+            n if n > 0 => done += n as u64,
+            _ => match std::io::Error::last_os_error().raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(code) => return Err(Errno::from_raw_os_error(code)),
+                None => return Err(Errno::IO),
+            },
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,318 @@
+//! The bytes that other processes see: the segment's layout, the ring's, and the control word.
+//!
+//! **Any change here is a change of [`VERSION`]**, with which a process of another build is refused.
+//! All words are little-endian and naturally aligned. The segment is all zero at birth, and every
+//! word is chosen so that zero is its right first value: nobody has to initialise anything, and no
+//! process can find the segment half made.
+//!
+//! ```text
+//! segment   0        version word (compare-and-swap from 0 by whoever is first: decides VERSION,
+//!                    ranks, FIFOs; never changes again)
+//!           64       how many bytes behind the header area have been given out (rings)
+//!           4096     one area per local rank:
+//!                      identity     who it is (pid, job rank); `state` is written last
+//!                      oldest_pending[source]   one word per pair, for ordering several FIFOs
+//!                      one inbox per FIFO:
+//!                        bell         futex word: 0 awake, 1 asleep or about to be
+//!                        summary      bit w: word w of the ready bits is not zero
+//!                        ready        one bit per source rank
+//!                        directory    one word per source rank: where the ring from there lies
+//!           header_len   rings, each made and given its place by its sender
+//!
+//! ring      0        head: how far the receiver has read (written by the receiver, rarely)
+//!           64       notification word (written by the receiver, rarely)
+//!           4096     data: a power of two of bytes, in granules of 64
+//! ```
+//!
+//! A directory word is `offset | log2(data bytes)`: rings lie on page boundaries, so the low bits are
+//! free, and a receiver knows how much to map from one word. Positions in a ring count bytes since
+//! its birth and never wrap; the place is the position modulo the ring's size.
+
+pub const VERSION: u16 = 1;
+
+pub const PAGE: u64 = 4096;
+/// A cache line, and the unit in which messages lie in a ring.
+pub const GRANULE: u64 = 64;
+/// Bytes of a message's control word.
+pub const CONTROL: u64 = 8;
+
+/// One summary word covers 64 words of ready bits.
+pub const MAX_RANKS: u32 = 4096;
+pub const MAX_FIFOS: u32 = 64;
+
+/// Smallest and largest ring, as powers of two.
+pub const MIN_RING_LOG2: u32 = 12;
+pub const MAX_RING_LOG2: u32 = 30;
+
+/// Where the next free byte behind the header area is counted.
+pub const NEXT: u64 = 64;
+
+/// States of an identity.
+pub const ABSENT: u32 = 0;
+pub const PRESENT: u32 = 1;
+pub const LEFT: u32 = 2;
+
+/// Values of a ring's notification word (see `doorbell.rs`).
+pub const NEED_BIT: u32 = 0;
+pub const WATCHED: u32 = 1;
+pub const WATCHED_FENCED: u32 = 2;
+
+/// Offsets within an identity.
+pub mod identity {
+    pub const STATE: u64 = 0;
+    pub const PROC: u64 = 4;
+    pub const PID: u64 = 8;
+    pub const CONTEXTS: u64 = 12;
+    pub const PID_NAMESPACE: u64 = 16;
+}
+
+/// Offsets within a ring.
+pub mod ring {
+    pub const HEAD: u64 = 0;
+    pub const NOTIFY: u64 = 64;
+    pub const DATA: u64 = super::PAGE;
+}
+
+const fn up(n: u64, unit: u64) -> u64 {
+    n.div_ceil(unit) * unit
+}
+
+/// Where everything in the header area is. A function of two numbers that all ranks of the node agree
+/// on through the version word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub ranks: u32,
+    pub fifos: u32,
+}
+
+impl Layout {
+    /// The version word of a segment with this layout. Never 0.
+    pub const fn version_word(self) -> u64 {
+        (VERSION as u64) << 48 | (self.fifos as u64) << 32 | self.ranks as u64
+    }
+
+    /// What a version word says: version and layout.
+    pub const fn from_version_word(word: u64) -> (u16, Layout) {
+        ((word >> 48) as u16, Layout { ranks: word as u32, fifos: (word >> 32) as u32 & 0xffff })
+    }
+
+    pub const fn is_sane(self) -> bool {
+        self.ranks >= 1 && self.ranks <= MAX_RANKS && self.fifos >= 1 && self.fifos <= MAX_FIFOS
+    }
+
+    /// Words of ready bits of an inbox.
+    pub const fn words(self) -> u64 {
+        (self.ranks as u64).div_ceil(64)
+    }
+
+    const fn table(self) -> u64 {
+        up(self.ranks as u64 * 8, GRANULE)
+    }
+
+    const fn inbox_len(self) -> u64 {
+        2 * GRANULE + up(self.words() * 8, GRANULE) + self.table()
+    }
+
+    const fn rank_len(self) -> u64 {
+        GRANULE + self.table() + self.fifos as u64 * self.inbox_len()
+    }
+
+    pub const fn identity(self, rank: u32) -> u64 {
+        PAGE + rank as u64 * self.rank_len()
+    }
+
+    /// Stamp of the oldest message from `source` to `rank` that is not in its FIFO yet.
+    pub const fn oldest_pending(self, rank: u32, source: u32) -> u64 {
+        self.identity(rank) + GRANULE + source as u64 * 8
+    }
+
+    pub const fn bell(self, rank: u32, fifo: u32) -> u64 {
+        self.oldest_pending(rank, 0) + self.table() + fifo as u64 * self.inbox_len()
+    }
+
+    pub const fn summary(self, rank: u32, fifo: u32) -> u64 {
+        self.bell(rank, fifo) + GRANULE
+    }
+
+    pub const fn ready(self, rank: u32, fifo: u32) -> u64 {
+        self.summary(rank, fifo) + GRANULE
+    }
+
+    pub const fn directory(self, rank: u32, fifo: u32, source: u32) -> u64 {
+        self.ready(rank, fifo) + up(self.words() * 8, GRANULE) + source as u64 * 8
+    }
+
+    /// Bytes of the header area: rings start behind it.
+    pub const fn header_len(self) -> u64 {
+        up(PAGE + self.ranks as u64 * self.rank_len(), PAGE)
+    }
+}
+
+/// Where a ring lies, as the directory says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub offset: u64,
+    pub log2: u32,
+}
+
+impl Place {
+    /// Bytes a ring with `1 << log2` bytes of data takes in the segment.
+    pub const fn len_for(log2: u32) -> u64 {
+        ring::DATA + (1 << log2)
+    }
+
+    pub const fn len(self) -> u64 {
+        Place::len_for(self.log2)
+    }
+
+    pub const fn word(self) -> u64 {
+        self.offset | self.log2 as u64
+    }
+
+    /// The place a directory word names, if a ring can lie there in a segment of `file_size` bytes.
+    pub fn checked(word: u64, header_len: u64, file_size: u64) -> Option<Place> {
+        let place = Place { offset: word & !(PAGE - 1), log2: (word & (PAGE - 1)) as u32 };
+        let size_fits = (MIN_RING_LOG2..=MAX_RING_LOG2).contains(&place.log2);
+        let fits =
+            size_fits && place.offset >= header_len && place.offset.checked_add(place.len())? <= file_size;
+        fits.then_some(place)
+    }
+}
+
+/// First eight bytes of a message in a ring: length (header and payload), tag, kind. Zero: no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control(pub u64);
+
+/// A message, or filler up to the end of the ring (whose length covers exactly that).
+pub const MESSAGE: u8 = 1;
+pub const PAD: u8 = 2;
+
+impl Control {
+    #[inline(always)]
+    pub const fn message(len: u64, tag: u8) -> Control {
+        Control((MESSAGE as u64) << 40 | (tag as u64) << 32 | len)
+    }
+
+    /// Filler that takes `size` bytes in all.
+    pub const fn pad(size: u64) -> Control {
+        Control((PAD as u64) << 40 | (size - CONTROL))
+    }
+
+    /// Bytes behind the control word.
+    #[inline(always)]
+    pub const fn len(self) -> u64 {
+        self.0 as u32 as u64
+    }
+
+    #[inline(always)]
+    pub const fn tag(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+
+    /// Kind, and above it 16 bits that are zero in this version.
+    #[inline(always)]
+    pub const fn kind(self) -> u64 {
+        self.0 >> 40
+    }
+
+    /// Bytes the message takes in the ring.
+    #[inline(always)]
+    pub const fn size(self) -> u64 {
+        slot(self.len())
+    }
+}
+
+/// Bytes in the ring of a message with `len` bytes of header and payload.
+#[inline(always)]
+pub const fn slot(len: u64) -> u64 {
+    (len + CONTROL + (GRANULE - 1)) & !(GRANULE - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_of_the_header_area_do_not_overlap() {
+        for layout in [(1, 1), (2, 1), (16, 1), (65, 2), (256, 8), (4096, 2)] {
+            let layout = Layout { ranks: layout.0, fifos: layout.1 };
+            let mut regions = vec![(0, 8), (NEXT, 8)];
+            for rank in (0..layout.ranks).step_by(1 + layout.ranks as usize / 7) {
+                regions.push((layout.identity(rank), 24));
+                regions.push((layout.oldest_pending(rank, 0), layout.ranks as u64 * 8));
+                for fifo in 0..layout.fifos {
+                    regions.push((layout.bell(rank, fifo), 4));
+                    regions.push((layout.summary(rank, fifo), 8));
+                    regions.push((layout.ready(rank, fifo), layout.words() * 8));
+                    regions.push((layout.directory(rank, fifo, 0), layout.ranks as u64 * 8));
+                }
+            }
+            regions.sort();
+            for pair in regions.windows(2) {
+                assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{layout:?}: {pair:?}");
+                assert!(pair[1].0 % 8 == 0, "{layout:?}: {pair:?}");
+            }
+            let end = regions.last().map(|r| r.0 + r.1);
+            assert!(end <= Some(layout.header_len()), "{layout:?}");
+        }
+    }
+
+    #[test]
+    fn words_that_different_sides_write_share_no_line() {
+        let layout = Layout { ranks: 16, fifos: 2 };
+        let line = |offset: u64| offset / GRANULE;
+        let lines = [
+            line(layout.identity(3)),
+            line(layout.oldest_pending(3, 15)),
+            line(layout.bell(3, 0)),
+            line(layout.summary(3, 0)),
+            line(layout.ready(3, 0)),
+            line(layout.directory(3, 0, 0)),
+            line(layout.bell(3, 1)),
+            line(layout.identity(4)),
+        ];
+        let mut unique = lines.to_vec();
+        unique.dedup();
+        assert_eq!(unique.len(), lines.len());
+        assert_ne!(line(ring::HEAD), line(ring::NOTIFY));
+    }
+
+    #[test]
+    fn version_word_comes_back() {
+        let layout = Layout { ranks: 4096, fifos: 64 };
+        assert_eq!(Layout::from_version_word(layout.version_word()), (VERSION, layout));
+        assert!(layout.is_sane());
+        assert!(!Layout { ranks: 0, fifos: 1 }.is_sane());
+        assert!(!Layout { ranks: 4097, fifos: 1 }.is_sane());
+        assert!(!Layout { ranks: 2, fifos: 0 }.is_sane());
+    }
+
+    #[test]
+    fn control_word_comes_back_and_is_never_zero() {
+        for len in [0, 1, 55, 56, 57, 4096, u32::MAX as u64] {
+            let c = Control::message(len, 255);
+            assert_eq!((c.len(), c.tag(), c.kind()), (len, 255, MESSAGE as u64));
+            assert_ne!(Control::message(len, 0).0, 0);
+        }
+        // What fits a line with its control word takes one line.
+        assert_eq!(slot(56), 64);
+        assert_eq!(slot(57), 128);
+        for size in [64, 128, 4096] {
+            assert_eq!(Control::pad(size).size(), size);
+            assert_eq!(Control::pad(size).kind(), PAD as u64);
+        }
+    }
+
+    #[test]
+    fn places_outside_the_segment_are_refused() {
+        let (header, file) = (8192, 8192 + 4096 + 65536);
+        let good = Place { offset: 8192, log2: 16 };
+        assert_eq!(Place::checked(good.word(), header, file), Some(good));
+        assert_eq!(Place::checked(good.word(), header, file - 1), None);
+        assert_eq!(Place::checked(good.word(), header + 4096, file + 4096), None);
+        for log2 in [0, 11, 31, 64, 4095] {
+            assert_eq!(Place::checked(8192 | log2, header, u64::MAX), None);
+        }
+        assert_eq!(Place::checked(!0 << 12 | 16, header, u64::MAX), None);
+    }
+}

@@ -1,1 +1,41 @@
-//! mpirun, the node daemon and the compiler wrappers.
+//! Starting jobs: `mpirun`, and the node daemon `oxmpid` that it starts on each node.
+//!
+//! **Who does what.** `mpirun` decides (what runs where, what a failure means, when the job ends,
+//! which status it has) and is the only one who talks to the user. `oxmpid` carries out: it is the
+//! parent of the ranks, gives them the facts of the job and the shared segment, collects their
+//! output into whole lines, says how each of them ended, and leaves nothing behind. They talk
+//! frames over one stream socket, so a daemon on another node differs in nothing but how it was
+//! started.
+//!
+//! **Nothing outlives the job**, whoever is killed:
+//!
+//! | dies | ranks end because | what they started ends because |
+//! |---|---|---|
+//! | a rank | `oxmpid` reports, `mpirun` asks for the end | `oxmpid` is a subreaper: all are its descendants, and it ends with none left |
+//! | `mpirun` | its socket closes, `oxmpid` ends everything | the same |
+//! | `oxmpid` | parent-death signal (again set in MPI_Init) | `mpirun` is a subreaper, too: they are handed to it, and it ends them |
+//! | both | parent-death signal, from parent to child | where it is an MPI program, by the signal; nobody is left to look for others |
+//!
+//! **Nobody polls.** Both programs are one thread around one wait (signals come by signalfd), and
+//! wake only when there is something to do.
+//!
+//! Map: `cli` (options) · `plan` (options to a job) · `cores` (which, and to bind to) ·
+//! `launcher/` (mpirun's loop, output, what an ending means) · `link` (what the two say to each
+//! other) · `daemon/` (oxmpid's loop, ranks, lines of output, the end) · `descendants`, `signals`
+//! (small tools for both) · `help` and `help.txt` (what the user reads). The compiler wrappers are
+//! `bin/mpicc.rs` and share nothing with these.
+
+pub mod cli;
+mod cores;
+pub mod daemon;
+mod descendants;
+mod help;
+pub mod launcher;
+pub mod link;
+mod plan;
+mod signals;
+
+/// A failed system call, with what it was for.
+fn failed(what: &str) -> impl Fn(rustix::io::Errno) -> String + '_ {
+    move |why| format!("{what}: {why}")
+}

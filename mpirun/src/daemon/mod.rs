@@ -1,0 +1,553 @@
+//! `oxmpid`: starts the ranks of one node and leaves nothing behind.
+//!
+//! **The loop.** One thread waits in one epoll on: the link to mpirun, signals (a child's end
+//! among them), the wire-up server with all the ranks' connections inside it, and the ranks'
+//! output. Everything that happens is handled without blocking.
+//!
+//! **An ending rank** is looked at in this order: what it still had to say on its connection (an
+//! MPI_Finalize, an MPI_Abort), what is left of its output, and only then how it ended. So a report
+//! never contradicts what the process said before, and comes behind its last words.
+//!
+//! **The end** comes in phases (`ending`): politely, by force, and out of patience. It is complete
+//! when the kernel says that this process has no child any more: everything the ranks started is
+//! below this process, which is a subreaper. Only then is the rest of the output sent on, and
+//! `Done` said.
+
+mod ending;
+mod lines;
+mod ranks;
+
+use crate::link::{Channel, Ending, FromNode, Launch, Mpi, Peer, Stream, ToNode, WINDOW};
+use crate::{descendants, failed, signals};
+use ending::Phase;
+use oxmpi_runtime::wireup::JobFacts;
+use oxmpi_runtime::wireup::server::{Event, Job, Membership, Server};
+use ranks::Rank;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions};
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// What an epoll event is about. Outputs come behind the fixed ones: two for each local rank.
+const LINK: u64 = 0;
+const SIGNALS: u64 = 1;
+const SERVER: u64 = 2;
+const OUTPUTS: u64 = 3;
+
+/// How long the end of a connection may come before the end of the process that mpirun started.
+const VANISH: Duration = Duration::from_millis(500);
+/// How long the beginning of a line waits for its rest when a user looks on.
+const PROMPT: Duration = Duration::from_millis(50);
+/// What may wait to be sent to mpirun before ranks are no longer listened to.
+const BACKLOG: usize = 8 << 20;
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("oxmpid: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    // mpirun starts us with the link as standard output, which needs nothing but an ordinary spawn.
+    let link = ranks::take_link()?;
+    let mut channel = Channel::new(link).map_err(|why| format!("cannot use the link to mpirun: {why}"))?;
+    // A session of our own: the terminal's signals go to mpirun, which decides.
+    rustix::process::setsid().map_err(failed("cannot leave mpirun's session"))?;
+    descendants::adopt_orphans()?;
+    let mask = signals::mask();
+    signals::restore_default(libc::SIGCHLD);
+    let signals =
+        signals::Signals::take(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT])?;
+    let Some(launch) = await_launch(&mut channel)? else { return Ok(()) };
+    let mut daemon = Daemon::new(channel, signals, mask, launch)?;
+    match daemon.start() {
+        Ok(()) => daemon.serve(),
+        Err(why) => {
+            daemon.say(&FromNode::Failed(why));
+            daemon.phase.force();
+            daemon.serve()
+        }
+    }
+}
+
+/// None: mpirun is gone before it said anything.
+fn await_launch(channel: &mut Channel) -> Result<Option<Box<Launch>>, String> {
+    loop {
+        match channel.next::<ToNode>() {
+            Ok(Some(ToNode::Launch(launch))) => return Ok(Some(launch)),
+            Ok(Some(_)) => return Err("mpirun's first word is not what to launch".into()),
+            Ok(None) => {}
+            Err(why) => return Err(format!("mpirun sent an impossible frame: {why}")),
+        }
+        let mut wait = [rustix::event::PollFd::new(&*channel, rustix::event::PollFlags::IN)];
+        match rustix::event::poll(&mut wait, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(why) => return Err(format!("cannot wait for mpirun: {why}")),
+        }
+        if channel.receive() == Peer::Gone {
+            // A frame that came before the end starts a job that would end at once.
+            return Ok(None);
+        }
+    }
+}
+
+struct Daemon {
+    link: Channel,
+    /// False once mpirun is gone.
+    linked: bool,
+    signals: signals::Signals,
+    /// The signal mask that ranks get: the one mpirun was started with.
+    mask: libc::sigset_t,
+    launch: Box<Launch>,
+    server: Server,
+    epoll: OwnedFd,
+    ranks: Vec<Rank>,
+    /// Which rank a child is.
+    children: HashMap<Pid, usize>,
+    /// Output sent and not written yet, by mpirun's word.
+    unwritten: usize,
+    /// Outputs are not read while the window is full; ranks not heard while the backlog is.
+    outputs_watched: bool,
+    server_watched: bool,
+    /// Ranks whose connection is gone: when that becomes news.
+    vanishing: Vec<(Instant, usize)>,
+    phase: Phase,
+    finished: bool,
+}
+
+impl Daemon {
+    fn new(
+        link: Channel,
+        signals: signals::Signals,
+        mask: libc::sigset_t,
+        launch: Box<Launch>,
+    ) -> Result<Daemon, String> {
+        let hostname = launch.node_names.get(launch.node as usize).cloned().unwrap_or_default();
+        let first = launch.local_ranks.first().copied().ok_or("there is no rank to start")?;
+        let facts = JobFacts {
+            rank: first,
+            size: launch.size,
+            node: launch.node,
+            local_ranks: launch.local_ranks.clone(),
+            local_rank: 0,
+            job_id: launch.job_id,
+            oversubscribed: launch.oversubscribed,
+            cores: launch.cores,
+            keeper_pid: std::process::id(),
+            hostname,
+            node_names: launch.node_names.clone(),
+            params: launch.params.clone(),
+        };
+        let job = Job { facts, secret: launch.secret.clone() };
+        let server = Server::new(job).map_err(|why| why.to_string())?;
+        let cannot = "cannot wait for several things";
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed(cannot))?;
+        for (fd, token) in [(link.as_fd(), LINK), (signals.as_fd(), SIGNALS), (server.as_fd(), SERVER)] {
+            epoll::add(&epoll, fd, EventData::new_u64(token), EventFlags::IN).map_err(failed(cannot))?;
+        }
+        Ok(Daemon {
+            link,
+            linked: true,
+            signals,
+            mask,
+            launch,
+            server,
+            epoll,
+            ranks: Vec::new(),
+            children: HashMap::new(),
+            unwritten: 0,
+            outputs_watched: true,
+            server_watched: true,
+            vanishing: Vec::new(),
+            phase: Phase::Running,
+            finished: false,
+        })
+    }
+
+    /// Starts every rank. The first that cannot be started is reported; mpirun then ends the job.
+    fn start(&mut self) -> Result<(), String> {
+        for local in 0..self.launch.local_ranks.len() {
+            match ranks::start(&self.launch, local, self.server.name(), &self.mask) {
+                Ok(rank) => {
+                    self.children.insert(rank.pid, local);
+                    for stream in Stream::ALL {
+                        self.watch_output(&rank, local, stream)?;
+                    }
+                    self.ranks.push(rank);
+                }
+                Err(why) => {
+                    let errno = why.raw_os_error().unwrap_or(libc::EIO);
+                    self.say(&FromNode::CannotStart { rank: self.launch.local_ranks[local], errno });
+                    self.phase.force();
+                    break;
+                }
+            }
+        }
+        // Rank 0 has it; were it kept here, who writes to it would not notice that rank 0 is gone.
+        ranks::close_stdin()
+    }
+
+    fn watch_output(&self, rank: &Rank, local: usize, stream: Stream) -> Result<(), String> {
+        let Some(output) = &rank.outputs[stream.index()] else { return Ok(()) };
+        let token = OUTPUTS + 2 * local as u64 + stream.index() as u64;
+        epoll::add(&self.epoll, output.fd(), EventData::new_u64(token), EventFlags::IN)
+            .map_err(failed("cannot wait for a rank's output"))
+    }
+
+    fn serve(&mut self) -> Result<(), String> {
+        let mut ready = Vec::with_capacity(128);
+        while !self.finished {
+            self.advance();
+            if self.finished {
+                break;
+            }
+            self.watch_link();
+            let timeout = self.next_deadline().map(|at| until(at));
+            ready.clear();
+            let spare = rustix::buffer::spare_capacity(&mut ready);
+            match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(why) => {
+                    // Nothing can be waited for any more: the job must not be left alone.
+                    ending::kill_all();
+                    return Err(format!("cannot wait: {why}"));
+                }
+            }
+            for event in &ready {
+                match event.data.u64() {
+                    LINK => self.hear_mpirun(),
+                    SIGNALS => self.take_signals(),
+                    SERVER => self.hear_ranks(),
+                    output => self.read_output(output - OUTPUTS),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, message: &FromNode) {
+        if self.linked {
+            // Everything that is said has been bounded where it came from.
+            let _ = self.link.send(message);
+        }
+    }
+
+    fn hear_mpirun(&mut self) {
+        self.link.flush();
+        let peer = self.link.receive();
+        loop {
+            match self.link.next::<ToNode>() {
+                Ok(Some(message)) => self.obey(message),
+                Ok(None) => break,
+                Err(why) => {
+                    self.say(&FromNode::Failed(format!("mpirun sent an impossible frame: {why}")));
+                    self.phase.force();
+                    break;
+                }
+            }
+        }
+        if peer == Peer::Gone {
+            self.lose_mpirun();
+        }
+    }
+
+    /// Nobody is left to talk to: end everything at once.
+    fn lose_mpirun(&mut self) {
+        if self.linked {
+            self.linked = false;
+            let _ = epoll::delete(&self.epoll, &self.link);
+            for rank in &mut self.ranks {
+                rank.outputs = [None, None];
+            }
+            self.phase.force();
+        }
+    }
+
+    fn obey(&mut self, message: ToNode) {
+        match message {
+            ToNode::Launch(_) => {}
+            ToNode::Written(bytes) => {
+                self.unwritten = self.unwritten.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
+            }
+            ToNode::Closed(stream) => {
+                // The ranks then learn of it as they would without us: SIGPIPE, or EPIPE.
+                for rank in &mut self.ranks {
+                    rank.outputs[stream.index()] = None;
+                }
+            }
+            ToNode::Signal(number) => {
+                for rank in self.ranks.iter().filter(|rank| rank.running) {
+                    rank.signal(number);
+                }
+            }
+            ToNode::Terminate { grace_ms } => self.phase.ask(Duration::from_millis(grace_ms)),
+        }
+    }
+
+    fn take_signals(&mut self) {
+        while let Some(number) = self.signals.next() {
+            if number != libc::SIGCHLD {
+                self.say(&FromNode::Failed(format!("it got {}", signals::name(number))));
+                self.phase.ask(ending::GRACE);
+            }
+        }
+        self.reap();
+    }
+
+    /// Looks at every child that has ended, ranks and others.
+    fn reap(&mut self) {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    let ending = match (status.exit_status(), status.terminating_signal()) {
+                        (Some(code), _) => Ending::Exit(code),
+                        (_, Some(number)) => Ending::Signal { number, core: status.as_raw() & 0x80 != 0 },
+                        // Not asked for: only stopped or continued.
+                        _ => continue,
+                    };
+                    match self.children.remove(&pid) {
+                        Some(local) => self.ended(local, ending),
+                        None => self.phase.note_progress(),
+                    }
+                }
+                Ok(None) => return,
+                Err(Errno::INTR) => {}
+                // No child is left, and so nothing below us.
+                Err(_) => return self.phase.childless(),
+            }
+        }
+    }
+
+    fn ended(&mut self, local: usize, ending: Ending) {
+        self.phase.note_progress();
+        self.ranks[local].running = false;
+        self.vanishing.retain(|(_, other)| *other != local);
+        self.hear_ranks();
+        for stream in Stream::ALL {
+            self.drain(local, stream);
+        }
+        let mpi = match self.server.membership(local) {
+            Membership::Absent => Mpi::Never,
+            Membership::Joined { .. } => Mpi::Inside,
+            Membership::Finalized { .. } => Mpi::Finalized,
+        };
+        let (rank, pid) = (self.launch.local_ranks[local], self.ranks[local].number());
+        self.say(&FromNode::Exited { rank, pid, ending, mpi });
+    }
+
+    /// What the ranks said on their connections.
+    fn hear_ranks(&mut self) {
+        let events = match self.server.turn() {
+            Ok(events) => events,
+            Err(why) => {
+                self.say(&FromNode::Failed(why.to_string()));
+                self.phase.force();
+                return;
+            }
+        };
+        for event in events {
+            match event {
+                Event::Joined { .. } | Event::Finalized { .. } => {}
+                Event::Help { rank, component, topic, text } => {
+                    self.say(&FromNode::Help { rank, component, topic, text });
+                }
+                Event::Abort { rank, code, message } => {
+                    let pid = self.pid_of(rank);
+                    self.say(&FromNode::Abort { rank, pid, code, message });
+                }
+                Event::Broken { rank, why } => {
+                    let pid = self.pid_of(rank);
+                    self.say(&FromNode::Broken { rank, pid, why });
+                }
+                Event::Left { finalized: true, .. } => {}
+                Event::Left { rank, finalized: false } => {
+                    if let Some(local) = self.place(rank).filter(|&local| self.ranks[local].running) {
+                        self.vanishing.push((Instant::now() + VANISH, local));
+                    }
+                }
+            }
+        }
+    }
+
+    fn place(&self, rank: u32) -> Option<usize> {
+        self.launch.local_ranks.binary_search(&rank).ok().filter(|&local| local < self.ranks.len())
+    }
+
+    /// The process that says it is this rank; it may be a child of the one we started.
+    fn pid_of(&self, rank: u32) -> u32 {
+        let Some(local) = self.place(rank) else { return 0 };
+        match self.server.membership(local) {
+            Membership::Joined { pid } | Membership::Finalized { pid } => pid,
+            Membership::Absent => self.ranks[local].number(),
+        }
+    }
+
+    fn read_output(&mut self, output: u64) {
+        let local = (output / 2) as usize;
+        let stream = Stream::ALL[(output % 2) as usize];
+        if self.unwritten < WINDOW {
+            self.forward(local, stream);
+        }
+    }
+
+    /// Reads one output once and sends on what is whole. True: there may be more.
+    fn forward(&mut self, local: usize, stream: Stream) -> bool {
+        let Some(output) = self.ranks.get_mut(local).and_then(|rank| rank.outputs[stream.index()].as_mut())
+        else {
+            return false;
+        };
+        let (bytes, state) = output.read();
+        if state == lines::State::Ended {
+            self.ranks[local].outputs[stream.index()] = None;
+        }
+        self.send_output(local, stream, bytes);
+        state == lines::State::More
+    }
+
+    fn send_output(&mut self, local: usize, stream: Stream, bytes: Vec<u8>) {
+        if !bytes.is_empty() && self.linked {
+            self.unwritten += bytes.len();
+            let rank = self.launch.local_ranks[local];
+            self.say(&FromNode::Output { stream, rank, bytes });
+        }
+    }
+
+    /// Reads one output as long as there is something and the window is open.
+    fn drain(&mut self, local: usize, stream: Stream) {
+        while self.unwritten < WINDOW && self.forward(local, stream) {}
+    }
+
+    /// Everything that follows from the present state and the time.
+    fn advance(&mut self) {
+        let now = Instant::now();
+        self.pause_and_resume();
+        if self.launch.interactive {
+            self.show_prompts(now);
+        }
+        let due = self.vanishing.iter().position(|(at, _)| *at <= now);
+        if let Some((_, local)) = due.map(|at| self.vanishing.swap_remove(at)) {
+            let rank = self.launch.local_ranks[local];
+            let pid = self.pid_of(rank);
+            self.say(&FromNode::Vanished { rank, pid });
+        }
+        if self.phase == Phase::Running && self.children.is_empty() {
+            // All ranks have ended. What they left running, if anything, goes with them.
+            self.phase.ask(ending::GRACE);
+            self.reap();
+        }
+        if let Some(stuck) = self.phase.advance(now) {
+            self.say(&FromNode::Failed(stuck));
+        }
+        if matches!(self.phase, Phase::Over | Phase::Said) {
+            self.finish();
+        }
+    }
+
+    /// Nothing is left below us: the rest of the output, and goodbye.
+    fn finish(&mut self) {
+        self.hear_ranks();
+        for local in 0..self.ranks.len() {
+            for stream in Stream::ALL {
+                self.drain(local, stream);
+                if self.unwritten >= WINDOW && self.linked {
+                    return; // mpirun's next word lets us go on
+                }
+                // Whoever holds the other end now is nobody of this job.
+                if let Some(output) = self.ranks[local].outputs[stream.index()].take() {
+                    self.send_output(local, stream, output.into_rest());
+                }
+            }
+        }
+        if self.phase.say_done() {
+            self.say(&FromNode::Done);
+        }
+        self.link.flush();
+        self.finished = !self.linked || self.link.unsent() == 0;
+    }
+
+    fn pause_and_resume(&mut self) {
+        let room = self.unwritten < WINDOW;
+        if room != self.outputs_watched {
+            self.outputs_watched = room;
+            for (local, rank) in self.ranks.iter().enumerate() {
+                for stream in Stream::ALL {
+                    let Some(output) = &rank.outputs[stream.index()] else { continue };
+                    // Taken out altogether: a closed pipe is reported whatever is asked for.
+                    let done = match room {
+                        true => self.watch_output(rank, local, stream),
+                        false => epoll::delete(&self.epoll, output.fd()).map_err(|why| why.to_string()),
+                    };
+                    debug_assert!(done.is_ok(), "{done:?}");
+                }
+            }
+        }
+        let heard = self.link.unsent() < BACKLOG;
+        if heard != self.server_watched {
+            self.server_watched = heard;
+            let flags = if heard { EventFlags::IN } else { EventFlags::empty() };
+            let _ = epoll::modify(&self.epoll, self.server.as_fd(), EventData::new_u64(SERVER), flags);
+        }
+    }
+
+    /// The beginning of a line that has waited long enough, for a user who looks on.
+    fn show_prompts(&mut self, now: Instant) {
+        for local in 0..self.ranks.len() {
+            for stream in Stream::ALL {
+                let Some(output) = &mut self.ranks[local].outputs[stream.index()] else { continue };
+                if output.waiting_since().is_some_and(|since| since + PROMPT <= now) {
+                    let bytes = output.take_rest();
+                    self.send_output(local, stream, bytes);
+                }
+            }
+        }
+    }
+
+    fn watch_link(&self) {
+        if self.linked {
+            let mut flags = EventFlags::IN;
+            flags.set(EventFlags::OUT, self.link.unsent() > 0);
+            let _ = epoll::modify(&self.epoll, &self.link, EventData::new_u64(LINK), flags);
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let vanishing = self.vanishing.iter().map(|(at, _)| *at).min();
+        let prompts = self.ranks.iter().filter(|_| self.launch.interactive).flat_map(|rank| &rank.outputs);
+        let prompt =
+            prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
+        [vanishing, prompt, self.phase.deadline()].into_iter().flatten().min()
+    }
+}
+
+/// The time from now to `at`, in the kernel's form.
+fn until(at: Instant) -> rustix::event::Timespec {
+    let left = at.saturating_duration_since(Instant::now());
+    // Rounded up to a millisecond, the unit of older kernels: waking early would be waking twice.
+    let millis = left.as_micros().div_ceil(1000) as u64;
+    rustix::event::Timespec {
+        tv_sec: i64::try_from(millis / 1000).unwrap_or(i64::MAX),
+        tv_nsec: ((millis % 1000) * 1_000_000) as i64,
+    }
+}
+
+impl Rank {
+    /// Everything in the rank's process group.
+    fn signal(&self, number: i32) {
+        if let Some(signal) = Signal::from_named_raw(number) {
+            // A group that is gone needs no signal.
+            let _ = rustix::process::kill_process_group(self.pid, signal);
+        }
+    }
+
+    fn number(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().cast_unsigned()
+    }
+}

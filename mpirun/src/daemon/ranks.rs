@@ -1,0 +1,112 @@
+//! Starting one rank.
+//!
+//! Between fork and exec the child arranges what must stand before the program runs: a process
+//! group of its own (so that signals reach what a shell starts for it), the death that follows its
+//! parent's, its processors, and the signal mask that mpirun was started with. Only system calls
+//! are made there, nothing that allocates or locks.
+
+use super::lines::Output;
+use crate::link::Launch;
+use crate::{failed, signals};
+use oxmpi_runtime::wireup::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal};
+use rustix::thread::CpuSet;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// A rank's process, as it was started.
+#[derive(Debug)]
+pub struct Rank {
+    /// Also the number of its process group.
+    pub pid: Pid,
+    pub running: bool,
+    /// Standard output and standard error; None: closed.
+    pub outputs: [Option<Output>; 2],
+}
+
+/// Starts the rank with this place on the node.
+pub fn start(launch: &Launch, local: usize, socket: &str, mask: &libc::sigset_t) -> std::io::Result<Rank> {
+    let mut command = Command::new(&launch.program);
+    command.args(&launch.arguments).envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    set_environment(&mut command, launch, local, socket);
+    let first = launch.local_ranks[local] == 0;
+    command.stdin(if first { Stdio::inherit() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let keeper = rustix::process::getpid();
+    let processors = processor_set(&launch.bindings[local]);
+    let mask = *mask;
+    // SAFETY: the closure runs in the child between fork and exec. It makes system calls only; it
+    // neither allocates nor takes a lock (errors are made from numbers).
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            if rustix::process::getppid() != Some(keeper) {
+                // The daemon died before the line above: nobody would end us.
+                return Err(rustix::io::Errno::SRCH.into());
+            }
+            if let Some(processors) = &processors {
+                rustix::thread::sched_setaffinity(None, processors)?;
+            }
+            signals::set_mask(&mask);
+            Ok(())
+        });
+    }
+    let mut child = command.spawn()?;
+    let out = Output::new(child.stdout.take().map(OwnedFd::from).ok_or_else(no_pipe)?)?;
+    let err = Output::new(child.stderr.take().map(OwnedFd::from).ok_or_else(no_pipe)?)?;
+    Ok(Rank { pid: Pid::from_child(&child), running: true, outputs: [Some(out), Some(err)] })
+}
+
+fn no_pipe() -> std::io::Error {
+    std::io::Error::other("a pipe that was asked for is missing")
+}
+
+fn set_environment(command: &mut Command, launch: &Launch, local: usize, socket: &str) {
+    let rank = launch.local_ranks[local].to_string();
+    let place = local.to_string();
+    let local_size = launch.local_ranks.len().to_string();
+    command
+        .env(SOCKET_VARIABLE, socket)
+        .env(SECRET_VARIABLE, launch.secret.to_hex())
+        .env(RANK_VARIABLE, &rank)
+        .env("OMPI_COMM_WORLD_RANK", &rank)
+        .env("OMPI_COMM_WORLD_LOCAL_RANK", &place)
+        .env("OMPI_COMM_WORLD_NODE_RANK", &place)
+        .env("OMPI_COMM_WORLD_LOCAL_SIZE", &local_size)
+        .env("OMPI_WORLD_LOCAL_SIZE", &local_size);
+}
+
+fn processor_set(processors: &[u32]) -> Option<CpuSet> {
+    let mut set = CpuSet::new();
+    for &processor in processors.iter().filter(|&&p| (p as usize) < CpuSet::MAX_CPU) {
+        set.set(processor as usize);
+    }
+    (set.count() > 0).then_some(set)
+}
+
+/// Takes the link to mpirun from standard output and puts nothing in its place.
+pub fn take_link() -> Result<UnixStream, String> {
+    let link = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)
+        .map_err(failed("there is no link to mpirun; mpirun starts this program, nobody else"))?;
+    if rustix::net::sockopt::socket_type(&link) != Ok(rustix::net::SocketType::STREAM) {
+        return Err(
+            "standard output is not the link to mpirun; mpirun starts this program, nobody else".into()
+        );
+    }
+    let null = open_null()?;
+    rustix::stdio::dup2_stdout(&null).map_err(failed("cannot close standard output"))?;
+    Ok(UnixStream::from(link))
+}
+
+/// Puts nothing in the place of standard input.
+pub fn close_stdin() -> Result<(), String> {
+    rustix::stdio::dup2_stdin(open_null()?).map_err(failed("cannot close standard input"))
+}
+
+fn open_null() -> Result<OwnedFd, String> {
+    rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+        .map_err(failed("cannot open /dev/null"))
+}

@@ -1,0 +1,122 @@
+//! The node daemon as mpirun sees it: finding it, starting it, and what to do when it dies.
+
+use crate::{descendants, signals};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Another program to start in the daemon's place.
+const VARIABLE: &str = "OXMPI_NODE_DAEMON";
+/// After which orphans that do not end are given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub struct NodeDaemon {
+    /// The node it is on.
+    pub node: String,
+    child: Child,
+}
+
+/// Why there is no daemon.
+#[derive(Debug)]
+pub struct CannotStart {
+    pub reason: String,
+    pub looked_at: String,
+}
+
+impl NodeDaemon {
+    /// Starts the daemon of this node. Its standard output is the link: starting it then needs
+    /// nothing but what an ordinary spawn does, and so no fork.
+    pub fn start(node: String) -> Result<(NodeDaemon, UnixStream), CannotStart> {
+        let path = path();
+        let because = |reason: String| CannotStart { reason, looked_at: path.display().to_string() };
+        let (ours, theirs) = UnixStream::pair().map_err(|why| because(why.to_string()))?;
+        let child = Command::new(&path)
+            .stdin(stdin_for_the_job())
+            .stdout(Stdio::from(OwnedFd::from(theirs)))
+            .spawn()
+            .map_err(|why| because(why.to_string()))?;
+        // Rank 0 has it now. Kept here as well, who writes to it would not notice its end.
+        if let Ok(null) = std::fs::File::open("/dev/null") {
+            let _ = rustix::stdio::dup2_stdin(null);
+        }
+        Ok((NodeDaemon { node, child }, ours))
+    }
+
+    pub fn number(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// It has said goodbye, or its link is closed: it is ending.
+    pub fn wait(&mut self) {
+        let _ = self.child.wait();
+    }
+
+    /// Makes sure that it is gone, and says how it went.
+    pub fn end_and_describe(&mut self) -> String {
+        // Its link is closed, which it does not do alive; and if it did, it is of no use.
+        let _ = self.child.kill();
+        match self.child.wait() {
+            Ok(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("ended with status {code} before the job did"),
+                (_, Some(number)) => format!("was killed by {}", signals::name(number)),
+                _ => format!("ended: {status}"),
+            },
+            Err(why) => format!("is gone ({why})"),
+        }
+    }
+}
+
+/// Beside this program, wherever that was moved, or where it is told.
+fn path() -> PathBuf {
+    if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+        return path.into();
+    }
+    let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    let other = folder.join("../libexec/oxmpi/oxmpid");
+    let beside = folder.join("oxmpid");
+    if !beside.exists() && other.exists() { other } else { beside }
+}
+
+/// mpirun's own, unless it is a terminal that mpirun, in the background, must not read from.
+fn stdin_for_the_job() -> Stdio {
+    let stdin = rustix::stdio::stdin();
+    match rustix::termios::tcgetpgrp(stdin) {
+        Ok(foreground) if foreground != rustix::process::getpgrp() => Stdio::null(),
+        _ => Stdio::inherit(),
+    }
+}
+
+/// Ends everything that a dead daemon left to us. Some: what does not end.
+pub fn end_orphans(signals: &signals::Signals) -> Option<String> {
+    let begin = Instant::now();
+    loop {
+        let left = descendants::all();
+        for &pid in &left {
+            // Gone by now, or another user's.
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => break,
+                Err(_) => return None, // no child is left, and so nothing below us
+            }
+        }
+        if begin.elapsed() > PATIENCE {
+            let pids: Vec<String> = left.iter().map(|pid: &Pid| pid.as_raw_nonzero().to_string()).collect();
+            return Some(format!("processes {} do not end even by SIGKILL", pids.join(", ")));
+        }
+        // Until the next of them ends; the time is for one that was being forked while we looked.
+        let again = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        let mut fds = [PollFd::new(signals, PollFlags::IN)];
+        let _ = poll(&mut fds, Some(&again));
+        while signals.next().is_some() {}
+    }
+}

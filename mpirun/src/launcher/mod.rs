@@ -1,0 +1,384 @@
+//! `mpirun`: decides what runs, what a failure means and when the job ends.
+//!
+//! **The loop** waits in one `poll` on: the link to the node daemon, signals, and, while there is
+//! something to write, standard output and standard error. It always reads the link, so a report
+//! never waits behind output that the user's pipe does not take (`link` has the window).
+//!
+//! **One verdict.** The first thing that goes wrong decides the exit status and is reported; what
+//! follows from ending the job is not news. Rules are in `verdict`, nowhere else.
+//!
+//! **If the daemon dies**, the ranks die with it and everything else below it is handed to this
+//! process, which ends it.
+
+mod daemon;
+mod sink;
+mod verdict;
+
+use crate::cli::{CommandLine, Refusal};
+use crate::help::{framed, paragraph};
+use crate::link::{Channel, FromNode, Peer, Stream, ToNode, WINDOW};
+use crate::{descendants, plan, signals};
+use daemon::NodeDaemon;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use sink::Sink;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use verdict::Verdict;
+
+/// Between SIGTERM and SIGKILL when a rank has failed, and when the user wants the end.
+const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+const GRACE_FOR_USER: Duration = Duration::from_secs(2);
+/// How long output is still written after a job that was not let finish.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Written output is made known to the daemon in portions; small output needs no answer at all.
+const PORTION: usize = WINDOW / 4;
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let line = match CommandLine::parse(std::env::args_os().skip(1)) {
+        Ok(line) => line,
+        Err(Refusal::Clap(why)) => {
+            // Where it cannot be printed there is nobody to tell.
+            let _ = why.print();
+            return if why.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+        Err(Refusal::Text(why)) => return refuse(&why),
+    };
+    match Job::start(line) {
+        Ok(mut job) => ExitCode::from(job.run()),
+        Err(why) => refuse(&why),
+    }
+}
+
+fn refuse(why: &str) -> ExitCode {
+    eprintln!("mpirun: {why}");
+    ExitCode::FAILURE
+}
+
+/// A job that runs.
+struct Job {
+    daemon: NodeDaemon,
+    link: Channel,
+    /// The daemon's end of the link is closed.
+    link_over: bool,
+    signals: signals::Signals,
+    sinks: [Sink; 2],
+    /// Written and not made known to the daemon.
+    written: usize,
+    verdict: Verdict,
+    /// Help messages printed, and how many more of the same kind there were.
+    help: BTreeMap<(String, String), u32>,
+    limit: Option<(Duration, Instant)>,
+    /// The user has asked for the end.
+    interrupted: bool,
+    done: bool,
+}
+
+impl Job {
+    fn start(line: CommandLine) -> Result<Job, String> {
+        let limit = line.options.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
+        let program = line.program.clone();
+        let sinks = [Sink::new(Stream::Out), Sink::new(Stream::Err)];
+        let plan = plan::make(line, sinks.iter().any(Sink::is_terminal))?;
+        for warning in &plan.warnings {
+            eprintln!("mpirun: {warning}");
+        }
+        signals::restore_default(libc::SIGCHLD);
+        descendants::adopt_orphans()?;
+        // The daemon comes first and signals are taken after: it inherits the mask that we were
+        // started with. A signal in between ends mpirun, and the daemon notices.
+        let node = plan.launch.node_names.first().cloned().unwrap_or_default();
+        let (daemon, link) = NodeDaemon::start(node).map_err(|why| paragraph_line(&why))?;
+        let signals = signals::Signals::take(&wanted_signals())?;
+        let mut link =
+            Channel::new(link).map_err(|why| format!("cannot use the link to the daemon: {why}"))?;
+        let cores = plan.launch.size;
+        link.send(&ToNode::Launch(Box::new(plan.launch))).map_err(|why| why.to_string())?;
+        Ok(Job {
+            verdict: Verdict::new(daemon.node.clone(), program, cores),
+            daemon,
+            link,
+            link_over: false,
+            signals,
+            sinks,
+            written: 0,
+            help: BTreeMap::new(),
+            limit: limit.map(|limit| (limit, Instant::now() + limit)),
+            interrupted: false,
+            done: false,
+        })
+    }
+
+    /// Until everything has ended and has been written. Returns the exit status.
+    fn run(&mut self) -> u8 {
+        let mut last_words = None;
+        while !(self.done && self.sinks.iter().all(Sink::is_empty)) {
+            let now = Instant::now();
+            if let Some((limit, _)) = self.limit.take_if(|(_, at)| *at <= now) {
+                self.report(&paragraph("timeout", &[&limit.as_secs().to_string()]));
+                self.verdict.decide(libc::ETIMEDOUT as u8);
+                self.interrupted = true;
+                self.end(GRACE_AFTER_FAILURE);
+            }
+            if self.done && self.interrupted {
+                let until = *last_words.get_or_insert(now + LAST_WORDS);
+                if until <= now {
+                    self.give_up_output();
+                    break;
+                }
+            }
+            self.wait(last_words);
+        }
+        self.daemon.wait();
+        self.say_how_often();
+        self.verdict.status()
+    }
+
+    fn wait(&mut self, last_words: Option<Instant>) {
+        let mut link_wants = PollFlags::empty();
+        if !self.link_over {
+            link_wants = PollFlags::IN;
+            link_wants.set(PollFlags::OUT, self.link.unsent() > 0);
+        }
+        let deadline = [self.limit.map(|(_, at)| at), last_words].into_iter().flatten().min();
+        let timeout = deadline.map(|at| {
+            let left = at.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+            Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() }
+        });
+        let ready = {
+            let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
+            if !self.link_over {
+                fds.push(PollFd::new(&self.link, link_wants));
+            }
+            let first_sink = fds.len();
+            let wanted: Vec<usize> = (0..2).filter(|&i| !self.sinks[i].is_empty()).collect();
+            fds.extend(wanted.iter().map(|&i| PollFd::from_borrowed_fd(self.sinks[i].fd(), PollFlags::OUT)));
+            match poll(&mut fds, timeout.as_ref()) {
+                Ok(_) => {}
+                Err(Errno::INTR) => return,
+                Err(why) => {
+                    // Nothing can be waited for any more. The daemon notices that we are gone.
+                    eprintln!("mpirun: cannot wait: {why}");
+                    std::process::exit(1);
+                }
+            }
+            let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+            let mut sinks = [false; 2];
+            for (fd, &i) in fds[first_sink..].iter().zip(&wanted) {
+                sinks[i] = is_ready(fd);
+            }
+            (is_ready(&fds[0]), !self.link_over && is_ready(&fds[1]), sinks)
+        };
+        let (signals, link, sinks) = ready;
+        if signals {
+            self.take_signals();
+        }
+        if link {
+            self.hear_daemon();
+        }
+        for (i, ready) in sinks.into_iter().enumerate() {
+            if ready {
+                self.write(i);
+            }
+        }
+    }
+
+    fn hear_daemon(&mut self) {
+        self.link.flush();
+        let peer = self.link.receive();
+        loop {
+            match self.link.next::<FromNode>() {
+                Ok(Some(message)) => self.take(message),
+                Ok(None) => break,
+                Err(why) => {
+                    self.fail(&FromNode::Failed(format!("it sent an impossible frame: {why}")));
+                    self.link_over = true;
+                    break;
+                }
+            }
+        }
+        if peer == Peer::Gone || self.link_over {
+            self.link_over = true;
+            if !self.done {
+                self.lose_daemon();
+            }
+        }
+    }
+
+    fn take(&mut self, message: FromNode) {
+        match message {
+            FromNode::Output { stream, bytes, .. } => {
+                let i = stream.index();
+                if self.sinks[i].is_closed() {
+                    return self.count_written(bytes.len());
+                }
+                self.sinks[i].push(bytes, true);
+                // Most output can be written at once, which saves a turn of the loop.
+                self.write_if_ready(i);
+            }
+            FromNode::Help { component, topic, text, .. } => {
+                let key = (component, topic);
+                match self.help.get_mut(&key) {
+                    Some(more) => *more += 1,
+                    None => {
+                        self.report(&framed(&text));
+                        self.help.insert(key, 0);
+                    }
+                }
+            }
+            FromNode::Done => self.done = true,
+            failure => self.fail(&failure),
+        }
+    }
+
+    /// Whatever may be a failure: the verdict knows.
+    fn fail(&mut self, message: &FromNode) {
+        if let Some(report) = self.verdict.consider(message) {
+            self.report(&report);
+            self.end(GRACE_AFTER_FAILURE);
+        }
+    }
+
+    fn end(&mut self, grace: Duration) {
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        self.tell(&ToNode::Terminate { grace_ms });
+    }
+
+    fn tell(&mut self, message: &ToNode) {
+        if !self.link_over {
+            // These messages are short: they can always be made.
+            let _ = self.link.send(message);
+        }
+    }
+
+    fn report(&mut self, text: &str) {
+        self.sinks[Stream::Err.index()].push(text.as_bytes().to_vec(), false);
+        self.write_if_ready(Stream::Err.index());
+    }
+
+    /// The daemon is gone without goodbye.
+    fn lose_daemon(&mut self) {
+        let how = self.daemon.end_and_describe();
+        let (node, pid) = (self.daemon.node.clone(), self.daemon.number().to_string());
+        if self.verdict.decide(1) {
+            self.report(&paragraph("daemon-died", &[&node, &pid, &how]));
+        }
+        if let Some(left) = daemon::end_orphans(&self.signals) {
+            self.report(&paragraph("daemon-failed", &[&node, &left]));
+        }
+        self.done = true;
+    }
+
+    fn take_signals(&mut self) {
+        while let Some(number) = self.signals.next() {
+            match number {
+                libc::SIGCHLD => {}
+                libc::SIGTSTP => {
+                    self.tell(&ToNode::Signal(number));
+                    // The ranks have been told; now this process stops as its user expects. It
+                    // finds SIGCONT among its signals when it goes on.
+                    let _ = rustix::process::kill_process(
+                        rustix::process::getpid(),
+                        rustix::process::Signal::STOP,
+                    );
+                }
+                libc::SIGUSR1 | libc::SIGUSR2 | libc::SIGCONT => self.tell(&ToNode::Signal(number)),
+                _ => self.interrupt(number),
+            }
+        }
+    }
+
+    fn interrupt(&mut self, number: i32) {
+        let name = signals::name(number);
+        if self.interrupted {
+            self.report(&paragraph("forced", &[&name]));
+            return self.end(Duration::ZERO);
+        }
+        self.interrupted = true;
+        if self.verdict.decide(128 + number as u8) {
+            self.report(&paragraph("interrupted", &[&name]));
+        }
+        self.end(GRACE_FOR_USER);
+    }
+
+    fn write_if_ready(&mut self, i: usize) {
+        let now = Timespec::default();
+        let mut fds = [PollFd::from_borrowed_fd(self.sinks[i].fd(), PollFlags::OUT)];
+        if poll(&mut fds, Some(&now)) == Ok(1) {
+            self.write(i);
+        }
+    }
+
+    /// One write to a sink that can take it.
+    fn write(&mut self, i: usize) {
+        match self.sinks[i].write() {
+            Ok(counted) => self.count_written(counted),
+            Err(sink::Lost { counted, why }) => {
+                self.count_written(counted);
+                self.tell(&ToNode::Closed(Stream::ALL[i]));
+                // Like a program whose reader went away, unless something else is the matter.
+                self.verdict.decide_if_all_is_well(if why == Errno::PIPE {
+                    128 + libc::SIGPIPE as u8
+                } else {
+                    1
+                });
+                if why != Errno::PIPE {
+                    let name = ["standard output", "standard error"][i];
+                    self.report(&format!("mpirun: cannot write to {name}: {why}; the rest of it is lost\n"));
+                }
+            }
+        }
+    }
+
+    fn count_written(&mut self, bytes: usize) {
+        self.written += bytes;
+        if self.written >= PORTION {
+            let written = std::mem::take(&mut self.written);
+            self.tell(&ToNode::Written(written as u64));
+        }
+    }
+
+    fn give_up_output(&mut self) {
+        let lost: usize = self.sinks.iter().map(Sink::pending).sum();
+        // Standard error may be what stands still: only if it takes it.
+        let i = Stream::Err.index();
+        if self.sinks[i].is_empty() {
+            self.report(&paragraph("output-lost", &[&lost.to_string()]));
+        }
+    }
+
+    fn say_how_often(&mut self) {
+        for ((component, topic), more) in std::mem::take(&mut self.help) {
+            if more > 0 {
+                eprintln!(
+                    "mpirun: {more} more messages of the kind {component} / {topic} came from other processes"
+                );
+            }
+        }
+    }
+}
+
+/// What ends the job and what is passed on to it. A signal that mpirun was told to ignore (nohup,
+/// a job in a shell's background) stays ignored.
+fn wanted_signals() -> Vec<i32> {
+    let mut all = vec![libc::SIGCHLD];
+    let others = [
+        libc::SIGINT,
+        libc::SIGTERM,
+        libc::SIGHUP,
+        libc::SIGQUIT,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGTSTP,
+        libc::SIGCONT,
+    ];
+    all.extend(others.into_iter().filter(|&number| !signals::is_ignored(number)));
+    all
+}
+
+/// A daemon that cannot be started is reported before there is a job.
+fn paragraph_line(why: &daemon::CannotStart) -> String {
+    format!("\n{}", paragraph("no-daemon", &[&why.reason, &why.looked_at]))
+}

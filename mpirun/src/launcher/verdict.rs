@@ -1,0 +1,182 @@
+//! What an ending means: the job's exit status, and the one report.
+//!
+//! | what happened first | exit status |
+//! |---|---|
+//! | every process ended with 0 | 0 |
+//! | a process ended with another status | that status |
+//! | a process was killed by a signal | 128 and the signal's number |
+//! | a process called MPI_Abort | its code (the low eight bits; 1 where those are 0 and the code is not) |
+//! | a process ended between MPI_Init and MPI_Finalize with 0 | 1 |
+//! | the program cannot be found, cannot be executed | 127, 126 |
+//! | the time limit passed | 110 |
+//! | mpirun got a signal that ends it | 128 and the signal's number |
+//! | the node daemon died, or anything else | 1 |
+
+use crate::help::paragraph;
+use crate::link::{Ending, FromNode, Mpi};
+use crate::signals;
+use std::ffi::OsString;
+
+#[derive(Debug)]
+pub struct Verdict {
+    node: String,
+    program: OsString,
+    size: u32,
+    status: Option<u8>,
+    /// Used when nothing else decides.
+    otherwise: u8,
+}
+
+impl Verdict {
+    pub fn new(node: String, program: OsString, size: u32) -> Verdict {
+        Verdict { node, program, size, status: None, otherwise: 0 }
+    }
+
+    pub fn status(&self) -> u8 {
+        self.status.unwrap_or(self.otherwise)
+    }
+
+    /// Sets the status if nothing has before. True: it did.
+    pub fn decide(&mut self, status: u8) -> bool {
+        let first = self.status.is_none();
+        self.status.get_or_insert(status);
+        first
+    }
+
+    /// The status of a job in which nothing else goes wrong.
+    pub fn decide_if_all_is_well(&mut self, status: u8) {
+        self.otherwise = status;
+    }
+
+    /// Looks at what the daemon says. Some: it decides the job, which is to end, and this is what
+    /// to say.
+    pub fn consider(&mut self, message: &FromNode) -> Option<String> {
+        let (status, report) = self.judge(message)?;
+        self.decide(status).then_some(report)
+    }
+
+    fn judge(&self, message: &FromNode) -> Option<(u8, String)> {
+        let node = self.node.as_str();
+        Some(match message {
+            FromNode::Exited { ending: Ending::Exit(0), mpi: Mpi::Never | Mpi::Finalized, .. } => {
+                return None;
+            }
+            FromNode::Exited { rank, pid, ending: Ending::Exit(0), mpi: Mpi::Inside } => {
+                (1, paragraph("no-finalize", &[&rank.to_string(), node, &pid.to_string()]))
+            }
+            FromNode::Exited { rank, pid, ending: Ending::Exit(code), .. } => {
+                let arguments = [&*rank.to_string(), node, &pid.to_string(), &code.to_string()];
+                (status_of_code(*code), paragraph("exit-status", &arguments))
+            }
+            FromNode::Exited { rank, pid, ending: Ending::Signal { number, core }, .. } => {
+                let core = if *core { " (a core file was written)" } else { "" };
+                let arguments = [&*rank.to_string(), node, &pid.to_string(), &signals::name(*number), core];
+                (128 + (*number & 0x7f) as u8, paragraph("killed", &arguments))
+            }
+            FromNode::Abort { rank, pid, code, message } => {
+                let message = match message.trim() {
+                    "" => String::new(),
+                    text => format!("\n\n{text}"),
+                };
+                let arguments = [&*rank.to_string(), node, &pid.to_string(), &code.to_string(), &message];
+                (status_of_code(*code), paragraph("abort", &arguments))
+            }
+            FromNode::CannotStart { rank, errno } => self.cannot_start(*rank, *errno),
+            FromNode::Vanished { rank, pid } => {
+                (1, paragraph("vanished", &[&rank.to_string(), node, &pid.to_string()]))
+            }
+            FromNode::Broken { rank, pid, why } => {
+                (1, paragraph("broken", &[&rank.to_string(), node, &pid.to_string(), why]))
+            }
+            FromNode::Failed(why) => (1, paragraph("daemon-failed", &[node, why])),
+            FromNode::Output { .. } | FromNode::Help { .. } | FromNode::Done => return None,
+        })
+    }
+
+    fn cannot_start(&self, rank: u32, errno: i32) -> (u8, String) {
+        let why = std::io::Error::from_raw_os_error(errno);
+        let program = format!("{:?}", self.program);
+        match errno {
+            libc::ENOENT => {
+                let here = std::path::Path::new(&self.program);
+                let hint = match here.components().count() == 1 && here.is_file() {
+                    true => format!(".\nThere is a file of this name here: ./{} starts it", here.display()),
+                    false => String::new(),
+                };
+                (127, paragraph("not-found", &[&program, &hint]))
+            }
+            libc::EACCES | libc::ENOEXEC | libc::EISDIR => {
+                (126, paragraph("not-executable", &[&program, &why.to_string()]))
+            }
+            _ => {
+                let rank = format!("{rank} of {}", self.size);
+                (1, paragraph("cannot-start", &[&rank, &self.node, &why.to_string()]))
+            }
+        }
+    }
+}
+
+/// A status has eight bits; a code that is not 0 must not become 0 by that.
+fn status_of_code(code: i32) -> u8 {
+    match code & 0xff {
+        0 if code != 0 => 1,
+        low => low as u8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exited(ending: Ending, mpi: Mpi) -> FromNode {
+        FromNode::Exited { rank: 3, pid: 99, ending, mpi }
+    }
+
+    fn fresh() -> Verdict {
+        Verdict::new("here".into(), "/no/such".into(), 4)
+    }
+
+    #[test]
+    fn good_endings_decide_nothing() {
+        let mut v = fresh();
+        assert_eq!(v.consider(&exited(Ending::Exit(0), Mpi::Never)), None);
+        assert_eq!(v.consider(&exited(Ending::Exit(0), Mpi::Finalized)), None);
+        assert_eq!(v.status(), 0);
+        v.decide_if_all_is_well(141);
+        assert_eq!(v.status(), 141);
+    }
+
+    #[test]
+    fn the_first_failure_decides() {
+        let mut v = fresh();
+        let report = v.consider(&exited(Ending::Exit(7), Mpi::Inside)).expect("a failure");
+        for part in ["Rank 3", "here", "99", "status 7"] {
+            assert!(report.contains(part), "{part}: {report}");
+        }
+        assert_eq!(v.consider(&exited(Ending::Signal { number: 15, core: false }, Mpi::Inside)), None);
+        assert_eq!(v.status(), 7);
+    }
+
+    #[test]
+    fn every_failure_has_its_status() {
+        let abort = |code| FromNode::Abort { rank: 1, pid: 2, code, message: "why".into() };
+        for (message, status, part) in [
+            (exited(Ending::Exit(0), Mpi::Inside), 1, "MPI_Finalize"),
+            (exited(Ending::Signal { number: 11, core: true }, Mpi::Inside), 139, "SIGSEGV"),
+            (abort(5), 5, "why"),
+            (abort(256), 1, "256"),
+            (abort(-1), 255, "-1"),
+            (FromNode::CannotStart { rank: 0, errno: libc::ENOENT }, 127, "/no/such"),
+            (FromNode::CannotStart { rank: 0, errno: libc::EACCES }, 126, "/no/such"),
+            (FromNode::CannotStart { rank: 0, errno: libc::EAGAIN }, 1, "0 of 4"),
+            (FromNode::Vanished { rank: 1, pid: 2 }, 1, "still running"),
+            (FromNode::Broken { rank: 1, pid: 2, why: "odd".into() }, 1, "odd"),
+            (FromNode::Failed("odd".into()), 1, "odd"),
+        ] {
+            let mut v = fresh();
+            let report = v.consider(&message).expect("a failure");
+            assert!(report.contains(part), "{part}: {report}");
+            assert_eq!(v.status(), status, "{report}");
+        }
+    }
+}

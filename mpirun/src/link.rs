@@ -1,0 +1,479 @@
+//! What `mpirun` and a node daemon say to each other, and the channel they say it on.
+//!
+//! **Output and its window.** A daemon sends at most [`WINDOW`] bytes of output that `mpirun` has
+//! not written yet; `mpirun` says what it has written. So when the user's terminal or pipe stands
+//! still, the ranks stand still in `write`, as they would without us, while every other frame
+//! still gets through: `mpirun` always reads.
+
+use oxmpi_runtime::wireup::Secret;
+use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, HEADER, Inbox, Malformed};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use std::ffi::OsString;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::UnixStream;
+
+/// Output on its way to the user, at most.
+pub const WINDOW: usize = 1 << 20;
+/// Longest payload either end takes: arguments and environment of a program fit.
+pub const LIMIT: usize = 64 << 20;
+
+/// Which of a rank's outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Out,
+    Err,
+}
+
+impl Stream {
+    pub const ALL: [Stream; 2] = [Stream::Out, Stream::Err];
+
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    fn decode(f: &mut Fields<'_>) -> Result<Stream, Malformed> {
+        match f.u8("stream")? {
+            0 => Ok(Stream::Out),
+            1 => Ok(Stream::Err),
+            other => Err(Malformed::Value { field: "stream", value: other.into() }),
+        }
+    }
+}
+
+/// Everything a daemon needs to start its part of a job.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub job_id: u64,
+    pub secret: Secret,
+    pub size: u32,
+    /// Which of `node_names` the daemon is on, and which ranks it starts.
+    pub node: u32,
+    pub node_names: Vec<String>,
+    pub local_ranks: Vec<u32>,
+    /// Cores the node has for the job.
+    pub cores: u32,
+    pub oversubscribed: bool,
+    /// Processors of each local rank; an empty list binds to nothing.
+    pub bindings: Vec<Vec<u32>>,
+    pub params: Vec<(String, String)>,
+    /// Set in the ranks' environment, on top of the daemon's own.
+    pub environment: Vec<(OsString, OsString)>,
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    /// The user looks on: show the beginning of a line when the rest keeps him waiting.
+    pub interactive: bool,
+}
+
+/// From `mpirun`.
+#[derive(Clone, Debug)]
+pub enum ToNode {
+    Launch(Box<Launch>),
+    /// So many bytes of output have been written.
+    Written(u64),
+    /// Nobody reads this output any more.
+    Closed(Stream),
+    /// For every rank and what it started in its process group.
+    Signal(i32),
+    /// End everything: politely, and after the grace by force.
+    Terminate {
+        grace_ms: u64,
+    },
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Exit(i32),
+    Signal { number: i32, core: bool },
+}
+
+/// What a rank had to do with MPI when it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mpi {
+    Never,
+    /// It was initialized and not finalized.
+    Inside,
+    Finalized,
+}
+
+/// From a node daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FromNode {
+    Output {
+        stream: Stream,
+        rank: u32,
+        bytes: Vec<u8>,
+    },
+    Exited {
+        rank: u32,
+        pid: u32,
+        ending: Ending,
+        mpi: Mpi,
+    },
+    /// The program could not be started; `errno` says why.
+    CannotStart {
+        rank: u32,
+        errno: i32,
+    },
+    Help {
+        rank: u32,
+        component: String,
+        topic: String,
+        text: String,
+    },
+    Abort {
+        rank: u32,
+        pid: u32,
+        code: i32,
+        message: String,
+    },
+    /// The MPI process of a rank is gone without MPI_Finalize, what mpirun started is still there.
+    Vanished {
+        rank: u32,
+        pid: u32,
+    },
+    /// The rank broke the wire-up's protocol.
+    Broken {
+        rank: u32,
+        pid: u32,
+        why: String,
+    },
+    /// The daemon itself cannot go on.
+    Failed(String),
+    /// Everything has ended and everything has been said.
+    Done,
+}
+
+const LAUNCH: u8 = 0x81;
+const WRITTEN: u8 = 0x82;
+const CLOSED: u8 = 0x83;
+const SIGNAL: u8 = 0x84;
+const TERMINATE: u8 = 0x85;
+const OUTPUT: u8 = 0xc1;
+const EXITED: u8 = 0xc2;
+const CANNOT_START: u8 = 0xc3;
+const HELP: u8 = 0xc4;
+const ABORT: u8 = 0xc5;
+const VANISHED: u8 = 0xc6;
+const BROKEN: u8 = 0xc7;
+const FAILED: u8 = 0xc8;
+const DONE: u8 = 0xc9;
+
+/// A message of one of the two directions.
+pub trait Message: Sized {
+    fn encode(&self) -> Result<Vec<u8>, Malformed>;
+    fn decode(frame: Frame<'_>) -> Result<Self, Malformed>;
+}
+
+fn put_list<T>(b: Builder, items: &[T], put: impl Fn(Builder, &T) -> Builder) -> Builder {
+    items.iter().fold(b.count(items.len()), put)
+}
+
+fn os(f: &mut Fields<'_>, field: &'static str) -> Result<OsString, Malformed> {
+    Ok(OsString::from_vec(f.bytes(field)?.to_vec()))
+}
+
+fn text(f: &mut Fields<'_>, field: &'static str) -> Result<String, Malformed> {
+    Ok(f.text(field)?.to_owned())
+}
+
+impl Launch {
+    fn encode(&self) -> Builder {
+        let b = Builder::new(LAUNCH).u64(self.job_id).raw(self.secret.bytes()).u32(self.size).u32(self.node);
+        let b = put_list(b, &self.node_names, |b, name| b.text(name));
+        let b = put_list(b, &self.local_ranks, |b, rank| b.u32(*rank));
+        let b = b.u32(self.cores).u8(self.oversubscribed.into());
+        let b = put_list(b, &self.bindings, |b, cpus| put_list(b, cpus, |b, cpu| b.u32(*cpu)));
+        let b = put_list(b, &self.params, |b, (name, value)| b.text(name).text(value));
+        let b = put_list(b, &self.environment, |b, (name, value)| {
+            b.bytes(name.as_bytes()).bytes(value.as_bytes())
+        });
+        let b = b.bytes(self.program.as_bytes());
+        let b = put_list(b, &self.arguments, |b, argument| b.bytes(argument.as_bytes()));
+        b.u8(self.interactive.into())
+    }
+
+    fn decode(f: &mut Fields<'_>) -> Result<Launch, Malformed> {
+        let launch = Launch {
+            job_id: f.u64("job id")?,
+            secret: Secret::from_bytes(f.array("secret")?),
+            size: f.u32("size")?,
+            node: f.u32("node")?,
+            node_names: f.list("node names", 4, |f| text(f, "node name"))?,
+            local_ranks: f.list("local ranks", 4, |f| f.u32("local rank"))?,
+            cores: f.u32("cores")?,
+            oversubscribed: f.bool("oversubscribed")?,
+            bindings: f.list("bindings", 4, |f| f.list("binding", 4, |f| f.u32("processor")))?,
+            params: f.list("parameters", 8, |f| Ok((text(f, "parameter")?, text(f, "parameter value")?)))?,
+            environment: f
+                .list("environment", 8, |f| Ok((os(f, "variable")?, os(f, "variable's value")?)))?,
+            program: os(f, "program")?,
+            arguments: f.list("arguments", 4, |f| os(f, "argument"))?,
+            interactive: f.bool("interactive")?,
+        };
+        match launch.bindings.len() == launch.local_ranks.len() {
+            true => Ok(launch),
+            false => Err(Malformed::Value { field: "bindings", value: launch.bindings.len() as u64 }),
+        }
+    }
+}
+
+impl Message for ToNode {
+    fn encode(&self) -> Result<Vec<u8>, Malformed> {
+        match self {
+            ToNode::Launch(launch) => launch.encode(),
+            ToNode::Written(bytes) => Builder::new(WRITTEN).u64(*bytes),
+            ToNode::Closed(stream) => Builder::new(CLOSED).u8(*stream as u8),
+            ToNode::Signal(number) => Builder::new(SIGNAL).i32(*number),
+            ToNode::Terminate { grace_ms } => Builder::new(TERMINATE).u64(*grace_ms),
+        }
+        .finish()
+    }
+
+    fn decode(frame: Frame<'_>) -> Result<ToNode, Malformed> {
+        let mut f = Fields::new(frame.payload);
+        let message = match frame.kind {
+            LAUNCH => ToNode::Launch(Box::new(Launch::decode(&mut f)?)),
+            WRITTEN => ToNode::Written(f.u64("bytes")?),
+            CLOSED => ToNode::Closed(Stream::decode(&mut f)?),
+            SIGNAL => ToNode::Signal(f.i32("signal")?),
+            TERMINATE => ToNode::Terminate { grace_ms: f.u64("grace")? },
+            other => return Err(Malformed::Kind(other)),
+        };
+        f.finish()?;
+        Ok(message)
+    }
+}
+
+fn decode_ending(f: &mut Fields<'_>) -> Result<Ending, Malformed> {
+    match f.u8("ending")? {
+        0 => Ok(Ending::Exit(f.i32("exit code")?)),
+        kind @ (1 | 2) => Ok(Ending::Signal { number: f.i32("signal")?, core: kind == 2 }),
+        other => Err(Malformed::Value { field: "ending", value: other.into() }),
+    }
+}
+
+fn decode_mpi(f: &mut Fields<'_>) -> Result<Mpi, Malformed> {
+    match f.u8("MPI state")? {
+        0 => Ok(Mpi::Never),
+        1 => Ok(Mpi::Inside),
+        2 => Ok(Mpi::Finalized),
+        other => Err(Malformed::Value { field: "MPI state", value: other.into() }),
+    }
+}
+
+impl Message for FromNode {
+    fn encode(&self) -> Result<Vec<u8>, Malformed> {
+        match self {
+            FromNode::Output { stream, rank, bytes } => {
+                Builder::new(OUTPUT).u8(*stream as u8).u32(*rank).raw(bytes)
+            }
+            FromNode::Exited { rank, pid, ending, mpi } => {
+                let b = Builder::new(EXITED).u32(*rank).u32(*pid);
+                match ending {
+                    Ending::Exit(code) => b.u8(0).i32(*code),
+                    Ending::Signal { number, core } => b.u8(1 + u8::from(*core)).i32(*number),
+                }
+                .u8(*mpi as u8)
+            }
+            FromNode::CannotStart { rank, errno } => Builder::new(CANNOT_START).u32(*rank).i32(*errno),
+            FromNode::Help { rank, component, topic, text } => {
+                Builder::new(HELP).u32(*rank).text(component).text(topic).text(text)
+            }
+            FromNode::Abort { rank, pid, code, message } => {
+                Builder::new(ABORT).u32(*rank).u32(*pid).i32(*code).text(message)
+            }
+            FromNode::Vanished { rank, pid } => Builder::new(VANISHED).u32(*rank).u32(*pid),
+            FromNode::Broken { rank, pid, why } => Builder::new(BROKEN).u32(*rank).u32(*pid).text(why),
+            FromNode::Failed(why) => Builder::new(FAILED).text(why),
+            FromNode::Done => Builder::new(DONE),
+        }
+        .finish()
+    }
+
+    fn decode(frame: Frame<'_>) -> Result<FromNode, Malformed> {
+        let mut f = Fields::new(frame.payload);
+        let message = match frame.kind {
+            OUTPUT => FromNode::Output {
+                stream: Stream::decode(&mut f)?,
+                rank: f.u32("rank")?,
+                bytes: f.rest().to_vec(),
+            },
+            EXITED => FromNode::Exited {
+                rank: f.u32("rank")?,
+                pid: f.u32("pid")?,
+                ending: decode_ending(&mut f)?,
+                mpi: decode_mpi(&mut f)?,
+            },
+            CANNOT_START => FromNode::CannotStart { rank: f.u32("rank")?, errno: f.i32("errno")? },
+            HELP => FromNode::Help {
+                rank: f.u32("rank")?,
+                component: text(&mut f, "component")?,
+                topic: text(&mut f, "topic")?,
+                text: text(&mut f, "text")?,
+            },
+            ABORT => FromNode::Abort {
+                rank: f.u32("rank")?,
+                pid: f.u32("pid")?,
+                code: f.i32("code")?,
+                message: text(&mut f, "message")?,
+            },
+            VANISHED => FromNode::Vanished { rank: f.u32("rank")?, pid: f.u32("pid")? },
+            BROKEN => {
+                FromNode::Broken { rank: f.u32("rank")?, pid: f.u32("pid")?, why: text(&mut f, "reason")? }
+            }
+            FAILED => FromNode::Failed(text(&mut f, "reason")?),
+            DONE => FromNode::Done,
+            other => return Err(Malformed::Kind(other)),
+        };
+        f.finish()?;
+        Ok(message)
+    }
+}
+
+/// One end of the connection. Nothing here blocks.
+#[derive(Debug)]
+pub struct Channel {
+    socket: UnixStream,
+    inbox: Inbox,
+    outgoing: Vec<u8>,
+    sent: usize,
+}
+
+/// Whether the other end is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    There,
+    Gone,
+}
+
+impl Channel {
+    pub fn new(socket: UnixStream) -> std::io::Result<Channel> {
+        socket.set_nonblocking(true)?;
+        Ok(Channel { socket, inbox: Inbox::new(LIMIT), outgoing: Vec::new(), sent: 0 })
+    }
+
+    /// Queues a message and sends what the kernel takes now. A peer that is gone shows when the
+    /// channel is read.
+    pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Malformed> {
+        let bytes = message.encode()?;
+        if bytes.len() - HEADER > LIMIT {
+            return Err(Malformed::TooLong { length: (bytes.len() - HEADER) as u64, limit: LIMIT });
+        }
+        if self.unsent() == 0 {
+            self.outgoing.clear();
+            self.sent = 0;
+        }
+        self.outgoing.extend_from_slice(&bytes);
+        self.flush();
+        Ok(())
+    }
+
+    pub fn flush(&mut self) {
+        while self.unsent() > 0 {
+            match rustix::net::send(&self.socket, &self.outgoing[self.sent..], SendFlags::NOSIGNAL) {
+                Ok(n) => self.sent += n,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                // Nobody will read it; the reading side notices and decides.
+                Err(_) => self.sent = self.outgoing.len(),
+            }
+        }
+    }
+
+    pub fn unsent(&self) -> usize {
+        self.outgoing.len() - self.sent
+    }
+
+    /// Takes in what has arrived, a bounded amount per call.
+    pub fn receive(&mut self) -> Peer {
+        let mut buffer = [0; 64 << 10];
+        loop {
+            match rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
+                Ok((0, _)) => return Peer::Gone,
+                Ok((n, _)) => {
+                    self.inbox.extend(&buffer[..n]);
+                    if n < buffer.len() || self.inbox.pending() > WINDOW {
+                        return Peer::There;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Peer::There,
+                Err(_) => return Peer::Gone,
+            }
+        }
+    }
+
+    pub fn next<M: Message>(&mut self) -> Result<Option<M>, Malformed> {
+        self.inbox.next()?.map(M::decode).transpose()
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn again<M: Message>(message: &M) -> M {
+        let mut inbox = Inbox::new(LIMIT);
+        inbox.extend(&message.encode().expect("short"));
+        M::decode(inbox.next().expect("well-formed").expect("whole")).expect("decodes")
+    }
+
+    #[test]
+    fn a_launch_survives() {
+        let launch = Launch {
+            job_id: 7,
+            secret: Secret::from_bytes([3; 32]),
+            size: 2,
+            node: 0,
+            node_names: vec!["here".into()],
+            local_ranks: vec![0, 1],
+            cores: 2,
+            oversubscribed: false,
+            bindings: vec![vec![0], vec![1, 2]],
+            params: vec![("btl".into(), "shm".into())],
+            environment: vec![("A".into(), OsString::from_vec(vec![0xff]))],
+            program: "true".into(),
+            arguments: vec!["".into(), "-x".into()],
+            interactive: true,
+        };
+        let message = ToNode::Launch(Box::new(launch));
+        assert_eq!(again(&message).encode(), message.encode());
+    }
+
+    proptest! {
+        #[test]
+        fn reports_survive(rank: u32, pid: u32, code: i32, core: bool, text in ".{0,80}", bytes: Vec<u8>) {
+            for message in [
+                FromNode::Output { stream: Stream::Err, rank, bytes },
+                FromNode::Exited { rank, pid, ending: Ending::Exit(code), mpi: Mpi::Inside },
+                FromNode::Exited { rank, pid, ending: Ending::Signal { number: code, core }, mpi: Mpi::Never },
+                FromNode::CannotStart { rank, errno: code },
+                FromNode::Help { rank, component: text.clone(), topic: text.clone(), text: text.clone() },
+                FromNode::Abort { rank, pid, code, message: text.clone() },
+                FromNode::Vanished { rank, pid },
+                FromNode::Broken { rank, pid, why: text.clone() },
+                FromNode::Failed(text.clone()),
+                FromNode::Done,
+            ] {
+                prop_assert_eq!(again(&message), message);
+            }
+        }
+
+        #[test]
+        fn any_payload_decodes_or_is_refused(kind: u8, payload in prop::collection::vec(any::<u8>(), 0..300)) {
+            let frame = Frame { kind, payload: &payload };
+            let _ = ToNode::decode(frame);
+            let _ = FromNode::decode(frame);
+        }
+    }
+}

@@ -106,7 +106,7 @@ impl Ob1 {
         self.closed.fetch_add(1, Ordering::Relaxed);
         peer.drop_control(held);
         let queued: Vec<&Request> = peer.queue.with(held, |q| q.drain(..).collect());
-        peer.queued.set(0);
+        peer.queued.set(Peer::SHUT);
         let streams: Vec<&Request> = peer.streams.with(held, |q| q.drain(..).collect());
         let waiting = self.ids.with(held, |t| t.of_proc(peer.proc));
         // A queued send may have its id already: it is in both lists, and fails once.

@@ -3,6 +3,10 @@
 //! A process may be through with making a communicator, and send on it, while we are still at it.
 //! Its messages are kept as they came and handled again, in order, by `add_comm`. Their eager payload
 //! counts against the sender's credit until it is matched, so it is bounded like any other.
+//!
+//! A prefixed message that arrives after its communicator was freed here looks the same and stays to the
+//! end. That takes a program that frees a communicator with a message nobody received, in the moment
+//! before the sender knew the index, and costs it that message's credit.
 
 use crate::comm::Comm;
 use crate::guarded::Held;

@@ -34,7 +34,8 @@ pub struct Peer {
     pub eager_payload: u64,
     /// Bytes of eager payload (messages above [`FREE_BYTES`]) we may still send.
     pub credit: Cell<u64>,
-    /// Requests in `queue`; while there are any, later ones go behind them.
+    /// Requests in `queue`; while there are any, later ones go behind them. [`Peer::SHUT`] once failed,
+    /// so that the short way, which looks at nothing else, is closed.
     pub queued: Cell<u32>,
     pub proc: u32,
     /// It broke the protocol or its transport failed.
@@ -64,6 +65,9 @@ fn limit(value: u64, none: u64) -> u64 {
 }
 
 impl Peer {
+    /// In `queued`.
+    pub const SHUT: u32 = u32::MAX;
+
     fn new(proc: u32, btl: &'static BtlHandle, endpoint: *mut c_void, our_credit: u64, theirs: u64) -> Peer {
         let largest = limit(btl.attrs.max_send_size, u64::MAX);
         let eager = limit(btl.attrs.eager_limit, MAX_EAGER).min(largest);
@@ -162,7 +166,8 @@ impl Peer {
 
     /// Whether anything waits for room.
     pub fn is_idle(&self, held: &Held<'_>) -> bool {
-        self.queued.get() == 0
+        let queue = self.queued.get();
+        (queue == 0 || queue == Peer::SHUT)
             && self.control.with(held, |q| q.is_empty())
             && self.streams.with(held, |q| q.is_empty())
     }

@@ -70,7 +70,11 @@ fn refused_reads_fall_back_to_copies_and_are_remembered() {
         }
         assert_eq!(w.gets(), tried, "reading was tried again after it was refused");
         let logs = w.procs[1].logs.lock().unwrap().clone();
-        assert_eq!(logs.iter().filter(|(level, m)| *level == 2 && m.contains("copied")).count(), 1, "{logs:?}");
+        assert_eq!(
+            logs.iter().filter(|(level, m)| *level == 2 && m.contains("copied")).count(),
+            1,
+            "{logs:?}"
+        );
     }
 }
 
@@ -194,9 +198,9 @@ fn typed_exchange(
         let (s, r);
         if posted_first {
             r = w.irecv_typed(c[1], &mut buf, to, rn, 0, 2);
-            s = w.isend_typed(c[0], &data, from, sn, 1, 2, mode::STANDARD);
+            s = w.isend_typed(c[0], Elements(&data, from, sn), 1, 2, mode::STANDARD);
         } else {
-            s = w.isend_typed(c[0], &data, from, sn, 1, 2, mode::STANDARD);
+            s = w.isend_typed(c[0], Elements(&data, from, sn), 1, 2, mode::STANDARD);
             w.settle();
             r = w.irecv_typed(c[1], &mut buf, to, rn, 0, 2);
         }

@@ -1,0 +1,222 @@
+//! The host of the tests: one table per process, and a record of what the component said to it.
+
+use super::net::{Net, Setup};
+use core::ffi::c_void;
+use core::ptr::{null, null_mut};
+use oxmpi_btl::BtlHandle;
+use oxmpi_mca::abi::Opened;
+use oxmpi_mca::host::{Cri, HostTable, ProgressFn};
+use oxmpi_mca::{
+    AmEntry, Descriptor, JobInfo, OpenArgs, ParamKind, ParamValue, RecvDesc, RequestHeader, SliceRef, Status,
+    StrRef, ThreadCtx,
+};
+use oxmpi_pml::PmlModule;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// One process: its host table and what the host was told.
+pub struct Proc {
+    pub rank: u32,
+    job: Box<JobInfo>,
+    pub threaded: Box<AtomicU32>,
+    cris: Box<[Cri; 1]>,
+    pub am: Mutex<Box<[AmEntry; 256]>>,
+    table: Option<Box<HostTable>>,
+    btl: Option<Box<BtlHandle>>,
+    net: *const Net,
+    pub pml: Option<PmlModule>,
+    pub errors: Mutex<Vec<(u32, String)>>,
+    pub logs: Mutex<Vec<(i32, String)>>,
+    pub helps: Mutex<Vec<String>>,
+    pub armed: AtomicU32,
+    pub slots: AtomicU32,
+    pub synced: AtomicU32,
+    pub thread: ThreadCtx,
+}
+
+pub fn proc_of<'a>(p: *mut c_void) -> &'a Proc {
+    // SAFETY: the harness passes processes of a world that lives.
+    unsafe { &*p.cast::<Proc>() }
+}
+impl Proc {
+    pub fn net(&self) -> &Net {
+        // SAFETY: the net lives as long as the world.
+        unsafe { &*self.net }
+    }
+}
+
+fn text(s: StrRef) -> String {
+    // SAFETY: valid for the call.
+    unsafe { s.get() }.unwrap_or("<not UTF-8>").to_string()
+}
+
+extern "C" fn log(i: *mut c_void, level: i32, _c: StrRef, m: StrRef) {
+    proc_of(i).logs.lock().unwrap().push((level, text(m)));
+}
+extern "C" fn help(i: *mut c_void, _c: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
+    // SAFETY: valid for the call.
+    let args: Vec<String> = unsafe { args.get() }.iter().map(|a| text(*a)).collect();
+    proc_of(i).helps.lock().unwrap().push(format!("{} {}", text(topic), args.join(" | ")));
+}
+extern "C" fn fatal(_: *mut c_void, _c: StrRef, m: StrRef) -> ! {
+    eprintln!("fatal: {}", text(m));
+    std::process::abort()
+}
+extern "C" fn am_register(i: *mut c_void, tag: u8, entry: AmEntry) -> Status {
+    proc_of(i).am.lock().unwrap()[tag as usize] = entry;
+    Status::OK
+}
+extern "C" fn progress_register(_: *mut c_void, _: ProgressFn, _: *mut c_void, _: u32) -> Status {
+    Status::OK
+}
+extern "C" fn progress_unregister(_: *mut c_void, _: ProgressFn, _: *mut c_void) -> Status {
+    Status::OK
+}
+extern "C" fn host_progress(_: *mut c_void, _: *mut ThreadCtx) -> i32 {
+    0
+}
+extern "C" fn sync_update(i: *mut c_void, _: usize) {
+    proc_of(i).synced.fetch_add(1, Ordering::SeqCst);
+}
+extern "C" fn request_slot(i: *mut c_void, req: *mut RequestHeader) -> Status {
+    // SAFETY: a live header.
+    unsafe { (*req).slot = proc_of(i).slots.fetch_add(1, Ordering::SeqCst) };
+    Status::OK
+}
+extern "C" fn host_wait(_: *mut c_void, _: *mut ThreadCtx, _: *mut RequestHeader) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn exchange_put(i: *mut c_void, _c: StrRef, data: SliceRef<u8>) -> Status {
+    let p = proc_of(i);
+    // SAFETY: valid for the call.
+    p.net().cards.lock().unwrap().insert(p.rank, unsafe { data.get() }.to_vec());
+    Status::OK
+}
+extern "C" fn exchange_get(i: *mut c_void, _c: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status {
+    match proc_of(i).net().cards.lock().unwrap().get(&proc) {
+        None => Status::NOT_FOUND,
+        Some(card) => {
+            // SAFETY: the caller's buffer and length; cards are short.
+            unsafe {
+                core::ptr::copy_nonoverlapping(card.as_ptr(), data, card.len());
+                *len = card.len();
+            }
+            Status::OK
+        }
+    }
+}
+extern "C" fn peer_error(i: *mut c_void, _c: StrRef, proc: u32, _fatal: u32, m: StrRef) {
+    proc_of(i).errors.lock().unwrap().push((proc, text(m)));
+}
+
+extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) {
+    panic!("a message for nobody");
+}
+
+impl Proc {
+    pub fn new(rank: u32, net: *const Net, setup: &Setup) -> &'static mut Proc {
+        let nobody = AmEntry { receive: am_nobody, ctx: null_mut() };
+        // The component keeps pointers into it, and its pools are never given back either.
+        Box::leak(Box::new(Proc {
+            rank,
+            job: Box::new(JobInfo {
+                size: setup.procs,
+                rank,
+                // One more than there are: the last one cannot be reached.
+                job_size: setup.procs + 1,
+                node: 0,
+                local_rank: rank,
+                local_size: setup.procs,
+                job_id: 1,
+                segment_fd: -1,
+                oversubscribed: 0,
+                cores: 1,
+                keeper_pid: 0,
+            }),
+            threaded: Box::new(AtomicU32::new(setup.threaded as u32)),
+            cris: Box::new([Cri::default()]),
+            am: Mutex::new(Box::new([nobody; 256])),
+            table: None,
+            btl: None,
+            net,
+            pml: None,
+            errors: Mutex::default(),
+            logs: Mutex::default(),
+            helps: Mutex::default(),
+            armed: AtomicU32::new(0),
+            slots: AtomicU32::new(0),
+            synced: AtomicU32::new(0),
+            thread: ThreadCtx { cri: 0, index: 0, counters: null_mut(), host_private: null_mut() },
+        }))
+    }
+
+    fn host_table(&self) -> HostTable {
+        HostTable {
+            size: size_of::<HostTable>() as u32,
+            abi_minor: 0,
+            instance: self as *const Proc as *mut c_void,
+            job: &*self.job,
+            threaded: &*self.threaded,
+            cris: self.cris.as_ptr(),
+            num_cris: 1,
+            reserved: 0,
+            am_table: self.am.lock().unwrap().as_ptr(),
+            log,
+            help,
+            fatal,
+            am_register,
+            progress_register,
+            progress_unregister,
+            progress: host_progress,
+            sync_update,
+            request_slot,
+            wait: host_wait,
+            exchange_put,
+            exchange_get,
+            peer_error,
+        }
+    }
+
+    /// Opens the component as a host does and gives it its transport.
+    pub fn open(&mut self, setup: &Setup) {
+        self.table = Some(Box::new(self.host_table()));
+        self.btl = Some(Box::new(self.transport(setup)));
+        // SAFETY: the descriptor is a static of the component.
+        let descriptor: &Descriptor = unsafe { &*pml_ob1::descriptor() };
+        let values: &'static [ParamValue] = param_values(descriptor, setup).leak();
+        let args = OpenArgs {
+            size: size_of::<OpenArgs>() as u32,
+            reserved: 0,
+            host: &**self.table.as_ref().unwrap(),
+            values: SliceRef { ptr: values.as_ptr(), len: values.len() },
+        };
+        let mut opened =
+            Opened { size: size_of::<Opened>() as u32, priority: 0, modules: null(), count: 0, stride: 0 };
+        assert_eq!((descriptor.open)(&args, &mut opened), Status::OK);
+        assert_eq!((opened.count, opened.priority), (1, 20));
+        // SAFETY: one module stands there.
+        let pml = unsafe { *opened.modules.cast::<PmlModule>() };
+        self.pml = Some(pml);
+        let btl: *const BtlHandle = &**self.btl.as_ref().unwrap();
+        // SAFETY: the module's table lives for ever.
+        let table = unsafe { &*pml.table };
+        assert_eq!((table.enable)(pml.state, SliceRef { ptr: &btl, len: 1 }), Status::OK);
+    }
+}
+
+/// Defaults, with what the setup says on top.
+fn param_values(descriptor: &Descriptor, setup: &Setup) -> Vec<ParamValue> {
+    // SAFETY: statics of the component.
+    let decls = unsafe { descriptor.params.get() };
+    decls
+        .iter()
+        .map(|d| {
+            let int = match (text(d.name).as_str(), d.kind) {
+                ("eager_credit", _) => setup.credit,
+                (_, ParamKind::ENUM) => 0,
+                _ => text(d.default).parse().expect("a number"),
+            };
+            ParamValue { kind: d.kind, reserved: 0, int, double: 0.0, text: d.default }
+        })
+        .collect()
+}

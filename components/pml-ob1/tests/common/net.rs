@@ -1,0 +1,267 @@
+//! The transport of the tests: bounded queues between processes, and a `get` that does as told.
+
+use super::host::{Proc, proc_of};
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use oxmpi_btl::{AtomicDesc, BtlAttrs, BtlHandle, ProcInfo, RegHandle, RmaDesc, SendDesc, WaitWord, cap};
+use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the transport's `get` does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Get {
+    Works,
+    /// Answers PENDING and calls `done` from progress.
+    Later,
+    Refused,
+    /// Answers PENDING, then says that it was refused.
+    RefusedLater,
+    /// Answers NO_RESOURCE every other time.
+    Busy,
+    /// The first piece works, the second is refused.
+    RefusedSecond,
+}
+
+/// How a world is made.
+#[derive(Clone, Copy)]
+pub struct Setup {
+    pub procs: u32,
+    /// Messages a queue of the transport holds.
+    pub room: usize,
+    pub eager: u64,
+    pub max_send: u64,
+    pub min_get: u64,
+    pub get_limit: u64,
+    pub get: Get,
+    pub offers_get: bool,
+    pub credit: i64,
+    pub threaded: bool,
+    pub sleeps: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            procs: 2,
+            room: 1 << 20,
+            eager: 4096,
+            max_send: 8192,
+            min_get: u64::MAX,
+            get_limit: 0,
+            get: Get::Works,
+            offers_get: true,
+            credit: 4 << 20,
+            threaded: false,
+            sleeps: true,
+        }
+    }
+}
+
+type Done = (extern "C" fn(*mut c_void, Status), usize, Status);
+
+#[derive(Default)]
+pub struct Queues {
+    /// `[to][from]`
+    pub messages: Vec<Vec<VecDeque<Vec<u8>>>>,
+    pub spare: Vec<Vec<u8>>,
+    pub done: Vec<Vec<Done>>,
+    pub gets: u64,
+    pub sent: u64,
+}
+
+/// What all processes share.
+pub struct Net {
+    pub setup: Setup,
+    pub get: Mutex<Get>,
+    pub room: AtomicU32,
+    pub queues: Mutex<Queues>,
+    pub cards: Mutex<HashMap<u32, Vec<u8>>>,
+}
+
+// The verbs; the state of a module is its process.
+
+extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, _ctx: u32, d: *const SendDesc) -> Status {
+    let me = proc_of(s);
+    let net = me.net();
+    let to = ep as usize - 1;
+    // SAFETY: the descriptor is valid for the call.
+    let d = unsafe { &*d };
+    let mut guard = net.queues.lock().unwrap();
+    let q = &mut *guard;
+    if q.messages[to][me.rank as usize].len() >= net.room.load(Ordering::Relaxed) as usize {
+        return Status::NO_RESOURCE;
+    }
+    let total = d.hdr_len as usize + d.len as usize;
+    assert!(
+        total as u64 <= net.setup.max_send,
+        "message of {total} bytes is larger than the transport takes"
+    );
+    let mut bytes = q.spare.pop().unwrap_or_default();
+    bytes.clear();
+    bytes.resize(total, 0xEE);
+    // SAFETY: as above.
+    unsafe {
+        core::ptr::copy_nonoverlapping(d.hdr, bytes.as_mut_ptr(), d.hdr_len as usize);
+        let dst = bytes.as_mut_ptr().add(d.hdr_len as usize);
+        match d.pack {
+            Some(pack) => {
+                // In two parts: a packer must be resumable.
+                let half = d.len / 2;
+                pack(d.pack_ctx, 0, dst, half);
+                pack(d.pack_ctx, half, dst.add(half as usize), d.len - half);
+            }
+            None if d.len > 0 => core::ptr::copy_nonoverlapping(d.payload, dst, d.len as usize),
+            None => {}
+        }
+    }
+    q.messages[to][me.rank as usize].push_back(bytes);
+    q.sent += 1;
+    Status::OK
+}
+extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
+    let me = proc_of(s);
+    let net = me.net();
+    let mut events = 0;
+    loop {
+        let done = net.queues.lock().unwrap().done[me.rank as usize].pop();
+        let Some((f, ctx, status)) = done else { break };
+        f(ctx as *mut c_void, status);
+        events += 1;
+    }
+    for from in 0..net.setup.procs as usize {
+        // A batch per source, so that sources mix.
+        for _ in 0..16 {
+            let next = net.queues.lock().unwrap().messages[me.rank as usize][from].pop_front();
+            let Some(bytes) = next else { break };
+            let desc =
+                RecvDesc { data: bytes.as_ptr(), len: bytes.len() as u64, proc: from as u32, ctx, module: s };
+            let entry = me.am.lock().unwrap()[oxmpi_mca::host::am_tag::PML as usize];
+            (entry.receive)(entry.ctx, &desc);
+            net.queues.lock().unwrap().spare.push(bytes);
+            events += 1;
+        }
+    }
+    events
+}
+extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, _ctx: u32, d: *const RmaDesc) -> Status {
+    let me = proc_of(s);
+    let net = me.net();
+    // SAFETY: the descriptor is valid for the call.
+    let d = unsafe { &*d };
+    let mut q = net.queues.lock().unwrap();
+    q.gets += 1;
+    let copy = || {
+        // SAFETY: both sides are in this process and large enough, or the test is wrong.
+        unsafe { core::ptr::copy_nonoverlapping(d.remote as *const u8, d.local, d.len as usize) }
+    };
+    assert!(net.setup.get_limit == 0 || d.len <= net.setup.get_limit);
+    let mode = *net.get.lock().unwrap();
+    let mut later = |status| {
+        q.done[me.rank as usize].push((d.done.expect("a done callback"), d.done_ctx as usize, status));
+        Status::PENDING
+    };
+    match mode {
+        Get::Works => {
+            copy();
+            Status::OK
+        }
+        Get::Later => {
+            copy();
+            later(Status::OK)
+        }
+        Get::Refused => Status::NO_PERMISSION,
+        Get::RefusedLater => later(Status::NO_PERMISSION),
+        Get::Busy if q.gets % 2 == 1 => Status::NO_RESOURCE,
+        Get::RefusedSecond if q.gets % 2 == 0 => Status::NOT_SUPPORTED,
+        Get::Busy | Get::RefusedSecond => {
+            copy();
+            Status::OK
+        }
+    }
+}
+extern "C" fn t_put(_: *mut c_void, _: *mut c_void, _: u32, _: *const RmaDesc) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn t_flush(_: *mut c_void, _: *mut c_void, _: u32) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn t_atomic(_: *mut c_void, _: *mut c_void, _: u32, _: *const AtomicDesc) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn t_register(
+    _: *mut c_void,
+    _: *mut u8,
+    _: u64,
+    _: u32,
+    _: MemKind,
+    _: *mut RegHandle,
+) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn t_deregister(_: *mut c_void, _: *const RegHandle) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn t_arm(s: *mut c_void, _: u32, word: *mut WaitWord) -> Status {
+    let me = proc_of(s);
+    me.armed.fetch_add(1, Ordering::SeqCst);
+    let waiting = me.net().queues.lock().unwrap().messages[me.rank as usize].iter().any(|q| !q.is_empty());
+    if waiting {
+        return Status::PENDING;
+    }
+    // SAFETY: the caller's out pointer; the address is not slept on here.
+    unsafe { *word = WaitWord { addr: me.threaded.as_ptr(), expected: 7, reserved: 0 } };
+    Status::OK
+}
+extern "C" fn t_disarm(s: *mut c_void, _: u32) {
+    proc_of(s).armed.fetch_sub(1, Ordering::SeqCst);
+}
+extern "C" fn t_add_procs(s: *mut c_void, procs: SliceRef<ProcInfo>, out: *mut *mut c_void) -> Status {
+    // SAFETY: as many endpoints as processes.
+    for (i, p) in unsafe { procs.get() }.iter().enumerate() {
+        let me = proc_of(s);
+        assert_eq!((p.node, p.local_rank, p.local), (0, p.proc, 1));
+        let reached = p.proc < me.net().setup.procs;
+        // SAFETY: as above.
+        unsafe { *out.add(i) = if reached { (p.proc as usize + 1) as *mut c_void } else { null_mut() } };
+    }
+    Status::OK
+}
+extern "C" fn t_del_procs(_: *mut c_void, _: SliceRef<*mut c_void>) -> Status {
+    Status::OK
+}
+extern "C" fn t_finalize(_: *mut c_void) -> Status {
+    Status::OK
+}
+
+impl Proc {
+    pub fn transport(&self, setup: &Setup) -> BtlHandle {
+        let mut attrs = BtlAttrs::new();
+        attrs.eager_limit = setup.eager;
+        attrs.rndv_eager_limit = setup.eager;
+        attrs.max_send_size = setup.max_send;
+        attrs.min_get_size = setup.min_get;
+        attrs.get_limit = setup.get_limit;
+        BtlHandle {
+            size: size_of::<BtlHandle>() as u32,
+            caps: if setup.offers_get { cap::GET } else { 0 } | if setup.sleeps { cap::SLEEP } else { 0 },
+            state: self as *const Proc as *mut c_void,
+            send: t_send,
+            progress: t_progress,
+            get: t_get,
+            put: t_put,
+            flush: t_flush,
+            atomic: t_atomic,
+            register_mem: t_register,
+            deregister_mem: t_deregister,
+            arm: t_arm,
+            disarm: t_disarm,
+            add_procs: t_add_procs,
+            del_procs: t_del_procs,
+            finalize: t_finalize,
+            attrs,
+            name: StrRef::new("fake"),
+        }
+    }
+}

@@ -117,7 +117,8 @@ fn cxx() {
          MPI_Init(&argc, &argv); int size = 0, one = 1, sum = 0; MPI_Comm_size(MPI_COMM_WORLD, &size);\n\
          MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n\
          std::vector<MPI_Request> none; MPI_Finalize();\n\
-         if (sum == size) std::cout << \"ok\" << std::endl; return sum == size ? 0 : 1; }\n",
+         if (sum == size) std::cout << \"ok\" << std::endl;\n\
+         return sum == size ? 0 : 1; }\n",
     )
     .unwrap();
     let out = mpi().programs().join("hello_cxx");

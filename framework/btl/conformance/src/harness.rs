@@ -23,9 +23,6 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How long nothing may happen before a check gives up waiting.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// Two ranks of which the first can send to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -37,6 +34,8 @@ pub struct Link {
 pub struct Harness {
     pub ranks: Vec<Rank>,
     pub name: String,
+    /// How long nothing may happen before a check gives up waiting.
+    pub patience: Duration,
     /// Open as long as the job, as the real one is.
     _segment: OwnedFd,
 }
@@ -93,7 +92,7 @@ impl Harness {
             let host = FakeHost::new(job, setup.cris, setup.threaded, exchange.clone());
             ranks.push(Rank::open(setup, descriptor, host).map_err(|e| format!("{name}: rank {rank}: {e}"))?);
         }
-        let mut harness = Harness { ranks, name, _segment: segment };
+        let mut harness = Harness { ranks, name, patience: setup.patience, _segment: segment };
         harness.connect()?;
         Ok(harness)
     }
@@ -136,7 +135,12 @@ impl Harness {
                 }
                 s => panic!("{}: {link:?} {msg:?} was refused: {s}\n{}", self.name, self.logs()),
             }
-            assert!(start.elapsed() < PATIENCE, "{}: {link:?}: no room for {PATIENCE:?}", self.name);
+            assert!(
+                start.elapsed() < self.patience,
+                "{}: {link:?}: no room for {:?}",
+                self.name,
+                self.patience
+            );
         }
     }
 
@@ -151,7 +155,7 @@ impl Harness {
                 (last, since) = (host.arrived(), Instant::now());
             }
             assert!(
-                since.elapsed() < PATIENCE,
+                since.elapsed() < self.patience,
                 "{}: rank {rank} has {} of {count} messages and nothing comes\n{}",
                 self.name,
                 host.arrived(),

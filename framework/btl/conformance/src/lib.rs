@@ -38,7 +38,7 @@ macro_rules! suite {
         $(#[test] fn $check() { $crate::checks::$check(&$setup) })*
     };
     (@table () $($check:ident)*) => {
-        &[$((stringify!($check), $crate::checks::$check as fn(&$crate::Setup))),*]
+        &[$((stringify!($check), $crate::checks::$check as $crate::Check)),*]
     };
     (@list $kind:ident $setup:tt) => {
         $crate::suite! { @$kind $setup
@@ -60,8 +60,11 @@ macro_rules! suite {
     };
 }
 
+/// One check.
+pub type Check = fn(&Setup);
+
 /// Every check by name.
-pub const CHECKS: &[(&str, fn(&Setup))] = suite! { @list table () };
+pub const CHECKS: &[(&str, Check)] = suite! { @list table () };
 
 /// Runs every check, one after the other; panics in the first that fails, after naming it.
 pub fn run_all(setup: &Setup) {

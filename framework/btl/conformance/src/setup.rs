@@ -1,5 +1,6 @@
 //! What is tested, and how much of it.
 
+use core::time::Duration;
 use oxmpi_mca::Descriptor;
 
 /// Whom a BTL should reach among the ranks of one node.
@@ -29,6 +30,7 @@ pub struct Setup {
     pub(crate) cris: u32,
     pub(crate) threaded: bool,
     pub(crate) module: usize,
+    pub(crate) patience: Duration,
     pub(crate) params: Vec<(String, String)>,
 }
 
@@ -42,6 +44,7 @@ impl Setup {
             cris: 2,
             threaded: false,
             module: 0,
+            patience: Duration::from_secs(20),
             params: Vec::new(),
         }
     }
@@ -71,6 +74,12 @@ impl Setup {
     /// Which of the component's modules is driven.
     pub fn module(mut self, module: usize) -> Setup {
         self.module = module;
+        self
+    }
+
+    /// How long nothing may happen before a check gives up waiting.
+    pub fn patience(mut self, patience: Duration) -> Setup {
+        self.patience = patience;
         self
     }
 

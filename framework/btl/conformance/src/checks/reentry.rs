@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 type Backlog = Arc<Mutex<VecDeque<(usize, u32, Msg)>>>;
 
 fn send_or_keep(rank: &Rank, backlog: &Backlog, to: usize, ctx: u32, msg: Msg) {
-    let mut queue = backlog.lock().expect("backlog");
+    // Taken only when a transport delivers inside `send`, which the host has noted; the answer is lost.
+    let Ok(mut queue) = backlog.try_lock() else { return };
     if !queue.is_empty() || rank.send_held(to, ctx, &msg) != Status::OK {
         queue.push_back((to, ctx, msg));
     }
@@ -63,7 +64,7 @@ fn run(
         if all() != last {
             (last, since) = (all(), std::time::Instant::now());
         }
-        assert!(since.elapsed().as_secs() < 20, "{}: {} of {total} messages arrived", h.name, all());
+        assert!(since.elapsed() < h.patience, "{}: {} of {total} messages arrived", h.name, all());
     }
     for _ in 0..10 {
         h.progress();

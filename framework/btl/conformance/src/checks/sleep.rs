@@ -3,7 +3,7 @@
 use crate::harness::{Harness, Rank};
 use crate::message::{Msg, step};
 use crate::setup::Setup;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_btl::{WaitWord, cap};
 use oxmpi_mca::Status;
 use rustix::io::Errno;
@@ -29,6 +29,15 @@ fn word_of(word: &WaitWord) -> &AtomicU32 {
     assert!(!word.addr.is_null() && word.addr.is_aligned(), "arm gave no word");
     // SAFETY: a futex word that lives until `disarm`.
     unsafe { AtomicU32::from_ptr(word.addr.cast_mut()) }
+}
+
+/// Sets a flag when the scope is left, by a panic too.
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// `arm` with something there does not let anybody sleep; `arm` with nothing there does.
@@ -71,6 +80,8 @@ pub fn sleepers_are_woken(setup: &Setup) {
     // When the newest message was sent, in microseconds since `born`; written before it is sent.
     let sent_at = AtomicU64::new(0);
     let mut slept = 0u64;
+    // A failing receiver must not leave its sender waiting: the scope would never end.
+    let over = AtomicBool::new(false);
     std::thread::scope(|threads| {
         threads.spawn(|| {
             let mut x = 1;
@@ -79,6 +90,9 @@ pub fn sleepers_are_woken(setup: &Setup) {
                 // meets its receiver in every state between awake and asleep.
                 while receiver.host.arrived() < i {
                     std::thread::yield_now();
+                    if over.load(Ordering::Relaxed) {
+                        return;
+                    }
                 }
                 x = step(x);
                 for _ in 0..x % 300 {
@@ -90,10 +104,19 @@ pub fn sleepers_are_woken(setup: &Setup) {
                 sent_at.store(born.elapsed().as_micros() as u64, Ordering::SeqCst);
                 while sender.send(link.to, 0, &Msg::new(i, 24, 8)) != Status::OK {
                     std::thread::yield_now();
+                    if over.load(Ordering::Relaxed) {
+                        return;
+                    }
                 }
             }
         });
+        let _over = SetAtEnd(&over);
+        let (mut last, mut since) = (0, Instant::now());
         while receiver.host.arrived() < ROUNDS {
+            if receiver.host.arrived() != last {
+                (last, since) = (receiver.host.arrived(), Instant::now());
+            }
+            assert!(since.elapsed() < h.patience + 2 * NAP, "{}: message {last} never comes", h.name);
             if receiver.progress(0) > 0 {
                 continue;
             }

@@ -1,0 +1,291 @@
+//! The suite itself, tested: a BTL that is right passes every check, and each of a list of faults makes
+//! the check that looks for it fail. A check that nothing can fail proves nothing.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_btl::{Btl, BtlAttrs, BtlGet, BtlModule, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, WaitWord};
+use oxmpi_btl_conformance::{CHECKS, Reach, Setup, run_all};
+use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
+use rustix::thread::futex;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Where a rank's messages wait. Shared by address: all ranks live in one process here.
+#[derive(Default)]
+struct Inbox {
+    queues: [Mutex<Queue>; 2],
+    word: AtomicU32,
+}
+
+#[derive(Default)]
+struct Queue {
+    messages: VecDeque<(u8, u32, Vec<u8>)>,
+    bytes: usize,
+}
+
+const ROOM: usize = 64 << 10;
+const MAX_SEND: usize = 8 << 10;
+
+struct Memory {
+    host: Host,
+    fault: String,
+    inbox: &'static Inbox,
+    sent: AtomicU32,
+    /// Messages that only our own progress sends on (a fault).
+    held_back: Mutex<Vec<HeldBack>>,
+}
+
+/// Where to, on which context, with which tag.
+type HeldBack = (&'static Inbox, u32, u8, Vec<u8>);
+
+struct Peer(&'static Inbox);
+
+impl Memory {
+    fn has(&self, fault: &str) -> bool {
+        self.fault == fault
+    }
+
+    fn hand_up(&self, ctx: u32, tag: u8, proc: u32, data: &[u8]) {
+        let row = self.host.am(tag);
+        let module = self as *const Memory as *mut c_void;
+        (row.receive)(row.ctx, &RecvDesc { data: data.as_ptr(), len: data.len() as u64, proc, ctx, module });
+    }
+
+    fn post(&self, inbox: &'static Inbox, ctx: u32, tag: u8, bytes: Vec<u8>) {
+        let mut q = inbox.queues[ctx as usize].lock().unwrap();
+        q.bytes += bytes.len() + 64;
+        let proc = self.host.job().rank;
+        if self.has("duplicates") && bytes.len() == 77 {
+            q.bytes += bytes.len() + 64;
+            q.messages.push_back((tag, proc, bytes.clone()));
+        }
+        if self.has("overtakes") && q.messages.len() == 5 {
+            q.messages.push_front((tag, proc, bytes));
+        } else {
+            q.messages.push_back((tag, proc, bytes));
+        }
+        drop(q);
+        inbox.word.fetch_add(1, Ordering::SeqCst);
+        if !self.has("wakes nobody") {
+            let _ = futex::wake(&inbox.word, futex::Flags::empty(), 1);
+        }
+    }
+}
+
+impl Btl for Memory {
+    type Endpoint = Peer;
+
+    fn attrs(&self) -> BtlAttrs {
+        let mut a = BtlAttrs::new();
+        a.contexts = self.host.num_cris().min(2);
+        a.max_send_size = MAX_SEND as u64;
+        if self.has("limits contradict") {
+            a.eager_limit = 2 * a.max_send_size;
+        }
+        a.rndv_eager_limit = 4096;
+        a.device[..6].copy_from_slice(b"memory");
+        a
+    }
+
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<Peer>>, Status> {
+        if proc.proc == self.host.job().rank
+            && !self.has("reaches itself, too")
+            && !self.has("delivers in send")
+        {
+            return Ok(None);
+        }
+        let blob = self.host.exchange_get(proc.proc)?;
+        let address = usize::from_le_bytes(blob.try_into().map_err(|_| Status::BAD_PARAM)?);
+        // SAFETY: a leaked inbox of this process.
+        Ok(Some(Box::new(Peer(unsafe { &*(address as *const Inbox) }))))
+    }
+
+    fn send(&self, peer: &Peer, ctx: u32, msg: &Message<'_>) -> Status {
+        if msg.total_len() > MAX_SEND && !self.has("takes what is too large") {
+            return Status::BAD_PARAM;
+        }
+        let full = peer.0.queues[ctx as usize].lock().unwrap().bytes + msg.total_len() + 64 > ROOM;
+        if full && !self.has("sends though it is full") {
+            return Status::NO_RESOURCE;
+        }
+        let mut bytes = vec![0u8; msg.total_len()];
+        let hdr = msg.header().len();
+        bytes[..hdr].copy_from_slice(msg.header());
+        match msg.desc().pack {
+            Some(pack) if self.has("packs backwards") && msg.payload_len() > 100 => {
+                let (ctx, half) = (msg.desc().pack_ctx, msg.payload_len() / 2);
+                let second = (msg.payload_len() - half) as u64;
+                pack(ctx, half as u64, bytes[hdr + half..].as_mut_ptr(), second);
+                pack(ctx, 0, bytes[hdr..].as_mut_ptr(), half as u64);
+            }
+            // SAFETY: room for the payload.
+            _ => unsafe { msg.write_payload(bytes[hdr..].as_mut_ptr()) },
+        }
+        let n = self.sent.fetch_add(1, Ordering::Relaxed);
+        if self.has("loses one") && n % 100 == 99 {
+            return Status::OK;
+        }
+        if self.has("cuts off a byte") && bytes.len() > 5000 {
+            bytes.pop();
+        }
+        if self.has("flips a bit") && bytes.len() > 5000 {
+            bytes[4999] ^= 1;
+        }
+        let tag = if self.has("mistakes tags") { msg.tag() & 0x7f } else { msg.tag() };
+        if self.has("needs its own progress") {
+            self.held_back.lock().unwrap().push((peer.0, ctx, tag, bytes));
+            return Status::OK;
+        }
+        if self.has("delivers in send") && core::ptr::eq(peer.0, self.inbox) {
+            self.hand_up(ctx, tag, self.host.job().rank, &bytes);
+            return Status::OK;
+        }
+        self.post(peer.0, ctx, tag, bytes);
+        if full { Status::NO_RESOURCE } else { Status::OK }
+    }
+
+    fn progress(&self, ctx: u32) -> i32 {
+        let held = std::mem::take(&mut *self.held_back.lock().unwrap());
+        for (inbox, ctx, tag, bytes) in held {
+            self.post(inbox, ctx, tag, bytes);
+        }
+        let mut handled = 0;
+        while handled < 16 {
+            let Some((tag, proc, bytes)) =
+                self.inbox.queues[ctx as usize].lock().unwrap().messages.pop_front()
+            else {
+                break;
+            };
+            self.inbox.queues[ctx as usize].lock().unwrap().bytes -= bytes.len() + 64;
+            let ctx = if self.has("names another context") { ctx ^ 1 } else { ctx };
+            let proc = if self.has("mistakes senders") { proc + 100 } else { proc };
+            self.hand_up(ctx, tag, proc, &bytes);
+            if self.has("reports peers") && bytes.len() == 77 {
+                self.host.peer_error(proc, true, "does not like it");
+            }
+            handled += 1;
+        }
+        handled
+    }
+
+    fn finalize(&self) {
+        if self.has("forgets in finalize") {
+            let blob = self.host.exchange_get((self.host.job().rank + 1) % self.host.job().job_size).unwrap();
+            // SAFETY: a leaked inbox of this process.
+            let next = unsafe { &*(usize::from_le_bytes(blob.try_into().unwrap()) as *const Inbox) };
+            next.queues[0].lock().unwrap().messages.clear();
+        }
+    }
+}
+
+impl BtlGet for Memory {
+    fn get(&self, _: &Peer, _: u32, rma: &RmaDesc) -> Status {
+        let len = rma.len - (self.has("reads too little") && rma.len > 4096) as u64;
+        // SAFETY: memory of this process, as the suite gave it.
+        unsafe { core::ptr::copy(rma.remote as *const u8, rma.local, len as usize) };
+        if self.has("completes twice") {
+            (rma.done.unwrap())(rma.done_ctx, Status::OK);
+        }
+        Status::OK
+    }
+}
+
+impl BtlPut for Memory {
+    fn put(&self, _: &Peer, _: u32, rma: &RmaDesc) -> Status {
+        let more = self.has("writes too much") as usize;
+        // SAFETY: memory of this process; the suite leaves a margin.
+        unsafe { core::ptr::copy(rma.local, rma.remote as *mut u8, rma.len as usize + more) };
+        Status::OK
+    }
+    fn flush(&self, _: Option<&Peer>, _: u32) -> Status {
+        if self.has("does not flush") { Status::INTERNAL } else { Status::OK }
+    }
+}
+
+impl BtlSleep for Memory {
+    fn arm(&self, _: u32) -> Option<WaitWord> {
+        let expected = self.inbox.word.load(Ordering::SeqCst);
+        let empty = self.inbox.queues.iter().all(|q| q.lock().unwrap().messages.is_empty());
+        let addr = self.inbox.word.as_ptr();
+        (empty || self.has("sleeps on messages")).then_some(WaitWord { addr, expected, reserved: 0 })
+    }
+    fn disarm(&self, _: u32) {}
+}
+
+struct Opener;
+
+impl Component for Opener {
+    type Module = BtlModule;
+    const NAME: &'static str = "memory";
+    fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
+        let inbox: &'static Inbox = Box::leak(Box::default());
+        host.exchange_put(&(inbox as *const Inbox as usize).to_le_bytes());
+        let fault = params.text(0).to_owned();
+        let device = Memory { host, fault, inbox, sent: AtomicU32::new(0), held_back: Mutex::default() };
+        Ok((0, vec![oxmpi_btl::module(device).get().put().sleep().build()]))
+    }
+}
+
+const PARAMS: &[ParamDecl] =
+    &[ParamDecl::new("fault", ParamKind::STRING, 9, "none", "What this transport does wrong on purpose")];
+
+oxmpi_mca::component! {
+    component: Opener, symbol: oxmpi_component_btl_memory, framework: oxmpi_btl::FRAMEWORK,
+    framework_version: oxmpi_btl::VERSION, name: "memory", aliases: [], params: PARAMS, help: "",
+}
+
+fn setup() -> Setup {
+    Setup::new(descriptor()).reach(Reach::Others).patience(Duration::from_secs(2))
+}
+
+#[test]
+fn what_is_right_passes() {
+    run_all(&setup().patience(Duration::from_secs(20)));
+}
+
+/// Fault, and a check that must see it.
+const FAULTS: &[(&str, &str)] = &[
+    ("limits contradict", "attributes_are_sane"),
+    ("reaches itself, too", "reaches_whom_it_should"),
+    ("loses one", "order_with_many_sizes"),
+    ("overtakes", "order_with_many_sizes"),
+    ("duplicates", "sizes_and_header_lengths"),
+    ("cuts off a byte", "sizes_and_header_lengths"),
+    ("flips a bit", "payload_is_packed_in_order"),
+    ("mistakes tags", "every_tag"),
+    ("mistakes senders", "two_jobs_do_not_meet"),
+    ("reports peers", "sizes_and_header_lengths"),
+    ("packs backwards", "payload_is_packed_in_order"),
+    ("takes what is too large", "too_large_is_refused"),
+    ("sends though it is full", "back_pressure_loses_nothing"),
+    ("needs its own progress", "visible_when_send_returns"),
+    ("delivers in send", "callback_may_send"),
+    ("names another context", "contexts_are_independent"),
+    ("reads too little", "get_reads"),
+    ("completes twice", "get_reads"),
+    ("writes too much", "put_writes_and_flushes"),
+    ("does not flush", "put_writes_and_flushes"),
+    ("sleeps on messages", "arm_sees_what_is_there"),
+    ("wakes nobody", "sleepers_are_woken"),
+    ("forgets in finalize", "finalize_sends_what_is_queued"),
+];
+
+#[test]
+fn every_fault_is_seen() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut unseen = Vec::new();
+    for (fault, name) in FAULTS {
+        let (_, check) = CHECKS.iter().find(|(n, _)| n == name).expect("a check of that name");
+        let faulty = match *fault {
+            "delivers in send" => setup().reach(Reach::Everyone).param("fault", fault),
+            _ => setup().param("fault", fault),
+        };
+        eprintln!("{fault}: {name}");
+        if std::panic::catch_unwind(|| check(&faulty)).is_ok() {
+            unseen.push(format!("\"{fault}\" passes {name}"));
+        }
+    }
+    let _ = std::panic::take_hook();
+    assert!(unseen.is_empty(), "{}", unseen.join(", "));
+}

@@ -1,1 +1,49 @@
 //! The MPI 5.0 standard ABI: libmpi_abi.so.1.
+//!
+//! Every function of the standard is defined here by the macro `mpi_fn!`, under its own name and under
+//! the profiling name, checks its arguments, and calls the runtime; nothing below this crate ever calls
+//! an `MPI_` function. `INDEX.md` says which function is where and whether it is whole.
+//!
+//! Map, by chapter: `environment` · `error`, `errhandler`, `errcode` · `comm`, `comm_create` · `group`
+//! · `info` · `attr` · `p2p`, `persistent`, `probe` · `request`, `complete`, `get_status` · `status` ·
+//! `datatype`, `predefined`, `type_create`, `pack` · `op`, `collective` · `abi_info`, `fortran`.
+//! Under them: `process` (MPI between Init and Finalize), `handle` (numbers to objects), `operands`
+//! (the checks on a message's path), `memory` (the user's pointers), `types`, `macros`; generated:
+//! `constants`, `unsupported`.
+
+#[macro_use]
+mod macros;
+
+mod abi_info;
+mod attr;
+#[cfg(feature = "builtin")]
+mod builtin;
+mod collective;
+mod comm;
+mod comm_create;
+mod complete;
+mod constants;
+mod datatype;
+mod environment;
+mod errcode;
+mod errhandler;
+mod error;
+mod fortran;
+mod get_status;
+mod group;
+mod handle;
+mod info;
+mod memory;
+mod op;
+mod operands;
+mod p2p;
+mod pack;
+mod persistent;
+mod predefined;
+mod probe;
+mod process;
+mod request;
+mod status;
+mod type_create;
+mod types;
+mod unsupported;

@@ -42,11 +42,7 @@ fn scan_file(file: &str, text: &str, found: &mut Found) -> Result<(), String> {
         if let Some(what) = line.strip_prefix("/// Partial: ") {
             partial = Some(what.to_string());
         }
-        let Some(rest) = line.strip_prefix("fn MPI_") else { continue };
-        let end = rest.find(['(', '<']).unwrap_or(rest.len());
-        for name in rest[..end].split(", ") {
-            let name = name.split('[').next().unwrap_or("").trim();
-            let name = format!("MPI_{}", name.strip_prefix("MPI_").unwrap_or(name));
+        for name in names(line) {
             let place = Place { file: file.to_string(), line: number + 1, partial: partial.clone() };
             if let Some(other) = found.insert(name.clone(), place) {
                 return Err(format!(
@@ -62,6 +58,23 @@ fn scan_file(file: &str, text: &str, found: &mut Found) -> Result<(), String> {
     Ok(())
 }
 
+/// The functions that a line defines: `fn MPI_A[..], MPI_A_c[..]<N>(..)`, or a row of the macro
+/// `conversions!`, which reads `Kind: MPI_A MPI_B;`.
+fn names(line: &str) -> Vec<String> {
+    let bare = |name: &str| name.split('[').next().unwrap_or("").trim().to_string();
+    if line.starts_with("fn MPI_") {
+        let rest = &line["fn ".len()..];
+        let end = rest.find(['(', '<']).unwrap_or(rest.len());
+        return rest[..end].split(", ").map(bare).collect();
+    }
+    match line.split_once(": MPI_") {
+        Some((kind, _)) if kind.chars().all(char::is_alphanumeric) && line.ends_with(';') => {
+            line[kind.len() + 1..].trim_end_matches(';').split_whitespace().map(bare).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,10 +82,10 @@ mod tests {
     #[test]
     fn both_forms_are_found() {
         let mut found = Found::new();
-        let text = "mpi_fn! {\n    /// Partial: no colours.\n    fn MPI_Send[c_int], MPI_Send_c[Count]<N>(a: N)\n}\nfn MPI_Wtime() {}\n";
+        let text = "mpi_fn! {\n    /// Partial: no colours.\n    fn MPI_Send[c_int], MPI_Send_c[Count]<N>(a: N)\n}\nfn MPI_Wtime() {}\n    Op: MPI_Op_toint MPI_Op_c2f;\n";
         scan_file("x.rs", text, &mut found).unwrap();
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
-        assert_eq!(names, ["MPI_Send", "MPI_Send_c", "MPI_Wtime"]);
+        assert_eq!(names, ["MPI_Op_c2f", "MPI_Op_toint", "MPI_Send", "MPI_Send_c", "MPI_Wtime"]);
         assert_eq!(found["MPI_Send"].partial.as_deref(), Some("no colours."));
         assert_eq!(found["MPI_Wtime"].partial, None);
         assert_eq!(found["MPI_Send_c"].line, 3);

@@ -1,0 +1,136 @@
+//! Questions about the binary interface (MPI 5.0 §20), and the versions (§9.1).
+
+use crate::constants::*;
+use crate::error::{Failure, Res, call_any_time};
+use crate::memory::{read, write, write_text};
+use crate::types::Info;
+use crate::{info, process};
+use core::ffi::{c_char, c_int};
+use parking_lot::Mutex;
+
+mpi_fn! {
+    fn MPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
+        call_any_time(NAME, || {
+            write(version, "version", MPI_VERSION)?;
+            write(subversion, "subversion", MPI_SUBVERSION)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
+        call_any_time(NAME, || {
+            write(abi_major, "abi_major", MPI_ABI_VERSION)?;
+            write(abi_minor, "abi_minor", MPI_ABI_SUBVERSION)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int {
+        call_any_time(NAME, || {
+            let text = match process::current() {
+                Some(process) => process.instance.library_version(),
+                None => format!("oxmpi {}", env!("CARGO_PKG_VERSION")),
+            };
+            let n = write_text(version, "version", &text, MPI_MAX_LIBRARY_VERSION_STRING as usize)?;
+            write(resultlen, "resultlen", n as c_int)
+        })
+    }
+}
+
+/// Sizes of types, as the standard's keys.
+fn sizes(pairs: &[(&str, usize)]) -> Res<oxmpi_runtime::Info> {
+    let mut info = oxmpi_runtime::Info::new();
+    for (key, size) in pairs {
+        info.set(key, &size.to_string());
+    }
+    Ok(info)
+}
+
+mpi_fn! {
+    fn MPI_Abi_get_info(info: *mut Info) -> c_int {
+        call_any_time(NAME, || {
+            let all = sizes(&[
+                ("mpi_aint_size", size_of::<crate::types::Aint>()),
+                ("mpi_count_size", size_of::<crate::types::Count>()),
+                ("mpi_offset_size", 8),
+            ])?;
+            write(info, "info", info::adopt(all)?)
+        })
+    }
+}
+
+/// What the Fortran side has told, or been assumed to be.
+struct Fortran {
+    info: Option<oxmpi_runtime::Info>,
+    /// Size of LOGICAL, and its two values.
+    booleans: Vec<(c_int, Vec<u8>, Vec<u8>)>,
+}
+
+static FORTRAN: Mutex<Fortran> = Mutex::new(Fortran { info: None, booleans: Vec::new() });
+
+mpi_fn! {
+    /// Without Fortran bindings in the library nothing is known until somebody sets it.
+    fn MPI_Abi_get_fortran_info(info: *mut Info) -> c_int {
+        call_any_time(NAME, || {
+            let known = FORTRAN.lock().info.clone();
+            let handle = match known {
+                Some(known) => info::adopt(known)?,
+                None => Info(MPI_INFO_NULL),
+            };
+            write(info, "info", handle)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Abi_set_fortran_info(info: Info) -> c_int {
+        call_any_time(NAME, || {
+            let given = info::require(info)?;
+            let mut fortran = FORTRAN.lock();
+            if fortran.info.is_some() {
+                return Failure::err(MPI_ERR_ABI, "the Fortran sizes are set already");
+            }
+            fortran.info = Some(given);
+            Ok(())
+        })
+    }
+}
+
+fn bytes(at: *const u8, size: usize, name: &str) -> Res<Vec<u8>> {
+    read(at, name)?;
+    Ok(crate::memory::slice(at, size, name)?.to_vec())
+}
+
+fn logical_size(size: c_int) -> Res<usize> {
+    match size {
+        1 | 2 | 4 | 8 | 16 => Ok(size as usize),
+        other => Failure::err(MPI_ERR_ARG, format!("logical_size is {other}")),
+    }
+}
+
+mpi_fn! {
+    fn MPI_Abi_set_fortran_booleans(size: c_int, logical_true: *const u8, logical_false: *const u8) -> c_int {
+        call_any_time(NAME, || {
+            let n = logical_size(size)?;
+            let (yes, no) = (bytes(logical_true, n, "logical_true")?, bytes(logical_false, n, "logical_false")?);
+            let mut fortran = FORTRAN.lock();
+            if fortran.booleans.iter().any(|(known, _, _)| *known == size) {
+                return Failure::err(MPI_ERR_ABI, format!("the values of LOGICALs of {size} bytes are set already"));
+            }
+            fortran.booleans.push((size, yes, no));
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Abi_get_fortran_booleans(size: c_int, logical_true: *mut u8, logical_false: *mut u8, is_set: *mut c_int) -> c_int {
+        call_any_time(NAME, || {
+            let n = logical_size(size)?;
+            let known = FORTRAN.lock().booleans.iter().find(|(s, _, _)| *s == size).cloned();
+            if let Some((_, yes, no)) = &known {
+                crate::memory::slice_mut(logical_true, n, "logical_true")?.copy_from_slice(yes);
+                crate::memory::slice_mut(logical_false, n, "logical_false")?.copy_from_slice(no);
+            }
+            write(is_set, "is_set", known.is_some() as c_int)
+        })
+    }
+}

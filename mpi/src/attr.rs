@@ -1,0 +1,317 @@
+//! Attributes: values that users hang on communicators and datatypes (MPI 5.0 §7.7).
+//!
+//! A keyval is a number into one process-wide list; what it stands for is counted, so attributes
+//! outlive MPI_Comm_free_keyval as the standard wants. User callbacks run without any lock: the lists
+//! are copied first. Callbacks come as addresses, since 0 and 1 are sentinels and not functions.
+
+use crate::constants::*;
+use crate::error::{Failure, Res, call};
+use crate::memory::{read, write};
+use crate::types::{Comm, Datatype};
+use crate::{comm, datatype, errcode};
+use core::ffi::c_int;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Copy callback of any kind of object: object, keyval, extra state, value in, value out, flag.
+type Copy = unsafe extern "C-unwind" fn(usize, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
+/// Delete callback: object, keyval, value, extra state.
+type Delete = unsafe extern "C-unwind" fn(usize, c_int, usize, usize) -> c_int;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Of {
+    Comm,
+    Datatype,
+}
+
+struct Keyval {
+    number: c_int,
+    of: Of,
+    /// Sentinel or address.
+    copy: usize,
+    delete: usize,
+    extra: usize,
+}
+
+/// First number of a user's keyval; the predefined ones are below.
+const FIRST: c_int = 1000;
+
+/// Keyvals by number minus FIRST; freed ones are empty. Numbers are not used again.
+static KEYVALS: Mutex<Vec<Option<Arc<Keyval>>>> = Mutex::new(Vec::new());
+
+/// The attributes of one object, oldest first.
+pub struct Attributes(Mutex<Vec<(Arc<Keyval>, usize)>>);
+
+impl Default for Attributes {
+    fn default() -> Self {
+        Attributes::new()
+    }
+}
+
+impl Keyval {
+    fn create(of: Of, copy: usize, delete: usize, extra: usize) -> c_int {
+        let mut all = KEYVALS.lock();
+        let number = FIRST + all.len() as c_int;
+        all.push(Some(Arc::new(Keyval { number, of, copy, delete, extra })));
+        number
+    }
+
+    fn find(number: c_int, of: Of) -> Res<Arc<Keyval>> {
+        let found = usize::try_from(i64::from(number) - i64::from(FIRST)).ok();
+        let found = found.and_then(|at| KEYVALS.lock().get(at).cloned().flatten());
+        match found {
+            Some(keyval) if keyval.of == of => Ok(keyval),
+            Some(keyval) => Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is for a {:?}", keyval.of)),
+            None if number == MPI_KEYVAL_INVALID => {
+                Failure::err(MPI_ERR_KEYVAL, "keyval is MPI_KEYVAL_INVALID")
+            }
+            None => Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is none, or was freed")),
+        }
+    }
+
+    fn free(at: *mut c_int, of: Of) -> Res {
+        let number = read(at, "keyval")?;
+        Keyval::find(number, of)?;
+        KEYVALS.lock()[(number - FIRST) as usize] = None;
+        write(at, "keyval", MPI_KEYVAL_INVALID)
+    }
+
+    fn call_delete(&self, object: usize, value: usize) -> Res {
+        if self.delete == MPI_NULL_DELETE_FN {
+            return Ok(());
+        }
+        // SAFETY: the user gave it as a delete function; the sentinel is excluded.
+        let function = unsafe { core::mem::transmute::<usize, Delete>(self.delete) };
+        // SAFETY: called as the standard says.
+        answer(unsafe { function(object, self.number, value, self.extra) }, "delete")
+    }
+
+    /// The value for a copy of the object, if there is to be one.
+    fn call_copy(&self, object: usize, value: usize) -> Res<Option<usize>> {
+        match self.copy {
+            MPI_NULL_COPY_FN => Ok(None),
+            MPI_DUP_FN => Ok(Some(value)),
+            address => {
+                // SAFETY: the user gave it as a copy function; sentinels are excluded.
+                let function = unsafe { core::mem::transmute::<usize, Copy>(address) };
+                let (mut new, mut flag) = (0, 0);
+                // SAFETY: called as the standard says, with places that live here.
+                let code = unsafe { function(object, self.number, self.extra, value, &mut new, &mut flag) };
+                answer(code, "copy")?;
+                Ok((flag != 0).then_some(new))
+            }
+        }
+    }
+}
+
+fn answer(code: c_int, which: &str) -> Res {
+    match code {
+        MPI_SUCCESS => Ok(()),
+        code => Failure::err(code, format!("an attribute's {which} function returned {code}")),
+    }
+}
+
+impl Attributes {
+    pub const fn new() -> Attributes {
+        Attributes(Mutex::new(Vec::new()))
+    }
+
+    fn get(&self, number: c_int) -> Option<usize> {
+        self.0.lock().iter().find(|(k, _)| k.number == number).map(|(_, value)| *value)
+    }
+
+    fn set(&self, object: usize, keyval: Arc<Keyval>, value: usize) -> Res {
+        if let Some(old) = self.get(keyval.number) {
+            keyval.call_delete(object, old)?;
+        }
+        let mut all = self.0.lock();
+        match all.iter_mut().find(|(k, _)| k.number == keyval.number) {
+            Some((_, place)) => *place = value,
+            None => all.push((keyval, value)),
+        }
+        Ok(())
+    }
+
+    fn delete(&self, object: usize, number: c_int) -> Res {
+        let found = self.0.lock().iter().find(|(k, _)| k.number == number).cloned();
+        let Some((keyval, value)) = found else { return Ok(()) };
+        keyval.call_delete(object, value)?;
+        self.0.lock().retain(|(k, _)| k.number != number);
+        Ok(())
+    }
+
+    /// Before the object goes: all, the youngest first. What could not be deleted stays.
+    pub fn delete_all(&self, object: usize) -> Res {
+        loop {
+            let last = self.0.lock().last().map(|(k, _)| k.number);
+            match last {
+                Some(number) => self.delete(object, number)?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// For a duplicate of the object.
+    pub fn copy_to(&self, object: usize, other: &Attributes) -> Res {
+        let all = self.0.lock().clone();
+        for (keyval, value) in all {
+            if let Some(new) = keyval.call_copy(object, value)? {
+                other.0.lock().push((keyval, new));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Values of the predefined attributes: what the user gets is a pointer to an int.
+pub struct Predefined {
+    tag_ub: c_int,
+    host: c_int,
+    io: c_int,
+    wtime_is_global: c_int,
+    universe_size: c_int,
+    appnum: c_int,
+}
+
+/// Set once by MPI_Init; leaked, since users keep the pointers.
+static PREDEFINED: Mutex<Option<&'static Predefined>> = Mutex::new(None);
+static LAST_USED_CODE: core::sync::atomic::AtomicI32 = core::sync::atomic::AtomicI32::new(0);
+
+/// Fixes the predefined attributes.
+pub fn start(tag_ub: c_int, universe_size: c_int) {
+    let values = Predefined {
+        tag_ub,
+        host: MPI_PROC_NULL,
+        // Every rank can do what the language calls input and output.
+        io: MPI_ANY_SOURCE,
+        wtime_is_global: 0,
+        universe_size,
+        appnum: 0,
+    };
+    *PREDEFINED.lock() = Some(Box::leak(Box::new(values)));
+}
+
+/// Address of a predefined attribute's value.
+fn predefined(number: c_int) -> Option<usize> {
+    let values = (*PREDEFINED.lock())?;
+    let place: *const c_int = match number {
+        MPI_TAG_UB => &values.tag_ub,
+        MPI_HOST => &values.host,
+        MPI_IO => &values.io,
+        MPI_WTIME_IS_GLOBAL => &values.wtime_is_global,
+        MPI_UNIVERSE_SIZE => &values.universe_size,
+        MPI_APPNUM => &values.appnum,
+        MPI_LASTUSEDCODE => {
+            LAST_USED_CODE.store(errcode::last_used(), core::sync::atomic::Ordering::Relaxed);
+            LAST_USED_CODE.as_ptr()
+        }
+        _ => return None,
+    };
+    Some(place as usize)
+}
+
+fn is_predefined(number: c_int) -> bool {
+    (MPI_TAG_UB..=MPI_UNIVERSE_SIZE).contains(&number)
+}
+
+fn tell(found: Option<usize>, value: *mut usize, flag: *mut c_int) -> Res {
+    if let Some(found) = found {
+        write(value, "attribute_val", found)?;
+    }
+    write(flag, "flag", found.is_some() as c_int)
+}
+
+fn changeable(number: c_int) -> Res {
+    if is_predefined(number) {
+        return Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is predefined and cannot be changed"));
+    }
+    Ok(())
+}
+
+mpi_fn! {
+    fn MPI_Comm_create_keyval[c_int], MPI_Keyval_create[c_int]<_N>(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
+        call(NAME, None, |_| {
+            if keyval.is_null() {
+                return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
+            }
+            write(keyval, "keyval", Keyval::create(Of::Comm, copy, delete, extra_state))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_free_keyval[c_int], MPI_Keyval_free[c_int]<_N>(keyval: *mut c_int) -> c_int {
+        call(NAME, None, |_| Keyval::free(keyval, Of::Comm))
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_set_attr[c_int], MPI_Attr_put[c_int]<_N>(comm: Comm, keyval: c_int, value: usize) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = comm::require(comm)?;
+            changeable(keyval)?;
+            object.attributes.set(comm.0, Keyval::find(keyval, Of::Comm)?, value)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_get_attr[c_int], MPI_Attr_get[c_int]<_N>(comm: Comm, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = comm::require(comm)?;
+            if is_predefined(keyval) {
+                return tell(predefined(keyval), value, flag);
+            }
+            Keyval::find(keyval, Of::Comm)?;
+            tell(object.attributes.get(keyval), value, flag)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_delete_attr[c_int], MPI_Attr_delete[c_int]<_N>(comm: Comm, keyval: c_int) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = comm::require(comm)?;
+            changeable(keyval)?;
+            Keyval::find(keyval, Of::Comm)?;
+            object.attributes.delete(comm.0, keyval)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
+        call(NAME, None, |_| {
+            if keyval.is_null() {
+                return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
+            }
+            write(keyval, "keyval", Keyval::create(Of::Datatype, copy, delete, extra_state))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_free_keyval(keyval: *mut c_int) -> c_int {
+        call(NAME, None, |_| Keyval::free(keyval, Of::Datatype))
+    }
+}
+mpi_fn! {
+    fn MPI_Type_set_attr(datatype: Datatype, keyval: c_int, value: usize) -> c_int {
+        call(NAME, None, |_| {
+            let attributes = datatype::attributes(datatype)?;
+            attributes.set(datatype.0, Keyval::find(keyval, Of::Datatype)?, value)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_get_attr(datatype: Datatype, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
+        call(NAME, None, |_| {
+            let attributes = datatype::attributes(datatype)?;
+            Keyval::find(keyval, Of::Datatype)?;
+            tell(attributes.get(keyval), value, flag)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_delete_attr(datatype: Datatype, keyval: c_int) -> c_int {
+        call(NAME, None, |_| {
+            let attributes = datatype::attributes(datatype)?;
+            Keyval::find(keyval, Of::Datatype)?;
+            attributes.delete(datatype.0, keyval)
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! The components linked into the library: one line each puts its descriptor into the slice that
+//! `oxmpi-builtin` holds.
+
+use oxmpi_builtin::{BUILTIN, linkme};
+use oxmpi_mca::Descriptor;
+
+macro_rules! linked_in {
+    ($($name:ident = $component:path;)*) => { $(
+        #[linkme::distributed_slice(BUILTIN)]
+        #[linkme(crate = linkme)]
+        static $name: fn() -> *const Descriptor = $component;
+    )* };
+}
+
+linked_in! {
+    BTL_SELF = btl_self::descriptor;
+    BTL_SHM = btl_shm::descriptor;
+    PML_OB1 = pml_ob1::descriptor;
+    COLL_BASIC = coll_basic::descriptor;
+}
+
+/// Descriptors of all linked-in components.
+pub fn all() -> Vec<*const Descriptor> {
+    BUILTIN.iter().map(|descriptor| descriptor()).collect()
+}

@@ -1,0 +1,303 @@
+//! Communicators as the C interface has them: the runtime's [`Communicator`] with its error handler,
+//! attributes and handle.
+//!
+//! **Lifetime.** MPI_Comm_free makes the handle stale at once, but operations that are under way go
+//! on. A request whose handle is alive, or that was freed while pending, carries the address of its
+//! [`CommObject`] in its header ([`crate::request`]), and a matched message carries it too. So nothing
+//! is counted on the path of a message; instead `retire` looks through the requests, and what is still
+//! used waits in a list that is looked at again when the next communicator goes and at MPI_Finalize.
+
+use crate::attr::Attributes;
+use crate::constants::*;
+use crate::errhandler::Handler;
+use crate::error::{Failure, Res, call};
+use crate::handle::{Kind, Table};
+use crate::memory::{text, write, write_text};
+use crate::process::Process;
+use crate::types::{Comm, Group, Info};
+use crate::{group, info, probe, request};
+use core::ffi::{c_char, c_int};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use oxmpi_runtime::Communicator;
+use oxmpi_runtime::group::GroupCompare;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+pub struct CommObject {
+    pub comm: Arc<Communicator>,
+    /// Ranks that a send or receive may name are below this.
+    pub peers: u32,
+    handle: AtomicUsize,
+    handler: Mutex<Handler>,
+    pub attributes: Attributes,
+}
+
+static TABLE: Table<CommObject> = Table::new(Kind::Comm);
+/// MPI_COMM_WORLD and MPI_COMM_SELF while MPI runs.
+static PREDEFINED: [AtomicPtr<CommObject>; 2] = [const { AtomicPtr::new(null_mut()) }; 2];
+/// Freed by the user, used by operations under way.
+static RETIRED: Mutex<Vec<Box<CommObject>>> = Mutex::new(Vec::new());
+
+/// The object of a handle.
+#[inline(always)]
+pub fn get(comm: Comm) -> Option<&'static CommObject> {
+    let predefined = comm.0.wrapping_sub(MPI_COMM_WORLD);
+    if predefined < PREDEFINED.len() {
+        // SYNC POINT with `install`.
+        let object = PREDEFINED[predefined].load(Ordering::Acquire);
+        // SAFETY: null, or leaked by `install` and taken back after everything else has ended.
+        return unsafe { object.as_ref() };
+    }
+    TABLE.get(comm.0)
+}
+
+/// The object of a handle, or what to tell the user.
+#[inline]
+pub fn require(comm: Comm) -> Res<&'static CommObject> {
+    get(comm).ok_or_else(|| wrong(comm))
+}
+
+#[cold]
+pub fn wrong(comm: Comm) -> Failure {
+    match comm.0 {
+        MPI_COMM_NULL => Failure::new(MPI_ERR_COMM, "comm is MPI_COMM_NULL"),
+        other => Failure::new(MPI_ERR_COMM, format!("comm {other:#x} is no communicator, or was freed")),
+    }
+}
+
+impl CommObject {
+    fn new(comm: Arc<Communicator>, handler: Handler) -> CommObject {
+        CommObject {
+            peers: comm.size(),
+            comm,
+            handle: AtomicUsize::new(0),
+            handler: Mutex::new(handler),
+            attributes: Attributes::default(),
+        }
+    }
+
+    /// A copy, so that no guard is alive when it is called.
+    pub fn handler(&self) -> Handler {
+        self.handler.lock().clone()
+    }
+
+    pub fn set_handler(&self, handler: Handler) {
+        let old = core::mem::replace(&mut *self.handler.lock(), handler);
+        drop(old);
+    }
+
+    pub fn handle(&self) -> Comm {
+        Comm(self.handle.load(Ordering::Relaxed))
+    }
+
+    /// For messages to people.
+    pub fn describe(&self) -> String {
+        let name = self.comm.name();
+        let size = self.comm.size();
+        if name.is_empty() {
+            format!("a communicator of {size} ranks, rank {}", self.comm.rank())
+        } else {
+            format!("{name}, rank {}", self.comm.rank())
+        }
+    }
+}
+
+/// Makes one of the two predefined communicators; `which` is its handle.
+pub fn install(which: usize, comm: Arc<Communicator>, name: &str) {
+    comm.set_name(name);
+    let object = Box::new(CommObject::new(comm, Handler::Fatal));
+    object.handle.store(which, Ordering::Relaxed);
+    // SYNC POINT with `get`.
+    PREDEFINED[which - MPI_COMM_WORLD].store(Box::into_raw(object), Ordering::Release);
+}
+
+/// At the end: takes everything down, the user's first. No call of MPI can be under way.
+pub fn uninstall() {
+    for handle in TABLE.handles() {
+        drop(TABLE.remove(handle));
+    }
+    RETIRED.lock().clear();
+    for place in &PREDEFINED {
+        let object = place.swap(null_mut(), Ordering::AcqRel);
+        if !object.is_null() {
+            // SAFETY: from Box::into_raw in `install`.
+            drop(unsafe { Box::from_raw(object) });
+        }
+    }
+}
+
+/// Gives a communicator that `parent` gave birth to its handle; it inherits the error handler.
+pub fn adopt(parent: &CommObject, comm: Arc<Communicator>) -> Res<Comm> {
+    let object = Box::new(CommObject::new(comm, parent.handler()));
+    let Some(handle) = TABLE.insert(object) else {
+        return Failure::err(MPI_ERR_NO_MEM, "too many communicators");
+    };
+    if let Some(object) = TABLE.get(handle) {
+        object.handle.store(handle, Ordering::Relaxed);
+    }
+    Ok(Comm(handle))
+}
+
+/// Frees what is behind a handle now, or as soon as nothing uses it.
+pub fn free(process: &Process, comm: Comm) -> Res {
+    if comm.0 == MPI_COMM_WORLD || comm.0 == MPI_COMM_SELF {
+        return Failure::err(MPI_ERR_COMM, "the predefined communicators cannot be freed");
+    }
+    let object = require(comm)?;
+    object.attributes.delete_all(comm.0)?;
+    let Some(object) = TABLE.remove(comm.0) else { return Err(wrong(comm)) };
+    let mut retired = std::mem::take(&mut *RETIRED.lock());
+    retired.push(object);
+    // What nothing uses any more is dropped outside the lock: that tells the PML.
+    let kept: Vec<Box<CommObject>> =
+        retired.into_iter().filter(|o| request::uses(process, o, false) || probe::uses(o)).collect();
+    RETIRED.lock().extend(kept);
+    Ok(())
+}
+
+mpi_fn! {
+    fn MPI_Comm_rank(comm: Comm, rank: *mut c_int) -> c_int {
+        match get(comm) {
+            Some(object) if !rank.is_null() => {
+                // SAFETY: not null; the caller promises a place for an int.
+                unsafe { *rank = object.comm.rank() as c_int };
+                MPI_SUCCESS
+            }
+            _ => call(NAME, Some(comm), |_| write(rank, "rank", require(comm)?.comm.rank() as c_int)),
+        }
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_size(comm: Comm, size: *mut c_int) -> c_int {
+        match get(comm) {
+            Some(object) if !size.is_null() => {
+                // SAFETY: not null; the caller promises a place for an int.
+                unsafe { *size = object.comm.size() as c_int };
+                MPI_SUCCESS
+            }
+            _ => call(NAME, Some(comm), |_| write(size, "size", require(comm)?.comm.size() as c_int)),
+        }
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_free(comm: *mut Comm) -> c_int {
+        // SAFETY: null, or the caller's place of a handle.
+        let on = unsafe { comm.as_ref() }.copied();
+        call(NAME, on, |process| {
+            free(process, crate::memory::read(comm, "comm")?)?;
+            write(comm, "comm", Comm(MPI_COMM_NULL))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_disconnect(comm: *mut Comm) -> c_int {
+        // SAFETY: null, or the caller's place of a handle.
+        let on = unsafe { comm.as_ref() }.copied();
+        call(NAME, on, |process| {
+            let handle = crate::memory::read(comm, "comm")?;
+            let object = require(handle)?;
+            while request::uses(process, object, true) {
+                process.instance.progress(process.thread());
+            }
+            free(process, handle)?;
+            write(comm, "comm", Comm(MPI_COMM_NULL))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: *mut c_int) -> c_int {
+        call(NAME, Some(comm1), |_| {
+            let (a, b) = (require(comm1)?, require(comm2)?);
+            let value = match a.comm.group().compare(b.comm.group()) {
+                _ if comm1 == comm2 => MPI_IDENT,
+                GroupCompare::Ident => MPI_CONGRUENT,
+                GroupCompare::Similar => MPI_SIMILAR,
+                GroupCompare::Unequal => MPI_UNEQUAL,
+            };
+            write(result, "result", value)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_group(comm: Comm, group: *mut Group) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = require(comm)?;
+            write(group, "group", group::adopt(object.comm.group().clone())?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_test_inter(comm: Comm, flag: *mut c_int) -> c_int {
+        call(NAME, Some(comm), |_| {
+            // Nothing in this version makes an inter-communicator.
+            require(comm)?;
+            write(flag, "flag", 0)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_remote_size(comm: Comm, size: *mut c_int) -> c_int {
+        call(NAME, Some(comm), |_| not_inter(comm, size.is_null()))
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_remote_group(comm: Comm, group: *mut Group) -> c_int {
+        call(NAME, Some(comm), |_| not_inter(comm, group.is_null()))
+    }
+}
+
+/// No communicator of this version has a remote group.
+fn not_inter(comm: Comm, null: bool) -> Res {
+    let object = require(comm)?;
+    if null {
+        return Failure::err(MPI_ERR_ARG, "the result is a null pointer");
+    }
+    Failure::err(MPI_ERR_COMM, format!("comm is {}, no inter-communicator", object.describe()))
+}
+
+mpi_fn! {
+    fn MPI_Comm_get_parent(parent: *mut Comm) -> c_int {
+        // Nobody is started by MPI_Comm_spawn in this version.
+        call(NAME, None, |_| write(parent, "parent", Comm(MPI_COMM_NULL)))
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_set_name(comm: Comm, comm_name: *const c_char) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = require(comm)?;
+            object.comm.set_name(&crate::memory::object_name(text(comm_name, "comm_name")?));
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_get_name(comm: Comm, comm_name: *mut c_char, resultlen: *mut c_int) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let name = match comm.0 {
+                // Asked for by the standard since MPI 4.1: null handles have names.
+                MPI_COMM_NULL => "MPI_COMM_NULL".to_string(),
+                _ => require(comm)?.comm.name(),
+            };
+            let n = write_text(comm_name, "comm_name", &name, MPI_MAX_OBJECT_NAME as usize)?;
+            write(resultlen, "resultlen", n as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_set_info(comm: Comm, info: Info) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = require(comm)?;
+            object.comm.set_info(&info::require(info)?);
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_get_info(comm: Comm, info_used: *mut Info) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = require(comm)?;
+            write(info_used, "info_used", info::adopt(object.comm.info())?)
+        })
+    }
+}

@@ -1,0 +1,404 @@
+//! Wait and Test, one and many.
+//!
+//! The common cases go straight: one look-up per handle, no allocation, the status copied only where
+//! the user wants it. Several requests are waited for one after another (all have to complete, so the
+//! order does not matter); with several threads the runtime gets them in portions, so that a sleeping
+//! thread is woken once per portion and not once per request.
+
+use crate::constants::*;
+use crate::error::{Failure, Res, call, class_of, raise};
+use crate::memory::{read, slice, slice_mut, write};
+use crate::process::{self, Process};
+use crate::request::{self, Header, Outcome, collect, find, ready};
+use crate::types::{Request, Status};
+use core::ffi::c_int;
+use core::ptr::null_mut;
+use oxmpi_mca::RequestHeader;
+
+mpi_fn! {
+    fn MPI_Wait(request: *mut Request, status: *mut Status) -> c_int {
+        let (Some(process), false) = (process::current(), request.is_null()) else {
+            return call(NAME, None, |_| read(request, "request").map(|_| ()));
+        };
+        // SAFETY: not null; the caller promises a handle.
+        let handle = unsafe { *request };
+        let Some(req) = find(process, handle) else { return not_found(NAME, handle, status) };
+        if !ready(req) {
+            process.instance.wait(process.thread(), req.as_ptr());
+        }
+        // SAFETY: ready; the pointers are the caller's.
+        let outcome = unsafe { collect(req, request, status) };
+        finish(NAME, outcome)
+    }
+}
+
+#[inline(always)]
+fn finish(name: &'static str, outcome: Outcome) -> c_int {
+    if outcome.error.is_err() { raise(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
+}
+
+/// MPI_REQUEST_NULL is complete with an empty status; anything else is an error.
+#[cold]
+fn not_found(name: &'static str, handle: Request, status: *mut Status) -> c_int {
+    if handle.0 != MPI_REQUEST_NULL {
+        return raise(name, None, request::wrong(handle));
+    }
+    // SAFETY: MPI_STATUS_IGNORE or the caller's status.
+    unsafe { Status::store_status(status, &Status::EMPTY) };
+    MPI_SUCCESS
+}
+
+mpi_fn! {
+    fn MPI_Test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
+        let (Some(process), false) = (process::current(), request.is_null() || flag.is_null()) else {
+            return call(NAME, None, |_| { read(request, "request")?; write(flag, "flag", 0) });
+        };
+        // SAFETY: not null; the caller promises a handle.
+        let handle = unsafe { *request };
+        let Some(req) = find(process, handle) else {
+            // SAFETY: not null; the caller's flag.
+            unsafe { *flag = 1 };
+            return not_found(NAME, handle, status);
+        };
+        if !ready(req) {
+            process.instance.progress(process.thread());
+            if !ready(req) {
+                // SAFETY: as above.
+                unsafe { *flag = 0 };
+                return MPI_SUCCESS;
+            }
+        }
+        // SAFETY: ready; the pointers are the caller's.
+        let outcome = unsafe { *flag = 1; collect(req, request, status) };
+        finish(NAME, outcome)
+    }
+}
+
+/// The place of the status of request `i`.
+#[inline(always)]
+fn status_at(statuses: *mut Status, i: usize) -> *mut Status {
+    if statuses.is_null() { null_mut() } else { statuses.wrapping_add(i) }
+}
+
+mpi_fn! {
+    fn MPI_Waitall(count: c_int, array_of_requests: *mut Request, array_of_statuses: *mut Status) -> c_int {
+        let (Some(process), true) = (process::current(), count >= 0 && (count == 0 || !array_of_requests.is_null())) else {
+            return call(NAME, None, |_| arguments(count, array_of_requests).map(|_| ()));
+        };
+        let thread = process.thread();
+        if count > 1 && process.instance.threaded()
+            && let Err(failure) = wait_in_portions(process, array_of_requests, count as usize)
+        {
+            return raise(NAME, None, failure);
+        }
+        let mut errors = Errors::default();
+        for i in 0..count as usize {
+            let place = array_of_requests.wrapping_add(i);
+            // SAFETY: the caller promises `count` handles.
+            let handle = unsafe { *place };
+            let status = status_at(array_of_statuses, i);
+            let Some(req) = find(process, handle) else {
+                if handle.0 != MPI_REQUEST_NULL {
+                    return raise(NAME, None, request::wrong(handle));
+                }
+                // SAFETY: null or the caller's status.
+                unsafe { Status::store_status(status, &Status::EMPTY) };
+                continue;
+            };
+            if !ready(req) {
+                process.instance.wait(thread, req.as_ptr());
+            }
+            // SAFETY: ready; the pointers are the caller's.
+            let outcome = unsafe { collect(req, place, status) };
+            if outcome.error.is_err() {
+                errors.note(i, outcome);
+            }
+        }
+        errors.report(NAME, array_of_statuses, count as usize)
+    }
+}
+
+/// The arguments of a function on many requests.
+fn arguments<'a>(count: c_int, requests: *mut Request) -> Res<&'a mut [Request]> {
+    let Ok(count) = usize::try_from(count) else {
+        return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
+    };
+    slice_mut(requests, count, "array_of_requests")
+}
+
+/// Failures of some of many requests: kept until all are done, then told as MPI_ERR_IN_STATUS.
+#[derive(Default)]
+struct Errors(Vec<(usize, Outcome)>);
+
+impl Errors {
+    #[cold]
+    fn note(&mut self, index: usize, outcome: Outcome) {
+        self.0.push((index, outcome));
+    }
+
+    /// With an error anywhere the field MPI_ERROR of the first `count` statuses is filled.
+    #[inline(always)]
+    fn report(self, name: &'static str, statuses: *mut Status, count: usize) -> c_int {
+        if self.0.is_empty() { MPI_SUCCESS } else { self.tell(name, statuses, count) }
+    }
+
+    #[cold]
+    fn tell(self, name: &'static str, statuses: *mut Status, count: usize) -> c_int {
+        for i in 0..count {
+            let found = self.0.iter().find(|(at, _)| *at == i);
+            let class = found.map_or(MPI_SUCCESS, |(_, outcome)| class_of(outcome.error));
+            // SAFETY: null or the caller's statuses.
+            unsafe { Status::store_error(status_at(statuses, i), class) };
+        }
+        let (_, first) = &self.0[0];
+        let sentence =
+            format!("{} of {count} operations failed; the first: {}", self.0.len(), first.failure().message);
+        raise(name, first.on(), Failure::new(MPI_ERR_IN_STATUS, sentence))
+    }
+}
+
+/// Requests per portion.
+const PORTION: usize = 64;
+
+/// Waits until all valid requests are complete, several at a time.
+#[inline(never)]
+fn wait_in_portions(process: &Process, requests: *mut Request, count: usize) -> Res {
+    let requests = slice(requests.cast_const(), count, "array_of_requests")?;
+    for portion in requests.chunks(PORTION) {
+        let mut headers = [null_mut::<RequestHeader>(); PORTION];
+        for (header, request) in headers.iter_mut().zip(portion) {
+            if let Some(req) = find(process, *request).filter(|req| !ready(*req)) {
+                *header = req.as_ptr();
+            }
+        }
+        process.instance.wait_all(process.thread(), &headers[..portion.len()]);
+    }
+    Ok(())
+}
+
+/// All requests of an array, null ones as `None`.
+fn find_all(process: &Process, requests: &[Request]) -> Res<Vec<Option<Header>>> {
+    let one = |request: &Request| match find(process, *request) {
+        None if request.0 != MPI_REQUEST_NULL => Err(request::wrong(*request)),
+        found => Ok(found),
+    };
+    requests.iter().map(one).collect()
+}
+
+mpi_fn! {
+    fn MPI_Testall(count: c_int, array_of_requests: *mut Request, flag: *mut c_int, array_of_statuses: *mut Status) -> c_int {
+        let mut errors = Errors::default();
+        let code = call(NAME, None, |process| {
+            let requests = arguments(count, array_of_requests)?;
+            let headers = find_all(process, requests)?;
+            let pending = || headers.iter().flatten().any(|req| !ready(*req));
+            if pending() {
+                process.instance.progress(process.thread());
+            }
+            if pending() {
+                return write(flag, "flag", 0);
+            }
+            write(flag, "flag", 1)?;
+            for (i, (req, place)) in headers.iter().zip(requests).enumerate() {
+                let status = status_at(array_of_statuses, i);
+                match req {
+                    // SAFETY: null or the caller's status.
+                    None => unsafe { Status::store_status(status, &Status::EMPTY) },
+                    Some(req) => {
+                        // SAFETY: ready; the pointers are the caller's.
+                        let outcome = unsafe { collect(*req, place, status) };
+                        if outcome.error.is_err() {
+                            errors.note(i, outcome);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        });
+        if code == MPI_SUCCESS { errors.report(NAME, array_of_statuses, count.max(0) as usize) } else { code }
+    }
+}
+
+/// What a look at many requests found.
+enum Any {
+    /// No active request among them.
+    NoneActive,
+    Ready(usize),
+    Pending,
+}
+
+fn look(headers: &[Option<Header>]) -> Any {
+    let mut active = false;
+    for (i, req) in headers.iter().enumerate() {
+        if let Some(req) = req.filter(|req| !request::inactive(*req)) {
+            if ready(req) {
+                return Any::Ready(i);
+            }
+            active = true;
+        }
+    }
+    if active { Any::Pending } else { Any::NoneActive }
+}
+
+/// Waits until one of the requests is ready.
+fn block(process: &Process, headers: &[Option<Header>]) {
+    let pointers: Vec<*mut RequestHeader> = headers
+        .iter()
+        .map(|req| req.filter(|req| !request::inactive(*req)).map_or(null_mut(), Header::as_ptr))
+        .collect();
+    process.instance.wait_any(process.thread(), &pointers);
+}
+
+/// Body of Waitany and Testany: `wait` tells which. Gives the flag of Testany.
+fn any(
+    name: &'static str,
+    wait: bool,
+    (count, requests): (c_int, *mut Request),
+    index: *mut c_int,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    let mut outcome = None;
+    let code = call(name, None, |process| {
+        let requests = arguments(count, requests)?;
+        let headers = find_all(process, requests)?;
+        let mut found = look(&headers);
+        while matches!(found, Any::Pending) {
+            if wait {
+                block(process, &headers);
+            } else {
+                process.instance.progress(process.thread());
+            }
+            found = look(&headers);
+            if !wait {
+                break;
+            }
+        }
+        match found {
+            Any::Pending => {
+                write(index, "indx", MPI_UNDEFINED)?;
+                write(flag, "flag", 0)
+            }
+            Any::NoneActive => {
+                // SAFETY: null or the caller's status.
+                unsafe { Status::store_status(status, &Status::EMPTY) };
+                write(index, "indx", MPI_UNDEFINED)?;
+                write(flag, "flag", 1)
+            }
+            Any::Ready(i) => {
+                write(index, "indx", i as c_int)?;
+                write(flag, "flag", 1)?;
+                if let Some(req) = headers[i] {
+                    // SAFETY: ready; the pointers are the caller's.
+                    outcome = Some(unsafe { collect(req, &mut requests[i], status) });
+                }
+                Ok(())
+            }
+        }
+    });
+    match outcome {
+        Some(outcome) if code == MPI_SUCCESS => finish(name, outcome),
+        _ => code,
+    }
+}
+
+mpi_fn! {
+    fn MPI_Waitany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, status: *mut Status) -> c_int {
+        any(NAME, true, (count, array_of_requests), indx, &mut 0, status)
+    }
+}
+mpi_fn! {
+    fn MPI_Testany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, flag: *mut c_int, status: *mut Status) -> c_int {
+        any(NAME, false, (count, array_of_requests), indx, flag, status)
+    }
+}
+
+/// Body of Waitsome and Testsome.
+fn some(
+    name: &'static str,
+    wait: bool,
+    (count, requests): (c_int, *mut Request),
+    outcount: *mut c_int,
+    (indices, statuses): (*mut c_int, *mut Status),
+) -> c_int {
+    let mut errors = Errors::default();
+    let mut done = 0;
+    let code = call(name, None, |process| {
+        let requests = arguments(count, requests)?;
+        let headers = find_all(process, requests)?;
+        let mut found = look(&headers);
+        while matches!(found, Any::Pending) {
+            if wait {
+                block(process, &headers);
+            } else {
+                process.instance.progress(process.thread());
+            }
+            found = look(&headers);
+            if !wait {
+                break;
+            }
+        }
+        if matches!(found, Any::NoneActive) {
+            return write(outcount, "outcount", MPI_UNDEFINED);
+        }
+        let indices = slice_mut(indices, requests.len(), "array_of_indices")?;
+        for (i, req) in headers.iter().enumerate() {
+            let Some(req) = req.filter(|req| !request::inactive(*req) && ready(*req)) else { continue };
+            // SAFETY: ready; the pointers are the caller's.
+            let outcome = unsafe { collect(req, &mut requests[i], status_at(statuses, done)) };
+            indices[done] = i as c_int;
+            if outcome.error.is_err() {
+                errors.note(done, outcome);
+            }
+            done += 1;
+        }
+        write(outcount, "outcount", done as c_int)
+    });
+    if code == MPI_SUCCESS { errors.report(name, statuses, done) } else { code }
+}
+
+mpi_fn! {
+    fn MPI_Waitsome(incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int, array_of_statuses: *mut Status) -> c_int {
+        some(NAME, true, (incount, array_of_requests), outcount, (array_of_indices, array_of_statuses))
+    }
+}
+mpi_fn! {
+    fn MPI_Testsome(incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int, array_of_statuses: *mut Status) -> c_int {
+        some(NAME, false, (incount, array_of_requests), outcount, (array_of_indices, array_of_statuses))
+    }
+}
+mpi_fn! {
+    fn MPI_Request_free(request: *mut Request) -> c_int {
+        call(NAME, None, |process| {
+            let handle = read(request, "request")?;
+            request::free(find(process, handle).ok_or_else(|| request::wrong(handle))?);
+            write(request, "request", Request(MPI_REQUEST_NULL))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Cancel(request: *mut Request) -> c_int {
+        call(NAME, None, |process| {
+            let handle = read(request, "request")?;
+            request::cancel(find(process, handle).ok_or_else(|| request::wrong(handle))?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Start(request: *mut Request) -> c_int {
+        call(NAME, None, |process| {
+            let handle = read(request, "request")?;
+            request::start(find(process, handle).ok_or_else(|| request::wrong(handle))?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Startall(count: c_int, array_of_requests: *mut Request) -> c_int {
+        call(NAME, None, |process| {
+            for handle in arguments(count, array_of_requests)? {
+                request::start(find(process, *handle).ok_or_else(|| request::wrong(*handle))?)?;
+            }
+            Ok(())
+        })
+    }
+}

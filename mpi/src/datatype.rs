@@ -1,0 +1,306 @@
+//! Datatype handles: finding, describing, committing, freeing (MPI 5.0 §5.1).
+//!
+//! A derived type is a descriptor ([`oxmpi_datatype::TypeDesc`]), which operations under way keep
+//! alive by its own count, and what only this layer knows: whether it is committed, its name, its
+//! attributes, and how it was made ([`Recipe`]). The last is shared by all handles of the type:
+//! MPI_Type_get_contents gives new handles of types whose first ones may be gone.
+
+use crate::attr::Attributes;
+use crate::constants::*;
+use crate::error::{Failure, Res, call};
+use crate::handle::{Kind, Table};
+use crate::memory::{object_name, read, text, write, write_text};
+use crate::predefined;
+use crate::types::{Aint, Count, Datatype};
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_datatype::{TypeDesc, TypeRef, flag};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// How a type was made: what MPI_Type_get_contents tells.
+pub struct Recipe {
+    pub combiner: c_int,
+    /// Made by a large-count function: its numbers are counts.
+    pub large: bool,
+    pub integers: Vec<i64>,
+    pub addresses: Vec<i64>,
+    pub types: Vec<Part>,
+}
+
+/// A type another one was made of.
+#[derive(Clone)]
+pub enum Part {
+    Predefined(Datatype),
+    Derived(Arc<Derived>),
+}
+
+/// What all handles of a derived type share.
+pub struct Derived {
+    pub desc: TypeRef,
+    pub recipe: Recipe,
+    committed: AtomicBool,
+}
+
+pub struct TypeObject {
+    /// The same as `derived.desc`, one load nearer.
+    desc: TypeRef,
+    pub derived: Arc<Derived>,
+    name: Mutex<String>,
+    attributes: Attributes,
+}
+
+static TABLE: Table<TypeObject> = Table::new(Kind::Datatype);
+/// Names the user gave predefined types.
+static RENAMED: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
+static PREDEFINED_ATTRIBUTES: [Attributes; predefined::LEN] = [const { Attributes::new() }; predefined::LEN];
+
+/// The descriptor of a type that may be used in communication, on the path of a message.
+#[inline(always)]
+pub fn usable(datatype: Datatype) -> Option<&'static TypeDesc> {
+    let index = datatype.0.wrapping_sub(predefined::FIRST);
+    if index < predefined::LEN {
+        let desc = predefined::at(index);
+        return (desc.flags & flag::COMMITTED != 0).then_some(desc);
+    }
+    let object = TABLE.get(datatype.0)?;
+    // SAFETY: the object lives until the user frees the type, and holds a reference.
+    object.derived.committed.load(Ordering::Relaxed).then(|| unsafe { &*object.desc.as_ptr() })
+}
+
+/// The descriptor of any type.
+pub fn require(datatype: Datatype, what: &str) -> Res<&'static TypeDesc> {
+    let index = datatype.0.wrapping_sub(predefined::FIRST);
+    if index < predefined::LEN {
+        return usable(datatype).ok_or_else(|| wrong(datatype, what));
+    }
+    // SAFETY: as in `usable`.
+    object(datatype, what).map(|object| unsafe { &*object.desc.as_ptr() })
+}
+
+/// The descriptor of a committed type.
+pub fn require_committed(datatype: Datatype, what: &str) -> Res<&'static TypeDesc> {
+    usable(datatype).ok_or_else(|| wrong(datatype, what))
+}
+
+/// The object of a derived type.
+pub fn object(datatype: Datatype, what: &str) -> Res<&'static TypeObject> {
+    TABLE.get(datatype.0).ok_or_else(|| wrong(datatype, what))
+}
+
+/// Why a type cannot be used.
+#[cold]
+pub fn wrong(datatype: Datatype, what: &str) -> Failure {
+    let message = match datatype.0 {
+        MPI_DATATYPE_NULL => format!("{what} is MPI_DATATYPE_NULL"),
+        h if TABLE.get(h).is_some() => format!("{what} was not committed"),
+        h => format!("{what} {h:#x} is no datatype, or was freed"),
+    };
+    Failure::new(MPI_ERR_TYPE, message)
+}
+
+/// A counted reference to the descriptor, for building on it.
+pub fn reference(datatype: Datatype, what: &str) -> Res<(TypeRef, Part)> {
+    let desc = require(datatype, what)?;
+    // SAFETY: alive, `require` found it.
+    let reference = unsafe { TypeRef::retain(desc) };
+    let part = match TABLE.get(datatype.0) {
+        Some(object) => Part::Derived(object.derived.clone()),
+        None => Part::Predefined(datatype),
+    };
+    Ok((reference, part))
+}
+
+/// A handle for a new type.
+pub fn adopt(desc: TypeRef, recipe: Recipe, committed: bool) -> Res<Datatype> {
+    let derived = Arc::new(Derived { desc, recipe, committed: AtomicBool::new(committed) });
+    again(derived)
+}
+
+/// One more handle for a type.
+pub fn again(derived: Arc<Derived>) -> Res<Datatype> {
+    let object = TypeObject {
+        desc: derived.desc.clone(),
+        derived,
+        name: Mutex::new(String::new()),
+        attributes: Attributes::new(),
+    };
+    match TABLE.insert(Box::new(object)) {
+        Some(handle) => Ok(Datatype(handle)),
+        None => Failure::err(MPI_ERR_NO_MEM, "too many datatypes"),
+    }
+}
+
+pub fn is_committed(datatype: Datatype) -> bool {
+    usable(datatype).is_some()
+}
+
+pub fn attributes(datatype: Datatype) -> Res<&'static Attributes> {
+    let index = datatype.0.wrapping_sub(predefined::FIRST);
+    if index < predefined::LEN {
+        require(datatype, "datatype")?;
+        return Ok(&PREDEFINED_ATTRIBUTES[index]);
+    }
+    Ok(&object(datatype, "datatype")?.attributes)
+}
+
+/// A number for the user, or MPI_UNDEFINED where it does not fit.
+fn fit<N: TryFrom<i64> + From<i16>>(value: i64) -> N {
+    const UNDEFINED: i16 = MPI_UNDEFINED as i16;
+    N::try_from(value).unwrap_or_else(|_| N::from(UNDEFINED))
+}
+
+mpi_fn! {
+    fn MPI_Type_size[c_int], MPI_Type_size_c[Count], MPI_Type_size_x[Count]<N>(datatype: Datatype, size: *mut N) -> c_int {
+        call(NAME, None, |_| write(size, "size", fit::<N>(require(datatype, "datatype")?.packed as i64)))
+    }
+}
+mpi_fn! {
+    fn MPI_Type_get_extent[Aint], MPI_Type_get_extent_c[Count], MPI_Type_get_extent_x[Count]<N>(datatype: Datatype, lb: *mut N, extent: *mut N) -> c_int {
+        call(NAME, None, |_| {
+            let desc = require(datatype, "datatype")?;
+            write(lb, "lb", desc.lb)?;
+            write(extent, "extent", desc.extent)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_get_true_extent[Aint], MPI_Type_get_true_extent_c[Count], MPI_Type_get_true_extent_x[Count]<N>(datatype: Datatype, true_lb: *mut N, true_extent: *mut N) -> c_int {
+        call(NAME, None, |_| {
+            let desc = require(datatype, "datatype")?;
+            write(true_lb, "true_lb", desc.true_lb)?;
+            write(true_extent, "true_extent", desc.true_extent)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_commit(datatype: *mut Datatype) -> c_int {
+        call(NAME, None, |_| {
+            let handle = read(datatype, "datatype")?;
+            if !is_committed(handle) {
+                object(handle, "datatype")?.derived.committed.store(true, Ordering::Relaxed);
+            }
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_free(datatype: *mut Datatype) -> c_int {
+        call(NAME, None, |_| {
+            let handle = read(datatype, "datatype")?;
+            if predefined::name(handle.0).is_some() {
+                let name = predefined::name(handle.0).unwrap_or("");
+                return Failure::err(MPI_ERR_TYPE, format!("datatype is {name}, which cannot be freed"));
+            }
+            object(handle, "datatype")?.attributes.delete_all(handle.0)?;
+            drop(TABLE.remove(handle.0));
+            write(datatype, "datatype", Datatype(MPI_DATATYPE_NULL))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_dup(oldtype: Datatype, newtype: *mut Datatype) -> c_int {
+        call(NAME, None, |_| {
+            if newtype.is_null() {
+                return Failure::err(MPI_ERR_ARG, "newtype is a null pointer");
+            }
+            let (old, part) = reference(oldtype, "oldtype")?;
+            let recipe = Recipe {
+                combiner: MPI_COMBINER_DUP,
+                large: false,
+                integers: Vec::new(),
+                addresses: Vec::new(),
+                types: vec![part],
+            };
+            let new = adopt(oxmpi_datatype::build::dup(&old), recipe, is_committed(oldtype))?;
+            if let Err(failure) = attributes(oldtype)?.copy_to(oldtype.0, attributes(new)?) {
+                drop(TABLE.remove(new.0));
+                return Err(failure);
+            }
+            write(newtype, "newtype", new)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_set_name(datatype: Datatype, type_name: *const c_char) -> c_int {
+        call(NAME, None, |_| {
+            require(datatype, "datatype")?;
+            let name = object_name(text(type_name, "type_name")?);
+            match TABLE.get(datatype.0) {
+                Some(object) => *object.name.lock() = name,
+                None => {
+                    let mut renamed = RENAMED.lock();
+                    renamed.retain(|(h, _)| *h != datatype.0);
+                    renamed.push((datatype.0, name));
+                }
+            }
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_get_name(datatype: Datatype, type_name: *mut c_char, resultlen: *mut c_int) -> c_int {
+        call(NAME, None, |_| {
+            let name = match TABLE.get(datatype.0) {
+                Some(object) => object.name.lock().clone(),
+                None => {
+                    let given = RENAMED.lock().iter().find(|(h, _)| *h == datatype.0).map(|(_, n)| n.clone());
+                    given
+                        .or_else(|| predefined::name(datatype.0).map(str::to_string))
+                        .ok_or_else(|| wrong(datatype, "datatype"))?
+                }
+            };
+            let n = write_text(type_name, "type_name", &name, MPI_MAX_OBJECT_NAME as usize)?;
+            write(resultlen, "resultlen", n as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_match_size(typeclass: c_int, size: c_int, datatype: *mut Datatype) -> c_int {
+        call(NAME, None, |_| {
+            let found = match (typeclass, size) {
+                (MPI_TYPECLASS_INTEGER, 1) => MPI_INTEGER1,
+                (MPI_TYPECLASS_INTEGER, 2) => MPI_INTEGER2,
+                (MPI_TYPECLASS_INTEGER, 4) => MPI_INTEGER4,
+                (MPI_TYPECLASS_INTEGER, 8) => MPI_INTEGER8,
+                (MPI_TYPECLASS_INTEGER, 16) => MPI_INTEGER16,
+                (MPI_TYPECLASS_REAL, 2) => MPI_REAL2,
+                (MPI_TYPECLASS_REAL, 4) => MPI_REAL4,
+                (MPI_TYPECLASS_REAL, 8) => MPI_REAL8,
+                (MPI_TYPECLASS_REAL, 16) => MPI_REAL16,
+                (MPI_TYPECLASS_COMPLEX, 4) => MPI_COMPLEX4,
+                (MPI_TYPECLASS_COMPLEX, 8) => MPI_COMPLEX8,
+                (MPI_TYPECLASS_COMPLEX, 16) => MPI_COMPLEX16,
+                (MPI_TYPECLASS_COMPLEX, 32) => MPI_COMPLEX32,
+                (MPIX_TYPECLASS_LOGICAL, 1) => MPI_LOGICAL1,
+                (MPIX_TYPECLASS_LOGICAL, 2) => MPI_LOGICAL2,
+                (MPIX_TYPECLASS_LOGICAL, 4) => MPI_LOGICAL4,
+                (MPIX_TYPECLASS_LOGICAL, 8) => MPI_LOGICAL8,
+                (MPIX_TYPECLASS_LOGICAL, 16) => MPI_LOGICAL16,
+                _ => return Failure::err(MPI_ERR_ARG, format!("no type of class {typeclass} has {size} bytes")),
+            };
+            write(datatype, "datatype", Datatype(found))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_get_value_index(value_type: Datatype, index_type: Datatype, pair_type: *mut Datatype) -> c_int {
+        call(NAME, None, |_| {
+            require(value_type, "value_type")?;
+            require(index_type, "index_type")?;
+            let pair = match (value_type.0, index_type.0) {
+                (MPI_FLOAT, MPI_INT) => MPI_FLOAT_INT,
+                (MPI_DOUBLE, MPI_INT) => MPI_DOUBLE_INT,
+                (MPI_LONG, MPI_INT) => MPI_LONG_INT,
+                (MPI_SHORT, MPI_INT) => MPI_SHORT_INT,
+                (MPI_INT, MPI_INT) => MPI_2INT,
+                (MPI_LONG_DOUBLE, MPI_INT) => MPI_LONG_DOUBLE_INT,
+                (MPI_REAL, MPI_REAL) => MPI_2REAL,
+                (MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION) => MPI_2DOUBLE_PRECISION,
+                (MPI_INTEGER, MPI_INTEGER) => MPI_2INTEGER,
+                _ => MPI_DATATYPE_NULL,
+            };
+            write(pair_type, "pair_type", Datatype(pair))
+        })
+    }
+}

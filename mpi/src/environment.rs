@@ -1,0 +1,290 @@
+//! Start and end, thread levels, clocks, names, memory (MPI 5.0 §9, §11.2 to §11.6).
+
+use crate::constants::*;
+use crate::error::{Failure, Res, call, call_any_time, raise};
+use crate::memory::{write, write_text};
+use crate::process::{self, Process};
+use crate::types::{Aint, Comm, Info};
+use crate::{attr, comm, info, request};
+use core::ffi::{CStr, c_char, c_int, c_void};
+use oxmpi_runtime::{Config, Instance, Level, wireup};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// Where the components lie: `oxmpi/` beside the file this very code was loaded from, so that an
+/// installation can be moved.
+fn component_dirs() -> Vec<PathBuf> {
+    // SAFETY: all fields are pointers that may be null.
+    let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
+    // SAFETY: the address of a function of this library, and a place for the answer.
+    let known = unsafe { libc::dladdr(component_dirs as *const c_void, &mut found) };
+    if known == 0 || found.dli_fname.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: dladdr gave a string that lives as long as the library.
+    let name = unsafe { CStr::from_ptr(found.dli_fname) };
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()));
+    let path = path.canonicalize().unwrap_or(path);
+    path.parent().map(|folder| folder.join("oxmpi")).into_iter().collect()
+}
+
+/// Components linked into this library.
+fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
+    #[cfg(feature = "builtin")]
+    return crate::builtin::all();
+    #[cfg(not(feature = "builtin"))]
+    Vec::new()
+}
+
+fn start(level: Level) -> Res<&'static Process> {
+    let config = Config {
+        component_dirs: component_dirs(),
+        builtin: builtin(),
+        level,
+        wireup: wireup::Source::Environment,
+        params: Vec::new(),
+    };
+    let instance = Instance::start(config)?;
+    let check = match instance.param("mpi_param_check").map(|p| &p.value) {
+        Some(oxmpi_mca_params::Value::Bool(check)) => *check,
+        _ => true,
+    };
+    let done = request::Done::new(&instance)?;
+    let (world, own) = (instance.world(), instance.self_comm());
+    let universe = instance.job().job_size as c_int;
+    let process = process::start(Process::new(instance, check, done));
+    attr::start(process.tag_ub, universe);
+    comm::install(MPI_COMM_WORLD, world, "MPI_COMM_WORLD");
+    comm::install(MPI_COMM_SELF, own, "MPI_COMM_SELF");
+    let arguments: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    let mut env = info_of(&arguments);
+    env.set("maxprocs", &process.instance.job().job_size.to_string());
+    env.set("soft", &process.instance.job().job_size.to_string());
+    env.set("host", &process.instance.processor_name());
+    env.set("thread_level", level_name(process.level()));
+    info::set_env(env);
+    Ok(process)
+}
+
+fn level_name(level: c_int) -> &'static str {
+    match level {
+        MPI_THREAD_MULTIPLE => "MPI_THREAD_MULTIPLE",
+        MPI_THREAD_SERIALIZED => "MPI_THREAD_SERIALIZED",
+        MPI_THREAD_FUNNELED => "MPI_THREAD_FUNNELED",
+        _ => "MPI_THREAD_SINGLE",
+    }
+}
+
+/// What MPI_INFO_ENV says of a process before anything is started.
+pub fn info_of(arguments: &[String]) -> oxmpi_runtime::Info {
+    let mut env = oxmpi_runtime::Info::new();
+    if let Some((command, rest)) = arguments.split_first() {
+        env.set("command", cut(command));
+        env.set("argv", cut(&rest.join(" ")));
+    }
+    env.set("arch", std::env::consts::ARCH);
+    if let Ok(folder) = std::env::current_dir() {
+        env.set("wdir", cut(&folder.to_string_lossy()));
+    }
+    env
+}
+
+/// At most what an info value may have.
+fn cut(value: &str) -> &str {
+    let mut n = value.len().min(MPI_MAX_INFO_VAL as usize - 1);
+    while !value.is_char_boundary(n) {
+        n -= 1;
+    }
+    &value[..n]
+}
+
+fn init(name: &'static str, level: Level) -> c_int {
+    if !process::begin() {
+        let when = match process::phase() {
+            process::ENDED => "after MPI_Finalize; the world cannot be started again",
+            _ => "a second time",
+        };
+        return raise(name, None, Failure::new(MPI_ERR_OTHER, format!("called {when}")));
+    }
+    match start(level) {
+        Ok(_) => {
+            process::running();
+            MPI_SUCCESS
+        }
+        Err(failure) => {
+            process::give_up();
+            raise(name, None, failure)
+        }
+    }
+}
+
+mpi_fn! {
+    fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
+        // Nothing is taken from the arguments: the launcher speaks through the environment.
+        let _ = (argc, argv);
+        init(NAME, Level::Single)
+    }
+}
+mpi_fn! {
+    fn MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) -> c_int {
+        let _ = (argc, argv);
+        let level = match required {
+            n if n <= MPI_THREAD_SINGLE => Level::Single,
+            n if n <= MPI_THREAD_FUNNELED => Level::Funneled,
+            n if n <= MPI_THREAD_SERIALIZED => Level::Serialized,
+            _ => Level::Multiple,
+        };
+        match init(NAME, level) {
+            MPI_SUCCESS => call(NAME, None, |process| write(provided, "provided", process.level())),
+            code => code,
+        }
+    }
+}
+mpi_fn! {
+    /// Attributes of the predefined communicators go first, while MPI still works for their callbacks.
+    fn MPI_Finalize() -> c_int {
+        call(NAME, None, |process| {
+            if !process::ending() {
+                return Failure::err(MPI_ERR_OTHER, "called a second time");
+            }
+            for which in [MPI_COMM_SELF, MPI_COMM_WORLD] {
+                comm::require(Comm(which))?.attributes.delete_all(which)?;
+            }
+            let result = process.instance.finalize();
+            // From here on MPI_Finalized is true; an error has no handler but the initial one.
+            comm::uninstall();
+            process::ended();
+            Ok(result?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Initialized(flag: *mut c_int) -> c_int {
+        let started = process::phase() >= process::RUNNING;
+        call_any_time(NAME, || write(flag, "flag", started as c_int))
+    }
+}
+mpi_fn! {
+    fn MPI_Finalized(flag: *mut c_int) -> c_int {
+        let ended = process::phase() == process::ENDED;
+        call_any_time(NAME, || write(flag, "flag", ended as c_int))
+    }
+}
+mpi_fn! {
+    fn MPI_Query_thread(provided: *mut c_int) -> c_int {
+        call(NAME, None, |process| write(provided, "provided", process.level()))
+    }
+}
+mpi_fn! {
+    fn MPI_Is_thread_main(flag: *mut c_int) -> c_int {
+        call(NAME, None, |process| {
+            let main = std::thread::current().id() == process.main_thread;
+            write(flag, "flag", main as c_int)
+        })
+    }
+}
+mpi_fn! {
+    /// Ends all processes of the job, whatever the communicator, as the standard permits.
+    fn MPI_Abort(comm: Comm, errorcode: c_int) -> c_int {
+        match process::current() {
+            Some(process) => {
+                let on = comm::get(comm).map_or_else(|| "no communicator".to_string(), |object| object.describe());
+                process.instance.abort(errorcode, &format!("MPI_Abort was called with code {errorcode} (on {on})"))
+            }
+            None => {
+                eprintln!("oxmpi: MPI_Abort was called with code {errorcode} while MPI was not running.");
+                std::process::exit(errorcode.clamp(1, 255))
+            }
+        }
+    }
+}
+mpi_fn! {
+    fn MPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
+        call(NAME, None, |process| {
+            let value = process.instance.processor_name();
+            let n = write_text(name, "name", &value, MPI_MAX_PROCESSOR_NAME as usize)?;
+            write(resultlen, "resultlen", n as c_int)
+        })
+    }
+}
+mpi_fn! {
+    /// The one kind of hardware this library knows is the node, to which every process is bound.
+    fn MPI_Get_hw_resource_info(hw_info: *mut Info) -> c_int {
+        call_any_time(NAME, || {
+            let mut known = oxmpi_runtime::Info::new();
+            known.set("mpi_shared_memory", "true");
+            write(hw_info, "hw_info", info::adopt(known)?)
+        })
+    }
+}
+
+/// Seconds since some time in the past, never going back.
+#[inline(always)]
+fn seconds() -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the answer; the clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+mpi_fn! {
+    fn MPI_Wtime() -> f64 {
+        seconds()
+    }
+}
+mpi_fn! {
+    fn MPI_Wtick() -> f64 {
+        let mut tick = libc::timespec { tv_sec: 0, tv_nsec: 1 };
+        // SAFETY: a place for the answer; the clock exists on every Linux.
+        unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC, &mut tick) };
+        tick.tv_sec as f64 + tick.tv_nsec as f64 * 1e-9
+    }
+}
+mpi_fn! {
+    /// The standard's variable arguments are never looked at, so their absence here is not seen.
+    fn MPI_Pcontrol(level: c_int) -> c_int {
+        let _ = level;
+        MPI_SUCCESS
+    }
+}
+
+/// Alignment asked for by the standard's info key, or a cache line.
+fn alignment(hints: Info) -> Res<usize> {
+    let hints = info::optional(hints)?;
+    let Some(text) = hints.as_ref().and_then(|h| h.get("mpi_minimum_memory_alignment")) else {
+        return Ok(64);
+    };
+    match text.parse::<usize>() {
+        Ok(n) if n.is_power_of_two() => Ok(n.max(64)),
+        _ => Failure::err(
+            MPI_ERR_INFO_VALUE,
+            format!("mpi_minimum_memory_alignment is {text}, no power of two"),
+        ),
+    }
+}
+
+mpi_fn! {
+    fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: *mut *mut c_void) -> c_int {
+        call(NAME, None, |_| {
+            let Ok(bytes) = usize::try_from(size) else {
+                return Failure::err(MPI_ERR_ARG, format!("size is {size}"));
+            };
+            let align = alignment(info)?;
+            let mut memory = core::ptr::null_mut();
+            // SAFETY: a place for the answer; the alignment is a power of two and of pointer size.
+            if unsafe { libc::posix_memalign(&mut memory, align, bytes.max(1)) } != 0 {
+                return Failure::err(MPI_ERR_NO_MEM, format!("there are no {bytes} bytes"));
+            }
+            write(baseptr, "baseptr", memory)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Free_mem(base: *mut c_void) -> c_int {
+        call(NAME, None, |_| {
+            // SAFETY: null, or from MPI_Alloc_mem by the user's promise.
+            unsafe { libc::free(base) };
+            Ok(())
+        })
+    }
+}

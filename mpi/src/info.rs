@@ -1,0 +1,201 @@
+//! Info objects (MPI 5.0 §10). They may be used before MPI_Init and after MPI_Finalize.
+
+use crate::constants::*;
+use crate::error::{Failure, Res, call_any_time};
+use crate::handle::{Kind, Table};
+use crate::memory::{read, text, write, write_text};
+use crate::types::Info;
+use core::ffi::{c_char, c_int};
+use parking_lot::Mutex;
+
+type Object = oxmpi_runtime::Info;
+
+static TABLE: Table<Mutex<Object>> = Table::new(Kind::Info);
+/// MPI_INFO_ENV; empty until MPI_Init fills it.
+static ENV: Mutex<Option<Object>> = Mutex::new(None);
+
+/// What MPI_INFO_ENV shows from now on.
+pub fn set_env(info: Object) {
+    *ENV.lock() = Some(info);
+}
+
+/// A copy of the info object of a handle.
+pub fn require(info: Info) -> Res<Object> {
+    match info.0 {
+        MPI_INFO_ENV => Ok(ENV.lock().clone().unwrap_or_default()),
+        _ => Ok(object(info)?.lock().clone()),
+    }
+}
+
+/// As [`require`], MPI_INFO_NULL is nothing.
+pub fn optional(info: Info) -> Res<Option<Object>> {
+    if info.0 == MPI_INFO_NULL { Ok(None) } else { require(info).map(Some) }
+}
+
+fn object(info: Info) -> Res<&'static Mutex<Object>> {
+    match info.0 {
+        MPI_INFO_NULL => Failure::err(MPI_ERR_INFO, "info is MPI_INFO_NULL"),
+        MPI_INFO_ENV => Failure::err(MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed"),
+        other => match TABLE.get(other) {
+            Some(object) => Ok(object),
+            None => Failure::err(MPI_ERR_INFO, format!("info {other:#x} is no info object, or was freed")),
+        },
+    }
+}
+
+/// A handle for an info object.
+pub fn adopt(info: Object) -> Res<Info> {
+    match TABLE.insert(Box::new(Mutex::new(info))) {
+        Some(handle) => Ok(Info(handle)),
+        None => Failure::err(MPI_ERR_NO_MEM, "too many info objects"),
+    }
+}
+
+/// A key from C: without blanks around it, not empty, not too long.
+fn key_of(key: *const c_char) -> Res<String> {
+    let key = text(key, "key")?;
+    let trimmed = key.trim_matches(' ');
+    if trimmed.is_empty() || trimmed.len() >= MPI_MAX_INFO_KEY as usize {
+        return Failure::err(MPI_ERR_INFO_KEY, format!("key has {} characters", trimmed.len()));
+    }
+    Ok(trimmed.to_string())
+}
+
+mpi_fn! {
+    fn MPI_Info_create(info: *mut Info) -> c_int {
+        call_any_time(NAME, || {
+            if info.is_null() {
+                return Failure::err(MPI_ERR_ARG, "info is a null pointer");
+            }
+            write(info, "info", adopt(Object::new())?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_create_env(argc: c_int, argv: *const *const c_char, info: *mut Info) -> c_int {
+        call_any_time(NAME, || {
+            let arguments = match usize::try_from(argc) {
+                Ok(n) if n > 0 && !argv.is_null() => {
+                    let pointers = crate::memory::slice(argv, n, "argv")?;
+                    pointers.iter().map(|&p| text(p, "argv")).collect::<Res<Vec<String>>>()?
+                }
+                _ => std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+            };
+            write(info, "info", adopt(crate::environment::info_of(&arguments))?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_dup(info: Info, newinfo: *mut Info) -> c_int {
+        call_any_time(NAME, || {
+            if newinfo.is_null() {
+                return Failure::err(MPI_ERR_ARG, "newinfo is a null pointer");
+            }
+            write(newinfo, "newinfo", adopt(require(info)?)?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_free(info: *mut Info) -> c_int {
+        call_any_time(NAME, || {
+            let handle = read(info, "info")?;
+            object(handle)?;
+            drop(TABLE.remove(handle.0));
+            write(info, "info", Info(MPI_INFO_NULL))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_set(info: Info, key: *const c_char, value: *const c_char) -> c_int {
+        call_any_time(NAME, || {
+            let object = object(info)?;
+            let key = key_of(key)?;
+            let value = text(value, "value")?;
+            let value = value.trim_matches(' ');
+            if value.len() >= MPI_MAX_INFO_VAL as usize {
+                return Failure::err(MPI_ERR_INFO_VALUE, format!("value has {} characters", value.len()));
+            }
+            object.lock().set(&key, value);
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_delete(info: Info, key: *const c_char) -> c_int {
+        call_any_time(NAME, || {
+            let object = object(info)?;
+            let key = key_of(key)?;
+            if object.lock().delete(&key) {
+                return Ok(());
+            }
+            Failure::err(MPI_ERR_INFO_NOKEY, format!("there is no key {key}"))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_get(info: Info, key: *const c_char, valuelen: c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
+        call_any_time(NAME, || {
+            let info = require(info)?;
+            let key = key_of(key)?;
+            let Ok(room) = usize::try_from(valuelen) else {
+                return Failure::err(MPI_ERR_ARG, format!("valuelen is {valuelen}"));
+            };
+            let found = info.get(&key);
+            if let Some(found) = found {
+                // valuelen does not count the terminator.
+                write_text(value, "value", found, room + 1)?;
+            }
+            write(flag, "flag", found.is_some() as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_get_string(info: Info, key: *const c_char, buflen: *mut c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
+        call_any_time(NAME, || {
+            let info = require(info)?;
+            let key = key_of(key)?;
+            let room = read(buflen, "buflen")?;
+            let Ok(room) = usize::try_from(room) else {
+                return Failure::err(MPI_ERR_ARG, format!("buflen is {room}"));
+            };
+            let found = info.get(&key);
+            if let Some(found) = found {
+                if room > 0 {
+                    write_text(value, "value", found, room)?;
+                }
+                // What is needed, terminator included.
+                write(buflen, "buflen", found.len() as c_int + 1)?;
+            }
+            write(flag, "flag", found.is_some() as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_get_valuelen(info: Info, key: *const c_char, valuelen: *mut c_int, flag: *mut c_int) -> c_int {
+        call_any_time(NAME, || {
+            let info = require(info)?;
+            let found = info.get(&key_of(key)?).map(str::len);
+            if let Some(n) = found {
+                write(valuelen, "valuelen", n as c_int)?;
+            }
+            write(flag, "flag", found.is_some() as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Info_get_nkeys(info: Info, nkeys: *mut c_int) -> c_int {
+        call_any_time(NAME, || write(nkeys, "nkeys", require(info)?.nkeys() as c_int))
+    }
+}
+mpi_fn! {
+    fn MPI_Info_get_nthkey(info: Info, n: c_int, key: *mut c_char) -> c_int {
+        call_any_time(NAME, || {
+            let info = require(info)?;
+            let nth = usize::try_from(n).ok().and_then(|n| info.nth(n));
+            let Some((name, _)) = nth else {
+                return Failure::err(MPI_ERR_ARG, format!("n is {n}, info has {} keys", info.nkeys()));
+            };
+            write_text(key, "key", name, MPI_MAX_INFO_KEY as usize).map(|_| ())
+        })
+    }
+}

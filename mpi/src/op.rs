@@ -1,0 +1,193 @@
+//! Reduction operations: the predefined ones, and functions of the user (MPI 5.0 §6.9).
+
+use crate::constants::*;
+use crate::datatype;
+use crate::error::{Failure, Res, call};
+use crate::handle::{Kind, Table};
+use crate::memory::{read, write};
+use crate::operands::check_buffer;
+use crate::types::{Count, Datatype, Op};
+use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
+use oxmpi_datatype::TypeDesc;
+use oxmpi_datatype::kernel::{self, OpDesc, op};
+
+/// A function of the user; the two types differ in what the length points to.
+pub struct OpObject {
+    function: usize,
+    /// Made by MPI_Op_create_c: the function takes a large count.
+    large: bool,
+    commute: bool,
+}
+
+type Plain = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_int, *mut Datatype);
+type Large = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut Count, *mut Datatype);
+
+static TABLE: Table<OpObject> = Table::new(Kind::Op);
+
+/// What a reduction needs to call the user's function; lives on the stack of the MPI call.
+pub struct Call {
+    object: Option<&'static OpObject>,
+    code: u32,
+    datatype: Datatype,
+}
+
+fn predefined(handle: usize) -> Option<u32> {
+    Some(match handle {
+        MPI_SUM => op::SUM,
+        MPI_MIN => op::MIN,
+        MPI_MAX => op::MAX,
+        MPI_PROD => op::PROD,
+        MPI_BAND => op::BAND,
+        MPI_BOR => op::BOR,
+        MPI_BXOR => op::BXOR,
+        MPI_LAND => op::LAND,
+        MPI_LOR => op::LOR,
+        MPI_LXOR => op::LXOR,
+        MPI_MINLOC => op::MINLOC,
+        MPI_MAXLOC => op::MAXLOC,
+        MPI_REPLACE => op::REPLACE,
+        MPI_NO_OP => op::NO_OP,
+        _ => return None,
+    })
+}
+
+fn wrong(handle: Op) -> Failure {
+    match handle.0 {
+        MPI_OP_NULL => Failure::new(MPI_ERR_OP, "op is MPI_OP_NULL"),
+        other => Failure::new(MPI_ERR_OP, format!("op {other:#x} is no operation, or was freed")),
+    }
+}
+
+/// The operation on data of a type, if it is defined there.
+pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
+    let Some(code) = predefined(handle.0) else {
+        let object = TABLE.get(handle.0).ok_or_else(|| wrong(handle))?;
+        return Ok(Call { object: Some(object), code: op::USER, datatype });
+    };
+    // The standard defines the last two for one-sided communication only, and predefined operations
+    // on predefined types only.
+    let one_sided = matches!(code, op::REPLACE | op::NO_OP);
+    if one_sided || crate::predefined::name(datatype.0).is_none() || !kernel::defined(code, desc.base) {
+        let name = crate::predefined::name(datatype.0).unwrap_or("a derived datatype");
+        return Failure::err(MPI_ERR_OP, format!("op {:#x} is not defined on {name}", handle.0));
+    }
+    Ok(Call { object: None, code, datatype })
+}
+
+impl Call {
+    /// The operation as components take it; valid as long as `self`.
+    pub fn desc(&self) -> OpDesc {
+        OpDesc {
+            size: size_of::<OpDesc>() as u32,
+            code: self.code,
+            commutative: self.object.is_none_or(|o| o.commute) as u32,
+            reserved: 0,
+            user: self.object.map(|_| run as _),
+            ctx: if self.object.is_some() { self as *const Call as *mut c_void } else { null_mut() },
+        }
+    }
+}
+
+/// Calls the user's function, in pieces if the count does not fit into its integer.
+extern "C" fn run(ctx: *mut c_void, input: *const u8, inout: *mut u8, count: u64, dtype: *const TypeDesc) {
+    // SAFETY: `ctx` is the `Call` that `desc` was made of, which outlives the reduction.
+    let call = unsafe { &*(ctx as *const Call) };
+    let Some(object) = call.object else { return };
+    // SAFETY: components pass the descriptor of the data.
+    let extent = unsafe { (*dtype).extent };
+    let mut datatype = call.datatype;
+    let mut done = 0;
+    while done < count {
+        let offset = (done as i64 * extent) as isize;
+        let (input, inout) =
+            (input.wrapping_offset(offset) as *mut c_void, inout.wrapping_offset(offset).cast());
+        if object.large {
+            let mut n = (count - done) as Count;
+            // SAFETY: the user gave it as a function of this type; buffers hold `n` elements.
+            unsafe {
+                core::mem::transmute::<usize, Large>(object.function)(input, inout, &mut n, &mut datatype)
+            };
+            return;
+        }
+        let piece = (count - done).min(c_int::MAX as u64);
+        let mut n = piece as c_int;
+        // SAFETY: as above.
+        unsafe { core::mem::transmute::<usize, Plain>(object.function)(input, inout, &mut n, &mut datatype) };
+        done += piece;
+    }
+}
+
+fn create(function: usize, large: bool, commute: c_int, out: *mut Op) -> Res {
+    if function < 0x1000 {
+        return Failure::err(MPI_ERR_ARG, format!("user_fn {function:#x} is no function"));
+    }
+    if out.is_null() {
+        return Failure::err(MPI_ERR_ARG, "op is a null pointer");
+    }
+    match TABLE.insert(Box::new(OpObject { function, large, commute: commute != 0 })) {
+        Some(handle) => write(out, "op", Op(handle)),
+        None => Failure::err(MPI_ERR_NO_MEM, "too many operations"),
+    }
+}
+
+mpi_fn! {
+    fn MPI_Op_create(user_fn: usize, commute: c_int, op: *mut Op) -> c_int {
+        call(NAME, None, |_| create(user_fn, false, commute, op))
+    }
+}
+mpi_fn! {
+    fn MPI_Op_create_c(user_fn: usize, commute: c_int, op: *mut Op) -> c_int {
+        call(NAME, None, |_| create(user_fn, true, commute, op))
+    }
+}
+mpi_fn! {
+    fn MPI_Op_free(op: *mut Op) -> c_int {
+        call(NAME, None, |_| {
+            let handle = read(op, "op")?;
+            if predefined(handle.0).is_some() {
+                return Failure::err(MPI_ERR_OP, format!("op {:#x} is predefined and cannot be freed", handle.0));
+            }
+            TABLE.remove(handle.0).ok_or_else(|| wrong(handle))?;
+            write(op, "op", Op(MPI_OP_NULL))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Op_commutative(op: Op, commute: *mut c_int) -> c_int {
+        call(NAME, None, |_| {
+            let value = match predefined(op.0) {
+                // Replacing depends on who comes last.
+                Some(code) => code != crate::op::op::REPLACE,
+                None => TABLE.get(op.0).ok_or_else(|| wrong(op))?.commute,
+            };
+            write(commute, "commute", value as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Reduce_local[c_int], MPI_Reduce_local_c[Count]<N>(inbuf: *const u8, inoutbuf: *mut u8, count: N, datatype: Datatype, op: Op) -> c_int {
+        call(NAME, None, |process| {
+            let Ok(n) = u64::try_from(count) else {
+                return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
+            };
+            let desc = datatype::require_committed(datatype, "datatype")?;
+            let operation = resolve(op, desc, datatype)?;
+            check_buffer(process, inbuf, n as i64, desc, "inbuf")?;
+            check_buffer(process, inoutbuf, n as i64, desc, "inoutbuf")?;
+            for (buf, name) in [(inbuf as usize, "inbuf"), (inoutbuf as usize, "inoutbuf")] {
+                if buf == MPI_IN_PLACE {
+                    return Failure::err(MPI_ERR_BUFFER, format!("{name} is MPI_IN_PLACE"));
+                }
+            }
+            if n == 0 {
+                return Ok(());
+            }
+            if core::ptr::eq(inbuf, inoutbuf) {
+                return Failure::err(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same");
+            }
+            // SAFETY: the user promises the buffers.
+            crate::error::check(unsafe { kernel::reduce(&operation.desc(), inbuf, inoutbuf, n, desc) })
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! The checks of a message's arguments: one for the path of good arguments, one that finds out what
+//! is wrong.
+//!
+//! [`Operands::find`] makes the look-ups and [`Operands::plain_send`] and `plain_recv` are true for
+//! what nearly every call has: a rank of the communicator, a tag in range, a buffer. Everything else
+//! (MPI_PROC_NULL, empty messages without a buffer, types with absolute addresses, mistakes) goes
+//! through `check`, which is never inlined.
+//!
+//! `mpi_param_check = 0` skips what only a wrong program can get wrong and what the layers below
+//! survive: the range of tags and null buffers. Handles, ranks and counts are always checked, since
+//! their look-up is the check.
+
+use crate::comm::{self, CommObject};
+use crate::constants::*;
+use crate::datatype;
+use crate::error::{Failure, Res};
+use crate::process::{self, Process};
+use crate::types::{Comm, Datatype};
+use core::ffi::c_int;
+use oxmpi_datatype::TypeDesc;
+
+/// What the handles of a message's arguments stand for.
+pub struct Operands {
+    pub process: &'static Process,
+    pub object: &'static CommObject,
+    pub desc: &'static TypeDesc,
+}
+
+/// Sends and receives differ in their wildcards.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Send,
+    Recv,
+}
+
+impl Operands {
+    #[inline(always)]
+    pub fn find(comm: Comm, datatype: Datatype) -> Option<Operands> {
+        let object = comm::get(comm)?;
+        let desc = datatype::usable(datatype)?;
+        let process = process::current()?;
+        Some(Operands { process, object, desc })
+    }
+
+    #[inline(always)]
+    fn tag_is_plain(&self, tag: c_int) -> bool {
+        // One comparison: a negative tag is a large unsigned number.
+        tag as u32 <= self.process.tag_ub as u32
+    }
+
+    #[inline(always)]
+    pub fn plain_send(&self, buf: *const u8, count: i64, dest: c_int, tag: c_int) -> bool {
+        (dest as u32) < self.object.peers && self.tag_is_plain(tag) && count >= 0 && !buf.is_null()
+    }
+
+    #[inline(always)]
+    pub fn plain_recv(&self, buf: *const u8, count: i64, source: c_int, tag: c_int) -> bool {
+        ((source as u32) < self.object.peers || source == MPI_ANY_SOURCE)
+            && (self.tag_is_plain(tag) || tag == MPI_ANY_TAG)
+            && count >= 0
+            && !buf.is_null()
+    }
+}
+
+/// Finds out what is wrong, or gives the operands of an unusual but right call.
+#[cold]
+#[inline(never)]
+pub fn check(
+    way: Way,
+    (buf, count, datatype): (*const u8, i64, Datatype),
+    rank: c_int,
+    tag: c_int,
+    comm: Comm,
+) -> Res<Operands> {
+    let process = process::require()?;
+    let object = comm::require(comm)?;
+    if count < 0 {
+        return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
+    }
+    let desc = datatype::require_committed(datatype, "datatype")?;
+    check_rank(way, object, rank)?;
+    check_tag(way, process, tag)?;
+    check_buffer(process, buf, count, desc, "buf")?;
+    Ok(Operands { process, object, desc })
+}
+
+pub fn check_rank(way: Way, object: &CommObject, rank: c_int) -> Res {
+    if (rank as u32) < object.peers || rank == MPI_PROC_NULL || (rank == MPI_ANY_SOURCE && way == Way::Recv) {
+        return Ok(());
+    }
+    let what = if way == Way::Send { "dest" } else { "source" };
+    let last = object.peers.saturating_sub(1);
+    Failure::err(MPI_ERR_RANK, format!("{what} is {rank}, ranks are 0 to {last}"))
+}
+
+pub fn check_tag(way: Way, process: &Process, tag: c_int) -> Res {
+    if !process.check || (0..=process.tag_ub).contains(&tag) || (tag == MPI_ANY_TAG && way == Way::Recv) {
+        return Ok(());
+    }
+    Failure::err(MPI_ERR_TAG, format!("tag is {tag}, tags are 0 to {}", process.tag_ub))
+}
+
+/// A null buffer is right for no data, and for types whose displacements are addresses
+/// (MPI_BOTTOM).
+pub fn check_buffer(process: &Process, buf: *const u8, count: i64, desc: &TypeDesc, what: &str) -> Res {
+    let absolute = desc.true_lb >= 0x1000 || desc.true_lb < 0;
+    if !buf.is_null() || count == 0 || desc.packed == 0 || absolute || !process.check {
+        return Ok(());
+    }
+    Failure::err(MPI_ERR_BUFFER, format!("{what} is a null pointer, count is {count}"))
+}

@@ -1,0 +1,333 @@
+//! Messages between two ranks (MPI 5.0 §3): blocking, nonblocking, both at once.
+
+use crate::constants::*;
+use crate::datatype;
+use crate::error::{Failure, Res, call, raise};
+use crate::memory::write;
+use crate::operands::{Operands, Way, check};
+use crate::request;
+use crate::types::{Comm, Count, Datatype, Request, Status};
+use core::ffi::c_int;
+use oxmpi_mca::{MsgStatus, Status as Code};
+use oxmpi_pml::mode;
+
+/// An error from below, told to the communicator's handler.
+#[cold]
+#[inline(never)]
+fn failed(name: &'static str, comm: Comm, code: Code) -> c_int {
+    raise(name, Some(comm), code.into())
+}
+
+#[inline(always)]
+fn send(
+    name: &'static str,
+    (buf, count, datatype): (*const u8, i64, Datatype),
+    dest: c_int,
+    tag: c_int,
+    comm: Comm,
+    mode: u32,
+) -> c_int {
+    if let Some(o) = Operands::find(comm, datatype)
+        && o.plain_send(buf, count, dest, tag)
+    {
+        let code = o.object.comm.send(o.process.thread(), buf, count as u64, o.desc, dest, tag, mode);
+        return if code.is_err() { failed(name, comm, code) } else { MPI_SUCCESS };
+    }
+    odd_send(name, (buf, count, datatype), dest, tag, comm, mode)
+}
+
+#[cold]
+#[inline(never)]
+fn odd_send(
+    name: &'static str,
+    data: (*const u8, i64, Datatype),
+    dest: c_int,
+    tag: c_int,
+    comm: Comm,
+    mode: u32,
+) -> c_int {
+    call(name, Some(comm), |process| {
+        let o = check(Way::Send, data, dest, tag, comm)?;
+        if dest == MPI_PROC_NULL {
+            return Ok(());
+        }
+        let (buf, count, _) = data;
+        crate::error::check(o.object.comm.send(process.thread(), buf, count as u64, o.desc, dest, tag, mode))
+    })
+}
+
+#[inline(always)]
+fn isend(
+    name: &'static str,
+    (buf, count, datatype): (*const u8, i64, Datatype),
+    dest: c_int,
+    tag: c_int,
+    comm: Comm,
+    mode: u32,
+    request: *mut Request,
+) -> c_int {
+    if let Some(o) = Operands::find(comm, datatype)
+        && o.plain_send(buf, count, dest, tag)
+        && !request.is_null()
+    {
+        return match o.object.comm.isend(o.process.thread(), buf, count as u64, o.desc, dest, tag, mode) {
+            Ok(req) => {
+                // SAFETY: not null; the caller promises a place for a handle.
+                unsafe { *request = request::give(o.object, req) };
+                MPI_SUCCESS
+            }
+            Err(code) => failed(name, comm, code),
+        };
+    }
+    odd_isend(name, (buf, count, datatype), dest, tag, comm, mode, request)
+}
+
+#[cold]
+#[inline(never)]
+fn odd_isend(
+    name: &'static str,
+    data: (*const u8, i64, Datatype),
+    dest: c_int,
+    tag: c_int,
+    comm: Comm,
+    mode: u32,
+    request: *mut Request,
+) -> c_int {
+    call(name, Some(comm), |process| {
+        let o = check(Way::Send, data, dest, tag, comm)?;
+        place_of(request)?;
+        if dest == MPI_PROC_NULL {
+            return write(request, "request", request::done(process));
+        }
+        let (buf, count, _) = data;
+        let req = o.object.comm.isend(process.thread(), buf, count as u64, o.desc, dest, tag, mode)?;
+        write(request, "request", request::give(o.object, req))
+    })
+}
+
+/// The result's place is looked at before anything is started.
+pub fn place_of(request: *mut Request) -> Res {
+    if request.is_null() { Failure::err(MPI_ERR_ARG, "request is a null pointer") } else { Ok(()) }
+}
+
+mpi_fn! {
+    fn MPI_Send[c_int], MPI_Send_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int {
+        send(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD)
+    }
+}
+mpi_fn! {
+    fn MPI_Ssend[c_int], MPI_Ssend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int {
+        send(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::SYNCHRONOUS)
+    }
+}
+mpi_fn! {
+    fn MPI_Rsend[c_int], MPI_Rsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int {
+        send(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::READY)
+    }
+}
+mpi_fn! {
+    fn MPI_Isend[c_int], MPI_Isend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
+        isend(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD, request)
+    }
+}
+mpi_fn! {
+    fn MPI_Issend[c_int], MPI_Issend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
+        isend(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::SYNCHRONOUS, request)
+    }
+}
+mpi_fn! {
+    fn MPI_Irsend[c_int], MPI_Irsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
+        isend(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::READY, request)
+    }
+}
+
+/// Stores the status of a blocking receive and says what the call returns.
+#[inline(always)]
+fn received(name: &'static str, comm: Comm, code: Code, result: &MsgStatus, status: *mut Status) -> c_int {
+    if code.is_err() {
+        return failed(name, comm, code);
+    }
+    // SAFETY: MPI_STATUS_IGNORE or the caller's status.
+    unsafe { Status::store(status, result) };
+    if result.error.is_err() { bad_message(name, comm, result) } else { MPI_SUCCESS }
+}
+
+#[cold]
+#[inline(never)]
+fn bad_message(name: &'static str, comm: Comm, result: &MsgStatus) -> c_int {
+    let outcome = request::Outcome {
+        error: result.error,
+        comm: core::ptr::null(),
+        source: result.source,
+        tag: result.tag,
+    };
+    raise(name, Some(comm), outcome.failure())
+}
+
+#[inline(always)]
+fn recv(
+    name: &'static str,
+    (buf, count, datatype): (*mut u8, i64, Datatype),
+    source: c_int,
+    tag: c_int,
+    comm: Comm,
+    status: *mut Status,
+) -> c_int {
+    if let Some(o) = Operands::find(comm, datatype)
+        && o.plain_recv(buf, count, source, tag)
+    {
+        let mut result = MsgStatus::EMPTY;
+        let thread = o.process.thread();
+        let code = o.object.comm.recv(thread, buf, count as u64, o.desc, source, tag, &mut result);
+        return received(name, comm, code, &result, status);
+    }
+    odd_recv(name, (buf, count, datatype), source, tag, comm, status)
+}
+
+#[cold]
+#[inline(never)]
+fn odd_recv(
+    name: &'static str,
+    (buf, count, datatype): (*mut u8, i64, Datatype),
+    source: c_int,
+    tag: c_int,
+    comm: Comm,
+    status: *mut Status,
+) -> c_int {
+    let mut result = MsgStatus::EMPTY;
+    let mut code = Code::OK;
+    let checked = call(name, Some(comm), |process| {
+        let o = check(Way::Recv, (buf, count, datatype), source, tag, comm)?;
+        if source == MPI_PROC_NULL {
+            result.source = MPI_PROC_NULL;
+        } else {
+            let thread = process.thread();
+            code = o.object.comm.recv(thread, buf, count as u64, o.desc, source, tag, &mut result);
+        }
+        Ok(())
+    });
+    if checked == MPI_SUCCESS { received(name, comm, code, &result, status) } else { checked }
+}
+
+mpi_fn! {
+    fn MPI_Recv[c_int], MPI_Recv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, status: *mut Status) -> c_int {
+        recv(NAME, (buf, count as i64, datatype), source, tag, comm, status)
+    }
+}
+mpi_fn! {
+    fn MPI_Irecv[c_int], MPI_Irecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
+        let count = count as i64;
+        if let Some(o) = Operands::find(comm, datatype)
+            && o.plain_recv(buf, count, source, tag)
+            && !request.is_null()
+        {
+            return match o.object.comm.irecv(o.process.thread(), buf, count as u64, o.desc, source, tag) {
+                Ok(req) => {
+                    // SAFETY: not null; the caller promises a place for a handle.
+                    unsafe { *request = request::give(o.object, req) };
+                    MPI_SUCCESS
+                }
+                Err(code) => failed(NAME, comm, code),
+            };
+        }
+        odd_irecv(NAME, (buf, count, datatype), source, tag, comm, request)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn odd_irecv(
+    name: &'static str,
+    (buf, count, datatype): (*mut u8, i64, Datatype),
+    source: c_int,
+    tag: c_int,
+    comm: Comm,
+    request: *mut Request,
+) -> c_int {
+    call(name, Some(comm), |process| {
+        let o = check(Way::Recv, (buf, count, datatype), source, tag, comm)?;
+        place_of(request)?;
+        if source == MPI_PROC_NULL {
+            return write(request, "request", request::done(process));
+        }
+        let req = o.object.comm.irecv(process.thread(), buf, count as u64, o.desc, source, tag)?;
+        write(request, "request", request::give(o.object, req))
+    })
+}
+
+type SendPart = ((*const u8, i64, Datatype), c_int, c_int);
+type RecvPart = ((*mut u8, i64, Datatype), c_int, c_int);
+
+/// Both at once: the receive is posted, then the message sent, then the receive waited for.
+fn sendrecv(
+    name: &'static str,
+    (outgoing, dest, sendtag): SendPart,
+    (incoming, source, recvtag): RecvPart,
+    comm: Comm,
+    status: *mut Status,
+) -> c_int {
+    let mut receiving = Request(MPI_REQUEST_NULL);
+    let (buf, count, datatype) = incoming;
+    let started = call(name, Some(comm), |process| {
+        // Everything is checked before anything is started.
+        check(Way::Send, outgoing, dest, sendtag, comm)?;
+        let o = check(Way::Recv, (buf, count, datatype), source, recvtag, comm)?;
+        receiving = if source == MPI_PROC_NULL {
+            request::done(process)
+        } else {
+            let req = o.object.comm.irecv(process.thread(), buf, count as u64, o.desc, source, recvtag)?;
+            request::give(o.object, req)
+        };
+        Ok(())
+    });
+    if started != MPI_SUCCESS {
+        return started;
+    }
+    let sent = send(name, outgoing, dest, sendtag, comm, mode::STANDARD);
+    let (Some(process), true) = (crate::process::current(), sent == MPI_SUCCESS) else { return sent };
+    let Some(req) = request::find(process, receiving) else { return sent };
+    if !request::ready(req) {
+        process.instance.wait(process.thread(), req.as_ptr());
+    }
+    // SAFETY: ready; the place is ours, the status the caller's.
+    let outcome = unsafe { request::collect(req, &mut receiving, status) };
+    if outcome.error.is_err() { raise(name, Some(comm), outcome.failure()) } else { MPI_SUCCESS }
+}
+
+mpi_fn! {
+    fn MPI_Sendrecv[c_int], MPI_Sendrecv_c[Count]<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, dest: c_int, sendtag: c_int, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int {
+        let outgoing = (sendbuf, sendcount as i64, sendtype);
+        let incoming = (recvbuf, recvcount as i64, recvtype);
+        sendrecv(NAME, (outgoing, dest, sendtag), (incoming, source, recvtag), comm, status)
+    }
+}
+mpi_fn! {
+    /// The outgoing data is packed aside, so that the buffer is free for the incoming.
+    fn MPI_Sendrecv_replace[c_int], MPI_Sendrecv_replace_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int {
+        let data = (buf, count as i64, datatype);
+        let mut packed = Vec::new();
+        let made = call(NAME, Some(comm), |_| {
+            check(Way::Send, (buf, count as i64, datatype), dest, sendtag, comm)?;
+            packed = pack(buf, count as u64, datatype)?;
+            Ok(())
+        });
+        if made != MPI_SUCCESS {
+            return made;
+        }
+        let outgoing = (packed.as_ptr(), packed.len() as i64, Datatype(MPI_PACKED));
+        sendrecv(NAME, (outgoing, dest, sendtag), (data, source, recvtag), comm, status)
+    }
+}
+
+/// A copy of the data as it travels.
+fn pack(buf: *const u8, count: u64, datatype: Datatype) -> Res<Vec<u8>> {
+    let desc = datatype::require_committed(datatype, "datatype")?;
+    let too_much = || Failure::new(MPI_ERR_NO_MEM, "there is no memory for a copy of the message");
+    let bytes = desc.packed.checked_mul(count).and_then(|n| usize::try_from(n).ok()).ok_or_else(too_much)?;
+    let mut packed = Vec::new();
+    packed.try_reserve_exact(bytes).map_err(|_| too_much())?;
+    packed.resize(bytes, 0);
+    // SAFETY: the user promises the data; `packed` has the bytes it packs to.
+    unsafe { oxmpi_datatype::pack(desc, count, buf, 0, packed.as_mut_ptr(), bytes as u64) };
+    Ok(packed)
+}

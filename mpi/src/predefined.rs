@@ -1,0 +1,121 @@
+//! The predefined datatypes: a table indexed by the handle, so that MPI_BYTE or MPI_INT on the path
+//! of a message costs a subtraction, a comparison and an address.
+
+use crate::constants::*;
+use core::sync::atomic::AtomicU32;
+use oxmpi_datatype::{Base, Run, TypeDesc, flag};
+use oxmpi_mca::SliceRef;
+
+/// First handle of the table, and its length.
+pub const FIRST: usize = MPI_DATATYPE_NULL;
+pub const LEN: usize = 256;
+
+/// Stands where no type is: not committed, so every use is refused.
+const NONE: TypeDesc = TypeDesc {
+    size: size_of::<TypeDesc>() as u32,
+    flags: flag::PREDEFINED,
+    packed: 0,
+    lb: 0,
+    extent: 0,
+    true_lb: 0,
+    true_extent: 0,
+    base: Base::MIXED,
+    refs: AtomicU32::new(1),
+    elements: 0,
+    runs: SliceRef::new(&[]),
+    free: None,
+};
+
+const RUN16: &[Run] = &[Run { disp: 0, len: 16, count: 1, stride: 16 }];
+const RUN32: &[Run] = &[Run { disp: 0, len: 32, count: 1, stride: 32 }];
+
+/// A Fortran type without a counterpart here: carried, but no reduction is defined on it.
+const fn opaque(len: u64, runs: &'static [Run]) -> TypeDesc {
+    TypeDesc {
+        flags: flag::PREDEFINED | flag::COMMITTED | flag::CONTIGUOUS,
+        packed: len,
+        extent: len as i64,
+        true_extent: len as i64,
+        elements: 1,
+        runs: SliceRef::new(runs),
+        ..NONE
+    }
+}
+
+macro_rules! predefined {
+    ($($name:ident = $base:ident,)* @ $($odd:ident = $desc:expr,)*) => {
+        static DESCS: [TypeDesc; LEN] = {
+            let mut all = [const { NONE }; LEN];
+            $(if let Some(desc) = TypeDesc::basic(Base::$base) { all[$name - FIRST] = desc; })*
+            $(all[$odd - FIRST] = $desc;)*
+            all
+        };
+        static NAMES: &[(usize, &str)] = &[
+            (MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"),
+            $(($name, stringify!($name)),)*
+            $(($odd, stringify!($odd)),)*
+        ];
+    };
+}
+
+predefined! {
+    MPI_BYTE = BYTE, MPI_PACKED = PACKED,
+    MPI_CHAR = CHAR, MPI_WCHAR = WCHAR, MPI_C_BOOL = BOOL, MPI_CXX_BOOL = BOOL,
+    MPI_SIGNED_CHAR = I8, MPI_UNSIGNED_CHAR = U8,
+    MPI_SHORT = I16, MPI_UNSIGNED_SHORT = U16,
+    MPI_INT = I32, MPI_UNSIGNED = U32,
+    MPI_LONG = I64, MPI_UNSIGNED_LONG = U64,
+    MPI_LONG_LONG = I64, MPI_UNSIGNED_LONG_LONG = U64,
+    MPI_INT8_T = I8, MPI_UINT8_T = U8, MPI_INT16_T = I16, MPI_UINT16_T = U16,
+    MPI_INT32_T = I32, MPI_UINT32_T = U32, MPI_INT64_T = I64, MPI_UINT64_T = U64,
+    MPI_AINT = AINT, MPI_COUNT = AINT, MPI_OFFSET = AINT,
+    MPI_FLOAT = F32, MPI_DOUBLE = F64, MPI_LONG_DOUBLE = LONG_DOUBLE,
+    MPI_C_FLOAT_COMPLEX = C32, MPI_C_DOUBLE_COMPLEX = C64, MPI_C_LONG_DOUBLE_COMPLEX = C_LONG_DOUBLE,
+    MPI_CXX_FLOAT_COMPLEX = C32, MPI_CXX_DOUBLE_COMPLEX = C64, MPI_CXX_LONG_DOUBLE_COMPLEX = C_LONG_DOUBLE,
+    MPI_FLOAT_INT = FLOAT_INT, MPI_DOUBLE_INT = DOUBLE_INT, MPI_LONG_INT = LONG_INT, MPI_2INT = TWO_INT,
+    MPI_SHORT_INT = SHORT_INT, MPI_LONG_DOUBLE_INT = LONG_DOUBLE_INT,
+    MPI_CHARACTER = CHAR, MPI_LOGICAL = LOGICAL4, MPI_INTEGER = I32, MPI_REAL = F32,
+    MPI_DOUBLE_PRECISION = F64, MPI_COMPLEX = C32, MPI_DOUBLE_COMPLEX = C64,
+    MPI_2REAL = TWO_REAL, MPI_2DOUBLE_PRECISION = TWO_DOUBLE, MPI_2INTEGER = TWO_INT,
+    MPI_LOGICAL1 = LOGICAL1, MPI_LOGICAL2 = LOGICAL2, MPI_LOGICAL4 = LOGICAL4, MPI_LOGICAL8 = LOGICAL8,
+    MPI_INTEGER1 = I8, MPI_INTEGER2 = I16, MPI_INTEGER4 = I32, MPI_INTEGER8 = I64,
+    MPI_REAL2 = F16, MPI_REAL4 = F32, MPI_REAL8 = F64,
+    MPI_COMPLEX4 = C16, MPI_COMPLEX8 = C32, MPI_COMPLEX16 = C64,
+    @
+    MPI_LOGICAL16 = opaque(16, RUN16), MPI_INTEGER16 = opaque(16, RUN16), MPI_REAL16 = opaque(16, RUN16),
+    MPI_COMPLEX32 = opaque(32, RUN32),
+}
+
+/// The descriptor at a handle of the table's range; one that is no type is not committed.
+#[inline(always)]
+pub fn at(index: usize) -> &'static TypeDesc {
+    &DESCS[index]
+}
+
+/// The standard's name of a predefined type.
+pub fn name(handle: usize) -> Option<&'static str> {
+    NAMES.iter().find(|(h, _)| *h == handle).map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In the ABI bits 3 to 5 of the handle of a fixed-size type are the logarithm of its size.
+    #[test]
+    fn sizes_agree_with_the_handles() {
+        for (handle, name) in NAMES.iter().filter(|(h, _)| *h >= 0x240) {
+            assert_eq!(at(handle - FIRST).packed, 1 << (handle >> 3 & 7), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_type_of_the_standard_is_there() {
+        let there = |h: &usize| at(h - FIRST).flags & flag::COMMITTED != 0;
+        assert_eq!((FIRST..FIRST + LEN).filter(there).count(), NAMES.len() - 1);
+        assert_eq!(at(MPI_LONG_DOUBLE - FIRST).packed, 16);
+        assert_eq!(at(MPI_LONG_DOUBLE_INT - FIRST).extent, 32);
+        assert!(!there(&MPI_DATATYPE_NULL) && !there(&(FIRST + 0x3f)));
+        assert_eq!(name(MPI_2INT), Some("MPI_2INT"));
+    }
+}

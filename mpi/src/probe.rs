@@ -1,0 +1,201 @@
+//! Looking for messages, and receiving the one that was found (MPI 5.0 §3.8).
+
+use crate::comm::{self, CommObject};
+use crate::constants::*;
+use crate::datatype;
+use crate::error::{Failure, Res, call, raise};
+use crate::handle::{Kind, Table};
+use crate::memory::{read, write};
+use crate::operands::{Way, check_buffer, check_rank, check_tag};
+use crate::p2p::place_of;
+use crate::process::Process;
+use crate::request;
+use crate::types::{Comm, Count, Datatype, Message, Request, Status};
+use core::ffi::{c_int, c_void};
+use oxmpi_mca::MsgStatus;
+
+/// A message that is taken out of matching.
+struct MessageObject {
+    message: *mut c_void,
+    comm: &'static CommObject,
+}
+
+// SAFETY: the message is the PML's, which may be called from any thread.
+unsafe impl Sync for MessageObject {}
+// SAFETY: as above.
+unsafe impl Send for MessageObject {}
+
+static TABLE: Table<MessageObject> = Table::new(Kind::Message);
+
+/// Whether a matched message belongs to the communicator.
+pub fn uses(object: &CommObject) -> bool {
+    TABLE.handles().iter().any(|h| TABLE.get(*h).is_some_and(|m| core::ptr::eq(m.comm, object)))
+}
+
+fn arguments(process: &Process, source: c_int, tag: c_int, comm: Comm) -> Res<&'static CommObject> {
+    let object = comm::require(comm)?;
+    check_rank(Way::Recv, object, source)?;
+    check_tag(Way::Recv, process, tag)?;
+    Ok(object)
+}
+
+/// The status of what was found.
+fn tell(status: *mut Status, found: &MsgStatus) {
+    // SAFETY: MPI_STATUS_IGNORE or the caller's status.
+    unsafe { Status::store(status, found) };
+}
+
+fn tell_proc_null(status: *mut Status) {
+    // SAFETY: as above.
+    unsafe { Status::store_status(status, &Status::PROC_NULL) };
+}
+
+mpi_fn! {
+    fn MPI_Iprobe(source: c_int, tag: c_int, comm: Comm, flag: *mut c_int, status: *mut Status) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = arguments(process, source, tag, comm)?;
+            if source == MPI_PROC_NULL {
+                tell_proc_null(status);
+                return write(flag, "flag", 1);
+            }
+            let mut found = MsgStatus::EMPTY;
+            let there = object.comm.iprobe(process.thread(), source, tag, &mut found)?;
+            if there {
+                tell(status, &found);
+            }
+            write(flag, "flag", there as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Probe(source: c_int, tag: c_int, comm: Comm, status: *mut Status) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = arguments(process, source, tag, comm)?;
+            if source == MPI_PROC_NULL {
+                tell_proc_null(status);
+                return Ok(());
+            }
+            let mut found = MsgStatus::EMPTY;
+            crate::error::check(object.comm.probe(process.thread(), source, tag, &mut found))?;
+            tell(status, &found);
+            Ok(())
+        })
+    }
+}
+
+/// A handle for a message that was taken.
+fn adopt(message: *mut c_void, comm: &'static CommObject) -> Res<Message> {
+    match TABLE.insert(Box::new(MessageObject { message, comm })) {
+        Some(handle) => Ok(Message(handle)),
+        None => Failure::err(MPI_ERR_NO_MEM, "too many matched messages"),
+    }
+}
+
+fn place_of_message(message: *mut Message) -> Res {
+    if message.is_null() { Failure::err(MPI_ERR_ARG, "message is a null pointer") } else { Ok(()) }
+}
+
+mpi_fn! {
+    fn MPI_Improbe(source: c_int, tag: c_int, comm: Comm, flag: *mut c_int, message: *mut Message, status: *mut Status) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = arguments(process, source, tag, comm)?;
+            place_of_message(message)?;
+            write(flag, "flag", 0)?;
+            if source == MPI_PROC_NULL {
+                tell_proc_null(status);
+                write(flag, "flag", 1)?;
+                return write(message, "message", Message(MPI_MESSAGE_NO_PROC));
+            }
+            let mut found = MsgStatus::EMPTY;
+            let Some(taken) = object.comm.improbe(process.thread(), source, tag, &mut found)? else {
+                return write(message, "message", Message(MPI_MESSAGE_NULL));
+            };
+            tell(status, &found);
+            write(flag, "flag", 1)?;
+            write(message, "message", adopt(taken, object)?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Mprobe(source: c_int, tag: c_int, comm: Comm, message: *mut Message, status: *mut Status) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = arguments(process, source, tag, comm)?;
+            place_of_message(message)?;
+            if source == MPI_PROC_NULL {
+                tell_proc_null(status);
+                return write(message, "message", Message(MPI_MESSAGE_NO_PROC));
+            }
+            let mut found = MsgStatus::EMPTY;
+            let taken = object.comm.mprobe(process.thread(), source, tag, &mut found)?;
+            tell(status, &found);
+            write(message, "message", adopt(taken, object)?)
+        })
+    }
+}
+
+/// The communicator of a message's handle, for the error handler.
+fn comm_of(message: *const Message) -> Option<Comm> {
+    let handle = read(message, "message").ok()?;
+    TABLE.get(handle.0).map(|m| m.comm.handle())
+}
+
+/// Starts the receive of a matched message; the message's handle ends. Message "no proc" gives a
+/// complete request.
+fn start(
+    process: &Process,
+    (buf, count, datatype): (*mut u8, i64, Datatype),
+    message: *mut Message,
+) -> Res<Request> {
+    let handle = read(message, "message")?;
+    if count < 0 {
+        return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
+    }
+    let desc = datatype::require_committed(datatype, "datatype")?;
+    if handle.0 == MPI_MESSAGE_NO_PROC {
+        write(message, "message", Message(MPI_MESSAGE_NULL))?;
+        return Ok(request::done(process));
+    }
+    check_buffer(process, buf, count, desc, "buf")?;
+    let Some(taken) = TABLE.remove(handle.0) else {
+        let text = match handle.0 {
+            MPI_MESSAGE_NULL => "message is MPI_MESSAGE_NULL".to_string(),
+            other => format!("message {other:#x} is no message, or was received"),
+        };
+        // The standard has no class for messages.
+        return Failure::err(MPI_ERR_REQUEST, text);
+    };
+    write(message, "message", Message(MPI_MESSAGE_NULL))?;
+    let req = taken.comm.comm.imrecv(process.thread(), taken.message, buf, count as u64, desc)?;
+    Ok(request::give(taken.comm, req))
+}
+
+mpi_fn! {
+    fn MPI_Imrecv[c_int], MPI_Imrecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, message: *mut Message, request: *mut Request) -> c_int {
+        call(NAME, comm_of(message), |process| {
+            place_of(request)?;
+            write(request, "request", start(process, (buf, count as i64, datatype), message)?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Mrecv[c_int], MPI_Mrecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, message: *mut Message, status: *mut Status) -> c_int {
+        let on = comm_of(message);
+        let mut receiving = Request(MPI_REQUEST_NULL);
+        let mut outcome = None;
+        let code = call(NAME, on, |process| {
+            receiving = start(process, (buf, count as i64, datatype), message)?;
+            if let Some(req) = request::find(process, receiving) {
+                if !request::ready(req) {
+                    process.instance.wait(process.thread(), req.as_ptr());
+                }
+                // SAFETY: ready; the place is ours, the status the caller's.
+                outcome = Some(unsafe { request::collect(req, &mut receiving, status) });
+            }
+            Ok(())
+        });
+        match outcome {
+            Some(outcome) if outcome.error.is_err() => raise(NAME, on, outcome.failure()),
+            _ => code,
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Request handles and what stands behind them.
+//!
+//! Request objects belong to the component that carries the operation out; the handle is made of the
+//! slot and the generation in the header ([`oxmpi_mca::RequestHeader`]), so neither making nor
+//! finding one allocates or locks.
+//!
+//! **Who may touch what.** From the moment a request is handed to the user the header's `comm` holds
+//! the address of the [`CommObject`] it was started on; the component does not look at it. `give`
+//! writes it; `let_go` clears it, raises the generation (so that the handle is stale) and returns the
+//! object to its owner, which may reuse it at once. MPI_Request_free of a pending request leaves the
+//! address there with the lowest bit set: the object then still counts as used by the operation until
+//! that is complete, but no handle leads to it. Other threads look at `comm` only to find out whether
+//! a communicator is still in use, and use atomics for it.
+//!
+//! **Kinds of requests**, told apart by the header's flags, which are 0 for all but the last three:
+//! an ordinary one; a persistent one (`PERSISTENT`, and `ACTIVE` between start and completion), whose
+//! handle outlives completion; the one request that is complete for ever (`SHARED`), which stands for
+//! every operation with MPI_PROC_NULL that needs a request.
+
+use crate::comm::CommObject;
+use crate::constants::*;
+use crate::error::{Failure, Res, class_of};
+use crate::handle;
+use crate::process::Process;
+use crate::types::{Request, Status};
+use core::ffi::c_void;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use oxmpi_mca::request::RequestOps;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
+use oxmpi_runtime::Instance;
+use parking_lot::Mutex;
+
+/// In `flags`: complete for ever, owned by nobody.
+const SHARED: u32 = 1 << 16;
+const PERSISTENT: u32 = RequestHeader::PERSISTENT;
+const ACTIVE: u32 = RequestHeader::ACTIVE;
+/// Lowest bit of `comm`: the user has freed the handle.
+const FREED: usize = 1;
+
+pub type Header = NonNull<RequestHeader>;
+
+/// The word `comm` of a header, which another thread may be looking at.
+#[inline(always)]
+fn comm_word<'a>(req: Header) -> &'a AtomicUsize {
+    // SAFETY: headers live as long as the instance; the field is a pointer, thus aligned and sized so.
+    unsafe { AtomicUsize::from_ptr((&raw mut (*req.as_ptr()).comm).cast()) }
+}
+
+#[inline(always)]
+fn flags(req: Header) -> u32 {
+    // SAFETY: written only by the thread that holds the request.
+    unsafe { (*req.as_ptr()).flags }
+}
+
+/// Makes a request that a component gave the user's.
+#[inline(always)]
+pub fn give(object: &'static CommObject, req: *mut RequestHeader) -> Request {
+    // SAFETY: components return live requests, never null, from nonblocking calls.
+    let req = unsafe { NonNull::new_unchecked(req) };
+    comm_word(req).store(object as *const CommObject as usize, Ordering::Relaxed);
+    handle_of(req)
+}
+
+#[inline(always)]
+fn handle_of(req: Header) -> Request {
+    // SAFETY: live for the instance's life.
+    let header = unsafe { req.as_ref() };
+    Request(handle::of_request(header.slot, header.generation.load(Ordering::Relaxed)))
+}
+
+/// The request of a handle that is neither null nor stale.
+#[inline(always)]
+pub fn find(process: &Process, request: Request) -> Option<Header> {
+    let (slot, generation) = handle::request_parts(request.0)?;
+    let req = process.instance.requests().get(slot)?;
+    // SAFETY: headers live as long as the instance.
+    let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) & 0xff;
+    (now == generation).then_some(req)
+}
+
+/// What to tell the user about a handle that `find` refused.
+#[cold]
+pub fn wrong(request: Request) -> Failure {
+    match request.0 {
+        MPI_REQUEST_NULL => Failure::new(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL"),
+        other => Failure::new(
+            MPI_ERR_REQUEST,
+            format!("request {other:#x} is no request, or was completed or freed"),
+        ),
+    }
+}
+
+/// A persistent request that is not started.
+#[inline(always)]
+pub fn inactive(req: Header) -> bool {
+    flags(req) & (PERSISTENT | ACTIVE) == PERSISTENT
+}
+
+/// Nothing is left to wait for.
+#[inline(always)]
+pub fn ready(req: Header) -> bool {
+    // SAFETY: live header.
+    unsafe { req.as_ref() }.completion.is_complete() || inactive(req)
+}
+
+/// The object an error of this request goes to, or null.
+#[inline(always)]
+fn comm_of(req: Header) -> *const CommObject {
+    (comm_word(req).load(Ordering::Relaxed) & !FREED) as *const CommObject
+}
+
+/// Ends the handle and gives the request back to its owner.
+#[inline(always)]
+fn let_go(req: Header, comm: usize) {
+    comm_word(req).store(comm, Ordering::Relaxed);
+    // SAFETY: live header.
+    let header = unsafe { req.as_ref() };
+    let generation = header.generation.load(Ordering::Relaxed);
+    header.generation.store(generation.wrapping_add(1), Ordering::Relaxed);
+    // SAFETY: `ops` is the owner's table, valid as long as the request.
+    let release = unsafe { &*header.ops }.release;
+    release(req.as_ptr());
+}
+
+/// What came of an operation.
+pub struct Outcome {
+    pub error: Code,
+    /// Where an error goes.
+    pub comm: *const CommObject,
+    pub source: i32,
+    pub tag: i32,
+}
+
+/// Takes the result of a request that is ready: fills the status, and ends the handle at `place`
+/// unless the request is persistent.
+///
+/// # Safety
+/// `place` must point to the request's handle, `status` be MPI_STATUS_IGNORE or point to a status.
+#[inline(always)]
+pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> Outcome {
+    if flags(req) != 0 {
+        // SAFETY: the caller's promise.
+        return unsafe { collect_special(req, place, status) };
+    }
+    // SAFETY: complete, so the component is done with the status.
+    let result = unsafe { (*req.as_ptr()).status };
+    // SAFETY: the caller's promise.
+    unsafe {
+        Status::store(status, &result);
+        *place = Request(MPI_REQUEST_NULL);
+    }
+    let comm = comm_of(req);
+    let_go(req, 0);
+    Outcome { error: result.error, comm, source: result.source, tag: result.tag }
+}
+
+/// # Safety
+/// As [`collect`].
+#[cold]
+unsafe fn collect_special(req: Header, place: *mut Request, status: *mut Status) -> Outcome {
+    let empty = inactive(req);
+    // SAFETY: complete or inactive, the component does not write now.
+    let result = if empty { MsgStatus::EMPTY } else { unsafe { (*req.as_ptr()).status } };
+    // SAFETY: the caller's promise.
+    unsafe { Status::store(status, &result) };
+    if flags(req) & PERSISTENT == 0 {
+        // SAFETY: the caller's promise. The shared request stays as it is.
+        unsafe { *place = Request(MPI_REQUEST_NULL) };
+    } else {
+        // SAFETY: the thread that completes a request holds it.
+        unsafe { (*req.as_ptr()).flags &= !ACTIVE };
+    }
+    Outcome { error: result.error, comm: comm_of(req), source: result.source, tag: result.tag }
+}
+
+/// The status of a ready request, without ending anything.
+pub fn peek(req: Header) -> MsgStatus {
+    // SAFETY: ready, the component does not write now.
+    if inactive(req) { MsgStatus::EMPTY } else { unsafe { (*req.as_ptr()).status } }
+}
+
+impl Outcome {
+    /// The error as the user shall hear it.
+    pub fn failure(&self) -> Failure {
+        let (source, tag) = (self.source, self.tag);
+        match self.error {
+            Code::TRUNCATED => Failure::new(
+                MPI_ERR_TRUNCATE,
+                format!("the message of rank {source} with tag {tag} is longer than the receive buffer"),
+            ),
+            other => Failure::new(class_of(other), other.name()),
+        }
+    }
+
+    /// The communicator whose handler hears of it; `None` for that of MPI_COMM_SELF.
+    pub fn on(&self) -> Option<crate::types::Comm> {
+        // SAFETY: while a request's handle is alive so is its object; `collect` read it before ending
+        // the handle, and a correct program frees the communicator after the call.
+        unsafe { self.comm.as_ref() }.map(CommObject::handle)
+    }
+}
+
+/// MPI_Request_free: the operation goes on, the handle ends.
+pub fn free(req: Header) {
+    if flags(req) & SHARED != 0 {
+        return;
+    }
+    let comm = comm_of(req) as usize;
+    let_go(req, if comm == 0 { 0 } else { comm | FREED });
+}
+
+/// Starts a persistent request.
+pub fn start(req: Header) -> Res {
+    if flags(req) & PERSISTENT == 0 {
+        return Failure::err(MPI_ERR_REQUEST, "request is not persistent");
+    }
+    if flags(req) & ACTIVE != 0 {
+        return Failure::err(MPI_ERR_REQUEST, "request is active already");
+    }
+    // SAFETY: the thread that starts a request holds it; `ops` is the owner's table.
+    let start = unsafe {
+        (*req.as_ptr()).flags |= ACTIVE;
+        (*(*req.as_ptr()).ops).start
+    };
+    let result = crate::error::check(start(req.as_ptr()));
+    if result.is_err() {
+        // SAFETY: as above.
+        unsafe { (*req.as_ptr()).flags &= !ACTIVE };
+    }
+    result
+}
+
+/// MPI_Cancel: an attempt; the request is to be completed in any case.
+pub fn cancel(req: Header) -> Res {
+    if inactive(req) {
+        return Failure::err(MPI_ERR_REQUEST, "request is persistent and not active");
+    }
+    if ready(req) {
+        return Ok(());
+    }
+    // SAFETY: the owner's table, valid as long as the request.
+    let cancel = unsafe { (*(*req.as_ptr()).ops).cancel };
+    match cancel(req.as_ptr()) {
+        // The standard lets an operation that cannot be cancelled complete as if nobody had asked.
+        Code::NOT_SUPPORTED | Code::NOT_FOUND | Code::PENDING => Ok(()),
+        other => crate::error::check(other),
+    }
+}
+
+/// Whether a request uses the communicator: its handle is alive, or it was freed and goes on. With
+/// `pending`, complete ones do not count.
+pub fn uses(process: &Process, object: &CommObject, pending: bool) -> bool {
+    let address = object as *const CommObject as usize;
+    let mut slot = 0;
+    while slot < handle::MAX_REQUESTS {
+        let Some(req) = process.instance.requests().get(slot) else { return false };
+        slot += 1;
+        let word = comm_word(req).load(Ordering::Relaxed);
+        if word & !FREED != address {
+            continue;
+        }
+        // SAFETY: live header.
+        let complete = unsafe { req.as_ref() }.completion.is_complete();
+        if !complete || (word == address && !pending) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Requests of our own: the one that is complete for ever, and persistent ones to MPI_PROC_NULL.
+pub struct Done {
+    shared: Header,
+    pool: Box<Mutex<Vec<usize>>>,
+}
+
+static OPS: RequestOps = RequestOps {
+    size: size_of::<RequestOps>() as u32,
+    reserved: 0,
+    release: own_release,
+    cancel: own_cancel,
+    start: own_start,
+};
+
+extern "C" fn own_release(req: *mut RequestHeader) {
+    // SAFETY: our requests have their pool as owner, which is leaked with the process.
+    let pool = unsafe { &*((*req).owner as *const Mutex<Vec<usize>>) };
+    pool.lock().push(req as usize);
+}
+
+extern "C" fn own_cancel(_: *mut RequestHeader) -> Code {
+    Code::OK
+}
+
+extern "C" fn own_start(_: *mut RequestHeader) -> Code {
+    // Complete since it was made.
+    Code::OK
+}
+
+impl Done {
+    pub fn new(instance: &Instance) -> Res<Done> {
+        let pool = Box::new(Mutex::new(Vec::new()));
+        let shared = own(instance, &pool)?;
+        // SAFETY: just made.
+        unsafe { (*shared.as_ptr()).flags = SHARED };
+        Ok(Done { shared, pool })
+    }
+}
+
+/// A new request of ours, complete, with the status of a receive from MPI_PROC_NULL.
+fn own(instance: &Instance, pool: &Mutex<Vec<usize>>) -> Res<Header> {
+    let owner = pool as *const Mutex<Vec<usize>> as *mut c_void;
+    let mut header = RequestHeader::new(RequestHeader::OTHER, &OPS, owner);
+    header.completion.finish_alone();
+    header.status.source = MPI_PROC_NULL;
+    header.comm = null_mut();
+    let req = Box::leak(Box::new(header));
+    instance.requests().insert(req).map_err(|_| Failure::new(MPI_ERR_NO_MEM, "too many requests"))?;
+    Ok(NonNull::from(req))
+}
+
+/// A request that is complete already.
+pub fn done(process: &Process) -> Request {
+    handle_of(process.done.shared)
+}
+
+/// A persistent request that has nothing to do.
+pub fn persistent_done(process: &Process, object: &'static CommObject) -> Res<Request> {
+    let used = process.done.pool.lock().pop().map(|address| address as *mut RequestHeader);
+    let req = match used.and_then(NonNull::new) {
+        Some(req) => req,
+        None => own(&process.instance, &process.done.pool)?,
+    };
+    // SAFETY: nobody else has it.
+    unsafe { (*req.as_ptr()).flags = PERSISTENT };
+    Ok(give(object, req.as_ptr()))
+}

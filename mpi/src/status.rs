@@ -1,0 +1,223 @@
+//! Statuses: from what the runtime says to what the user reads, and the user's own changes.
+
+use crate::constants::*;
+use crate::datatype;
+use crate::error::{Failure, Res, call, call_any_time};
+use crate::memory::{read, write};
+use crate::types::{Count, Datatype, Status};
+use core::ffi::c_int;
+use oxmpi_datatype::Base;
+use oxmpi_mca::MsgStatus;
+
+impl Status {
+    /// The standard's empty status.
+    pub const EMPTY: Status =
+        Status { source: MPI_ANY_SOURCE, tag: MPI_ANY_TAG, error: MPI_SUCCESS, internal: [0; 5] };
+    /// Of a receive from MPI_PROC_NULL.
+    pub const PROC_NULL: Status =
+        Status { source: MPI_PROC_NULL, tag: MPI_ANY_TAG, error: MPI_SUCCESS, internal: [0; 5] };
+
+    pub fn bytes(&self) -> u64 {
+        self.internal[0] as u32 as u64 | (self.internal[1] as u32 as u64) << 32
+    }
+    fn set_bytes(&mut self, bytes: u64) {
+        self.internal[0] = bytes as u32 as c_int;
+        self.internal[1] = (bytes >> 32) as u32 as c_int;
+    }
+
+    /// Fills `at` from what the runtime says; MPI_ERROR stays as it is, as the standard wants of all
+    /// functions that return one status.
+    ///
+    /// # Safety
+    /// `at` must be MPI_STATUS_IGNORE or point to a status.
+    #[inline(always)]
+    pub unsafe fn store(at: *mut Status, from: &MsgStatus) {
+        if at.is_null() {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        let at = unsafe { &mut *at };
+        at.source = from.source;
+        at.tag = from.tag;
+        at.internal =
+            [from.bytes as u32 as c_int, (from.bytes >> 32) as u32 as c_int, from.cancelled as c_int, 0, 0];
+    }
+
+    /// # Safety
+    /// As `store`.
+    pub unsafe fn store_error(at: *mut Status, error: c_int) {
+        if !at.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { (*at).error = error };
+        }
+    }
+
+    /// Stores a whole status, MPI_ERROR excepted.
+    ///
+    /// # Safety
+    /// As `store`.
+    pub unsafe fn store_status(at: *mut Status, from: &Status) {
+        if !at.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { *at = Status { error: (*at).error, ..*from } };
+        }
+    }
+}
+
+/// Whole elements in a number of bytes, or `None`.
+fn elements(bytes: u64, size: u64) -> Option<u64> {
+    match (bytes, size) {
+        (0, _) => Some(0),
+        (_, 0) => None,
+        (bytes, size) if bytes.is_multiple_of(size) => Some(bytes / size),
+        _ => None,
+    }
+}
+
+/// A count for the user: MPI_UNDEFINED if there is none or it does not fit.
+fn to_user<N: TryFrom<u64> + From<i16>>(count: Option<u64>) -> N {
+    const UNDEFINED: i16 = MPI_UNDEFINED as i16;
+    count.and_then(|c| N::try_from(c).ok()).unwrap_or_else(|| N::from(UNDEFINED))
+}
+
+/// Bytes of the value and of the whole in a pair of value and index.
+fn first_of_pair(base: Base) -> Option<(u64, u64)> {
+    match base {
+        Base::FLOAT_INT | Base::TWO_INT | Base::TWO_REAL => Some((4, 8)),
+        Base::DOUBLE_INT | Base::LONG_INT => Some((8, 12)),
+        Base::TWO_DOUBLE => Some((8, 16)),
+        Base::SHORT_INT => Some((2, 6)),
+        Base::LONG_DOUBLE_INT => Some((16, 20)),
+        _ => None,
+    }
+}
+
+/// Basic elements in `bytes` of data of the type: those of its whole elements, and as many basic ones
+/// as the rest fills. `None` if the rest ends inside a basic element.
+fn basic_elements(desc: &oxmpi_datatype::TypeDesc, bytes: u64) -> Option<u64> {
+    if bytes == 0 {
+        return Some(0);
+    }
+    if desc.packed == 0 || desc.elements == 0 {
+        return None;
+    }
+    let (whole, rest) = (bytes / desc.packed, bytes % desc.packed);
+    let per_element = desc.elements;
+    let in_rest = match first_of_pair(desc.base) {
+        // All data is of one basic type, so its size is the quotient.
+        None => elements(rest, desc.packed / per_element)?,
+        Some((first, pair)) => {
+            let behind = rest % pair;
+            rest / pair * 2 + if behind == 0 { 0 } else { elements(behind, first).filter(|n| *n == 1)? }
+        }
+    };
+    Some(whole * per_element + in_rest)
+}
+
+mpi_fn! {
+    fn MPI_Get_count[c_int], MPI_Get_count_c[Count]<N>(status: *const Status, datatype: Datatype, count: *mut N) -> c_int {
+        call(NAME, None, |_| {
+            let status = read(status, "status")?;
+            let desc = datatype::require_committed(datatype, "datatype")?;
+            write(count, "count", to_user::<N>(elements(status.bytes(), desc.packed)))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Get_elements[c_int], MPI_Get_elements_c[Count], MPI_Get_elements_x[Count]<N>(status: *const Status, datatype: Datatype, count: *mut N) -> c_int {
+        call(NAME, None, |_| {
+            let status = read(status, "status")?;
+            let desc = datatype::require_committed(datatype, "datatype")?;
+            write(count, "count", to_user::<N>(basic_elements(desc, status.bytes())))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Status_set_elements[c_int], MPI_Status_set_elements_c[Count], MPI_Status_set_elements_x[Count]<N>(status: *mut Status, datatype: Datatype, count: N) -> c_int {
+        call(NAME, None, |_| {
+            let desc = datatype::require(datatype, "datatype")?;
+            let Ok(count) = u64::try_from(count) else {
+                return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
+            };
+            let size = if desc.elements == 0 { 0 } else { desc.packed / desc.elements };
+            let Some(bytes) = count.checked_mul(size) else {
+                return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("count is {count}"));
+            };
+            let mut new = read(status, "status")?;
+            new.set_bytes(bytes);
+            write(status, "status", new)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Test_cancelled(status: *const Status, flag: *mut c_int) -> c_int {
+        call(NAME, None, |_| {
+            let status = read(status, "status")?;
+            write(flag, "flag", (status.internal[2] != 0) as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Status_set_cancelled(status: *mut Status, flag: c_int) -> c_int {
+        call(NAME, None, |_| change(status, |s| s.internal[2] = (flag != 0) as c_int))
+    }
+}
+
+fn change(status: *mut Status, how: impl FnOnce(&mut Status)) -> Res {
+    let mut new = read(status, "status")?;
+    how(&mut new);
+    write(status, "status", new)
+}
+
+mpi_fn! {
+    fn MPI_Status_get_source(status: *const Status, source: *mut c_int) -> c_int {
+        call_any_time(NAME, || write(source, "source", read(status, "status")?.source))
+    }
+}
+mpi_fn! {
+    fn MPI_Status_get_tag(status: *const Status, tag: *mut c_int) -> c_int {
+        call_any_time(NAME, || write(tag, "tag", read(status, "status")?.tag))
+    }
+}
+mpi_fn! {
+    fn MPI_Status_get_error(status: *const Status, error: *mut c_int) -> c_int {
+        call_any_time(NAME, || write(error, "error", read(status, "status")?.error))
+    }
+}
+mpi_fn! {
+    fn MPI_Status_set_source(status: *mut Status, source: c_int) -> c_int {
+        call_any_time(NAME, || change(status, |s| s.source = source))
+    }
+}
+mpi_fn! {
+    fn MPI_Status_set_tag(status: *mut Status, tag: c_int) -> c_int {
+        call_any_time(NAME, || change(status, |s| s.tag = tag))
+    }
+}
+mpi_fn! {
+    fn MPI_Status_set_error(status: *mut Status, error: c_int) -> c_int {
+        call_any_time(NAME, || change(status, |s| s.error = error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_whole_or_undefined() {
+        assert_eq!(to_user::<c_int>(elements(12, 4)), 3);
+        assert_eq!(to_user::<c_int>(elements(13, 4)), MPI_UNDEFINED);
+        assert_eq!(to_user::<c_int>(elements(0, 0)), 0);
+        assert_eq!(to_user::<c_int>(elements(5, 0)), MPI_UNDEFINED);
+        assert_eq!(to_user::<c_int>(elements(1 << 33, 1)), MPI_UNDEFINED);
+        assert_eq!(to_user::<Count>(elements(1 << 33, 1)), 1 << 33);
+    }
+
+    #[test]
+    fn bytes_fill_two_words() {
+        let mut s = Status::EMPTY;
+        s.set_bytes(0x1234_5678_9abc_def0);
+        assert_eq!(s.bytes(), 0x1234_5678_9abc_def0);
+    }
+}

@@ -175,6 +175,7 @@ struct Slot {
 }
 
 /// Communicators by index and by global id, and the messages of those to come.
+#[repr(C)]
 pub struct CommTable {
     slots: Vec<Slot>,
     /// Oldest first, so that an index is used again as late as possible.
@@ -338,7 +339,7 @@ impl Ob1 {
             self.host.help("no-engine", &[name]);
             Status::NOT_FOUND
         })?;
-        let held = Held::take(&self.host, FIFO, self.host.threaded());
+        let held = Held::take(&self.host, FIFO, self.threaded());
         let comm = self.comms.with(&held, |t| t.add(desc, engine))?;
         // SAFETY: just made, and we hold the lock.
         self.adopt_orphans(&held, unsafe { &*comm });
@@ -346,7 +347,7 @@ impl Ob1 {
     }
 
     pub fn del_communicator(&self, comm: *mut Comm) -> Status {
-        let held = Held::take(&self.host, FIFO, self.host.threaded());
+        let held = Held::take(&self.host, FIFO, self.threaded());
         self.comms.with(&held, |t| t.dying.push(comm));
         self.reap(&held);
         Status::OK

@@ -29,28 +29,31 @@ pub struct Transport {
     pub own: bool,
 }
 
-/// See the module's head.
+/// See the module's head. What every message reads stands first.
+#[repr(C)]
 pub struct Ob1 {
-    pub host: Host,
-    pub config: Config,
+    /// `HostTable::threaded`, one load nearer.
+    threaded: *const oxmpi_mca::sync::AtomicU32,
     /// Peers that broke the protocol; their messages are dropped.
     pub closed: AtomicU32,
+    /// The transport to ourselves is progressed only once somebody uses it.
+    pub self_active: AtomicBool,
+    /// The info line about refused reads was written.
+    pub told_no_get: Cell<bool>,
     pub comms: Guarded<CommTable>,
-    pub pools: Pools,
-    pub ids: Guarded<IdTable>,
+    /// By exclusivity; set by `enable`, before anything else is called.
+    btls: OnceCell<Vec<Transport>>,
     /// Peers with something waiting for room.
     pub backlog: Guarded<Vec<*const Peer>>,
+    pub host: Host,
+    pub config: Config,
     pub peers: Paged<AtomicPtr<Peer>>,
     /// Guards the making of peers and routes.
     pub peers_lock: Lock,
-    /// By exclusivity; set by `enable`, before anything else is called.
-    btls: OnceCell<Vec<Transport>>,
-    /// The transport to ourselves is progressed only once somebody uses it.
-    pub self_active: AtomicBool,
+    pub ids: Guarded<IdTable>,
     /// Which transports `arm` armed, by index.
     pub armed: Guarded<u64>,
-    /// The info line about refused reads was written.
-    pub told_no_get: Cell<bool>,
+    pub pools: Pools,
 }
 
 // SAFETY: cells and guarded data belong to the holder of a lock as their files say; `btls` is set
@@ -62,20 +65,30 @@ unsafe impl Send for Ob1 {}
 impl Ob1 {
     pub fn new(host: Host, config: Config) -> Ob1 {
         Ob1 {
+            threaded: host.table().threaded,
+            closed: AtomicU32::new(0),
+            self_active: AtomicBool::new(false),
+            told_no_get: Cell::new(false),
+            comms: Guarded::new(CommTable::new()),
+            btls: OnceCell::new(),
+            backlog: Guarded::new(Vec::new()),
             host,
             config,
-            closed: AtomicU32::new(0),
-            comms: Guarded::new(CommTable::new()),
-            pools: Pools::new(config.pool_step),
-            ids: Guarded::new(IdTable::default()),
-            backlog: Guarded::new(Vec::new()),
             peers: Paged::new(host.job().job_size as usize),
             peers_lock: Lock::new(),
-            btls: OnceCell::new(),
-            self_active: AtomicBool::new(false),
+            ids: Guarded::new(IdTable::default()),
             armed: Guarded::new(0),
-            told_no_get: Cell::new(false),
+            pools: Pools::new(config.pool_step),
         }
+    }
+
+    /// `Host::threaded`: whether locks must be taken. Looked at once per call and passed down. The
+    /// verbs of a message's path branch on it at once, into two copies of their code: the one below
+    /// MULTIPLE has neither locks nor tests for them.
+    #[inline(always)]
+    pub fn threaded(&self) -> bool {
+        // SAFETY: lives as long as the host's table.
+        unsafe { &*self.threaded }.load(Ordering::Relaxed) != 0
     }
 
     /// The transports, best exclusivity first.

@@ -14,7 +14,7 @@ impl Ob1 {
     pub fn look(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message> {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
-        let mut shard = comm.shard.enter(self.host.threaded());
+        let mut shard = comm.shard.enter(self.threaded());
         let node = shard.engine.find_unexpected(Pattern::new(args.src, args.tag), take)?;
         // SAFETY: it is in the engine, or just came out of it; the lock is held.
         let record = unsafe { Record::of(node) };

@@ -13,7 +13,16 @@ impl Ob1 {
     /// lock leaves: somebody else is doing it.
     #[inline(always)]
     pub fn poll(&self) -> i32 {
-        let Some(guard) = Held::try_take(&self.host, FIFO, self.host.threaded()) else {
+        if self.threaded() { self.poll_threaded() } else { self.poll_as(false) }
+    }
+    #[inline(never)]
+    fn poll_threaded(&self) -> i32 {
+        self.poll_as(true)
+    }
+
+    #[inline(always)]
+    fn poll_as(&self, threaded: bool) -> i32 {
+        let Some(guard) = Held::try_take(&self.host, FIFO, threaded) else {
             self.host.cri(FIFO).lock_misses.fetch_add(1, Ordering::Relaxed);
             return 0;
         };
@@ -79,7 +88,7 @@ impl Ob1 {
     /// PENDING while anything waits for room, or sends that were released are under way.
     pub fn flush_queues(&self) -> Status {
         self.poll();
-        let held = Held::take(&self.host, FIFO, self.host.threaded());
+        let held = Held::take(&self.host, FIFO, self.threaded());
         let waiting = self.backlog.with(&held, |b| !b.is_empty());
         if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
     }
@@ -88,7 +97,7 @@ impl Ob1 {
     /// transports mean NOT_SUPPORTED, as does one that cannot wake a sleeper. Nobody announces room in
     /// a full transport: with anything waiting for that, nobody sleeps.
     pub fn arm_transports(&self, word: &mut WaitWord) -> Status {
-        let held = Held::take(&self.host, FIFO, self.host.threaded());
+        let held = Held::take(&self.host, FIFO, self.threaded());
         if self.backlog.with(&held, |b| !b.is_empty()) {
             return Status::PENDING;
         }
@@ -127,7 +136,7 @@ impl Ob1 {
     }
 
     pub fn disarm_transports(&self) {
-        self.disarm_all(&Held::take(&self.host, FIFO, self.host.threaded()));
+        self.disarm_all(&Held::take(&self.host, FIFO, self.threaded()));
     }
 
     fn disarm_all(&self, held: &Held<'_>) {

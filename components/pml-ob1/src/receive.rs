@@ -17,13 +17,27 @@ use oxmpi_mca::RecvDesc;
 /// Registered for the PML's active-message tag.
 pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
-    // the call, with `len` readable bytes, and its caller holds the lock of the context.
-    unsafe {
-        let (ob1, msg) = (&*ctx.cast::<Ob1>(), &*msg);
-        let held = Held::inherited(&ob1.host.cri(msg.ctx).lock, ob1.host.threaded());
-        let data = if msg.len == 0 { &[] } else { core::slice::from_raw_parts(msg.data, msg.len as usize) };
-        ob1.handle(&held, data, msg.proc);
-    }
+    // the call.
+    let (ob1, msg) = unsafe { (&*ctx.cast::<Ob1>(), &*msg) };
+    if ob1.threaded() { entry_threaded(ob1, msg) } else { enter(ob1, msg, false) }
+}
+
+#[inline(never)]
+fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
+    enter(ob1, msg, true)
+}
+
+#[inline(always)]
+fn enter(ob1: &Ob1, msg: &RecvDesc, threaded: bool) {
+    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
+    let held = unsafe { Held::inherited(&ob1.host.cri(msg.ctx).lock, threaded) };
+    let data = if msg.len == 0 {
+        &[]
+    } else {
+        // SAFETY: the descriptor has `len` readable bytes.
+        unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) }
+    };
+    ob1.handle(&held, data, msg.proc);
 }
 
 /// Payload of a message that is kept has a 32-bit length.
@@ -36,14 +50,12 @@ impl Ob1 {
         if self.closed.load(Ordering::Relaxed) != 0 && self.is_closed(proc) {
             return;
         }
-        let mut r = Reader::new(data);
-        let words = (r.word(), r.word(), r.word());
         // The message that matters: plain, on a communicator we have.
-        if let (Some(head), Some(key), Some(order_key)) = words
+        if let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>()
+            && let [head, key, order_key] = wire::match_words(header)
             && head as u16 == kind::MATCH as u16
             && let Found::Comm(comm) = self.comms.with(held, |t| t.find(head))
         {
-            let payload = r.rest();
             let len = payload.len() as u64;
             let inc = Incoming {
                 key,

@@ -8,7 +8,7 @@ use crate::comm::Comm;
 use crate::guarded::{FIFO, Held};
 use crate::matching::{MatchEngine, Pattern};
 use crate::module::Ob1;
-use crate::request::{Request, State};
+use crate::request::{Request, State, copy};
 use crate::shard::{Entered, Incoming, Record};
 use crate::wire;
 use core::ptr::{NonNull, null_mut};
@@ -51,7 +51,7 @@ fn copy_out(inc: &Incoming, args: &RecvArgs, capacity: u64) {
     // SAFETY: the payload has `len` bytes, the user's buffer room for `capacity`.
     unsafe {
         if d.is_contiguous() {
-            core::ptr::copy_nonoverlapping(inc.payload, args.buf, n as usize);
+            copy(inc.payload, args.buf, n as usize);
         } else {
             oxmpi_datatype::unpack(d, args.count, args.buf, 0, inc.payload, n);
         }
@@ -65,7 +65,28 @@ impl Ob1 {
         args: &RecvArgs,
         status: &mut MsgStatus,
     ) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.host.threaded();
+        if self.threaded() {
+            self.recv_blocking_threaded(args, status)
+        } else {
+            self.recv_blocking_as(args, status, false)
+        }
+    }
+    #[inline(never)]
+    fn recv_blocking_threaded(
+        &self,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+    ) -> Result<*mut RequestHeader, Status> {
+        self.recv_blocking_as(args, status, true)
+    }
+
+    #[inline(always)]
+    fn recv_blocking_as(
+        &self,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+        threaded: bool,
+    ) -> Result<*mut RequestHeader, Status> {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
@@ -82,7 +103,15 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn recv_immediate(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.host.threaded();
+        if self.threaded() { self.recv_immediate_threaded(args) } else { self.recv_immediate_as(args, false) }
+    }
+    #[inline(never)]
+    fn recv_immediate_threaded(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        self.recv_immediate_as(args, true)
+    }
+
+    #[inline(always)]
+    fn recv_immediate_as(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         // SAFETY: as above.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
@@ -105,6 +134,7 @@ impl Ob1 {
     }
 
     /// A blocking receive found its message waiting.
+    #[inline(never)]
     fn recv_waiting(
         &self,
         mut shard: Entered<'_>,
@@ -145,6 +175,7 @@ impl Ob1 {
     }
 
     /// Delivers a message that waited, and gives its record back.
+    #[inline(never)]
     fn deliver_record(&self, comm: &Comm, req: &'static Request, record: NonNull<Record>, threaded: bool) {
         // SAFETY: taken out of the engine, so ours.
         let inc = unsafe { record.as_ref() }.incoming();
@@ -174,7 +205,7 @@ impl Ob1 {
     }
 
     pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.host.threaded();
+        let threaded = self.threaded();
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
@@ -196,7 +227,7 @@ impl Ob1 {
 
     /// Receives a message that `look` took out.
     pub fn recv_message(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.host.threaded();
+        let threaded = self.threaded();
         let record = NonNull::new(message.cast::<Record>()).ok_or(Status::BAD_PARAM)?;
         // SAFETY: a message is a record that `look` took out; its communicator outlives it.
         let comm = unsafe { &*record.as_ref().comm() };

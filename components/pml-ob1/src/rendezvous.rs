@@ -291,7 +291,7 @@ impl Ob1 {
     /// A read that was pending has ended.
     fn on_piece(&self, req: &'static Request, status: Status) {
         // SAFETY: transports call this from their progress, whose caller holds the lock.
-        let held = unsafe { Held::inherited(&self.host.cri(FIFO).lock, self.host.threaded()) };
+        let held = unsafe { Held::inherited(&self.host.cri(FIFO).lock, self.threaded()) };
         req.pulls.set(req.pulls.get() - 1);
         let Ok(peer) = self.peer(req.proc.get(), held.threaded) else { return };
         if status.is_err() {

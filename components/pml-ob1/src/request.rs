@@ -282,11 +282,35 @@ impl Request {
         // SAFETY: inside the user's buffer by the caller's promise.
         unsafe {
             match self.dtype() {
-                None => core::ptr::copy_nonoverlapping(src, self.buf.get().add(from as usize), len as usize),
+                None => copy(src, self.buf.get().add(from as usize), len as usize),
                 Some(d) => {
                     oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len);
                 }
             }
+        }
+    }
+}
+
+/// Copies bytes; up to 16 of them in two moves, because a call costs more than those.
+///
+/// # Safety
+/// As `copy_nonoverlapping`.
+#[inline(always)]
+pub unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
+    // SAFETY: all accesses lie within `len` bytes; the two moves may overlap each other.
+    unsafe {
+        if !(4..=16).contains(&len) {
+            core::ptr::copy_nonoverlapping(src, dst, len);
+        } else if len >= 8 {
+            let (a, b) =
+                (src.cast::<u64>().read_unaligned(), src.add(len - 8).cast::<u64>().read_unaligned());
+            dst.cast::<u64>().write_unaligned(a);
+            dst.add(len - 8).cast::<u64>().write_unaligned(b);
+        } else {
+            let (a, b) =
+                (src.cast::<u32>().read_unaligned(), src.add(len - 4).cast::<u32>().read_unaligned());
+            dst.cast::<u32>().write_unaligned(a);
+            dst.add(len - 4).cast::<u32>().write_unaligned(b);
         }
     }
 }
@@ -413,7 +437,7 @@ impl Ob1 {
     /// The host is done with the request, finished or not.
     #[inline(always)]
     fn release(&self, req: &'static Request) {
-        let threaded = self.host.threaded();
+        let threaded = self.threaded();
         if req.is_complete() {
             return self.recycle(req, threaded);
         }

@@ -97,24 +97,28 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn send_blocking(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.host.threaded();
+        if self.threaded() { self.send_blocking_threaded(args) } else { self.send_blocking_as(args, false) }
+    }
+    #[inline(never)]
+    fn send_blocking_threaded(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        self.send_blocking_as(args, true)
+    }
+
+    #[inline(always)]
+    fn send_blocking_as(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         match self.eager_now(&out, args, threaded) {
             Status::OK => Ok(null_mut()),
-            Status::NO_RESOURCE => self.send_blocking_slowly(&out, args, threaded),
+            Status::NO_RESOURCE => self.send_blocking_slowly(args, threaded),
             error => Err(error),
         }
     }
 
     #[inline(never)]
-    fn send_blocking_slowly(
-        &self,
-        out: &Outgoing<'_>,
-        args: &SendArgs,
-        threaded: bool,
-    ) -> Result<*mut RequestHeader, Status> {
+    fn send_blocking_slowly(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+        let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
-        self.describe(req, out, args);
+        self.describe(req, &out, args);
         self.offer_new(req, threaded)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
         if req.is_complete() && req.status().error == Status::OK {
@@ -126,7 +130,15 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn send_immediate(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.host.threaded();
+        if self.threaded() { self.send_immediate_threaded(args) } else { self.send_immediate_as(args, false) }
+    }
+    #[inline(never)]
+    fn send_immediate_threaded(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        self.send_immediate_as(args, true)
+    }
+
+    #[inline(always)]
+    fn send_immediate_as(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         match self.eager_now(&out, args, threaded) {
@@ -134,11 +146,7 @@ impl Ob1 {
                 req.complete_unseen();
                 Ok(req.handle())
             }
-            Status::NO_RESOURCE => {
-                self.describe(req, &out, args);
-                self.offer_new(req, threaded)?;
-                Ok(req.handle())
-            }
+            Status::NO_RESOURCE => self.send_immediate_slowly(req, args, threaded),
             error => {
                 self.recycle(req, threaded);
                 Err(error)
@@ -146,8 +154,21 @@ impl Ob1 {
         }
     }
 
+    #[inline(never)]
+    fn send_immediate_slowly(
+        &self,
+        req: &'static Request,
+        args: &SendArgs,
+        threaded: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        let out = self.outgoing(args, threaded)?;
+        self.describe(req, &out, args);
+        self.offer_new(req, threaded)?;
+        Ok(req.handle())
+    }
+
     pub fn send_persistent(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        let threaded = self.host.threaded();
+        let threaded = self.threaded();
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         self.describe(req, &out, args);
@@ -351,7 +372,7 @@ impl Ob1 {
     /// Cancels a receive that is posted, or a send that nobody has seen. PENDING: too late, the
     /// request completes as if nothing had been asked.
     pub fn cancel(&self, req: &'static Request) -> Status {
-        let threaded = self.host.threaded();
+        let threaded = self.threaded();
         let found = if req.kind() == RequestHeader::SEND {
             let held = Held::take(&self.host, FIFO, threaded);
             self.unqueue(&held, req)
@@ -368,7 +389,7 @@ impl Ob1 {
 
     /// Starts a persistent request.
     pub fn start(&self, req: &'static Request) -> Status {
-        let threaded = self.host.threaded();
+        let threaded = self.threaded();
         req.restart();
         if req.kind() == RequestHeader::SEND {
             let held = Held::take(&self.host, FIFO, threaded);

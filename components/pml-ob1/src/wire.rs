@@ -98,6 +98,13 @@ pub const fn tag_of(word: u64) -> i32 {
     (word >> 32) as u32 as i32
 }
 
+/// The words of a plain MATCH header.
+#[inline(always)]
+pub fn match_words(header: &[u8; MATCH_BYTES]) -> [u64; 3] {
+    let (words, _) = header.as_chunks::<8>();
+    [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1]), u64::from_le_bytes(words[2])]
+}
+
 /// The prefix of a message on a communicator whose index at the receiver is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {

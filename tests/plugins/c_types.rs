@@ -151,7 +151,7 @@ impl Renderer {
                         .expect("string");
                 }
             }
-            Type::BareFn(f) => f.inputs.iter().for_each(|a| self.slice_of(&a.ty, out)),
+            Type::FnPtr(f) => f.inputs.iter().for_each(|a| self.slice_of(&a.ty, out)),
             _ => {}
         }
     }
@@ -168,7 +168,7 @@ impl Renderer {
             Type::Ptr(p) => {
                 let inner = self.declare(&p.elem, "");
                 let inner = inner.trim_end();
-                match (p.const_token.is_some(), inner.ends_with('*')) {
+                match (matches!(p.mutability, syn::PointerMutability::Const(_)), inner.ends_with('*')) {
                     (true, false) => format!("const {inner} *{declarator}"),
                     (true, true) => format!("{inner}const *{declarator}"),
                     (false, true) => format!("{inner}*{declarator}"),
@@ -180,9 +180,9 @@ impl Renderer {
                 let Lit::Int(n) = &l.lit else { panic!("an array length that is no number") };
                 self.declare(&a.elem, &format!("{declarator}[{}]", n.base10_digits()))
             }
-            Type::BareFn(f) => {
+            Type::FnPtr(f) => {
                 assert!(f.abi.is_some(), "a function that is not extern \"C\" crosses the boundary");
-                let arg = |a: &syn::BareFnArg| {
+                let arg = |a: &syn::NamedArg| {
                     let name = a.name.as_ref().map_or(String::new(), |(n, _)| n.to_string());
                     self.declare(&a.ty, &name).trim_end().to_owned()
                 };

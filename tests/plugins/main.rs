@@ -1,8 +1,11 @@
 //! The promise of the component boundary, kept: components that were compiled elsewhere, otherwise, or wrong.
 
+mod builtin;
 mod c_component;
 mod c_types;
 mod header;
 mod layout;
+mod older;
 mod outside;
+mod refused;
 mod support;

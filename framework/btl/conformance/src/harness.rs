@@ -188,26 +188,7 @@ pub fn local_proc(proc: u32) -> ProcInfo {
 
 impl Rank {
     fn open(setup: &Setup, descriptor: &Descriptor, host: Box<FakeHost>) -> Result<Rank, String> {
-        // SAFETY: statics of the component.
-        let values = values(unsafe { descriptor.params.get() }, &setup.params)?;
-        let values: &'static [ParamValue] = values.leak();
-        let args: &'static OpenArgs = Box::leak(Box::new(OpenArgs {
-            size: size_of::<OpenArgs>() as u32,
-            reserved: 0,
-            host: &host.table,
-            values: SliceRef::new(values),
-        }));
-        let mut opened = Opened {
-            size: size_of::<Opened>() as u32,
-            priority: 0,
-            modules: core::ptr::null(),
-            count: 0,
-            stride: 0,
-        };
-        let status = (descriptor.open)(args, &mut opened);
-        if !status.is_ok() {
-            return Err(format!("open: {status}\n{}", host.logged()));
-        }
+        let opened = open(setup, descriptor, &host)?;
         if setup.module >= opened.count {
             return Err(format!("open gave {} modules, number {} is asked for", opened.count, setup.module));
         }
@@ -309,6 +290,54 @@ impl Drop for Harness {
             self.assert_clean();
         }
     }
+}
+
+/// Calls a component's `open`.
+fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<Opened, String> {
+    // SAFETY: statics of the component.
+    let values = values(unsafe { descriptor.params.get() }, &setup.params)?;
+    let values: &'static [ParamValue] = values.leak();
+    let args: &'static OpenArgs = Box::leak(Box::new(OpenArgs {
+        size: size_of::<OpenArgs>() as u32,
+        reserved: 0,
+        host: &host.table,
+        values: SliceRef::new(values),
+    }));
+    let mut opened = Opened {
+        size: size_of::<Opened>() as u32,
+        priority: 0,
+        modules: core::ptr::null(),
+        count: 0,
+        stride: 0,
+    };
+    let status = (descriptor.open)(args, &mut opened);
+    if !status.is_ok() {
+        return Err(format!("open: {status}\n{}", host.logged()));
+    }
+    Ok(opened)
+}
+
+/// What a component's `open` gives to a rank that is alone in its job, for those who look at it
+/// themselves; nothing is driven and nothing finalized.
+pub fn with_opened(setup: &Setup, look: impl FnOnce(&Opened)) {
+    // SAFETY: the caller of `Setup::new` vouches for the descriptor.
+    let descriptor = unsafe { &*setup.descriptor };
+    let job = JobInfo {
+        size: size_of::<JobInfo>() as u32,
+        rank: 0,
+        job_size: 1,
+        node: 0,
+        local_rank: 0,
+        local_size: 1,
+        job_id: random(),
+        segment_fd: -1,
+        oversubscribed: 0,
+        cores: 1,
+        keeper_pid: 0,
+    };
+    // Leaked, because the module that stays open names it.
+    let host = Box::leak(FakeHost::new(job, setup.cris, setup.threaded, Arc::default()));
+    look(&open(setup, descriptor, host).unwrap_or_else(|e| panic!("{e}")));
 }
 
 /// The host's own full table, made of what the module offers.

@@ -26,7 +26,7 @@ mod message;
 mod rma;
 mod setup;
 
-pub use harness::{Harness, Link, Rank};
+pub use harness::{Harness, Link, Rank, with_opened};
 pub use host::Arrived;
 pub use message::Msg;
 pub use setup::{Reach, Setup};

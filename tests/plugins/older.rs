@@ -1,0 +1,64 @@
+//! A component that is older than the host: its table ends before the newer verbs. It is accepted, what it
+//! has works, and what it lacks is a real function that refuses.
+
+use crate::support::{compile_c, load, scratch};
+use oxmpi_btl::{RmaDesc, WaitWord};
+use oxmpi_btl_conformance::{Reach, Setup, run_all};
+use oxmpi_mca::Status;
+use oxmpi_runtime::accept::{Framework, Promise, accept, accept_btl};
+use oxmpi_tests::root;
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// The C component with a table that ends in front of a slot.
+fn build(ends_before: &str) -> PathBuf {
+    let file = scratch(&format!("older-{ends_before}")).join("libbtl_cloop.so");
+    let size = format!("-DTABLE_SIZE=offsetof(oxmpi_btl_table,{ends_before})");
+    compile_c(&root().join("tests/plugins/c/btl_cloop.c"), &file, &[OsStr::new(&size)]);
+    file
+}
+
+#[test]
+fn an_older_table_passes_with_what_it_has() {
+    for slot in ["rma_version", "flush", "arm", "disarm"] {
+        let descriptor = load(&build(slot), "oxmpi_component_btl_cloop");
+        run_all(&Setup::new(descriptor).reach(Reach::Itself));
+    }
+}
+
+#[test]
+fn the_host_fills_the_gaps_of_an_older_table() {
+    let file = build("rma_version");
+    let descriptor = load(&file, "oxmpi_component_btl_cloop");
+    let promise = Promise { framework: Framework::Btl, name: "cloop" };
+    // SAFETY: a component's static descriptor.
+    let accepted = unsafe { accept(descriptor, Some(promise), "here") }.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(accepted.name, "cloop");
+    oxmpi_btl_conformance::with_opened(&Setup::new(descriptor), |opened| {
+        // SAFETY: what the component's `open` gave.
+        let handles = unsafe { accept_btl(opened, "cloop", "here") }.unwrap_or_else(|e| panic!("{e}"));
+        let [btl] = &handles[..] else { panic!("{} modules", handles.len()) };
+        assert_eq!(btl.caps, 0, "a capability that the table does not reach to");
+        let rma = RmaDesc {
+            local: std::ptr::null_mut(),
+            remote: 0,
+            len: 0,
+            local_handle: std::ptr::null(),
+            remote_handle: std::ptr::null(),
+            done: None,
+            done_ctx: std::ptr::null_mut(),
+        };
+        let mut word = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
+        let nobody = std::ptr::null_mut();
+        for status in [
+            (btl.get)(btl.state, nobody, 0, &rma),
+            (btl.put)(btl.state, nobody, 0, &rma),
+            (btl.flush)(btl.state, nobody, 0),
+            (btl.deregister_mem)(btl.state, std::ptr::null()),
+            (btl.arm)(btl.state, 0, &mut word),
+        ] {
+            assert_eq!(status, Status::NOT_SUPPORTED);
+        }
+        (btl.disarm)(btl.state, 0);
+    });
+}

@@ -1,1 +1,30 @@
-//! Collectives by trees and recursive doubling over point-to-point.
+//! Collectives over point-to-point: trees for small messages, rings and halving for large ones. See
+//! README.md for the map and for which algorithm serves what.
+
+mod allgather;
+mod allreduce;
+mod alltoall;
+mod barrier;
+mod bcast;
+mod component;
+mod exchange;
+mod gather;
+mod layout;
+mod module;
+mod params;
+mod reduce;
+mod reduction;
+mod scatter;
+mod scratch;
+mod split;
+
+oxmpi_mca::component! {
+    component: component::BasicComponent,
+    symbol: oxmpi_component_coll_basic,
+    framework: oxmpi_coll::FRAMEWORK,
+    framework_version: oxmpi_coll::VERSION,
+    name: "basic",
+    aliases: [],
+    params: params::PARAMS,
+    help: include_str!("help.txt"),
+}

@@ -1,0 +1,176 @@
+//! One call of a collective, and the messages it sends.
+//!
+//! **Buffers outlive their receives.** A posted receive is always waited for, whatever else fails:
+//! its buffer may be the communicator's temporary one or the user's, and neither is ours any more
+//! once the call has returned. The point-to-point layer completes receives whose peer is gone.
+//!
+//! **Order.** Collectives of one kind use one tag. What one rank sends another is received in the
+//! order it was sent, so two calls in a row cannot mix.
+
+use crate::layout::BYTE;
+use crate::module::BasicModule;
+use crate::scratch::Lease;
+use core::ptr::null_mut;
+use oxmpi_coll::{CollArgs, CollComm, CollServices, FIRST_TAG};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+
+/// Tags of the collectives.
+pub mod tag {
+    use super::FIRST_TAG;
+    pub const BARRIER: i32 = FIRST_TAG;
+    pub const BCAST: i32 = FIRST_TAG - 1;
+    pub const REDUCE: i32 = FIRST_TAG - 2;
+    pub const ALLREDUCE: i32 = FIRST_TAG - 3;
+    pub const ALLGATHER: i32 = FIRST_TAG - 4;
+    pub const GATHER: i32 = FIRST_TAG - 5;
+    pub const SCATTER: i32 = FIRST_TAG - 6;
+    pub const ALLTOALL: i32 = FIRST_TAG - 7;
+}
+
+pub type Result<T = ()> = core::result::Result<T, Status>;
+
+/// Requests that are pending at once.
+pub const WINDOW: usize = 64;
+
+/// Data to send: address, count, type.
+pub type Out<'a> = (*const u8, u64, &'a TypeDesc);
+/// Where to receive: address, count, type.
+pub type In<'a> = (*mut u8, u64, &'a TypeDesc);
+
+/// Packed bytes to send.
+pub fn out_bytes(buf: *const u8, len: u64) -> Out<'static> {
+    (buf, len, &BYTE)
+}
+
+/// Where to receive packed bytes.
+pub fn in_bytes(buf: *mut u8, len: u64) -> In<'static> {
+    (buf, len, &BYTE)
+}
+
+/// A collective in progress.
+pub struct Call<'a> {
+    module: &'a BasicModule,
+    comm: &'a CollComm,
+    services: &'a CollServices,
+    pub args: &'a CollArgs,
+}
+
+impl<'a> Call<'a> {
+    /// # Safety
+    /// All three must be valid for `'a`.
+    pub unsafe fn new(module: *const BasicModule, comm: *const CollComm, args: *const CollArgs) -> Call<'a> {
+        // SAFETY: the caller's promise; the services live as long as the communicator.
+        unsafe { Call { module: &*module, comm: &*comm, services: &*(*comm).services, args: &*args } }
+    }
+
+    pub fn rank(&self) -> u32 {
+        self.comm.rank
+    }
+
+    pub fn num_ranks(&self) -> u32 {
+        self.comm.num_ranks
+    }
+
+    pub fn root(&self) -> u32 {
+        self.args.root as u32
+    }
+
+    pub fn module(&self) -> &BasicModule {
+        self.module
+    }
+
+    /// The type of `recvbuf`.
+    pub fn recvtype(&self) -> &'a TypeDesc {
+        // SAFETY: valid during the call; asked for only where the collective has it.
+        unsafe { &*self.args.recvtype }
+    }
+
+    /// The type of `sendbuf`.
+    pub fn sendtype(&self) -> &'a TypeDesc {
+        // SAFETY: as above.
+        unsafe { &*self.args.sendtype }
+    }
+
+    /// Temporary memory of `len` bytes.
+    pub fn scratch(&self, len: u64) -> Result<Lease<'a>> {
+        let host = &self.module.host;
+        let lease = match usize::try_from(len) {
+            Ok(len) => self.module.scratch.lease(len, host.threaded()),
+            Err(_) => Err(Status::OUT_OF_MEMORY),
+        };
+        lease.inspect_err(|_| host.help("no-memory", &[&len.to_string()]))
+    }
+
+    pub fn send(&self, (buf, count, dtype): Out<'_>, to: u32, tag: i32) -> Result {
+        (self.services.send)(self.comm, buf, count, dtype, to, tag).ok().map(drop)
+    }
+
+    pub fn recv(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result {
+        let mut status = MsgStatus::EMPTY;
+        (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok()?;
+        status.error.ok().map(drop)
+    }
+
+    /// Sends and receives at the same time.
+    pub fn exchange(&self, out: Out<'_>, to: u32, into: In<'_>, from: u32, tag: i32) -> Result {
+        let mut pending = Pending::<1>::new(self);
+        pending.recv(into, from, tag)?;
+        let sent = self.send(out, to, tag);
+        let received = pending.wait();
+        sent.and(received)
+    }
+}
+
+/// Up to `N` requests that a collective waits for together.
+pub struct Pending<'a, 'b, const N: usize = WINDOW> {
+    call: &'a Call<'b>,
+    requests: [*mut RequestHeader; N],
+    len: usize,
+}
+
+impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
+    pub fn new(call: &'a Call<'b>) -> Pending<'a, 'b, N> {
+        Pending { call, requests: [null_mut(); N], len: 0 }
+    }
+
+    /// Starts a receive; waits for the others first if there is no room.
+    pub fn recv(&mut self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result {
+        self.room()?;
+        let call = self.call;
+        let slot = &mut self.requests[self.len];
+        (call.services.irecv)(call.comm, buf, count, dtype, from, tag, slot).ok()?;
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Starts a send; waits for the others first if there is no room.
+    pub fn send(&mut self, (buf, count, dtype): Out<'_>, to: u32, tag: i32) -> Result {
+        self.room()?;
+        let call = self.call;
+        let slot = &mut self.requests[self.len];
+        (call.services.isend)(call.comm, buf, count, dtype, to, tag, slot).ok()?;
+        self.len += 1;
+        Ok(())
+    }
+
+    fn room(&mut self) -> Result {
+        if self.len == N { self.wait() } else { Ok(()) }
+    }
+
+    /// Waits for all that were started.
+    pub fn wait(&mut self) -> Result {
+        if self.len == 0 {
+            return Ok(());
+        }
+        let n = core::mem::take(&mut self.len);
+        (self.call.services.wait_all)(self.call.comm, self.requests.as_mut_ptr(), n).ok().map(drop)
+    }
+}
+
+impl<const N: usize> Drop for Pending<'_, '_, N> {
+    /// After a failure: see the top of the file. The failure itself is on its way already.
+    fn drop(&mut self) {
+        let _ = self.wait();
+    }
+}

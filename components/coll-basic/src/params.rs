@@ -1,0 +1,114 @@
+//! What an operator may set. All ranks of a job must have the same values, since they decide who
+//! sends what to whom; `mpirun` sees to that. `priority` is Open MPI's; its decisions between
+//! algorithms are in another component (`tuned`) and by other rules, so the other names are ours.
+
+use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
+
+/// The declarations; the constants of [`index`] are their places.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "priority",
+        ParamKind::INT,
+        9,
+        "10",
+        "Rank among collective components; for each operation the highest that has it serves it",
+    )
+    .range(0, 100),
+    ParamDecl::new(
+        "barrier_algorithm",
+        ParamKind::ENUM,
+        5,
+        "dissemination",
+        "dissemination: log2(n) steps, n messages in each; tree: twice as many steps, 2(n-1) messages in all, \
+         which is less work where ranks share cores",
+    )
+    .one_of(&[StrRef::new("dissemination"), StrRef::new("tree")]),
+    ParamDecl::new(
+        "bcast_segment_size",
+        ParamKind::SIZE,
+        5,
+        "64k",
+        "Pieces in which large broadcasts go down a chain of ranks; 0: never, always by a tree",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "reduce_small_msg",
+        ParamKind::SIZE,
+        5,
+        "10000",
+        "Largest message that is reduced as a whole (reduce, allreduce); larger ones are split over the ranks",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "allgather_small_msg",
+        ParamKind::SIZE,
+        5,
+        "80k",
+        "Largest sum of all blocks that is gathered to all in log2(n) steps; larger ones go round a ring",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "gather_small_msg",
+        ParamKind::SIZE,
+        5,
+        "4k",
+        "Largest block that takes a tree in gather and scatter; larger ones go directly",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "alltoall_small_msg",
+        ParamKind::SIZE,
+        5,
+        "3000",
+        "Largest block of an alltoall that is sent to many at once; larger ones go pair by pair",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "scratch_limit",
+        ParamKind::SIZE,
+        7,
+        "4m",
+        "Largest temporary buffer that a communicator keeps for its next collective",
+    )
+    .range(0, 1 << 40),
+];
+
+/// Places in [`PARAMS`].
+mod index {
+    pub const PRIORITY: usize = 0;
+    pub const BARRIER_ALGORITHM: usize = 1;
+    pub const BCAST_SEGMENT_SIZE: usize = 2;
+    pub const REDUCE_SMALL_MSG: usize = 3;
+    pub const ALLGATHER_SMALL_MSG: usize = 4;
+    pub const GATHER_SMALL_MSG: usize = 5;
+    pub const ALLTOALL_SMALL_MSG: usize = 6;
+    pub const SCRATCH_LIMIT: usize = 7;
+}
+
+/// The resolved values; sizes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub priority: i32,
+    pub barrier_by_tree: bool,
+    pub bcast_segment_size: u64,
+    pub reduce_small_msg: u64,
+    pub allgather_small_msg: u64,
+    pub gather_small_msg: u64,
+    pub alltoall_small_msg: u64,
+    pub scratch_limit: usize,
+}
+
+impl Settings {
+    pub fn of(params: Params<'_>) -> Settings {
+        Settings {
+            priority: params.int(index::PRIORITY) as i32,
+            barrier_by_tree: params.int(index::BARRIER_ALGORITHM) == 1,
+            bcast_segment_size: params.size(index::BCAST_SEGMENT_SIZE) as u64,
+            reduce_small_msg: params.size(index::REDUCE_SMALL_MSG) as u64,
+            allgather_small_msg: params.size(index::ALLGATHER_SMALL_MSG) as u64,
+            gather_small_msg: params.size(index::GATHER_SMALL_MSG) as u64,
+            alltoall_small_msg: params.size(index::ALLTOALL_SMALL_MSG) as u64,
+            scratch_limit: params.size(index::SCRATCH_LIMIT),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The temporary buffer of a communicator, kept from one collective to the next.
+//!
+//! **States.** Kept (the pointer is in `kept`) → leased (the pointer is null, a [`Lease`] owns the
+//! memory) → kept. Whoever finds it leased gets memory of its own, and the larger of the two is kept
+//! in the end. So no lock is held while a user's reduction function runs, and a program that breaks
+//! MPI's rule of one collective at a time per communicator gets wrong answers but no memory of
+//! somebody else.
+//!
+//! Below MPI_THREAD_MULTIPLE taking and giving back are a load and a store.
+
+use core::alloc::Layout;
+use core::ptr::{NonNull, null_mut};
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::Ordering;
+use std::alloc::{alloc, dealloc};
+use std::sync::atomic::AtomicPtr;
+
+/// A cache line; enough for any C type.
+pub const ALIGN: usize = 64;
+const SMALLEST: usize = 4096;
+
+pub struct Scratch {
+    kept: AtomicPtr<Memory>,
+    limit: usize,
+}
+
+struct Memory {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: it owns what it points to.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    fn new(len: usize) -> Option<Memory> {
+        let size = len.max(SMALLEST).checked_next_power_of_two()?;
+        let layout = Layout::from_size_align(size, ALIGN).ok()?;
+        // SAFETY: the size is not zero.
+        let start = NonNull::new(unsafe { alloc(layout) })?;
+        Some(Memory { start, layout })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+impl Scratch {
+    pub fn new(limit: usize) -> Scratch {
+        Scratch { kept: AtomicPtr::new(null_mut()), limit }
+    }
+
+    /// Memory of at least `len` bytes, not initialised.
+    pub fn lease(&self, len: usize, threaded: bool) -> Result<Lease<'_>, Status> {
+        let mut memory = self.take(threaded);
+        if memory.as_ref().is_none_or(|m| m.layout.size() < len) {
+            // Before the larger one is made, so that both are never there.
+            drop(memory.take());
+            memory = Memory::new(len).map(Box::new);
+        }
+        match memory {
+            Some(memory) => Ok(Lease { scratch: self, threaded, memory: Some(memory) }),
+            None => Err(Status::OUT_OF_MEMORY),
+        }
+    }
+
+    fn take(&self, threaded: bool) -> Option<Box<Memory>> {
+        let memory = if threaded {
+            // SYNC POINT with `give`.
+            self.kept.swap(null_mut(), Ordering::AcqRel)
+        } else {
+            let memory = self.kept.load(Ordering::Relaxed);
+            self.kept.store(null_mut(), Ordering::Relaxed);
+            memory
+        };
+        // SAFETY: what is kept came from `Box::into_raw` in `give`, and whoever takes it out owns it.
+        (!memory.is_null()).then(|| unsafe { Box::from_raw(memory) })
+    }
+
+    fn give(&self, memory: Box<Memory>, threaded: bool) {
+        if memory.layout.size() > self.limit.max(SMALLEST) {
+            return;
+        }
+        let memory = match self.take(threaded) {
+            Some(other) if other.layout.size() > memory.layout.size() => other,
+            _ => memory,
+        };
+        let memory = Box::into_raw(memory);
+        if threaded {
+            // SYNC POINT with `take`.
+            let other = self.kept.swap(memory, Ordering::AcqRel);
+            if !other.is_null() {
+                // SAFETY: as in `take`.
+                drop(unsafe { Box::from_raw(other) });
+            }
+        } else {
+            self.kept.store(memory, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(self.take(true));
+    }
+}
+
+/// Temporary memory until it is dropped.
+pub struct Lease<'a> {
+    scratch: &'a Scratch,
+    threaded: bool,
+    /// Always there but while being dropped.
+    memory: Option<Box<Memory>>,
+}
+
+impl Lease<'_> {
+    /// Address of byte `offset`, which must be inside what was asked for.
+    pub fn at(&self, offset: u64) -> *mut u8 {
+        let start = self.memory.as_ref().map_or(null_mut(), |m| m.start.as_ptr());
+        start.wrapping_add(offset as usize)
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            self.scratch.give(memory, self.threaded);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_again() {
+        for threaded in [false, true] {
+            let scratch = Scratch::new(1 << 20);
+            let first = scratch.lease(100, threaded).unwrap().at(0);
+            assert_eq!(scratch.lease(4096, threaded).unwrap().at(0), first);
+            let larger = scratch.lease(5000, threaded).unwrap().at(0);
+            assert_eq!(scratch.lease(1, threaded).unwrap().at(0), larger, "the larger one is kept");
+            assert!((larger as usize).is_multiple_of(ALIGN));
+        }
+    }
+
+    #[test]
+    fn two_leases_are_two_memories() {
+        let scratch = Scratch::new(1 << 20);
+        let a = scratch.lease(64, true).unwrap();
+        let b = scratch.lease(64, true).unwrap();
+        assert_ne!(a.at(0), b.at(0));
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept() {
+        let scratch = Scratch::new(8192);
+        drop(scratch.lease(8192, false).unwrap());
+        assert!(!scratch.kept.load(Ordering::Relaxed).is_null());
+        drop(scratch.lease(8193, false).unwrap());
+        assert!(scratch.kept.load(Ordering::Relaxed).is_null());
+        assert!(scratch.lease(usize::MAX / 2 + 2, false).is_err());
+    }
+}

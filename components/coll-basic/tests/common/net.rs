@@ -1,0 +1,271 @@
+//! Point-to-point between threads: one lock, a list of posted receives and one of unexpected messages
+//! per rank. Data is read from the sender's buffer when the message is matched, as a rendezvous does,
+//! unless sends are eager.
+
+use core::ffi::c_void;
+use oxmpi_coll::{CollComm, CollServices, FIRST_TAG};
+use oxmpi_datatype::{TypeDesc, pack, unpack};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+pub static SERVICES: CollServices =
+    CollServices { size: size_of::<CollServices>() as u32, reserved: 0, send, recv, isend, irecv, wait_all };
+
+pub struct Net {
+    synchronous: bool,
+    state: Mutex<State>,
+    woken: Vec<Condvar>,
+}
+
+struct State {
+    ranks: Vec<Mail>,
+    requests: Vec<Request>,
+}
+
+#[derive(Default)]
+struct Mail {
+    posted: Vec<usize>,
+    unexpected: Vec<usize>,
+}
+
+/// A send or a receive; requests are named by their index.
+struct Request {
+    owner: u32,
+    peer: u32,
+    tag: i32,
+    data: Data,
+    done: bool,
+    waited: bool,
+}
+
+enum Data {
+    /// Address, count and type in the owner's memory, which waits until it is done.
+    User(usize, u64, usize),
+    Copied(Vec<u8>),
+}
+
+// SAFETY (of the pointers above): both sides wait for their requests, and matching is under the lock.
+impl Data {
+    fn len(&self) -> u64 {
+        match self {
+            // SAFETY: the type lives until the request is waited for.
+            Data::User(_, count, dtype) => unsafe { (*(*dtype as *const TypeDesc)).packed * count },
+            Data::Copied(bytes) => bytes.len() as u64,
+        }
+    }
+    fn read(&self) -> Vec<u8> {
+        match self {
+            Data::User(buf, count, dtype) => {
+                let mut bytes = vec![0; self.len() as usize];
+                // SAFETY: as above; the buffer too.
+                unsafe {
+                    let dtype = &*(*dtype as *const TypeDesc);
+                    pack(dtype, *count, *buf as *const u8, 0, bytes.as_mut_ptr(), bytes.len() as u64);
+                }
+                bytes
+            }
+            Data::Copied(bytes) => bytes.clone(),
+        }
+    }
+    fn write(&self, bytes: &[u8]) {
+        if let Data::User(buf, count, dtype) = self {
+            // SAFETY: as above.
+            unsafe {
+                let dtype = &*(*dtype as *const TypeDesc);
+                unpack(dtype, *count, *buf as *mut u8, 0, bytes.as_ptr(), bytes.len() as u64);
+            }
+        }
+    }
+}
+
+impl Net {
+    pub fn new(n: u32, synchronous: bool) -> Net {
+        Net {
+            synchronous,
+            state: Mutex::new(State { ranks: (0..n).map(|_| Mail::default()).collect(), requests: vec![] }),
+            woken: (0..n).map(|_| Condvar::new()).collect(),
+        }
+    }
+
+    /// Nothing posted, nothing on its way, every request waited for.
+    pub fn assert_empty(&self) {
+        let state = self.state.lock().unwrap();
+        for (rank, mail) in state.ranks.iter().enumerate() {
+            assert!(mail.posted.is_empty() && mail.unexpected.is_empty(), "left over at rank {rank}");
+        }
+        assert!(state.requests.iter().all(|r| r.waited), "a request was never waited for");
+    }
+
+    fn start_send(
+        &self,
+        me: u32,
+        buf: *const u8,
+        count: u64,
+        dtype: *const TypeDesc,
+        to: u32,
+        tag: i32,
+    ) -> usize {
+        assert!(tag <= FIRST_TAG && (to as usize) < self.woken.len() && to != me);
+        let user = Data::User(buf as usize, count, dtype as usize);
+        let data = if self.synchronous { user } else { Data::Copied(user.read()) };
+        let mut state = self.state.lock().unwrap();
+        let done = !self.synchronous;
+        let id = state.add(Request { owner: me, peer: to, tag, data, done, waited: false });
+        let posted = &state.ranks[to as usize].posted;
+        match posted.iter().position(|r| state.requests[*r].peer == me && state.requests[*r].tag == tag) {
+            Some(place) => {
+                let receive = state.ranks[to as usize].posted.remove(place);
+                self.deliver(&mut state, id, receive);
+            }
+            None => state.ranks[to as usize].unexpected.push(id),
+        }
+        id
+    }
+
+    fn start_recv(
+        &self,
+        me: u32,
+        buf: *mut u8,
+        count: u64,
+        dtype: *const TypeDesc,
+        from: u32,
+        tag: i32,
+    ) -> usize {
+        assert!(tag <= FIRST_TAG && (from as usize) < self.woken.len() && from != me);
+        let data = Data::User(buf as usize, count, dtype as usize);
+        let mut state = self.state.lock().unwrap();
+        let id = state.add(Request { owner: me, peer: from, tag, data, done: false, waited: false });
+        let here = &state.ranks[me as usize].unexpected;
+        match here.iter().position(|s| state.requests[*s].owner == from && state.requests[*s].tag == tag) {
+            Some(place) => {
+                let message = state.ranks[me as usize].unexpected.remove(place);
+                self.deliver(&mut state, message, id);
+            }
+            None => state.ranks[me as usize].posted.push(id),
+        }
+        id
+    }
+
+    fn deliver(&self, state: &mut State, message: usize, receive: usize) {
+        let bytes = state.requests[message].data.read();
+        let (from, to) = (state.requests[message].owner, state.requests[receive].owner);
+        let room = state.requests[receive].data.len();
+        assert_eq!(bytes.len() as u64, room, "a message of rank {from} and its receive in rank {to}");
+        state.requests[receive].data.write(&bytes);
+        for id in [message, receive] {
+            state.requests[id].done = true;
+            self.woken[state.requests[id].owner as usize].notify_all();
+        }
+    }
+
+    fn wait(&self, me: u32, id: usize) {
+        let mut state = self.state.lock().unwrap();
+        while !state.requests[id].done {
+            let (next, time) = self.woken[me as usize].wait_timeout(state, Duration::from_secs(60)).unwrap();
+            state = next;
+            if time.timed_out() {
+                state.report(me, id);
+            }
+        }
+        assert!(!std::mem::replace(&mut state.requests[id].waited, true), "waited for twice");
+    }
+}
+
+impl State {
+    fn add(&mut self, request: Request) -> usize {
+        self.requests.push(request);
+        self.requests.len() - 1
+    }
+
+    /// Somebody waits for a message that nobody sends.
+    fn report(&self, me: u32, id: usize) -> ! {
+        let r = &self.requests[id];
+        let open: Vec<_> = self
+            .requests
+            .iter()
+            .filter(|r| !r.done)
+            .map(|r| (r.owner, r.peer, r.tag, r.data.len()))
+            .collect();
+        eprintln!("rank {me} waits for (peer {}, tag {}); all open: {open:?}", r.peer, r.tag);
+        std::process::abort()
+    }
+}
+
+fn net(comm: *const CollComm) -> (&'static Net, u32) {
+    // SAFETY: the test's communicator, whose net outlives all ranks.
+    unsafe { (&*(*comm).comm.cast::<Net>(), (*comm).rank) }
+}
+
+/// Requests travel as numbers, from 1 on; nobody but us looks behind the pointer.
+fn handle(id: usize) -> *mut RequestHeader {
+    std::ptr::without_provenance_mut::<c_void>(8 * (id + 1)).cast()
+}
+
+extern "C" fn send(
+    comm: *const CollComm,
+    buf: *const u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    to: u32,
+    tag: i32,
+) -> Status {
+    let (net, me) = net(comm);
+    net.wait(me, net.start_send(me, buf, count, dtype, to, tag));
+    Status::OK
+}
+
+extern "C" fn recv(
+    comm: *const CollComm,
+    buf: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    from: u32,
+    tag: i32,
+    status: *mut MsgStatus,
+) -> Status {
+    let (net, me) = net(comm);
+    net.wait(me, net.start_recv(me, buf, count, dtype, from, tag));
+    // SAFETY: the component's out pointer.
+    unsafe { *status = MsgStatus { source: from as i32, tag, ..MsgStatus::EMPTY } };
+    Status::OK
+}
+
+extern "C" fn isend(
+    comm: *const CollComm,
+    buf: *const u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    to: u32,
+    tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let (net, me) = net(comm);
+    // SAFETY: the component's out pointer.
+    unsafe { *out = handle(net.start_send(me, buf, count, dtype, to, tag)) };
+    Status::OK
+}
+
+extern "C" fn irecv(
+    comm: *const CollComm,
+    buf: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    from: u32,
+    tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let (net, me) = net(comm);
+    // SAFETY: the component's out pointer.
+    unsafe { *out = handle(net.start_recv(me, buf, count, dtype, from, tag)) };
+    Status::OK
+}
+
+extern "C" fn wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {
+    let (net, me) = net(comm);
+    // SAFETY: the component's array.
+    for request in unsafe { std::slice::from_raw_parts(requests, n) } {
+        net.wait(me, request.addr() / 8 - 1);
+    }
+    Status::OK
+}

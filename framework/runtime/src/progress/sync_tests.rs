@@ -1,2 +1,280 @@
-#[test]
-fn x() {}
+//! Two kinds of proof: the model checker goes through all interleavings of small cases (`--cfg loom`),
+//! and threads hammer larger ones.
+
+use super::{SyncObject, Waiters};
+use oxmpi_mca::request::{Attach, Completion};
+
+/// Completes what `attach` was done to, as `RequestHeader::complete` does.
+fn complete(word: &Completion) {
+    let sync = word.finish();
+    if sync != 0 {
+        // SAFETY: it was attached, and we completed the one request it was attached to.
+        unsafe { SyncObject::update(std::ptr::with_exposed_provenance(sync), 1) }
+    }
+}
+
+/// Waits for all of `words` as `progress::wait` does.
+fn wait_all(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObject)) {
+    let sync = SyncObject::new(words.len() as u32);
+    let mut already = 0;
+    for word in words {
+        if word.attach(sync.address()) == Attach::AlreadyComplete {
+            already += 1;
+        }
+    }
+    if !sync.retire(already) {
+        waiters.run(&sync, own, park);
+    }
+}
+
+/// Waits for any of `words`; which are complete then.
+fn wait_any(waiters: &Waiters, words: &[&Completion], own: impl FnMut(&SyncObject)) {
+    let sync = SyncObject::new(1);
+    let mut attached = 0;
+    for word in words {
+        match word.attach(sync.address()) {
+            Attach::Attached => attached += 1,
+            Attach::AlreadyComplete => break,
+        }
+    }
+    if attached == words.len() {
+        waiters.run(&sync, own, park);
+    }
+    let owed = words[..attached].iter().filter(|w| !w.detach(sync.address())).count();
+    sync.settle(1, owed as u32);
+}
+
+#[cfg(not(loom))]
+fn park(sync: &SyncObject) {
+    if sync.park() {
+        let (word, parked) = sync.state_word();
+        crate::progress::futex::wait_private(word, parked, None);
+        sync.unpark();
+    }
+}
+
+/// The model's futex: sleeps exactly as long as the word has its value.
+#[cfg(loom)]
+fn park(sync: &SyncObject) {
+    use oxmpi_mca::sync::{Ordering, yield_now};
+    if sync.park() {
+        let (word, parked) = sync.state_word();
+        while word.load(Ordering::Acquire) == parked {
+            yield_now();
+        }
+        sync.unpark();
+    }
+    yield_now();
+}
+
+#[cfg(loom)]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicUsize, Ordering};
+    use loom::thread;
+
+    fn check(f: impl Fn() + Sync + Send + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(f);
+    }
+
+    /// What the completing thread wrote is seen by the waiter; the object is not touched after it went
+    /// (loom's atomics live on the waiter's stack and panic when used after their end).
+    #[test]
+    fn a_completer_and_a_waiter_for_all() {
+        check(|| {
+            let words = Arc::new([Completion::new(), Completion::new()]);
+            let data = Arc::new(AtomicUsize::new(0));
+            let completers: Vec<_> = (0..2)
+                .map(|i| {
+                    let (words, data) = (words.clone(), data.clone());
+                    thread::spawn(move || {
+                        data.fetch_add(1, Ordering::Relaxed);
+                        complete(&words[i]);
+                    })
+                })
+                .collect();
+            let waiters = Waiters::new();
+            wait_all(&waiters, &[&words[0], &words[1]], |_| thread::yield_now());
+            assert_eq!(data.load(Ordering::Relaxed), 2);
+            for c in completers {
+                c.join().expect("it ends");
+            }
+        });
+    }
+
+    #[test]
+    fn two_completers_and_a_waiter_for_any() {
+        check(|| {
+            let words = Arc::new([Completion::new(), Completion::new()]);
+            let completers: Vec<_> = (0..2)
+                .map(|i| {
+                    let words = words.clone();
+                    thread::spawn(move || complete(&words[i]))
+                })
+                .collect();
+            let waiters = Waiters::new();
+            wait_any(&waiters, &[&words[0], &words[1]], |_| thread::yield_now());
+            assert!(words[0].is_complete() || words[1].is_complete());
+            for c in completers {
+                c.join().expect("it ends");
+            }
+        });
+    }
+
+    /// Two waiters; progress completes the first request, then the second. Whoever is owner makes it;
+    /// when the owner goes the other must take over, or it waits for ever (loom reports that).
+    #[test]
+    fn ownership_is_handed_on() {
+        check(|| {
+            let words = Arc::new([Completion::new(), Completion::new()]);
+            let waiters = Arc::new(Waiters::new());
+            let turns = Arc::new(AtomicUsize::new(0));
+            let run = |mine: usize| {
+                let (words, waiters, turns) = (words.clone(), waiters.clone(), turns.clone());
+                move || {
+                    let word = &words[mine];
+                    wait_all(&waiters, &[word], |_| {
+                        // One owner at a time, so this needs no read-modify-write.
+                        let turn = turns.load(Ordering::Acquire);
+                        turns.store(turn + 1, Ordering::Release);
+                        if turn < 2 {
+                            complete(&words[turn]);
+                        } else {
+                            thread::yield_now();
+                        }
+                    });
+                    assert!(word.is_complete());
+                }
+            };
+            let other = thread::spawn(run(1));
+            run(0)();
+            other.join().expect("it ends");
+        });
+    }
+
+    /// The owner sleeps where only its own state wakes it; a newcomer brings work that needs progress.
+    #[test]
+    fn a_newcomer_wakes_the_sleeping_owner() {
+        check(|| {
+            let words = Arc::new([Completion::new(), Completion::new()]);
+            let waiters = Arc::new(Waiters::new());
+            let queued = Arc::new(AtomicUsize::new(0));
+            let (w, ws, q) = (words.clone(), waiters.clone(), queued.clone());
+            let owner_step = move |words: &[Completion; 2], queued: &AtomicUsize, sync: &SyncObject| {
+                if queued.load(Ordering::Acquire) == 1 {
+                    queued.store(0, Ordering::Release);
+                    complete(&words[1]);
+                    complete(&words[0]);
+                    return;
+                }
+                park(sync);
+                sync.take_nudge();
+            };
+            let other = thread::spawn(move || {
+                q.store(1, Ordering::Release);
+                wait_all(&ws, &[&w[1]], |sync| owner_step(&w, &q, sync));
+            });
+            wait_all(&waiters, &[&words[0]], |sync| owner_step(&words, &queued, sync));
+            other.join().expect("it ends");
+        });
+    }
+}
+
+#[cfg(not(loom))]
+mod stress {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+    /// Threads wait for requests that only progress completes, and only the owner makes progress.
+    #[test]
+    fn many_waiters_one_owner() {
+        const THREADS: usize = 6;
+        const ROUNDS: usize = 3000;
+        let words: Vec<Vec<Completion>> =
+            (0..ROUNDS).map(|_| (0..THREADS).map(|_| Completion::new()).collect()).collect();
+        let asked: Vec<AtomicUsize> = (0..THREADS).map(|_| AtomicUsize::new(0)).collect();
+        let served: Vec<AtomicUsize> = (0..THREADS).map(|_| AtomicUsize::new(0)).collect();
+        let owners = AtomicUsize::new(0);
+        let waiters = Waiters::new();
+        // Completes one thing that somebody asked for, if there is one; starting anywhere.
+        let turn = |from: usize| {
+            assert_eq!(owners.fetch_add(1, Ordering::SeqCst), 0, "one owner at a time");
+            for i in (from..from + THREADS).map(|i| i % THREADS) {
+                let next = served[i].load(Ordering::Relaxed);
+                if next < asked[i].load(Ordering::Acquire) {
+                    served[i].store(next + 1, Ordering::Relaxed);
+                    owners.store(0, Ordering::SeqCst);
+                    complete(&words[next][i]);
+                    return;
+                }
+            }
+            owners.store(0, Ordering::SeqCst);
+        };
+        std::thread::scope(|scope| {
+            for me in 0..THREADS {
+                let (words, asked, waiters, turn) = (&words, &asked, &waiters, &turn);
+                scope.spawn(move || {
+                    let mut turns = me;
+                    for (round, row) in words.iter().enumerate() {
+                        asked[me].store(round + 1, Ordering::Release);
+                        let mut own = |_: &SyncObject| {
+                            turns += 1;
+                            turn(turns);
+                        };
+                        if round % 2 == 0 {
+                            wait_all(waiters, &[&row[me]], &mut own);
+                        } else {
+                            wait_any(waiters, &[&row[me]], &mut own);
+                        }
+                        assert!(row[me].is_complete());
+                    }
+                });
+            }
+        });
+        assert!(waiters.is_idle());
+    }
+
+    /// Completers race with waiters for all and for any, and write over the dead stack at once.
+    #[test]
+    fn completers_race_with_waiters() {
+        const ROUNDS: usize = 4000;
+        let words: Vec<[Completion; 3]> = (0..ROUNDS).map(|_| Default::default()).collect();
+        let sums: Vec<AtomicU64> = (0..ROUNDS).map(|_| AtomicU64::new(0)).collect();
+        let started = AtomicUsize::new(0);
+        let waiters = Waiters::new();
+        std::thread::scope(|scope| {
+            for i in 0..3 {
+                let (words, sums, started) = (&words, &sums, &started);
+                scope.spawn(move || {
+                    for (round, row) in words.iter().enumerate() {
+                        while started.load(Ordering::Acquire) <= round {
+                            std::thread::yield_now();
+                        }
+                        sums[round].fetch_add(1 << (8 * i), Ordering::Relaxed);
+                        complete(&row[i]);
+                    }
+                });
+            }
+            for (round, row) in words.iter().enumerate() {
+                started.store(round + 1, Ordering::Release);
+                let all = [&row[0], &row[1], &row[2]];
+                if round % 2 == 0 {
+                    wait_any(&waiters, &all, |_| std::hint::spin_loop());
+                    assert!(all.iter().any(|w| w.is_complete()));
+                }
+                // What lies on the stack now is where the last sync object lay.
+                std::hint::black_box([round as u64; 64]);
+                wait_all(&waiters, &all, |sync| {
+                    if round % 3 == 0 {
+                        park(sync);
+                        sync.take_nudge();
+                    }
+                });
+                assert_eq!(sums[round].load(Ordering::Relaxed), 0x01_01_01, "round {round}");
+            }
+        });
+    }
+}

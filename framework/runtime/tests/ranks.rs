@@ -1,0 +1,392 @@
+//! Three instances, thus three ranks, in one process: over the loaded components (one library shared by
+//! all three) and over the linked-in ones.
+
+mod common;
+
+use common::{Basic, Form, config, job};
+use oxmpi_coll::CollArgs;
+use oxmpi_datatype::{Base, TypeDesc, kernel::OpDesc, kernel::op};
+use oxmpi_mca::{MsgStatus, Status};
+use oxmpi_pml::{ANY_SOURCE, ANY_TAG, mode};
+use oxmpi_runtime::{Communicator, Group, Instance, Level};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const FORMS: [Form; 2] = [Form::Loaded, Form::LinkedIn];
+
+fn send(c: &Communicator, data: &[u64], byte: &TypeDesc, dst: u32, tag: i32, mode: u32) -> Status {
+    let t = c.instance().main_thread();
+    c.send(t, data.as_ptr().cast(), data.len() as u64 * 8, byte, dst as i32, tag, mode)
+}
+
+fn recv(c: &Communicator, data: &mut [u64], byte: &TypeDesc, src: i32, tag: i32) -> MsgStatus {
+    let t = c.instance().main_thread();
+    let mut status = MsgStatus::EMPTY;
+    let len = data.len() as u64 * 8;
+    let answer = c.recv(t, data.as_mut_ptr().cast(), len, byte, src, tag, &mut status);
+    assert_eq!(answer, Status::OK);
+    status
+}
+
+/// Every rank sends to its right neighbour and receives from its left one.
+fn ring(c: &Communicator, words: usize, byte: &TypeDesc, tag: i32, mode: u32) {
+    let (n, me) = (c.size(), c.rank());
+    let left = (me + n - 1) % n;
+    let t = c.instance().main_thread();
+    let data: Vec<u64> = (0..words as u64).map(|i| i << 8 | u64::from(me)).collect();
+    let mut got = vec![0u64; words];
+    let bytes = words as u64 * 8;
+    let req = c.irecv(t, got.as_mut_ptr().cast(), bytes, byte, ANY_SOURCE, ANY_TAG).expect("a request");
+    assert_eq!(send(c, &data, byte, (me + 1) % n, tag, mode), Status::OK);
+    c.instance().wait(t, req);
+    // SAFETY: the request is complete and ours until it is released.
+    let status = unsafe {
+        let status = (*req).status;
+        ((*(*req).ops).release)(req);
+        status
+    };
+    assert_eq!((status.source, status.tag, status.bytes), (left as i32, tag, bytes));
+    assert_eq!((status.error, status.cancelled), (Status::OK, 0));
+    assert!(got.iter().enumerate().all(|(i, w)| *w == (i as u64) << 8 | u64::from(left)), "{words} words");
+}
+
+fn barrier(c: &Communicator) {
+    let args = args(std::ptr::null(), std::ptr::null_mut(), 0, std::ptr::null(), std::ptr::null());
+    assert_eq!(c.barrier(c.instance().main_thread(), &args), Status::OK);
+}
+
+fn args(send: *const u8, recv: *mut u8, count: u64, dtype: *const TypeDesc, op: *const OpDesc) -> CollArgs {
+    CollArgs {
+        sendbuf: send,
+        sendcount: count,
+        sendtype: dtype,
+        recvbuf: recv,
+        recvcount: count,
+        recvtype: dtype,
+        op,
+        root: 0,
+        reserved: 0,
+    }
+}
+
+#[test]
+fn messages_of_all_sizes() {
+    for form in FORMS {
+        job(
+            3,
+            || config(form, Level::Single, &[]),
+            |instance| {
+                let byte = Basic::new(Base::BYTE, 1);
+                let c = instance.world();
+                assert_eq!((c.size(), instance.job().job_size, instance.level()), (3, 3, Level::Single));
+                for words in [0, 1, 4, 100, 512, 5_000, 200_000] {
+                    for m in [mode::STANDARD, mode::SYNCHRONOUS] {
+                        ring(&c, words, byte.desc(), words as i32, m);
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// All three ranks use the same library, and each has state of its own in it.
+#[test]
+fn the_loaded_form_is_loaded_once() {
+    job(
+        3,
+        || config(Form::Loaded, Level::Single, &[("pml", "ob1"), ("btl", "sm,self")]),
+        |instance| {
+            let mut parts = instance.components();
+            parts.sort_unstable();
+            assert_eq!(parts, [("btl", "self"), ("btl", "shm"), ("coll", "basic"), ("pml", "ob1")]);
+            ring(&instance.world(), 8, Basic::new(Base::BYTE, 1).desc(), 1, mode::STANDARD);
+            let maps = std::fs::read_to_string("/proc/self/maps").expect("our own mappings");
+            let code = maps.lines().filter(|l| l.contains("libpml_ob1.so") && l.contains("r-xp")).count();
+            assert_eq!(code, 1, "{maps}");
+        },
+    );
+}
+
+#[test]
+fn truncation_and_probes() {
+    job(
+        2,
+        || config(Form::Loaded, Level::Funneled, &[]),
+        |instance| {
+            let byte = Basic::new(Base::BYTE, 1);
+            let (c, t) = (instance.world(), instance.main_thread());
+            if c.rank() == 0 {
+                for tag in 0..4 {
+                    assert_eq!(send(&c, &[7, 8], byte.desc(), 1, tag, mode::STANDARD), Status::OK);
+                }
+                return;
+            }
+            let mut status = MsgStatus::EMPTY;
+            assert_eq!(c.probe(t, 0, 3, &mut status), Status::OK);
+            assert_eq!((status.source, status.tag, status.bytes), (0, 3, 16));
+            while !c.iprobe(t, ANY_SOURCE, ANY_TAG, &mut status).expect("a probe") {}
+            assert_eq!(status.tag, 0, "the first message that matches");
+            let mut one = [0u64];
+            let status = recv(&c, &mut one, byte.desc(), 0, 0);
+            assert_eq!((status.error, status.bytes, one[0]), (Status::TRUNCATED, 8, 7));
+            let mut status = MsgStatus::EMPTY;
+            let message = c.mprobe(t, 0, 2, &mut status).expect("a message");
+            let mut two = [0u64; 2];
+            let req = c.imrecv(t, message, two.as_mut_ptr().cast(), 16, byte.desc()).expect("a request");
+            instance.wait_all(t, &[std::ptr::null_mut(), req]);
+            // SAFETY: complete.
+            unsafe { ((*(*req).ops).release)(req) };
+            assert_eq!(two, [7, 8]);
+            assert_eq!(recv(&c, &mut two, byte.desc(), 0, ANY_TAG).tag, 1);
+            assert_eq!(recv(&c, &mut two, byte.desc(), 0, ANY_TAG).tag, 3);
+            assert!(!c.iprobe(t, ANY_SOURCE, ANY_TAG, &mut status).expect("a probe"), "all are received");
+        },
+    );
+}
+
+#[test]
+fn communicators_of_communicators() {
+    for form in FORMS {
+        job(
+            3,
+            || config(form, Level::Single, &[]),
+            |instance| {
+                let byte = Basic::new(Base::BYTE, 1);
+                let (world, t) = (instance.world(), instance.main_thread());
+                let dup = world.dup(t, None).expect("dup");
+                let again = dup.dup(t, None).expect("dup");
+                assert!(dup.gid() != world.gid() && dup.gid() != again.gid());
+                // A message stays in its communicator, though the tags are equal.
+                let right = (world.rank() + 1) % 3;
+                for (c, word) in [(&world, 1), (&dup, 2), (&again, 3)] {
+                    assert_eq!(send(c, &[word], byte.desc(), right, 5, mode::STANDARD), Status::OK);
+                }
+                let mut got = [0];
+                for (c, word) in [(&again, 3), (&dup, 2), (&world, 1)] {
+                    recv(c, &mut got, byte.desc(), ANY_SOURCE, 5);
+                    assert_eq!(got[0], word);
+                }
+                split(instance, &world, byte.desc());
+                groups(instance, &world, byte.desc());
+                let own = instance.self_comm();
+                assert_eq!((own.rank(), own.size()), (0, 1));
+                ring(&own, 3, byte.desc(), 1, mode::STANDARD);
+                barrier(&own.dup(t, None).expect("dup of self"));
+            },
+        );
+    }
+}
+
+fn split(instance: &Instance, world: &Communicator, byte: &TypeDesc) {
+    let t = instance.main_thread();
+    let me = world.rank();
+    // Ranks 2 and 0 (in this order, by key), and rank 1 nowhere.
+    let part = world.split(t, (me != 1).then_some(9), -(me as i32)).expect("split");
+    match part {
+        None => assert_eq!(me, 1),
+        Some(c) => {
+            assert_eq!((c.size(), c.rank()), (2, if me == 2 { 0 } else { 1 }));
+            assert_eq!(c.group().members().iter().map(|m| m.proc).collect::<Vec<_>>(), [2, 0]);
+            ring(&c, 10, byte, 2, mode::STANDARD);
+            barrier(&c);
+        }
+    }
+    // Equal keys keep the order; every rank its own colour.
+    let all = world.split(t, Some(0), 3).expect("split").expect("a member");
+    assert_eq!((all.rank(), all.size()), (me, 3));
+    let single = world.split(t, Some(me), 0).expect("split").expect("a member");
+    assert_eq!(single.size(), 1);
+}
+
+fn groups(instance: &Instance, world: &Communicator, byte: &TypeDesc) {
+    let t = instance.main_thread();
+    let me = world.rank();
+    let two = world.group().incl(&[2, 1]).expect("members");
+    if me != 0 {
+        let c = world.create_group(t, &two, 77).expect("create_group").expect("a member");
+        assert_eq!(c.rank(), if me == 2 { 0 } else { 1 });
+        ring(&c, 1000, byte, 3, mode::STANDARD);
+    }
+    let c = world.create(t, &two).expect("create");
+    assert_eq!(c.is_some(), me != 0);
+    if let Some(c) = c {
+        ring(&c, 1, byte, 4, mode::STANDARD);
+        // Rank 0 of the world is a stranger to it.
+        let e = c.create(t, world.group()).expect_err("a larger group");
+        assert_eq!(e.class(), 9);
+    }
+    let whole: &Group = world.group();
+    let c = world.create_group(t, whole, 0).expect("create_group").expect("a member");
+    ring(&c, 1, byte, 5, mode::STANDARD);
+}
+
+#[test]
+fn collectives_come_from_the_component() {
+    for form in FORMS {
+        job(
+            3,
+            || config(form, Level::Single, &[]),
+            |instance| {
+                let long = Basic::new(Base::U64, 8);
+                let (c, t) = (instance.world(), instance.main_thread());
+                let sum = OpDesc {
+                    size: size_of::<OpDesc>() as u32,
+                    code: op::SUM,
+                    commutative: 1,
+                    reserved: 0,
+                    user: None,
+                    ctx: std::ptr::null_mut(),
+                };
+                let (mine, mut total) = ([u64::from(c.rank()) + 1, 10], [0u64; 2]);
+                let a = args(mine.as_ptr().cast(), total.as_mut_ptr().cast(), 2, long.desc(), &sum);
+                assert_eq!(c.allreduce(t, &a), Status::OK);
+                assert_eq!(total, [6, 30]);
+                let mut all = [0u64; 3];
+                let a = args(mine.as_ptr().cast(), all.as_mut_ptr().cast(), 1, long.desc(), std::ptr::null());
+                assert_eq!(c.allgather(t, &a), Status::OK);
+                assert_eq!(all, [1, 2, 3]);
+                barrier(&c);
+            },
+        );
+    }
+}
+
+/// Nobody leaves a barrier before the last has entered.
+#[test]
+fn a_barrier_holds_everyone() {
+    static ENTERED: AtomicU32 = AtomicU32::new(0);
+    job(
+        3,
+        || config(Form::Loaded, Level::Single, &[]),
+        |instance| {
+            let c = instance.world();
+            for round in 1..50 {
+                ENTERED.fetch_add(1, Ordering::SeqCst);
+                barrier(&c);
+                assert!(ENTERED.load(Ordering::SeqCst) >= 3 * round);
+            }
+        },
+    );
+}
+
+#[test]
+fn without_collectives_they_say_so() {
+    job(
+        2,
+        || config(Form::Loaded, Level::Single, &[("coll", "^basic")]),
+        |instance| {
+            let c = instance.world();
+            let a = args(std::ptr::null(), std::ptr::null_mut(), 0, std::ptr::null(), std::ptr::null());
+            assert_eq!(c.barrier(instance.main_thread(), &a), Status::NOT_SUPPORTED);
+            // Communicators need no collectives.
+            let dup = c.dup(instance.main_thread(), None).expect("dup");
+            assert!(dup.split(instance.main_thread(), Some(1), 0).expect("split").is_some());
+        },
+    );
+}
+
+/// Four threads per rank, each with its own communicator, while the level is MULTIPLE.
+#[test]
+fn several_threads_per_rank() {
+    for params in [&[][..], &[("mpi_yield_when_idle", "1"), ("mpi_yield_count", "2")][..]] {
+        job(
+            2,
+            || config(Form::Loaded, Level::Multiple, params),
+            |instance| {
+                assert!(instance.threaded());
+                let t = instance.main_thread();
+                let comms: Vec<Arc<Communicator>> =
+                    (0..4).map(|_| instance.world().dup(t, None).expect("dup")).collect();
+                std::thread::scope(|scope| {
+                    for c in &comms {
+                        scope.spawn(move || exchange(instance, c, 400));
+                    }
+                });
+            },
+        );
+    }
+}
+
+/// Ping-pong with checks; the words grow so that all protocols come.
+fn exchange(instance: &Instance, c: &Communicator, rounds: u64) {
+    let byte = Basic::new(Base::BYTE, 1);
+    let t = instance.attach_thread();
+    let peer = 1 - c.rank() as i32;
+    for i in 0..rounds {
+        let words = if i % 100 == 99 { 20_000 } else { 1 + (i as usize % 7) };
+        let data = vec![i; words];
+        let mut got = vec![0u64; words];
+        let len = words as u64 * 8;
+        let r = c.irecv(t, got.as_mut_ptr().cast(), len, byte.desc(), peer, 1).expect("a request");
+        let s = c.isend(t, data.as_ptr().cast(), len, byte.desc(), peer, 1, mode::STANDARD).expect("one");
+        if i % 2 == 0 {
+            instance.wait_all(t, &[r, s]);
+        } else {
+            // SAFETY: live requests until they are released below.
+            let done = |q: *mut oxmpi_mca::RequestHeader| unsafe { (*q).completion.is_complete() };
+            instance.wait_any(t, &[r, std::ptr::null_mut(), s]);
+            assert!(done(r) || done(s));
+            instance.wait(t, r);
+            instance.wait(t, s);
+        }
+        for q in [r, s] {
+            // SAFETY: complete, released once.
+            unsafe {
+                assert_eq!((*q).status.error, Status::OK);
+                ((*(*q).ops).release)(q);
+            }
+        }
+        assert!(got.iter().all(|w| *w == i), "round {i}");
+    }
+    instance.detach_thread(t);
+}
+
+/// The level rises while the only thread of a rank waits for a message.
+#[test]
+fn the_level_rises_under_a_waiting_thread() {
+    job(
+        2,
+        || config(Form::Loaded, Level::Serialized, &[("mpi_yield_when_idle", "1")]),
+        |instance| {
+            let byte = Basic::new(Base::BYTE, 1);
+            let c = instance.world();
+            barrier(&c);
+            if c.rank() == 0 {
+                // Enough for the other one to be asleep.
+                std::thread::sleep(std::time::Duration::from_millis(60));
+                assert_eq!(send(&c, &[5], byte.desc(), 1, 1, mode::STANDARD), Status::OK);
+                return;
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                    assert_eq!(instance.raise_level(Level::Funneled), Level::Serialized, "it never falls");
+                    assert_eq!(instance.raise_level(Level::Multiple), Level::Multiple);
+                    assert!(instance.threaded());
+                });
+                let mut got = [0];
+                recv(&c, &mut got, byte.desc(), 0, 1);
+                assert_eq!(got, [5]);
+            });
+        },
+    );
+}
+
+/// Many more ranks than cores, asleep most of the time.
+#[test]
+fn an_oversubscribed_job() {
+    job(
+        9,
+        || config(Form::Loaded, Level::Single, &[("mpi_yield_count", "1")]),
+        |instance| {
+            let byte = Basic::new(Base::BYTE, 1);
+            let c = instance.world();
+            for i in 0..20 {
+                ring(&c, 1 + 30 * i, byte.desc(), i as i32, mode::STANDARD);
+            }
+            let part = c.split(instance.main_thread(), Some(c.rank() % 2), 0).expect("split").expect("in");
+            ring(&part, 5, byte.desc(), 1, mode::STANDARD);
+            barrier(&c);
+        },
+    );
+}

@@ -5,11 +5,11 @@
 //! finding one allocates or locks.
 //!
 //! **Who may touch what.** From the moment a request is handed to the user the header's `comm` holds
-//! the address of the [`CommObject`] it was started on; the component does not look at it. `give`
-//! writes it; `let_go` clears it, raises the generation (so that the handle is stale) and returns the
-//! object to its owner, which may reuse it at once. MPI_Request_free of a pending request leaves the
-//! address there with the lowest bit set: the object then still counts as used by the operation until
-//! that is complete, but no handle leads to it. Other threads look at `comm` only to find out whether
+//! the address of the [`CommObject`] it was started on, with the bit `LIVE`; the component does not
+//! look at it. `give` writes it; `let_go` clears it, raises the generation (so that the handle is
+//! stale) and returns the object to its owner, which may reuse it at once. MPI_Request_free of a
+//! pending request leaves the address there with the bit `FREED` instead: the communicator still
+//! counts as used by the operation until that is complete, but no handle leads to it. Other threads look at `comm` only to find out whether
 //! a communicator is still in use, and use atomics for it.
 //!
 //! **Kinds of requests**, told apart by the header's flags, which are 0 for all but the last three:
@@ -35,8 +35,12 @@ use parking_lot::Mutex;
 const SHARED: u32 = 1 << 16;
 const PERSISTENT: u32 = RequestHeader::PERSISTENT;
 const ACTIVE: u32 = RequestHeader::ACTIVE;
-/// Lowest bit of `comm`: the user has freed the handle.
+/// Lowest bits of `comm`: the user has freed the handle of an operation that goes on; the user has
+/// a handle. An object that is in the component's pool, or that a blocking call waits for, has
+/// neither, so a number that somebody made up finds nothing there.
 const FREED: usize = 1;
+const LIVE: usize = 2;
+const BITS: usize = FREED | LIVE;
 
 pub type Header = NonNull<RequestHeader>;
 
@@ -58,7 +62,7 @@ fn flags(req: Header) -> u32 {
 pub fn give(object: &'static CommObject, req: *mut RequestHeader) -> Request {
     // SAFETY: components return live requests, never null, from nonblocking calls.
     let req = unsafe { NonNull::new_unchecked(req) };
-    comm_word(req).store(object as *const CommObject as usize, Ordering::Relaxed);
+    comm_word(req).store(object as *const CommObject as usize | LIVE, Ordering::Relaxed);
     handle_of(req)
 }
 
@@ -76,7 +80,8 @@ pub fn find(process: &Process, request: Request) -> Option<Header> {
     let req = process.instance.requests().get(slot)?;
     // SAFETY: headers live as long as the instance.
     let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) & 0xff;
-    (now == generation).then_some(req)
+    let live = comm_word(req).load(Ordering::Relaxed) & LIVE != 0;
+    (now == generation && live).then_some(req)
 }
 
 /// What to tell the user about a handle that `find` refused.
@@ -107,7 +112,7 @@ pub fn ready(req: Header) -> bool {
 /// The object an error of this request goes to, or null.
 #[inline(always)]
 fn comm_of(req: Header) -> *const CommObject {
-    (comm_word(req).load(Ordering::Relaxed) & !FREED) as *const CommObject
+    (comm_word(req).load(Ordering::Relaxed) & !BITS) as *const CommObject
 }
 
 /// Ends the handle and gives the request back to its owner.
@@ -257,12 +262,12 @@ pub fn uses(process: &Process, object: &CommObject, pending: bool) -> bool {
         let Some(req) = process.instance.requests().get(slot) else { return false };
         slot += 1;
         let word = comm_word(req).load(Ordering::Relaxed);
-        if word & !FREED != address {
+        if word & !BITS != address {
             continue;
         }
         // SAFETY: live header.
         let complete = unsafe { req.as_ref() }.completion.is_complete();
-        if !complete || (word == address && !pending) {
+        if !complete || (word & LIVE != 0 && !pending) {
             return true;
         }
     }
@@ -304,6 +309,7 @@ impl Done {
         let shared = own(instance, &pool)?;
         // SAFETY: just made.
         unsafe { (*shared.as_ptr()).flags = SHARED };
+        comm_word(shared).store(LIVE, Ordering::Relaxed);
         Ok(Done { shared, pool })
     }
 }

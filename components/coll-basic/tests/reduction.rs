@@ -13,11 +13,14 @@ use oxmpi_datatype::kernel::{OpDesc, op};
 use oxmpi_datatype::{Base, TypeDesc, TypeRef, pack, unpack};
 use oxmpi_mca::Status;
 
+/// `right = left op right`, on the packed bytes of one element.
+type Model = fn(&[u8], &mut [u8]);
+
 /// An operation on packed elements, and the type it is used with.
 struct Case {
     op: OpDesc,
     dtype: TypeRef,
-    model: fn(&[u8], &[u8]) -> Vec<u8>,
+    model: Model,
 }
 
 // SAFETY: the operations have no context.
@@ -39,23 +42,25 @@ fn words(bytes: &[u8]) -> [u32; 2] {
     [word(0), word(1)]
 }
 
-fn of_words(words: [u32; 2]) -> Vec<u8> {
-    words.into_iter().flat_map(u32::to_ne_bytes).collect()
+fn put_words(bytes: &mut [u8], words: [u32; 2]) {
+    for (word, place) in words.into_iter().zip(bytes.chunks_mut(4)) {
+        place.copy_from_slice(&word.to_ne_bytes());
+    }
 }
 
 /// x -> a x + b, then another such: associative, and the order matters.
-fn compose(left: &[u8], right: &[u8]) -> Vec<u8> {
+fn compose(left: &[u8], right: &mut [u8]) {
     let ([a, b], [c, d]) = (words(left), words(right));
-    of_words([a.wrapping_mul(c), a.wrapping_mul(d).wrapping_add(b)])
+    put_words(right, [a.wrapping_mul(c), a.wrapping_mul(d).wrapping_add(b)])
 }
 
-fn lower_and_mixed(left: &[u8], right: &[u8]) -> Vec<u8> {
+fn lower_and_mixed(left: &[u8], right: &mut [u8]) {
     let ([a, b], [c, d]) = (words(left), words(right));
-    of_words([a.min(c), b ^ d])
+    put_words(right, [a.min(c), b ^ d])
 }
 
 /// A user's function: the model on each element, wherever its bytes are.
-fn user(model: fn(&[u8], &[u8]) -> Vec<u8>, left: *const u8, right: *mut u8, count: u64, dtype: &TypeDesc) {
+fn user(model: Model, left: *const u8, right: *mut u8, count: u64, dtype: &TypeDesc) {
     for i in 0..count as isize {
         let at = i * dtype.extent as isize;
         let (mut a, mut b) = ([0; 8], [0; 8]);
@@ -63,7 +68,8 @@ fn user(model: fn(&[u8], &[u8]) -> Vec<u8>, left: *const u8, right: *mut u8, cou
         unsafe {
             pack(dtype, 1, left.offset(at), 0, a.as_mut_ptr(), 8);
             pack(dtype, 1, right.offset(at), 0, b.as_mut_ptr(), 8);
-            unpack(dtype, 1, right.offset(at), 0, model(&a, &b).as_ptr(), 8);
+            model(&a, &mut b);
+            unpack(dtype, 1, right.offset(at), 0, b.as_ptr(), 8);
         }
     }
 }
@@ -92,10 +98,11 @@ fn cases() -> Vec<Case> {
             dtype: predefined(Base::U64),
             model: |a, b| {
                 let number = |x: &[u8]| u64::from_ne_bytes(x.try_into().unwrap());
-                number(a).wrapping_add(number(b)).to_ne_bytes().to_vec()
+                let sum = number(a).wrapping_add(number(b));
+                b.copy_from_slice(&sum.to_ne_bytes())
             },
         },
-        Case { op: predefined_op(op::BXOR), dtype: predefined(Base::BYTE), model: |a, b| vec![a[0] ^ b[0]] },
+        Case { op: predefined_op(op::BXOR), dtype: predefined(Base::BYTE), model: |a, b| b[0] ^= a[0] },
         Case {
             op: predefined_op(op::MAXLOC),
             dtype: predefined(Base::SHORT_INT),
@@ -103,13 +110,15 @@ fn cases() -> Vec<Case> {
                 let value = |x: &[u8]| i16::from_ne_bytes(x[..2].try_into().unwrap());
                 let index = |x: &[u8]| i32::from_ne_bytes(x[2..].try_into().unwrap());
                 let first = (value(a), -(index(a) as i64)) >= (value(b), -(index(b) as i64));
-                if first { a.to_vec() } else { b.to_vec() }
+                if first {
+                    b.copy_from_slice(a)
+                }
             },
         },
     ];
     for dtype in [&dense, &holes, &backwards] {
         for (commutative, user, model) in [
-            (0, user_compose as extern "C" fn(_, _, _, _, _), compose as fn(&[u8], &[u8]) -> Vec<u8>),
+            (0, user_compose as extern "C" fn(_, _, _, _, _), compose as Model),
             (1, user_lower, lower_and_mixed),
         ] {
             let op = OpDesc { commutative, user: Some(user), ..predefined_op(op::USER) };
@@ -126,10 +135,10 @@ fn operand(seed: u64, rank: u32, bytes: u64) -> Vec<u8> {
 
 fn expected(case: &Case, n: u32, seed: u64, count: u64) -> Vec<u8> {
     let size = case.dtype.packed as usize;
-    let mut sum = operand(seed, 0, case.dtype.packed * count);
-    for rank in 1..n {
-        let next = operand(seed, rank, case.dtype.packed * count);
-        sum = sum.chunks(size).zip(next.chunks(size)).flat_map(|(a, b)| (case.model)(a, b)).collect();
+    let mut sum = operand(seed, n - 1, case.dtype.packed * count);
+    for rank in (0..n - 1).rev() {
+        let before = operand(seed, rank, case.dtype.packed * count);
+        before.chunks(size).zip(sum.chunks_mut(size)).for_each(|(a, b)| (case.model)(a, b));
     }
     sum
 }
@@ -212,7 +221,7 @@ fn allreduce() {
 #[test]
 fn large_operands() {
     let cases = cases();
-    jobs([2, 3, 4, 5, 6, 7, 8, 11, 16, 17].into_iter(), &[], |rank, random| {
+    jobs([2, 3, 5, 8, 13, 16].into_iter(), &[], |rank, random| {
         for case in &cases {
             let count = 4096 * (rank.n as u64 + 1) / case.dtype.packed + random.below(100);
             for in_place in [false, true] {

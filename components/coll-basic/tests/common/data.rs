@@ -21,7 +21,8 @@ impl Random {
         self.next() % n
     }
     pub fn bytes(&mut self, n: u64) -> Vec<u8> {
-        (0..n).map(|_| self.next() as u8).collect()
+        let words = (0..n.div_ceil(4)).flat_map(|_| (self.next() as u32).to_ne_bytes());
+        words.take(n as usize).collect()
     }
 }
 

@@ -224,7 +224,7 @@ fn a_process_nobody_reaches_is_named() {
     w.set_card(2, Some(card));
     let c = w.add_comm(0, &CommSpec { procs: &[0, 1, 2], ..CommSpec::default() });
     assert_eq!(w.send(c, b"x", 2, 0, mode::STANDARD).err(), Some(Status::UNREACHABLE));
-    let helps = w.procs[0].helps.lock().unwrap().clone();
+    let helps = w.procs[0].helps.lock().clone();
     assert_eq!(helps, ["unreachable 2 | 0 | fake (does not reach it)"]);
     assert_eq!(w.send(c, b"x", 3, 0, mode::STANDARD).err(), Some(Status::BAD_PARAM));
     assert_eq!(w.send(c, b"x", -1, 0, mode::STANDARD).err(), Some(Status::BAD_PARAM));
@@ -238,9 +238,9 @@ fn another_wire_version_is_refused_before_the_first_message() {
     card[4] = 99;
     w.set_card(1, Some(card));
     assert_eq!(w.send(c[0], b"x", 1, 0, mode::STANDARD).err(), Some(Status::UNREACHABLE));
-    assert_eq!(w.procs[0].helps.lock().unwrap()[0], "wire-version 1 | 99 | 1");
+    assert_eq!(w.procs[0].helps.lock()[0], "wire-version 1 | 99 | 1");
     w.set_card(1, None);
     assert_eq!(w.send(c[0], b"x", 1, 0, mode::STANDARD).err(), Some(Status::UNREACHABLE));
-    assert_eq!(w.procs[0].helps.lock().unwrap()[1], "no-card 1 | not found");
+    assert_eq!(w.procs[0].helps.lock()[1], "no-card 1 | not found");
     assert_eq!(w.sent(), 0);
 }

@@ -7,6 +7,7 @@ use common::*;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, RecvArgs, SendArgs, mode};
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What one thread of one process needs.
 struct Caller<'a> {
@@ -64,19 +65,23 @@ const SIZES: [usize; 7] = [0, 8, 64, 100, 3000, 9000, 50_000];
 fn run(setup: Setup, threads: u32, rounds: usize, body: impl Fn(&Caller<'_>, i32, usize) + Sync) {
     let w = World::new(Setup { threaded: true, ..setup });
     let comms = w.world();
+    let finished = AtomicU32::new(0);
     std::thread::scope(|scope| {
         for comm in &comms {
             for index in 0..threads {
                 let thread = ThreadCtx { cri: 0, index, counters: null_mut(), host_private: null_mut() };
                 let caller = Caller { w: &w, comm: *comm, thread };
-                let body = &body;
+                let (body, finished) = (&body, &finished);
                 scope.spawn(move || {
                     let caller = caller;
-                    body(&caller, index as i32, rounds)
+                    body(&caller, index as i32, rounds);
+                    finished.fetch_add(1, Ordering::Release);
                 });
             }
         }
     });
+    // What the scope's end means already, in words that a sanitizer sees.
+    assert_eq!(finished.load(Ordering::Acquire), 2 * threads);
     w.settle();
     w.assert_clean();
     for p in 0..2 {

@@ -1,6 +1,7 @@
 //! The host of the tests: one table per process, and a record of what the component said to it.
 
 use super::net::{Net, Setup};
+use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::BtlHandle;
@@ -11,7 +12,6 @@ use oxmpi_mca::{
     StrRef, ThreadCtx,
 };
 use oxmpi_pml::PmlModule;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One process: its host table and what the host was told.
@@ -20,14 +20,14 @@ pub struct Proc {
     job: Box<JobInfo>,
     pub threaded: Box<AtomicU32>,
     cris: Box<[Cri; 1]>,
-    pub am: Mutex<Box<[AmEntry; 256]>>,
+    pub am: Spin<Box<[AmEntry; 256]>>,
     table: Option<Box<HostTable>>,
     btl: Option<Box<BtlHandle>>,
     net: *const Net,
     pub pml: Option<PmlModule>,
-    pub errors: Mutex<Vec<(u32, String)>>,
-    pub logs: Mutex<Vec<(i32, String)>>,
-    pub helps: Mutex<Vec<String>>,
+    pub errors: Spin<Vec<(u32, String)>>,
+    pub logs: Spin<Vec<(i32, String)>>,
+    pub helps: Spin<Vec<String>>,
     pub armed: AtomicU32,
     pub slots: AtomicU32,
     pub synced: AtomicU32,
@@ -51,19 +51,19 @@ fn text(s: StrRef) -> String {
 }
 
 extern "C" fn log(i: *mut c_void, level: i32, _c: StrRef, m: StrRef) {
-    proc_of(i).logs.lock().unwrap().push((level, text(m)));
+    proc_of(i).logs.lock().push((level, text(m)));
 }
 extern "C" fn help(i: *mut c_void, _c: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
     // SAFETY: valid for the call.
     let args: Vec<String> = unsafe { args.get() }.iter().map(|a| text(*a)).collect();
-    proc_of(i).helps.lock().unwrap().push(format!("{} {}", text(topic), args.join(" | ")));
+    proc_of(i).helps.lock().push(format!("{} {}", text(topic), args.join(" | ")));
 }
 extern "C" fn fatal(_: *mut c_void, _c: StrRef, m: StrRef) -> ! {
     eprintln!("fatal: {}", text(m));
     std::process::abort()
 }
 extern "C" fn am_register(i: *mut c_void, tag: u8, entry: AmEntry) -> Status {
-    proc_of(i).am.lock().unwrap()[tag as usize] = entry;
+    proc_of(i).am.lock()[tag as usize] = entry;
     Status::OK
 }
 extern "C" fn progress_register(_: *mut c_void, _: ProgressFn, _: *mut c_void, _: u32) -> Status {
@@ -89,11 +89,11 @@ extern "C" fn host_wait(_: *mut c_void, _: *mut ThreadCtx, _: *mut RequestHeader
 extern "C" fn exchange_put(i: *mut c_void, _c: StrRef, data: SliceRef<u8>) -> Status {
     let p = proc_of(i);
     // SAFETY: valid for the call.
-    p.net().cards.lock().unwrap().insert(p.rank, unsafe { data.get() }.to_vec());
+    p.net().cards.lock().insert(p.rank, unsafe { data.get() }.to_vec());
     Status::OK
 }
 extern "C" fn exchange_get(i: *mut c_void, _c: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status {
-    match proc_of(i).net().cards.lock().unwrap().get(&proc) {
+    match proc_of(i).net().cards.lock().get(&proc) {
         None => Status::NOT_FOUND,
         Some(card) => {
             // SAFETY: the caller's buffer and length; cards are short.
@@ -106,7 +106,7 @@ extern "C" fn exchange_get(i: *mut c_void, _c: StrRef, proc: u32, data: *mut u8,
     }
 }
 extern "C" fn peer_error(i: *mut c_void, _c: StrRef, proc: u32, _fatal: u32, m: StrRef) {
-    proc_of(i).errors.lock().unwrap().push((proc, text(m)));
+    proc_of(i).errors.lock().push((proc, text(m)));
 }
 
 extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) {
@@ -135,14 +135,14 @@ impl Proc {
             }),
             threaded: Box::new(AtomicU32::new(setup.threaded as u32)),
             cris: Box::new([Cri::default()]),
-            am: Mutex::new(Box::new([nobody; 256])),
+            am: Spin::new(Box::new([nobody; 256])),
             table: None,
             btl: None,
             net,
             pml: None,
-            errors: Mutex::default(),
-            logs: Mutex::default(),
-            helps: Mutex::default(),
+            errors: Spin::default(),
+            logs: Spin::default(),
+            helps: Spin::default(),
             armed: AtomicU32::new(0),
             slots: AtomicU32::new(0),
             synced: AtomicU32::new(0),
@@ -160,7 +160,7 @@ impl Proc {
             cris: self.cris.as_ptr(),
             num_cris: 1,
             reserved: 0,
-            am_table: self.am.lock().unwrap().as_ptr(),
+            am_table: self.am.lock().as_ptr(),
             log,
             help,
             fatal,

@@ -8,6 +8,7 @@
 
 mod host;
 mod net;
+mod spin;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -17,8 +18,8 @@ pub use net::{Get, Net, Setup};
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, RecvArgs, SendArgs};
+use spin::Spin;
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A communicator of one rank.
@@ -60,10 +61,10 @@ impl World {
         };
         let net = Box::new(Net {
             setup,
-            get: Mutex::new(setup.get),
+            get: Spin::new(setup.get),
             room: AtomicU32::new(setup.room as u32),
-            queues: Mutex::new(queues),
-            cards: Mutex::default(),
+            queues: Spin::new(queues),
+            cards: Spin::default(),
         });
         let mut procs: Vec<&mut Proc> = (0..setup.procs).map(|r| Proc::new(r, &*net, &setup)).collect();
         for p in &mut procs {
@@ -73,21 +74,21 @@ impl World {
     }
 
     pub fn set_get(&self, get: Get) {
-        *self.net.get.lock().unwrap() = get;
+        *self.net.get.lock() = get;
     }
     pub fn set_room(&self, room: u32) {
         self.net.room.store(room, Ordering::Relaxed);
     }
     pub fn gets(&self) -> u64 {
-        self.net.queues.lock().unwrap().gets
+        self.net.queues.lock().gets
     }
     pub fn sent(&self) -> u64 {
-        self.net.queues.lock().unwrap().sent
+        self.net.queues.lock().sent
     }
     /// Gives the transport so many buffers that it needs to make none.
     pub fn stock_buffers(&self, count: usize) {
         let size = self.net.setup.max_send as usize;
-        let mut q = self.net.queues.lock().unwrap();
+        let mut q = self.net.queues.lock();
         q.spare.extend((0..count).map(|_| Vec::with_capacity(size)));
         q.spare.reserve(count);
         for from in q.messages.iter_mut().flatten() {
@@ -95,21 +96,21 @@ impl World {
         }
     }
     pub fn inject(&self, from: usize, to: usize, bytes: &[u8]) {
-        self.net.queues.lock().unwrap().messages[to][from].push_back(bytes.to_vec());
+        self.net.queues.lock().messages[to][from].push_back(bytes.to_vec());
     }
     pub fn set_card(&self, proc: u32, card: Option<Vec<u8>>) {
-        let mut cards = self.net.cards.lock().unwrap();
+        let mut cards = self.net.cards.lock();
         match card {
             Some(c) => drop(cards.insert(proc, c)),
             None => drop(cards.remove(&proc)),
         }
     }
     pub fn card(&self, proc: u32) -> Vec<u8> {
-        self.net.cards.lock().unwrap()[&proc].clone()
+        self.net.cards.lock()[&proc].clone()
     }
     /// Messages on their way to a process.
     pub fn in_flight(&self, to: usize) -> usize {
-        self.net.queues.lock().unwrap().messages[to].iter().map(|q| q.len()).sum()
+        self.net.queues.lock().messages[to].iter().map(|q| q.len()).sum()
     }
 
     pub fn table(&self, proc: usize) -> (&'static oxmpi_pml::PmlTable, *mut c_void) {
@@ -280,7 +281,7 @@ impl World {
 
     /// What the processes complained about.
     pub fn errors(&self, proc: usize) -> Vec<(u32, String)> {
-        self.procs[proc].errors.lock().unwrap().clone()
+        self.procs[proc].errors.lock().clone()
     }
     pub fn assert_clean(&self) {
         for p in 0..self.procs.len() {

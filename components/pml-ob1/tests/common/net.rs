@@ -1,12 +1,12 @@
 //! The transport of the tests: bounded queues between processes, and a `get` that does as told.
 
 use super::host::{Proc, proc_of};
+use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_btl::{AtomicDesc, BtlAttrs, BtlHandle, ProcInfo, RegHandle, RmaDesc, SendDesc, WaitWord, cap};
 use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the transport's `get` does.
@@ -74,10 +74,10 @@ pub struct Queues {
 /// What all processes share.
 pub struct Net {
     pub setup: Setup,
-    pub get: Mutex<Get>,
+    pub get: Spin<Get>,
     pub room: AtomicU32,
-    pub queues: Mutex<Queues>,
-    pub cards: Mutex<HashMap<u32, Vec<u8>>>,
+    pub queues: Spin<Queues>,
+    pub cards: Spin<HashMap<u32, Vec<u8>>>,
 }
 
 // The verbs; the state of a module is its process.
@@ -88,7 +88,7 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, _ctx: u32, d: *const SendD
     let to = ep as usize - 1;
     // SAFETY: the descriptor is valid for the call.
     let d = unsafe { &*d };
-    let mut guard = net.queues.lock().unwrap();
+    let mut guard = net.queues.lock();
     let q = &mut *guard;
     if q.messages[to][me.rank as usize].len() >= net.room.load(Ordering::Relaxed) as usize {
         return Status::NO_RESOURCE;
@@ -125,7 +125,7 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let net = me.net();
     let mut events = 0;
     loop {
-        let done = net.queues.lock().unwrap().done[me.rank as usize].pop();
+        let done = net.queues.lock().done[me.rank as usize].pop();
         let Some((f, ctx, status)) = done else { break };
         f(ctx as *mut c_void, status);
         events += 1;
@@ -133,13 +133,13 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     for from in 0..net.setup.procs as usize {
         // A batch per source, so that sources mix.
         for _ in 0..16 {
-            let next = net.queues.lock().unwrap().messages[me.rank as usize][from].pop_front();
+            let next = net.queues.lock().messages[me.rank as usize][from].pop_front();
             let Some(bytes) = next else { break };
             let desc =
                 RecvDesc { data: bytes.as_ptr(), len: bytes.len() as u64, proc: from as u32, ctx, module: s };
-            let entry = me.am.lock().unwrap()[oxmpi_mca::host::am_tag::PML as usize];
+            let entry = me.am.lock()[oxmpi_mca::host::am_tag::PML as usize];
             (entry.receive)(entry.ctx, &desc);
-            net.queues.lock().unwrap().spare.push(bytes);
+            net.queues.lock().spare.push(bytes);
             events += 1;
         }
     }
@@ -150,14 +150,14 @@ extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, _ctx: u32, d: *const RmaDe
     let net = me.net();
     // SAFETY: the descriptor is valid for the call.
     let d = unsafe { &*d };
-    let mut q = net.queues.lock().unwrap();
+    let mut q = net.queues.lock();
     q.gets += 1;
     let copy = || {
         // SAFETY: both sides are in this process and large enough, or the test is wrong.
         unsafe { core::ptr::copy_nonoverlapping(d.remote as *const u8, d.local, d.len as usize) }
     };
     assert!(net.setup.get_limit == 0 || d.len <= net.setup.get_limit);
-    let mode = *net.get.lock().unwrap();
+    let mode = *net.get.lock();
     let mut later = |status| {
         q.done[me.rank as usize].push((d.done.expect("a done callback"), d.done_ctx as usize, status));
         Status::PENDING
@@ -206,7 +206,7 @@ extern "C" fn t_deregister(_: *mut c_void, _: *const RegHandle) -> Status {
 extern "C" fn t_arm(s: *mut c_void, _: u32, word: *mut WaitWord) -> Status {
     let me = proc_of(s);
     me.armed.fetch_add(1, Ordering::SeqCst);
-    let waiting = me.net().queues.lock().unwrap().messages[me.rank as usize].iter().any(|q| !q.is_empty());
+    let waiting = me.net().queues.lock().messages[me.rank as usize].iter().any(|q| !q.is_empty());
     if waiting {
         return Status::PENDING;
     }

@@ -37,7 +37,10 @@ static TABLE: Table<CommObject> = Table::new(Kind::Comm);
 /// MPI_COMM_WORLD and MPI_COMM_SELF while MPI runs.
 static PREDEFINED: [AtomicPtr<CommObject>; 2] = [const { AtomicPtr::new(null_mut()) }; 2];
 /// Freed by the user, used by operations under way.
-static RETIRED: Mutex<Vec<Box<CommObject>>> = Mutex::new(Vec::new());
+static RETIRED: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+
+/// Boxed as it was in the table: requests hold its address.
+struct Retired(Box<CommObject>);
 
 /// The object of a handle.
 #[inline(always)]
@@ -117,7 +120,8 @@ pub fn uninstall() {
     for handle in TABLE.handles() {
         drop(TABLE.remove(handle));
     }
-    RETIRED.lock().clear();
+    let retired = std::mem::take(&mut *RETIRED.lock());
+    drop(retired);
     for place in &PREDEFINED {
         let object = place.swap(null_mut(), Ordering::AcqRel);
         if !object.is_null() {
@@ -148,10 +152,10 @@ pub fn free(process: &Process, comm: Comm) -> Res {
     object.attributes.delete_all(comm.0)?;
     let Some(object) = TABLE.remove(comm.0) else { return Err(wrong(comm)) };
     let mut retired = std::mem::take(&mut *RETIRED.lock());
-    retired.push(object);
+    retired.push(Retired(object));
     // What nothing uses any more is dropped outside the lock: that tells the PML.
-    let kept: Vec<Box<CommObject>> =
-        retired.into_iter().filter(|o| request::uses(process, o, false) || probe::uses(o)).collect();
+    let in_use = |o: &Retired| request::uses(process, &o.0, false) || probe::uses(&o.0);
+    let kept: Vec<Retired> = retired.into_iter().filter(in_use).collect();
     RETIRED.lock().extend(kept);
     Ok(())
 }

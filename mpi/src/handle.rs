@@ -183,7 +183,7 @@ mod tests {
         static T: Table<String> = Table::new(Kind::Info);
         let a = T.insert(Box::new("a".into())).unwrap();
         let b = T.insert(Box::new("b".into())).unwrap();
-        assert!(a != b && a >= 0x1000 && a < 1 << 31);
+        assert!(a != b && (0x1000..1 << 31).contains(&a));
         assert_eq!(T.get(a).unwrap(), "a");
         assert_eq!(*T.remove(a).unwrap(), "a");
         assert!(T.get(a).is_none(), "stale");
@@ -239,7 +239,7 @@ mod tests {
     fn request_handles_go_there_and_back() {
         for (slot, generation) in [(0, 0), (1, 255), (MAX_REQUESTS - 1, 7), (12345, 300)] {
             let h = of_request(slot, generation);
-            assert!(h >= 0x1000 && h < 1 << 31);
+            assert!((0x1000..1 << 31).contains(&h));
             assert_eq!(request_parts(h), Some((slot, generation & 0xff)));
         }
         for wild in [0, 0x180, 1 << 26, 1 << 31, usize::MAX] {

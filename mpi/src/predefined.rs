@@ -11,20 +11,22 @@ pub const FIRST: usize = MPI_DATATYPE_NULL;
 pub const LEN: usize = 256;
 
 /// Stands where no type is: not committed, so every use is refused.
-const NONE: TypeDesc = TypeDesc {
-    size: size_of::<TypeDesc>() as u32,
-    flags: flag::PREDEFINED,
-    packed: 0,
-    lb: 0,
-    extent: 0,
-    true_lb: 0,
-    true_extent: 0,
-    base: Base::MIXED,
-    refs: AtomicU32::new(1),
-    elements: 0,
-    runs: SliceRef::new(&[]),
-    free: None,
-};
+const fn none() -> TypeDesc {
+    TypeDesc {
+        size: size_of::<TypeDesc>() as u32,
+        flags: flag::PREDEFINED,
+        packed: 0,
+        lb: 0,
+        extent: 0,
+        true_lb: 0,
+        true_extent: 0,
+        base: Base::MIXED,
+        refs: AtomicU32::new(1),
+        elements: 0,
+        runs: SliceRef::new(&[]),
+        free: None,
+    }
+}
 
 const RUN16: &[Run] = &[Run { disp: 0, len: 16, count: 1, stride: 16 }];
 const RUN32: &[Run] = &[Run { disp: 0, len: 32, count: 1, stride: 32 }];
@@ -38,14 +40,14 @@ const fn opaque(len: u64, runs: &'static [Run]) -> TypeDesc {
         true_extent: len as i64,
         elements: 1,
         runs: SliceRef::new(runs),
-        ..NONE
+        ..none()
     }
 }
 
 macro_rules! predefined {
     ($($name:ident = $base:ident,)* @ $($odd:ident = $desc:expr,)*) => {
         static DESCS: [TypeDesc; LEN] = {
-            let mut all = [const { NONE }; LEN];
+            let mut all = [const { none() }; LEN];
             $(if let Some(desc) = TypeDesc::basic(Base::$base) { all[$name - FIRST] = desc; })*
             $(all[$odd - FIRST] = $desc;)*
             all

@@ -139,7 +139,7 @@ mpi_fn! {
             let Ok(count) = u64::try_from(count) else {
                 return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
             };
-            let size = if desc.elements == 0 { 0 } else { desc.packed / desc.elements };
+            let size = desc.packed.checked_div(desc.elements).unwrap_or(0);
             let Some(bytes) = count.checked_mul(size) else {
                 return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("count is {count}"));
             };

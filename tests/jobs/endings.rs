@@ -25,7 +25,7 @@ fn a_rank_that_dies_is_reported_once() {
         return leave_out("the report of a dead rank", "its words are ours");
     }
     let ended = Job::new(4).program("leave").args(["signal", "11"]).run().failed();
-    assert_eq!(ended.err.matches("rank 1").count().min(2), 1, "named once:\n{}", ended.err);
+    assert_eq!(ended.err.to_lowercase().matches("rank 1 ").count(), 1, "named once:\n{}", ended.err);
     let ended = Job::new(4).program("leave").arg("error").run().failed();
     assert!(ended.err.contains("MPI_Send"), "the function is named:\n{}", ended.err);
 }
@@ -46,8 +46,9 @@ fn output_comes_in_whole_lines() {
     let script = "for i in 1 2 3 4 5 6 7 8 9 10; do printf 'abc%s' $i; printf 'def\\n'; done; printf 'end without newline'";
     let ended = Job::new(4).arg("sh").args(["-c", script]).run().passed();
     for i in 1..=10 {
-        let line = format!("abc{i}def");
-        assert_eq!(ended.out.lines().filter(|l| *l == line).count(), 4, "{line} in\n{}", ended.out);
+        // The last words of another rank, which ended without a newline, may stand in front.
+        let line = format!("abc{i}def\n");
+        assert_eq!(ended.out.matches(&line).count(), 4, "{line:?} in\n{}", ended.out);
     }
     assert_eq!(ended.out.matches("end without newline").count(), 4, "{}", ended.out);
 }

@@ -9,3 +9,4 @@ mod older;
 mod outside;
 mod refused;
 mod support;
+mod whole;

@@ -1,7 +1,7 @@
 //! What cargo knows of the workspace.
 
 use cargo_metadata::{Metadata, MetadataCommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The workspace, as `cargo metadata` describes it.
@@ -39,11 +39,14 @@ impl Workspace {
         names
     }
 
-    /// Packages with models for the memory-model checker: those that depend on it.
+    /// Packages with models for the memory-model checker: those whose sources start one.
     pub fn modelled(&self) -> Vec<String> {
-        let packages = self.metadata.packages.iter();
-        let with_loom = packages.filter(|p| p.dependencies.iter().any(|d| d.name == "loom"));
-        let mut names: Vec<String> = with_loom.map(|p| p.name.to_string()).collect();
+        let packages = self.metadata.packages.iter().filter(|p| {
+            let source = p.manifest_path.parent().map(|folder| folder.join("src"));
+            source.is_some_and(|source| mentions(source.as_std_path(), "loom::model"))
+        });
+        // Not this program, which only looks for them.
+        let mut names: Vec<String> = packages.map(|p| p.name.to_string()).filter(|n| n != "xtask").collect();
         names.sort();
         names
     }
@@ -55,4 +58,16 @@ impl Workspace {
         command.args(arguments).current_dir(&self.root);
         command
     }
+}
+
+/// Does a Rust file under `folder` contain `text`?
+fn mentions(folder: &Path, text: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.flatten().map(|e| e.path()).any(|path| {
+        if path.is_dir() {
+            return mentions(&path, text);
+        }
+        let rust = path.extension().is_some_and(|e| e == "rs");
+        rust && std::fs::read_to_string(&path).is_ok_and(|source| source.contains(text))
+    })
 }

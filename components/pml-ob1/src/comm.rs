@@ -334,7 +334,11 @@ impl CommTable {
 impl Ob1 {
     pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
         // SAFETY: the host's text is valid for the call.
-        let name = unsafe { desc.matching.get() }.unwrap_or("?");
+        let name = match unsafe { desc.matching.get() } {
+            Some("") => self.config.matching,
+            Some(name) => name,
+            None => "?",
+        };
         let engine = Engine::by_name(name).ok_or_else(|| {
             self.host.help("no-engine", &[name]);
             Status::NOT_FOUND

@@ -3,7 +3,8 @@
 use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
 
 /// Matching engines by the index of their enumerator.
-static ENGINES: [StrRef; 1] = [StrRef::new("list")];
+const ENGINE_NAMES: [&str; 1] = ["list"];
+static ENGINES: [StrRef; 1] = [StrRef::new(ENGINE_NAMES[0])];
 
 /// Declarations, in the order of the indices in [`Config::read`].
 pub static PARAMS: [ParamDecl; 4] = [
@@ -48,6 +49,8 @@ pub struct Config {
     pub priority: i32,
     pub pool_step: usize,
     pub eager_credit: u64,
+    /// Engine of communicators that name none.
+    pub matching: &'static str,
 }
 
 impl Config {
@@ -56,6 +59,7 @@ impl Config {
             priority: params.int(0) as i32,
             pool_step: params.int(1).clamp(1, 65536) as usize,
             eager_credit: params.size(2) as u64,
+            matching: ENGINE_NAMES.get(params.int(3) as usize).copied().unwrap_or(ENGINE_NAMES[0]),
         }
     }
 }

@@ -105,10 +105,10 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// By the name of an info key or parameter; empty is the default. `None`: no such engine.
+    /// By the name of an info key or parameter. `None`: no such engine.
     pub fn by_name(name: &str) -> Option<Engine> {
         match name {
-            "" | "list" => Some(Engine::List(ListEngine::new())),
+            "list" => Some(Engine::List(ListEngine::new())),
             _ => None,
         }
     }

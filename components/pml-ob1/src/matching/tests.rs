@@ -135,6 +135,6 @@ proptest! {
 
 #[test]
 fn unknown_engines_are_refused() {
-    assert!(Engine::by_name("").is_some());
+    assert!(Engine::by_name("").is_none());
     assert!(Engine::by_name("quantum").is_none());
 }

@@ -24,6 +24,8 @@ use oxmpi_runtime::group::GroupCompare;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
+/// What a message needs stands in the first words.
+#[repr(C, align(64))]
 pub struct CommObject {
     pub comm: Arc<Communicator>,
     /// Ranks that a send or receive may name are below this.

@@ -23,13 +23,14 @@ use oxmpi_runtime::{Instance, Level};
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-/// What a running MPI knows.
+/// What a running MPI knows; what a message needs stands in the first words.
+#[repr(C, align(64))]
 pub struct Process {
     pub instance: Arc<Instance>,
     main: *mut ThreadCtx,
-    pub main_thread: ThreadId,
     /// Largest tag.
     pub tag_ub: i32,
+    pub main_thread: ThreadId,
     /// `mpi_param_check`: arguments that need no look-up are checked.
     pub check: bool,
     /// Complete for ever, for operations with MPI_PROC_NULL.

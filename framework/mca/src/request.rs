@@ -1,7 +1,7 @@
 //! The part of a request that host and components share, and its completion word.
 //!
 //! **States of the completion word.** `PENDING` (0) → `COMPLETE` (1), or `PENDING` → address of a
-//! sync object → `COMPLETE`. Nothing leaves `COMPLETE` except [`RequestHeader::rearm`], called by
+//! sync object → `COMPLETE`. Nothing leaves `COMPLETE` except [`Completion::rearm`], called by
 //! the owner before the request is handed out or started again.
 //!
 //! **Who may touch what.** The component that owns the request writes `status` and then completes;

@@ -19,7 +19,6 @@ mod tables;
 
 pub use tables::{accept_btl, accept_coll, accept_pml};
 
-use oxmpi_btl::BtlHandle;
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
 use oxmpi_mca::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, ParamDecl, SliceRef, Status, StrRef, Version};
@@ -150,13 +149,6 @@ pub struct CollComponent {
 unsafe impl Send for CollComponent {}
 // SAFETY: as above.
 unsafe impl Sync for CollComponent {}
-
-/// Modules of one component, as the host calls them.
-pub enum Modules {
-    Btl(Vec<Box<BtlHandle>>),
-    Pml(Pml),
-    Coll(CollModule),
-}
 
 /// Checks a descriptor. `promise` is what the file's name says, if it came from a file.
 ///

@@ -239,6 +239,7 @@ impl Communicator {
     }
 
     #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
     fn send_args(
         &self,
         thread: *mut ThreadCtx,

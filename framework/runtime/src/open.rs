@@ -11,11 +11,15 @@ use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::{OpenArgs, Opened};
 use oxmpi_mca::{SliceRef, Status};
 
-/// What is open. Boxes: components and the PML keep addresses of what is in here.
+/// Boxed: a component has its context's address while later ones are still being opened.
+#[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+type Contexts = Vec<Box<ComponentCtx>>;
+
+/// What is open.
 pub(crate) struct Parts {
-    contexts: Vec<Box<ComponentCtx>>,
-    /// Best first.
-    btls: Vec<Box<BtlHandle>>,
+    contexts: Contexts,
+    /// Best first. Not touched any more: the PML has the addresses.
+    btls: Vec<BtlHandle>,
     pub pml: Pml,
     pub colls: Vec<CollComponent>,
 }
@@ -23,8 +27,8 @@ pub(crate) struct Parts {
 /// While opening: everything that must be closed again if the start fails.
 #[derive(Default)]
 struct Opening {
-    contexts: Vec<Box<ComponentCtx>>,
-    btls: Vec<Box<BtlHandle>>,
+    contexts: Contexts,
+    btls: Vec<BtlHandle>,
     pml: Option<(i32, Pml)>,
     colls: Vec<CollComponent>,
 }
@@ -55,7 +59,7 @@ impl Parts {
     }
 
     pub fn btl_pointers(&self) -> Vec<*const BtlHandle> {
-        self.btls.iter().map(|b| &raw const **b).collect()
+        self.btls.iter().map(std::ptr::from_ref).collect()
     }
 
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
@@ -68,7 +72,7 @@ impl Parts {
     }
 }
 
-fn close_all(logger: &Logger, pml: Option<&Pml>, btls: &[Box<BtlHandle>], colls: &[CollComponent]) {
+fn close_all(logger: &Logger, pml: Option<&Pml>, btls: &[BtlHandle], colls: &[CollComponent]) {
     for c in colls {
         (c.module.finalize)(c.module.state);
     }

@@ -52,6 +52,10 @@ impl Table {
     /// its pool grows, by the pool's owner; `NO_RESOURCE` when all slots are taken.
     ///
     /// `req` must be a header that stays where it is for the life of the instance.
+    #[allow(
+        clippy::not_unsafe_ptr_arg_deref,
+        reason = "a pool registers its own objects; its promise is above"
+    )]
     pub fn insert(&self, req: *mut RequestHeader) -> Result<u32, Status> {
         if req.is_null() {
             return Err(Status::BAD_PARAM);

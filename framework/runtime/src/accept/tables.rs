@@ -107,7 +107,7 @@ pub unsafe fn accept_btl(
     opened: &Opened,
     name: &'static str,
     place: &str,
-) -> Result<Vec<Box<BtlHandle>>, Refusal> {
+) -> Result<Vec<BtlHandle>, Refusal> {
     let least = offset_of!(BtlModule, attrs) + size_of::<u32>() * 2;
     let mut handles = Vec::new();
     for at in modules(opened, least, MODULES_LIMIT, place)? {
@@ -124,7 +124,7 @@ unsafe fn accept_device(
     stride: usize,
     name: &'static str,
     place: &str,
-) -> Result<Box<BtlHandle>, Refusal> {
+) -> Result<BtlHandle, Refusal> {
     let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
     let attrs_at = offset_of!(BtlModule, attrs);
     // SAFETY: readable by the caller's promise.
@@ -213,7 +213,7 @@ fn handle(
     mut attrs: BtlAttrs,
     name: &'static str,
     place: &str,
-) -> Result<Box<BtlHandle>, Refusal> {
+) -> Result<BtlHandle, Refusal> {
     let missing = |slot: &'static str| Refusal::new("table", format!("no {slot}"), "one", place);
     // Half a pair is no offer.
     let register = table.register_mem.zip(table.deregister_mem);
@@ -234,7 +234,7 @@ fn handle(
         let ours = format!("at most {}", size_of::<RegHandle>());
         return Err(Refusal::new("registration handle size", attrs.registration_handle_size, ours, place));
     }
-    Ok(Box::new(BtlHandle {
+    Ok(BtlHandle {
         size: size_of::<BtlHandle>() as u32,
         caps,
         state,
@@ -253,7 +253,7 @@ fn handle(
         finalize: table.finalize.unwrap_or(absent::finalize),
         attrs,
         name: StrRef::new(name),
-    }))
+    })
 }
 
 /// Words `from..to` of a struct, in bytes, are pointers that must be there.

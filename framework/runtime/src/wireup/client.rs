@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 /// Where a runtime instance gets its wire-up from.
 #[derive(Debug, Default)]
+#[allow(clippy::large_enum_variant, reason = "made once per instance and moved once")]
 pub enum Source {
     /// What the launcher left in the environment; without a launcher, a job of one process.
     #[default]

@@ -91,9 +91,10 @@ mpi_fn! {
             let hints = info::optional(info)?;
             let wanted = hints.as_ref().and_then(|h| h.get("mpi_hw_resource_type"));
             let color = match split_type {
-                MPI_UNDEFINED | MPI_COMM_TYPE_HW_UNGUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => None,
+                MPI_UNDEFINED | MPI_COMM_TYPE_HW_UNGUIDED => None,
                 MPI_COMM_TYPE_SHARED => Some(process.instance.job().node),
-                MPI_COMM_TYPE_HW_GUIDED => (wanted == Some("mpi_shared_memory")).then(|| process.instance.job().node),
+                // The one resource whose extent is known for sure is the node's memory.
+                MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => (wanted == Some("mpi_shared_memory")).then(|| process.instance.job().node),
                 other => return Failure::err(MPI_ERR_ARG, format!("split_type is {other}")),
             };
             give(parent, parent.comm.split(process.thread(), color, key)?, newcomm)

@@ -167,6 +167,9 @@ fn remove(number: c_int, class: bool) -> Res {
     if class && added.all.iter().any(|a| a.class == number && a.number != number) {
         return Failure::err(MPI_ERR_OTHER, format!("error class {number} still has codes"));
     }
+    if !added.all[at].text.is_empty() {
+        return Failure::err(MPI_ERR_OTHER, format!("error {number} still has its string"));
+    }
     added.all.remove(at);
     Ok(())
 }
@@ -270,6 +273,8 @@ mod tests {
         assert_eq!(string(code).unwrap(), "mine");
         assert!(remove(class, true).is_err(), "it has a code");
         assert!(remove(class, false).is_err(), "it is no code");
+        assert!(remove(code, false).is_err(), "it has a string");
+        set_string(code, String::new()).unwrap();
         remove(code, false).unwrap();
         remove(class, true).unwrap();
         assert_eq!(class_of_code(code), None);

@@ -52,14 +52,14 @@ impl Status {
         }
     }
 
-    /// Stores a whole status, MPI_ERROR excepted.
+    /// Stores a whole status, MPI_ERROR too: the empty status has MPI_SUCCESS in it (MPI 5.0 §3.7.3).
     ///
     /// # Safety
     /// As `store`.
     pub unsafe fn store_status(at: *mut Status, from: &Status) {
         if !at.is_null() {
             // SAFETY: the caller's promise.
-            unsafe { *at = Status { error: (*at).error, ..*from } };
+            unsafe { *at = *from };
         }
     }
 }

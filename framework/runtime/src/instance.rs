@@ -12,8 +12,8 @@
 //! 8. MPI_COMM_SELF and MPI_COMM_WORLD. No message is sent: a start costs one round trip.
 //!
 //! **End**: what is queued is sent (`flush`), communicators are closed, then PML, BTLs and collectives
-//! finalized, the keeper told. Components are never unloaded. An instance that is dropped without
-//! `finalize` closes its components without waiting for anybody.
+//! finalized, the keeper told. Components are never unloaded. A start that fails half-way closes what
+//! was open. An instance that nobody finalizes stays (world and instance hold each other).
 //!
 //! **fork.** The child of a rank owns nothing: `finalize` and drop do nothing in another process than the
 //! one that started the instance.
@@ -378,9 +378,14 @@ impl Instance {
     pub fn max_tag(&self) -> i32 {
         self.pml().map_or(32767, |pml| pml.max_tag)
     }
-    /// Software performance counters of this rank, by number; empty if they are off.
+    /// Software performance counters of this rank, by number; empty if they are off. Those that
+    /// `mpi_spc_attach` does not name, if it names any, are 0.
     pub fn counters(&self) -> Vec<u64> {
-        self.threads.counters()
+        let mut counters = self.threads.counters();
+        for (n, _) in counters.iter_mut().zip(&self.params.spc_attach).filter(|(_, attached)| !**attached) {
+            *n = 0;
+        }
+        counters
     }
     /// Opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {

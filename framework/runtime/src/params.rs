@@ -2,6 +2,7 @@
 
 use crate::accept::Accepted;
 use crate::error::{Error, ErrorKind};
+use crate::spc;
 use oxmpi_mca::ParamValue;
 use oxmpi_mca_params::{Declaration, Kind, ParamError, Resolved, Resolver, Scope, Value};
 use std::path::PathBuf;
@@ -19,7 +20,8 @@ pub(crate) struct HostParams {
     pub spins: u32,
     pub yields: u32,
     pub spc_dump: bool,
-    pub spc_attach: Vec<String>,
+    /// Which counters are shown; empty if none was named.
+    pub spc_attach: Vec<bool>,
     pub component_path: Vec<PathBuf>,
     pub show_load_errors: ShowLoadErrors,
 }
@@ -84,13 +86,13 @@ pub(crate) fn host_params(resolver: &mut Resolver) -> Result<HostParams, Error> 
         resolver.declare(declaration)?;
     }
     let spc_attach = match resolver.get("mpi_spc_attach").map(|r| &r.value) {
-        Some(Value::List { items, .. }) => items.clone(),
+        Some(Value::List { items, .. }) if !items.is_empty() => spc::attached(items).map_err(|name| {
+            let message =
+                format!("parameter mpi_spc_attach: there is no software performance counter {name:?}");
+            Error::new(ErrorKind::Other, message)
+        })?,
         _ => Vec::new(),
     };
-    if let Err(name) = crate::spc::attached(&spc_attach) {
-        let message = format!("parameter mpi_spc_attach: there is no software performance counter {name:?}");
-        return Err(Error::new(ErrorKind::Other, message));
-    }
     let path = text(resolver, "mca_base_component_path");
     Ok(HostParams {
         num_cris: number(resolver, "runtime_num_cris").max(1),
@@ -151,7 +153,7 @@ mod tests {
         let p = host_params(&mut resolver).expect("good values");
         assert_eq!(p.component_path, [PathBuf::from("/a"), PathBuf::from("/b")]);
         assert!(p.yield_when_idle && !p.spc_dump && p.num_cris == 1);
-        assert_eq!(p.spc_attach, ["send", "recv"]);
+        assert_eq!(p.spc_attach.iter().filter(|a| **a).count(), 2);
         for (name, bad) in [("runtime_num_cris", "0"), ("mpi_spc_attach", "nothing"), ("mpi_spin_count", "x")]
         {
             let e = host_params(&mut Resolver::new().with([(name, bad)])).expect_err(name);

@@ -390,3 +390,94 @@ fn an_oversubscribed_job() {
         },
     );
 }
+
+/// Counters are off unless asked for, and count the program's calls, not the library's.
+#[test]
+fn performance_counters() {
+    use oxmpi_runtime::spc::Counter;
+    job(
+        2,
+        || config(Form::Loaded, Level::Single, &[]),
+        |instance| {
+            assert!(instance.counters().is_empty());
+        },
+    );
+    for (attach, others) in [("send,recv", 0), ("all", 5)] {
+        job(
+            2,
+            || config(Form::Loaded, Level::Single, &[("mpi_spc_attach", attach)]),
+            |instance| {
+                let byte = Basic::new(Base::BYTE, 1);
+                let c = instance.world();
+                for i in 0..5 {
+                    ring(&c, 1, byte.desc(), i, mode::STANDARD);
+                }
+                barrier(&c);
+                drop(c.split(instance.main_thread(), Some(0), 0).expect("split"));
+                let n = instance.counters();
+                let count = |c: Counter| n[c as usize];
+                assert_eq!((count(Counter::Send), count(Counter::Recv)), (5, 0));
+                assert_eq!(count(Counter::Irecv), others);
+            },
+        );
+    }
+}
+
+/// The child of a fork owns nothing: it may drop and finalize as it likes.
+#[test]
+fn a_forked_child_tears_nothing_down() {
+    job(
+        2,
+        || config(Form::Loaded, Level::Single, &[]),
+        |instance| {
+            let byte = Basic::new(Base::BYTE, 1);
+            let c = instance.world();
+            let dup = c.dup(instance.main_thread(), None).expect("dup");
+            // SAFETY: the child makes no call but those under test and `_exit`.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let done = instance.finalize().is_ok();
+                drop(dup);
+                // SAFETY: ends the child without its parent's destructors.
+                unsafe { libc::_exit(if done { 0 } else { 1 }) }
+            }
+            let mut status = 0;
+            // SAFETY: waits for our own child.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            assert_eq!(status, 0);
+            for comm in [&c, &dup] {
+                ring(comm, 300, byte.desc(), 1, mode::STANDARD);
+            }
+        },
+    );
+}
+
+/// Three starts, one after the other, in one process.
+#[test]
+fn start_and_end_again() {
+    for form in FORMS {
+        for _ in 0..3 {
+            job(
+                2,
+                || config(form, Level::Single, &[]),
+                |instance| {
+                    ring(&instance.world(), 2, Basic::new(Base::BYTE, 1).desc(), 1, mode::STANDARD);
+                },
+            );
+        }
+    }
+}
+
+/// What a rank holds is given back: the instance goes when its last handle does.
+#[test]
+fn an_instance_goes() {
+    let instance = common::alone(config(Form::Loaded, Level::Single, &[])).expect("a start");
+    let dup = instance.world().dup(instance.main_thread(), None).expect("dup");
+    let weak = Arc::downgrade(&instance);
+    instance.finalize().expect("an end");
+    instance.finalize().expect("nothing the second time");
+    drop(instance);
+    assert!(weak.upgrade().is_some(), "a communicator still holds it");
+    drop(dup);
+    assert!(weak.upgrade().is_none());
+}

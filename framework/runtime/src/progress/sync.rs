@@ -154,7 +154,9 @@ impl SyncObject {
     }
 }
 
-/// The threads that wait, and which of them runs progress.
+/// The threads that wait, and which of them runs progress. On cache lines of its own: its neighbours in
+/// the instance are read on every message.
+#[repr(align(128))]
 pub struct Waiters {
     list: Mutex<List>,
     /// 1 while somebody waits: a hint that costs no lock.

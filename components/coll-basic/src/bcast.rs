@@ -84,7 +84,8 @@ fn chain(call: &Call<'_>, total: u64, pieces: u64) -> Result {
     let data = scratch.as_ref().map_or(buf, |s| s.at(0));
     let at = |offset: u64| data.wrapping_add(offset as usize);
 
-    // The receive of the next piece is always posted before this one is waited for.
+    // The receive of the next piece is always posted before this one is waited for. Of sends two are
+    // pending; a third waits for the first.
     let mut arriving = [0; 2].map(|_| Pending::<1>::new(call));
     let mut leaving = [0; 2].map(|_| Pending::<1>::new(call));
     if !first {
@@ -106,7 +107,6 @@ fn chain(call: &Call<'_>, total: u64, pieces: u64) -> Result {
             arriving[turn].wait()?;
         }
         if !last {
-            leaving[turn].wait()?;
             leaving[turn].send(out_bytes(at(offset), len), behind, tag::BCAST)?;
         }
         if !first && packed {

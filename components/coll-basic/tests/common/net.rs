@@ -1,6 +1,7 @@
 //! Point-to-point between threads: one lock, a list of posted receives and one of unexpected messages
-//! per rank. Data is read from the sender's buffer when the message is matched, as a rendezvous does,
-//! unless sends are eager.
+//! per rank. Unless sends are eager, a matched message is in flight until somebody who waits lands it,
+//! in any order, and only then its data is read from the sender's buffer: as large messages do, one
+//! may arrive before another that was sent earlier.
 
 use core::ffi::c_void;
 use oxmpi_coll::{CollComm, CollServices, FIRST_TAG};
@@ -21,6 +22,9 @@ pub struct Net {
 struct State {
     ranks: Vec<Mail>,
     requests: Vec<Request>,
+    /// Matched pairs of a send and a receive.
+    flying: Vec<(usize, usize)>,
+    landed: usize,
 }
 
 #[derive(Default)]
@@ -83,7 +87,12 @@ impl Net {
     pub fn new(n: u32, synchronous: bool) -> Net {
         Net {
             synchronous,
-            state: Mutex::new(State { ranks: (0..n).map(|_| Mail::default()).collect(), requests: vec![] }),
+            state: Mutex::new(State {
+                ranks: (0..n).map(|_| Mail::default()).collect(),
+                requests: vec![],
+                flying: vec![],
+                landed: 0,
+            }),
             woken: (0..n).map(|_| Condvar::new()).collect(),
         }
     }
@@ -148,6 +157,14 @@ impl Net {
     }
 
     fn deliver(&self, state: &mut State, message: usize, receive: usize) {
+        if self.synchronous {
+            state.flying.push((message, receive));
+        } else {
+            self.land(state, message, receive);
+        }
+    }
+
+    fn land(&self, state: &mut State, message: usize, receive: usize) {
         let bytes = state.requests[message].data.read();
         let (from, to) = (state.requests[message].owner, state.requests[receive].owner);
         let room = state.requests[receive].data.len();
@@ -162,6 +179,14 @@ impl Net {
     fn wait(&self, me: u32, id: usize) {
         let mut state = self.state.lock().unwrap();
         while !state.requests[id].done {
+            if !state.flying.is_empty() {
+                state.landed += 1;
+                let any = state.landed * 7919 % state.flying.len();
+                let (message, receive) = state.flying.swap_remove(any);
+                self.land(&mut state, message, receive);
+                continue;
+            }
+            // Whoever matched ours waits for its own side of it, and lands it.
             let (next, time) = self.woken[me as usize].wait_timeout(state, Duration::from_secs(60)).unwrap();
             state = next;
             if time.timed_out() {

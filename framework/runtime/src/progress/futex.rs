@@ -71,3 +71,44 @@ pub unsafe fn wait_both(
 pub fn nap(d: Duration) {
     std::thread::sleep(d);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+    use std::time::Instant;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn either_word_wakes() {
+        let (shared, private) = (AtomicU32::new(1), AtomicU32::new(1));
+        // SAFETY: the word lives to the end of the test.
+        let sleep = |e: u32, timeout| unsafe { wait_both(shared.as_ptr(), e, &private, 1, timeout) };
+        if !sleep(0, LONG) {
+            eprintln!("this kernel cannot wait for two words; the blind way is used on it");
+            return;
+        }
+        let before = Instant::now();
+        assert!(sleep(1, Duration::from_millis(20)), "time is up");
+        assert!(before.elapsed() >= Duration::from_millis(20));
+        for word in [&private, &shared] {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while word.load(Ordering::Acquire) == 1 {
+                        assert!(sleep(1, LONG));
+                    }
+                });
+                std::thread::sleep(Duration::from_millis(20));
+                word.store(2, Ordering::Release);
+                if std::ptr::eq(word, &private) {
+                    wake_private(word);
+                } else {
+                    let _ = futex::wake(word, futex::Flags::empty(), 1);
+                }
+            });
+            word.store(1, Ordering::Release);
+        }
+        assert!(before.elapsed() < LONG, "nobody slept until the time was up");
+    }
+}

@@ -78,19 +78,17 @@ fn messages_before_the_answer_keep_their_order_with_those_after() {
 }
 
 #[test]
-fn after_the_answer_a_small_blocking_send_needs_no_prefix() {
+fn an_index_is_told_once_and_then_used() {
     let w = World::new(Setup::default());
     let c = pair(&w, [1, 2]);
-    let bytes_of_first = {
-        w.send(c[0], &[1], 1, 0, mode::STANDARD).unwrap();
-        w.settle();
-        w.sent()
-    };
-    // The answer is one message.
-    assert_eq!(bytes_of_first, 2);
-    w.send(c[0], &[2], 1, 0, mode::STANDARD).unwrap();
+    for i in 0..3 {
+        w.send(c[0], &[i], 1, 0, mode::STANDARD).unwrap();
+    }
     w.settle();
-    assert_eq!(w.sent(), 3, "a second answer was sent");
+    assert_eq!(w.sent(), 4, "three messages, one answer");
+    w.send(c[0], &[3], 1, 0, mode::STANDARD).unwrap();
+    w.settle();
+    assert_eq!(w.sent(), 5, "the index is known, and was told again");
 }
 
 #[test]

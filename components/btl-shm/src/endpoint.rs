@@ -21,8 +21,8 @@ use oxmpi_btl::Message;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::Ordering;
 
-/// The sender's end of a ring.
-#[repr(align(64))]
+/// The sender's end of a ring. What a message needs is in the first line.
+#[repr(C, align(64))]
 pub struct Lane {
     producer: Producer<Mapped>,
     /// The notification word that says the receiver needs nothing more; no such word for a lane
@@ -79,61 +79,73 @@ impl LaneCell {
     }
 }
 
-/// Copies up to 32 bytes without a call; longer ones with one.
-///
-/// # Safety
-/// As `copy_nonoverlapping`.
-#[inline(always)]
-unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
-    // Two moves that may overlap cover every length between one and two words. Larger messages go to
-    // the C library, which picks its instructions by processor; stores that bypass the cache would
-    // belong here, too.
-    macro_rules! ends {
-        ($word:ty) => {{
-            let last = len - size_of::<$word>();
-            // SAFETY: both moves lie within `len` bytes; the words are unaligned.
-            unsafe {
-                let (a, b) =
-                    (src.cast::<$word>().read_unaligned(), src.add(last).cast::<$word>().read_unaligned());
-                dst.cast::<$word>().write_unaligned(a);
-                dst.add(last).cast::<$word>().write_unaligned(b);
-            }
-        }};
-    }
-    match len {
-        0 => {}
-        8..=16 => ends!(u64),
-        17..=32 => ends!(u128),
-        4..=7 => ends!(u32),
-        2..=3 => ends!(u16),
-        // SAFETY: the caller's promise.
-        1 => unsafe { *dst = *src },
-        // SAFETY: the caller's promise.
-        _ => unsafe { core::ptr::copy_nonoverlapping(src, dst, len) },
-    }
+/// Two moves of a word that may overlap cover every length from one word to two.
+macro_rules! move_ends {
+    ($word:ty, $src:expr, $dst:expr, $len:expr) => {{
+        let last = $len - size_of::<$word>();
+        move_word!($word, $src, $dst, 0);
+        move_word!($word, $src, $dst, last);
+    }};
 }
 
-/// Writes header and payload.
+macro_rules! move_word {
+    ($word:ty, $src:expr, $dst:expr, $at:expr) => {{
+        let (src, dst, at): (*const u8, *mut u8, usize) = ($src, $dst, $at);
+        // SAFETY: the word lies within the bytes for which the caller vouches; words are unaligned.
+        unsafe { dst.add(at).cast::<$word>().write_unaligned(src.add(at).cast::<$word>().read_unaligned()) }
+    }};
+}
+
+/// Longest header and longest payload of the fast path.
+const SHORT: usize = 32;
+
+/// Copies up to [`SHORT`] bytes without a call, and in words of at most eight bytes: a header was just
+/// written in such words, and a wider load could not take it from the store buffer.
 ///
 /// # Safety
-/// `dst` must be writable for the message's length.
+/// As `copy_nonoverlapping`, with `len` at most `SHORT`.
 #[inline(always)]
-unsafe fn write(msg: &Message<'_>, dst: *mut u8) {
-    let desc = msg.desc();
-    let header = desc.hdr_len as usize;
-    // SAFETY: the descriptor is valid for the call, and `dst` has room for both parts.
-    unsafe {
-        copy(desc.hdr, dst, header);
-        match desc.pack {
-            None => copy(desc.payload, dst.add(header), desc.len as usize),
-            Some(pack) => pack(desc.pack_ctx, 0, dst.add(header), desc.len),
+unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
+    if len > 16 {
+        move_word!(u64, src, dst, 0);
+        move_word!(u64, src, dst, 8);
+        if len > 24 {
+            move_word!(u64, src, dst, 16);
+        }
+        move_word!(u64, src, dst, len - 8);
+    } else if len >= 8 {
+        move_ends!(u64, src, dst, len);
+    } else if len >= 4 {
+        move_ends!(u32, src, dst, len);
+    } else if len > 0 {
+        // SAFETY: the first, the middle and the last of one to three bytes.
+        unsafe {
+            let (first, middle, last) = (*src, *src.add(len / 2), *src.add(len - 1));
+            *dst = first;
+            *dst.add(len / 2) = middle;
+            *dst.add(len - 1) = last;
         }
     }
 }
 
+/// Writes header and payload of any size.
+///
+/// # Safety
+/// `dst` must be writable for the message's length.
+unsafe fn write(msg: &Message<'_>, dst: *mut u8) {
+    let header = msg.header();
+    // The C library picks its instructions by processor; for payload that will not be read soon, stores
+    // that bypass the cache would belong here.
+    // SAFETY: `dst` has room for both parts.
+    unsafe {
+        core::ptr::copy_nonoverlapping(header.as_ptr(), dst, header.len());
+        msg.write_payload(dst.add(header.len()));
+    }
+}
+
 impl Shm {
-    /// The verb. One cache line for a message of up to 56 bytes, no read-modify-write to a receiver
-    /// that watches the ring.
+    /// The verb. The fast path is a short message into a ring with room: no call, no read-modify-write,
+    /// and one cache line to the receiver if header and payload have up to 56 bytes.
     #[inline(always)]
     pub(crate) fn send_on(&self, endpoint: &Endpoint, ctx: u32, msg: &Message<'_>) -> Status {
         if ctx >= self.contexts() {
@@ -141,6 +153,28 @@ impl Shm {
         }
         // SAFETY: the module has a lane per peer and context, and this is a verb of that context.
         let lane = unsafe { (*endpoint.lanes.add(ctx as usize)).get() };
+        let desc = msg.desc();
+        let (header, payload) = (desc.hdr_len as usize, desc.len as usize);
+        let size = slot((header + payload) as u64);
+        // What is that short is less than max_send_size, whose least value params.rs sets.
+        let short = header <= SHORT && payload <= SHORT && desc.pack.is_none();
+        if !short || !lane.producer.has_room(size) {
+            return self.send_any(lane, ctx, msg);
+        }
+        let at = lane.producer.mem().payload(lane.producer.tail());
+        // SAFETY: the descriptor is valid for the call; there is room for `size` bytes at the tail, of
+        // which header and payload are behind the control word.
+        unsafe {
+            copy_short(desc.hdr, at, header);
+            copy_short(desc.payload, at.add(header), payload);
+        }
+        lane.producer.publish(size, Control::message((header + payload) as u64, msg.tag()));
+        self.published(lane)
+    }
+
+    /// Messages that are longer, packed, or meet a ring without room.
+    #[inline(never)]
+    fn send_any(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>) -> Status {
         let len = msg.total_len() as u64;
         let size = slot(len);
         if !lane.producer.has_room(size) || len > self.max_send_size() {
@@ -152,21 +186,28 @@ impl Shm {
         // SAFETY: room for `size` bytes at the tail, of which `len` are behind the control word.
         unsafe { write(msg, lane.producer.mem().payload(lane.producer.tail())) };
         lane.producer.publish(size, Control::message(len, msg.tag()));
+        self.published(lane)
+    }
+
+    /// What follows the publishing of a message.
+    #[inline(always)]
+    fn published(&self, lane: &Lane) -> Status {
         light_barrier();
         // SYNC POINT with `doorbell::unwatch` and `arm`.
-        if lane.producer.mem().notification().load(Ordering::Relaxed) != lane.quiet {
-            self.tell(lane);
+        if lane.producer.mem().notification().load(Ordering::Relaxed) == lane.quiet {
+            return Status::OK;
         }
-        Status::OK
+        self.tell(lane)
     }
 
     /// Tells a receiver that does not watch the ring.
     #[cold]
     #[inline(never)]
-    fn tell(&self, lane: &Lane) {
+    fn tell(&self, lane: &Lane) -> Status {
         if doorbell::notify(lane.producer.mem().notification(), &lane.inbox, self.local_rank()) {
             sys::wake(core::ptr::from_ref(lane.inbox.bell()).cast());
         }
+        Status::OK
     }
 
     /// Everything that can stand between a message and its place in the ring. OK: go on.
@@ -263,15 +304,15 @@ impl Shm {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::copy;
+    use super::{SHORT, copy_short};
 
     #[test]
     fn copies_exactly_what_it_is_told() {
         let src: Vec<u8> = (1..=200).collect();
-        for len in 0..=160 {
+        for len in 0..=SHORT {
             let mut dst = vec![0u8; 200];
             // SAFETY: both have more than `len` bytes.
-            unsafe { copy(src.as_ptr(), dst.as_mut_ptr(), len) };
+            unsafe { copy_short(src.as_ptr(), dst.as_mut_ptr(), len) };
             assert_eq!(dst[..len], src[..len]);
             assert!(dst[len..].iter().all(|&b| b == 0), "{len}");
         }

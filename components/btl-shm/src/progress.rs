@@ -34,8 +34,8 @@ const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
 const TURNS_BETWEEN: u64 = 4096;
 
-/// The receiver's end of a ring.
-#[repr(align(64))]
+/// The receiver's end of a ring. What a message needs is in the first line.
+#[repr(C, align(64))]
 pub struct Incoming {
     ring: Consumer<Mapped>,
     /// Job rank and local rank of the sender.
@@ -52,14 +52,14 @@ pub struct Incoming {
     _mapping: Mapping,
 }
 
-/// The receiving end of one context.
-#[repr(align(64))]
+/// The receiving end of one context. What an idle turn needs is in the first line.
+#[repr(C, align(64))]
 pub struct Receiver {
-    count: Cell<usize>,
+    count: Cell<u32>,
+    ctx: u32,
+    turn: Cell<u64>,
     watched: [Cell<*const Incoming>; MAX_WATCHED],
     inbox: Inbox,
-    turn: Cell<u64>,
-    ctx: u32,
     /// At most this many are watched.
     places: usize,
     armed: Cell<bool>,
@@ -91,7 +91,7 @@ impl Receiver {
     #[inline(always)]
     fn watched(&self) -> impl Iterator<Item = &Incoming> + Clone {
         // SAFETY: the first `count` pointers are to boxes in `rings`, which stay.
-        self.watched[..self.count.get()].iter().map(|p| unsafe { &*p.get() })
+        self.watched.iter().take(self.count.get() as usize).map(|p| unsafe { &*p.get() })
     }
 
     fn watched_rings(&self) -> impl Iterator<Item = &Consumer<Mapped>> + Clone {
@@ -101,9 +101,9 @@ impl Receiver {
     /// Stops watching a ring whatever may come in it. (A turn that is going over the watched rings may
     /// then look at one of them twice.)
     fn forget(&self, incoming: &Incoming) {
-        let last = self.count.get().wrapping_sub(1);
         if let Some(place) = self.watched().position(|i| core::ptr::eq(i, incoming)) {
-            self.watched[place].set(self.watched[last].get());
+            let last = self.count.get() - 1;
+            self.watched[place].set(self.watched[last as usize].get());
             self.count.set(last);
             incoming.watched.set(false);
         }
@@ -253,8 +253,8 @@ impl Shm {
             return;
         }
         let count = receiver.count.get();
-        if count < receiver.places {
-            receiver.watched[count].set(incoming);
+        if (count as usize) < receiver.places {
+            receiver.watched[count as usize].set(incoming);
             receiver.count.set(count + 1);
             self.watch(incoming);
             return;

@@ -108,8 +108,9 @@ impl RingMem for Mapped {
     #[inline(always)]
     fn control(&self, position: u64) -> &AtomicU64 {
         debug_assert!(position.is_multiple_of(GRANULE));
-        // SAFETY: within the data area and aligned, since positions are multiples of a granule.
-        unsafe { &*self.at(position & !(GRANULE - 1)).cast() }
+        // SAFETY: within the data area; aligned, since positions are multiples of a granule: both ends
+        // start at one and move by message sizes.
+        unsafe { &*self.at(position).cast() }
     }
     #[inline(always)]
     fn head(&self) -> &AtomicU64 {
@@ -121,6 +122,13 @@ impl RingMem for Mapped {
         // SAFETY: aligned, in the ring's first page.
         unsafe { &*self.word(ring::NOTIFY).cast() }
     }
+}
+
+/// Bytes from `position` to the end of the ring. (A mask, because a division costs more than all the
+/// rest of a message.)
+#[inline(always)]
+fn room_in_lap(mem: &impl RingMem, position: u64) -> u64 {
+    mem.size() - (position & (mem.size() - 1))
 }
 
 /// What the slow path of a sender found.
@@ -163,7 +171,7 @@ impl<M: RingMem> Producer<M> {
                 return Some(Producer { mem, tail, limit: 0, cleared: 0 });
             }
             let size = Control(word).size();
-            if size > mem.size() - tail % mem.size() || tail + size - head > mem.size() - GRANULE {
+            if size > room_in_lap(&mem, tail) || tail + size - head > mem.size() - GRANULE {
                 return None;
             }
             tail += size;
@@ -197,7 +205,7 @@ impl<M: RingMem> Producer<M> {
         }
         let free_until = head + self.mem.size() - BEHIND;
         for _ in 0..2 {
-            let end_of_lap = (self.tail / self.mem.size() + 1) * self.mem.size();
+            let end_of_lap = self.tail + room_in_lap(&self.mem, self.tail);
             self.limit = free_until.min(end_of_lap);
             if self.has_room(size) {
                 return Room::Free;
@@ -287,7 +295,7 @@ impl<M: RingMem> Consumer<M> {
             }
             let control = Control(word);
             let size = control.size();
-            let room = self.mem.size() - at % self.mem.size();
+            let room = room_in_lap(&self.mem, at);
             if control.kind() == MESSAGE as u64 && size <= room {
                 return Look::Message { at, len: control.len(), tag: control.tag(), size };
             }

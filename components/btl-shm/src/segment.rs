@@ -190,9 +190,11 @@ impl Segment {
 
 /// One inbox in the header area.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub struct Inbox {
-    bell: *const AtomicU32,
+    // First, for the sake of a receiver's first line.
     summary: *const AtomicU64,
+    bell: *const AtomicU32,
     ready: *const AtomicU64,
     words: usize,
 }

@@ -2,10 +2,8 @@
 //! commutative and a user's non-commutative one on types with and without holes; n = 1 to 17, all
 //! roots, in place or not, small and split operands.
 
-mod common;
-
-use common::data::{Buffer, Random, predefined};
-use common::{Args, Params, Rank, job};
+use crate::common::data::{Buffer, Random, predefined};
+use crate::common::{Args, Params, Rank, job};
 use core::ffi::c_void;
 use oxmpi_coll::IN_PLACE;
 use oxmpi_datatype::build::{self, Part};

@@ -3,10 +3,8 @@
 //! that wait for their receives and sends that do not, with the default limits between algorithms
 //! and with limits that choose the ones for large messages.
 
-mod common;
-
-use common::data::{Buffer, Random, layouts, predefined};
-use common::{Args, Params, Rank, job};
+use crate::common::data::{Buffer, Random, layouts, predefined};
+use crate::common::{Args, Params, Rank, job};
 use oxmpi_coll::IN_PLACE;
 use oxmpi_datatype::{Base, TypeRef};
 use oxmpi_mca::Status;

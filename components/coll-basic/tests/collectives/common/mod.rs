@@ -1,7 +1,6 @@
 //! Ranks as threads, joined by point-to-point that checks more than a network would: a message must
 //! have exactly the size of its receive, and nothing may be left over.
 
-#[allow(dead_code, reason = "each test file uses its part")]
 pub mod data;
 pub mod net;
 
@@ -21,7 +20,18 @@ pub type Params = &'static [(&'static str, &'static str)];
 /// Runs `rank_main` as ranks 0..n of one communicator. `synchronous`: no send completes before its
 /// receive is there.
 pub fn job(n: u32, synchronous: bool, params: Params, rank_main: impl Fn(&Rank) + Sync) {
-    let net = Net::new(n, synchronous);
+    dying_job(n, synchronous, params, usize::MAX, rank_main);
+}
+
+/// As [`job`]; after so many operations the net is dead.
+pub fn dying_job(
+    n: u32,
+    synchronous: bool,
+    params: Params,
+    dies_after: usize,
+    rank_main: impl Fn(&Rank) + Sync,
+) {
+    let net = Net::new(n, synchronous, dies_after);
     std::thread::scope(|scope| {
         for rank in 0..n {
             let (net, rank_main) = (&net, &rank_main);
@@ -38,7 +48,7 @@ pub struct Rank<'a> {
     pub n: u32,
     comm: CollComm,
     offer: CollOffer,
-    _net: &'a Net,
+    net: &'a Net,
 }
 
 /// What a collective is called with; the buffers of a call that does not use them are null.
@@ -73,10 +83,15 @@ impl Rank<'_> {
         let mut offer = CollOffer { priority: -1, reserved: 0, module: null_mut(), table: null() };
         assert_eq!((module.comm_query)(module.state, &comm, &mut offer), Status::OK);
         assert_eq!(offer.priority, 10);
-        let rank = Rank { rank, n, comm, offer, _net: net };
+        let rank = Rank { rank, n, comm, offer, net };
         main(&rank);
         (module.comm_free)(module.state, rank.offer.module);
         (module.finalize)(module.state);
+    }
+
+    /// Whether an operation of this rank failed.
+    pub fn was_told(&self) -> bool {
+        self.net.told(self.rank)
     }
 
     pub fn call(&self, which: impl Fn(&CollTable) -> Option<CollFn>, args: Args<'_>) -> Status {

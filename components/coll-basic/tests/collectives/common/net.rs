@@ -13,8 +13,13 @@ use std::time::Duration;
 pub static SERVICES: CollServices =
     CollServices { size: size_of::<CollServices>() as u32, reserved: 0, send, recv, isend, irecv, wait_all };
 
+/// How long a message may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 pub struct Net {
     synchronous: bool,
+    /// After so many operations no message arrives any more, and everything fails.
+    dies_after: usize,
     state: Mutex<State>,
     woken: Vec<Condvar>,
 }
@@ -25,6 +30,9 @@ struct State {
     /// Matched pairs of a send and a receive.
     flying: Vec<(usize, usize)>,
     landed: usize,
+    operations: usize,
+    /// Ranks that were told that the net is dead.
+    told: Vec<bool>,
 }
 
 #[derive(Default)]
@@ -84,14 +92,17 @@ impl Data {
 }
 
 impl Net {
-    pub fn new(n: u32, synchronous: bool) -> Net {
+    pub fn new(n: u32, synchronous: bool, dies_after: usize) -> Net {
         Net {
             synchronous,
+            dies_after,
             state: Mutex::new(State {
                 ranks: (0..n).map(|_| Mail::default()).collect(),
                 requests: vec![],
                 flying: vec![],
                 landed: 0,
+                operations: 0,
+                told: vec![false; n as usize],
             }),
             woken: (0..n).map(|_| Condvar::new()).collect(),
         }
@@ -100,10 +111,15 @@ impl Net {
     /// Nothing posted, nothing on its way, every request waited for.
     pub fn assert_empty(&self) {
         let state = self.state.lock().unwrap();
-        for (rank, mail) in state.ranks.iter().enumerate() {
+        for (rank, mail) in state.ranks.iter().enumerate().filter(|_| !state.is_dead(self)) {
             assert!(mail.posted.is_empty() && mail.unexpected.is_empty(), "left over at rank {rank}");
         }
         assert!(state.requests.iter().all(|r| r.waited), "a request was never waited for");
+    }
+
+    /// Whether this rank was told that the net is dead.
+    pub fn told(&self, rank: u32) -> bool {
+        self.state.lock().unwrap().told[rank as usize]
     }
 
     fn start_send(
@@ -114,11 +130,12 @@ impl Net {
         dtype: *const TypeDesc,
         to: u32,
         tag: i32,
-    ) -> usize {
+    ) -> Result<usize, Status> {
         assert!(tag <= FIRST_TAG && (to as usize) < self.woken.len() && to != me);
         let user = Data::User(buf as usize, count, dtype as usize);
         let data = if self.synchronous { user } else { Data::Copied(user.read()) };
         let mut state = self.state.lock().unwrap();
+        self.count(&mut state, me)?;
         let done = !self.synchronous;
         let id = state.add(Request { owner: me, peer: to, tag, data, done, waited: false });
         let posted = &state.ranks[to as usize].posted;
@@ -129,7 +146,7 @@ impl Net {
             }
             None => state.ranks[to as usize].unexpected.push(id),
         }
-        id
+        Ok(id)
     }
 
     fn start_recv(
@@ -140,10 +157,11 @@ impl Net {
         dtype: *const TypeDesc,
         from: u32,
         tag: i32,
-    ) -> usize {
+    ) -> Result<usize, Status> {
         assert!(tag <= FIRST_TAG && (from as usize) < self.woken.len() && from != me);
         let data = Data::User(buf as usize, count, dtype as usize);
         let mut state = self.state.lock().unwrap();
+        self.count(&mut state, me)?;
         let id = state.add(Request { owner: me, peer: from, tag, data, done: false, waited: false });
         let here = &state.ranks[me as usize].unexpected;
         match here.iter().position(|s| state.requests[*s].owner == from && state.requests[*s].tag == tag) {
@@ -153,7 +171,18 @@ impl Net {
             }
             None => state.ranks[me as usize].posted.push(id),
         }
-        id
+        Ok(id)
+    }
+
+    /// Counts an operation, which may be one too many.
+    fn count(&self, state: &mut State, me: u32) -> Result<(), Status> {
+        state.operations += 1;
+        if !state.is_dead(self) {
+            return Ok(());
+        }
+        state.told[me as usize] = true;
+        self.woken.iter().for_each(Condvar::notify_all);
+        Err(Status::PEER_FAILED)
     }
 
     fn deliver(&self, state: &mut State, message: usize, receive: usize) {
@@ -176,9 +205,9 @@ impl Net {
         }
     }
 
-    fn wait(&self, me: u32, id: usize) {
+    fn wait(&self, me: u32, id: usize) -> Status {
         let mut state = self.state.lock().unwrap();
-        while !state.requests[id].done {
+        while !state.requests[id].done && !state.is_dead(self) {
             if !state.flying.is_empty() {
                 state.landed += 1;
                 let any = state.landed * 7919 % state.flying.len();
@@ -187,17 +216,26 @@ impl Net {
                 continue;
             }
             // Whoever matched ours waits for its own side of it, and lands it.
-            let (next, time) = self.woken[me as usize].wait_timeout(state, Duration::from_secs(60)).unwrap();
+            let (next, time) = self.woken[me as usize].wait_timeout(state, PATIENCE).unwrap();
             state = next;
             if time.timed_out() {
                 state.report(me, id);
             }
         }
         assert!(!std::mem::replace(&mut state.requests[id].waited, true), "waited for twice");
+        if state.requests[id].done {
+            return Status::OK;
+        }
+        state.told[me as usize] = true;
+        Status::PEER_FAILED
     }
 }
 
 impl State {
+    fn is_dead(&self, net: &Net) -> bool {
+        self.operations > net.dies_after
+    }
+
     fn add(&mut self, request: Request) -> usize {
         self.requests.push(request);
         self.requests.len() - 1
@@ -236,8 +274,7 @@ extern "C" fn send(
     tag: i32,
 ) -> Status {
     let (net, me) = net(comm);
-    net.wait(me, net.start_send(me, buf, count, dtype, to, tag));
-    Status::OK
+    net.start_send(me, buf, count, dtype, to, tag).map_or_else(|e| e, |id| net.wait(me, id))
 }
 
 extern "C" fn recv(
@@ -250,10 +287,10 @@ extern "C" fn recv(
     status: *mut MsgStatus,
 ) -> Status {
     let (net, me) = net(comm);
-    net.wait(me, net.start_recv(me, buf, count, dtype, from, tag));
+    let done = net.start_recv(me, buf, count, dtype, from, tag).map_or_else(|e| e, |id| net.wait(me, id));
     // SAFETY: the component's out pointer.
-    unsafe { *status = MsgStatus { source: from as i32, tag, ..MsgStatus::EMPTY } };
-    Status::OK
+    unsafe { *status = MsgStatus { source: from as i32, tag, error: done, ..MsgStatus::EMPTY } };
+    done
 }
 
 extern "C" fn isend(
@@ -266,9 +303,7 @@ extern "C" fn isend(
     out: *mut *mut RequestHeader,
 ) -> Status {
     let (net, me) = net(comm);
-    // SAFETY: the component's out pointer.
-    unsafe { *out = handle(net.start_send(me, buf, count, dtype, to, tag)) };
-    Status::OK
+    hand_out(net.start_send(me, buf, count, dtype, to, tag), out)
 }
 
 extern "C" fn irecv(
@@ -281,16 +316,24 @@ extern "C" fn irecv(
     out: *mut *mut RequestHeader,
 ) -> Status {
     let (net, me) = net(comm);
-    // SAFETY: the component's out pointer.
-    unsafe { *out = handle(net.start_recv(me, buf, count, dtype, from, tag)) };
-    Status::OK
+    hand_out(net.start_recv(me, buf, count, dtype, from, tag), out)
+}
+
+fn hand_out(request: Result<usize, Status>, out: *mut *mut RequestHeader) -> Status {
+    match request {
+        Ok(id) => {
+            // SAFETY: the component's out pointer.
+            unsafe { *out = handle(id) };
+            Status::OK
+        }
+        Err(status) => status,
+    }
 }
 
 extern "C" fn wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {
     let (net, me) = net(comm);
     // SAFETY: the component's array.
-    for request in unsafe { std::slice::from_raw_parts(requests, n) } {
-        net.wait(me, request.addr() / 8 - 1);
-    }
-    Status::OK
+    let requests = unsafe { std::slice::from_raw_parts(requests, n) };
+    let all = requests.iter().map(|request| net.wait(me, request.addr() / 8 - 1));
+    all.fold(Status::OK, |first, next| if first.is_err() { first } else { next })
 }

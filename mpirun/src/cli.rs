@@ -106,7 +106,9 @@ impl Options {
             Some(text) => match text.to_str().and_then(|t| t.trim().parse::<u64>().ok()).filter(|&s| s > 0) {
                 Some(seconds) => Some(seconds),
                 None => {
-                    return Err(format!("MPIEXEC_TIMEOUT is {text:?}, which is no number of seconds above 0"));
+                    return Err(format!(
+                        "MPIEXEC_TIMEOUT is {text:?}, which is no number of seconds above 0"
+                    ));
                 }
             },
         };

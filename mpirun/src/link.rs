@@ -406,7 +406,7 @@ impl Channel {
         }
     }
 
-    pub fn next<M: Message>(&mut self) -> Result<Option<M>, Malformed> {
+    pub fn take<M: Message>(&mut self) -> Result<Option<M>, Malformed> {
         self.inbox.next()?.map(M::decode).transpose()
     }
 }

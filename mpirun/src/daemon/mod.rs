@@ -81,7 +81,7 @@ fn run() -> Result<(), String> {
 /// None: mpirun is gone before it said anything.
 fn await_launch(channel: &mut Channel) -> Result<Option<Box<Launch>>, String> {
     loop {
-        match channel.next::<ToNode>() {
+        match channel.take::<ToNode>() {
             Ok(Some(ToNode::Launch(launch))) => return Ok(Some(launch)),
             Ok(Some(_)) => return Err("mpirun's first word is not what to launch".into()),
             Ok(None) => {}
@@ -120,6 +120,8 @@ struct Daemon {
     /// Ranks whose connection is gone: when that becomes news.
     vanishing: Vec<(Instant, usize)>,
     phase: Phase,
+    /// mpirun has asked for the end: it must not wait for a reader who may never read again.
+    hurry: bool,
     finished: bool,
 }
 
@@ -168,6 +170,7 @@ impl Daemon {
             server_watched: true,
             vanishing: Vec::new(),
             phase: Phase::Running,
+            hurry: false,
             finished: false,
         })
     }
@@ -210,7 +213,7 @@ impl Daemon {
                 break;
             }
             self.watch_link();
-            let timeout = self.next_deadline().map(|at| until(at));
+            let timeout = self.next_deadline().map(until);
             ready.clear();
             let spare = rustix::buffer::spare_capacity(&mut ready);
             match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
@@ -244,7 +247,7 @@ impl Daemon {
         self.link.flush();
         let peer = self.link.receive();
         loop {
-            match self.link.next::<ToNode>() {
+            match self.link.take::<ToNode>() {
                 Ok(Some(message)) => self.obey(message),
                 Ok(None) => break,
                 Err(why) => {
@@ -288,7 +291,10 @@ impl Daemon {
                     rank.signal(number);
                 }
             }
-            ToNode::Terminate { grace_ms } => self.phase.ask(Duration::from_millis(grace_ms)),
+            ToNode::Terminate { grace_ms } => {
+                self.hurry = true;
+                self.phase.ask(Duration::from_millis(grace_ms));
+            }
         }
     }
 
@@ -451,14 +457,20 @@ impl Daemon {
         }
     }
 
-    /// Nothing is left below us: the rest of the output, and goodbye.
+    /// Nothing is left below us: the rest of the output, and goodbye. In a hurry the window is
+    /// no matter: what dead processes left in their pipes has a bound of its own.
     fn finish(&mut self) {
         self.hear_ranks();
         for local in 0..self.ranks.len() {
             for stream in Stream::ALL {
-                self.drain(local, stream);
-                if self.unwritten >= WINDOW && self.linked {
-                    return; // mpirun's next word lets us go on
+                if self.hurry {
+                    // As often as emptying the largest pipe takes; a stranger may go on writing.
+                    let _ = (0..64).all(|_| self.forward(local, stream));
+                } else {
+                    self.drain(local, stream);
+                    if self.unwritten >= WINDOW && self.linked {
+                        return; // mpirun's next word lets us go on
+                    }
                 }
                 // Whoever holds the other end now is nobody of this job.
                 if let Some(output) = self.ranks[local].outputs[stream.index()].take() {

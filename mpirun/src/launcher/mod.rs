@@ -172,16 +172,17 @@ impl Job {
             (is_ready(&fds[0]), !self.link_over && is_ready(&fds[1]), sinks)
         };
         let (signals, link, sinks) = ready;
+        // First: what is heard below is written, too, and would take the room that poll saw.
+        for (i, ready) in sinks.into_iter().enumerate() {
+            if ready {
+                self.write(i);
+            }
+        }
         if signals {
             self.take_signals();
         }
         if link {
             self.hear_daemon();
-        }
-        for (i, ready) in sinks.into_iter().enumerate() {
-            if ready {
-                self.write(i);
-            }
         }
     }
 
@@ -189,7 +190,7 @@ impl Job {
         self.link.flush();
         let peer = self.link.receive();
         loop {
-            match self.link.next::<FromNode>() {
+            match self.link.take::<FromNode>() {
                 Ok(Some(message)) => self.take(message),
                 Ok(None) => break,
                 Err(why) => {

@@ -2,12 +2,17 @@
 //!
 //! Standard output belongs to others, too (a shell, another program of a pipeline), so its open
 //! file must not be made non-blocking. Instead it is written only when `poll` says that it takes
-//! something, and no more at once than a pipe or a terminal takes then without waiting.
+//! something, and no more at once than a pipe or a terminal takes then without waiting. A pipe is
+//! asked not to wait in the write itself besides (RWF_NOWAIT): another writer may have been
+//! quicker.
 
 use crate::link::Stream;
 use rustix::fd::BorrowedFd;
+use rustix::fs::FileType;
 use rustix::io::Errno;
+use rustix::io::ReadWriteFlags;
 use std::collections::VecDeque;
+use std::io::IoSlice;
 
 /// What a pipe that is ready takes without waiting (PIPE_BUF on Linux).
 const PIPE_PIECE: usize = 4096;
@@ -18,6 +23,8 @@ const FILE_PIECE: usize = 256 << 10;
 pub struct Sink {
     fd: BorrowedFd<'static>,
     piece: usize,
+    /// A pipe whose writes can be asked not to wait.
+    no_wait: bool,
     terminal: bool,
     closed: bool,
     queue: VecDeque<Item>,
@@ -45,12 +52,11 @@ impl Sink {
             Stream::Out => rustix::stdio::stdout(),
             Stream::Err => rustix::stdio::stderr(),
         };
-        let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| {
-            rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile
-        });
+        let kind = rustix::fs::fstat(fd).map(|stat| FileType::from_raw_mode(stat.st_mode));
         Sink {
             fd,
-            piece: if is_file { FILE_PIECE } else { PIPE_PIECE },
+            piece: if kind == Ok(FileType::RegularFile) { FILE_PIECE } else { PIPE_PIECE },
+            no_wait: kind == Ok(FileType::Fifo),
             terminal: rustix::termios::isatty(fd),
             closed: false,
             queue: VecDeque::new(),
@@ -88,7 +94,12 @@ impl Sink {
         let Some(item) = self.queue.front_mut() else { return Ok(0) };
         let rest = &item.bytes[item.written..];
         let piece = &rest[..rest.len().min(self.piece)];
-        match rustix::io::write(self.fd, piece) {
+        let done = match self.no_wait {
+            // The offset means: where the file stands, as for any pipe.
+            true => rustix::io::pwritev2(self.fd, &[IoSlice::new(piece)], u64::MAX, ReadWriteFlags::NOWAIT),
+            false => rustix::io::write(self.fd, piece),
+        };
+        match done {
             Ok(n) => {
                 item.written += n;
                 let counted = if item.counted { n } else { 0 };
@@ -98,6 +109,11 @@ impl Sink {
                 Ok(counted)
             }
             Err(Errno::INTR | Errno::AGAIN) => Ok(0),
+            // An older kernel, or an odd pipe: poll's word has to do.
+            Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::SPIPE) if self.no_wait => {
+                self.no_wait = false;
+                Ok(0)
+            }
             Err(why) => {
                 self.closed = true;
                 let left = self.queue.drain(..).filter(|item| item.counted);

@@ -1,0 +1,15 @@
+//! Whole jobs under the real `mpirun` and `oxmpid`, with shell programs and a small wire-up client
+//! as ranks. No MPI library is needed.
+//!
+//! Every job has a limit, far above what it needs on a busy machine, and is searched for afterwards:
+//! whatever a job starts inherits a mark in its environment, and no process with that mark may be
+//! left, however the job ended.
+
+mod endings;
+mod options;
+mod orphans;
+mod output;
+mod rank;
+mod signals;
+mod support;
+mod wireup;

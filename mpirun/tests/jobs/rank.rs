@@ -1,0 +1,214 @@
+//! The rank program: this test binary, started by mpirun with a role in its environment.
+//!
+//! It is a test by its form only. Without a role it does nothing; with one it plays it and exits
+//! before the test harness can say anything about it.
+
+use crate::support::{ROLE, own_rank};
+use oxmpi_runtime::wireup::{Client, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use std::io::{Read, Write};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, exit};
+use std::time::Duration;
+
+#[test]
+fn rank() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let (role, argument) = role.split_once(' ').unwrap_or((&role, ""));
+    exit(play(role, argument));
+}
+
+fn say(text: impl std::fmt::Display) {
+    // One write, so that a line is a line for whoever collects it.
+    let line = format!("\nsays: {text}\n");
+    std::io::stdout().write_all(line.as_bytes()).expect("mpirun reads");
+}
+
+fn join() -> Client {
+    match Client::from_environment() {
+        Ok(client) => client.expect("mpirun set the environment"),
+        Err(why) => {
+            say(format_args!("refused: {why}"));
+            exit(3);
+        }
+    }
+}
+
+fn play(role: &str, argument: &str) -> i32 {
+    match role {
+        "facts" => facts(&join()),
+        "exchange" => exchange(&join()),
+        "leave" => drop(join()),
+        "abort" => {
+            let client = join();
+            client.fence().expect("all come");
+            if client.facts().rank == 1 {
+                assert!(client.abort(argument.parse().expect("a code"), "no more flour"));
+            }
+            stay();
+        }
+        "stay" => {
+            let client = join();
+            say(client.facts().rank);
+            stay();
+        }
+        "crash" => {
+            let client = join();
+            client.fence().expect("all come");
+            if client.facts().rank == 1 {
+                std::process::abort();
+            }
+            // The other's end is an error here, not a wait for ever.
+            client.fence().expect_err("rank 1 is gone");
+            stay();
+        }
+        "help" => {
+            let client = join();
+            assert!(client.help("btl-test", "no-flour", "There is no flour."));
+            client.finalized();
+        }
+        "twice" => twice(&join()),
+        "stranger" => stranger(argument),
+        "garbage" => garbage(),
+        "impossible" => impossible(),
+        other => panic!("no role is called {other:?}"),
+    }
+    0
+}
+
+fn stay() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(1000));
+    }
+}
+
+fn facts(client: &Client) {
+    let f = client.facts();
+    say(format_args!(
+        "rank {} of {}, {} of {} on node {} of {}, job {:x}, crowded {}, ranks {:?}, params {:?}",
+        f.rank,
+        f.size,
+        f.local_rank,
+        f.local_size(),
+        f.node,
+        f.node_names.len(),
+        u64::from(f.job_id != 0),
+        f.oversubscribed,
+        f.local_ranks,
+        f.params
+    ));
+    assert!(f.keeper_pid != 0 && f.cores > 0 && f.node_names[0] == f.hostname);
+    client.finalized();
+}
+
+/// Everybody publishes, everybody asks everybody; the segment is one and the same.
+fn exchange(client: &Client) {
+    let (me, size) = (client.facts().rank, client.facts().size);
+    let segment = std::fs::File::from(client.segment().try_clone_to_owned().expect("a descriptor"));
+    if me == 0 {
+        segment.set_len(4096).expect("it can grow");
+    }
+    client.put("card", format!("card of {me}").as_bytes());
+    client.put("large", &vec![me as u8; 60_000]);
+    client.commit().expect("short enough");
+    client.fence().expect("all come");
+    for other in 0..size {
+        let card = client.get(other, "card").expect("an answer");
+        assert_eq!(card, Some(format!("card of {other}").into_bytes()));
+        assert_eq!(client.get(other, "large").expect("an answer"), Some(vec![other as u8; 60_000]));
+    }
+    assert_eq!(client.get(me, "nothing").expect("an answer"), None);
+    segment.write_all_at(&[1 + me as u8], u64::from(me)).expect("it has 4096 bytes");
+    for _ in 0..20 {
+        client.fence().expect("all come");
+    }
+    let mut seen = vec![0; size as usize];
+    segment.read_exact_at(&mut seen, 0).expect("it has 4096 bytes");
+    assert_eq!(seen, (1..=size as u8).collect::<Vec<_>>());
+    say(format_args!("job {:x}", client.facts().job_id));
+    client.finalized();
+}
+
+/// A child with our environment wants our place.
+fn twice(client: &Client) {
+    if std::env::var_os("OXMPI_TEST_CHILD").is_none() {
+        let [program, arguments @ ..] = own_rank();
+        let child = Command::new(program).args(arguments).env("OXMPI_TEST_CHILD", "1").status();
+        assert_eq!(child.expect("this binary").code(), Some(3), "the child is refused");
+        client.finalized();
+    }
+}
+
+/// Connections that do not show the secret: nobody gets anything, and the job goes on.
+fn stranger(how: &str) {
+    let client = join();
+    let [program, arguments @ ..] = own_rank();
+    let mut child = Command::new(program);
+    child.args(arguments).env(ROLE, "facts").env(RANK_VARIABLE, "1");
+    match how {
+        "secret" => child.env(SECRET_VARIABLE, "0".repeat(64)),
+        "user" => child.uid(65534).gid(65534),
+        other => panic!("no stranger is called {other:?}"),
+    };
+    if client.facts().rank == 0 {
+        assert_eq!(child.status().expect("this binary").code(), Some(3), "the stranger is refused");
+    }
+    client.fence().expect("all come");
+    client.finalized();
+}
+
+fn connect() -> UnixStream {
+    let name = std::env::var(SOCKET_VARIABLE).expect("mpirun set it");
+    let address = SocketAddr::from_abstract_name(name).expect("a name");
+    UnixStream::connect_addr(&address).expect("the daemon listens")
+}
+
+fn garbage() {
+    let client = join();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ u64::from(client.facts().rank);
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut kept = Vec::new();
+    for round in 0..300 {
+        let mut socket = connect();
+        let bytes: Vec<u8> = (0..random() % 600).map(|_| random() as u8).collect();
+        // The daemon may have hung up in the middle.
+        let _ = socket.write_all(&bytes);
+        if round % 3 == 0 {
+            kept.push(socket); // and one that never says anything more
+        }
+    }
+    let mut answer = Vec::new();
+    let mut socket = connect();
+    let _ = socket.write_all(&[0xff; 64]);
+    let _ = socket.read_to_end(&mut answer);
+    assert!(String::from_utf8_lossy(&answer).contains("impossible frame"), "{answer:?}");
+    client.fence().expect("the job goes on");
+    client.finalized();
+    drop(kept);
+}
+
+/// A rank that says what a rank cannot say.
+fn impossible() {
+    let secret = std::env::var(SECRET_VARIABLE).expect("mpirun set it");
+    let rank: u32 = std::env::var(RANK_VARIABLE).expect("mpirun set it").parse().expect("a number");
+    let secret: Vec<u8> =
+        (0..32).map(|i| u8::from_str_radix(&secret[2 * i..2 * i + 2], 16).expect("hexadecimal")).collect();
+    let mut hello = vec![44, 0, 0, 0, 1, 1, 0, 0, 0];
+    hello.extend(secret);
+    hello.extend(rank.to_le_bytes());
+    hello.extend(std::process::id().to_le_bytes());
+    let mut socket = connect();
+    socket.write_all(&hello).expect("the daemon listens");
+    socket.read_exact(&mut [0; 5]).expect("facts");
+    if rank == 1 {
+        socket.write_all(&[0, 0, 0, 0, 0x99]).expect("the daemon listens");
+    }
+    stay();
+}

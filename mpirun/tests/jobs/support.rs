@@ -1,0 +1,229 @@
+//! Starting a job, waiting for it with a limit, and finding what it left.
+
+use rustix::process::{Pid, Signal};
+use std::io::Read;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// For one job, on a machine that does much else.
+const LIMIT: Duration = Duration::from_secs(100);
+const MARK: &str = "OXMPI_TEST_MARK";
+/// What the rank program is to do.
+pub const ROLE: &str = "OXMPI_TEST_ROLE";
+
+/// A job to be started.
+pub struct Job {
+    pub command: Command,
+    mark: String,
+}
+
+/// `mpirun` with these arguments, separated by blanks.
+pub fn mpirun(arguments: &str) -> Job {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpirun"));
+    command.args(arguments.split_whitespace());
+    command.env(MARK, &mark).env_remove("MPIEXEC_TIMEOUT");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Job { command, mark }
+}
+
+impl Job {
+    /// A shell script as the program.
+    pub fn script(mut self, script: &str) -> Job {
+        self.command.args(["/bin/sh", "-c", script]);
+        self
+    }
+
+    /// The rank program of this test binary, in a role.
+    pub fn role(mut self, role: &str) -> Job {
+        self.command.env(ROLE, role).args(own_rank());
+        self
+    }
+
+    /// A shell script that may start the rank program as `$RANK`.
+    pub fn script_with_role(mut self, script: &str, role: &str) -> Job {
+        self.command.env(ROLE, role).env("RANK", own_rank().join(" "));
+        self.script(script)
+    }
+
+    pub fn start(mut self) -> Running {
+        let mut child = self.command.spawn().expect("mpirun is there");
+        let out = collect(child.stdout.take());
+        let err = collect(child.stderr.take());
+        Running { child, mark: self.mark, out, err }
+    }
+
+    /// Nobody reads what it prints, unless the test does.
+    pub fn start_without_reading(mut self) -> Running {
+        let child = self.command.spawn().expect("mpirun is there");
+        Running { child, mark: self.mark, out: None, err: None }
+    }
+
+    /// Runs to the end.
+    pub fn run(self) -> Ended {
+        self.start().wait()
+    }
+}
+
+/// The command line that makes this test binary a rank.
+pub fn own_rank() -> [String; 4] {
+    let own = std::env::current_exe().expect("this binary has a path");
+    [own.to_str().expect("text").into(), "rank::rank".into(), "--exact".into(), "--nocapture".into()]
+}
+
+fn collect(from: Option<impl Read + Send + 'static>) -> Option<JoinHandle<String>> {
+    let mut from = from?;
+    Some(std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).expect("a pipe can be read");
+        String::from_utf8_lossy(&bytes).into_owned()
+    }))
+}
+
+/// A job that runs.
+pub struct Running {
+    pub child: Child,
+    mark: String,
+    out: Option<JoinHandle<String>>,
+    err: Option<JoinHandle<String>>,
+}
+
+/// A job that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub status: ExitStatus,
+    pub out: String,
+    pub err: String,
+}
+
+impl Running {
+    pub fn signal(&self, signal: Signal) {
+        rustix::process::kill_process(Pid::from_child(&self.child), signal).expect("mpirun runs");
+    }
+
+    /// Processes of the job whose command line contains `what`, mpirun itself left out.
+    pub fn processes(&self, what: &str) -> Vec<Process> {
+        let own = self.child.id().cast_signed();
+        marked(&self.mark).into_iter().filter(|p| p.pid != own && p.command.contains(what)).collect()
+    }
+
+    /// Waits until there are `count` of them.
+    pub fn wait_for(&self, what: &str, count: usize) -> Vec<Process> {
+        eventually(&format!("{count} processes with {what:?}"), || {
+            let found = self.processes(what);
+            (found.len() == count).then_some(found)
+        })
+    }
+
+    pub fn wait(mut self) -> Ended {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a child of ours") {
+                break status;
+            }
+            if begin.elapsed() > LIMIT {
+                let left = marked(&self.mark);
+                let _ = self.child.kill();
+                panic!("the job did not end in {LIMIT:?}; running: {left:?}");
+            }
+            std::thread::sleep(Duration::from_millis(3));
+        };
+        self.nothing_is_left();
+        let text =
+            |from: Option<JoinHandle<String>>| from.map_or_else(String::new, |t| t.join().expect("read"));
+        Ended { status, out: text(self.out.take()), err: text(self.err.take()) }
+    }
+
+    /// Nothing of the job runs any more, soon.
+    pub fn nothing_is_left(&self) {
+        eventually("the end of everything the job started", || marked(&self.mark).is_empty().then_some(()));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Only after a failed test is there anything.
+        for process in marked(&self.mark) {
+            process.kill(Signal::KILL);
+        }
+    }
+}
+
+impl Ended {
+    pub fn code(&self) -> i32 {
+        self.status.code().unwrap_or_else(|| panic!("mpirun was killed: {self:?}"))
+    }
+
+    /// Checks the exit status, and that standard error has these parts.
+    pub fn expect(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code(), code, "{self:?}");
+        for part in parts {
+            assert!(self.err.contains(part), "{part:?} is missing: {self:?}");
+        }
+    }
+
+    /// What the rank program printed, sorted.
+    pub fn said(&self) -> Vec<&str> {
+        let mut lines: Vec<&str> =
+            self.out.lines().filter_map(|line| line.split_once("says: ")).map(|l| l.1).collect();
+        lines.sort_unstable();
+        lines
+    }
+}
+
+/// A process of a job.
+#[derive(Debug)]
+pub struct Process {
+    pub pid: i32,
+    pub command: String,
+}
+
+impl Process {
+    pub fn kill(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid).expect("a process has a number");
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+
+    /// The letter of its state; None: it is gone.
+    pub fn state(&self) -> Option<char> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).ok()?;
+        stat.rsplit(") ").next()?.chars().next()
+    }
+
+    /// Resident memory in KiB.
+    pub fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+}
+
+fn marked(mark: &str) -> Vec<Process> {
+    let wanted = format!("{MARK}={mark}");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("there is a /proc").flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
+        if environment.split(|&c| c == 0).any(|variable| variable == wanted.as_bytes()) {
+            let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            found.push(Process { pid, command });
+        }
+    }
+    found
+}
+
+/// Waits until there is an answer.
+pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(begin.elapsed() < LIMIT, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -17,7 +17,6 @@ use crate::group::Group;
 use crate::info::Info;
 use crate::instance::Instance;
 use crate::spc::{self, Counter};
-use oxmpi_coll::CollArgs;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs, assert_flag};
@@ -57,7 +56,7 @@ pub struct Communicator {
     size: u32,
     gid: Gid,
     group: Group,
-    coll: CollStack,
+    pub(crate) coll: CollStack,
     /// How many communicators were made of this one; equal in all its ranks.
     children: AtomicU64,
     text: Mutex<Text>,
@@ -231,7 +230,7 @@ impl Communicator {
     }
 
     #[inline(always)]
-    fn note(&self, thread: *mut ThreadCtx, counter: Counter) {
+    pub(crate) fn note(&self, thread: *mut ThreadCtx, counter: Counter) {
         if self.hot.counting != 0 {
             // SAFETY: callers pass their own context.
             unsafe { spc::count(thread, counter) }
@@ -562,33 +561,6 @@ impl Communicator {
         let status = (pml.table.imrecv)(pml.state, message, &args, &mut req);
         if status.is_err() { Err(status) } else { Ok(req) }
     }
-}
-
-/// Collectives: who does them was decided when the communicator was made.
-macro_rules! collectives {
-    ($($name:ident, $counter:ident, $slot:ident;)*) => {
-        impl Communicator {
-            $(
-                #[doc = concat!("The collective `", stringify!($name), "`, by the component chosen for this communicator.")]
-                #[inline]
-                pub fn $name(&self, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
-                    self.note(thread, Counter::$counter);
-                    self.coll.run(crate::coll::Slot::$slot, self, thread, args)
-                }
-            )*
-        }
-    };
-}
-
-collectives! {
-    barrier, Barrier, Barrier;
-    bcast, Bcast, Bcast;
-    reduce, Reduce, Reduce;
-    allreduce, Allreduce, Allreduce;
-    allgather, Allgather, Allgather;
-    gather, Gather, Gather;
-    scatter, Scatter, Scatter;
-    alltoall, Alltoall, Alltoall;
 }
 
 impl Drop for Communicator {

@@ -19,6 +19,7 @@ pub mod sync;
 pub mod accept;
 #[cfg(not(loom))]
 pub mod coll;
+mod collectives;
 #[cfg(not(loom))]
 pub mod communicator;
 #[cfg(not(loom))]

@@ -263,6 +263,15 @@ fn not_inter(comm: Comm, null: bool) -> Res {
 }
 
 mpi_fn! {
+    fn MPI_Topo_test(comm: Comm, status: *mut c_int) -> c_int {
+        call(NAME, Some(comm), |_| {
+            // Nothing in this version makes a communicator with a topology.
+            require(comm)?;
+            write(status, "status", MPI_UNDEFINED)
+        })
+    }
+}
+mpi_fn! {
     fn MPI_Comm_get_parent(parent: *mut Comm) -> c_int {
         // Nobody is started by MPI_Comm_spawn in this version.
         call(NAME, None, |_| write(parent, "parent", Comm(MPI_COMM_NULL)))

@@ -232,7 +232,6 @@ unsupported! {
     MPI_Ineighbor_alltoallw_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, request: usize) [comm comm];
     MPI_Neighbor_alltoallw_init(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Neighbor_alltoallw_init_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Topo_test(comm: Comm, status: usize) [comm comm];
 }
 
 // Windows, put, get, accumulate (§12)

@@ -73,10 +73,8 @@ pub fn make(tables: &Tables) -> String {
         }
     }
     for prefix in ["", "P"] {
-        let _ =
-            writeln!(out, "int {prefix}MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);");
-        let _ =
-            writeln!(out, "int {prefix}MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);");
+        let _ = writeln!(out, "int {prefix}MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);");
+        let _ = writeln!(out, "int {prefix}MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);");
     }
     out.push_str(TAIL);
     out

@@ -12,17 +12,15 @@ pub fn make(tables: &Tables, found: &Found) -> String {
     out.push_str("Made by `cargo xtask generate`; do not edit. **whole**: does all that the standard asks. **partial**: what is\n");
     out.push_str("missing is said. **unsupported**: exported, raises `MPI_ERR_UNSUPPORTED_OPERATION` and names itself\n");
     out.push_str("(`MPI_T_` functions return `MPI_T_ERR_NOT_SUPPORTED`). Every function is there as `MPI_` and as `PMPI_`.\n\n");
-    let _ =
-        writeln!(out, "{total} functions: {whole} whole, {partial} partial, {} unsupported.", total - found.len());
+    let _ = writeln!(
+        out,
+        "{total} functions: {whole} whole, {partial} partial, {} unsupported.",
+        total - found.len()
+    );
     for section in &tables.functions {
         let here = section.rows.iter().filter(|f| found.contains_key(&f.name)).count();
-        let _ = write!(
-            out,
-            "\n## {}: {} ({here} of {})\n\n",
-            section.name,
-            section.title,
-            section.rows.len()
-        );
+        let _ =
+            write!(out, "\n## {}: {} ({here} of {})\n\n", section.name, section.title, section.rows.len());
         out.push_str("| function | chapter | where | state |\n| --- | --- | --- | --- |\n");
         for f in &section.rows {
             let (place, state) = match found.get(&f.name) {

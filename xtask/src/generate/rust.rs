@@ -43,8 +43,7 @@ pub fn unsupported(tables: &Tables, found: &Found) -> String {
     let mut out = format!("//! Functions of later work: each says so by name. {MADE}\n\n");
     out.push_str("use crate::types::*;\nuse core::ffi::c_int;\n");
     for section in &tables.functions {
-        let missing: Vec<&Function> =
-            section.rows.iter().filter(|f| !found.contains_key(&f.name)).collect();
+        let missing: Vec<&Function> = section.rows.iter().filter(|f| !found.contains_key(&f.name)).collect();
         if missing.is_empty() {
             continue;
         }

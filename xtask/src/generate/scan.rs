@@ -42,7 +42,9 @@ fn scan_file(file: &str, text: &str, found: &mut Found) -> Result<(), String> {
         if let Some(what) = line.strip_prefix("/// Partial: ") {
             partial = Some(what.to_string());
         }
-        for name in names(line) {
+        let names = names(line);
+        let defines = !names.is_empty();
+        for name in names {
             let place = Place { file: file.to_string(), line: number + 1, partial: partial.clone() };
             if let Some(other) = found.insert(name.clone(), place) {
                 return Err(format!(
@@ -53,7 +55,9 @@ fn scan_file(file: &str, text: &str, found: &mut Found) -> Result<(), String> {
                 ));
             }
         }
-        partial = None;
+        if defines {
+            partial = None;
+        }
     }
     Ok(())
 }

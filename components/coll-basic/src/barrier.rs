@@ -1,16 +1,43 @@
 //! MPI_Barrier (MPI 5.0 §6.3).
 
-use crate::exchange::{Call, Result, in_bytes, out_bytes, tag};
+use crate::exchange::{Call, Pending, Result, WINDOW, in_bytes, out_bytes, tag};
+use crate::params::BarrierAlgorithm as Algorithm;
 use core::ptr::null_mut;
+
+/// From so many ranks on the one in the middle of `linear` has more to do than the others wait for.
+const LINEAR_UP_TO: u32 = 64;
 
 pub fn barrier(call: &Call<'_>) -> Result {
     if call.num_ranks() == 1 {
-        Ok(())
-    } else if call.module().settings.barrier_by_tree {
-        tree(call)
-    } else {
-        dissemination(call)
+        return Ok(());
     }
+    match call.module().settings.barrier {
+        Algorithm::Dissemination => dissemination(call),
+        Algorithm::Tree => tree(call),
+        Algorithm::Linear => linear(call),
+        Algorithm::Auto if !call.oversubscribed() => dissemination(call),
+        Algorithm::Auto if call.num_ranks() <= LINEAR_UP_TO => linear(call),
+        Algorithm::Auto => tree(call),
+    }
+}
+
+/// Everyone tells rank 0, rank 0 tells everyone. Where ranks share cores the number of times that
+/// each must run decides, and here that is once: a rank that is let go enters the next barrier in
+/// the same turn on its core.
+fn linear(call: &Call<'_>) -> Result {
+    if call.rank() != 0 {
+        call.send(out_bytes(null_mut(), 0), 0, tag::BARRIER)?;
+        return call.recv(in_bytes(null_mut(), 0), 0, tag::BARRIER);
+    }
+    let mut pending = Pending::<WINDOW>::new(call);
+    for rank in 1..call.num_ranks() {
+        pending.recv(in_bytes(null_mut(), 0), rank, tag::BARRIER)?;
+    }
+    pending.wait()?;
+    for rank in 1..call.num_ranks() {
+        call.send(out_bytes(null_mut(), 0), rank, tag::BARRIER)?;
+    }
+    Ok(())
 }
 
 /// In step k everyone tells the one 2^k ahead; after ceil(log2 n) steps all know of all.

@@ -72,6 +72,11 @@ impl<'a> Call<'a> {
         self.comm.num_ranks
     }
 
+    /// More ranks than cores; the same answer in all ranks.
+    pub fn oversubscribed(&self) -> bool {
+        self.comm.oversubscribed != 0
+    }
+
     pub fn root(&self) -> u32 {
         self.args.root as u32
     }

@@ -18,11 +18,17 @@ pub const PARAMS: &[ParamDecl] = &[
         "barrier_algorithm",
         ParamKind::ENUM,
         5,
-        "dissemination",
-        "dissemination: log2(n) steps, n messages in each; tree: twice as many steps, 2(n-1) messages in all, \
-         which is less work where ranks share cores",
+        "auto",
+        "dissemination: log2(n) steps, n messages in each; tree: twice as many steps, 2(n-1) messages in all; \
+         linear: all tell rank 0, rank 0 tells all; auto: linear (up to 64 ranks) or tree where there are more \
+         ranks than cores, else dissemination",
     )
-    .one_of(&[StrRef::new("dissemination"), StrRef::new("tree")]),
+    .one_of(&[
+        StrRef::new("auto"),
+        StrRef::new("dissemination"),
+        StrRef::new("tree"),
+        StrRef::new("linear"),
+    ]),
     ParamDecl::new(
         "bcast_segment_size",
         ParamKind::SIZE,
@@ -85,11 +91,20 @@ mod index {
     pub const SCRATCH_LIMIT: usize = 7;
 }
 
+/// See the parameter's help.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BarrierAlgorithm {
+    Auto,
+    Dissemination,
+    Tree,
+    Linear,
+}
+
 /// The resolved values; sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub priority: i32,
-    pub barrier_by_tree: bool,
+    pub barrier: BarrierAlgorithm,
     pub bcast_segment_size: u64,
     pub reduce_small_msg: u64,
     pub allgather_small_msg: u64,
@@ -102,7 +117,12 @@ impl Settings {
     pub fn of(params: Params<'_>) -> Settings {
         Settings {
             priority: params.int(index::PRIORITY) as i32,
-            barrier_by_tree: params.int(index::BARRIER_ALGORITHM) == 1,
+            barrier: match params.int(index::BARRIER_ALGORITHM) {
+                1 => BarrierAlgorithm::Dissemination,
+                2 => BarrierAlgorithm::Tree,
+                3 => BarrierAlgorithm::Linear,
+                _ => BarrierAlgorithm::Auto,
+            },
             bcast_segment_size: params.size(index::BCAST_SEGMENT_SIZE) as u64,
             reduce_small_msg: params.size(index::REDUCE_SMALL_MSG) as u64,
             allgather_small_msg: params.size(index::ALLGATHER_SMALL_MSG) as u64,

@@ -29,7 +29,8 @@ pub struct CollComm {
     pub size: u32,
     pub num_ranks: u32,
     pub rank: u32,
-    /// More runnable threads than cores.
+    /// 1: the launcher started more ranks than there are cores. The same in all ranks of the job, so
+    /// an algorithm may be chosen by it.
     pub oversubscribed: u32,
     /// First argument of every service.
     pub comm: *mut c_void,

@@ -96,7 +96,8 @@ impl CollStack {
     /// Asks every component. It may not communicate yet.
     pub fn build(instance: &Instance, size: u32, rank: u32, name: &str) -> CollStack {
         let components = instance.coll_components();
-        let oversubscribed = instance.job().oversubscribed;
+        // The launcher's word, not this process's parameter: ranks choose algorithms by it.
+        let oversubscribed = instance.facts().oversubscribed.into();
         let comm = CollComm {
             size: size_of::<CollComm>() as u32,
             num_ranks: size,

@@ -278,6 +278,11 @@ impl Instance {
     pub fn me(&self) -> ProcId {
         ProcId { proc: self.job.rank, endpoint: 0 }
     }
+    /// What the launcher said.
+    pub(crate) fn facts(&self) -> &wireup::JobFacts {
+        self.client.facts()
+    }
+
     pub fn job(&self) -> &JobInfo {
         &self.job
     }

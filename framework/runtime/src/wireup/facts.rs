@@ -15,7 +15,7 @@ pub struct JobFacts {
     pub local_rank: u32,
     /// Random number of the job, equal in all its processes, never 0.
     pub job_id: u64,
-    /// This node has more processes of the job than cores for them.
+    /// Some node has more processes of the job than cores for them; the same in all processes.
     pub oversubscribed: bool,
     /// Cores this process may use.
     pub cores: u32,

@@ -207,8 +207,8 @@ fn alltoall() {
 fn barrier() {
     let arrived: Vec<AtomicU32> = (0..40).map(|_| AtomicU32::new(0)).collect();
     for n in 1..=17 {
-        for algorithm in ["auto", "dissemination", "tree", "linear"] {
-            let algorithm = &[("barrier_algorithm", algorithm)][..];
+        for name in ["auto", "dissemination", "tree", "linear"] {
+            let algorithm = &[("barrier_algorithm", name)];
             for synchronous in [false, true] {
                 for counter in &arrived {
                     counter.store(0, Ordering::Relaxed);

@@ -130,6 +130,7 @@ mod tests {
             ring_size: 0,
             watched: None,
             cma: true,
+            nontemporal_min: 4096,
         };
         assert_eq!(contexts(&settings(0), 1), 1);
         assert_eq!(contexts(&settings(0), 0), 1);

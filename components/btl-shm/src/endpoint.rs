@@ -9,6 +9,7 @@
 //! path, which makes the ring (or finds one from an earlier life of this rank) and tells the peer where
 //! it lies. The peer need not exist yet: directory and ready bits wait for it.
 
+use crate::copy;
 use crate::doorbell::{self, light_barrier};
 use crate::module::Shm;
 use crate::ready::InboxMem;
@@ -128,18 +129,22 @@ unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Writes header and payload of any size.
+/// Writes header and payload of any size; contiguous payload from `nontemporal_min` on past the cache.
 ///
 /// # Safety
 /// `dst` must be writable for the message's length.
-unsafe fn write(msg: &Message<'_>, dst: *mut u8) {
-    let header = msg.header();
-    // The C library picks its instructions by processor; for payload that will not be read soon, stores
-    // that bypass the cache would belong here.
-    // SAFETY: `dst` has room for both parts.
+unsafe fn write(msg: &Message<'_>, dst: *mut u8, nontemporal_min: usize) {
+    let (header, desc) = (msg.header(), msg.desc());
+    let payload = msg.payload_len();
+    // SAFETY: `dst` has room for both parts; a payload without packer is readable.
     unsafe {
         core::ptr::copy_nonoverlapping(header.as_ptr(), dst, header.len());
-        msg.write_payload(dst.add(header.len()));
+        let dst = dst.add(header.len());
+        if payload >= nontemporal_min && desc.pack.is_none() {
+            copy::past_the_cache(desc.payload, dst, payload);
+        } else {
+            msg.write_payload(dst);
+        }
     }
 }
 
@@ -184,7 +189,7 @@ impl Shm {
             }
         }
         // SAFETY: room for `size` bytes at the tail, of which `len` are behind the control word.
-        unsafe { write(msg, lane.producer.mem().payload(lane.producer.tail())) };
+        unsafe { write(msg, lane.producer.mem().payload(lane.producer.tail()), self.nontemporal_min()) };
         lane.producer.publish(size, Control::message(len, msg.tag()));
         self.published(lane)
     }

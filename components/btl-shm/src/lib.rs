@@ -1,6 +1,7 @@
 //! Shared memory between the processes of a node. The README of this folder is the map.
 
 mod component;
+mod copy;
 mod doorbell;
 mod endpoint;
 mod module;

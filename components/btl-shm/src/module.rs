@@ -80,6 +80,10 @@ impl Shm {
         self.receivers.len() as u32
     }
     #[inline(always)]
+    pub(crate) fn nontemporal_min(&self) -> usize {
+        self.settings.nontemporal_min
+    }
+
     pub(crate) fn max_send_size(&self) -> u64 {
         self.max_send_size
     }
@@ -139,7 +143,7 @@ impl Btl for Shm {
             eager_limit: s.eager_limit,
             rndv_eager_limit: s.rndv_eager_limit,
             max_send_size: s.max_send_size,
-            min_get_size: if s.cma { s.min_get_size } else { u64::MAX },
+            min_get_size: s.min_get(self.host.job().oversubscribed != 0),
             latency: s.latency,
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,

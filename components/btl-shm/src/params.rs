@@ -15,14 +15,17 @@ const VIRTUAL_DEVICE_COUNT: usize = 7;
 const RING_SIZE: usize = 8;
 const WATCHED_RINGS: usize = 9;
 const SINGLE_COPY_MECHANISM: usize = 10;
+const NONTEMPORAL_MIN: usize = 11;
 
 const MECHANISMS: &[StrRef] = &[StrRef::new("cma"), StrRef::new("none")];
 
 /// Most rings that are polled one by one.
 pub const MAX_WATCHED: usize = 4;
 /// Ring size where nothing else is said, for up to [`FULL_SIZE_RANKS`] ranks.
-const AUTO_RING: u64 = 256 << 10;
-const FULL_SIZE_RANKS: u64 = 32;
+const AUTO_RING: u64 = 512 << 10;
+const FULL_SIZE_RANKS: u64 = 8;
+/// Where ranks share cores, one copy by the receiver beats two that wait for each other.
+const SHARED_CORES_MIN_GET: u64 = 16 << 10;
 const LARGEST_MESSAGE: i64 = 64 << 20;
 
 pub static DECLARATIONS: &[ParamDecl] = &[
@@ -54,11 +57,12 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "min_get_size",
         ParamKind::SIZE,
         4,
-        "16k",
+        "0",
         "From this size on the receiver reads a message from the sender's memory (where single_copy_mechanism \
-         permits) instead of having it copied through shared memory",
+         permits) instead of having it copied through shared memory. 0: 16k where more processes than cores run, \
+         else never, because two cores that copy at once are faster than one",
     )
-    .range(1, i64::MAX),
+    .range(0, i64::MAX),
     ParamDecl::new("latency", ParamKind::UNSIGNED, 5, "1", "Latency in microseconds, for ranking transports")
         .range(0, u32::MAX as i64),
     ParamDecl::new(
@@ -92,7 +96,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
-         power of two that holds max_send_size with room to spare. 0: 256k with up to 32 processes on the node, \
+         power of two that holds max_send_size with room to spare. 0: 512k with up to 8 processes on the node, \
          then less, so that all rings together stay below some gigabytes",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
@@ -114,6 +118,14 @@ pub static DECLARATIONS: &[ParamDecl] = &[
          process_vm_writev) or none",
     )
     .one_of(MECHANISMS),
+    ParamDecl::new(
+        "nontemporal_min",
+        ParamKind::SIZE,
+        6,
+        "2k",
+        "From this size on contiguous payload is copied into the ring with stores that bypass the cache; 0: never",
+    )
+    .range(0, 1 << 40),
 ];
 
 /// What the parameters say.
@@ -133,6 +145,8 @@ pub struct Settings {
     /// `None`: automatic.
     pub watched: Option<usize>,
     pub cma: bool,
+    /// In bytes; the largest number if never.
+    pub nontemporal_min: usize,
 }
 
 impl Settings {
@@ -149,6 +163,10 @@ impl Settings {
             ring_size: p.size(RING_SIZE) as u64,
             watched: usize::try_from(p.int(WATCHED_RINGS)).ok(),
             cma: p.int(SINGLE_COPY_MECHANISM) == 0,
+            nontemporal_min: match p.size(NONTEMPORAL_MIN) {
+                0 => usize::MAX,
+                size => size,
+            },
         };
         for (name, value) in
             [("eager_limit", settings.eager_limit), ("rndv_eager_limit", settings.rndv_eager_limit)]
@@ -187,6 +205,16 @@ impl Settings {
         log2
     }
 
+    /// From which size on a message is read from the sender's memory.
+    pub fn min_get(&self, oversubscribed: bool) -> u64 {
+        match self.min_get_size {
+            _ if !self.cma => u64::MAX,
+            0 if oversubscribed => SHARED_CORES_MIN_GET,
+            0 => u64::MAX,
+            size => size,
+        }
+    }
+
     /// How many rings to watch.
     pub fn watched(&self, oversubscribed: bool) -> usize {
         self.watched.unwrap_or(if oversubscribed { 0 } else { MAX_WATCHED }).min(MAX_WATCHED)
@@ -210,15 +238,18 @@ mod tests {
             ring_size,
             watched: None,
             cma: true,
+            nontemporal_min: 4096,
         }
     }
 
     #[test]
     fn rings_hold_the_largest_message_and_shrink_on_large_nodes() {
         let s = settings(32 << 10, 0);
-        assert_eq!(s.ring_log2(2), 18);
-        assert_eq!(s.ring_log2(32), 18);
-        assert_eq!(s.ring_log2(64), 17);
+        assert_eq!(s.ring_log2(2), 19);
+        assert_eq!(s.ring_log2(8), 19);
+        assert_eq!(s.ring_log2(16), 18);
+        assert_eq!(s.ring_log2(32), 17);
+        assert_eq!(s.ring_log2(64), 16);
         assert_eq!(s.ring_log2(4096), 16);
         assert_eq!(settings(32 << 10, 100_000).ring_log2(2), 17);
         assert_eq!(settings(256, 1).ring_log2(2), 12);
@@ -238,6 +269,15 @@ mod tests {
     }
 
     #[test]
+    fn the_senders_memory_is_read_where_cores_are_shared() {
+        let s = settings(256, 0);
+        assert_eq!((s.min_get(false), s.min_get(true)), (1, 1), "as the user said");
+        let auto = Settings { min_get_size: 0, ..s };
+        assert_eq!((auto.min_get(false), auto.min_get(true)), (u64::MAX, SHARED_CORES_MIN_GET));
+        assert_eq!(Settings { cma: false, ..auto }.min_get(true), u64::MAX);
+    }
+
+    #[test]
     fn limits_fit_each_other() {
         let value = |int| oxmpi_mca::ParamValue {
             kind: ParamKind::INT,
@@ -246,10 +286,11 @@ mod tests {
             double: 0.0,
             text: StrRef::EMPTY,
         };
-        let mut values: Vec<_> = [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0].map(value).into();
+        let mut values: Vec<_> = [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0].map(value).into();
         assert_eq!(values.len(), DECLARATIONS.len());
         let read = Settings::read(Params(&values)).expect("defaults");
         assert_eq!((read.max_send_size, read.watched, read.cma), (32768, None, true));
+        assert_eq!(read.nontemporal_min, usize::MAX);
         values[EAGER_LIMIT] = value(40000);
         let refused = Settings::read(Params(&values)).expect_err("more than a message can hold");
         assert_eq!(refused.status, Status::BAD_PARAM);

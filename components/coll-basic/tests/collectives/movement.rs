@@ -207,8 +207,12 @@ fn alltoall() {
 fn barrier() {
     let arrived: Vec<AtomicU32> = (0..40).map(|_| AtomicU32::new(0)).collect();
     for n in 1..=17 {
-        for name in ["auto", "dissemination", "tree", "linear"] {
-            let algorithm = &[("barrier_algorithm", name)];
+        for algorithm in [
+            &[("barrier_algorithm", "auto")][..],
+            &[("barrier_algorithm", "dissemination")],
+            &[("barrier_algorithm", "tree")],
+            &[("barrier_algorithm", "linear")],
+        ] {
             for synchronous in [false, true] {
                 for counter in &arrived {
                     counter.store(0, Ordering::Relaxed);

@@ -1,0 +1,69 @@
+//! Copying payload into a ring past the cache.
+//!
+//! The lines of a ring were last in the receiver's cache. An ordinary store first has to take each of
+//! them back from there, which on some machines costs more than the whole copy; a store that bypasses
+//! the cache (`movnt`) does not. For short messages the ordinary store is better, because the receiver
+//! then finds the line in a cache. Where the one becomes better is the parameter `nontemporal_min`.
+
+/// Copies `len` bytes. Whole lines of the destination bypass the cache; the ends do not, since a line
+/// that is filled in part costs more that way.
+///
+/// What was copied is visible to others no later than any store made after this returns.
+///
+/// # Safety
+/// As `copy_nonoverlapping`.
+#[cfg(target_arch = "x86_64")]
+pub unsafe fn past_the_cache(src: *const u8, dst: *mut u8, len: usize) {
+    use core::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    const LINE: usize = 64;
+    const WORD: usize = size_of::<__m128i>();
+
+    let head = dst.align_offset(LINE).min(len);
+    let lines = (len - head) / LINE;
+    let tail = head + lines * LINE;
+    // SAFETY: all offsets are within `len`; SSE2 belongs to every x86-64, and the streamed words start
+    // at a line of the destination.
+    unsafe {
+        core::ptr::copy_nonoverlapping(src, dst, head);
+        for line in 0..lines {
+            let (from, to) = (src.add(head + line * LINE), dst.add(head + line * LINE));
+            let word = |i: usize| _mm_loadu_si128(from.add(i * WORD).cast());
+            let words = [word(0), word(1), word(2), word(3)];
+            for (i, word) in words.into_iter().enumerate() {
+                _mm_stream_si128(to.add(i * WORD).cast(), word);
+            }
+        }
+        core::ptr::copy_nonoverlapping(src.add(tail), dst.add(tail), len - tail);
+        // Such stores are not ordered with others by themselves.
+        _mm_sfence();
+    }
+}
+
+/// Where the processor has no such stores that Rust offers, the ordinary copy.
+///
+/// # Safety
+/// As `copy_nonoverlapping`.
+#[cfg(not(target_arch = "x86_64"))]
+pub unsafe fn past_the_cache(src: *const u8, dst: *mut u8, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { core::ptr::copy_nonoverlapping(src, dst, len) }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::past_the_cache;
+
+    #[test]
+    fn copies_exactly_what_it_is_told() {
+        let src: Vec<u8> = (0..1000u32).map(|i| (i * 7 % 251) as u8).collect();
+        for start in 0..70 {
+            for len in [0, 1, 15, 63, 64, 65, 127, 128, 200, 511, 512, 700] {
+                let mut dst = vec![0xeeu8; 1000];
+                // SAFETY: both have more than `start + len` bytes.
+                unsafe { past_the_cache(src.as_ptr().add(start / 3), dst.as_mut_ptr().add(start), len) };
+                assert_eq!(dst[start..start + len], src[start / 3..start / 3 + len]);
+                assert!(dst[..start].iter().chain(&dst[start + len..]).all(|&b| b == 0xee));
+            }
+        }
+    }
+}

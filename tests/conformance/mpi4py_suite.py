@@ -18,8 +18,8 @@ module do not appear, so compare the counts with those of another MPI.
 
 With --trace TOOL.so (made by tracer.py) every test's MPI calls are noted too, and
 --calls OUT.json holds them, united over processes and numbers of ranks.
-With --whole INDEX.md --needs CALLS.json only the tests are counted whose calls are
-all marked whole in the index; --list OUT.txt writes their names.
+With --whole INDEX.md --needs CALLS.json only the tests are run whose calls are all
+marked whole in the index; --list OUT.txt writes their names.
 """
 import argparse, collections, glob, json, os, re, shlex, signal, subprocess, sys
 import tempfile, time, uuid
@@ -59,6 +59,12 @@ if os.environ.get('M4P_TRACE'):
                 return old(self, test)
             return new
         setattr(R, name, wrap())
+if os.environ.get('M4P_ONLY'):
+    # A test that needs what is not there would leave the ranks out of step, or end the job of the others.
+    wanted = set(open(os.environ['M4P_ONLY']).read().split())
+    def chosen(self, result=None, old=unittest.TestCase.run):
+        return old(self, result) if self.id() in wanted else None
+    unittest.TestCase.run = chosen
 sys.path.insert(0, os.getcwd())
 sys.dont_write_bytecode = True
 if __name__ == '__main__':       # worker processes import this file too
@@ -156,7 +162,7 @@ def main():
     ap.add_argument("--json")
     ap.add_argument("--trace", help="the tool tracer.py made")
     ap.add_argument("--calls", help="with --trace: write the calls of each test here")
-    ap.add_argument("--whole", help="INDEX.md: count only tests whose calls are all whole in it")
+    ap.add_argument("--whole", help="INDEX.md: run only tests whose calls are all whole in it")
     ap.add_argument("--needs", help="with --whole: the calls of each test, from --calls")
     ap.add_argument("--list", help="with --whole: write the names of the tests that count here")
     o = ap.parse_args()
@@ -167,6 +173,11 @@ def main():
     if o.trace:
         env.update(M4P_TRACE="1", LD_PRELOAD=os.path.abspath(o.trace))
     wanted = within_index(o) if o.whole else None
+    if wanted is not None:
+        only = tempfile.NamedTemporaryFile("w", prefix="m4p_only.")
+        only.write("".join(t + "\n" for t in wanted))
+        only.flush()
+        env["M4P_ONLY"] = only.name
     calls = {}
     script = os.path.join(tempfile.gettempdir(), f"m4p_inside.{os.getpid()}.py")
     with open(script, "w") as f:
@@ -186,7 +197,7 @@ def main():
             c = collections.Counter(r["tests"].values())
             count.update(c)
             bad = {k: v for k, v in c.items() if k not in ("pass", "skip")}
-            if bad or (r["rc"] and wanted is None):
+            if bad or r["rc"]:
                 print(f"np={np} {m}: {dict(c)} exit {r['rc']} {r['secs']}s", flush=True)
                 for name, word in sorted(r["tests"].items()):
                     if word not in ("pass", "skip") and wanted is not None:

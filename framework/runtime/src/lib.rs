@@ -19,6 +19,7 @@ pub mod sync;
 pub mod accept;
 #[cfg(not(loom))]
 pub mod coll;
+#[cfg(not(loom))]
 mod collectives;
 #[cfg(not(loom))]
 pub mod communicator;

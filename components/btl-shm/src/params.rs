@@ -33,7 +33,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "eager_limit",
         ParamKind::SIZE,
         4,
-        "16k",
+        "20k",
         "Largest message, with its header, that is sent without asking the receiver first",
     )
     .range(256, LARGEST_MESSAGE),

@@ -22,6 +22,7 @@ use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, Look, Mapped};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
+use crate::wire::GRANULE;
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use oxmpi_btl::WaitWord;
@@ -143,6 +144,9 @@ impl Shm {
             match incoming.ring.look() {
                 Look::Nothing => break,
                 Look::Message { at, len, tag, size } => {
+                    if size > GRANULE {
+                        incoming.ring.mem().fetch_ahead(at + GRANULE, size - GRANULE);
+                    }
                     let row = host.am(tag);
                     let message = RecvDesc {
                         data: incoming.ring.mem().payload(at),

@@ -13,8 +13,8 @@
 //! sender keeps this invariant: *when a message is published, the control word behind it is zero.* It
 //! clears that word before it publishes. To keep the clearing out of the time between two messages of
 //! a dialogue, it also clears, after publishing, the word where the message after the next would start
-//! if the next took one granule; `cleared` remembers where that was, and a guess that was wrong costs
-//! one store. Hence a sender needs two free granules behind each message ([`BEHIND`]).
+//! if the next is as long as this one; `cleared` remembers where that was, and a guess that was wrong
+//! costs one store. Hence a sender needs two free granules behind each message ([`BEHIND`]).
 //!
 //! **Positions** count bytes since the ring's birth. `tail` (private to the sender) and the position
 //! of the receiver (private to it) are exact; `head` in shared memory trails the receiver's position by
@@ -91,6 +91,20 @@ impl Mapped {
     pub fn payload(&self, position: u64) -> *mut u8 {
         // SAFETY: a granule is longer than its control word.
         unsafe { self.at(position).add(CONTROL as usize) }
+    }
+
+    /// Asks for the next lines of a message (a few: the processor sees a stream by then), so that they
+    /// are on their way while the message is being matched.
+    #[inline(always)]
+    pub fn fetch_ahead(&self, position: u64, len: u64) {
+        #[cfg(target_arch = "x86_64")]
+        for line in 0..(len / GRANULE).min(8) {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a prefetch reads nothing; the address is in the data area anyway.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.at(position + line * GRANULE).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (position, len);
     }
 
     #[inline(always)]
@@ -235,9 +249,10 @@ impl<M: RingMem> Producer<M> {
         // SYNC POINT with the acquire load in `Consumer::look`: payload, and the zero behind.
         self.mem.control(at).store(control.0, Ordering::Release);
         self.tail = end;
-        // A guess for the message after the next; the receiver does not look there before it has read
-        // one more message than is published now.
-        self.cleared = end + GRANULE;
+        // A guess: the next message is as long as this one. The receiver does not look there before it
+        // has read one more message than is published now. What is not known to be free is not touched;
+        // a granule behind is free always.
+        self.cleared = end + if end + size <= self.limit { size } else { GRANULE };
         self.mem.control(self.cleared).store(0, Ordering::Relaxed);
     }
 }

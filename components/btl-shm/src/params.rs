@@ -21,9 +21,10 @@ const MECHANISMS: &[StrRef] = &[StrRef::new("cma"), StrRef::new("none")];
 
 /// Most rings that are polled one by one.
 pub const MAX_WATCHED: usize = 4;
-/// Ring size where nothing else is said, for up to [`FULL_SIZE_RANKS`] ranks.
+/// Ring size where nothing else is said, for up to [`FULL_SIZE_RANKS`] ranks; with more, the rings into
+/// one process together stay as large as that, so that they stay in its caches.
 const AUTO_RING: u64 = 512 << 10;
-const FULL_SIZE_RANKS: u64 = 8;
+const FULL_SIZE_RANKS: u64 = 2;
 /// Where ranks share cores, one copy by the receiver beats two that wait for each other.
 const SHARED_CORES_MIN_GET: u64 = 16 << 10;
 const LARGEST_MESSAGE: i64 = 64 << 20;
@@ -96,8 +97,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
-         power of two that holds max_send_size with room to spare. 0: 512k with up to 8 processes on the node, \
-         then less, so that all rings together stay below some gigabytes",
+         power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
+         half with twice as many, and so on down to 64k",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
     ParamDecl::new(
@@ -246,9 +247,9 @@ mod tests {
     fn rings_hold_the_largest_message_and_shrink_on_large_nodes() {
         let s = settings(32 << 10, 0);
         assert_eq!(s.ring_log2(2), 19);
-        assert_eq!(s.ring_log2(8), 19);
-        assert_eq!(s.ring_log2(16), 18);
-        assert_eq!(s.ring_log2(32), 17);
+        assert_eq!(s.ring_log2(4), 18);
+        assert_eq!(s.ring_log2(8), 17);
+        assert_eq!(s.ring_log2(16), 16);
         assert_eq!(s.ring_log2(64), 16);
         assert_eq!(s.ring_log2(4096), 16);
         assert_eq!(settings(32 << 10, 100_000).ring_log2(2), 17);

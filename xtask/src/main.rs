@@ -1,9 +1,11 @@
 //! The project's commands: `cargo xtask --help`.
 //!
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
-//! `install` · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`).
+//! `install` · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
+//! `conformance` (suites that others wrote).
 
 mod bounded;
+mod conformance;
 mod demo;
 mod generate;
 mod install;
@@ -43,6 +45,8 @@ enum Command {
         #[arg(long)]
         builtin: bool,
     },
+    /// Run suites that others wrote and write docs/CONFORMANCE.md
+    Conformance(conformance::Options),
     /// Write the files made from mpi/abi and mpi/src
     Generate {
         /// Write nothing and fail when one is stale
@@ -61,6 +65,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
             println!("installed {} files into {}", done.files, done.prefix.display());
             Ok(())
         }
+        Command::Conformance(options) => conformance::run(&workspace, &options),
         Command::Generate { check } => {
             let action = if check { generate::Action::Check } else { generate::Action::Write };
             generate::run(&workspace.root, action)

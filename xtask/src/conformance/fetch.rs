@@ -1,0 +1,139 @@
+//! Where the suites come from. Each is fetched once into `target/conformance` and used from there.
+
+use crate::bounded::{self, Outcome};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Downloads and builds may be slow; they are not endless.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
+
+const MPI4PY: &str = "4.1.2";
+const RSMPI: &str = "0.8.2";
+
+/// A suite on disk.
+pub struct Fetched {
+    pub version: String,
+    pub folder: PathBuf,
+}
+
+/// Runs a command to its end; an error says what was tried.
+pub fn must(command: &mut Command) -> Result<(), String> {
+    command.stdin(Stdio::null());
+    match bounded::run(command, LIMIT) {
+        Outcome::Passed => Ok(()),
+        Outcome::Failed(why) => Err(format!("{command:?}: {why}")),
+    }
+}
+
+/// MPICH's suite out of Debian's source package. apt gets lists and caches of its own, so the
+/// machine's sources are not touched and nobody needs to be root.
+pub fn mpich(folder: &Path) -> Result<Fetched, String> {
+    let home = folder.join("mpich");
+    if let Some(tree) = unpacked(&home) {
+        return Ok(tree);
+    }
+    let apt = home.join("apt");
+    for part in ["lists/partial", "cache/archives/partial", "parts"] {
+        fs::create_dir_all(apt.join(part)).map_err(|e| format!("{}: {e}", apt.display()))?;
+    }
+    let list = apt.join("sources.list");
+    let source = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] \
+                  http://deb.debian.org/debian bookworm main\n";
+    fs::write(&list, source).map_err(|e| format!("{}: {e}", list.display()))?;
+    let apt_get = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.current_dir(&home).arg("-q");
+        for (key, value) in [
+            ("Dir::Etc::sourcelist", list.clone()),
+            ("Dir::Etc::sourceparts", apt.join("parts")),
+            ("Dir::State::lists", apt.join("lists")),
+            ("Dir::Cache", apt.join("cache")),
+        ] {
+            command.arg("-o").arg(format!("{key}={}", value.display()));
+        }
+        // Not as apt's own user, who may not write here.
+        command.args(["-o", "APT::Sandbox::User="]).args(arguments);
+        command
+    };
+    must(&mut apt_get(&["update"]))?;
+    must(&mut apt_get(&["source", "--download-only", "mpich"]))?;
+    let description = file_ending(&home, ".dsc").ok_or("Debian's source package mpich has no .dsc")?;
+    let mut unpack = Command::new("dpkg-source");
+    must(unpack.current_dir(&home).args(["--no-check", "-x"]).arg(&description).stdout(Stdio::null()))?;
+    unpacked(&home).ok_or_else(|| "Debian's source package mpich has no test/mpi".into())
+}
+
+fn unpacked(home: &Path) -> Option<Fetched> {
+    let entries = fs::read_dir(home).ok()?;
+    entries.flatten().find_map(|entry| {
+        let version = entry.file_name().to_str()?.strip_prefix("mpich-")?.to_owned();
+        let folder = entry.path().join("test/mpi");
+        folder.join("util/mtest.c").is_file().then_some(Fetched { version, folder })
+    })
+}
+
+fn file_ending(folder: &Path, ending: &str) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?;
+    entries.flatten().map(|e| e.path()).find(|p| p.to_string_lossy().ends_with(ending))
+}
+
+/// mpi4py's source from PyPI, and a build of it by our `mpicc` for the standard ABI. The folder has
+/// `tests/` and `python/` (what goes into PYTHONPATH). A build serves all later installs: it needs
+/// `libmpi_abi.so.1` only.
+pub fn mpi4py(folder: &Path, prefix: &Path) -> Result<Fetched, String> {
+    let home = folder.join("mpi4py");
+    let done = Fetched { version: MPI4PY.into(), folder: home.clone() };
+    if home.join("python/mpi4py").is_dir() && home.join("tests").is_dir() {
+        return Ok(done);
+    }
+    fs::create_dir_all(&home).map_err(|e| format!("{}: {e}", home.display()))?;
+    let pip = || {
+        let mut command = Command::new("python3");
+        command.current_dir(&home).args(["-m", "pip", "-q", "--disable-pip-version-check"]);
+        command
+    };
+    let what = format!("mpi4py=={MPI4PY}");
+    must(pip().args(["download", "--no-binary", "mpi4py", "--no-deps", &what]))?;
+    let sources = format!("mpi4py-{MPI4PY}.tar.gz");
+    must(Command::new("tar").current_dir(&home).args(["xf", &sources]))?;
+    must(
+        pip()
+            .args(["install", "--no-deps", "--target", "python", &sources])
+            .env("MPI4PY_BUILD_MPICC", prefix.join("bin/mpicc"))
+            .env("MPI4PY_BUILD_MPIABI", "1"),
+    )?;
+    must(pip().args(["install", "--target", "python", "numpy"]))?;
+    let tests = home.join(format!("mpi4py-{MPI4PY}/test"));
+    fs::rename(&tests, home.join("tests")).map_err(|e| format!("{}: {e}", tests.display()))?;
+    Ok(done)
+}
+
+/// The crate `mpi` with its examples, as cargo unpacks it.
+pub fn rsmpi(folder: &Path) -> Result<Fetched, String> {
+    let home = folder.join("rsmpi");
+    let done = Fetched { version: RSMPI.into(), folder: home.join("mpi") };
+    if done.folder.join("Cargo.toml").is_file() {
+        return Ok(done);
+    }
+    fs::create_dir_all(home.join("src")).map_err(|e| format!("{}: {e}", home.display()))?;
+    let manifest = format!(
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n[dependencies]\nmpi = \"={RSMPI}\"\n"
+    );
+    let write = |name: &str, text: &str| {
+        fs::write(home.join(name), text).map_err(|e| format!("{}: {e}", home.join(name).display()))
+    };
+    write("Cargo.toml", &manifest)?;
+    write("src/lib.rs", "")?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    must(Command::new(cargo).current_dir(&home).args(["vendor", "-q", "vendor"]).stdout(Stdio::null()))?;
+    let from = home.join("vendor/mpi");
+    fs::rename(&from, &done.folder).map_err(|e| format!("{}: {e}", from.display()))?;
+    // Its own workspace, not ours above it.
+    let path = done.folder.join("Cargo.toml");
+    let mut text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    text.push_str("\n[workspace]\n");
+    fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(done)
+}

@@ -1,0 +1,110 @@
+//! `cargo xtask conformance`: suites that others wrote, run over this library, and the page that says
+//! how they ended (`docs/CONFORMANCE.md`).
+//!
+//! The suites come from the ordinary package registries when the command runs: MPICH's C suite from
+//! Debian's source package, mpi4py from PyPI, the crate `mpi` from crates.io. Nothing of them is
+//! kept in the repository. Results are kept under `target/conformance`, so that folders can be run
+//! again one at a time; the page is written from all that is there.
+//!
+//! A test that does not pass needs a reason in `tests/conformance/reasons.toml`. One without a reason
+//! makes the command fail, and so does a reason that no longer explains anything, if all was run.
+//!
+//! Map: `fetch` (where suites come from) · `suites` (runs them) · `results` (what is kept) ·
+//! `reasons` · `page`.
+
+mod fetch;
+mod page;
+mod reasons;
+mod results;
+mod suites;
+
+use crate::install;
+use crate::workspace::Workspace;
+use clap::{Args, ValueEnum};
+use std::fs;
+use std::path::PathBuf;
+
+/// What to run.
+#[derive(Args)]
+pub struct Options {
+    /// Suites to run
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Suite::Mpich, Suite::Mpi4py, Suite::Rsmpi])]
+    suites: Vec<Suite>,
+    /// Folders of MPICH's suite to run (default: all)
+    #[arg(long)]
+    dirs: Option<String>,
+    /// Modules of mpi4py's tests to run: a regular expression
+    #[arg(long, default_value = ".")]
+    modules: String,
+    /// Numbers of ranks for mpi4py
+    #[arg(long, default_value = "1,2,3,4")]
+    np: String,
+    /// Seconds for one test (a third more for a module of mpi4py)
+    #[arg(long, default_value_t = 90)]
+    timeout: u32,
+    /// An install to test (default: makes one in target/conformance)
+    #[arg(long)]
+    prefix: Option<PathBuf>,
+    /// Run nothing; write the page from the results at hand
+    #[arg(long)]
+    page_only: bool,
+}
+
+/// A suite by its short name.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// MPICH's C test suite
+    Mpich,
+    /// mpi4py's own tests
+    Mpi4py,
+    /// Examples and tests of the crate `mpi`
+    Rsmpi,
+}
+
+impl Suite {
+    const ALL: [Suite; 3] = [Suite::Mpich, Suite::Mpi4py, Suite::Rsmpi];
+
+    /// Its name in results, reasons and folders.
+    fn name(self) -> &'static str {
+        match self {
+            Suite::Mpich => "mpich",
+            Suite::Mpi4py => "mpi4py",
+            Suite::Rsmpi => "rsmpi",
+        }
+    }
+}
+
+/// Fetches, runs, and writes the page. An error names every test without a reason.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
+    let folder = workspace.root.join("target/conformance");
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    if !options.page_only {
+        let prefix = match &options.prefix {
+            Some(prefix) => prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?,
+            None => install::run(workspace, &folder.join("oxmpi"), false)?.prefix,
+        };
+        let place = suites::Place { root: &workspace.root, folder: &folder, prefix: &prefix };
+        for &suite in &options.suites {
+            let results = match suite {
+                Suite::Mpich => suites::mpich(&place, options.dirs.as_deref(), options.timeout)?,
+                Suite::Mpi4py => suites::mpi4py(&place, &options.np, &options.modules, options.timeout)?,
+                Suite::Rsmpi => suites::rsmpi(&place, options.timeout)?,
+            };
+            results::keep(&folder, suite, results)?;
+        }
+    }
+    let reasons = reasons::read(&workspace.root.join("tests/conformance/reasons.toml"))?;
+    let all = results::read_all(&folder)?;
+    let written = page::make(&all, &reasons);
+    let path = workspace.root.join("docs/CONFORMANCE.md");
+    fs::write(&path, written.text).map_err(|e| format!("{}: {e}", path.display()))?;
+    println!("wrote {}", path.display());
+    if written.unexplained.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} results without a reason in tests/conformance/reasons.toml:\n  {}",
+        written.unexplained.len(),
+        written.unexplained.join("\n  ")
+    ))
+}

@@ -1,0 +1,213 @@
+//! Runs the suites, each by its driver, and reads what came out.
+
+use crate::bounded::{self, Outcome};
+use crate::conformance::fetch;
+use crate::conformance::results::{Results, Word};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A whole suite; single tests have limits of their own.
+const LIMIT: Duration = Duration::from_secs(3 * 60 * 60);
+
+/// Where things are.
+pub struct Place<'a> {
+    pub root: &'a Path,
+    /// `target/conformance`.
+    pub folder: &'a Path,
+    /// The install to test.
+    pub prefix: &'a Path,
+}
+
+impl Place<'_> {
+    fn program(&self, name: &str) -> String {
+        self.prefix.join("bin").join(name).display().to_string()
+    }
+
+    fn driver(&self, name: &str) -> Command {
+        let mut command = Command::new("python3");
+        command.arg(self.root.join("tests/conformance").join(name)).current_dir(self.folder);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn results(&self, version: String, tests: BTreeMap<String, Word>) -> Results {
+        let revision =
+            said(Command::new("git").current_dir(self.root).args(["rev-parse", "--short", "HEAD"]));
+        let machine = said(Command::new("uname").args(["-srm"]));
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        Results {
+            date: said(Command::new("date").args(["-u", "+%Y-%m-%d"])),
+            version,
+            tested: format!("oxmpi {}, revision {revision}", env!("CARGO_PKG_VERSION")),
+            machine: format!("{machine}, {cores} cores, {}", said(Command::new("gcc").arg("--version"))),
+            tests,
+        }
+    }
+}
+
+/// First line of what a command says, or "unknown".
+fn said(command: &mut Command) -> String {
+    let text = command.output().map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    text.lines().next().unwrap_or("unknown").trim().to_owned()
+}
+
+fn word(text: &str) -> Word {
+    match text {
+        "pass" | "noisy" => Word::Pass,
+        "skip" => Word::Skip,
+        "timeout" | "hang" => Word::Timeout,
+        "build" => Word::Build,
+        _ => Word::Fail,
+    }
+}
+
+/// Runs a driver that writes `json` and may end with any status: what counts is the file.
+fn drive<T: for<'a> Deserialize<'a>>(command: &mut Command, json: &Path) -> Result<T, String> {
+    let _ = fs::remove_file(json);
+    command.arg("--json").arg(json);
+    let outcome = bounded::run(command, LIMIT);
+    let text = fs::read_to_string(json).map_err(|e| match outcome {
+        Outcome::Failed(why) => format!("{command:?}: {why}"),
+        Outcome::Passed => format!("{}: {e}", json.display()),
+    })?;
+    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", json.display()))
+}
+
+#[derive(Deserialize)]
+struct MpichResults {
+    results: Vec<MpichTest>,
+}
+
+#[derive(Deserialize)]
+struct MpichTest {
+    dir: String,
+    prog: String,
+    np: u32,
+    args: Vec<String>,
+    result: String,
+}
+
+/// MPICH's suite: the folders in `dirs`, or all.
+pub fn mpich(place: &Place, dirs: Option<&str>, timeout: u32) -> Result<Results, String> {
+    let suite = fetch::mpich(place.folder)?;
+    let mut command = place.driver("mpich_suite.py");
+    command
+        .arg(&suite.folder)
+        .arg("--build")
+        .arg(place.folder.join("mpich-build"))
+        .args(["--mpicc", &place.program("mpicc")])
+        .args(["--mpirun", &format!("{} -n {{np}} {{args}}", place.program("mpirun"))])
+        .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);
+    if let Some(dirs) = dirs {
+        command.args(["--dirs", dirs]);
+    }
+    let ran: MpichResults = drive(&mut command, &place.folder.join("mpich-run.json"))?;
+    let key = |t: &MpichTest| {
+        let arguments: String = t.args.iter().map(|a| format!(" {a}")).collect();
+        format!("{}/{} np={}{arguments}", t.dir, t.prog, t.np)
+    };
+    let tests = ran.results.iter().map(|t| (key(t), word(&t.result))).collect();
+    Ok(place.results(suite.version, tests))
+}
+
+#[derive(Deserialize)]
+struct Module {
+    module: String,
+    np: u32,
+    rc: i32,
+    over: bool,
+    tests: BTreeMap<String, String>,
+}
+
+/// mpi4py's tests: the modules that fit the expression, at each number of ranks.
+pub fn mpi4py(place: &Place, np: &str, modules: &str, timeout: u32) -> Result<Results, String> {
+    let suite = fetch::mpi4py(place.folder, place.prefix)?;
+    let mut command = place.driver("mpi4py_suite.py");
+    command
+        .arg(suite.folder.join("tests"))
+        .args(["--mpirun", &format!("{} -n {{np}}", place.program("mpirun"))])
+        .arg("--pythonpath")
+        .arg(suite.folder.join("python"))
+        .args(["--np", np, "--only", modules, "--timeout", &(timeout * 4 / 3).to_string()])
+        .env("LD_LIBRARY_PATH", place.prefix.join("lib"));
+    let ran: Vec<Module> = drive(&mut command, &place.folder.join("mpi4py-run.json"))?;
+    let mut tests = BTreeMap::new();
+    for module in ran {
+        let group = format!("np={}/{}", module.np, module.module);
+        // A module that ended badly without a test to show for it.
+        let quiet = module.tests.values().all(|w| !word(w).is_bad());
+        if quiet && (module.over || module.rc != 0) {
+            tests.insert(format!("{group}/(module)"), if module.over { Word::Timeout } else { Word::Fail });
+        }
+        tests.extend(module.tests.iter().map(|(name, w)| (format!("{group}/{name}"), word(w))));
+    }
+    Ok(place.results(suite.version, tests))
+}
+
+/// The crate `mpi`: built with our `mpicc`; its unit and integration tests as cargo runs them, every
+/// example on 2 and 3 ranks.
+pub fn rsmpi(place: &Place, timeout: u32) -> Result<Results, String> {
+    let suite = fetch::rsmpi(place.folder)?;
+    let cargo = |arguments: &[&str]| {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command
+            .args(arguments)
+            .current_dir(&suite.folder)
+            .stdin(Stdio::null())
+            .env("MPICC", place.program("mpicc"))
+            .env("CARGO_TARGET_DIR", suite.folder.join("target"))
+            .env("LD_LIBRARY_PATH", place.prefix.join("lib"))
+            .env("PATH", path_with(place.prefix));
+        command
+    };
+    let features = ["--features", "user-operations,derive,complex"];
+    let mut tests = BTreeMap::new();
+    let mut examples: Vec<String> = fs::read_dir(suite.folder.join("examples"))
+        .map_err(|e| format!("examples of mpi: {e}"))?
+        .flatten()
+        .filter_map(|e| e.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned))
+        .collect();
+    examples.sort();
+    fetch::must(cargo(&["build", "-q", "--examples", "--keep-going"]).args(features))?;
+    let tested = bounded::run(cargo(&["test", "-q", "--lib", "--tests"]).args(features), LIMIT);
+    tests.insert("tests/all np=1".to_owned(), ended(&tested));
+    for example in &examples {
+        let program = suite.folder.join("target/debug/examples").join(example);
+        for np in ["2", "3"] {
+            let mut command = Command::new(place.program("mpirun"));
+            command.args(["-n", np]).arg(&program).current_dir(place.folder).stdin(Stdio::null());
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            let key = format!("examples/{example} np={np}");
+            let word = match program.is_file() {
+                true => ended(&bounded::run(&mut command, Duration::from_secs(timeout.into()))),
+                false => Word::Build,
+            };
+            if word.is_bad() {
+                println!("{word:?} {key}");
+            }
+            tests.insert(key, word);
+        }
+    }
+    Ok(place.results(suite.version, tests))
+}
+
+fn ended(outcome: &Outcome) -> Word {
+    match outcome {
+        Outcome::Passed => Word::Pass,
+        Outcome::Failed(why) if why.starts_with("not done") => Word::Timeout,
+        Outcome::Failed(_) => Word::Fail,
+    }
+}
+
+fn path_with(prefix: &Path) -> std::ffi::OsString {
+    let mut path = prefix.join("bin").into_os_string();
+    if let Some(old) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(old);
+    }
+    path
+}

@@ -2,13 +2,15 @@
 //!
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
-//! `conformance` (suites that others wrote).
+//! `conformance` (suites that others wrote) · `sanitize`
+//! (ThreadSanitizer).
 
 mod bounded;
 mod conformance;
 mod demo;
 mod generate;
 mod install;
+mod sanitize;
 mod suite;
 mod workspace;
 
@@ -47,6 +49,8 @@ enum Command {
     },
     /// Run suites that others wrote and write docs/CONFORMANCE.md
     Conformance(conformance::Options),
+    /// Run the tests of crates with shared state under ThreadSanitizer; needs a nightly toolchain
+    Sanitize,
     /// Write the files made from mpi/abi and mpi/src
     Generate {
         /// Write nothing and fail when one is stale
@@ -66,6 +70,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
             Ok(())
         }
         Command::Conformance(options) => conformance::run(&workspace, &options),
+        Command::Sanitize => sanitize::run(&workspace),
         Command::Generate { check } => {
             let action = if check { generate::Action::Check } else { generate::Action::Write };
             generate::run(&workspace.root, action)

@@ -6,6 +6,7 @@
 use crate::bounded::{self, Outcome};
 use crate::generate;
 use crate::install;
+use crate::sanitize;
 use crate::workspace::Workspace;
 use std::fs;
 use std::path::Path;
@@ -29,6 +30,8 @@ enum Action {
     Install,
     /// The same with the components linked in and no component file left to load.
     InstallBuiltin,
+    /// Under ThreadSanitizer, where a nightly toolchain is.
+    Sanitize,
     /// Cannot run here, and why.
     LeftOut(String),
 }
@@ -61,6 +64,7 @@ pub fn run(workspace: &Workspace, only: &[String], list: bool) -> Result<(), Str
             Action::Install => {
                 outcome(install::run(workspace, &workspace.root.join("target/oxmpi"), false).map(drop))
             }
+            Action::Sanitize => outcome(sanitize::run(workspace)),
             Action::InstallBuiltin => outcome(install_builtin(workspace)),
             Action::LeftOut(why) => {
                 left_out.push(format!("{}: {why}", step.name));
@@ -165,6 +169,8 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
             .env("LOOM_MAX_PREEMPTIONS", "3");
         steps.push(step(&format!("models of {package}"), 10, Action::Run(model)));
     }
+    let sanitized = sanitize::missing().map_or(Action::Sanitize, Action::LeftOut);
+    steps.push(step("thread sanitizer", 15, sanitized));
     let mut docs = cargo(&["doc", "-q", "--workspace", "--no-deps", "--document-private-items"]);
     // Private items are documented here, so that links to them lead somewhere.
     docs.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
@@ -178,15 +184,21 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
     let builtin = workspace.root.join(BUILTIN);
     steps.push(step("install with builtin components", 30, Action::InstallBuiltin));
     let mut jobs = cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "jobs", "messages"]);
-    jobs.env("OXMPI_PREFIX", builtin);
+    jobs.env("OXMPI_PREFIX", &builtin);
     steps.push(step("whole jobs with builtin components", 15, Action::Run(jobs)));
+    let mut counts = cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "bench"]);
+    counts.env("OXMPI_PREFIX", workspace.root.join("target/oxmpi")).env("OXMPI_BUILTIN_PREFIX", builtin);
+    steps.push(step("instruction counts", 15, Action::Run(counts)));
     steps
 }
 
 /// Installs what tests need and a bare machine lacks, if we may; otherwise says what is left out.
 /// Tests that miss a tool leave themselves out and say so too.
 fn prepare_machine() -> Vec<String> {
-    let needs = [("g++", "g++", "C++ programs and the C++ use of mpi.h")];
+    let needs = [
+        ("g++", "g++", "C++ programs and the C++ use of mpi.h"),
+        ("valgrind", "valgrind", "instruction counts"),
+    ];
     let mut left_out = Vec::new();
     for (program, package, what) in needs {
         if in_path(program) {

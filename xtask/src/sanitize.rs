@@ -1,0 +1,116 @@
+//! `cargo xtask sanitize`: the crates with shared state, compiled with ThreadSanitizer.
+//!
+//! It needs a nightly toolchain, which need not be there; then this says so and runs nothing. The
+//! toolchain's own std is compiled without the sanitizer; `tests/sanitize/thread.supp` names the places
+//! of std where that shows, and fences are not seen at all: code that rests on fences is proved by its
+//! model, not here. Every test runs in a process of its own: memory that one test unmapped by a plain
+//! system call and another got again would look like a race between them.
+
+use crate::bounded::{self, Outcome};
+use crate::workspace::Workspace;
+use cargo_metadata::Message;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Packages, and the test programs of each that need nothing else to be built (empty: unit tests only).
+const ROOMS: [(&str, &[&str]); 4] = [
+    ("btl-shm", &["conformance", "exchange", "threads"]),
+    ("pml-ob1", &["communicators", "protocols", "robustness", "threads", "verbs"]),
+    ("oxmpi-runtime", &[]),
+    ("oxmpi-mpi", &[]),
+];
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Why it cannot run here, if so.
+pub fn missing() -> Option<String> {
+    let nightly = Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]).output();
+    match nightly {
+        Ok(out) if out.status.success() && String::from_utf8_lossy(&out.stdout).contains(TARGET) => None,
+        _ => Some(format!("no nightly toolchain for {TARGET} is installed")),
+    }
+}
+
+/// Builds the tests and runs each alone; an error names those that ThreadSanitizer stopped.
+pub fn run(workspace: &Workspace) -> Result<(), String> {
+    if let Some(why) = missing() {
+        return Err(why);
+    }
+    let mut bad = Vec::new();
+    let mut ran = 0;
+    for (package, tests) in ROOMS {
+        for program in build(workspace, package, tests)? {
+            for test in list(&program)? {
+                let mut command = Command::new(&program);
+                command
+                    .args(["--exact", "-q", &test])
+                    .env("TSAN_OPTIONS", options(workspace))
+                    .current_dir(&workspace.root)
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null());
+                ran += 1;
+                if let Outcome::Failed(why) = bounded::run(&mut command, Duration::from_secs(300)) {
+                    println!("FAILED {package}: {test}: {why}");
+                    bad.push(format!("{package}: {test}"));
+                }
+            }
+        }
+    }
+    println!("{ran} tests under ThreadSanitizer, {} failed", bad.len());
+    if bad.is_empty() { Ok(()) } else { Err(bad.join(", ")) }
+}
+
+fn options(workspace: &Workspace) -> String {
+    let list = workspace.root.join("tests/sanitize/thread.supp");
+    format!("suppressions={} history_size=4", list.display())
+}
+
+/// The test programs of one package.
+fn build(workspace: &Workspace, package: &str, tests: &[&str]) -> Result<Vec<PathBuf>, String> {
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly", "cargo", "test", "-q", "--no-run", "--message-format=json"]);
+    command.args(["--target", TARGET, "-p", package, "--lib"]);
+    for test in tests {
+        command.args(["--test", test]);
+    }
+    let mut child = command
+        .current_dir(&workspace.root)
+        .env("CARGO_TARGET_DIR", workspace.target.join("sanitize"))
+        .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer")
+        // Set by the cargo that runs us, for its own toolchain.
+        .env_remove("CARGO")
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("rustup: {e}"))?;
+    let mut programs = Vec::new();
+    if let Some(out) = child.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(out)) {
+            match message.map_err(|e| format!("cargo's messages: {e}"))? {
+                Message::CompilerArtifact(artifact) => {
+                    programs.extend(artifact.executable.map(PathBuf::from));
+                }
+                Message::CompilerMessage(message) => eprint!("{message}"),
+                _ => {}
+            }
+        }
+    }
+    let status = child.wait().map_err(|e| format!("cargo: {e}"))?;
+    if !status.success() {
+        return Err(format!("{package} does not build with ThreadSanitizer"));
+    }
+    Ok(programs)
+}
+
+/// Names of the tests in a program.
+fn list(program: &PathBuf) -> Result<Vec<String>, String> {
+    let out = Command::new(program)
+        .args(["--list", "--format", "terse"])
+        .output()
+        .map_err(|e| format!("{}: {e}", program.display()))?;
+    let text = String::from_utf8_lossy(&out.stdout);
+    Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+}

@@ -14,17 +14,18 @@ use crate::predefined;
 use crate::types::{Aint, Count, Datatype};
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicBool, Ordering};
-use oxmpi_datatype::{TypeDesc, TypeRef, flag};
+use oxmpi_datatype::{Signature, TypeDesc, TypeRef, flag};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// How a type was made: what MPI_Type_get_contents tells.
+#[derive(Default)]
 pub struct Recipe {
     pub combiner: c_int,
-    /// Made by a large-count function: its numbers are counts.
-    pub large: bool,
-    pub integers: Vec<i64>,
-    pub addresses: Vec<i64>,
+    pub integers: Vec<c_int>,
+    pub addresses: Vec<Aint>,
+    /// Numbers given to a large-count function.
+    pub counts: Vec<Count>,
     pub types: Vec<Part>,
 }
 
@@ -38,7 +39,10 @@ pub enum Part {
 /// What all handles of a derived type share.
 pub struct Derived {
     pub desc: TypeRef,
+    pub signature: Arc<Signature>,
     pub recipe: Recipe,
+    /// Of MPI_Type_create_f90_real and its like: such a type is not the user's to free.
+    pub permanent: bool,
     committed: AtomicBool,
 }
 
@@ -99,22 +103,43 @@ pub fn wrong(datatype: Datatype, what: &str) -> Failure {
     Failure::new(MPI_ERR_TYPE, message)
 }
 
-/// A counted reference to the descriptor, for building on it.
-pub fn reference(datatype: Datatype, what: &str) -> Res<(TypeRef, Part)> {
+/// A type that others are built of.
+pub struct Old {
+    pub desc: TypeRef,
+    pub signature: Arc<Signature>,
+    pub part: Part,
+}
+
+/// A counted reference to a type, for building on it.
+pub fn reference(datatype: Datatype, what: &str) -> Res<Old> {
     let desc = require(datatype, what)?;
     // SAFETY: alive, `require` found it.
-    let reference = unsafe { TypeRef::retain(desc) };
+    let desc = unsafe { TypeRef::retain(desc) };
     let part = match TABLE.get(datatype.0) {
         Some(object) => Part::Derived(object.derived.clone()),
         None => Part::Predefined(datatype),
     };
-    Ok((reference, part))
+    Ok(Old { desc, signature: signature(datatype, what)?, part })
+}
+
+/// The basic elements of a type.
+pub fn signature(datatype: Datatype, what: &str) -> Res<Arc<Signature>> {
+    match TABLE.get(datatype.0) {
+        Some(object) => Ok(object.derived.signature.clone()),
+        None => require(datatype, what).map(|_| Arc::new(predefined::signature(datatype.0))),
+    }
 }
 
 /// A handle for a new type.
-pub fn adopt(desc: TypeRef, recipe: Recipe, committed: bool) -> Res<Datatype> {
-    let derived = Arc::new(Derived { desc, recipe, committed: AtomicBool::new(committed) });
-    again(derived)
+pub fn adopt(desc: TypeRef, signature: Arc<Signature>, recipe: Recipe, committed: bool) -> Res<Datatype> {
+    let committed = AtomicBool::new(committed);
+    again(Arc::new(Derived { desc, signature, recipe, permanent: false, committed }))
+}
+
+/// A handle for a type that is committed and stays.
+pub fn adopt_for_ever(desc: TypeRef, signature: Arc<Signature>, recipe: Recipe) -> Res<Datatype> {
+    let committed = AtomicBool::new(true);
+    again(Arc::new(Derived { desc, signature, recipe, permanent: true, committed }))
 }
 
 /// One more handle for a type.
@@ -133,6 +158,14 @@ pub fn again(derived: Arc<Derived>) -> Res<Datatype> {
 
 pub fn is_committed(datatype: Datatype) -> bool {
     usable(datatype).is_some()
+}
+
+/// Named types, and those of MPI_Type_create_f90_real and its like.
+pub fn is_predefined(datatype: Datatype) -> bool {
+    match TABLE.get(datatype.0) {
+        Some(object) => object.derived.permanent,
+        None => predefined::name(datatype.0).is_some(),
+    }
 }
 
 pub fn attributes(datatype: Datatype) -> Res<&'static Attributes> {
@@ -192,7 +225,14 @@ mpi_fn! {
                 let name = predefined::name(handle.0).unwrap_or("");
                 return Failure::err(MPI_ERR_TYPE, format!("datatype is {name}, which cannot be freed"));
             }
-            object(handle, "datatype")?.attributes.delete_all(handle.0)?;
+            let object = object(handle, "datatype")?;
+            if object.derived.permanent {
+                return Failure::err(
+                    MPI_ERR_TYPE,
+                    "datatype was given by MPI_Type_create_f90_*, such a type cannot be freed",
+                );
+            }
+            object.attributes.delete_all(handle.0)?;
             drop(TABLE.remove(handle.0));
             write(datatype, "datatype", Datatype(MPI_DATATYPE_NULL))
         })
@@ -204,15 +244,10 @@ mpi_fn! {
             if newtype.is_null() {
                 return Failure::err(MPI_ERR_ARG, "newtype is a null pointer");
             }
-            let (old, part) = reference(oldtype, "oldtype")?;
-            let recipe = Recipe {
-                combiner: MPI_COMBINER_DUP,
-                large: false,
-                integers: Vec::new(),
-                addresses: Vec::new(),
-                types: vec![part],
-            };
-            let new = adopt(oxmpi_datatype::build::dup(&old), recipe, is_committed(oldtype))?;
+            let old = reference(oldtype, "oldtype")?;
+            let recipe = Recipe { combiner: MPI_COMBINER_DUP, types: vec![old.part], ..Recipe::default() };
+            let copy = oxmpi_datatype::build::dup(&old.desc);
+            let new = adopt(copy, old.signature, recipe, is_committed(oldtype))?;
             if let Err(failure) = attributes(oldtype)?.copy_to(oldtype.0, attributes(new)?) {
                 drop(TABLE.remove(new.0));
                 return Err(failure);
@@ -252,55 +287,6 @@ mpi_fn! {
             };
             let n = write_text(type_name, "type_name", &name, MPI_MAX_OBJECT_NAME as usize)?;
             write(resultlen, "resultlen", n as c_int)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Type_match_size(typeclass: c_int, size: c_int, datatype: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
-            let found = match (typeclass, size) {
-                (MPI_TYPECLASS_INTEGER, 1) => MPI_INTEGER1,
-                (MPI_TYPECLASS_INTEGER, 2) => MPI_INTEGER2,
-                (MPI_TYPECLASS_INTEGER, 4) => MPI_INTEGER4,
-                (MPI_TYPECLASS_INTEGER, 8) => MPI_INTEGER8,
-                (MPI_TYPECLASS_INTEGER, 16) => MPI_INTEGER16,
-                (MPI_TYPECLASS_REAL, 2) => MPI_REAL2,
-                (MPI_TYPECLASS_REAL, 4) => MPI_REAL4,
-                (MPI_TYPECLASS_REAL, 8) => MPI_REAL8,
-                (MPI_TYPECLASS_REAL, 16) => MPI_REAL16,
-                (MPI_TYPECLASS_COMPLEX, 4) => MPI_COMPLEX4,
-                (MPI_TYPECLASS_COMPLEX, 8) => MPI_COMPLEX8,
-                (MPI_TYPECLASS_COMPLEX, 16) => MPI_COMPLEX16,
-                (MPI_TYPECLASS_COMPLEX, 32) => MPI_COMPLEX32,
-                (MPIX_TYPECLASS_LOGICAL, 1) => MPI_LOGICAL1,
-                (MPIX_TYPECLASS_LOGICAL, 2) => MPI_LOGICAL2,
-                (MPIX_TYPECLASS_LOGICAL, 4) => MPI_LOGICAL4,
-                (MPIX_TYPECLASS_LOGICAL, 8) => MPI_LOGICAL8,
-                (MPIX_TYPECLASS_LOGICAL, 16) => MPI_LOGICAL16,
-                _ => return Failure::err(MPI_ERR_ARG, format!("no type of class {typeclass} has {size} bytes")),
-            };
-            write(datatype, "datatype", Datatype(found))
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Type_get_value_index(value_type: Datatype, index_type: Datatype, pair_type: *mut Datatype) -> c_int {
-        call(NAME, None, |_| {
-            require(value_type, "value_type")?;
-            require(index_type, "index_type")?;
-            let pair = match (value_type.0, index_type.0) {
-                (MPI_FLOAT, MPI_INT) => MPI_FLOAT_INT,
-                (MPI_DOUBLE, MPI_INT) => MPI_DOUBLE_INT,
-                (MPI_LONG, MPI_INT) => MPI_LONG_INT,
-                (MPI_SHORT, MPI_INT) => MPI_SHORT_INT,
-                (MPI_INT, MPI_INT) => MPI_2INT,
-                (MPI_LONG_DOUBLE, MPI_INT) => MPI_LONG_DOUBLE_INT,
-                (MPI_REAL, MPI_REAL) => MPI_2REAL,
-                (MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION) => MPI_2DOUBLE_PRECISION,
-                (MPI_INTEGER, MPI_INTEGER) => MPI_2INTEGER,
-                _ => MPI_DATATYPE_NULL,
-            };
-            write(pair_type, "pair_type", Datatype(pair))
         })
     }
 }

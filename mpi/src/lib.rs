@@ -6,7 +6,7 @@
 //!
 //! Map, by chapter: `environment` · `error`, `errhandler`, `errcode` · `comm`, `comm_create` · `group`
 //! · `info` · `attr` · `p2p`, `persistent`, `probe` · `request`, `complete`, `get_status` · `status` ·
-//! `datatype`, `predefined`, `type_create`, `pack` · `op`, `collective` · `abi_info`, `fortran`.
+//! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`, `collective` · `abi_info`, `fortran`.
 //! Under them: `process` (MPI between Init and Finalize), `handle` (numbers to objects), `operands`
 //! (the checks on a message's path), `memory` (the user's pointers), `types`, `macros`; generated:
 //! `constants`, `unsupported`.
@@ -15,6 +15,7 @@
 mod macros;
 
 mod abi_info;
+mod address;
 mod attr;
 #[cfg(feature = "builtin")]
 mod builtin;
@@ -44,6 +45,9 @@ mod probe;
 mod process;
 mod request;
 mod status;
+mod type_array;
+mod type_contents;
 mod type_create;
+mod type_match;
 mod types;
 mod unsupported;

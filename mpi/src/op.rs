@@ -68,7 +68,7 @@ pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
     // The standard defines the last two for one-sided communication only, and predefined operations
     // on predefined types only.
     let one_sided = matches!(code, op::REPLACE | op::NO_OP);
-    if one_sided || crate::predefined::name(datatype.0).is_none() || !kernel::defined(code, desc.base) {
+    if one_sided || !datatype::is_predefined(datatype) || !kernel::defined(code, desc.base) {
         let name = crate::predefined::name(datatype.0).unwrap_or("a derived datatype");
         return Failure::err(MPI_ERR_OP, format!("op {:#x} is not defined on {name}", handle.0));
     }

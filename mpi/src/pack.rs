@@ -1,17 +1,18 @@
-//! Packing into a buffer of the user, addresses (MPI 5.0 §5.1.5, §5.2).
+//! Packing into a buffer of the user (MPI 5.0 §5.2), also in external32 (§5.3).
 
 use crate::comm;
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call};
-use crate::memory::{read, write};
+use crate::memory::{read, text, write};
 use crate::operands::check_buffer;
 use crate::process::Process;
-use crate::types::{Aint, Comm, Count, Datatype};
-use core::ffi::c_int;
-use oxmpi_datatype::TypeDesc;
+use crate::types::{Comm, Count, Datatype};
+use core::ffi::{c_char, c_int};
+use oxmpi_datatype::{Signature, TypeDesc, external};
+use std::sync::Arc;
 
-/// Checked arguments: the type, the bytes the data packs to, the position in the packed buffer.
+/// Checked arguments (`each`: bytes of an element, where not the type's): the type, the bytes the data packs to, the position in the packed buffer.
 struct Job {
     desc: &'static TypeDesc,
     bytes: u64,
@@ -22,14 +23,15 @@ fn job(
     process: &Process,
     (buf, count, datatype): (*const u8, i64, Datatype),
     (packed, size, position): (*const u8, i64, i64),
-    short: c_int,
+    each: Option<u64>,
 ) -> Res<Job> {
     if count < 0 {
         return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
     }
     let desc = datatype::require_committed(datatype, "datatype")?;
     check_buffer(process, buf, count, desc, "the data's buffer")?;
-    let bytes = desc.packed.checked_mul(count as u64);
+    let each = each.unwrap_or(desc.packed);
+    let bytes = each.checked_mul(count as u64);
     let (Ok(room), Ok(position)) = (u64::try_from(size), u64::try_from(position)) else {
         return Failure::err(
             MPI_ERR_ARG,
@@ -40,11 +42,8 @@ fn job(
         Some(bytes) if bytes == 0 || !packed.is_null() => Ok(Job { desc, bytes, position }),
         Some(_) => Failure::err(MPI_ERR_BUFFER, "the packed buffer is a null pointer"),
         None => Failure::err(
-            short,
-            format!(
-                "the packed buffer has {room} bytes, position is {position}, the data has {} each",
-                desc.packed
-            ),
+            MPI_ERR_TRUNCATE,
+            format!("the packed buffer has {room} bytes, position is {position}, an element has {each}"),
         ),
     }
 }
@@ -54,7 +53,7 @@ mpi_fn! {
         call(NAME, Some(comm), |process| {
             comm::require(comm)?;
             let at = read(position, "position")?;
-            let j = job(process, (inbuf, incount as i64, datatype), (outbuf, outsize as i64, at as i64), MPI_ERR_TRUNCATE)?;
+            let j = job(process, (inbuf, incount as i64, datatype), (outbuf, outsize as i64, at as i64), None)?;
             // SAFETY: the user promises both buffers; the room was checked.
             unsafe { oxmpi_datatype::pack(j.desc, incount as u64, inbuf, 0, outbuf.wrapping_add(j.position as usize), j.bytes) };
             write(position, "position", at + j.bytes as N)
@@ -66,7 +65,7 @@ mpi_fn! {
         call(NAME, Some(comm), |process| {
             comm::require(comm)?;
             let at = read(position, "position")?;
-            let j = job(process, (outbuf, outcount as i64, datatype), (inbuf, insize as i64, at as i64), MPI_ERR_TRUNCATE)?;
+            let j = job(process, (outbuf, outcount as i64, datatype), (inbuf, insize as i64, at as i64), None)?;
             // SAFETY: the user promises both buffers; the length was checked.
             unsafe { oxmpi_datatype::unpack(j.desc, outcount as u64, outbuf, 0, inbuf.wrapping_add(j.position as usize), j.bytes) };
             write(position, "position", at + j.bytes as N)
@@ -89,18 +88,62 @@ mpi_fn! {
         })
     }
 }
+
+/// The basic elements of a type that is to be converted to the representation named, which must be
+/// external32: the standard has no other for packing.
+fn convertible(datarep: *const c_char, datatype: Datatype) -> Res<Arc<Signature>> {
+    let name = text(datarep, "datarep")?;
+    if name != "external32" {
+        return Failure::err(
+            MPI_ERR_UNSUPPORTED_DATAREP,
+            format!("datarep is \"{name}\", not \"external32\""),
+        );
+    }
+    datatype::require_committed(datatype, "datatype")?;
+    datatype::signature(datatype, "datatype")
+}
+
 mpi_fn! {
-    fn MPI_Get_address(location: *const u8, address: *mut Aint) -> c_int {
-        call(NAME, None, |_| write(address, "address", location as usize as Aint))
+    fn MPI_Pack_external[c_int], MPI_Pack_external_c[Count]<N>(datarep: *const c_char, inbuf: *const u8, incount: N, datatype: Datatype, outbuf: *mut u8, outsize: Count, position: *mut Count) -> c_int {
+        call(NAME, None, |process| {
+            let signature = convertible(datarep, datatype)?;
+            let at = read(position, "position")?;
+            let j = job(process, (inbuf, incount as i64, datatype), (outbuf, outsize, at), Some(signature.external_bytes()))?;
+            let out = outbuf.wrapping_add(j.position as usize);
+            // SAFETY: the user promises both buffers; the room was checked.
+            unsafe { external::encode((j.desc, &signature), incount as u64, inbuf, out) }.map_err(|misfit| {
+                let message = format!("{} does not fit into the {} bytes of external32", misfit.value, misfit.bytes);
+                Failure::new(MPI_ERR_CONVERSION, message)
+            })?;
+            write(position, "position", at + j.bytes as Count)
+        })
     }
 }
 mpi_fn! {
-    fn MPI_Aint_add(base: Aint, disp: Aint) -> Aint {
-        base.wrapping_add(disp)
+    fn MPI_Unpack_external[c_int], MPI_Unpack_external_c[Count]<N>(datarep: *const c_char, inbuf: *const u8, insize: Count, position: *mut Count, outbuf: *mut u8, outcount: N, datatype: Datatype) -> c_int {
+        call(NAME, None, |process| {
+            let signature = convertible(datarep, datatype)?;
+            let at = read(position, "position")?;
+            let j = job(process, (outbuf, outcount as i64, datatype), (inbuf, insize, at), Some(signature.external_bytes()))?;
+            let input = inbuf.wrapping_add(j.position as usize);
+            // SAFETY: the user promises both buffers; the length was checked.
+            unsafe { external::decode((j.desc, &signature), outcount as u64, input, outbuf) };
+            write(position, "position", at + j.bytes as Count)
+        })
     }
 }
 mpi_fn! {
-    fn MPI_Aint_diff(addr1: Aint, addr2: Aint) -> Aint {
-        addr1.wrapping_sub(addr2)
+    fn MPI_Pack_external_size[c_int], MPI_Pack_external_size_c[Count]<N>(datarep: *const c_char, incount: N, datatype: Datatype, size: *mut Count) -> c_int {
+        call(NAME, None, |_| {
+            let signature = convertible(datarep, datatype)?;
+            let Ok(count) = u64::try_from(incount) else {
+                return Failure::err(MPI_ERR_COUNT, format!("incount is {incount}"));
+            };
+            let bytes = signature.external_bytes().checked_mul(count).and_then(|n| Count::try_from(n).ok());
+            let Some(bytes) = bytes else {
+                return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("{incount} elements pack to too many bytes"));
+            };
+            write(size, "size", bytes)
+        })
     }
 }

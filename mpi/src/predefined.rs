@@ -3,7 +3,8 @@
 
 use crate::constants::*;
 use core::sync::atomic::AtomicU32;
-use oxmpi_datatype::{Base, Run, TypeDesc, flag};
+use oxmpi_datatype::external::Atom;
+use oxmpi_datatype::{Base, Run, Signature, TypeDesc, flag};
 use oxmpi_mca::SliceRef;
 
 /// First handle of the table, and its length.
@@ -99,6 +100,22 @@ pub fn name(handle: usize) -> Option<&'static str> {
     NAMES.iter().find(|(h, _)| *h == handle).map(|(_, name)| *name)
 }
 
+/// The basic elements of a predefined type.
+pub fn signature(handle: usize) -> Signature {
+    match handle {
+        MPI_LONG => Signature::atom(Atom::LONG),
+        MPI_UNSIGNED_LONG => Signature::atom(Atom::UNSIGNED_LONG),
+        MPI_LOGICAL16 | MPI_INTEGER16 | MPI_REAL16 => Signature::atom(Atom::plain(16, 1)),
+        MPI_COMPLEX32 => Signature::atom(Atom::plain(16, 2)),
+        // The long in the pair has external32's size of one, too.
+        MPI_LONG_INT => Signature::pair(Atom::LONG, Base::I32),
+        _ => match handle.checked_sub(FIRST).filter(|index| *index < LEN) {
+            Some(index) => Signature::basic(at(index).base),
+            None => Signature::default(),
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +126,16 @@ mod tests {
         for (handle, name) in NAMES.iter().filter(|(h, _)| *h >= 0x240) {
             assert_eq!(at(handle - FIRST).packed, 1 << (handle >> 3 & 7), "{name}");
         }
+    }
+
+    #[test]
+    fn signatures_have_the_sizes() {
+        for (handle, name) in NAMES {
+            let (sig, desc) = (signature(*handle), at(handle - FIRST));
+            assert_eq!((sig.bytes(), sig.elements()), (desc.packed, desc.elements), "{name}");
+        }
+        assert_eq!(signature(MPI_LONG_INT).external_bytes(), 8);
+        assert_eq!(signature(MPI_C_LONG_DOUBLE_COMPLEX).external_bytes(), 32);
     }
 
     #[test]

@@ -6,7 +6,6 @@ use crate::error::{Failure, Res, call, call_any_time};
 use crate::memory::{read, write};
 use crate::types::{Count, Datatype, Status};
 use core::ffi::c_int;
-use oxmpi_datatype::Base;
 use oxmpi_mca::MsgStatus;
 
 impl Status {
@@ -80,40 +79,6 @@ fn to_user<N: TryFrom<u64> + From<i16>>(count: Option<u64>) -> N {
     count.and_then(|c| N::try_from(c).ok()).unwrap_or_else(|| N::from(UNDEFINED))
 }
 
-/// Bytes of the value and of the whole in a pair of value and index.
-fn first_of_pair(base: Base) -> Option<(u64, u64)> {
-    match base {
-        Base::FLOAT_INT | Base::TWO_INT | Base::TWO_REAL => Some((4, 8)),
-        Base::DOUBLE_INT | Base::LONG_INT => Some((8, 12)),
-        Base::TWO_DOUBLE => Some((8, 16)),
-        Base::SHORT_INT => Some((2, 6)),
-        Base::LONG_DOUBLE_INT => Some((16, 20)),
-        _ => None,
-    }
-}
-
-/// Basic elements in `bytes` of data of the type: those of its whole elements, and as many basic ones
-/// as the rest fills. `None` if the rest ends inside a basic element.
-fn basic_elements(desc: &oxmpi_datatype::TypeDesc, bytes: u64) -> Option<u64> {
-    if bytes == 0 {
-        return Some(0);
-    }
-    if desc.packed == 0 || desc.elements == 0 {
-        return None;
-    }
-    let (whole, rest) = (bytes / desc.packed, bytes % desc.packed);
-    let per_element = desc.elements;
-    let in_rest = match first_of_pair(desc.base) {
-        // All data is of one basic type, so its size is the quotient.
-        None => elements(rest, desc.packed / per_element)?,
-        Some((first, pair)) => {
-            let behind = rest % pair;
-            rest / pair * 2 + if behind == 0 { 0 } else { elements(behind, first).filter(|n| *n == 1)? }
-        }
-    };
-    Some(whole * per_element + in_rest)
-}
-
 mpi_fn! {
     fn MPI_Get_count[c_int], MPI_Get_count_c[Count]<N>(status: *const Status, datatype: Datatype, count: *mut N) -> c_int {
         call(NAME, None, |_| {
@@ -127,20 +92,20 @@ mpi_fn! {
     fn MPI_Get_elements[c_int], MPI_Get_elements_c[Count], MPI_Get_elements_x[Count]<N>(status: *const Status, datatype: Datatype, count: *mut N) -> c_int {
         call(NAME, None, |_| {
             let status = read(status, "status")?;
-            let desc = datatype::require_committed(datatype, "datatype")?;
-            write(count, "count", to_user::<N>(basic_elements(desc, status.bytes())))
+            datatype::require_committed(datatype, "datatype")?;
+            let signature = datatype::signature(datatype, "datatype")?;
+            write(count, "count", to_user::<N>(signature.elements_in(status.bytes())))
         })
     }
 }
 mpi_fn! {
     fn MPI_Status_set_elements[c_int], MPI_Status_set_elements_c[Count], MPI_Status_set_elements_x[Count]<N>(status: *mut Status, datatype: Datatype, count: N) -> c_int {
         call(NAME, None, |_| {
-            let desc = datatype::require(datatype, "datatype")?;
+            let signature = datatype::signature(datatype, "datatype")?;
             let Ok(count) = u64::try_from(count) else {
                 return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
             };
-            let size = desc.packed.checked_div(desc.elements).unwrap_or(0);
-            let Some(bytes) = count.checked_mul(size) else {
+            let Some(bytes) = signature.bytes_of(count) else {
                 return Failure::err(MPI_ERR_VALUE_TOO_LARGE, format!("count is {count}"));
             };
             let mut new = read(status, "status")?;

@@ -74,25 +74,6 @@ unsupported! {
     MPI_Psend_init_c(buf: usize, partitions: c_int, count: Count, datatype: usize, dest: c_int, tag: c_int, comm: Comm, info: usize, request: usize) [comm comm];
 }
 
-// Layout of data in memory, packing (§5)
-unsupported! {
-    MPI_Pack_external(datarep: usize, inbuf: usize, incount: c_int, datatype: usize, outbuf: usize, outsize: Count, position: usize) [none];
-    MPI_Pack_external_c(datarep: usize, inbuf: usize, incount: Count, datatype: usize, outbuf: usize, outsize: Count, position: usize) [none];
-    MPI_Pack_external_size(datarep: usize, incount: c_int, datatype: usize, size: usize) [none];
-    MPI_Pack_external_size_c(datarep: usize, incount: Count, datatype: usize, size: usize) [none];
-    MPI_Type_create_darray(size: c_int, rank: c_int, ndims: c_int, array_of_gsizes: usize, array_of_distribs: usize, array_of_dargs: usize, array_of_psizes: usize, order: c_int, oldtype: usize, newtype: usize) [none];
-    MPI_Type_create_darray_c(size: c_int, rank: c_int, ndims: c_int, array_of_gsizes: usize, array_of_distribs: usize, array_of_dargs: usize, array_of_psizes: usize, order: c_int, oldtype: usize, newtype: usize) [none];
-    MPI_Type_create_f90_complex(p: c_int, r: c_int, newtype: usize) [none];
-    MPI_Type_create_f90_integer(r: c_int, newtype: usize) [none];
-    MPI_Type_create_f90_real(p: c_int, r: c_int, newtype: usize) [none];
-    MPI_Type_create_struct(count: c_int, array_of_blocklengths: usize, array_of_displacements: usize, array_of_types: usize, newtype: usize) [none];
-    MPI_Type_create_struct_c(count: Count, array_of_blocklengths: usize, array_of_displacements: usize, array_of_types: usize, newtype: usize) [none];
-    MPI_Type_create_subarray(ndims: c_int, array_of_sizes: usize, array_of_subsizes: usize, array_of_starts: usize, order: c_int, oldtype: usize, newtype: usize) [none];
-    MPI_Type_create_subarray_c(ndims: c_int, array_of_sizes: usize, array_of_subsizes: usize, array_of_starts: usize, order: c_int, oldtype: usize, newtype: usize) [none];
-    MPI_Unpack_external(datarep: usize, inbuf: usize, insize: Count, position: usize, outbuf: usize, outcount: c_int, datatype: usize) [none];
-    MPI_Unpack_external_c(datarep: usize, inbuf: usize, insize: Count, position: usize, outbuf: usize, outcount: Count, datatype: usize) [none];
-}
-
 // Operations of a whole communicator (§6)
 unsupported! {
     MPI_Ibarrier(comm: Comm, request: usize) [comm comm];

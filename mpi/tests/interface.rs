@@ -108,6 +108,11 @@ fn objects_live_and_die() {
     passes("objects", &[]);
 }
 
+#[test]
+fn datatypes_say_what_they_are() {
+    passes("datatypes", &[]);
+}
+
 /// Names in the first column of the table of functions.
 fn functions() -> Vec<String> {
     let table = std::fs::read_to_string(here().join("abi/functions.tsv")).unwrap();

@@ -49,6 +49,21 @@ macro_rules! padded_pair {
 }
 
 impl Base {
+    /// The two basic types of a pair.
+    pub const fn pair(self) -> Option<(Base, Base)> {
+        Some(match self {
+            Base::FLOAT_INT => (Base::F32, Base::I32),
+            Base::DOUBLE_INT => (Base::F64, Base::I32),
+            Base::LONG_INT => (Base::I64, Base::I32),
+            Base::TWO_INT => (Base::I32, Base::I32),
+            Base::SHORT_INT => (Base::I16, Base::I32),
+            Base::LONG_DOUBLE_INT => (Base::LONG_DOUBLE, Base::I32),
+            Base::TWO_REAL => (Base::F32, Base::F32),
+            Base::TWO_DOUBLE => (Base::F64, Base::F64),
+            _ => return None,
+        })
+    }
+
     /// Layout of one element; `None` for [`Base::MIXED`] and numbers that are no type.
     pub const fn layout(self) -> Option<Basic> {
         Some(match self {

@@ -4,12 +4,16 @@
 //! to, its bounds, and its data as normalised [`Run`]s. Components get descriptors by pointer and
 //! link this crate for `pack`, `unpack` and the reduction kernels. **No static, no thread.**
 
+pub mod array;
 mod basic;
 pub mod build;
 mod desc;
+pub mod external;
 pub mod kernel;
+mod signature;
 mod walk;
 
 pub use basic::Basic;
 pub use desc::{Base, Run, TypeDesc, TypeRef, flag};
+pub use signature::Signature;
 pub use walk::{copy, pack, unpack};

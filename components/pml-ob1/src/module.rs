@@ -36,6 +36,8 @@ pub struct Ob1 {
     threaded: *const oxmpi_mca::sync::AtomicU32,
     /// Peers that broke the protocol; their messages are dropped.
     pub closed: AtomicU32,
+    /// The one transport through which messages may come; null when there are several.
+    pub lone: AtomicPtr<BtlHandle>,
     /// The transport to ourselves is progressed only once somebody uses it.
     pub self_active: AtomicBool,
     /// The info line about refused reads was written.
@@ -67,6 +69,7 @@ impl Ob1 {
         Ob1 {
             threaded: host.table().threaded,
             closed: AtomicU32::new(0),
+            lone: AtomicPtr::new(core::ptr::null_mut()),
             self_active: AtomicBool::new(false),
             told_no_get: Cell::new(false),
             comms: Guarded::new(CommTable::new()),
@@ -172,6 +175,10 @@ impl Pml for Ob1 {
         sorted.sort_by_key(|t| core::cmp::Reverse(t.btl.attrs.exclusivity));
         if sorted.len() > 64 || self.btls.set(sorted).is_err() {
             return Status::BAD_PARAM;
+        }
+        let mut others = self.transports().iter().filter(|t| !t.own);
+        if let (Some(only), None) = (others.next(), others.next()) {
+            self.lone.store(core::ptr::from_ref(only.btl).cast_mut(), Ordering::Relaxed);
         }
         self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void)
     }

@@ -222,6 +222,7 @@ impl Ob1 {
         let peer = Peer::new(proc, transport.btl, endpoint, self.config.eager_credit, card.eager_credit);
         if transport.own {
             self.self_active.store(true, Ordering::Relaxed);
+            self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
         }
         // SYNC POINT with the acquire loads above.
         slot.store(Box::into_raw(Box::new(peer)), Ordering::Release);

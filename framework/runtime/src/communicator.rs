@@ -278,7 +278,7 @@ impl Communicator {
     }
 
     /// Blocking send; `mode` is one of [`oxmpi_pml::mode`].
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
     pub fn send(
         &self,
@@ -295,7 +295,7 @@ impl Communicator {
     }
 
     /// [`Self::send`] on the library's own account: not counted.
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
     pub(crate) fn quiet_send(
         &self,
@@ -317,7 +317,7 @@ impl Communicator {
     }
 
     /// Nonblocking send. The request may be complete already.
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub fn isend(
         &self,
@@ -334,7 +334,7 @@ impl Communicator {
     }
 
     /// [`Self::isend`] on the library's own account: not counted.
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub(crate) fn quiet_isend(
         &self,
@@ -354,7 +354,7 @@ impl Communicator {
 
     /// Blocking receive. OK: `status` is filled, look at its `error` (TRUNCATED, for one); a
     /// failure: nothing was received.
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
     pub fn recv(
         &self,
@@ -371,7 +371,7 @@ impl Communicator {
     }
 
     /// [`Self::recv`] on the library's own account: not counted.
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
     pub(crate) fn quiet_recv(
         &self,
@@ -394,7 +394,7 @@ impl Communicator {
     }
 
     /// Nonblocking receive.
-    #[inline]
+    #[inline(always)]
     pub fn irecv(
         &self,
         thread: *mut ThreadCtx,
@@ -409,7 +409,7 @@ impl Communicator {
     }
 
     /// [`Self::irecv`] on the library's own account: not counted.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn quiet_irecv(
         &self,
         thread: *mut ThreadCtx,
@@ -426,7 +426,7 @@ impl Communicator {
     }
 
     /// Waits for a request that nobody else knows, takes its status and gives it back.
-    #[inline(always)]
+    #[inline(never)]
     fn finish(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> MsgStatus {
         // SAFETY: `self.instance` keeps it alive.
         unsafe { &*self.hot.instance }.wait(thread, req);

@@ -96,6 +96,14 @@ typedef uint32_t oxmpi_scope;
 #define OXMPI_SCOPE_ALL 6
 #define OXMPI_SCOPE_ALL_EQ 7
 
+/* Bits of `ParamDecl::flags`. */
+/* Using the parameter is warned about: it will go. */
+#define OXMPI_PARAM_FLAG_DEPRECATED 1
+/* Using one of the synonyms is warned about, and the name to use is named. */
+#define OXMPI_PARAM_FLAG_SYNONYMS_DEPRECATED 2
+/* For developers of the component: left out of listings unless they are asked for everything. */
+#define OXMPI_PARAM_FLAG_INTERNAL 4
+
 typedef struct oxmpi_slice_of_str_ref {
     const oxmpi_str_ref *ptr;
     size_t len;
@@ -105,6 +113,7 @@ typedef struct oxmpi_param_decl {
     oxmpi_param_kind kind;
     oxmpi_level level;
     oxmpi_scope scope;
+    /* Bits of `param_flag`. */
     uint32_t flags;
     /* As a user would write it. */
     oxmpi_str_ref default_;

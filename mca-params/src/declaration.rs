@@ -4,6 +4,7 @@
 use crate::error::{ErrorKind, ParamError};
 use crate::origin::Origin;
 use oxmpi_mca::abi::StrRef;
+use oxmpi_mca::params::param_flag;
 use oxmpi_mca::{ParamDecl, ParamKind, Scope};
 
 /// The types of values.
@@ -52,6 +53,20 @@ impl Kind {
         }
     }
 
+    /// One word, for listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Int => "int",
+            Kind::Unsigned => "unsigned",
+            Kind::Size => "size",
+            Kind::Bool => "bool",
+            Kind::Double => "double",
+            Kind::Text => "string",
+            Kind::Enum => "enum",
+            Kind::List => "list",
+        }
+    }
+
     /// With its article, for sentences.
     pub fn phrase(self) -> &'static str {
         match self {
@@ -92,6 +107,12 @@ pub struct Declaration {
     pub words: Vec<(String, i64)>,
     /// Other full names that set the same parameter. The own name wins within one source.
     pub synonyms: Vec<String>,
+    /// Those of `synonyms` whose use is warned about.
+    pub deprecated_names: Vec<String>,
+    /// The parameter itself is on its way out.
+    pub deprecated: bool,
+    /// For developers of the library; listings leave it out unless asked.
+    pub internal: bool,
 }
 
 /// Open MPI's words for how much a framework says.
@@ -130,6 +151,9 @@ impl Declaration {
             enumerators: Vec::new(),
             words: Vec::new(),
             synonyms: Vec::new(),
+            deprecated_names: Vec::new(),
+            deprecated: false,
+            internal: false,
         }
     }
 
@@ -162,6 +186,36 @@ impl Declaration {
     pub fn synonyms(mut self, names: &[&str]) -> Declaration {
         self.synonyms.extend(names.iter().map(|&n| n.to_owned()));
         self
+    }
+
+    /// Names that work, and whose use is warned about.
+    pub fn deprecated_synonyms(mut self, names: &[&str]) -> Declaration {
+        self.deprecated_names.extend(names.iter().map(|&n| n.to_owned()));
+        self.synonyms(names)
+    }
+
+    /// Left out of listings unless they are asked for everything.
+    pub fn internal(mut self) -> Declaration {
+        self.internal = true;
+        self
+    }
+
+    /// May a program write it at all (MPI 5.0 §15.3.6)?
+    pub fn is_writable(&self) -> bool {
+        self.scope.0 > Scope::READONLY.0
+    }
+
+    /// The scope's word.
+    pub fn scope_name(&self) -> &'static str {
+        match self.scope {
+            Scope::CONSTANT => "constant",
+            Scope::LOCAL => "local",
+            Scope::GROUP => "group",
+            Scope::GROUP_EQ => "group_eq",
+            Scope::ALL => "all",
+            Scope::ALL_EQ => "all_eq",
+            _ => "readonly",
+        }
     }
 
     /// `<framework>_base_verbose`: numbers from -1 to 100, or Open MPI's words for them.
@@ -208,6 +262,8 @@ impl Declaration {
         let enumerators = texts(unsafe { decl.enumerators.get() }, "has an unreadable enumerator")?;
         // SAFETY: as above.
         let mut synonyms = texts(unsafe { decl.synonyms.get() }, "has an unreadable synonym")?;
+        let old = decl.flags & param_flag::SYNONYMS_DEPRECATED != 0;
+        let deprecated_names = if old { synonyms.clone() } else { Vec::new() };
         synonyms.extend(aliases.iter().map(|alias| join(framework, alias, name)));
         let declaration = Declaration {
             framework: framework.into(),
@@ -222,6 +278,9 @@ impl Declaration {
             enumerators,
             words: Vec::new(),
             synonyms,
+            deprecated_names,
+            deprecated: decl.flags & param_flag::DEPRECATED != 0,
+            internal: decl.flags & param_flag::INTERNAL != 0,
             full_name: full_name.clone(),
         };
         Ok(declaration)
@@ -264,6 +323,9 @@ impl Declaration {
         let wrong = |what: &str| Err(bad_declaration(&self.full_name, what));
         if self.full_name.is_empty() || self.full_name.contains(|c: char| c.is_whitespace() || c == '=') {
             return wrong("has a name that cannot be set");
+        }
+        if !(Scope::CONSTANT.0..=Scope::ALL_EQ.0).contains(&self.scope.0) {
+            return wrong("has a scope that MPI does not have");
         }
         if !(1..=9).contains(&self.level) {
             return wrong("has a level outside 1 to 9");

@@ -2,7 +2,8 @@
 
 use crate::declaration::{Declaration, bad_declaration};
 use crate::error::{ErrorKind, ParamError};
-use crate::origin::{ENVIRONMENT, ENVIRONMENT_OPEN_MPI, Origin, SOURCE, SOURCE_COMMAND_LINE};
+use crate::file::ParamFile;
+use crate::origin::{ENVIRONMENT, ENVIRONMENT_OPEN_MPI, Origin, SOURCE, Tier};
 use crate::selection::Selection;
 use crate::value::{self, Value};
 use oxmpi_mca::ParamValue;
@@ -84,8 +85,56 @@ pub struct Resolver {
     declared: Vec<Resolved>,
     /// Full names and synonyms to positions in `declared`.
     index: HashMap<String, usize>,
-    home: Option<String>,
+    pub(crate) home: Option<String>,
 }
+
+/// A name that still works and that a newer one replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deprecated {
+    pub name: String,
+    pub origin: Origin,
+    /// What to write instead; `None`: nothing, the parameter itself goes.
+    pub instead: Option<String>,
+}
+
+impl std::fmt::Display for Deprecated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, from {}, is deprecated; ", self.name, self.origin)?;
+        match &self.instead {
+            Some(name) => write!(f, "write {name}"),
+            None => f.write_str("it will go without a replacement"),
+        }
+    }
+}
+
+/// Why a parameter cannot be written now (MPI 5.0 §15.3.6).
+#[derive(Clone, Debug, PartialEq)]
+pub enum CannotSet {
+    /// There is no such parameter.
+    Unknown,
+    /// Its scope is constant or read-only.
+    Never,
+    /// The site's override file holds it.
+    Overridden(Origin),
+    /// It was read once, when the library started.
+    NotNow,
+    /// The value is not one.
+    Wrong(ParamError),
+}
+
+impl std::fmt::Display for CannotSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CannotSet::Unknown => f.write_str("there is no such parameter"),
+            CannotSet::Never => f.write_str("its scope does not permit writing"),
+            CannotSet::Overridden(origin) => write!(f, "{origin} overrides it"),
+            CannotSet::NotNow => f.write_str("it is read when the library starts, and not again"),
+            CannotSet::Wrong(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CannotSet {}
 
 impl Resolver {
     /// Nothing is set.
@@ -124,6 +173,43 @@ impl Resolver {
         resolver
     }
 
+    /// Takes everything a parameter file says.
+    pub fn add_file(&mut self, file: &ParamFile) {
+        for entry in &file.lines.entries {
+            let origin = Origin::File { tier: file.tier, path: file.path.clone(), line: entry.line };
+            self.set_from(&entry.name, (&entry.text).into(), origin);
+        }
+    }
+
+    /// What an inherited command line said is for a new launcher no more than its environment.
+    pub(crate) fn forget_command_line(&mut self) {
+        for (name, setting) in
+            self.settings.iter_mut().flat_map(|(n, all)| all.iter_mut().map(move |s| (n, s)))
+        {
+            if setting.origin == Origin::CommandLine {
+                setting.origin = Origin::Environment { variable: format!("{ENVIRONMENT}{name}") };
+            }
+        }
+    }
+
+    /// The winning setting of a name, whether declared or not.
+    pub fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.get(name).and_then(|all| winner(all))
+    }
+
+    /// The variables that make another process resolve as this one does, beside those that it
+    /// inherits: name and text, and what the text's source is.
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
+        let mut out = Vec::new();
+        for (name, setting) in self.settings() {
+            if let Some(label) = setting.origin.label() {
+                out.push((format!("{ENVIRONMENT}{name}").into(), setting.text.clone()));
+                out.push((format!("{ENVIRONMENT}{SOURCE}{name}").into(), label.into()));
+            }
+        }
+        out
+    }
+
     /// Sets on top of every other source.
     pub fn with<N: AsRef<str>, T: Into<OsString>>(
         mut self,
@@ -157,19 +243,24 @@ impl Resolver {
     fn set_from(&mut self, name: &str, text: OsString, origin: Origin) {
         let list = self.settings.entry(name.to_owned()).or_default();
         // Within one source the later text replaces the earlier one.
-        list.retain(|s| s.origin != origin);
+        let same = |a: &Origin, b: &Origin| match (a, b) {
+            (Origin::File { tier: t, path: p, .. }, Origin::File { tier, path, .. }) => {
+                t == tier && p == path
+            }
+            (a, b) => a == b,
+        };
+        list.retain(|s| !same(&s.origin, &origin));
         list.push(Setting { text, origin });
     }
 
-    /// The launcher passes its command line on through our own prefix and says so in a second variable.
-    fn relabel(&mut self, name: &str, source: &OsString) {
-        if source != SOURCE_COMMAND_LINE {
-            return;
-        }
+    /// The launcher passes on through our own prefix what its command line and the parameter files
+    /// say, and names the source in a second variable.
+    fn relabel(&mut self, name: &str, label: &OsString) {
+        let Some(origin) = label.to_str().and_then(Origin::from_label) else { return };
         let variable = format!("{ENVIRONMENT}{name}");
         for setting in self.settings.get_mut(name).into_iter().flatten() {
             if matches!(&setting.origin, Origin::Environment { variable: v } if *v == variable) {
-                setting.origin = Origin::CommandLine;
+                setting.origin = origin.clone();
             }
         }
     }
@@ -180,7 +271,8 @@ impl Resolver {
     }
 
     /// Declares a parameter and resolves it. Declaring the same parameter again gives what it
-    /// already is; with another type it is an error of the component.
+    /// already is; with another type it is an error of the component. When the value is wrong, the
+    /// parameter is declared all the same, with its default, for those who list what there is.
     pub fn declare(&mut self, declaration: Declaration) -> Result<&Resolved, ParamError> {
         declaration.check()?;
         if let Some(&at) = self.index.get(&declaration.full_name) {
@@ -200,28 +292,47 @@ impl Resolver {
             }
             // Otherwise the name was only somebody's synonym; its own declaration takes it over.
         }
-        let resolved = self.resolve(declaration)?;
+        let (resolved, wrong) = match self.resolve(&declaration) {
+            Ok(resolved) => (resolved, None),
+            Err(why) => (self.default_of(declaration)?, Some(why)),
+        };
         let at = self.declared.len();
         self.index.insert(resolved.declaration.full_name.clone(), at);
         for synonym in &resolved.declaration.synonyms {
             self.index.entry(synonym.clone()).or_insert(at);
         }
         self.declared.push(resolved);
-        Ok(&self.declared[at])
+        match wrong {
+            Some(why) => Err(why),
+            None => Ok(&self.declared[at]),
+        }
     }
 
-    fn resolve(&self, declaration: Declaration) -> Result<Resolved, ParamError> {
-        // The own name first: at equal rank it wins over a synonym.
-        let names = std::iter::once(&declaration.full_name).chain(&declaration.synonyms);
-        let mut best: Option<(&String, &Setting)> = None;
-        for name in names {
-            let Some(setting) = self.settings.get(name).and_then(|all| winner(all)) else { continue };
-            if best.is_none_or(|(_, b)| setting.origin.rank() > b.origin.rank()) {
-                best = Some((name, setting));
-            }
-        }
+    fn default_of(&self, declaration: Declaration) -> Result<Resolved, ParamError> {
+        let (text, set_as) = (declaration.default.clone(), declaration.full_name.clone());
+        let value = value::parse(&declaration, &text, self.home.as_deref()).map_err(|(_, reason)| {
+            bad_declaration(&declaration.full_name, &format!("has the default {text:?}, which {reason}"))
+        })?;
+        Ok(Resolved { declaration, value, text, origin: Origin::Default, set_as })
+    }
+
+    /// Every setting of a parameter under any of its names, with the name; the last one is in
+    /// force. The own name comes after synonyms of equal rank.
+    pub fn settings_of(&self, declaration: &Declaration) -> Vec<(&str, &Setting)> {
+        let names = declaration.synonyms.iter().rev().chain([&declaration.full_name]);
+        let mut all: Vec<(&str, &Setting)> = names
+            .filter_map(|name| self.settings.get_key_value(name))
+            .flat_map(|(name, all)| all.iter().map(move |s| (name.as_str(), s)))
+            .collect();
+        all.sort_by_key(|(_, s)| s.origin.rank());
+        all
+    }
+
+    fn resolve(&self, declaration: &Declaration) -> Result<Resolved, ParamError> {
+        let best = self.settings_of(declaration).pop();
+        let declaration = declaration.clone();
         let (set_as, text, origin) = match best {
-            Some((name, s)) => (name.clone(), s.text.clone(), s.origin.clone()),
+            Some((name, s)) => (name.to_owned(), s.text.clone(), s.origin.clone()),
             None => (declaration.full_name.clone(), OsString::from(&declaration.default), Origin::Default),
         };
         let wrong = |(kind, reason), given: String| ParamError {
@@ -260,6 +371,43 @@ impl Resolver {
             // `declare` refuses a second type, so the value of a list declaration is a list.
             _ => Err(bad_declaration(framework, "is not a list")),
         }
+    }
+
+    /// Sets a declared parameter while the program runs. The caller makes it take effect.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<&Resolved, CannotSet> {
+        let &at = self.index.get(name).ok_or(CannotSet::Unknown)?;
+        let old = &self.declared[at];
+        if !old.declaration.is_writable() {
+            return Err(CannotSet::Never);
+        }
+        if matches!(old.origin, Origin::File { tier: Tier::Override, .. }) {
+            return Err(CannotSet::Overridden(old.origin.clone()));
+        }
+        let declaration = old.declaration.clone();
+        let (home, name) = (self.home.as_deref(), declaration.full_name.clone());
+        let value = value::parse(&declaration, text, home).map_err(|(kind, reason)| {
+            let (parameter, given) = (name.clone(), text.to_owned());
+            CannotSet::Wrong(ParamError { parameter, kind, given, origin: Origin::Set, reason })
+        })?;
+        self.set_from(&name, text.into(), Origin::Set);
+        let (text, origin) = (text.to_owned(), Origin::Set);
+        self.declared[at] = Resolved { declaration, value, text, origin, set_as: name };
+        Ok(&self.declared[at])
+    }
+
+    /// Old names that somebody still uses: ask when everything is declared.
+    pub fn deprecated(&self) -> Vec<Deprecated> {
+        let mut out = Vec::new();
+        for (name, setting) in self.settings() {
+            let Some(resolved) = self.get(name) else { continue };
+            let d = &resolved.declaration;
+            let old_name = d.deprecated_names.iter().any(|n| n == name);
+            if old_name || d.deprecated {
+                let instead = (old_name && !d.deprecated).then(|| d.full_name.clone());
+                out.push(Deprecated { name: name.to_owned(), origin: setting.origin.clone(), instead });
+            }
+        }
+        out
     }
 
     /// Names that were set and not declared (yet): ask when everything is.

@@ -2,7 +2,7 @@
 
 use oxmpi_mca::abi::StrRef;
 use oxmpi_mca::{ParamDecl, ParamKind};
-use oxmpi_mca_params::{Declaration, ErrorKind, Kind, Origin, ParamError, Resolver, Value};
+use oxmpi_mca_params::{CannotSet, Declaration, ErrorKind, Kind, Origin, ParamError, Resolver, Scope, Value};
 use proptest::prelude::*;
 use std::ffi::OsString;
 
@@ -44,7 +44,7 @@ fn the_launchers_command_line_is_told_from_the_environment() {
     let mut resolver = env(&[
         ("OMPI_MCA_SOURCE_btl_shm_x", "command line"),
         ("OXMPI_MCA_SOURCE_btl_shm_y", "command line"),
-        ("OXMPI_MCA_SOURCE_btl_shm_x", "somewhere"),
+        ("OXMPI_MCA_SOURCE_btl_shm_x", "somewhere else"),
         ("OXMPI_MCA_btl_shm_x", "1"),
     ]);
     let origin = resolver.declare(decl(Kind::Int, "0")).unwrap().origin.clone();
@@ -227,6 +227,47 @@ fn a_components_declaration_keeps_everything() {
     let future = ParamDecl::new("y", ParamKind(99), 3, "1", "");
     // SAFETY: as above.
     assert!(unsafe { Declaration::from_abi("btl", "shm", &[], &future) }.is_err());
+}
+
+#[test]
+fn old_names_work_and_are_reported() {
+    let declaration = decl(Kind::Int, "0").synonyms(&["btl_sm_x"]).deprecated_synonyms(&["btl_old_x"]);
+    let mut resolver = env(&[("OXMPI_MCA_btl_sm_x", "1"), ("OMPI_MCA_btl_old_x", "2")]);
+    assert_eq!(resolver.declare(declaration).unwrap().value, Value::Int(1));
+    let [old] = resolver.deprecated().try_into().unwrap();
+    assert_eq!((old.name.as_str(), old.instead.as_deref()), ("btl_old_x", Some("btl_shm_x")));
+    assert!(old.to_string().contains("OMPI_MCA_btl_old_x"), "{old}");
+    // A component says the same with flags.
+    use oxmpi_mca::params::param_flag;
+    const OLD: &[StrRef] = &[StrRef::new("old_name")];
+    let flags = param_flag::SYNONYMS_DEPRECATED | param_flag::INTERNAL;
+    let abi = ParamDecl::new("mode", ParamKind::INT, 3, "1", "which").synonyms(OLD).flags(flags);
+    // SAFETY: everything in it is static.
+    let owned = unsafe { Declaration::from_abi("btl", "shm", &["sm"], &abi) }.unwrap();
+    assert!(owned.internal && !owned.deprecated);
+    assert_eq!(owned.deprecated_names, ["old_name"], "an alias of the component is no old name");
+}
+
+#[test]
+fn what_may_be_written_while_the_program_runs() {
+    let mut resolver = env(&[("OXMPI_MCA_btl_shm_x", "1")]);
+    resolver.declare(decl(Kind::Int, "0").scope(Scope::LOCAL).range(0, 9).synonyms(&["old"])).unwrap();
+    resolver.declare(Declaration::new("a", "", "b", Kind::Int, "0", "")).unwrap();
+    let got = resolver.set("old", "5").unwrap();
+    assert_eq!((&got.value, &got.origin), (&Value::Int(5), &Origin::Set));
+    assert!(matches!(resolver.set("btl_shm_x", "10"), Err(CannotSet::Wrong(_))));
+    assert_eq!(resolver.get("btl_shm_x").unwrap().value, Value::Int(5), "a wrong value changes nothing");
+    assert_eq!(resolver.set("a_b", "1"), Err(CannotSet::Never));
+    assert_eq!(resolver.set("nothing", "1"), Err(CannotSet::Unknown));
+}
+
+#[test]
+fn a_wrong_value_leaves_the_parameter_known() {
+    let mut resolver = env(&[("OXMPI_MCA_btl_shm_x", "none")]);
+    assert!(resolver.declare(decl(Kind::Int, "3")).is_err());
+    let got = resolver.get("btl_shm_x").unwrap();
+    assert_eq!((&got.value, &got.origin), (&Value::Int(3), &Origin::Default));
+    assert!(resolver.unknown().is_empty());
 }
 
 #[test]

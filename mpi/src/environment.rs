@@ -7,25 +7,23 @@ use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
 use crate::{attr, comm, info, request};
 use core::ffi::{CStr, c_char, c_int, c_void};
+use oxmpi_mca_params::Places;
 use oxmpi_runtime::{Config, Instance, Level, wireup};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::Path;
 
-/// Where the components lie: `oxmpi/` beside the file this very code was loaded from, so that an
-/// installation can be moved.
-fn component_dirs() -> Vec<PathBuf> {
+/// The installation this very code was loaded from, so that it can be moved.
+fn places() -> Places {
     // SAFETY: all fields are pointers that may be null.
     let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
     // SAFETY: the address of a function of this library, and a place for the answer.
-    let known = unsafe { libc::dladdr(component_dirs as *const c_void, &mut found) };
+    let known = unsafe { libc::dladdr(places as *const c_void, &mut found) };
     if known == 0 || found.dli_fname.is_null() {
-        return Vec::new();
+        return Places::default();
     }
     // SAFETY: dladdr gave a string that lives as long as the library.
     let name = unsafe { CStr::from_ptr(found.dli_fname) };
-    let path = PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()));
-    let path = path.canonicalize().unwrap_or(path);
-    path.parent().map(|folder| folder.join("oxmpi")).into_iter().collect()
+    Places::around(Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())))
 }
 
 /// Components linked into this library.
@@ -37,18 +35,17 @@ fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
 }
 
 fn start(level: Level) -> Res<&'static Process> {
+    let places = places();
     let config = Config {
-        component_dirs: component_dirs(),
+        component_dirs: places.components().into_iter().collect(),
         builtin: builtin(),
         level,
         wireup: wireup::Source::Environment,
+        places,
         params: Vec::new(),
     };
     let instance = Instance::start(config)?;
-    let check = match instance.param("mpi_param_check").map(|p| &p.value) {
-        Some(oxmpi_mca_params::Value::Bool(check)) => *check,
-        _ => true,
-    };
+    let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
     let done = request::Done::new(&instance)?;
     let (world, own) = (instance.world(), instance.self_comm());
     let universe = instance.job().job_size as c_int;

@@ -3,7 +3,8 @@
 use crate::cli::{BindTo, CommandLine};
 use crate::cores;
 use crate::link::Launch;
-use oxmpi_mca_params::Resolver;
+use crate::settings;
+use oxmpi_mca_params::Given;
 use oxmpi_runtime::wireup::{Secret, server};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -32,9 +33,14 @@ pub fn make(line: CommandLine, interactive: bool) -> Result<Plan, String> {
         true => cores::bind(size as usize)?,
         false => vec![Vec::new(); size as usize],
     };
-    let params = parameters(&options.mca)?;
-    let (mut environment, warnings) = exported(&options.export)?;
-    environment.extend(common_environment(&line, size, &params));
+    let settings = settings::resolve(&given(&options.mca))?;
+    let (mut environment, mut warnings) = exported(&options.export)?;
+    // What is given by -x itself stands.
+    let (from_files, more) = exported(&settings.exports)?;
+    environment.extend(from_files.into_iter().filter(|(n, _)| !named(&options.export, n)));
+    warnings.extend(more.into_iter().chain(settings.warnings));
+    environment.extend(settings.environment);
+    environment.extend(common_environment(&line, size));
     let launch = Launch {
         job_id: new_job_id().map_err(|why| why.to_string())?,
         secret: Secret::random().map_err(|why| why.to_string())?,
@@ -45,7 +51,7 @@ pub fn make(line: CommandLine, interactive: bool) -> Result<Plan, String> {
         cores,
         oversubscribed,
         bindings,
-        params,
+        params: settings.params,
         environment,
         program: line.program,
         arguments: line.arguments,
@@ -60,21 +66,10 @@ fn new_job_id() -> Result<u64, oxmpi_runtime::wireup::Error> {
     Ok(id.max(1))
 }
 
-/// `--mca NAME VALUE`: the same name twice with different values is an error.
-fn parameters(words: &[String]) -> Result<Vec<(String, String)>, String> {
-    let mut resolver = Resolver::new();
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for pair in words.chunks_exact(2) {
-        let (name, value) = (&pair[0], &pair[1]);
-        if name.is_empty() || name.contains(['=', '\0']) {
-            return Err(format!("--mca {name:?} {value:?}: {name:?} cannot be the name of a parameter"));
-        }
-        resolver.command_line(name, value).map_err(|why| why.to_string())?;
-        if !pairs.iter().any(|(n, _)| n == name) {
-            pairs.push((name.clone(), value.clone()));
-        }
-    }
-    Ok(pairs)
+/// `--mca NAME VALUE`, as the command line gives them.
+fn given(words: &[String]) -> Vec<Given> {
+    let one = |pair: &[String]| Given::Parameter { name: pair[0].clone(), value: pair[1].clone() };
+    words.chunks_exact(2).map(one).collect()
 }
 
 type Environment = Vec<(OsString, OsString)>;
@@ -113,15 +108,15 @@ fn exported(words: &[OsString]) -> Result<(Environment, Vec<String>), String> {
     Ok((set, warnings))
 }
 
+/// Does a word of `-x` set this variable?
+fn named(words: &[OsString], name: &OsStr) -> bool {
+    words.iter().any(|w| w.as_bytes().split(|&c| c == b'=').next() == Some(name.as_bytes()))
+}
+
 /// What every rank finds in its environment. Open MPI's names are written for programs that look
 /// at them and never read by us, so a job inside a job is not confused.
-fn common_environment(line: &CommandLine, size: u32, params: &[(String, String)]) -> Environment {
+fn common_environment(line: &CommandLine, size: u32) -> Environment {
     let mut set: Environment = Vec::new();
-    for (name, value) in params {
-        set.push((format!("{}{name}", oxmpi_mca_params::ENVIRONMENT).into(), value.into()));
-        let source = format!("{}{}{name}", oxmpi_mca_params::ENVIRONMENT, oxmpi_mca_params::SOURCE);
-        set.push((source.into(), oxmpi_mca_params::SOURCE_COMMAND_LINE.into()));
-    }
     let size = size.to_string();
     for name in ["OMPI_COMM_WORLD_SIZE", "OMPI_WORLD_SIZE", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_NUM_PROCS"] {
         set.push((name.into(), (&size).into()));
@@ -142,15 +137,6 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_parameter_is_given_once() {
-        let pairs = parameters(&words("btl shm a 1 btl shm")).expect("the same value twice");
-        assert_eq!(pairs, [("btl".into(), "shm".into()), ("a".into(), "1".into())]);
-        let why = parameters(&words("btl shm btl tcp")).expect_err("two values");
-        assert!(why.contains("btl") && why.contains("shm"), "{why}");
-        assert!(parameters(&words("a=b 1")).is_err());
     }
 
     #[test]

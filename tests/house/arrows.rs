@@ -116,16 +116,20 @@ fn no_arrow_points_where_it_must_not() {
     none("arrows that the design does not have", findings);
 }
 
-/// The launcher uses the wire-up and error types of the runtime and nothing else of it.
+/// The launcher and its tools use the wire-up, the registry of what there is, and the error types of the
+/// runtime, and nothing else of it.
 #[test]
-fn the_launcher_knows_only_the_wire_up() {
+fn the_launcher_knows_only_the_wire_up_and_the_registry() {
     let mut findings = Vec::new();
     for path in crate::files(&crate::root().join("mpirun/src"), ".rs") {
         let text = crate::read(&path);
         for (number, line) in text.lines().enumerate() {
             for (at, name) in line.match_indices("oxmpi_runtime::") {
                 let rest = &line[at + name.len()..];
-                if !["wireup", "error", "Error", "help"].iter().any(|w| rest.starts_with(w)) {
+                if !["wireup", "registry", "accept::Framework", "error", "Error", "help"]
+                    .iter()
+                    .any(|w| rest.starts_with(w))
+                {
                     findings.push(format!("{}:{}: {}", crate::short(&path), number + 1, line.trim()));
                 }
             }

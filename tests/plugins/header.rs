@@ -14,7 +14,10 @@ use syn::{Expr, ImplItem, Item, Lit, UnOp};
 const ITEMS: &[(&str, &[&str])] = &[
     ("framework/mca/src/status.rs", &["Status"]),
     ("framework/mca/src/abi.rs", &["StrRef", "Version"]),
-    ("framework/mca/src/params.rs", &["ParamKind", "Level", "Scope", "ParamDecl", "ParamValue"]),
+    (
+        "framework/mca/src/params.rs",
+        &["ParamKind", "Level", "Scope", "param_flag", "ParamDecl", "ParamValue"],
+    ),
     ("framework/mca/src/lock.rs", &["Lock"]),
     (
         "framework/mca/src/host.rs",

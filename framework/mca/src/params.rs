@@ -45,12 +45,23 @@ impl Scope {
     pub const ALL_EQ: Scope = Scope(7);
 }
 
+/// Bits of [`ParamDecl::flags`].
+pub mod param_flag {
+    /// Using the parameter is warned about: it will go.
+    pub const DEPRECATED: u32 = 1;
+    /// Using one of the synonyms is warned about, and the name to use is named.
+    pub const SYNONYMS_DEPRECATED: u32 = 2;
+    /// For developers of the component: left out of listings unless they are asked for everything.
+    pub const INTERNAL: u32 = 4;
+}
+
 #[repr(C)]
 pub struct ParamDecl {
     pub name: StrRef,
     pub kind: ParamKind,
     pub level: Level,
     pub scope: Scope,
+    /// Bits of `param_flag`.
     pub flags: u32,
     /// As a user would write it.
     pub default: StrRef,
@@ -104,6 +115,11 @@ impl ParamDecl {
     }
     pub const fn scope(mut self, scope: Scope) -> ParamDecl {
         self.scope = scope;
+        self
+    }
+    /// Bits of [`param_flag`].
+    pub const fn flags(mut self, flags: u32) -> ParamDecl {
+        self.flags = flags;
         self
     }
 }

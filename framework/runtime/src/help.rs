@@ -5,7 +5,7 @@
 //! topic are remarks.
 
 /// The host's own paragraphs.
-pub(crate) const HOST: &str = include_str!("help.txt");
+pub const HOST: &str = include_str!("help.txt");
 
 /// The paragraph `topic` of `help`, with `args` filled in.
 pub fn paragraph(help: &str, topic: &str, args: &[&str]) -> Option<String> {
@@ -64,7 +64,13 @@ mod tests {
 
     #[test]
     fn the_hosts_own_are_there() {
-        for topic in ["unknown-parameter", "open-mpi-component"] {
+        for topic in [
+            "unknown-parameter",
+            "deprecated-parameter",
+            "open-mpi-component",
+            "open-mpi-parameter",
+            "wrong-parameters",
+        ] {
             assert!(paragraph(HOST, topic, &[]).is_some_and(|p| !p.is_empty()), "{topic}");
         }
     }

@@ -31,10 +31,11 @@ use crate::host::AmTable;
 use crate::info::Info;
 use crate::log::Logger;
 use crate::open::Parts;
-use crate::params::{self, HostParams};
+use crate::params::{self, HostParams, LIVE};
 use crate::progress::sync::Waiters;
 use crate::progress::wait::Patience;
 use crate::progress::{Engine, Rise};
+use crate::registry;
 use crate::request::Table;
 use crate::select::Chooser;
 use crate::spc;
@@ -43,8 +44,8 @@ use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::host::Cri;
 use oxmpi_mca::{Descriptor, JobInfo, SliceRef, Status, ThreadCtx};
-use oxmpi_mca_params::{Resolved, Resolver};
-use parking_lot::Mutex;
+use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
+use parking_lot::{Mutex, RwLock};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -60,7 +61,9 @@ pub struct Config {
     /// The thread level asked for.
     pub level: Level,
     pub wireup: wireup::Source,
-    /// Set on top of all other sources.
+    /// Where the installation's parameter files are, for a process that no launcher has read them for.
+    pub places: Places,
+    /// Set on top of all other sources but the site's override file.
     pub params: Vec<(String, String)>,
 }
 
@@ -86,7 +89,7 @@ pub struct Instance {
     am: AmTable,
     byte: Box<ByteType>,
     client: wireup::Client,
-    resolver: Resolver,
+    resolver: RwLock<Resolver>,
     params: HostParams,
     logger: Logger,
     counting: bool,
@@ -173,11 +176,18 @@ impl Instance {
     pub fn start(config: Config) -> Result<Arc<Instance>, Error> {
         let client = config.wireup.client()?;
         let facts = client.facts();
-        let mut resolver = Resolver::from_environment().with(config.params);
+        let sources = Sources::read(Reader::Process, std::env::vars_os(), &config.places, &[]);
+        if !sources.errors.is_empty() {
+            let problems: Vec<String> = sources.errors.iter().map(ToString::to_string).collect();
+            return Err(Error::new(ErrorKind::Other, problems.join("\n")));
+        }
+        let settings = sources.resolver.with(config.params);
+        let mut resolver = settings.clone();
         let logger = Logger::new(&mut resolver, &facts.hostname, facts.rank)?;
         let params = params::host_params(&mut resolver)?;
-        let show = |topic: &str, args: &[&str]| show_help(&client, "runtime", help::HOST, topic, args);
-        let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &show };
+        // What the choice would say is among the warnings below.
+        let quiet = |_: &str, _: &[&str]| {};
+        let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &quiet };
         // SAFETY: `Config::builtin` holds descriptors of linked-in components.
         let chosen = unsafe { chooser.choose(&config.builtin, &config.component_dirs)? };
         let mut components = Vec::new();
@@ -185,7 +195,15 @@ impl Instance {
             let values = params::component_params(&mut resolver, &c.component)?;
             components.push((c, values));
         }
-        warn_unknown(&resolver, &show, facts.rank);
+        // Every rank finds the same, so one of them says it, if the launcher has not.
+        if facts.rank == 0 && !sources.checked {
+            // SAFETY: as above.
+            let warnings = unsafe { registry::warnings(&settings, &config.component_dirs, &config.builtin) };
+            for warning in warnings {
+                let args: Vec<&str> = warning.args.iter().map(String::as_str).collect();
+                show_help(&client, "runtime", help::HOST, warning.topic, &args);
+            }
+        }
         let instance = Arc::new(Instance::assemble(client, resolver, params, logger, config.level));
         instance.am.report_to(Arc::as_ptr(&instance));
         let parts = Parts::open(&instance, components)?;
@@ -223,7 +241,7 @@ impl Instance {
             am: AmTable::new(),
             byte: ByteType::new(),
             client,
-            resolver,
+            resolver: RwLock::new(resolver),
             params,
             logger,
             counting,
@@ -372,12 +390,32 @@ impl Instance {
         &self.requests
     }
     /// A parameter by its full name or a synonym.
-    pub fn param(&self, full_name: &str) -> Option<&Resolved> {
-        self.resolver.get(full_name)
+    pub fn param(&self, full_name: &str) -> Option<Resolved> {
+        self.resolver.read().get(full_name).cloned()
     }
-    /// All parameters, in order of declaration.
-    pub fn params(&self) -> impl Iterator<Item = &Resolved> {
-        self.resolver.iter()
+    /// All parameters, in order of declaration; neither order nor number changes any more.
+    pub fn params(&self) -> Vec<Resolved> {
+        self.resolver.read().iter().cloned().collect()
+    }
+    /// Writes a parameter while the instance runs (MPI 5.0 §15.3.6). Only what is looked at again can
+    /// be written: how much frameworks say, and how patiently threads wait.
+    pub fn write_param(&self, full_name: &str, text: &str) -> Result<Resolved, CannotSet> {
+        let mut resolver = self.resolver.write();
+        let now = resolver.get(full_name).ok_or(CannotSet::Unknown)?;
+        let name = now.declaration.full_name.clone();
+        let verbosity = self.logger.says(&name);
+        if now.declaration.is_writable() && !verbosity && !LIVE.contains(&name.as_str()) {
+            return Err(CannotSet::NotNow);
+        }
+        let written = resolver.set(&name, text)?.clone();
+        if verbosity {
+            self.logger.set(&name, written.value.as_i64().unwrap_or(0));
+        } else {
+            let p = params::read_host(&resolver);
+            let crowded = self.client.facts().oversubscribed || p.yield_when_idle;
+            self.patience.set(p.spins, p.yields, crowded);
+        }
+        Ok(written)
     }
     /// Largest tag users may give.
     pub fn max_tag(&self) -> i32 {
@@ -533,15 +571,5 @@ fn show_help(client: &wireup::Client, who: &str, text: &str, topic: &str, args: 
     if !client.help(who, topic, &paragraph) {
         let line = "-".repeat(74);
         eprintln!("{line}\n{paragraph}\n{line}");
-    }
-}
-
-/// Names that nothing declared. Every rank finds the same, so one of them says it.
-fn warn_unknown(resolver: &Resolver, show: &dyn Fn(&str, &[&str]), rank: u32) {
-    if rank != 0 {
-        return;
-    }
-    for unknown in resolver.unknown().iter().filter(|u| u.deserves_warning()) {
-        show("unknown-parameter", &[&unknown.to_string()]);
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Map: `instance` (start, the parts, finalize) · `loader` (find and open files) · `accept` (the
 //! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
-//! `host` (the table given to components) · `params` (resolution for one instance) · `progress` (engine,
+//! `host` (the table given to components) · `params` (resolution for one instance) · `registry` (what could
+//! be used and set, without starting anything) · `open_mpi` (names that Open MPI has) · `progress` (engine,
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `gid` · `coll` (stacking of collective modules,
 //! their services) · `info` · `help`, `log` · `spc` · `wireup` (the node daemon's protocol: job facts,
@@ -46,9 +47,13 @@ mod log;
 #[cfg(not(loom))]
 mod open;
 #[cfg(not(loom))]
+mod open_mpi;
+#[cfg(not(loom))]
 mod params;
 #[cfg(not(loom))]
 pub mod progress;
+#[cfg(not(loom))]
+pub mod registry;
 #[cfg(not(loom))]
 pub mod request;
 #[cfg(not(loom))]

@@ -2,6 +2,7 @@
 
 use crate::accept::Framework;
 use oxmpi_mca_params::{Declaration, ParamError, Resolver};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Verbosity from which on a message of level 0 (error) to 3 (debug) is printed.
 const FROM: [i64; 4] = [0, 1, 10, 60];
@@ -13,24 +14,49 @@ pub(crate) const HOST: &str = "mca";
 #[derive(Debug)]
 pub(crate) struct Logger {
     prefix: String,
-    verbosity: Vec<(&'static str, i64)>,
+    verbosity: Vec<(&'static str, AtomicI64)>,
 }
 
 impl Logger {
     /// Declares and reads `<framework>_base_verbose` of all frameworks.
     pub fn new(resolver: &mut Resolver, hostname: &str, rank: u32) -> Result<Logger, ParamError> {
         let mut verbosity = Vec::new();
-        for framework in Framework::ALL.map(Framework::name).into_iter().chain([HOST]) {
+        for framework in Logger::frameworks() {
             let resolved = resolver.declare(Declaration::verbosity(framework))?;
-            verbosity.push((framework, resolved.value.as_i64().unwrap_or(0)));
+            verbosity.push((framework, AtomicI64::new(resolved.value.as_i64().unwrap_or(0))));
         }
         let prefix = format!("[{hostname}:{} rank {rank}]", std::process::id());
         Ok(Logger { prefix, verbosity })
     }
 
+    /// Says nothing.
+    pub fn silent() -> Logger {
+        Logger { prefix: String::new(), verbosity: Vec::new() }
+    }
+
+    /// Everyone who has a verbosity.
+    pub fn frameworks() -> impl Iterator<Item = &'static str> {
+        Framework::ALL.map(Framework::name).into_iter().chain([HOST])
+    }
+
     pub fn wants(&self, framework: &str, level: i32) -> bool {
         let from = FROM[level.clamp(0, 3) as usize];
-        self.verbosity.iter().any(|(f, v)| *f == framework && *v >= from)
+        self.verbosity.iter().any(|(f, v)| *f == framework && v.load(Ordering::Relaxed) >= from)
+    }
+
+    fn of(&self, full_name: &str) -> Option<&AtomicI64> {
+        let framework = full_name.strip_suffix("_base_verbose")?;
+        self.verbosity.iter().find(|(f, _)| *f == framework).map(|(_, v)| v)
+    }
+    /// Is this parameter the verbosity of a framework?
+    pub fn says(&self, full_name: &str) -> bool {
+        self.of(full_name).is_some()
+    }
+    /// Changes the verbosity that a parameter's full name stands for.
+    pub fn set(&self, full_name: &str, verbosity: i64) {
+        if let Some(v) = self.of(full_name) {
+            v.store(verbosity, Ordering::Relaxed);
+        }
     }
 
     pub fn line(&self, framework: &str, level: i32, who: &str, message: &str) {

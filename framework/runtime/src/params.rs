@@ -51,9 +51,17 @@ impl ShowLoadErrors {
     }
 }
 
+/// The host's own parameters.
 fn declarations() -> Vec<Declaration> {
     let d = Declaration::new;
-    vec![
+    let about_sources = vec![
+        d("mca", "base", "param_files", Kind::Text, "", "Parameter files, separated by commas, to read instead of etc/oxmpi-mca-params.* and ~/.oxmpi/mca-params.*; the leftmost wins; none: no files. In the environment or on the command line only").level(2),
+        d("mca", "base", "param_file_path", Kind::Text, "", "Directories, separated by colons, in which --tune and -am look for a bare name; empty: share/oxmpi/profiles of the installation, then the current one").level(3),
+        d("mca", "base", "param_file_prefix", Kind::Text, "", "Parameter files or profiles, separated by commas, as -am would name them").level(3),
+        d("mca", "base", "envar_file_prefix", Kind::Text, "", "Parameter files or profiles, separated by commas, as --tune would name them; gives a profile to a program that is started without mpirun").level(3),
+        d("mca", "base", "env_list", Kind::Text, "", "Environment variables for the ranks, NAME or NAME=VALUE, separated by semicolons").level(3),
+    ];
+    let others = vec![
         d("mca", "base", "component_path", Kind::Text, "", "Directories with components, separated by colons, searched before the library's own").level(9),
         d("mca", "base", "component_show_load_errors", Kind::Text, "none", "For which components a failure to load is reported even if nobody asked for them: all, none, or a list of framework or framework/component, ^ in front for all but these").level(9),
         d("runtime", "", "num_cris", Kind::Unsigned, "1", "Communication resource instances (CRIs) a process has: contexts in each transport that threads use without meeting").level(4).range(1, 64),
@@ -63,11 +71,13 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
         d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all").level(4),
         d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize").level(4),
-    ]
-    .into_iter()
-    .map(|d| d.scope(Scope::LOCAL))
-    .collect()
+    ];
+    // A tool may still write these before the library starts.
+    about_sources.into_iter().chain(others.into_iter().map(|d| d.scope(Scope::LOCAL))).collect()
 }
+
+/// Parameters that an instance looks at while it runs, besides the frameworks' verbosity.
+pub(crate) const LIVE: [&str; 3] = ["mpi_yield_when_idle", "mpi_spin_count", "mpi_yield_count"];
 
 fn number(resolver: &Resolver, name: &str) -> u32 {
     let n = resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
@@ -82,28 +92,46 @@ fn text<'a>(resolver: &'a Resolver, name: &str) -> &'a str {
 
 /// Declares and reads them.
 pub(crate) fn host_params(resolver: &mut Resolver) -> Result<HostParams, Error> {
-    for declaration in declarations() {
-        resolver.declare(declaration)?;
+    match declare_host(resolver).into_iter().next() {
+        Some(why) => Err(why),
+        None => Ok(read_host(resolver)),
     }
-    let spc_attach = match resolver.get("mpi_spc_attach").map(|r| &r.value) {
-        Some(Value::List { items, .. }) if !items.is_empty() => spc::attached(items).map_err(|name| {
-            let message =
-                format!("parameter mpi_spc_attach: there is no software performance counter {name:?}");
-            Error::new(ErrorKind::Other, message)
-        })?,
-        _ => Vec::new(),
-    };
+}
+
+/// Declares them; everything that is wrong with their values.
+pub(crate) fn declare_host(resolver: &mut Resolver) -> Vec<Error> {
+    let mut wrong: Vec<Error> =
+        declarations().into_iter().filter_map(|d| resolver.declare(d).err()).map(Error::from).collect();
+    if let Err(name) = attached(resolver) {
+        let origin = resolver.get("mpi_spc_attach").map(|r| r.origin.to_string()).unwrap_or_default();
+        let message = format!(
+            "parameter mpi_spc_attach: from {origin}, there is no software performance counter {name:?}"
+        );
+        wrong.push(Error::new(ErrorKind::Other, message));
+    }
+    wrong
+}
+
+fn attached(resolver: &Resolver) -> Result<Vec<bool>, String> {
+    match resolver.get("mpi_spc_attach").map(|r| &r.value) {
+        Some(Value::List { items, .. }) if !items.is_empty() => spc::attached(items),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// What the declared ones say.
+pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
     let path = text(resolver, "mca_base_component_path");
-    Ok(HostParams {
+    HostParams {
         num_cris: number(resolver, "runtime_num_cris").max(1),
         yield_when_idle: flag(resolver, "mpi_yield_when_idle"),
         spins: number(resolver, "mpi_spin_count"),
         yields: number(resolver, "mpi_yield_count"),
         spc_dump: flag(resolver, "mpi_spc_dump_enabled"),
-        spc_attach,
+        spc_attach: attached(resolver).unwrap_or_default(),
         component_path: path.split(':').filter(|p| !p.is_empty()).map(PathBuf::from).collect(),
         show_load_errors: show_load_errors(text(resolver, "mca_base_component_show_load_errors")),
-    })
+    }
 }
 
 fn show_load_errors(text: &str) -> ShowLoadErrors {
@@ -137,6 +165,21 @@ pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) ->
     let resolved = resolved.into_boxed_slice();
     let values = resolved.iter().map(Resolved::to_abi).collect();
     Ok(Values { _resolved: resolved, values })
+}
+
+/// Declares what a component declares, as far as it goes; everything that is wrong.
+pub(crate) fn declare_component(resolver: &mut Resolver, component: &Accepted) -> Vec<ParamError> {
+    let mut wrong = Vec::new();
+    for decl in component.params {
+        // SAFETY: `accept` has looked at every pointer and length of the declarations.
+        let declaration = unsafe {
+            Declaration::from_abi(component.framework.name(), component.name, &component.aliases, decl)
+        };
+        if let Err(why) = declaration.and_then(|d| resolver.declare(d).map(drop)) {
+            wrong.push(why);
+        }
+    }
+    wrong
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::accept::{Accepted, Framework, accept};
 use crate::error::{Error, ErrorKind};
 use crate::loader::{self, Found};
 use crate::log::Logger;
+use crate::open_mpi;
 use crate::params::HostParams;
 use oxmpi_mca::Descriptor;
 use oxmpi_mca_params::{Resolver, Selection, nearest};
@@ -26,57 +27,24 @@ pub(crate) struct Chosen {
     pub named_by: Option<String>,
 }
 
-/// What Open MPI has (any of its versions).
-const OPEN_MPI: [(Framework, &[&str]); 3] = [
-    (
-        Framework::Btl,
-        &[
-            "ofi", "openib", "portals4", "scif", "self", "sm", "smcuda", "tcp", "template", "uct", "ugni",
-            "usnic", "vader",
-        ],
-    ),
-    (Framework::Pml, &["bfo", "cm", "crcpw", "example", "monitoring", "ob1", "ubcl", "ucx", "v", "yalla"]),
-    (
-        Framework::Coll,
-        &[
-            "accelerator",
-            "acoll",
-            "adapt",
-            "basic",
-            "cuda",
-            "demo",
-            "fca",
-            "ftagree",
-            "han",
-            "hcoll",
-            "inter",
-            "libnbc",
-            "monitoring",
-            "portals4",
-            "self",
-            "sm",
-            "spacc",
-            "sync",
-            "tuned",
-            "ucc",
-            "xhc",
-        ],
-    ),
-];
-
 /// A component that might be used.
-struct Candidate {
-    framework: Framework,
-    name: String,
-    source: Source,
+#[derive(Clone)]
+pub(crate) struct Candidate {
+    pub framework: Framework,
+    pub name: String,
+    pub source: Source,
 }
 
-enum Source {
+#[derive(Clone)]
+pub(crate) enum Source {
     /// Linked in, or loaded already.
     Known(Accepted),
     File(Found),
-    /// Cannot be loaded, and why.
-    Broken(String),
+    /// Cannot be used, and why.
+    Broken {
+        place: String,
+        why: String,
+    },
 }
 
 /// Everything the choice needs to know, and where it tells what it did.
@@ -99,28 +67,53 @@ impl Chooser<'_> {
         dirs: &[PathBuf],
     ) -> Result<Vec<Chosen>, Error> {
         // SAFETY: the caller's promise.
+        let mut candidates = unsafe { self.candidates(builtin, dirs) };
+        let mut chosen = Vec::new();
+        for framework in Framework::ALL {
+            let (of_this, rest): (Vec<_>, Vec<_>) =
+                candidates.into_iter().partition(|c| c.framework == framework);
+            candidates = rest;
+            chosen.extend(self.choose_in(framework, of_this, dirs)?);
+        }
+        Ok(chosen)
+    }
+
+    /// Chooses in one framework, among its candidates.
+    pub fn choose_in(
+        &mut self,
+        framework: Framework,
+        mut candidates: Vec<Candidate>,
+        dirs: &[PathBuf],
+    ) -> Result<Vec<Chosen>, Error> {
+        let mut chosen = Vec::new();
+        let selection = self.resolver.selection(framework.name())?;
+        if selection.is_all() || selection.negated || !self.honour(framework, &selection, &mut candidates) {
+            self.all_but(&selection, candidates, &mut chosen);
+        } else {
+            self.exactly(framework, &selection, candidates, &self.all_dirs(dirs), &mut chosen)?;
+        }
+        Ok(chosen)
+    }
+
+    fn all_dirs(&self, dirs: &[PathBuf]) -> Vec<PathBuf> {
+        self.params.component_path.iter().chain(dirs).cloned().collect()
+    }
+
+    /// Everything that might be used, nothing of it loaded.
+    ///
+    /// # Safety
+    /// As [`Chooser::choose`].
+    pub unsafe fn candidates(&self, builtin: &[*const Descriptor], dirs: &[PathBuf]) -> Vec<Candidate> {
+        // SAFETY: the caller's promise.
         let mut candidates = unsafe { self.linked_in(builtin) };
-        let all_dirs: Vec<PathBuf> = self.params.component_path.iter().chain(dirs).cloned().collect();
-        for found in loader::search(&all_dirs) {
+        for found in loader::search(&self.all_dirs(dirs)) {
             let known = candidates.iter().any(|c| c.framework == found.framework && c.name == found.name);
             if !known {
                 let (framework, name) = (found.framework, found.name.clone());
                 candidates.push(Candidate { framework, name, source: Source::File(found) });
             }
         }
-        let mut chosen = Vec::new();
-        for framework in Framework::ALL {
-            let (mut of_this, rest): (Vec<_>, Vec<_>) =
-                candidates.into_iter().partition(|c| c.framework == framework);
-            candidates = rest;
-            let selection = self.resolver.selection(framework.name())?;
-            if selection.is_all() || selection.negated || !self.honour(framework, &selection, &mut of_this) {
-                self.all_but(&selection, of_this, &mut chosen);
-            } else {
-                self.exactly(framework, &selection, of_this, &all_dirs, &mut chosen)?;
-            }
-        }
-        Ok(chosen)
+        candidates
     }
 
     /// # Safety
@@ -151,8 +144,7 @@ impl Chooser<'_> {
             if self.find(name, candidates).is_some() {
                 continue;
             }
-            let theirs = OPEN_MPI.iter().any(|(f, names)| *f == framework && names.contains(&name.as_str()));
-            if theirs {
+            if open_mpi::has(framework.name(), name) {
                 let variable = selection.origin.to_string();
                 (self.help)("open-mpi-component", &[&variable, name, framework.name()]);
                 return false;
@@ -196,7 +188,7 @@ impl Chooser<'_> {
                 Source::Known(c) => {
                     chosen.push(Chosen { component: c.clone(), named_by: Some(by) });
                 }
-                Source::Broken(why) => {
+                Source::Broken { why, .. } => {
                     let message = format!("component {by} cannot be used: {why}");
                     return Err(Error::new(ErrorKind::Other, message));
                 }
@@ -220,10 +212,12 @@ impl Chooser<'_> {
             match c.source {
                 Source::Known(a) if a.aliases.iter().any(|alias| excluded(alias)) => {}
                 Source::Known(component) => chosen.push(Chosen { component, named_by: None }),
-                Source::Broken(why) if self.params.show_load_errors.wants(c.framework.name(), &c.name) => {
+                Source::Broken { why, .. }
+                    if self.params.show_load_errors.wants(c.framework.name(), &c.name) =>
+                {
                     self.logger.always(&why);
                 }
-                Source::Broken(why) => self.logger.warn(c.framework.name(), &why),
+                Source::Broken { why, .. } => self.logger.warn(c.framework.name(), &why),
                 Source::File(_) => {}
             }
         }
@@ -231,11 +225,11 @@ impl Chooser<'_> {
 }
 
 impl Candidate {
-    fn load(&mut self) {
+    pub fn load(&mut self) {
         if let Source::File(found) = &self.source {
             self.source = match loader::load(found) {
                 Ok(component) => Source::Known(component),
-                Err(why) => Source::Broken(why),
+                Err(why) => Source::Broken { place: found.path.display().to_string(), why },
             };
         }
     }

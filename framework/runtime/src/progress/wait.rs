@@ -25,7 +25,7 @@ use crate::instance::Instance;
 use oxmpi_btl::WaitWord;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(10);
@@ -39,21 +39,34 @@ const FIRST_TURNS: u32 = 256;
 /// A parked thread looks at its state so often before it sleeps.
 const PARKED_SPINS: u32 = 1000;
 
-/// How long a waiter polls, and how long it yields; fixed when the instance starts.
-#[derive(Clone, Copy, Debug)]
+/// How long a waiter polls, and how long it yields. Tools may change it while ranks wait: each number is
+/// good on its own, so they are read and written without order.
+#[derive(Debug, Default)]
 pub(crate) struct Patience {
-    pub spins: u32,
-    pub yields: u32,
-    pub parked_spins: u32,
+    spins: AtomicU32,
+    yields: AtomicU32,
+    parked_spins: AtomicU32,
 }
 
 impl Patience {
     /// `oversubscribed`: the one waited for may need this core.
     pub fn new(spins: u32, yields: u32, oversubscribed: bool) -> Patience {
-        match oversubscribed {
-            true => Patience { spins: 1, yields, parked_spins: 1 },
-            false => Patience { spins: spins.max(1), yields, parked_spins: PARKED_SPINS.min(spins) },
-        }
+        let patience = Patience::default();
+        patience.set(spins, yields, oversubscribed);
+        patience
+    }
+
+    #[inline(always)]
+    fn first_turns(&self) -> u32 {
+        self.spins.load(Ordering::Relaxed).min(FIRST_TURNS)
+    }
+
+    /// Takes effect with the next turn without an event.
+    pub fn set(&self, spins: u32, yields: u32, oversubscribed: bool) {
+        let spins = if oversubscribed { 1 } else { spins.max(1) };
+        self.spins.store(spins, Ordering::Relaxed);
+        self.yields.store(yields, Ordering::Relaxed);
+        self.parked_spins.store(PARKED_SPINS.min(spins), Ordering::Relaxed);
     }
 }
 
@@ -82,9 +95,10 @@ impl Idle {
     #[inline(always)]
     fn step(&mut self, patience: &Patience) -> Step {
         self.turns = self.turns.saturating_add(1);
-        if self.turns < patience.spins {
+        let spins = patience.spins.load(Ordering::Relaxed);
+        if self.turns < spins {
             Step::Spin
-        } else if self.turns < patience.spins.saturating_add(patience.yields) {
+        } else if self.turns < spins.saturating_add(patience.yields.load(Ordering::Relaxed)) {
             Step::Yield
         } else {
             Step::Sleep
@@ -119,7 +133,7 @@ impl Instance {
             return;
         }
         if !self.threaded() && self.rise.enter() {
-            for _ in 0..self.patience.spins.min(FIRST_TURNS) {
+            for _ in 0..self.patience.first_turns() {
                 self.engine.turn(thread);
                 if done.is_complete() {
                     self.rise.leave();
@@ -240,7 +254,7 @@ impl Instance {
         let live = || reqs.iter().filter(|r| !r.is_null());
         if self.waiters.is_idle() {
             // Nobody else waits: a few turns may be all it takes.
-            for _ in 0..self.patience.spins.min(FIRST_TURNS) {
+            for _ in 0..self.patience.first_turns() {
                 self.engine.turn(thread);
                 if live().all(|&r| completion!(r).is_complete()) {
                     return;
@@ -282,7 +296,7 @@ impl Instance {
             },
             |sync| {
                 looks += 1;
-                if looks < self.patience.parked_spins {
+                if looks < self.patience.parked_spins.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 } else if sync.park() {
                     let (word, parked) = sync.state_word();

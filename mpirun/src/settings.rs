@@ -1,0 +1,124 @@
+//! The parameters of a job: all sources are read here, once, checked, and handed to the ranks.
+//!
+//! **Nothing starts with a wrong parameter.** If anything is set anywhere, the components are loaded (not
+//! opened) for what they declare, those of third parties in `mca_base_component_path`, too, and every
+//! value is read as a rank would read it. If nothing is set, there is nothing to check and nothing is
+//! loaded. Components that are linked into the library and have no file are not seen from here;
+//! their values are checked by the ranks.
+//!
+//! **What ranks get** is in their environment: each winning value that did not come from there, with
+//! its source beside it, and the word that files need not be read again.
+
+use oxmpi_mca_params::{CHECKED, FILES_ARE_READ, Given, Places, Reader, Sources};
+use oxmpi_runtime::registry::{self, Registry};
+use std::ffi::OsString;
+
+/// What follows from the parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What the command line and the files set, as names and texts.
+    pub params: Vec<(String, String)>,
+    /// For the ranks' environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Further variables that tune files want there: as words of `-x`.
+    pub exports: Vec<OsString>,
+    /// To be said once.
+    pub warnings: Vec<String>,
+}
+
+/// Reads and checks everything. `given` is the command line's part, in its order: `--gmca`, `--mca` and
+/// the like as parameters, `--tune` and `-am` as files. The error is the whole text for the user.
+pub fn resolve(given: &[Given]) -> Result<Settings, String> {
+    let places = Places::of_this_program();
+    resolve_with(given, std::env::vars_os(), &places)
+}
+
+fn resolve_with(
+    given: &[Given],
+    variables: impl Iterator<Item = (OsString, OsString)>,
+    places: &Places,
+) -> Result<Settings, String> {
+    for parameter in given {
+        if let Given::Parameter { name, value } = parameter
+            && !oxmpi_mca_params::file::is_name(name)
+        {
+            return Err(format!("--mca {name:?} {value:?}: {name:?} cannot be the name of a parameter"));
+        }
+    }
+    let sources = Sources::read(Reader::Launcher, variables, places, given);
+    if !sources.errors.is_empty() {
+        let problems: Vec<String> = sources.errors.iter().map(ToString::to_string).collect();
+        return Err(registry::refusal(&problems).message);
+    }
+    let resolver = sources.resolver;
+    let mut settings = Settings { environment: resolver.variables(), ..Settings::default() };
+    let mut checked = true;
+    if resolver.settings().next().is_some() {
+        let dirs: Vec<_> = places.components().into_iter().collect();
+        // SAFETY: no component is linked into the launcher.
+        let registry = unsafe { Registry::look(resolver.clone(), &dirs, &[]) };
+        if !registry.problems().is_empty() {
+            return Err(registry::refusal(registry.problems()).message);
+        }
+        settings.warnings = registry.warnings().iter().map(registry::Warning::text).collect();
+        checked = !registry.components().is_empty();
+    }
+    let word = if checked { CHECKED } else { "read" };
+    settings.environment.push((FILES_ARE_READ.into(), word.into()));
+    for (name, setting) in resolver.settings().filter(|(_, s)| s.origin.label().is_some()) {
+        // What is not text has been refused above.
+        settings.params.push((name.to_owned(), setting.text.to_string_lossy().into_owned()));
+    }
+    for export in sources.exports {
+        settings.exports.push(match export.value {
+            Some(value) => format!("{}={value}", export.variable).into(),
+            None => export.variable.into(),
+        });
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(pairs: &[(&str, &str)]) -> Vec<Given> {
+        let one = |&(n, v): &(&str, &str)| Given::Parameter { name: n.into(), value: v.into() };
+        pairs.iter().map(one).collect()
+    }
+
+    fn with(given: &[Given]) -> Result<Settings, String> {
+        resolve_with(given, std::iter::empty(), &Places::default())
+    }
+
+    #[test]
+    fn a_parameter_is_given_once() {
+        let settings =
+            with(&given(&[("btl", "shm"), ("a", "1"), ("btl", "shm")])).expect("the same value twice");
+        assert_eq!(settings.params, [("a".into(), "1".into()), ("btl".into(), "shm".into())]);
+        let why = with(&given(&[("btl", "shm"), ("btl", "tcp")])).expect_err("two values");
+        assert!(why.contains("btl") && why.contains("shm"), "{why}");
+        assert!(with(&given(&[("a=b", "1")])).is_err());
+    }
+
+    #[test]
+    fn the_hosts_own_values_are_checked_without_any_component() {
+        let why = with(&given(&[("runtime_num_cris", "0"), ("mpi_spin_count", "soon")])).expect_err("two");
+        assert!(why.contains("runtime_num_cris") && why.contains("soon"), "{why}");
+        // Without components nobody can say whether a name exists.
+        let settings = with(&given(&[("btl_nobody_knows", "1")])).expect("perhaps linked in");
+        assert_eq!(settings.warnings, [] as [String; 0]);
+        assert!(settings.environment.contains(&(FILES_ARE_READ.into(), "read".into())));
+    }
+
+    #[test]
+    fn ranks_get_values_with_their_sources() {
+        let settings = with(&given(&[("mpi_spin_count", "7")])).expect("sound");
+        let pairs: Vec<_> =
+            settings.environment.iter().filter_map(|(n, v)| n.to_str().zip(v.to_str())).collect();
+        assert!(pairs.contains(&("OXMPI_MCA_mpi_spin_count", "7")), "{pairs:?}");
+        assert!(pairs.contains(&("OXMPI_MCA_SOURCE_mpi_spin_count", "command line")), "{pairs:?}");
+        let nothing = with(&[]).expect("sound");
+        assert_eq!(nothing.environment, [(FILES_ARE_READ.into(), CHECKED.into())]);
+    }
+}

@@ -8,6 +8,7 @@
 //! used waits in a list that is looked at again when the next communicator goes and at MPI_Finalize.
 
 use crate::attr::Attributes;
+use crate::buffered::Slot;
 use crate::constants::*;
 use crate::errhandler::Handler;
 use crate::error::{Failure, Res, call};
@@ -22,7 +23,7 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use oxmpi_runtime::Communicator;
 use oxmpi_runtime::group::GroupCompare;
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a message needs stands in the first words.
 #[repr(C, align(64))]
@@ -33,6 +34,10 @@ pub struct CommObject {
     handle: AtomicUsize,
     handler: Mutex<Handler>,
     pub attributes: Attributes,
+    /// For buffered sends on this communicator.
+    pub buffer: Arc<Slot>,
+    /// That of the session it comes from.
+    pub session_buffer: OnceLock<Arc<Slot>>,
 }
 
 static TABLE: Table<CommObject> = Table::new(Kind::Comm);
@@ -79,6 +84,8 @@ impl CommObject {
             handle: AtomicUsize::new(0),
             handler: Mutex::new(handler),
             attributes: Attributes::default(),
+            buffer: Arc::default(),
+            session_buffer: OnceLock::new(),
         }
     }
 
@@ -117,6 +124,13 @@ pub fn install(which: usize, comm: Arc<Communicator>, name: &str) {
     PREDEFINED[which - MPI_COMM_WORLD].store(Box::into_raw(object), Ordering::Release);
 }
 
+/// The buffers of all communicators that the user has not freed.
+pub fn buffers() -> Vec<Arc<Slot>> {
+    let predefined = [MPI_COMM_WORLD, MPI_COMM_SELF];
+    let objects = predefined.into_iter().chain(TABLE.handles()).filter_map(|h| get(Comm(h)));
+    objects.map(|object| object.buffer.clone()).collect()
+}
+
 /// At the end: takes everything down, the user's first. No call of MPI can be under way.
 pub fn uninstall() {
     for handle in TABLE.handles() {
@@ -152,6 +166,7 @@ pub fn free(process: &Process, comm: Comm) -> Res {
     }
     let object = require(comm)?;
     object.attributes.delete_all(comm.0)?;
+    object.buffer.empty(process);
     let Some(object) = TABLE.remove(comm.0) else { return Err(wrong(comm)) };
     let mut retired = std::mem::take(&mut *RETIRED.lock());
     retired.push(Retired(object));

@@ -371,8 +371,9 @@ mpi_fn! {
     fn MPI_Request_free(request: *mut Request) -> c_int {
         call(NAME, None, |process| {
             let handle = read(request, "request")?;
-            request::free(find(process, handle).ok_or_else(|| request::wrong(handle))?);
-            write(request, "request", Request(MPI_REQUEST_NULL))
+            let freed = request::free(find(process, handle).ok_or_else(|| request::wrong(handle))?);
+            write(request, "request", Request(MPI_REQUEST_NULL))?;
+            freed
         })
     }
 }
@@ -386,19 +387,32 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Start(request: *mut Request) -> c_int {
-        call(NAME, None, |process| {
-            let handle = read(request, "request")?;
-            request::start(find(process, handle).ok_or_else(|| request::wrong(handle))?)
-        })
+        // SAFETY: null, or the caller's handle.
+        start_all(NAME, unsafe { request.as_ref() }.map_or(&[], core::slice::from_ref), "request", request.is_null())
     }
 }
 mpi_fn! {
     fn MPI_Startall(count: c_int, array_of_requests: *mut Request) -> c_int {
-        call(NAME, None, |process| {
-            for handle in arguments(count, array_of_requests)? {
-                request::start(find(process, *handle).ok_or_else(|| request::wrong(*handle))?)?;
-            }
-            Ok(())
-        })
+        match arguments(count, array_of_requests) {
+            Ok(requests) => start_all(NAME, requests, "array_of_requests", false),
+            Err(failure) => call(NAME, None, |_| Err(failure)),
+        }
     }
+}
+
+/// Starts persistent requests in order; an error goes to the communicator of the one it is about.
+fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -> c_int {
+    if null {
+        return call(name, None, |_| Failure::err(MPI_ERR_ARG, format!("{what} is a null pointer")));
+    }
+    for handle in requests {
+        let on = process::current().and_then(|process| request::on(process, *handle));
+        let code = call(name, on, |process| {
+            request::start(find(process, *handle).ok_or_else(|| request::wrong(*handle))?)
+        });
+        if code != MPI_SUCCESS {
+            return code;
+        }
+    }
+    MPI_SUCCESS
 }

@@ -5,7 +5,7 @@ use crate::error::{Failure, Res, call, call_any_time, raise};
 use crate::memory::{write, write_text};
 use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
-use crate::{attr, comm, info, request};
+use crate::{attr, buffered, comm, info, own};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use oxmpi_mca_params::Places;
 use oxmpi_runtime::{Config, Instance, Level, wireup};
@@ -46,7 +46,7 @@ fn start(level: Level) -> Res<&'static Process> {
     };
     let instance = Instance::start(config)?;
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
-    let done = request::Done::new(&instance)?;
+    let done = own::Pool::new(&instance)?;
     let (world, own) = (instance.world(), instance.self_comm());
     let universe = instance.job().job_size as c_int;
     let process = process::start(Process::new(instance, check, done));
@@ -147,6 +147,7 @@ mpi_fn! {
             for which in [MPI_COMM_SELF, MPI_COMM_WORLD] {
                 comm::require(Comm(which))?.attributes.delete_all(which)?;
             }
+            buffered::finish(process);
             let result = process.instance.finalize();
             // From here on MPI_Finalized is true; an error has no handler but the initial one.
             comm::uninstall();

@@ -42,8 +42,17 @@ impl From<oxmpi_runtime::Error> for Failure {
 
 impl From<Status> for Failure {
     fn from(s: Status) -> Failure {
-        Failure { code: class_of(s), message: s.name().to_string() }
+        let message = if s.0 <= OF_USER { "a callback function returned it" } else { s.name() };
+        Failure { code: class_of(s), message: message.to_string() }
     }
+}
+
+/// Statuses from here downwards carry a code of MPI or of the user's callbacks, which have no status.
+const OF_USER: i32 = -(1 << 20);
+
+/// A code of MPI, 0 for none, as a status of a request.
+pub fn of_user(code: c_int) -> Status {
+    if code <= 0 { Status::OK } else { Status(OF_USER.saturating_sub(code)) }
 }
 
 /// The MPI error class of a status from below.
@@ -57,6 +66,7 @@ pub fn class_of(s: Status) -> c_int {
         Status::PEER_FAILED => MPI_ERR_PROC_ABORTED,
         Status::TRUNCATED => MPI_ERR_TRUNCATE,
         Status::NO_PERMISSION => MPI_ERR_ACCESS,
+        Status(n) if n <= OF_USER => OF_USER - n,
         _ => MPI_ERR_INTERN,
     }
 }

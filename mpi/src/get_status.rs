@@ -7,6 +7,7 @@ use crate::process::Process;
 use crate::request::{self, Header, find, peek, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
+use oxmpi_mca::MsgStatus;
 
 /// The request of a handle; MPI_REQUEST_NULL is none.
 fn find_or_null(process: &Process, handle: Request) -> Res<Option<Header>> {
@@ -29,22 +30,24 @@ fn all(process: &Process, count: c_int, requests: *const Request) -> Res<Vec<Opt
     Ok(headers)
 }
 
-/// Fills a status from a ready request, or the empty one from none.
-fn tell(req: Option<Header>, at: *mut Status, with_error: bool) -> bool {
-    let Some(req) = req else {
+/// Fills a status from what a request said, or the empty one from none.
+fn tell(result: Option<&MsgStatus>, at: *mut Status, with_error: bool) {
+    let Some(result) = result else {
         // SAFETY: null or the caller's status.
-        unsafe { Status::store_status(at, &Status::EMPTY) };
-        return false;
+        return unsafe { Status::store_status(at, &Status::EMPTY) };
     };
-    let result = peek(req);
     // SAFETY: null or the caller's status.
     unsafe {
-        Status::store(at, &result);
+        Status::store(at, result);
         if with_error {
             Status::store_error(at, class_of(result.error));
         }
     }
-    result.error.is_err()
+}
+
+/// The error of a request that alone was asked about.
+fn alone(result: Option<MsgStatus>) -> Res {
+    result.map_or(Ok(()), |result| crate::error::check(result.error))
 }
 
 fn place(statuses: *mut Status, i: usize) -> *mut Status {
@@ -60,10 +63,13 @@ mpi_fn! {
         call(NAME, None, |process| {
             let req = all(process, 1, &request)?[0];
             let there = req.is_none_or(ready);
-            if there {
-                tell(req, status, false);
+            write(flag, "flag", there as c_int)?;
+            if !there {
+                return Ok(());
             }
-            write(flag, "flag", there as c_int)
+            let result = req.map(peek);
+            tell(result.as_ref(), status, false);
+            alone(result)
         })
     }
 }
@@ -76,9 +82,10 @@ mpi_fn! {
             if !there {
                 return Ok(());
             }
-            let failed = headers.iter().flatten().any(|req| peek(*req).error.is_err());
-            for (i, req) in headers.iter().enumerate() {
-                tell(*req, place(array_of_statuses, i), failed);
+            let results: Vec<_> = headers.iter().map(|req| req.map(peek)).collect();
+            let failed = results.iter().flatten().any(|result| result.error.is_err());
+            for (i, result) in results.iter().enumerate() {
+                tell(result.as_ref(), place(array_of_statuses, i), failed);
             }
             if failed { in_status() } else { Ok(()) }
         })
@@ -91,11 +98,14 @@ mpi_fn! {
             let active = |req: &Option<Header>| req.is_some_and(|req| !request::inactive(req));
             let found = headers.iter().position(|req| active(req) && req.is_some_and(ready));
             let none_active = !headers.iter().any(active);
-            if found.is_some() || none_active {
-                tell(found.and_then(|i| headers[i]), status, false);
-            }
             write(indx, "indx", found.map_or(MPI_UNDEFINED, |i| i as c_int))?;
-            write(flag, "flag", (found.is_some() || none_active) as c_int)
+            write(flag, "flag", (found.is_some() || none_active) as c_int)?;
+            if found.is_none() && !none_active {
+                return Ok(());
+            }
+            let result = found.and_then(|i| headers[i]).map(peek);
+            tell(result.as_ref(), status, false);
+            alone(result)
         })
     }
 }
@@ -113,10 +123,11 @@ mpi_fn! {
             }
             let finished: Vec<(usize, Header)> = active.into_iter().filter(|(_, req)| ready(*req)).collect();
             let indices = slice_mut(array_of_indices, headers.len(), "array_of_indices")?;
-            let failed = finished.iter().any(|(_, req)| peek(*req).error.is_err());
-            for (at, (i, req)) in finished.iter().enumerate() {
+            let results: Vec<_> = finished.iter().map(|(_, req)| peek(*req)).collect();
+            let failed = results.iter().any(|result| result.error.is_err());
+            for (at, ((i, _), result)) in finished.iter().zip(&results).enumerate() {
                 indices[at] = *i as c_int;
-                tell(Some(*req), place(array_of_statuses, at), failed);
+                tell(Some(result), place(array_of_statuses, at), failed);
             }
             write(outcount, "outcount", finished.len() as c_int)?;
             if failed { in_status() } else { Ok(()) }

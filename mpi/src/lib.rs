@@ -5,10 +5,11 @@
 //! an `MPI_` function. `INDEX.md` says which function is where and whether it is whole.
 //!
 //! Map, by chapter: `environment` · `error`, `errhandler`, `errcode` · `comm`, `comm_create` · `group`
-//! · `info` · `attr` · `p2p`, `persistent`, `probe` · `request`, `complete`, `get_status` · `status` ·
+//! · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
+//! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`, `collective` · `abi_info`, `fortran`.
 //! Under them: `process` (MPI between Init and Finalize), `handle` (numbers to objects), `operands`
-//! (the checks on a message's path), `memory` (the user's pointers), `types`, `macros`; generated:
+//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `types`, `macros`; generated:
 //! `constants`, `unsupported`.
 
 #[macro_use]
@@ -17,6 +18,7 @@ mod macros;
 mod abi_info;
 mod address;
 mod attr;
+mod buffered;
 #[cfg(feature = "builtin")]
 mod builtin;
 mod collective;
@@ -31,19 +33,23 @@ mod errhandler;
 mod error;
 mod fortran;
 mod get_status;
+mod grequest;
 mod group;
 mod handle;
 mod info;
 mod memory;
 mod op;
 mod operands;
+mod own;
 mod p2p;
 mod pack;
+mod partitioned;
 mod persistent;
 mod predefined;
 mod probe;
 mod process;
 mod request;
+mod sendrecv;
 mod status;
 mod type_array;
 mod type_contents;

@@ -1,7 +1,6 @@
 //! Messages between two ranks (MPI 5.0 §3): blocking, nonblocking, both at once.
 
 use crate::constants::*;
-use crate::datatype;
 use crate::error::{Failure, Res, call, raise};
 use crate::memory::write;
 use crate::operands::{Operands, Way, check};
@@ -19,7 +18,7 @@ fn failed(name: &'static str, comm: Comm, code: Code) -> c_int {
 }
 
 #[inline(always)]
-fn send(
+pub fn send(
     name: &'static str,
     (buf, count, datatype): (*const u8, i64, Datatype),
     dest: c_int,
@@ -253,81 +252,4 @@ fn odd_irecv(
         let req = o.object.comm.irecv(process.thread(), buf, count as u64, o.desc, source, tag)?;
         write(request, "request", request::give(o.object, req))
     })
-}
-
-type SendPart = ((*const u8, i64, Datatype), c_int, c_int);
-type RecvPart = ((*mut u8, i64, Datatype), c_int, c_int);
-
-/// Both at once: the receive is posted, then the message sent, then the receive waited for.
-fn sendrecv(
-    name: &'static str,
-    (outgoing, dest, sendtag): SendPart,
-    (incoming, source, recvtag): RecvPart,
-    comm: Comm,
-    status: *mut Status,
-) -> c_int {
-    let mut receiving = Request(MPI_REQUEST_NULL);
-    let (buf, count, datatype) = incoming;
-    let started = call(name, Some(comm), |process| {
-        // Everything is checked before anything is started.
-        check(Way::Send, outgoing, dest, sendtag, comm)?;
-        let o = check(Way::Recv, (buf, count, datatype), source, recvtag, comm)?;
-        receiving = if source == MPI_PROC_NULL {
-            request::done(process)
-        } else {
-            let req = o.object.comm.irecv(process.thread(), buf, count as u64, o.desc, source, recvtag)?;
-            request::give(o.object, req)
-        };
-        Ok(())
-    });
-    if started != MPI_SUCCESS {
-        return started;
-    }
-    let sent = send(name, outgoing, dest, sendtag, comm, mode::STANDARD);
-    let (Some(process), true) = (crate::process::current(), sent == MPI_SUCCESS) else { return sent };
-    let Some(req) = request::find(process, receiving) else { return sent };
-    if !request::ready(req) {
-        process.instance.wait(process.thread(), req.as_ptr());
-    }
-    // SAFETY: ready; the place is ours, the status the caller's.
-    let outcome = unsafe { request::collect(req, &mut receiving, status) };
-    if outcome.error.is_err() { raise(name, Some(comm), outcome.failure()) } else { MPI_SUCCESS }
-}
-
-mpi_fn! {
-    fn MPI_Sendrecv[c_int], MPI_Sendrecv_c[Count]<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, dest: c_int, sendtag: c_int, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int {
-        let outgoing = (sendbuf, sendcount as i64, sendtype);
-        let incoming = (recvbuf, recvcount as i64, recvtype);
-        sendrecv(NAME, (outgoing, dest, sendtag), (incoming, source, recvtag), comm, status)
-    }
-}
-mpi_fn! {
-    /// The outgoing data is packed aside, so that the buffer is free for the incoming.
-    fn MPI_Sendrecv_replace[c_int], MPI_Sendrecv_replace_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int {
-        let data = (buf, count as i64, datatype);
-        let mut packed = Vec::new();
-        let made = call(NAME, Some(comm), |_| {
-            check(Way::Send, (buf, count as i64, datatype), dest, sendtag, comm)?;
-            packed = pack(buf, count as u64, datatype)?;
-            Ok(())
-        });
-        if made != MPI_SUCCESS {
-            return made;
-        }
-        let outgoing = (packed.as_ptr(), packed.len() as i64, Datatype(MPI_PACKED));
-        sendrecv(NAME, (outgoing, dest, sendtag), (data, source, recvtag), comm, status)
-    }
-}
-
-/// A copy of the data as it travels.
-fn pack(buf: *const u8, count: u64, datatype: Datatype) -> Res<Vec<u8>> {
-    let desc = datatype::require_committed(datatype, "datatype")?;
-    let too_much = || Failure::new(MPI_ERR_NO_MEM, "there is no memory for a copy of the message");
-    let bytes = desc.packed.checked_mul(count).and_then(|n| usize::try_from(n).ok()).ok_or_else(too_much)?;
-    let mut packed = Vec::new();
-    packed.try_reserve_exact(bytes).map_err(|_| too_much())?;
-    packed.resize(bytes, 0);
-    // SAFETY: the user promises the data; `packed` has the bytes it packs to.
-    unsafe { oxmpi_datatype::pack(desc, count, buf, 0, packed.as_mut_ptr(), bytes as u64) };
-    Ok(packed)
 }

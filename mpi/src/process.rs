@@ -33,8 +33,10 @@ pub struct Process {
     pub main_thread: ThreadId,
     /// `mpi_param_check`: arguments that need no look-up are checked.
     pub check: bool,
-    /// Complete for ever, for operations with MPI_PROC_NULL.
-    pub done: crate::request::Done,
+    /// Requests of our own.
+    pub done: crate::own::Pool,
+    /// For buffered sends where the communicator has no buffer.
+    pub buffer: Arc<crate::buffered::Slot>,
 }
 
 // SAFETY: the context pointer is used by one thread at a time below MULTIPLE and by none but the main
@@ -106,13 +108,14 @@ pub fn require() -> Res<&'static Process> {
 }
 
 impl Process {
-    pub fn new(instance: Arc<Instance>, check: bool, done: crate::request::Done) -> Process {
+    pub fn new(instance: Arc<Instance>, check: bool, done: crate::own::Pool) -> Process {
         Process {
             main: instance.main_thread(),
             main_thread: std::thread::current().id(),
             tag_ub: instance.max_tag(),
             check,
             done,
+            buffer: Arc::default(),
             instance,
         }
     }

@@ -12,27 +12,26 @@
 //! counts as used by the operation until that is complete, but no handle leads to it. Other threads look at `comm` only to find out whether
 //! a communicator is still in use, and use atomics for it.
 //!
-//! **Kinds of requests**, told apart by the header's flags, which are 0 for all but the last three:
+//! **Kinds of requests**, told apart by the header's flags, which are 0 for the ordinary ones:
 //! an ordinary one; a persistent one (`PERSISTENT`, and `ACTIVE` between start and completion), whose
 //! handle outlives completion; the one request that is complete for ever (`SHARED`), which stands for
-//! every operation with MPI_PROC_NULL that needs a request.
+//! every operation with MPI_PROC_NULL that needs a request; generalized ones (`GENERALIZED`).
 
 use crate::comm::CommObject;
 use crate::constants::*;
-use crate::error::{Failure, Res, class_of};
+use crate::error::{Failure, Res};
 use crate::handle;
+use crate::own::What;
 use crate::process::Process;
 use crate::types::{Request, Status};
-use core::ffi::c_void;
-use core::ptr::{NonNull, null_mut};
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
-use oxmpi_runtime::Instance;
-use parking_lot::Mutex;
 
 /// In `flags`: complete for ever, owned by nobody.
-const SHARED: u32 = 1 << 16;
+pub const SHARED: u32 = 1 << 16;
+/// In `flags`: a generalized request (`grequest`).
+pub const GENERALIZED: u32 = 1 << 17;
 const PERSISTENT: u32 = RequestHeader::PERSISTENT;
 const ACTIVE: u32 = RequestHeader::ACTIVE;
 /// Lowest bits of `comm`: the user has freed the handle of an operation that goes on; the user has
@@ -67,10 +66,32 @@ pub fn give(object: &'static CommObject, req: *mut RequestHeader) -> Request {
 }
 
 #[inline(always)]
-fn handle_of(req: Header) -> Request {
+pub fn handle_of(req: Header) -> Request {
     // SAFETY: live for the instance's life.
     let header = unsafe { req.as_ref() };
     Request(handle::of_request(header.slot, header.generation.load(Ordering::Relaxed)))
+}
+
+/// Makes the handle of a request of ours good that belongs to no communicator.
+pub fn mark_live(req: Header) {
+    comm_word(req).store(LIVE, Ordering::Relaxed);
+}
+
+/// The library keeps a request that it started on behalf of the user: the communicator counts as used
+/// until that is complete, and no handle leads to it.
+pub fn hold(object: &CommObject, req: *mut RequestHeader) {
+    if let Some(req) = NonNull::new(req) {
+        comm_word(req).store(object as *const CommObject as usize | FREED, Ordering::Relaxed);
+    }
+}
+
+/// Gives back what `hold` kept, when it is complete.
+pub fn give_back(req: *mut RequestHeader) {
+    if let Some(req) = NonNull::new(req) {
+        comm_word(req).store(0, Ordering::Relaxed);
+        // SAFETY: `ops` is the owner's table, valid as long as the request.
+        unsafe { ((*(*req.as_ptr()).ops).release)(req.as_ptr()) }
+    }
 }
 
 /// The request of a handle that is neither null nor stale.
@@ -117,7 +138,7 @@ fn comm_of(req: Header) -> *const CommObject {
 
 /// Ends the handle and gives the request back to its owner.
 #[inline(always)]
-fn let_go(req: Header, comm: usize) {
+pub fn let_go(req: Header, comm: usize) {
     comm_word(req).store(comm, Ordering::Relaxed);
     // SAFETY: live header.
     let header = unsafe { req.as_ref() };
@@ -164,6 +185,10 @@ pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> 
 /// As [`collect`].
 #[cold]
 unsafe fn collect_special(req: Header, place: *mut Request, status: *mut Status) -> Outcome {
+    if flags(req) & GENERALIZED != 0 {
+        // SAFETY: the caller's promise.
+        return unsafe { crate::grequest::collect(req, place, status) };
+    }
     let empty = inactive(req);
     // SAFETY: complete or inactive, the component does not write now.
     let result = if empty { MsgStatus::EMPTY } else { unsafe { (*req.as_ptr()).status } };
@@ -179,8 +204,11 @@ unsafe fn collect_special(req: Header, place: *mut Request, status: *mut Status)
     Outcome { error: result.error, comm: comm_of(req), source: result.source, tag: result.tag }
 }
 
-/// The status of a ready request, without ending anything.
+/// The status of a ready request, without ending anything. Asks the user for that of a generalized one.
 pub fn peek(req: Header) -> MsgStatus {
+    if flags(req) & GENERALIZED != 0 {
+        return crate::grequest::query(req);
+    }
     // SAFETY: ready, the component does not write now.
     if inactive(req) { MsgStatus::EMPTY } else { unsafe { (*req.as_ptr()).status } }
 }
@@ -194,7 +222,7 @@ impl Outcome {
                 MPI_ERR_TRUNCATE,
                 format!("the message of rank {source} with tag {tag} is longer than the receive buffer"),
             ),
-            other => Failure::new(class_of(other), other.name()),
+            other => other.into(),
         }
     }
 
@@ -206,13 +234,23 @@ impl Outcome {
     }
 }
 
+/// The communicator whose handler hears of errors with a request that is alive.
+pub fn on(process: &Process, request: Request) -> Option<crate::types::Comm> {
+    // SAFETY: the object of a living handle lives.
+    unsafe { comm_of(find(process, request)?).as_ref() }.map(CommObject::handle)
+}
+
 /// MPI_Request_free: the operation goes on, the handle ends.
-pub fn free(req: Header) {
+pub fn free(req: Header) -> Res {
     if flags(req) & SHARED != 0 {
-        return;
+        return Ok(());
+    }
+    if flags(req) & GENERALIZED != 0 {
+        return crate::grequest::free(req);
     }
     let comm = comm_of(req) as usize;
     let_go(req, if comm == 0 { 0 } else { comm | FREED });
+    Ok(())
 }
 
 /// Starts a persistent request.
@@ -238,6 +276,9 @@ pub fn start(req: Header) -> Res {
 
 /// MPI_Cancel: an attempt; the request is to be completed in any case.
 pub fn cancel(req: Header) -> Res {
+    if flags(req) & GENERALIZED != 0 {
+        return crate::grequest::cancel(req);
+    }
     if inactive(req) {
         return Failure::err(MPI_ERR_REQUEST, "request is persistent and not active");
     }
@@ -274,71 +315,12 @@ pub fn uses(process: &Process, object: &CommObject, pending: bool) -> bool {
     false
 }
 
-/// Requests of our own: the one that is complete for ever, and persistent ones to MPI_PROC_NULL.
-pub struct Done {
-    shared: Header,
-    pool: Box<Mutex<Vec<usize>>>,
-}
-
-static OPS: RequestOps = RequestOps {
-    size: size_of::<RequestOps>() as u32,
-    reserved: 0,
-    release: own_release,
-    cancel: own_cancel,
-    start: own_start,
-};
-
-extern "C" fn own_release(req: *mut RequestHeader) {
-    // SAFETY: our requests have their pool as owner, which is leaked with the process.
-    let pool = unsafe { &*((*req).owner as *const Mutex<Vec<usize>>) };
-    pool.lock().push(req as usize);
-}
-
-extern "C" fn own_cancel(_: *mut RequestHeader) -> Code {
-    Code::OK
-}
-
-extern "C" fn own_start(_: *mut RequestHeader) -> Code {
-    // Complete since it was made.
-    Code::OK
-}
-
-impl Done {
-    pub fn new(instance: &Instance) -> Res<Done> {
-        let pool = Box::new(Mutex::new(Vec::new()));
-        let shared = own(instance, &pool)?;
-        // SAFETY: just made.
-        unsafe { (*shared.as_ptr()).flags = SHARED };
-        comm_word(shared).store(LIVE, Ordering::Relaxed);
-        Ok(Done { shared, pool })
-    }
-}
-
-/// A new request of ours, complete, with the status of a receive from MPI_PROC_NULL.
-fn own(instance: &Instance, pool: &Mutex<Vec<usize>>) -> Res<Header> {
-    let owner = pool as *const Mutex<Vec<usize>> as *mut c_void;
-    let mut header = RequestHeader::new(RequestHeader::OTHER, &OPS, owner);
-    header.completion.finish_alone();
-    header.status.source = MPI_PROC_NULL;
-    header.comm = null_mut();
-    let req = Box::leak(Box::new(header));
-    instance.requests().insert(req).map_err(|_| Failure::new(MPI_ERR_NO_MEM, "too many requests"))?;
-    Ok(NonNull::from(req))
-}
-
 /// A request that is complete already.
 pub fn done(process: &Process) -> Request {
-    handle_of(process.done.shared)
+    handle_of(process.done.shared())
 }
 
 /// A persistent request that has nothing to do.
 pub fn persistent_done(process: &Process, object: &'static CommObject) -> Res<Request> {
-    let used = process.done.pool.lock().pop().map(|address| address as *mut RequestHeader);
-    let req = match used.and_then(NonNull::new) {
-        Some(req) => req,
-        None => own(&process.instance, &process.done.pool)?,
-    };
-    // SAFETY: nobody else has it.
-    unsafe { (*req.as_ptr()).flags = PERSISTENT };
-    Ok(give(object, req.as_ptr()))
+    Ok(handle_of(process.done.persistent(&process.instance, object, What::Nobody)?))
 }

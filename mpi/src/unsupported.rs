@@ -26,52 +26,14 @@ unsupported! {
     MPI_Group_from_session_pset(session: Session, pset_name: usize, newgroup: usize) [none];
 }
 
-// Messages between two processes, blocking, nonblocking and persistent (§3)
-unsupported! {
-    MPI_Isendrecv(sendbuf: usize, sendcount: c_int, sendtype: usize, dest: c_int, sendtag: c_int, recvbuf: usize, recvcount: c_int, recvtype: usize, source: c_int, recvtag: c_int, comm: Comm, request: usize) [comm comm];
-    MPI_Isendrecv_c(sendbuf: usize, sendcount: Count, sendtype: usize, dest: c_int, sendtag: c_int, recvbuf: usize, recvcount: Count, recvtype: usize, source: c_int, recvtag: c_int, comm: Comm, request: usize) [comm comm];
-    MPI_Isendrecv_replace(buf: usize, count: c_int, datatype: usize, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, request: usize) [comm comm];
-    MPI_Isendrecv_replace_c(buf: usize, count: Count, datatype: usize, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, request: usize) [comm comm];
-}
-
 // Buffered sends and their buffers (§3.6)
 unsupported! {
-    MPI_Bsend(buf: usize, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: Comm) [comm comm];
-    MPI_Bsend_c(buf: usize, count: Count, datatype: usize, dest: c_int, tag: c_int, comm: Comm) [comm comm];
-    MPI_Bsend_init(buf: usize, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: Comm, request: usize) [comm comm];
-    MPI_Bsend_init_c(buf: usize, count: Count, datatype: usize, dest: c_int, tag: c_int, comm: Comm, request: usize) [comm comm];
-    MPI_Buffer_attach(buffer: usize, size: c_int) [none];
-    MPI_Buffer_attach_c(buffer: usize, size: Count) [none];
-    MPI_Buffer_detach(buffer_addr: usize, size: usize) [none];
-    MPI_Buffer_detach_c(buffer_addr: usize, size: usize) [none];
-    MPI_Buffer_flush() [none];
-    MPI_Buffer_iflush(request: usize) [none];
-    MPI_Comm_attach_buffer(comm: Comm, buffer: usize, size: c_int) [comm comm];
-    MPI_Comm_attach_buffer_c(comm: Comm, buffer: usize, size: Count) [comm comm];
-    MPI_Comm_detach_buffer(comm: Comm, buffer_addr: usize, size: usize) [comm comm];
-    MPI_Comm_detach_buffer_c(comm: Comm, buffer_addr: usize, size: usize) [comm comm];
-    MPI_Comm_flush_buffer(comm: Comm) [comm comm];
-    MPI_Comm_iflush_buffer(comm: Comm, request: usize) [comm comm];
-    MPI_Ibsend(buf: usize, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: Comm, request: usize) [comm comm];
-    MPI_Ibsend_c(buf: usize, count: Count, datatype: usize, dest: c_int, tag: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Session_attach_buffer(session: Session, buffer: usize, size: c_int) [none];
     MPI_Session_attach_buffer_c(session: Session, buffer: usize, size: Count) [none];
     MPI_Session_detach_buffer(session: Session, buffer_addr: usize, size: usize) [none];
     MPI_Session_detach_buffer_c(session: Session, buffer_addr: usize, size: usize) [none];
     MPI_Session_flush_buffer(session: Session) [none];
     MPI_Session_iflush_buffer(session: Session, request: usize) [none];
-}
-
-// Messages filled in parts (§4)
-unsupported! {
-    MPI_Parrived(request: usize, partition: c_int, flag: usize) [none];
-    MPI_Pready(partition: c_int, request: usize) [none];
-    MPI_Pready_list(length: c_int, array_of_partitions: usize, request: usize) [none];
-    MPI_Pready_range(partition_low: c_int, partition_high: c_int, request: usize) [none];
-    MPI_Precv_init(buf: usize, partitions: c_int, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Precv_init_c(buf: usize, partitions: c_int, count: Count, datatype: usize, dest: c_int, tag: c_int, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Psend_init(buf: usize, partitions: c_int, count: c_int, datatype: usize, dest: c_int, tag: c_int, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Psend_init_c(buf: usize, partitions: c_int, count: Count, datatype: usize, dest: c_int, tag: c_int, comm: Comm, info: usize, request: usize) [comm comm];
 }
 
 // Operations of a whole communicator (§6)
@@ -296,12 +258,6 @@ unsupported! {
     MPI_Session_get_nth_pset(session: Session, info: usize, n: c_int, pset_len: usize, pset_name: usize) [none];
     MPI_Session_get_num_psets(session: Session, info: usize, npset_names: usize) [none];
     MPI_Session_get_pset_info(session: Session, pset_name: usize, info: usize) [none];
-}
-
-// Requests that the user completes (§13.2)
-unsupported! {
-    MPI_Grequest_complete(request: usize) [none];
-    MPI_Grequest_start(query_fn: usize, free_fn: usize, cancel_fn: usize, extra_state: usize, request: usize) [none];
 }
 
 // Files (§14)

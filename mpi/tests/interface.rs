@@ -104,6 +104,11 @@ fn requests_complete_in_all_ways_with_threads() {
 }
 
 #[test]
+fn generalized_requests_call_back_at_the_standards_times() {
+    passes("generalized", &[]);
+}
+
+#[test]
 fn objects_live_and_die() {
     passes("objects", &[]);
 }

@@ -61,6 +61,21 @@ fn completion_of_requests() {
     Job::new(2).program("requests").run().all_ok(2);
 }
 
+#[test]
+fn buffered_sends() {
+    for ranks in [1, 3] {
+        Job::new(ranks).program("buffered").run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn partitioned_messages() {
+    for ranks in [1, 2] {
+        Job::new(ranks).program("partitioned").run().all_ok(ranks);
+        Job::new(ranks).program("partitioned").arg("threads").run().all_ok(ranks);
+    }
+}
+
 /// A million messages of 1 KiB that nobody asked for: none is lost, and what they cost is a header
 /// of at most 128 bytes each (122 MiB), the eager credit, and the allocator's slack; not their 1 GiB.
 #[test]

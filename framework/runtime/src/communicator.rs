@@ -16,6 +16,7 @@ use crate::gid::Gid;
 use crate::group::Group;
 use crate::info::Info;
 use crate::instance::Instance;
+use crate::made::partitioned::Meeting;
 use crate::spc::{self, Counter};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
@@ -23,8 +24,8 @@ use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs, assert_flag};
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 type SendVerb = extern "C" fn(*mut c_void, *const SendArgs, *mut *mut RequestHeader) -> Status;
 type RecvVerb =
@@ -61,6 +62,8 @@ pub struct Communicator {
     children: AtomicU64,
     text: Mutex<Text>,
     closed: AtomicBool,
+    /// Partitioned messages, from the first on.
+    meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.
     instance: Arc<Instance>,
     /// What the PML's `CommDesc` points to.
@@ -164,6 +167,7 @@ impl Communicator {
             children: AtomicU64::new(0),
             text: Mutex::new(Text { name: plan.name, info: plan.info }),
             closed: AtomicBool::new(false),
+            meeting: OnceLock::new(),
             instance: instance.clone(),
             _peers: peers,
         });
@@ -177,6 +181,9 @@ impl Communicator {
             return;
         }
         self.coll.free();
+        if let Some(meeting) = self.meeting.get() {
+            meeting.close();
+        }
         if let Some(pml) = self.instance.pml() {
             let status = (pml.table.del_comm)(pml.state, self.hot.comm);
             if status.is_err() {
@@ -205,6 +212,9 @@ impl Communicator {
     }
     pub(crate) fn shared_instance(&self) -> &Arc<Instance> {
         &self.instance
+    }
+    pub(crate) fn meeting(&self) -> &Meeting {
+        self.meeting.get_or_init(Meeting::default)
     }
     pub(crate) fn next_child(&self) -> u64 {
         self.children.fetch_add(1, Ordering::Relaxed)

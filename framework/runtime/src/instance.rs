@@ -30,6 +30,7 @@ use crate::help;
 use crate::host::AmTable;
 use crate::info::Info;
 use crate::log::Logger;
+use crate::made::Makers;
 use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
 use crate::progress::sync::Waiters;
@@ -42,10 +43,11 @@ use crate::spc;
 use crate::thread::{Level, Threads};
 use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
-use oxmpi_mca::host::Cri;
+use oxmpi_mca::host::{Cri, ProgressFn};
 use oxmpi_mca::{Descriptor, JobInfo, SliceRef, Status, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
 use parking_lot::{Mutex, RwLock};
+use std::ffi::c_void;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -83,6 +85,7 @@ pub struct Instance {
     pub(crate) two_words: AtomicU32,
     parts: OnceLock<Parts>,
     requests: Table,
+    pub(crate) makers: Makers,
     threads: Threads,
     job: JobInfo,
     cris: Box<[Cri]>,
@@ -235,6 +238,7 @@ impl Instance {
             two_words: AtomicU32::new(1),
             parts: OnceLock::new(),
             requests: Table::new(),
+            makers: Makers::default(),
             threads,
             job,
             cris: (0..params.num_cris).map(|_| Cri::default()).collect(),
@@ -384,6 +388,10 @@ impl Instance {
     #[inline(always)]
     pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         self.engine.turn(thread)
+    }
+    /// Runs `f` behind the progress functions of every turn.
+    pub(crate) fn follow_progress(&self, f: ProgressFn, ctx: *mut c_void) {
+        self.engine.follow(f, ctx);
     }
     /// Slot → request.
     pub fn requests(&self) -> &Table {

@@ -5,7 +5,8 @@
 //! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
 //! `host` (the table given to components) · `params` (resolution for one instance) · `registry` (what could
 //! be used and set, without starting anything) · `open_mpi` (names that Open MPI has) · `progress` (engine,
-//! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `group`, `communicator`,
+//! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
+//! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `gid` · `coll` (stacking of collective modules,
 //! their services) · `info` · `help`, `log` · `spc` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
@@ -18,6 +19,8 @@ pub mod sync;
 
 #[cfg(not(loom))]
 pub mod accept;
+#[cfg(not(loom))]
+pub mod buffer;
 #[cfg(not(loom))]
 pub mod coll;
 #[cfg(not(loom))]
@@ -44,6 +47,8 @@ pub mod instance;
 pub mod loader;
 #[cfg(not(loom))]
 mod log;
+#[cfg(not(loom))]
+pub mod made;
 #[cfg(not(loom))]
 mod open;
 #[cfg(not(loom))]

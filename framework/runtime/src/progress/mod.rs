@@ -41,8 +41,12 @@ struct List {
     /// The only function there is, if there is only one, of high priority: else one that does nothing.
     only: Callback,
     single: bool,
+    /// No function but the PML's brings news of its own, so a waiter may sleep on the PML's doorbell.
+    doorbell: bool,
     high: Vec<Callback>,
     low: Vec<Callback>,
+    /// Run last in every turn: they look at what the others brought and bring nothing of their own.
+    after: Vec<Callback>,
 }
 
 extern "C" fn nothing(_: *mut c_void, _: *mut ThreadCtx) -> i32 {
@@ -66,7 +70,14 @@ unsafe impl Sync for Engine {}
 
 impl Engine {
     pub(crate) fn new() -> Engine {
-        let list = List { only: NOTHING, single: true, high: Vec::new(), low: Vec::new() };
+        let list = List {
+            only: NOTHING,
+            single: true,
+            doorbell: true,
+            high: Vec::new(),
+            low: Vec::new(),
+            after: Vec::new(),
+        };
         let list = Box::into_raw(Box::new(list));
         Engine { current: AtomicPtr::new(list), lists: Mutex::new(vec![list]) }
     }
@@ -82,10 +93,18 @@ impl Engine {
         turn_all(list, thread)
     }
 
-    /// There is at most one function, the PML's.
+    /// There is at most one function that brings news, the PML's.
     pub(crate) fn is_single(&self) -> bool {
         // SAFETY: as in `turn`.
-        unsafe { &*self.current.load(Ordering::Acquire) }.single
+        unsafe { &*self.current.load(Ordering::Acquire) }.doorbell
+    }
+
+    /// Adds a function that runs behind all others and only looks at what they did.
+    pub(crate) fn follow(&self, f: ProgressFn, ctx: *mut c_void) {
+        self.publish(|list| {
+            list.after.push(Callback { f, ctx });
+            Status::OK
+        });
     }
 
     pub(crate) fn register(&self, f: ProgressFn, ctx: *mut c_void, high: bool) -> Status {
@@ -113,6 +132,7 @@ impl Engine {
         self.publish(|list| {
             list.high.clear();
             list.low.clear();
+            list.after.clear();
             Status::OK
         });
     }
@@ -125,7 +145,8 @@ impl Engine {
         if status.is_err() {
             return status;
         }
-        list.single = list.low.is_empty() && list.high.len() <= 1;
+        list.doorbell = list.low.is_empty() && list.high.len() <= 1;
+        list.single = list.doorbell && list.after.is_empty();
         list.only = list.high.first().copied().unwrap_or(NOTHING);
         let list = Box::into_raw(Box::new(list));
         lists.push(list);
@@ -145,16 +166,18 @@ fn turn_all(list: &List, thread: *mut ThreadCtx) -> i32 {
     for c in &list.high {
         events += (c.f)(c.ctx, thread);
     }
-    if list.low.is_empty() {
-        return events;
-    }
-    // SAFETY: contexts come from this instance's `Threads` and belong to the calling thread.
-    let turns = &unsafe { Slot::of(thread) }.turns;
-    turns.set(turns.get().wrapping_add(1));
-    if turns.get().is_multiple_of(LOW_EVERY) {
-        for c in &list.low {
-            events += (c.f)(c.ctx, thread);
+    if !list.low.is_empty() {
+        // SAFETY: contexts come from this instance's `Threads` and belong to the calling thread.
+        let turns = &unsafe { Slot::of(thread) }.turns;
+        turns.set(turns.get().wrapping_add(1));
+        if turns.get().is_multiple_of(LOW_EVERY) {
+            for c in &list.low {
+                events += (c.f)(c.ctx, thread);
+            }
         }
+    }
+    for c in &list.after {
+        events += (c.f)(c.ctx, thread);
     }
     events
 }

@@ -1,0 +1,394 @@
+//! Requests that the host makes itself, out of those of the point-to-point layer or out of nothing:
+//! both halves of a send-receive as one, the flush of a buffer, partitioned messages.
+//!
+//! A [`Made`] is a request header with a [`Body`]: what the operation is. It completes because
+//! progress **watches** it: behind each turn of the point-to-point layer the bodies under watch are
+//! asked whether their parts are complete. A program that makes none of these requests never runs any
+//! of this; one that does pays one load per turn while nothing is watched.
+//!
+//! **States.** free (in its lane's list) → pending (watched) → complete → released (free again); a
+//! persistent one goes from complete back to pending when it is started, and may be watched while it is
+//! inactive, as long as its body is not at rest. MPI_Request_free of one that is pending or not at rest
+//! sets `released`; the poller that finds it over and at rest puts it back.
+//!
+//! **Who may touch what.** Each request belongs to a lane for good; `watched`, `pending`, `released` and
+//! the lists are the holder's of the lane's lock, which is taken at MULTIPLE only. A lane's lock comes
+//! before all locks of the point-to-point layer; nothing below ever calls up. A body's `advance`, `start`
+//! and `reset` run under that lock, one at a time; what else a body offers (a partition is ready) it
+//! guards itself. No user code runs under the lock.
+//!
+//! **Nobody is overlooked.** A thread that finds a lane's lock taken leaves a note (`again`) and looks
+//! once more at the lock; the holder looks at the note after it has let go. Either sees the other, since
+//! both write before they look (SeqCst).
+
+pub mod both;
+pub mod partitioned;
+
+use crate::instance::Instance;
+use crate::progress::sync::SyncObject;
+use oxmpi_mca::request::RequestOps;
+use oxmpi_mca::{Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
+use std::any::{Any, TypeId};
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// What an operation is.
+pub trait Body: Any + Send + Sync {
+    /// Looks at the parts and moves on what can be moved; the status when a pending operation is over.
+    fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus>;
+    /// Starts a persistent operation.
+    fn start(&self, instance: &Instance) -> Status {
+        let _ = instance;
+        Status::NOT_SUPPORTED
+    }
+    /// Nothing is under way on behalf of an operation that is complete or inactive.
+    fn at_rest(&self) -> bool {
+        true
+    }
+    /// The request is given up: lets go of everything.
+    fn reset(&self) {}
+}
+
+/// See the module's head.
+#[repr(C)]
+pub struct Made {
+    header: UnsafeCell<RequestHeader>,
+    body: Box<dyn Body>,
+    instance: *const Instance,
+    lane: u32,
+    watched: Cell<bool>,
+    pending: Cell<bool>,
+    released: Cell<bool>,
+}
+
+// SAFETY: cells belong to the holder of the lane's lock, the header to its owner by the rules of
+// `oxmpi_mca::request`; requests live as long as the instance.
+unsafe impl Sync for Made {}
+// SAFETY: as above.
+unsafe impl Send for Made {}
+
+static OPS: RequestOps = RequestOps {
+    size: size_of::<RequestOps>() as u32,
+    reserved: 0,
+    release: release_thunk,
+    cancel: cancel_thunk,
+    start: start_thunk,
+};
+
+/// The request of a header, if the host made it.
+///
+/// # Safety
+/// `header` must be that of a request of a living instance.
+pub unsafe fn of<'a>(header: *mut RequestHeader) -> Option<&'a Made> {
+    // SAFETY: the caller's promise; the table tells whose object this is, which begins with its header.
+    unsafe { std::ptr::eq((*header).ops, &OPS).then(|| &*header.cast::<Made>()) }
+}
+
+impl Made {
+    pub fn handle(&self) -> *mut RequestHeader {
+        self.header.get()
+    }
+    /// The body, if it is of this kind.
+    pub fn body<B: Body>(&self) -> Option<&B> {
+        let body: &dyn Any = &*self.body;
+        body.downcast_ref()
+    }
+    fn instance(&self) -> &Instance {
+        // SAFETY: the instance that made it outlives the use of its requests.
+        unsafe { &*self.instance }
+    }
+    fn persistent(&self) -> bool {
+        // SAFETY: flags change only while the request is the caller's.
+        unsafe { (*self.header.get()).flags & RequestHeader::PERSISTENT != 0 }
+    }
+}
+
+/// Sets the completion word and tells who waits.
+///
+/// # Safety
+/// A live header whose owner completes it, once per start.
+unsafe fn complete(header: *const RequestHeader, threaded: bool) {
+    // SAFETY: the caller's promise.
+    let completion = unsafe { &(*header).completion };
+    if !threaded {
+        return completion.finish_alone();
+    }
+    let sync = completion.finish();
+    if sync != 0 {
+        // SAFETY: only `progress::wait` attaches, and what it attaches are sync objects.
+        unsafe { SyncObject::update(std::ptr::with_exposed_provenance(sync), 1) };
+    }
+}
+
+/// The lists of one or a few threads.
+#[derive(Default)]
+#[repr(align(128))]
+struct Lane {
+    lock: Lock,
+    again: AtomicBool,
+    lists: UnsafeCell<Lists>,
+}
+
+// SAFETY: the lists are the holder's of the lock.
+unsafe impl Sync for Lane {}
+
+#[derive(Default)]
+struct Lists {
+    free: Vec<(TypeId, Vec<&'static Made>)>,
+    watched: Vec<&'static Made>,
+}
+
+const LANES: usize = 16;
+
+/// All such requests of an instance.
+#[derive(Default)]
+pub(crate) struct Makers {
+    /// Lanes in which something is watched.
+    busy: AtomicU32,
+    following: OnceLock<()>,
+    lanes: [Lane; LANES],
+}
+
+impl Makers {
+    /// The lists of a lane, for the holder of its lock.
+    #[allow(clippy::mut_from_ref, reason = "the lock's holder is alone")]
+    fn lists(&self, lane: u32) -> &mut Lists {
+        // SAFETY: callers hold the lane's lock, or are the only thread, and use the lists briefly.
+        unsafe { &mut *self.lanes[lane as usize].lists.get() }
+    }
+
+    fn set_busy(&self, lane: u32, busy: bool, threaded: bool) {
+        let (bit, now) = (1 << lane, self.busy.load(Ordering::Relaxed));
+        if (now & bit != 0) == busy {
+            return;
+        }
+        match (threaded, busy) {
+            (false, _) => self.busy.store(now ^ bit, Ordering::Relaxed),
+            (true, true) => drop(self.busy.fetch_or(bit, Ordering::Relaxed)),
+            (true, false) => drop(self.busy.fetch_and(!bit, Ordering::Relaxed)),
+        }
+    }
+}
+
+/// Whether a new request is done or under way.
+pub enum Begin {
+    Pending,
+    Complete(MsgStatus),
+    /// Persistent, not started.
+    Inactive,
+}
+
+impl Instance {
+    /// A request whose body is what `fill` makes of one that was used before or is new. `fill` runs
+    /// under the lane's lock and starts nothing that could call back.
+    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "callers pass their own live context or null")]
+    pub fn make_request<B: Body + Default>(
+        &self,
+        thread: *mut ThreadCtx,
+        fill: impl FnOnce(&B),
+    ) -> Result<&'static Made, Status> {
+        // SAFETY: the caller's own context.
+        let lane = unsafe { thread.as_ref() }.map_or(0, |t| t.index % LANES as u32);
+        let made = {
+            let _guard = self.makers.lanes[lane as usize].lock.guard(self.threaded());
+            let free = &mut self.makers.lists(lane).free;
+            let kind = TypeId::of::<B>();
+            free.iter_mut().find(|(k, _)| *k == kind).and_then(|(_, list)| list.pop())
+        };
+        let made = match made {
+            Some(made) => made,
+            None => self.another::<B>(lane)?,
+        };
+        // SAFETY: nobody else has it.
+        let header = unsafe { &mut *made.header.get() };
+        header.completion.rearm();
+        header.status = MsgStatus::EMPTY;
+        header.flags = 0;
+        header.comm = std::ptr::null_mut();
+        if let Some(body) = made.body::<B>() {
+            fill(body);
+        }
+        Ok(made)
+    }
+
+    #[cold]
+    fn another<B: Body + Default>(&self, lane: u32) -> Result<&'static Made, Status> {
+        let header = RequestHeader::new(RequestHeader::OTHER, &OPS, std::ptr::null_mut());
+        let made = Box::leak(Box::new(Made {
+            header: UnsafeCell::new(header),
+            body: Box::<B>::default(),
+            instance: self,
+            lane,
+            watched: Cell::new(false),
+            pending: Cell::new(false),
+            released: Cell::new(false),
+        }));
+        self.requests().insert(made.header.get())?;
+        Ok(made)
+    }
+
+    /// Completes a request of the host that nothing below knows, and wakes who waits for it.
+    #[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the host completes its own requests")]
+    pub fn complete_request(&self, req: *mut RequestHeader) {
+        // SAFETY: a live request, completed once, by its owner.
+        unsafe { complete(req, self.threaded()) }
+    }
+
+    /// Lets a request that `make_request` gave begin its life, once its parts are there.
+    pub fn begin_request(&self, made: &'static Made, begin: Begin) {
+        let threaded = self.threaded();
+        let _guard = self.makers.lanes[made.lane as usize].lock.guard(threaded);
+        made.pending.set(false);
+        // SAFETY: nobody else has it yet.
+        let header = unsafe { &mut *made.header.get() };
+        match begin {
+            Begin::Complete(status) => {
+                header.status = status;
+                header.completion.finish_alone();
+            }
+            Begin::Pending => {
+                made.pending.set(true);
+                self.watch(made, threaded);
+            }
+            Begin::Inactive => {
+                header.flags = RequestHeader::PERSISTENT;
+                header.completion.finish_alone();
+                if !made.body.at_rest() {
+                    self.watch(made, threaded);
+                }
+            }
+        }
+    }
+
+    /// Gives back a request that never began.
+    pub fn drop_request(&self, made: &'static Made) {
+        let _guard = self.makers.lanes[made.lane as usize].lock.guard(self.threaded());
+        self.recycle_made(made);
+    }
+
+    /// Under the lane's lock.
+    fn watch(&self, made: &'static Made, threaded: bool) {
+        if !made.watched.replace(true) {
+            self.makers.lists(made.lane).watched.push(made);
+            self.makers.set_busy(made.lane, true, threaded);
+        }
+        self.makers.following.get_or_init(|| {
+            self.follow_progress(poll, self as *const Instance as *mut c_void);
+        });
+    }
+
+    /// Under the lane's lock.
+    fn recycle_made(&self, made: &'static Made) {
+        made.body.reset();
+        made.released.set(false);
+        let kind = (*made.body).type_id();
+        let free = &mut self.makers.lists(made.lane).free;
+        match free.iter_mut().find(|(k, _)| *k == kind) {
+            Some((_, list)) => list.push(made),
+            None => free.push((kind, vec![made])),
+        }
+    }
+
+    /// Looks at everything watched now; threads that complete parts outside progress call it.
+    pub fn poll_requests(&self, thread: *mut ThreadCtx) -> i32 {
+        let mut busy = self.makers.busy.load(Ordering::Relaxed);
+        if busy == 0 {
+            return 0;
+        }
+        let threaded = self.threaded();
+        let mut events = 0;
+        while busy != 0 {
+            let lane = busy.trailing_zeros();
+            busy &= busy - 1;
+            if !threaded {
+                events += self.poll_lane(lane, thread, false);
+                continue;
+            }
+            let place = &self.makers.lanes[lane as usize];
+            // SYNC POINT of `again` with itself in other threads, see the essay.
+            place.again.store(true, Ordering::SeqCst);
+            // Bounded, so that others who keep leaving notes do not keep us here.
+            for _ in 0..8 {
+                if !place.again.load(Ordering::SeqCst) || !place.lock.try_lock() {
+                    break;
+                }
+                place.again.store(false, Ordering::SeqCst);
+                events += self.poll_lane(lane, thread, true);
+                place.lock.unlock();
+            }
+        }
+        events
+    }
+
+    /// Under the lane's lock.
+    fn poll_lane(&self, lane: u32, thread: *mut ThreadCtx, threaded: bool) -> i32 {
+        let (mut i, mut events) = (0, 0);
+        while let Some(&made) = self.makers.lists(lane).watched.get(i) {
+            let over = made.body.advance(self, thread).filter(|_| made.pending.get());
+            if over.is_some() {
+                made.pending.set(false);
+                events += 1;
+            }
+            if made.pending.get() || !made.body.at_rest() {
+                i += 1;
+            } else {
+                made.watched.set(false);
+                self.makers.lists(lane).watched.swap_remove(i);
+                if made.released.get() {
+                    self.recycle_made(made);
+                    continue;
+                }
+            }
+            if let (Some(status), false) = (over, made.released.get()) {
+                // SAFETY: pending until now, so the status is ours to write.
+                unsafe { (*made.header.get()).status = status };
+                // From here on the request may be the user's; `release` waits for the lane's lock.
+                // SAFETY: as above.
+                unsafe { complete(made.header.get(), threaded) };
+            }
+        }
+        if self.makers.lists(lane).watched.is_empty() {
+            self.makers.set_busy(lane, false, threaded);
+        }
+        events
+    }
+}
+
+extern "C" fn poll(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
+    // SAFETY: registered with the instance, which clears its list of functions before it goes.
+    unsafe { &*ctx.cast::<Instance>() }.poll_requests(thread)
+}
+
+extern "C" fn release_thunk(header: *mut RequestHeader) {
+    // SAFETY: the host passes what we handed out.
+    let made: &'static Made = unsafe { &*header.cast::<Made>() };
+    let instance = made.instance();
+    let _guard = instance.makers.lanes[made.lane as usize].lock.guard(instance.threaded());
+    if made.watched.get() { made.released.set(true) } else { instance.recycle_made(made) }
+}
+
+extern "C" fn cancel_thunk(_: *mut RequestHeader) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
+    // SAFETY: as in `release_thunk`.
+    let made: &'static Made = unsafe { &*header.cast::<Made>() };
+    let (instance, threaded) = (made.instance(), made.instance().threaded());
+    let _guard = instance.makers.lanes[made.lane as usize].lock.guard(threaded);
+    debug_assert!(made.persistent() && !made.pending.get());
+    // SAFETY: inactive, so the user's thread alone has it.
+    let header = unsafe { &mut *made.header.get() };
+    header.status = MsgStatus::EMPTY;
+    header.completion.rearm();
+    let status = made.body.start(instance);
+    if status == Status::PENDING {
+        made.pending.set(true);
+        instance.watch(made, threaded);
+        return Status::OK;
+    }
+    header.completion.finish_alone();
+    status
+}

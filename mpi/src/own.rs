@@ -1,0 +1,163 @@
+//! Requests that are nobody's but ours: those for MPI_PROC_NULL, persistent buffered sends, generalized
+//! requests. They complete by a call of the user (at once, or MPI_Grequest_complete), not by progress.
+//!
+//! An object is made when the pool is empty and never freed, as handles demand. **Who may touch what:**
+//! `what` is the maker's until the handle is given out, constant after that, and the releaser's at the
+//! end. `word` decides between a thread that completes a generalized request and one that frees it: each
+//! sets its bit, and who finds the other's is the last and cleans up.
+
+use crate::comm::CommObject;
+use crate::constants::*;
+use crate::error::{Failure, Res};
+use crate::request::{self, Header};
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_mca::request::RequestOps;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
+use oxmpi_runtime::Instance;
+use parking_lot::Mutex;
+
+/// What a request of ours stands for.
+#[derive(Default)]
+pub enum What {
+    /// An operation with MPI_PROC_NULL.
+    #[default]
+    Nobody,
+    Buffered(crate::buffered::Persistent),
+    Generalized(crate::grequest::Functions),
+}
+
+#[repr(C)]
+pub struct Own {
+    header: RequestHeader,
+    pub what: UnsafeCell<What>,
+    word: AtomicU32,
+}
+
+const COMPLETE: u32 = 1;
+const FREED: u32 = 2;
+
+static OPS: RequestOps =
+    RequestOps { size: size_of::<RequestOps>() as u32, reserved: 0, release, cancel, start };
+
+extern "C" fn release(req: *mut RequestHeader) {
+    // SAFETY: our requests begin with their header and live for ever; nobody else has this one now.
+    let own = unsafe { &*req.cast::<Own>() };
+    // SAFETY: as above.
+    drop(core::mem::take(unsafe { &mut *own.what.get() }));
+    // SAFETY: the pool is leaked with the process.
+    let pool = unsafe { &*(own.header.owner as *const Mutex<Vec<usize>>) };
+    pool.lock().push(req as usize);
+}
+
+/// All but generalized requests, which do not come here, are complete since they were started.
+extern "C" fn cancel(_: *mut RequestHeader) -> Code {
+    Code::OK
+}
+
+extern "C" fn start(req: *mut RequestHeader) -> Code {
+    // SAFETY: as in `release`; the request is inactive and its handle alive.
+    match unsafe { &*(*req.cast::<Own>()).what.get() } {
+        What::Buffered(send) => send.start(),
+        _ => Code::OK,
+    }
+}
+
+/// The request of a header, if it is one of ours.
+pub fn of(req: Header) -> Option<&'static Own> {
+    // SAFETY: headers live as long as the instance; `ops` tells whose object it begins.
+    unsafe { core::ptr::eq(req.as_ref().ops, &OPS).then(|| &*req.as_ptr().cast::<Own>()) }
+}
+
+impl Own {
+    pub fn what(&self) -> &What {
+        // SAFETY: constant while the handle is alive.
+        unsafe { &*self.what.get() }
+    }
+    /// The user completes it. True: it was freed before, so the caller cleans up.
+    pub fn set_complete(&self) -> Res<bool> {
+        // SYNC POINT with `set_freed`.
+        let before = self.word.fetch_or(COMPLETE, Ordering::AcqRel);
+        if before & COMPLETE != 0 {
+            return Failure::err(MPI_ERR_REQUEST, "request was completed before");
+        }
+        Ok(before & FREED != 0)
+    }
+    /// The user frees it. True: it is complete, so the caller cleans up.
+    pub fn set_freed(&self) -> bool {
+        // SYNC POINT with `set_complete`.
+        self.word.fetch_or(FREED, Ordering::AcqRel) & COMPLETE != 0
+    }
+}
+
+/// The pool, and the request that is complete for ever.
+pub struct Pool {
+    shared: Header,
+    free: Box<Mutex<Vec<usize>>>,
+}
+
+impl Pool {
+    pub fn new(instance: &Instance) -> Res<Pool> {
+        let free = Box::new(Mutex::new(Vec::new()));
+        let shared = make(instance, &free)?;
+        // SAFETY: just made.
+        unsafe {
+            (*shared.as_ptr()).flags = request::SHARED;
+            (*shared.as_ptr()).status.source = MPI_PROC_NULL;
+            (*shared.as_ptr()).completion.finish_alone();
+        }
+        request::mark_live(shared);
+        Ok(Pool { shared, free })
+    }
+    pub fn shared(&self) -> Header {
+        self.shared
+    }
+
+    /// A request that stands for `what`: pending, without flags, with an empty status.
+    pub fn take(&self, instance: &Instance, what: What) -> Res<Header> {
+        let used = self.free.lock().pop().map(|address| address as *mut RequestHeader);
+        let req = match used.and_then(NonNull::new) {
+            Some(req) => req,
+            None => make(instance, &self.free)?,
+        };
+        // SAFETY: nobody else has it.
+        unsafe {
+            let own = &mut *req.as_ptr().cast::<Own>();
+            own.what = UnsafeCell::new(what);
+            own.word = AtomicU32::new(0);
+            own.header.completion.rearm();
+            own.header.flags = 0;
+            own.header.status = MsgStatus::EMPTY;
+        }
+        Ok(req)
+    }
+
+    /// A persistent request that is complete whenever it was started.
+    pub fn persistent(&self, instance: &Instance, object: &'static CommObject, what: What) -> Res<Header> {
+        let nobody = matches!(what, What::Nobody);
+        let req = self.take(instance, what)?;
+        // SAFETY: nobody else has it.
+        let header = unsafe { &mut *req.as_ptr() };
+        header.completion.finish_alone();
+        header.flags = RequestHeader::PERSISTENT;
+        if nobody {
+            header.status.source = MPI_PROC_NULL;
+        }
+        request::give(object, header);
+        Ok(req)
+    }
+}
+
+fn make(instance: &Instance, pool: &Mutex<Vec<usize>>) -> Res<Header> {
+    let owner = pool as *const Mutex<Vec<usize>> as *mut c_void;
+    let mut header = RequestHeader::new(RequestHeader::OTHER, &OPS, owner);
+    header.comm = null_mut();
+    let own = Own { header, what: UnsafeCell::new(What::Nobody), word: AtomicU32::new(0) };
+    let own: *mut Own = Box::leak(Box::new(own));
+    let no_memory = |_| Failure::new(MPI_ERR_NO_MEM, "too many requests");
+    instance.requests().insert(own.cast()).map_err(no_memory)?;
+    // SAFETY: just made.
+    Ok(unsafe { NonNull::new_unchecked(own.cast()) })
+}

@@ -1,0 +1,144 @@
+//! Partitioned messages (MPI 5.0 §4.2): the checks; how they work is in `oxmpi_runtime::made`.
+
+use crate::constants::*;
+use crate::error::{Failure, Res, call};
+use crate::info;
+use crate::memory::{slice, write};
+use crate::operands::{Way, check};
+use crate::own::{self, What};
+use crate::p2p::place_of;
+use crate::process::Process;
+use crate::request::{self, Header, find};
+use crate::types::{Comm, Count, Datatype, Info, Request};
+use core::ffi::c_int;
+use oxmpi_runtime::made::{self, partitioned as parts};
+
+/// The arguments of both kinds of init. The standard has no wildcards here.
+fn init(
+    way: Way,
+    (buf, partitions, count, datatype): (*mut u8, c_int, i64, Datatype),
+    (peer, tag): (c_int, c_int),
+    comm: Comm,
+    info: Info,
+    request: *mut Request,
+) -> Res {
+    let number = usize::try_from(partitions);
+    let Ok(number) = number else { return Failure::err(MPI_ERR_ARG, format!("partitions is {partitions}")) };
+    // As a send: MPI_ANY_SOURCE and MPI_ANY_TAG are refused.
+    let o = check(Way::Send, (buf, count, datatype), peer, tag, comm)?;
+    if info.0 != MPI_INFO_NULL {
+        info::require(info)?;
+    }
+    place_of(request)?;
+    if peer == MPI_PROC_NULL {
+        return write(request, "request", request::persistent_done(o.process, o.object)?);
+    }
+    let layout = parts::Layout { buf, partitions: number, count: count as u64, dtype: o.desc, peer, tag };
+    let thread = o.process.thread();
+    let req = match way {
+        Way::Send => o.object.comm.psend_init(thread, &layout)?,
+        Way::Recv => o.object.comm.precv_init(thread, &layout)?,
+    };
+    write(request, "request", request::give(o.object, req))
+}
+
+mpi_fn! {
+    fn MPI_Psend_init[Count], MPI_Psend_init_c[Count]<N>(buf: *const u8, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: *mut Request) -> c_int {
+        call(NAME, Some(comm), |_| init(Way::Send, (buf.cast_mut(), partitions, count, datatype), (dest, tag), comm, info, request))
+    }
+}
+mpi_fn! {
+    fn MPI_Precv_init[Count], MPI_Precv_init_c[Count]<N>(buf: *mut u8, partitions: c_int, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, info: Info, request: *mut Request) -> c_int {
+        call(NAME, Some(comm), |_| init(Way::Recv, (buf, partitions, count, datatype), (dest, tag), comm, info, request))
+    }
+}
+
+/// An operation with MPI_PROC_NULL: every partition is as the user wishes.
+fn is_with_nobody(req: Header) -> bool {
+    own::of(req).is_some_and(|own| matches!(own.what(), What::Nobody))
+}
+
+/// Marks partitions of an active partitioned send.
+fn ready(process: &Process, request: Request, partitions: impl Iterator<Item = c_int>) -> Res {
+    let req = find(process, request).ok_or_else(|| request::wrong(request))?;
+    // SAFETY: a request of the running instance.
+    let sending = unsafe { made::of(req.as_ptr()) }.and_then(parts::sending);
+    let Some(sending) = sending else {
+        if is_with_nobody(req) {
+            return Ok(());
+        }
+        return Failure::err(MPI_ERR_REQUEST, "request is no partitioned send");
+    };
+    if request::inactive(req) {
+        return Failure::err(MPI_ERR_REQUEST, "request was not started");
+    }
+    for partition in partitions {
+        let number = usize::try_from(partition).ok().filter(|n| *n < sending.partitions());
+        let Some(number) = number else { return no_such(partition, sending.partitions()) };
+        if sending.ready(&process.instance, process.thread(), number).is_err() {
+            return Failure::err(MPI_ERR_ARG, format!("partition {partition} was marked ready before"));
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn no_such<T>(partition: c_int, partitions: usize) -> Res<T> {
+    Failure::err(MPI_ERR_ARG, format!("partition is {partition}, there are {partitions}"))
+}
+
+fn on(request: Request) -> Option<Comm> {
+    crate::process::current().and_then(|process| request::on(process, request))
+}
+
+mpi_fn! {
+    fn MPI_Pready(partition: c_int, request: Request) -> c_int {
+        call(NAME, on(request), |process| ready(process, request, core::iter::once(partition)))
+    }
+}
+mpi_fn! {
+    fn MPI_Pready_range(partition_low: c_int, partition_high: c_int, request: Request) -> c_int {
+        call(NAME, on(request), |process| {
+            if partition_low > partition_high {
+                return Failure::err(MPI_ERR_ARG, format!("the range is {partition_low} to {partition_high}"));
+            }
+            ready(process, request, partition_low..=partition_high)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Pready_list(length: c_int, array_of_partitions: *const c_int, request: Request) -> c_int {
+        call(NAME, on(request), |process| {
+            let Ok(length) = usize::try_from(length) else {
+                return Failure::err(MPI_ERR_ARG, format!("length is {length}"));
+            };
+            ready(process, request, slice(array_of_partitions, length, "array_of_partitions")?.iter().copied())
+        })
+    }
+}
+mpi_fn! {
+    /// True for a request that is null or inactive, as for one with MPI_PROC_NULL.
+    fn MPI_Parrived(request: Request, partition: c_int, flag: *mut c_int) -> c_int {
+        call(NAME, on(request), |process| {
+            if request.0 == MPI_REQUEST_NULL {
+                return write(flag, "flag", 1);
+            }
+            let req = find(process, request).ok_or_else(|| request::wrong(request))?;
+            // SAFETY: a request of the running instance.
+            let receiving = unsafe { made::of(req.as_ptr()) }.and_then(parts::receiving);
+            let Some(receiving) = receiving else {
+                if is_with_nobody(req) {
+                    return write(flag, "flag", 1);
+                }
+                return Failure::err(MPI_ERR_REQUEST, "request is no partitioned receive");
+            };
+            let number = usize::try_from(partition).ok().filter(|n| *n < receiving.partitions());
+            let Some(number) = number else { return no_such(partition, receiving.partitions()) };
+            let here = || request::ready(req) || receiving.arrived(&process.instance, number);
+            if !here() {
+                process.instance.progress(process.thread());
+            }
+            write(flag, "flag", here() as c_int)
+        })
+    }
+}

@@ -79,7 +79,7 @@ pub fn wrong(comm: Comm) -> Failure {
 impl CommObject {
     fn new(comm: Arc<Communicator>, handler: Handler) -> CommObject {
         CommObject {
-            peers: comm.size(),
+            peers: comm.num_peers(),
             comm,
             handle: AtomicUsize::new(0),
             handler: Mutex::new(handler),
@@ -108,7 +108,8 @@ impl CommObject {
         let name = self.comm.name();
         let size = self.comm.size();
         if name.is_empty() {
-            format!("a communicator of {size} ranks, rank {}", self.comm.rank())
+            let inter = self.comm.remote_group().map(|r| format!(" (remote group: {})", r.size()));
+            format!("a communicator of {size} ranks{}, rank {}", inter.unwrap_or_default(), self.comm.rank())
         } else {
             format!("{name}, rank {}", self.comm.rank())
         }
@@ -230,11 +231,21 @@ mpi_fn! {
     fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: *mut c_int) -> c_int {
         call(NAME, Some(comm1), |_| {
             let (a, b) = (require(comm1)?, require(comm2)?);
-            let value = match a.comm.group().compare(b.comm.group()) {
-                _ if comm1 == comm2 => MPI_IDENT,
+            let groups = |a: &oxmpi_runtime::Group, b: &oxmpi_runtime::Group| match a.compare(b) {
                 GroupCompare::Ident => MPI_CONGRUENT,
                 GroupCompare::Similar => MPI_SIMILAR,
                 GroupCompare::Unequal => MPI_UNEQUAL,
+            };
+            let here = groups(a.comm.group(), b.comm.group());
+            let value = match (a.comm.remote_group(), b.comm.remote_group()) {
+                _ if comm1 == comm2 => MPI_IDENT,
+                (None, None) => here,
+                (Some(one), Some(other)) => match (here, groups(one, other)) {
+                    (MPI_UNEQUAL, _) | (_, MPI_UNEQUAL) => MPI_UNEQUAL,
+                    (MPI_SIMILAR, _) | (_, MPI_SIMILAR) => MPI_SIMILAR,
+                    _ => MPI_CONGRUENT,
+                },
+                _ => MPI_UNEQUAL,
             };
             write(result, "result", value)
         })
@@ -248,35 +259,6 @@ mpi_fn! {
         })
     }
 }
-mpi_fn! {
-    fn MPI_Comm_test_inter(comm: Comm, flag: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
-            // Nothing in this version makes an inter-communicator.
-            require(comm)?;
-            write(flag, "flag", 0)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Comm_remote_size(comm: Comm, size: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| not_inter(comm, size.is_null()))
-    }
-}
-mpi_fn! {
-    fn MPI_Comm_remote_group(comm: Comm, group: *mut Group) -> c_int {
-        call(NAME, Some(comm), |_| not_inter(comm, group.is_null()))
-    }
-}
-
-/// No communicator of this version has a remote group.
-fn not_inter(comm: Comm, null: bool) -> Res {
-    let object = require(comm)?;
-    if null {
-        return Failure::err(MPI_ERR_ARG, "the result is a null pointer");
-    }
-    Failure::err(MPI_ERR_COMM, format!("comm is {}, no inter-communicator", object.describe()))
-}
-
 mpi_fn! {
     fn MPI_Topo_test(comm: Comm, status: *mut c_int) -> c_int {
         call(NAME, Some(comm), |_| {

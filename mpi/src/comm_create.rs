@@ -9,7 +9,7 @@ use crate::request;
 use crate::types::{Comm, Group, Info, Request};
 use crate::{group, info};
 use core::ffi::c_int;
-use oxmpi_runtime::Communicator;
+use oxmpi_runtime::{Communicator, hardware};
 use std::sync::Arc;
 
 fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut Comm) -> Res {
@@ -82,22 +82,61 @@ mpi_fn! {
         })
     }
 }
+/// How the processes of a split_type are told apart.
+enum SplitBy {
+    /// By a colour that each knows of itself; without one it gets MPI_COMM_NULL.
+    Color(Option<u32>),
+    /// By the coarsest resource that not all share.
+    Unguided,
+}
+
+/// What the arguments of MPI_Comm_split_type say (MPI 5.0 §7.4.2). A resource or process set that is not known gives
+/// MPI_COMM_NULL.
+fn split_by(process: &Process, split_type: c_int, hints: Option<&oxmpi_runtime::Info>) -> Res<SplitBy> {
+    let node = process.instance.job().node;
+    let resource = || {
+        let kind = hints.and_then(|h| h.get("mpi_hw_resource_type")).and_then(hardware::kind);
+        kind.and_then(|kind| hardware::bound_to(node)[kind])
+    };
+    let set = || match hints.and_then(|h| h.get("mpi_pset_name")) {
+        Some("mpi://WORLD") => Some(0),
+        Some("mpi://SELF") => Some(process.instance.me().proc),
+        _ => None,
+    };
+    let has = |key| hints.is_some_and(|h| h.get(key).is_some());
+    Ok(match split_type {
+        MPI_UNDEFINED => SplitBy::Color(None),
+        MPI_COMM_TYPE_SHARED => SplitBy::Color(Some(node)),
+        MPI_COMM_TYPE_HW_UNGUIDED => SplitBy::Unguided,
+        MPI_COMM_TYPE_HW_GUIDED => SplitBy::Color(resource()),
+        MPI_COMM_TYPE_RESOURCE_GUIDED if has("mpi_hw_resource_type") && has("mpi_pset_name") => {
+            return Failure::err(
+                MPI_ERR_INFO,
+                "info has mpi_hw_resource_type and mpi_pset_name; only one of them can guide",
+            );
+        }
+        MPI_COMM_TYPE_RESOURCE_GUIDED => SplitBy::Color(resource().or_else(set)),
+        other => return Failure::err(MPI_ERR_ARG, format!("split_type is {other}")),
+    })
+}
+
 mpi_fn! {
-    /// Splits by shared memory, that is by node; finer hardware than a node is not known, so that
-    /// such a split gives MPI_COMM_NULL, as the standard has it.
     fn MPI_Comm_split_type(comm: Comm, split_type: c_int, key: c_int, info: Info, newcomm: *mut Comm) -> c_int {
         call(NAME, Some(comm), |process| {
             let parent = require(comm)?;
             let hints = info::optional(info)?;
-            let wanted = hints.as_ref().and_then(|h| h.get("mpi_hw_resource_type"));
-            let color = match split_type {
-                MPI_UNDEFINED | MPI_COMM_TYPE_HW_UNGUIDED => None,
-                MPI_COMM_TYPE_SHARED => Some(process.instance.job().node),
-                // The one resource whose extent is known for sure is the node's memory.
-                MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED => (wanted == Some("mpi_shared_memory")).then(|| process.instance.job().node),
-                other => return Failure::err(MPI_ERR_ARG, format!("split_type is {other}")),
+            let by = match split_by(process, split_type, hints.as_ref())? {
+                SplitBy::Color(color) => return give(parent, parent.comm.split(process.thread(), color, key)?, newcomm),
+                SplitBy::Unguided => hardware::bound_to(process.instance.job().node),
             };
-            give(parent, parent.comm.split(process.thread(), color, key)?, newcomm)
+            let made = parent.comm.split_by_first(process.thread(), &by, key)?;
+            let made = made.map(|(kind, made)| {
+                let mut known = oxmpi_runtime::Info::new();
+                known.set("mpi_hw_resource_type", &hardware::uri(kind));
+                made.set_info(&known);
+                made
+            });
+            give(parent, made, newcomm)
         })
     }
 }

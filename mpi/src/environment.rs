@@ -206,11 +206,14 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    /// The one kind of hardware this library knows is the node, to which every process is bound.
+    /// The kinds of hardware that MPI_Comm_split_type knows, and whether this process is bound to one of each.
     fn MPI_Get_hw_resource_info(hw_info: *mut Info) -> c_int {
         call_any_time(NAME, || {
             let mut known = oxmpi_runtime::Info::new();
             known.set("mpi_shared_memory", "true");
+            for (kind, bound) in oxmpi_runtime::hardware::bound_to(0).iter().enumerate() {
+                known.set(&oxmpi_runtime::hardware::uri(kind), if bound.is_some() { "true" } else { "false" });
+            }
             write(hw_info, "hw_info", info::adopt(known)?)
         })
     }

@@ -4,10 +4,10 @@
 //! the profiling name, checks its arguments, and calls the runtime; nothing below this crate ever calls
 //! an `MPI_` function. `INDEX.md` says which function is where and whether it is whole.
 //!
-//! Map, by chapter: `environment` · `error`, `errhandler`, `errcode` · `comm`, `comm_create` · `group`
+//! Map, by chapter: `environment` · `error`, `errhandler`, `errcode` · `comm`, `comm_create`, `intercomm` · `group`
 //! · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
-//! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`, `collective` · `abi_info`, `fortran`.
+//! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`, `collective`, `collective_v` · `abi_info`, `fortran`.
 //! Under them: `process` (MPI between Init and Finalize), `handle` (numbers to objects), `operands`
 //! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `types`, `macros`; generated:
 //! `constants`, `unsupported`.
@@ -22,6 +22,7 @@ mod buffered;
 #[cfg(feature = "builtin")]
 mod builtin;
 mod collective;
+mod collective_v;
 mod comm;
 mod comm_create;
 mod complete;
@@ -37,6 +38,7 @@ mod grequest;
 mod group;
 mod handle;
 mod info;
+mod intercomm;
 mod memory;
 mod op;
 mod operands;

@@ -16,9 +16,7 @@ unsupported! {
 // Who talks to whom (§7.4, §7.6, §7.8)
 unsupported! {
     MPI_Comm_create_from_group(group: usize, stringtag: usize, info: usize, errhandler: usize, newcomm: usize) [none];
-    MPI_Intercomm_create(local_comm: Comm, local_leader: c_int, peer_comm: Comm, remote_leader: c_int, tag: c_int, newintercomm: usize) [comm local_comm];
     MPI_Intercomm_create_from_groups(local_group: usize, local_leader: c_int, remote_group: usize, remote_leader: c_int, stringtag: usize, info: usize, errhandler: usize, newintercomm: usize) [none];
-    MPI_Intercomm_merge(intercomm: Comm, high: c_int, newintracomm: usize) [comm intercomm];
 }
 
 // Ordered sets of processes (§7.3)
@@ -44,8 +42,6 @@ unsupported! {
     MPI_Iallgather_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, request: usize) [comm comm];
     MPI_Allgather_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Allgather_init_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Allgatherv(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Allgatherv_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm) [comm comm];
     MPI_Iallgatherv(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
     MPI_Iallgatherv_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
     MPI_Allgatherv_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
@@ -58,14 +54,10 @@ unsupported! {
     MPI_Ialltoall_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, request: usize) [comm comm];
     MPI_Alltoall_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Alltoall_init_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Alltoallv(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Alltoallv_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm) [comm comm];
     MPI_Ialltoallv(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
     MPI_Ialltoallv_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
     MPI_Alltoallv_init(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Alltoallv_init_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Alltoallw(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm) [comm comm];
-    MPI_Alltoallw_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm) [comm comm];
     MPI_Ialltoallw(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, request: usize) [comm comm];
     MPI_Ialltoallw_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, request: usize) [comm comm];
     MPI_Alltoallw_init(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, info: usize, request: usize) [comm comm];
@@ -74,8 +66,6 @@ unsupported! {
     MPI_Ibcast_c(buffer: usize, count: Count, datatype: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Bcast_init(buffer: usize, count: c_int, datatype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Bcast_init_c(buffer: usize, count: Count, datatype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Exscan(sendbuf: usize, recvbuf: usize, count: c_int, datatype: usize, op: usize, comm: Comm) [comm comm];
-    MPI_Exscan_c(sendbuf: usize, recvbuf: usize, count: Count, datatype: usize, op: usize, comm: Comm) [comm comm];
     MPI_Iexscan(sendbuf: usize, recvbuf: usize, count: c_int, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Iexscan_c(sendbuf: usize, recvbuf: usize, count: Count, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Exscan_init(sendbuf: usize, recvbuf: usize, count: c_int, datatype: usize, op: usize, comm: Comm, info: usize, request: usize) [comm comm];
@@ -84,8 +74,6 @@ unsupported! {
     MPI_Igather_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Gather_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Gather_init_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Gatherv(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, root: c_int, comm: Comm) [comm comm];
-    MPI_Gatherv_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, root: c_int, comm: Comm) [comm comm];
     MPI_Igatherv(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Igatherv_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Gatherv_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
@@ -94,20 +82,14 @@ unsupported! {
     MPI_Ireduce_c(sendbuf: usize, recvbuf: usize, count: Count, datatype: usize, op: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Reduce_init(sendbuf: usize, recvbuf: usize, count: c_int, datatype: usize, op: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Reduce_init_c(sendbuf: usize, recvbuf: usize, count: Count, datatype: usize, op: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Reduce_scatter(sendbuf: usize, recvbuf: usize, recvcounts: usize, datatype: usize, op: usize, comm: Comm) [comm comm];
-    MPI_Reduce_scatter_c(sendbuf: usize, recvbuf: usize, recvcounts: usize, datatype: usize, op: usize, comm: Comm) [comm comm];
     MPI_Ireduce_scatter(sendbuf: usize, recvbuf: usize, recvcounts: usize, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Ireduce_scatter_c(sendbuf: usize, recvbuf: usize, recvcounts: usize, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Reduce_scatter_init(sendbuf: usize, recvbuf: usize, recvcounts: usize, datatype: usize, op: usize, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Reduce_scatter_init_c(sendbuf: usize, recvbuf: usize, recvcounts: usize, datatype: usize, op: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Reduce_scatter_block(sendbuf: usize, recvbuf: usize, recvcount: c_int, datatype: usize, op: usize, comm: Comm) [comm comm];
-    MPI_Reduce_scatter_block_c(sendbuf: usize, recvbuf: usize, recvcount: Count, datatype: usize, op: usize, comm: Comm) [comm comm];
     MPI_Ireduce_scatter_block(sendbuf: usize, recvbuf: usize, recvcount: c_int, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Ireduce_scatter_block_c(sendbuf: usize, recvbuf: usize, recvcount: Count, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Reduce_scatter_block_init(sendbuf: usize, recvbuf: usize, recvcount: c_int, datatype: usize, op: usize, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Reduce_scatter_block_init_c(sendbuf: usize, recvbuf: usize, recvcount: Count, datatype: usize, op: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Scan(sendbuf: usize, recvbuf: usize, count: c_int, datatype: usize, op: usize, comm: Comm) [comm comm];
-    MPI_Scan_c(sendbuf: usize, recvbuf: usize, count: Count, datatype: usize, op: usize, comm: Comm) [comm comm];
     MPI_Iscan(sendbuf: usize, recvbuf: usize, count: c_int, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Iscan_c(sendbuf: usize, recvbuf: usize, count: Count, datatype: usize, op: usize, comm: Comm, request: usize) [comm comm];
     MPI_Scan_init(sendbuf: usize, recvbuf: usize, count: c_int, datatype: usize, op: usize, comm: Comm, info: usize, request: usize) [comm comm];
@@ -116,8 +98,6 @@ unsupported! {
     MPI_Iscatter_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Scatter_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
     MPI_Scatter_init_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Scatterv(sendbuf: usize, sendcounts: usize, displs: usize, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, root: c_int, comm: Comm) [comm comm];
-    MPI_Scatterv_c(sendbuf: usize, sendcounts: usize, displs: usize, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, root: c_int, comm: Comm) [comm comm];
     MPI_Iscatterv(sendbuf: usize, sendcounts: usize, displs: usize, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Iscatterv_c(sendbuf: usize, sendcounts: usize, displs: usize, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, root: c_int, comm: Comm, request: usize) [comm comm];
     MPI_Scatterv_init(sendbuf: usize, sendcounts: usize, displs: usize, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, root: c_int, comm: Comm, info: usize, request: usize) [comm comm];

@@ -1,8 +1,9 @@
 //! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
 //!
-//! `messages` · `tools` (PMPI, the wrappers, a moved install) · `endings` (exit statuses, killed
+//! `messages` · `communicators` · `tools` (PMPI, the wrappers, a moved install) · `endings` (exit statuses, killed
 //! jobs, nothing left) · `parameters`.
 
+mod communicators;
 mod endings;
 mod messages;
 mod parameters;

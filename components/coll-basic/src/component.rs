@@ -3,7 +3,10 @@
 use crate::exchange::Call;
 use crate::module::BasicModule;
 use crate::params::Settings;
-use crate::{allgather, allreduce, alltoall, barrier, bcast, gather, reduce, scatter};
+use crate::{
+    allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, gather, gatherv, inter, reduce,
+    reduce_scatter, scan, scatter,
+};
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
 use oxmpi_mca::{Component, Host, OpenError, Params, Status};
@@ -20,14 +23,18 @@ impl Component for BasicComponent {
     }
 }
 
-/// A collective as the contract has it, from one as it is written here.
+/// A collective as the contract has it, from one as it is written here and, where it is another, from the one for
+/// inter-communicators.
 macro_rules! entry {
-    ($function:path) => {{
+    ($function:path) => {
+        entry!($function, $function)
+    };
+    ($function:path, $inter:path) => {{
         extern "C" fn entry(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
             // SAFETY: the host passes the module that `query` made for this communicator, and a
             // communicator and arguments that are valid during the call.
             let call = unsafe { Call::new(module.cast(), comm, args) };
-            match $function(&call) {
+            match if call.is_inter() { $inter(&call) } else { $function(&call) } {
                 Ok(()) => Status::OK,
                 Err(status) => status,
             }
@@ -49,16 +56,27 @@ impl Coll for Basic {
         Some((self.settings.priority, BasicModule::new(self.host, self.settings)))
     }
 
+    const INTER: bool = true;
+
     const TABLE: CollTable = CollTable {
         size: size_of::<CollTable>() as u32,
         version: 1,
-        barrier: Some(entry!(barrier::barrier)),
-        bcast: Some(entry!(bcast::bcast)),
-        reduce: Some(entry!(reduce::reduce)),
-        allreduce: Some(entry!(allreduce::allreduce)),
-        allgather: Some(entry!(allgather::allgather)),
-        gather: Some(entry!(gather::gather)),
-        scatter: Some(entry!(scatter::scatter)),
-        alltoall: Some(entry!(alltoall::alltoall)),
+        barrier: Some(entry!(barrier::barrier, inter::barrier)),
+        bcast: Some(entry!(bcast::bcast, inter::bcast)),
+        reduce: Some(entry!(reduce::reduce, inter::reduce)),
+        allreduce: Some(entry!(allreduce::allreduce, inter::allreduce)),
+        allgather: Some(entry!(allgather::allgather, inter::allgather)),
+        gather: Some(entry!(gather::gather, inter::gather)),
+        scatter: Some(entry!(scatter::scatter, inter::scatter)),
+        alltoall: Some(entry!(alltoall::alltoall, inter::alltoall)),
+        gatherv: Some(entry!(gatherv::gatherv, inter::gatherv)),
+        scatterv: Some(entry!(gatherv::scatterv, inter::scatterv)),
+        allgatherv: Some(entry!(allgatherv::allgatherv, inter::allgatherv)),
+        alltoallv: Some(entry!(alltoallv::alltoallv)),
+        alltoallw: Some(entry!(alltoallv::alltoallw)),
+        scan: Some(entry!(scan::scan, inter::not_defined)),
+        exscan: Some(entry!(scan::exscan, inter::not_defined)),
+        reduce_scatter: Some(entry!(reduce_scatter::reduce_scatter, inter::reduce_scatter)),
+        reduce_scatter_block: Some(entry!(reduce_scatter::reduce_scatter_block, inter::reduce_scatter_block)),
     };
 }

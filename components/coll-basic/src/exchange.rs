@@ -7,9 +7,10 @@
 //! **Order.** Collectives of one kind use one tag. What one rank sends another is received in the
 //! order it was sent, so two calls in a row cannot mix.
 
-use crate::layout::BYTE;
+use crate::layout::{BYTE, displaced};
 use crate::module::BasicModule;
 use crate::scratch::Lease;
+use core::ops::Range;
 use core::ptr::null_mut;
 use oxmpi_coll::{CollArgs, CollComm, CollServices, FIRST_TAG};
 use oxmpi_datatype::TypeDesc;
@@ -26,6 +27,7 @@ pub mod tag {
     pub const GATHER: i32 = FIRST_TAG - 5;
     pub const SCATTER: i32 = FIRST_TAG - 6;
     pub const ALLTOALL: i32 = FIRST_TAG - 7;
+    pub const SCAN: i32 = FIRST_TAG - 8;
 }
 
 pub type Result<T = ()> = core::result::Result<T, Status>;
@@ -64,6 +66,61 @@ impl<'a> Call<'a> {
         unsafe { Call { module: &*module, comm: &*comm, services: &*(*comm).services, args: &*args } }
     }
 
+    /// The same collective call with other arguments.
+    pub fn with<'b>(&self, args: &'b CollArgs) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        Call { module: self.module, comm: self.comm, services: self.services, args }
+    }
+
+    /// A step of a collective on an inter-communicator, inside the local group.
+    pub fn locally<'b>(&self, args: &'b CollArgs) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        // SAFETY: the host gives it with every inter-communicator, for as long as that.
+        let comm = unsafe { &*self.comm.local };
+        // SAFETY: as in `new`.
+        Call { module: self.module, comm, services: unsafe { &*comm.services }, args }
+    }
+
+    pub fn is_inter(&self) -> bool {
+        self.comm.num_remote != 0
+    }
+
+    /// Ranks that messages may name: of the remote group, if there is one.
+    pub fn num_peers(&self) -> u32 {
+        if self.is_inter() { self.comm.num_remote } else { self.comm.num_ranks }
+    }
+
+    /// All peers but this rank.
+    pub fn others(&self) -> impl Iterator<Item = u32> + Clone {
+        let myself = (!self.is_inter()).then_some(self.comm.rank);
+        (0..self.num_peers()).filter(move |peer| Some(*peer) != myself)
+    }
+
+    /// Numbers of the rounds in which everybody exchanges with everybody, for [`Call::round`].
+    pub fn rounds(&self) -> Range<u32> {
+        match self.is_inter() {
+            false => 1..self.comm.num_ranks,
+            true => 0..self.comm.num_ranks.max(self.comm.num_remote),
+        }
+    }
+
+    /// To whom we send and from whom we receive in a round, in which they receive from us and send to us; `None`:
+    /// this one is not for us. Nobody is in two pairs of a round.
+    pub fn round(&self, round: u32) -> Option<(u32, u32)> {
+        let (n, rank) = (self.comm.num_ranks, self.comm.rank);
+        if !self.is_inter() {
+            return Some(((rank + round) % n, (rank + n - round) % n));
+        }
+        // Those whose ranks have this sum, modulo the larger group's size, are a pair.
+        let larger = self.rounds().end;
+        let peer = (round + larger - rank) % larger;
+        (peer < self.comm.num_remote).then_some((peer, peer))
+    }
+
     pub fn rank(&self) -> u32 {
         self.comm.rank
     }
@@ -95,6 +152,49 @@ impl<'a> Call<'a> {
     pub fn sendtype(&self) -> &'a TypeDesc {
         // SAFETY: as above.
         unsafe { &*self.args.sendtype }
+    }
+
+    /// Entry of an array with one for each peer.
+    fn entry<T: Copy>(array: *const T, peer: u32) -> T {
+        // SAFETY: the arrays of the arguments have an entry for each peer; asked for only where the
+        // collective has them.
+        unsafe { *array.add(peer as usize) }
+    }
+
+    /// What goes to a peer, where counts and displacements are given for each.
+    pub fn out_block(&self, peer: u32) -> Out<'a> {
+        let (count, disp) = (Self::entry(self.args.sendcounts, peer), Self::entry(self.args.sdispls, peer));
+        let dtype = self.sendtype();
+        (displaced(self.args.sendbuf, dtype, disp), count, dtype)
+    }
+
+    /// What comes from a peer, where counts and displacements are given for each.
+    pub fn in_block(&self, peer: u32) -> In<'a> {
+        let (count, disp) = (Self::entry(self.args.recvcounts, peer), Self::entry(self.args.rdispls, peer));
+        let dtype = self.recvtype();
+        (displaced(self.args.recvbuf, dtype, disp).cast_mut(), count, dtype)
+    }
+
+    /// As [`Call::out_block`], where types are given, too, and displacements are bytes.
+    pub fn typed_out_block(&self, peer: u32) -> Out<'a> {
+        let (count, disp) = (Self::entry(self.args.sendcounts, peer), Self::entry(self.args.sdispls, peer));
+        // SAFETY: valid during the call.
+        let dtype = unsafe { &*Self::entry(self.args.sendtypes, peer) };
+        (self.args.sendbuf.wrapping_offset(disp as isize), count, dtype)
+    }
+
+    /// As [`Call::in_block`], where types are given, too, and displacements are bytes.
+    pub fn typed_in_block(&self, peer: u32) -> In<'a> {
+        let (count, disp) = (Self::entry(self.args.recvcounts, peer), Self::entry(self.args.rdispls, peer));
+        // SAFETY: valid during the call.
+        let dtype = unsafe { &*Self::entry(self.args.recvtypes, peer) };
+        (self.args.recvbuf.wrapping_offset(disp as isize), count, dtype)
+    }
+
+    /// How many elements each rank gets in a reduce_scatter.
+    pub fn recvcounts(&self) -> &'a [u64] {
+        // SAFETY: one entry per rank of the local group.
+        unsafe { core::slice::from_raw_parts(self.args.recvcounts, self.comm.num_ranks as usize) }
     }
 
     /// Temporary memory of `len` bytes.

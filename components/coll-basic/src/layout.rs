@@ -15,6 +15,11 @@ pub fn element(buf: *const u8, dtype: &TypeDesc, index: u64) -> *const u8 {
     buf.wrapping_offset((index as i64).wrapping_mul(dtype.extent) as isize)
 }
 
+/// Address `disp` extents from the beginning of a buffer, which may be before it.
+pub fn displaced(buf: *const u8, dtype: &TypeDesc, disp: i64) -> *const u8 {
+    buf.wrapping_offset(disp.wrapping_mul(dtype.extent) as isize)
+}
+
 /// Address of element `index`, to write.
 pub fn element_mut(buf: *mut u8, dtype: &TypeDesc, index: u64) -> *mut u8 {
     element(buf, dtype, index).cast_mut()

@@ -2,18 +2,24 @@
 //! README.md for the map and for which algorithm serves what.
 
 mod allgather;
+mod allgatherv;
 mod allreduce;
 mod alltoall;
+mod alltoallv;
 mod barrier;
 mod bcast;
 mod component;
 mod exchange;
 mod gather;
+mod gatherv;
+mod inter;
 mod layout;
 mod module;
 mod params;
 mod reduce;
+mod reduce_scatter;
 mod reduction;
+mod scan;
 mod scatter;
 mod scratch;
 mod split;

@@ -12,6 +12,8 @@ pub trait Coll: Send + Sync + Sized + 'static {
     fn query(&self, comm: &CollComm) -> Option<(i32, Self::Module)>;
     /// The collectives it has; the same for all its communicators.
     const TABLE: CollTable;
+    /// It takes inter-communicators, too.
+    const INTER: bool = false;
     fn finalize(&self) {}
 }
 
@@ -20,7 +22,8 @@ pub trait Coll: Send + Sync + Sized + 'static {
 #[derive(Clone, Copy)]
 pub struct CollModule {
     pub size: u32,
-    pub reserved: u32,
+    /// Of [`flag`].
+    pub flags: u32,
     pub state: *mut c_void,
     /// OK: `offer` filled. NOT_AVAILABLE: not this communicator.
     pub comm_query: extern "C" fn(*mut c_void, *const CollComm, offer: *mut CollOffer) -> Status,
@@ -67,7 +70,7 @@ extern "C" fn finalize<T: Coll>(s: *mut c_void) {
 pub fn module<T: Coll>(coll: T) -> CollModule {
     CollModule {
         size: core::mem::size_of::<CollModule>() as u32,
-        reserved: 0,
+        flags: if T::INTER { flag::INTER } else { 0 },
         state: Box::into_raw(Box::new(coll)).cast(),
         comm_query: comm_query::<T>,
         comm_free: comm_free::<T>,

@@ -1,10 +1,16 @@
-//! The contract of collective components, first version.
+//! The contract of collective components.
 //!
 //! For every new communicator the host asks each component (`comm_query`) whether it wants to serve
 //! it and with what priority; from lowest to highest their tables are laid over one another, so each
 //! collective may come from a different component (as in Open MPI). A collective gets its
 //! communicator as a [`CollComm`]: who is in it and the services it may use. Collectives talk with
 //! negative tags, which MPI_ANY_TAG does not match.
+//!
+//! **Inter-communicators** (MPI 5.0 §6.2.3) are offered only to components whose module has the flag
+//! [`flag::INTER`]. Ranks that the services take are then ranks of the remote group; for the phases
+//! inside its own group a collective has [`CollComm::local`], a communicator of that group which
+//! nothing else uses. `root` is [`ROOT`] in the root, [`NO_ROOT`] in the other ranks of its group, and
+//! the root's rank in the ranks of the other group.
 //!
 //! **Threads.** Different communicators concurrently; one communicator one call at a time, as MPI
 //! demands of the user.
@@ -14,20 +20,34 @@ mod author;
 pub use author::{Coll, CollModule, module};
 
 use core::ffi::c_void;
+use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 0, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 1, patch: 0 };
 pub const FRAMEWORK: &str = "coll";
 
 /// Largest tag of the range collectives may use; they count downwards from it.
 pub const FIRST_TAG: i32 = -100;
 
+/// `root` of the root itself on an inter-communicator; MPI_ROOT in MPI's ABI.
+pub const ROOT: i32 = -4;
+/// `root` of the other ranks of the root's group there; MPI_PROC_NULL in MPI's ABI.
+pub const NO_ROOT: i32 = -3;
+
+/// Bits of [`CollModule::flags`].
+pub mod flag {
+    /// Serves inter-communicators, too.
+    pub const INTER: u32 = 1;
+}
+
 /// A communicator as a collective sees it; valid during the call.
 #[repr(C)]
 pub struct CollComm {
     pub size: u32,
+    /// Ranks of the (local) group.
     pub num_ranks: u32,
+    /// Ours in it.
     pub rank: u32,
     /// 1: the launcher started more ranks than there are cores. The same in all ranks of the job, so
     /// an algorithm may be chosen by it.
@@ -36,6 +56,12 @@ pub struct CollComm {
     pub comm: *mut c_void,
     pub thread: *mut ThreadCtx,
     pub services: *const CollServices,
+    /// Since 1.1. Ranks of the remote group; 0: no inter-communicator.
+    pub num_remote: u32,
+    pub reserved: u32,
+    /// Since 1.1. Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
+    /// while a component is asked.
+    pub local: *const CollComm,
 }
 
 /// What the host does for a collective: point-to-point on the communicator.
@@ -78,7 +104,7 @@ pub struct CollServices {
 /// Sentinel for MPI_IN_PLACE in buffer arguments.
 pub const IN_PLACE: *const u8 = core::ptr::without_provenance(1);
 
-/// Arguments of all collectives of version 1; each uses the fields it needs, as the MPI function of
+/// Arguments of all collectives; each uses the fields it needs, as the MPI function of
 /// its name does, and looks at no other:
 ///
 /// | | buffers, counts, types | others |
@@ -88,9 +114,24 @@ pub const IN_PLACE: *const u8 = core::ptr::without_provenance(1);
 /// | reduce, allreduce | `sendbuf`, `recvbuf`; count and type in `recvcount`, `recvtype` | `op`, `root` |
 /// | allgather, alltoall | `send*`, `recv*` (counts per rank) | |
 /// | gather, scatter | `send*`, `recv*` (counts per rank) | `root` |
+/// | scan, exscan | as reduce | `op` |
+/// | reduce_scatter_block | as reduce, count per rank | `op` |
+/// | reduce_scatter | `sendbuf`, `recvbuf`, `recvcounts`, `recvtype` | `op` |
+/// | gatherv | `send*`; `recvbuf`, `recvcounts`, `rdispls`, `recvtype` | `root` |
+/// | scatterv | `sendbuf`, `sendcounts`, `sdispls`, `sendtype`; `recv*` | `root` |
+/// | allgatherv | `send*`; `recvbuf`, `recvcounts`, `rdispls`, `recvtype` | |
+/// | alltoallv | `sendbuf`, `sendcounts`, `sdispls`, `sendtype`; the same of `recv` | |
+/// | alltoallw | `sendbuf`, `sendcounts`, `sdispls` (bytes), `sendtypes`; the same of `recv` | |
 ///
-/// [`IN_PLACE`] where MPI allows it, as `sendbuf` (scatter: as `recvbuf`); the count and type beside
-/// it are not looked at. What MPI calls significant at the root only may be anything elsewhere.
+/// Arrays have one entry per rank (of the remote group on an inter-communicator; `recvcounts` of
+/// reduce_scatter: of the local one). Displacements count in extents of the type except in alltoallw.
+///
+/// On an inter-communicator only the sides a rank has are looked at: the root of a bcast has `recv*`,
+/// which the other ranks of its group do not; in reduce and gather the root has no operand or block of its own, in
+/// scatter none to receive; nothing is in place.
+///
+/// [`IN_PLACE`] where MPI allows it, as `sendbuf` (scatter and scatterv: as `recvbuf`); the counts and types
+/// beside it are not looked at. What MPI calls significant at the root only may be anything elsewhere.
 #[repr(C)]
 pub struct CollArgs {
     pub sendbuf: *const u8,
@@ -102,6 +143,34 @@ pub struct CollArgs {
     pub op: *const OpDesc,
     pub root: i32,
     pub reserved: u32,
+    /// What follows: since 1.1.
+    pub sendcounts: *const u64,
+    pub sdispls: *const i64,
+    pub sendtypes: *const *const TypeDesc,
+    pub recvcounts: *const u64,
+    pub rdispls: *const i64,
+    pub recvtypes: *const *const TypeDesc,
+}
+
+impl CollArgs {
+    /// No argument at all.
+    pub const NONE: CollArgs = CollArgs {
+        sendbuf: null(),
+        sendcount: 0,
+        sendtype: null(),
+        recvbuf: null_mut(),
+        recvcount: 0,
+        recvtype: null(),
+        op: null(),
+        root: 0,
+        reserved: 0,
+        sendcounts: null(),
+        sdispls: null(),
+        sendtypes: null(),
+        recvcounts: null(),
+        rdispls: null(),
+        recvtypes: null(),
+    };
 }
 
 /// A collective: the component's module for this communicator, the communicator, the arguments.
@@ -121,6 +190,16 @@ pub struct CollTable {
     pub gather: Option<CollFn>,
     pub scatter: Option<CollFn>,
     pub alltoall: Option<CollFn>,
+    /// What follows: since 1.1.
+    pub gatherv: Option<CollFn>,
+    pub scatterv: Option<CollFn>,
+    pub allgatherv: Option<CollFn>,
+    pub alltoallv: Option<CollFn>,
+    pub alltoallw: Option<CollFn>,
+    pub scan: Option<CollFn>,
+    pub exscan: Option<CollFn>,
+    pub reduce_scatter: Option<CollFn>,
+    pub reduce_scatter_block: Option<CollFn>,
 }
 
 /// What `comm_query` answers with.
@@ -134,9 +213,9 @@ pub struct CollOffer {
 
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<CollComm>() == 40);
+    assert!(size_of::<CollComm>() == 56);
     assert!(size_of::<CollServices>() == 48);
-    assert!(size_of::<CollArgs>() == 64);
-    assert!(size_of::<CollTable>() == 72);
+    assert!(size_of::<CollArgs>() == 112);
+    assert!(size_of::<CollTable>() == 144);
     assert!(size_of::<CollOffer>() == 24);
 };

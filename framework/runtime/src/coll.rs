@@ -11,7 +11,7 @@
 use crate::accept::CollComponent;
 use crate::communicator::Communicator;
 use crate::instance::Instance;
-use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable};
+use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
@@ -30,11 +30,37 @@ pub(crate) enum Slot {
     Gather = 5,
     Scatter = 6,
     Alltoall = 7,
+    Gatherv = 8,
+    Scatterv = 9,
+    Allgatherv = 10,
+    Alltoallv = 11,
+    Alltoallw = 12,
+    Scan = 13,
+    Exscan = 14,
+    ReduceScatter = 15,
+    ReduceScatterBlock = 16,
 }
 
-const SLOTS: usize = 8;
-const NAMES: [&str; SLOTS] =
-    ["barrier", "bcast", "reduce", "allreduce", "allgather", "gather", "scatter", "alltoall"];
+const SLOTS: usize = 17;
+const NAMES: [&str; SLOTS] = [
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "allgather",
+    "gather",
+    "scatter",
+    "alltoall",
+    "gatherv",
+    "scatterv",
+    "allgatherv",
+    "alltoallv",
+    "alltoallw",
+    "scan",
+    "exscan",
+    "reduce_scatter",
+    "reduce_scatter_block",
+];
 
 /// In the order of [`Slot`].
 fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
@@ -47,6 +73,15 @@ fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
         table.gather,
         table.scatter,
         table.alltoall,
+        table.gatherv,
+        table.scatterv,
+        table.allgatherv,
+        table.alltoallv,
+        table.alltoallw,
+        table.scan,
+        table.exscan,
+        table.reduce_scatter,
+        table.reduce_scatter_block,
     ]
 }
 
@@ -93,8 +128,15 @@ unsafe fn read_table(table: *const CollTable) -> Option<CollTable> {
 }
 
 impl CollStack {
-    /// Asks every component. It may not communicate yet.
-    pub fn build(instance: &Instance, size: u32, rank: u32, name: &str) -> CollStack {
+    /// For communicators of the library's own, on which there are no collectives.
+    pub fn none(instance: &Instance) -> CollStack {
+        let slots = [(not_supported as CollFn, null_mut()); SLOTS];
+        CollStack { slots, served: Vec::new(), components: instance.coll_components(), oversubscribed: 0 }
+    }
+
+    /// Asks every component; for an inter-communicator (`num_remote` is not 0) those that take such.
+    /// They may not communicate yet.
+    pub fn build(instance: &Instance, size: u32, rank: u32, num_remote: u32, name: &str) -> CollStack {
         let components = instance.coll_components();
         // The launcher's word, not this process's parameter: ranks choose algorithms by it.
         let oversubscribed = instance.facts().oversubscribed.into();
@@ -106,9 +148,15 @@ impl CollStack {
             comm: null_mut(),
             thread: null_mut(),
             services: services(),
+            num_remote,
+            reserved: 0,
+            local: null(),
         };
         let mut offers = Vec::new();
         for (i, c) in components.iter().enumerate() {
+            if num_remote > 0 && c.module.flags & flag::INTER == 0 {
+                continue;
+            }
             let mut offer = CollOffer { priority: 0, reserved: 0, module: null_mut(), table: null() };
             let status = (c.module.comm_query)(c.module.state, &comm, &mut offer);
             if status == Status::NOT_AVAILABLE {
@@ -169,7 +217,22 @@ impl CollStack {
 
     #[inline]
     pub fn run(&self, slot: Slot, c: &Communicator, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
-        let comm = CollComm {
+        let mut comm = self.seen(c, thread);
+        let (f, module) = self.slots[slot as usize];
+        match c.local() {
+            None => f(module, &comm, args),
+            Some(local) => {
+                let local = self.seen(local, thread);
+                (comm.num_remote, comm.local) = (c.num_peers(), &local);
+                f(module, &comm, args)
+            }
+        }
+    }
+
+    /// A communicator as a component sees it in a call.
+    #[inline]
+    fn seen(&self, c: &Communicator, thread: *mut ThreadCtx) -> CollComm {
+        CollComm {
             size: size_of::<CollComm>() as u32,
             num_ranks: c.size(),
             rank: c.rank(),
@@ -177,9 +240,10 @@ impl CollStack {
             comm: c.host_comm_ptr(),
             thread,
             services: services(),
-        };
-        let (f, module) = self.slots[slot as usize];
-        f(module, &comm, args)
+            num_remote: 0,
+            reserved: 0,
+            local: null(),
+        }
     }
 
     /// Gives the modules back; no collective is called afterwards.

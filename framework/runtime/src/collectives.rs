@@ -31,4 +31,13 @@ collectives! {
     gather, Gather, Gather;
     scatter, Scatter, Scatter;
     alltoall, Alltoall, Alltoall;
+    gatherv, Gatherv, Gatherv;
+    scatterv, Scatterv, Scatterv;
+    allgatherv, Allgatherv, Allgatherv;
+    alltoallv, Alltoallv, Alltoallv;
+    alltoallw, Alltoallw, Alltoallw;
+    scan, Scan, Scan;
+    exscan, Exscan, Exscan;
+    reduce_scatter, ReduceScatter, ReduceScatter;
+    reduce_scatter_block, ReduceScatterBlock, ReduceScatterBlock;
 }

@@ -17,10 +17,11 @@ use crate::group::Group;
 use crate::info::Info;
 use crate::instance::Instance;
 use crate::made::partitioned::Meeting;
+use crate::plan::{Plan, assertions};
 use crate::spc::{self, Counter};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
-use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs, assert_flag};
+use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs};
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -57,10 +58,14 @@ pub struct Communicator {
     size: u32,
     gid: Gid,
     group: Group,
+    /// Of an inter-communicator; what messages name are then ranks of its group.
+    remote: Option<Remote>,
     pub(crate) coll: CollStack,
     /// How many communicators were made of this one; equal in all its ranks.
     children: AtomicU64,
     text: Mutex<Text>,
+    /// For constructors that only some ranks call; made when first used (`construct`).
+    wires: Mutex<[Option<Arc<Communicator>>; 2]>,
     closed: AtomicBool,
     /// Partitioned messages, from the first on.
     meeting: OnceLock<Meeting>,
@@ -68,6 +73,14 @@ pub struct Communicator {
     instance: Arc<Instance>,
     /// What the PML's `CommDesc` points to.
     _peers: Peers,
+}
+
+/// The other side of an inter-communicator.
+#[derive(Clone)]
+pub(crate) struct Remote {
+    pub group: Group,
+    /// The local group as a communicator of the library's own, without collectives.
+    pub local: Arc<Communicator>,
 }
 
 struct Text {
@@ -87,31 +100,8 @@ unsafe impl Send for Communicator {}
 // SAFETY: as above.
 unsafe impl Sync for Communicator {}
 
-/// What a new communicator is made of.
-pub(crate) struct Plan {
-    pub gid: Gid,
-    pub group: Group,
-    pub name: String,
-    pub info: Info,
-    /// An index all processes know without asking (world, self).
-    pub fixed_index: Option<u32>,
-}
-
 /// Info key that names the matching engine of a communicator.
 const MATCHING_KEY: &str = "oxmpi_matching";
-
-/// The standard's assertions among the hints (MPI 5.0 §7.4.4), as the PML takes them.
-fn assertions(info: &Info) -> u32 {
-    [
-        ("mpi_assert_no_any_tag", assert_flag::NO_ANY_TAG),
-        ("mpi_assert_no_any_source", assert_flag::NO_ANY_SOURCE),
-        ("mpi_assert_exact_length", assert_flag::EXACT_LENGTH),
-        ("mpi_assert_allow_overtaking", assert_flag::ALLOW_OVERTAKING),
-    ]
-    .iter()
-    .filter(|(key, _)| info.is_true(key))
-    .fold(0, |flags, (_, bit)| flags | bit)
-}
 
 impl Communicator {
     /// Makes it known to the PML and asks the collective components. The calling rank is a member.
@@ -122,7 +112,7 @@ impl Communicator {
         let Some(pml) = instance.pml() else {
             return Err(Error::new(ErrorKind::Intern, "there is no point-to-point layer"));
         };
-        let members = plan.group.members();
+        let members = plan.remote.as_ref().map_or(&plan.group, |r| &r.group).members();
         let peers = Peers {
             procs: members.iter().map(|m| m.proc).collect(),
             endpoints: members.iter().map(|m| m.endpoint).collect(),
@@ -134,7 +124,7 @@ impl Communicator {
             flags: assertions(&plan.info),
             gid: plan.gid,
             my_rank: rank as i32,
-            num_peers: plan.group.size(),
+            num_peers: members.len() as u32,
             procs: peers.procs.as_ptr(),
             endpoints: if several { peers.endpoints.as_ptr() } else { null() },
             my_endpoint: plan.group.me().endpoint,
@@ -158,12 +148,18 @@ impl Communicator {
             rank,
             counting: instance.counting().into(),
         };
+        let num_remote = plan.remote.as_ref().map_or(0, |r| r.group.size());
         let communicator = Arc::new(Communicator {
             hot,
             size: plan.group.size(),
             gid: plan.gid,
-            coll: CollStack::build(instance, plan.group.size(), rank, &plan.name),
+            coll: match plan.bare {
+                true => CollStack::none(instance),
+                false => CollStack::build(instance, plan.group.size(), rank, num_remote, &plan.name),
+            },
             group: plan.group,
+            remote: plan.remote,
+            wires: Mutex::new([None, None]),
             children: AtomicU64::new(0),
             text: Mutex::new(Text { name: plan.name, info: plan.info }),
             closed: AtomicBool::new(false),
@@ -205,6 +201,24 @@ impl Communicator {
     }
     pub fn gid(&self) -> Gid {
         self.gid
+    }
+    /// The remote group of an inter-communicator.
+    pub fn remote_group(&self) -> Option<&Group> {
+        self.remote.as_ref().map(|r| &r.group)
+    }
+    /// Ranks that messages may name: of the remote group, if there is one.
+    pub fn num_peers(&self) -> u32 {
+        self.remote_group().map_or(self.size, Group::size)
+    }
+    pub(crate) fn remote(&self) -> Option<&Remote> {
+        self.remote.as_ref()
+    }
+    /// An inter-communicator's local group as a communicator.
+    pub(crate) fn local(&self) -> Option<&Communicator> {
+        self.remote.as_ref().map(|r| &*r.local)
+    }
+    pub(crate) fn wires(&self) -> &Mutex<[Option<Arc<Communicator>>; 2]> {
+        &self.wires
     }
     #[inline(always)]
     pub fn instance(&self) -> &Instance {

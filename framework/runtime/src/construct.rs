@@ -1,26 +1,39 @@
-//! Making communicators from communicators (MPI 5.0 §7.4).
+//! Making communicators from communicators (MPI 5.0 §7.4); what is special to inter-communicators is
+//! in `intercomm`.
 //!
 //! Ids need no agreement (`gid`): `dup` and `create` send nothing, `split` only the colours and keys,
 //! `create_group` only the leader's id. The PML keeps messages for a communicator that a rank has
 //! not made yet, so nobody waits for anybody.
+//!
+//! **Wires.** What only some ranks of a communicator call, with a user's tag to tell calls apart, needs all
+//! tags for itself. Such messages go over a communicator of the same group that each rank makes when it first
+//! needs it; one for each kind of call.
 
-use crate::communicator::{Communicator, Plan};
+use crate::communicator::{Communicator, Remote};
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
+use crate::plan::Plan;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 use std::sync::Arc;
 
 /// Tags of the host's own messages: below all tags of collectives (which count down from -100).
-mod tag {
-    /// Colours and keys of a split.
+pub(crate) mod tag {
+    /// Colours and keys of a split; what the leaders of an inter-communicator tell each other.
     pub const SPLIT: i32 = i32::MIN + 1;
-    /// The leader's id for a `create_group` with user tag 0; others follow upwards. User tags that
-    /// differ by 2^30 share one: such calls must not run at once in one group.
-    pub const GROUP: i32 = i32::MIN + 2;
-    pub const GROUP_RANGE: i32 = 1 << 30;
+    /// What a leader passes on to its group.
+    pub const SPREAD: i32 = i32::MIN + 2;
+}
+
+/// Kinds of calls that have a wire.
+#[derive(Clone, Copy)]
+pub(crate) enum Wire {
+    /// The leader's id for a `create_group`.
+    Group = 0,
+    /// What two leaders tell each other to make an inter-communicator.
+    Leaders = 1,
 }
 
 /// One rank's part of a split. Little-endian on the wire: colour, has a colour, key.
@@ -47,20 +60,38 @@ impl Choice {
     }
 }
 
+/// The members that chose a colour, by key and then by rank.
+fn chosen(group: &Group, choices: impl Iterator<Item = Choice>, color: u32) -> Vec<ProcId> {
+    let mut ranks: Vec<(i32, usize)> =
+        choices.enumerate().filter(|(_, c)| c.color == Some(color)).map(|(rank, c)| (c.key, rank)).collect();
+    ranks.sort_unstable();
+    ranks.iter().map(|&(_, rank)| group.members()[rank]).collect()
+}
+
 /// What tells the children of one call apart where each group is a child: its first member.
 fn which(first: ProcId) -> u64 {
     u64::from(first.proc) << 16 | u64::from(first.endpoint)
 }
 
+/// Parent and children in the binomial tree over `n` places, of which 0 is the root: the parent lacks the
+/// lowest bit that is set, the children have one more below it.
+pub(crate) fn tree(place: u32, n: u32) -> (u32, impl Iterator<Item = u32>) {
+    let limit = if place == 0 { n.next_power_of_two() } else { place & place.wrapping_neg() };
+    let steps = std::iter::successors(Some(limit >> 1), |step| Some(step >> 1)).take_while(|step| *step > 0);
+    (place & place.wrapping_sub(1), steps.map(move |step| place + step).filter(move |child| *child < n))
+}
+
 impl Communicator {
-    /// The same ranks again. `info` replaces this communicator's hints, which otherwise are kept.
+    /// The same ranks again. `info` replaces this communicator's hints, which otherwise are kept. Sends nothing
+    /// and waits for nobody.
     pub fn dup(&self, _thread: *mut ThreadCtx, info: Option<&Info>) -> Result<Arc<Communicator>, Error> {
         let gid = gid::child(self.gid(), self.next_child(), Origin::Dup, 0);
         let info = info.cloned().unwrap_or_else(|| self.info());
-        self.child(gid, self.group().clone(), info)
+        self.child(gid, self.group().clone(), self.remote_group().cloned(), info)
     }
 
-    /// One communicator per colour, ranks ordered by key and then by rank here. No colour: `None`.
+    /// One communicator per colour, ranks ordered by key and then by rank here. No colour, or an
+    /// inter-communicator where the other side has nobody of it: `None`.
     pub fn split(
         &self,
         thread: *mut ThreadCtx,
@@ -68,30 +99,67 @@ impl Communicator {
         key: i32,
     ) -> Result<Option<Arc<Communicator>>, Error> {
         let nth = self.next_child();
-        let choices = self.gather_choices(thread, Choice { color, key })?;
+        let choices = self.local().unwrap_or(self).gather_choices(thread, Choice { color, key })?;
+        let theirs = match self.remote() {
+            None => None,
+            Some(remote) => {
+                let ours: Vec<u8> = choices.iter().flat_map(|c| c.encode()).collect();
+                let (_, theirs) = self.swap(thread, &ours)?;
+                let (entries, _) = theirs.as_chunks::<ENTRY>();
+                if entries.len() != remote.group.size() as usize {
+                    return Err(Error::status(Status::PEER_FAILED, "exchanging the colours of a split"));
+                }
+                Some((remote, entries.iter().map(Choice::decode).collect::<Vec<_>>()))
+            }
+        };
         let Some(mine) = color else { return Ok(None) };
-        let mut ranks: Vec<(i32, usize)> = choices
-            .iter()
-            .enumerate()
-            .filter(|(_, c)| c.color == Some(mine))
-            .map(|(rank, c)| (c.key, rank))
-            .collect();
-        ranks.sort_unstable();
-        let members = self.group().members();
-        let members = ranks.iter().map(|&(_, rank)| members[rank]).collect();
-        let group = Group::new(members, self.group().me());
+        let me = self.group().me();
+        let group = Group::new(chosen(self.group(), choices.into_iter(), mine), me);
+        let remote = theirs.map(|(r, theirs)| Group::new(chosen(&r.group, theirs.into_iter(), mine), me));
+        if remote.as_ref().is_some_and(|r| r.size() == 0) {
+            return Ok(None);
+        }
         let gid = gid::child(self.gid(), nth, Origin::Split, mine.into());
-        self.child(gid, group, Info::new()).map(Some)
+        self.child(gid, group, remote, Info::new()).map(Some)
+    }
+
+    /// Splits by the first of several colours that some ranks do not share, so that every part is smaller than this
+    /// communicator. All ranks give as many. `None`: there is no such colour, or the caller has none of
+    /// that place; else also its place.
+    pub fn split_by_first(
+        &self,
+        thread: *mut ThreadCtx,
+        colors: &[Option<u32>],
+        key: i32,
+    ) -> Result<Option<(usize, Arc<Communicator>)>, Error> {
+        if self.remote().is_some() {
+            return Err(Error::new(ErrorKind::Comm, "comm is an inter-communicator"));
+        }
+        for (place, &color) in colors.iter().enumerate() {
+            let nth = self.next_child();
+            let choices = self.gather_choices(thread, Choice { color, key })?;
+            if choices.iter().all(|c| c.color == color) {
+                continue;
+            }
+            let Some(mine) = color else { return Ok(None) };
+            let group = Group::new(chosen(self.group(), choices.into_iter(), mine), self.group().me());
+            let gid = gid::child(self.gid(), nth, Origin::Split, mine.into());
+            return self.child(gid, group, None, Info::new()).map(|made| Some((place, made)));
+        }
+        Ok(None)
     }
 
     /// A communicator of a subgroup; called by all ranks of this one. Groups of one call may be
     /// disjoint. `None`: the caller is not in its group.
-    pub fn create(&self, _thread: *mut ThreadCtx, group: &Group) -> Result<Option<Arc<Communicator>>, Error> {
+    pub fn create(&self, thread: *mut ThreadCtx, group: &Group) -> Result<Option<Arc<Communicator>>, Error> {
         let nth = self.next_child();
         self.check_subgroup(group)?;
+        if self.remote().is_some() {
+            return self.create_inter(thread, group, nth);
+        }
         let (Some(first), Some(_)) = (group.members().first(), group.rank()) else { return Ok(None) };
         let gid = gid::child(self.gid(), nth, Origin::Create, which(*first));
-        self.child(gid, group.clone(), Info::new()).map(Some)
+        self.child(gid, group.clone(), None, Info::new()).map(Some)
     }
 
     /// A communicator of a subgroup; called by the subgroup's members only. `tag` tells calls apart
@@ -102,16 +170,51 @@ impl Communicator {
         group: &Group,
         tag: i32,
     ) -> Result<Option<Arc<Communicator>>, Error> {
+        if self.remote().is_some() {
+            return Err(Error::new(ErrorKind::Comm, "comm is an inter-communicator"));
+        }
         self.check_subgroup(group)?;
         let Some(me) = group.rank() else { return Ok(None) };
+        let wire = self.wire(Wire::Group)?;
         let own = (me == 0).then(|| self.instance().fresh_gid());
-        let gid = self.spread_gid(thread, group, me, own, tag::GROUP + (tag.max(0) % tag::GROUP_RANGE))?;
-        self.child(gid, group.clone(), Info::new()).map(Some)
+        let gid = wire.spread_gid(thread, group, me, own, tag)?;
+        self.child(gid, group.clone(), None, Info::new()).map(Some)
     }
 
-    fn child(&self, gid: Gid, group: Group, info: Info) -> Result<Arc<Communicator>, Error> {
-        let name = String::new();
-        Communicator::make(self.shared_instance(), Plan { gid, group, name, info, fixed_index: None })
+    /// A communicator made of this one; with a remote group an inter-communicator.
+    pub(crate) fn child(
+        &self,
+        gid: Gid,
+        group: Group,
+        remote: Option<Group>,
+        info: Info,
+    ) -> Result<Arc<Communicator>, Error> {
+        let instance = self.shared_instance();
+        let remote = match remote {
+            None => None,
+            Some(remote) => {
+                let first = group.members().first().copied().unwrap_or(group.me());
+                let local = Plan {
+                    bare: true,
+                    ..Plan::new(gid::child(gid, 0, Origin::Local, which(first)), group.clone())
+                };
+                Some(Remote { group: remote, local: Communicator::make(instance, local)? })
+            }
+        };
+        Communicator::make(instance, Plan { remote, info, ..Plan::new(gid, group) })
+    }
+
+    /// See the top of the file.
+    pub(crate) fn wire(&self, kind: Wire) -> Result<Arc<Communicator>, Error> {
+        let mut wires = self.wires().lock();
+        let place = &mut wires[kind as usize];
+        if let Some(wire) = place {
+            return Ok(wire.clone());
+        }
+        let gid = gid::child(self.gid(), 0, Origin::Wire, kind as u64);
+        let plan =
+            Plan { remote: self.remote().cloned(), bare: true, ..Plan::new(gid, self.group().clone()) };
+        Ok(place.insert(Communicator::make(self.shared_instance(), plan)?).clone())
     }
 
     fn check_subgroup(&self, group: &Group) -> Result<(), Error> {
@@ -150,7 +253,7 @@ impl Communicator {
     }
 
     /// Sends and receives at once.
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         thread: *mut ThreadCtx,
         out: &[u8],
@@ -162,17 +265,40 @@ impl Communicator {
         let byte = self.instance().byte_type();
         let len = into.len() as u64;
         let recv = self.quiet_irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag)?;
-        let sent =
-            self.quiet_send(thread, out.as_ptr(), out.len() as u64, byte, to as i32, tag, mode::STANDARD);
+        let sent = self.put(thread, out, to as i32, tag);
         let got = self.take(thread, recv);
-        if sent.is_err() {
-            return Err(sent);
-        }
+        sent?;
         if got.error.is_err() {
             return Err(got.error);
         }
         // A peer that sends less than the protocol says is not one we can go on with.
         if got.bytes == len { Ok(()) } else { Err(Status::PEER_FAILED) }
+    }
+
+    /// Sends bytes.
+    pub(crate) fn put(&self, thread: *mut ThreadCtx, out: &[u8], to: i32, tag: i32) -> Result<(), Status> {
+        let byte = self.instance().byte_type();
+        let sent = self.quiet_send(thread, out.as_ptr(), out.len() as u64, byte, to, tag, mode::STANDARD);
+        if sent.is_err() { Err(sent) } else { Ok(()) }
+    }
+
+    /// Receives exactly as many bytes as there is room.
+    pub(crate) fn get(
+        &self,
+        thread: *mut ThreadCtx,
+        into: &mut [u8],
+        from: i32,
+        tag: i32,
+    ) -> Result<(), Status> {
+        let (byte, len) = (self.instance().byte_type(), into.len() as u64);
+        let mut status = MsgStatus::EMPTY;
+        let got = self.quiet_recv(thread, into.as_mut_ptr(), len, byte, from, tag, &mut status);
+        match () {
+            () if got.is_err() => Err(got),
+            () if status.error.is_err() => Err(status.error),
+            () if status.bytes != len => Err(Status::PEER_FAILED),
+            () => Ok(()),
+        }
     }
 
     fn take(&self, thread: *mut ThreadCtx, req: *mut RequestHeader) -> MsgStatus {
@@ -185,7 +311,7 @@ impl Communicator {
         }
     }
 
-    /// The leader's id to all members, along a binomial tree over the group's ranks.
+    /// The leader's id to all members, along a tree over the group's ranks.
     fn spread_gid(
         &self,
         thread: *mut ThreadCtx,
@@ -194,44 +320,19 @@ impl Communicator {
         own: Option<Gid>,
         tag: i32,
     ) -> Result<Gid, Error> {
-        let n = group.size();
-        let here: Vec<u32> = (0..n).collect();
+        let here: Vec<u32> = (0..group.size()).collect();
         let ranks = group.translate(&here, self.group())?;
         let rank_of = |r: u32| ranks[r as usize].map_or(-1, |r| r as i32);
         let failed = |s: Status| Error::status(s, "passing on the id of a new communicator");
-        let byte = self.instance().byte_type();
-        let mut bytes = [0u8; 16];
-        let gid = match own {
-            Some(gid) => gid,
-            None => {
-                let parent = me & (me - 1);
-                let mut status = MsgStatus::EMPTY;
-                let from = rank_of(parent);
-                let got = self.quiet_recv(thread, bytes.as_mut_ptr(), 16, byte, from, tag, &mut status);
-                if got.is_err() || status.error.is_err() || status.bytes != 16 {
-                    let why = if got.is_err() { got } else { status.error };
-                    return Err(failed(if why.is_err() { why } else { Status::PEER_FAILED }));
-                }
-                let (words, _) = bytes.as_chunks::<8>();
-                [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
-            }
-        };
-        bytes[..8].copy_from_slice(&gid[0].to_le_bytes());
-        bytes[8..].copy_from_slice(&gid[1].to_le_bytes());
-        // Children of `me`: me + 2^k for every k below its lowest set bit (the leader: any k).
-        let limit = if me == 0 { n.next_power_of_two() } else { me & me.wrapping_neg() };
-        let mut step = limit >> 1;
-        while step > 0 {
-            if me + step < n {
-                let to = rank_of(me + step);
-                let sent = self.quiet_send(thread, bytes.as_ptr(), 16, byte, to, tag, mode::STANDARD);
-                if sent.is_err() {
-                    return Err(failed(sent));
-                }
-            }
-            step >>= 1;
+        let mut bytes = own.map_or([0; 16], gid::encode);
+        let (parent, children) = tree(me, group.size());
+        if own.is_none() {
+            self.get(thread, &mut bytes, rank_of(parent), tag).map_err(failed)?;
         }
-        Ok(gid)
+        for child in children {
+            self.put(thread, &bytes, rank_of(child), tag).map_err(failed)?;
+        }
+        Ok(gid::decode(bytes))
     }
 }
 
@@ -255,14 +356,9 @@ mod tests {
         for n in 1u32..40 {
             let mut reached = vec![0; n as usize];
             for me in 0..n {
-                let limit = if me == 0 { n.next_power_of_two() } else { me & me.wrapping_neg() };
-                let mut step = limit >> 1;
-                while step > 0 {
-                    if me + step < n {
-                        reached[(me + step) as usize] += 1;
-                        assert_eq!((me + step) & (me + step - 1), me, "{n}: child and parent agree");
-                    }
-                    step >>= 1;
+                for child in tree(me, n).1 {
+                    reached[child as usize] += 1;
+                    assert_eq!(tree(child, n).0, me, "{n}: child and parent agree");
                 }
             }
             assert!(reached[0] == 0 && reached[1..].iter().all(|&r| r == 1), "{n}: {reached:?}");

@@ -23,6 +23,12 @@ pub enum Origin {
     Split = 4,
     Create = 5,
     Group = 6,
+    /// The local group of an inter-communicator, as a communicator of its own.
+    Local = 7,
+    Inter = 8,
+    Merge = 9,
+    /// For the messages of constructors that only some ranks call.
+    Wire = 10,
 }
 
 /// Mixes words into an id: two lanes, each a multiply-xor-shift chain with its own odd constants.
@@ -67,6 +73,26 @@ pub fn fresh(job_id: u64, proc: u32, endpoint: u16, nth: u64) -> Gid {
     mix(&[job_id, Origin::Group as u64, u64::from(proc), u64::from(endpoint), nth])
 }
 
+/// What two leaders make of an id of each: the same whichever is `a`.
+pub fn pair(a: Gid, b: Gid) -> Gid {
+    let (a, b) = (a.min(b), a.max(b));
+    mix(&[a[0], a[1], b[0], b[1], Origin::Inter as u64])
+}
+
+/// An id as bytes, for messages.
+pub fn encode(gid: Gid) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&gid[0].to_le_bytes());
+    bytes[8..].copy_from_slice(&gid[1].to_le_bytes());
+    bytes
+}
+
+/// The opposite of [`encode`].
+pub fn decode(bytes: [u8; 16]) -> Gid {
+    let (words, _) = bytes.as_chunks::<8>();
+    [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +111,8 @@ mod tests {
             }
             assert!(seen.insert(fresh(7, 3, 0, nth)));
         }
+        let (a, b) = (fresh(7, 0, 0, 0), fresh(7, 1, 0, 0));
+        assert!(pair(a, b) == pair(b, a) && seen.insert(pair(a, b)) && decode(encode(a)) == a);
         let c = child(w, 0, Origin::Dup, 0);
         assert!(seen.insert(child(c, 0, Origin::Dup, 0)), "a child's child is not its parent's sibling");
     }

@@ -22,17 +22,17 @@
 //! finalized, and knows the others weakly, to close them then.
 
 use crate::accept::{CollComponent, Pml};
-use crate::communicator::{Communicator, Plan};
+use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
 use crate::help;
 use crate::host::AmTable;
-use crate::info::Info;
 use crate::log::Logger;
 use crate::made::Makers;
 use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
+use crate::plan::Plan;
 use crate::progress::sync::Waiters;
 use crate::progress::wait::Patience;
 use crate::progress::{Engine, Rise};
@@ -283,11 +283,9 @@ impl Instance {
         let (job_id, me) = (self.job.job_id, self.me());
         let members = (0..self.job.job_size).map(|proc| ProcId { proc, endpoint: 0 }).collect();
         let plan = |gid, members, name: &str, index| Plan {
-            gid,
-            group: Group::new(members, me),
             name: name.to_owned(),
-            info: Info::new(),
             fixed_index: Some(index),
+            ..Plan::new(gid, Group::new(members, me))
         };
         let world = Communicator::make(self, plan(gid::world(job_id), members, "MPI_COMM_WORLD", 0))?;
         let own = gid::self_comm(job_id, me.proc, me.endpoint);

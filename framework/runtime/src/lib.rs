@@ -36,6 +36,8 @@ pub mod gid;
 #[cfg(not(loom))]
 pub mod group;
 #[cfg(not(loom))]
+pub mod hardware;
+#[cfg(not(loom))]
 pub mod help;
 #[cfg(not(loom))]
 mod host;
@@ -43,6 +45,8 @@ mod host;
 pub mod info;
 #[cfg(not(loom))]
 pub mod instance;
+#[cfg(not(loom))]
+pub mod intercomm;
 #[cfg(not(loom))]
 pub mod loader;
 #[cfg(not(loom))]
@@ -55,6 +59,8 @@ mod open;
 mod open_mpi;
 #[cfg(not(loom))]
 mod params;
+#[cfg(not(loom))]
+mod plan;
 #[cfg(not(loom))]
 pub mod progress;
 #[cfg(not(loom))]

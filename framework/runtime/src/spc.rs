@@ -26,10 +26,19 @@ pub enum Counter {
     Gather = 12,
     Scatter = 13,
     Alltoall = 14,
+    Gatherv = 15,
+    Scatterv = 16,
+    Allgatherv = 17,
+    Alltoallv = 18,
+    Alltoallw = 19,
+    Scan = 20,
+    Exscan = 21,
+    ReduceScatter = 22,
+    ReduceScatterBlock = 23,
 }
 
 /// Names, by number.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 24] = [
     "OMPI_SPC_SEND",
     "OMPI_SPC_ISEND",
     "OMPI_SPC_RECV",
@@ -45,6 +54,15 @@ pub const NAMES: [&str; 15] = [
     "OMPI_SPC_GATHER",
     "OMPI_SPC_SCATTER",
     "OMPI_SPC_ALLTOALL",
+    "OMPI_SPC_GATHERV",
+    "OMPI_SPC_SCATTERV",
+    "OMPI_SPC_ALLGATHERV",
+    "OMPI_SPC_ALLTOALLV",
+    "OMPI_SPC_ALLTOALLW",
+    "OMPI_SPC_SCAN",
+    "OMPI_SPC_EXSCAN",
+    "OMPI_SPC_REDUCE_SCATTER",
+    "OMPI_SPC_REDUCE_SCATTER_BLOCK",
 ];
 
 /// The calling thread did `counter` once.

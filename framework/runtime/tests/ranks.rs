@@ -64,8 +64,7 @@ fn args(send: *const u8, recv: *mut u8, count: u64, dtype: *const TypeDesc, op: 
         recvcount: count,
         recvtype: dtype,
         op,
-        root: 0,
-        reserved: 0,
+        ..CollArgs::NONE
     }
 }
 

@@ -2,7 +2,7 @@
 //! error, nobody hangs, and no receive is left behind that could write into memory later.
 
 use crate::common::data::predefined;
-use crate::common::{Args, Params, Rank, dying_job};
+use crate::common::{Args, Blocks, Params, Rank, dying_job};
 use oxmpi_coll::{CollFn, CollTable};
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::{OpDesc, op};
@@ -32,6 +32,10 @@ fn attempt(rank: &Rank, which: impl Fn(&CollTable) -> Option<CollFn>) -> bool {
         user: None,
         ctx: std::ptr::null_mut(),
     };
+    let (counts, types) = (vec![COUNT; rank.n as usize], vec![&raw const *int; rank.n as usize]);
+    // Read as bytes or as elements, blocks are inside the buffers.
+    let displs: Vec<i64> = (0..rank.n as i64).map(|r| r * COUNT as i64 / 4).collect();
+    let blocks = Blocks { counts: &counts, displs: &displs, types: &types };
     let (send, mut recv) = (vec![1i32; COUNT as usize * 8], vec![0i32; COUNT as usize * 8]);
     let status = rank.call(
         which,
@@ -40,6 +44,8 @@ fn attempt(rank: &Rank, which: impl Fn(&CollTable) -> Option<CollFn>) -> bool {
             recv: (recv.as_mut_ptr().cast(), COUNT, Some(&*int)),
             op: Some(&sum),
             root: rank.n - 1,
+            send_blocks: blocks,
+            recv_blocks: blocks,
         },
     );
     let expected = if rank.was_told() { Status::PEER_FAILED } else { Status::OK };
@@ -107,4 +113,49 @@ fn scatter() {
 #[test]
 fn alltoall() {
     at_every_operation(|t| t.alltoall);
+}
+
+#[test]
+fn gatherv() {
+    at_every_operation(|t| t.gatherv);
+}
+
+#[test]
+fn scatterv() {
+    at_every_operation(|t| t.scatterv);
+}
+
+#[test]
+fn allgatherv() {
+    at_every_operation(|t| t.allgatherv);
+}
+
+#[test]
+fn alltoallv() {
+    at_every_operation(|t| t.alltoallv);
+}
+
+#[test]
+fn alltoallw() {
+    at_every_operation(|t| t.alltoallw);
+}
+
+#[test]
+fn scan() {
+    at_every_operation(|t| t.scan);
+}
+
+#[test]
+fn exscan() {
+    at_every_operation(|t| t.exscan);
+}
+
+#[test]
+fn reduce_scatter() {
+    at_every_operation(|t| t.reduce_scatter);
+}
+
+#[test]
+fn reduce_scatter_block() {
+    at_every_operation(|t| t.reduce_scatter_block);
 }

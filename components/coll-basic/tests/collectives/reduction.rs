@@ -3,9 +3,9 @@
 //! roots, in place or not, small and split operands.
 
 use crate::common::data::{Buffer, Random, predefined};
-use crate::common::{Args, Params, Rank, job};
+use crate::common::{Args, Params, Rank, job, two_groups};
 use core::ffi::c_void;
-use oxmpi_coll::IN_PLACE;
+use oxmpi_coll::{IN_PLACE, NO_ROOT, ROOT};
 use oxmpi_datatype::build::{self, Part};
 use oxmpi_datatype::kernel::{OpDesc, op};
 use oxmpi_datatype::{Base, TypeDesc, TypeRef, pack, unpack};
@@ -248,7 +248,7 @@ fn all_ranks_agree_on_floating_point() {
                     send: (input.as_ptr().cast(), 0, None),
                     recv: (output.as_mut_ptr().cast(), count as u64, Some(&*double)),
                     op: Some(&sum),
-                    root: 0,
+                    ..Args::default()
                 };
                 assert_eq!(rank.call(|t| t.allreduce, args), Status::OK);
                 let bits: Vec<u64> = output.iter().map(|f| f.to_bits()).collect();
@@ -275,7 +275,7 @@ fn what_is_not_defined_is_refused_before_anything_is_sent() {
                 send: (input.as_ptr().cast(), 0, None),
                 recv: (std::ptr::null_mut(), 1, Some(&*double)),
                 op: Some(&op),
-                root: 0,
+                ..Args::default()
             };
             let mut all = args();
             all.recv.0 = output.as_mut_ptr().cast();
@@ -286,4 +286,147 @@ fn what_is_not_defined_is_refused_before_anything_is_sent() {
             assert_eq!(output, [2f64]);
         });
     }
+}
+
+/// The sum of the operands of ranks 0 to `last`.
+fn sum_to(case: &Case, last: u32, seed: u64, count: u64) -> Vec<u8> {
+    expected(case, last + 1, seed, count)
+}
+
+#[test]
+fn scan_and_exscan() {
+    let cases = cases();
+    jobs(1..=17, &[], |rank, random| {
+        for exclusive in [false, true] {
+            for case in &cases {
+                let count = [0, 1, 5, 40][random.below(4) as usize];
+                let (in_place, seed) = (random.below(2) == 0, random.next());
+                let mine = operand(seed, rank.rank, case.dtype.packed * count);
+                let mut send = Buffer::holding(&case.dtype, count, &mine);
+                let mut recv = Buffer::new(&case.dtype, count);
+                let mut args = Args { op: Some(&case.op), ..Args::default() };
+                args.send = (send.address(), 99, None);
+                if in_place {
+                    recv.put(0, &mine);
+                    args.send = (IN_PLACE, 99, None);
+                }
+                args.recv = (recv.address(), count, Some(&*case.dtype));
+                let status = rank.call(|t| if exclusive { t.exscan } else { t.scan }, args);
+                assert_eq!(status, Status::OK);
+                assert!(send.read() == mine, "the operand was changed");
+                // The exclusive one of rank 0 is not defined.
+                match (exclusive, rank.rank) {
+                    (false, me) => assert!(recv.read() == sum_to(case, me, seed, count), "scan"),
+                    (true, 0) => {}
+                    (true, me) => assert!(recv.read() == sum_to(case, me - 1, seed, count), "exscan"),
+                }
+            }
+        }
+    });
+}
+
+/// Counts of a reduce_scatter, some of them 0.
+fn parts(n: u32, seed: u64) -> Vec<u64> {
+    let mut random = Random::new(seed + 5);
+    (0..n).map(|_| [0, 1, 3, 20][random.below(4) as usize]).collect()
+}
+
+/// One call of either; `counts`: elements per rank.
+fn check_scatter(rank: &Rank, case: &Case, counts: &[u64], block: bool, in_place: bool, seed: u64) {
+    let total = counts.iter().sum::<u64>();
+    let own = counts[rank.rank as usize];
+    let mine = operand(seed + 10 * rank.side as u64, rank.rank, case.dtype.packed * total);
+    let mut send = Buffer::holding(&case.dtype, total, &mine);
+    let mut recv = Buffer::new(&case.dtype, if in_place { total } else { own });
+    let mut args = Args { op: Some(&case.op), ..Args::default() };
+    args.send = (send.address(), 99, None);
+    if in_place {
+        recv.put(0, &mine);
+        args.send = (IN_PLACE, 99, None);
+    }
+    args.recv = (recv.address(), own, Some(&*case.dtype));
+    args.recv_blocks.counts = counts;
+    let status = rank.call(|t| if block { t.reduce_scatter_block } else { t.reduce_scatter }, args);
+    assert_eq!(status, Status::OK);
+    assert!(send.read() == mine, "the operand was changed");
+    // Between groups the sum is the other group's.
+    let (from, n) = if rank.remote == 0 { (0, rank.n) } else { (1 - rank.side, rank.remote) };
+    let sum = expected(case, n, seed + 10 * from as u64, total);
+    let size = case.dtype.packed as usize;
+    let before = counts[..rank.rank as usize].iter().sum::<u64>() as usize * size;
+    let got = recv.read();
+    assert!(got[..own as usize * size] == sum[before..][..own as usize * size], "a part of the sum");
+    // In place, the rest of the buffer is the user's.
+    assert!(!in_place || got[own as usize * size..] == mine[own as usize * size..]);
+}
+
+#[test]
+fn reduce_scatter() {
+    let cases = cases();
+    for params in [&[][..], SPLIT] {
+        jobs(1..=9, params, |rank, random| {
+            for _ in 0..4 {
+                for case in &cases {
+                    let (seed, in_place) = (random.next(), random.below(2) == 0);
+                    check_scatter(rank, case, &parts(rank.n, seed), false, in_place, seed);
+                    let even = vec![random.below(20); rank.n as usize];
+                    check_scatter(rank, case, &even, true, in_place, seed);
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn reductions_between_groups() {
+    let cases = cases();
+    for sizes in [[1, 1], [1, 4], [3, 2], [4, 4], [9, 5]] {
+        for synchronous in [false, true] {
+            two_groups(sizes, synchronous, &[], |rank| {
+                let mut random = Random::new(sizes[0] as u64 * 10 + sizes[1] as u64);
+                for case in &cases {
+                    let (seed, count) = (random.next(), random.below(30));
+                    between_groups(rank, case, sizes, count, seed);
+                    // Both sums have one length.
+                    let common = sizes[0] as u64 * sizes[1] as u64 * random.below(3);
+                    let even = vec![common / rank.n as u64; rank.n as usize];
+                    check_scatter(rank, case, &even, true, false, seed);
+                    let mut uneven = vec![0; rank.n as usize];
+                    uneven[(seed % rank.n as u64) as usize] = common;
+                    check_scatter(rank, case, &uneven, false, false, seed);
+                }
+            });
+        }
+    }
+}
+
+/// Reduce to a root of each group, and allreduce.
+fn between_groups(rank: &Rank, case: &Case, sizes: [u32; 2], count: u64, seed: u64) {
+    let mine = operand(seed + 10 * rank.side as u64, rank.rank, case.dtype.packed * count);
+    let theirs = expected(case, rank.remote, seed + 10 * (1 - rank.side) as u64, count);
+    let mut send = Buffer::holding(&case.dtype, count, &mine);
+    for (side, size) in sizes.into_iter().enumerate() {
+        let root = (seed % size as u64) as u32;
+        let is_root = side == rank.side && root == rank.rank;
+        let given = match side == rank.side {
+            true if is_root => ROOT as u32,
+            true => NO_ROOT as u32,
+            false => root,
+        };
+        let mut recv = Buffer::new(&case.dtype, count);
+        let mut args = Args { op: Some(&case.op), root: given, ..Args::default() };
+        let into = if is_root { recv.address() } else { std::ptr::null_mut() };
+        let from = if is_root { std::ptr::null() } else { send.address().cast_const() };
+        args.send = (from, 99, None);
+        args.recv = (into, count, Some(&*case.dtype));
+        assert_eq!(rank.call(|t| t.reduce, args), Status::OK);
+        assert!(!is_root || recv.read() == theirs, "reduce");
+    }
+    let mut recv = Buffer::new(&case.dtype, count);
+    let mut args = Args { op: Some(&case.op), ..Args::default() };
+    args.send = (send.address(), 99, None);
+    args.recv = (recv.address(), count, Some(&*case.dtype));
+    assert_eq!(rank.call(|t| t.allreduce, args), Status::OK);
+    assert!(recv.read() == theirs, "allreduce");
+    assert!(send.read() == mine, "the operand was changed");
 }

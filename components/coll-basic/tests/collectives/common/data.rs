@@ -46,7 +46,8 @@ pub fn layouts(ints: u64) -> Vec<TypeRef> {
     vec![dense, comb, shifted]
 }
 
-const HOLE: u8 = 0xee;
+/// What stands where nothing was written.
+pub const HOLE: u8 = 0xee;
 
 /// Memory of `count` elements with a margin around it.
 pub struct Buffer {

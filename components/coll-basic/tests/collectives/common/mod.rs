@@ -6,7 +6,7 @@ pub mod net;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use net::{Net, SERVICES};
+use net::{Net, SERVICES, View};
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::abi::Opened;
@@ -42,10 +42,30 @@ pub fn dying_job(
     net.assert_empty();
 }
 
+/// Runs `rank_main` as the ranks of two groups that an inter-communicator joins.
+pub fn two_groups(sizes: [u32; 2], synchronous: bool, params: Params, rank_main: impl Fn(&Rank) + Sync) {
+    let net = Net::new(sizes[0] + sizes[1], synchronous, usize::MAX);
+    std::thread::scope(|scope| {
+        for side in 0..2 {
+            for rank in 0..sizes[side] {
+                let (net, rank_main) = (&net, &rank_main);
+                let body = move || Rank::of_side(net, side, rank, sizes, params, rank_main);
+                let name = format!("rank {rank} of group {side}");
+                std::thread::Builder::new().name(name).spawn_scoped(scope, body).unwrap();
+            }
+        }
+    });
+    net.assert_empty();
+}
+
 /// One rank and the component's module for its communicator.
 pub struct Rank<'a> {
     pub rank: u32,
     pub n: u32,
+    /// Ranks of the other group; 0: there is none.
+    pub remote: u32,
+    /// Which of two groups.
+    pub side: usize,
     comm: CollComm,
     offer: CollOffer,
     net: &'a Net,
@@ -57,33 +77,76 @@ pub struct Args<'a> {
     pub recv: (*mut u8, u64, Option<&'a TypeDesc>),
     pub op: Option<&'a OpDesc>,
     pub root: u32,
+    /// Counts and displacements per rank; types where they differ.
+    pub send_blocks: Blocks<'a>,
+    pub recv_blocks: Blocks<'a>,
+}
+
+/// One entry per rank, or none at all.
+#[derive(Clone, Copy, Default)]
+pub struct Blocks<'a> {
+    pub counts: &'a [u64],
+    pub displs: &'a [i64],
+    pub types: &'a [*const TypeDesc],
 }
 
 impl Default for Args<'_> {
     fn default() -> Self {
-        Args { send: (null(), 0, None), recv: (null_mut(), 0, None), op: None, root: 0 }
+        Args {
+            send: (null(), 0, None),
+            recv: (null_mut(), 0, None),
+            op: None,
+            root: 0,
+            send_blocks: Blocks::default(),
+            recv_blocks: Blocks::default(),
+        }
     }
 }
 
 impl Rank<'_> {
     fn with(net: &Net, rank: u32, n: u32, params: Params, main: impl Fn(&Rank)) {
+        let view = View { net, context: 0, mine: 0, theirs: 0 };
+        Rank::run(&view, None, (0, rank, n, 0), params, main);
+    }
+
+    fn of_side(net: &Net, side: usize, rank: u32, sizes: [u32; 2], params: Params, main: impl Fn(&Rank)) {
+        let first = [0, sizes[0]];
+        let (mine, theirs) = (first[side], first[1 - side]);
+        let between = View { net, context: 0, mine, theirs };
+        let inside = View { net, context: 1, mine, theirs: mine };
+        Rank::run(&between, Some(&inside), (side, rank, sizes[side], sizes[1 - side]), params, main);
+    }
+
+    fn run(
+        view: &View,
+        inside: Option<&View>,
+        (side, rank, n, remote): (usize, u32, u32, u32),
+        params: Params,
+        main: impl Fn(&Rank),
+    ) {
         let threaded = AtomicU32::new(rank % 2);
         let host = host_table(&threaded);
         let module = open(&host, params);
+        assert_eq!(module.flags, oxmpi_coll::flag::INTER);
         let mut thread = ThreadCtx { cri: 0, index: 0, counters: null_mut(), host_private: null_mut() };
-        let comm = CollComm {
+        let seen = |view: *const View, thread: *mut ThreadCtx, remote, local| CollComm {
             size: size_of::<CollComm>() as u32,
             num_ranks: n,
             rank,
             oversubscribed: 1,
-            comm: (&raw const *net).cast_mut().cast(),
-            thread: &mut thread,
+            comm: view.cast_mut().cast(),
+            thread,
             services: &SERVICES,
+            num_remote: remote,
+            reserved: 0,
+            local,
         };
+        let local = inside.map(|inside| seen(inside, &mut thread, 0, null()));
+        let comm = seen(view, &mut thread, remote, local.as_ref().map_or(null(), |l| &raw const *l));
         let mut offer = CollOffer { priority: -1, reserved: 0, module: null_mut(), table: null() };
         assert_eq!((module.comm_query)(module.state, &comm, &mut offer), Status::OK);
         assert_eq!(offer.priority, 10);
-        let rank = Rank { rank, n, comm, offer, net };
+        let rank = Rank { rank, n, remote, side, comm, offer, net: view.net };
         main(&rank);
         (module.comm_free)(module.state, rank.offer.module);
         (module.finalize)(module.state);
@@ -106,6 +169,12 @@ impl Rank<'_> {
             op: args.op.map_or(null(), |o| &raw const *o),
             root: args.root as i32,
             reserved: 0,
+            sendcounts: args.send_blocks.counts.as_ptr(),
+            sdispls: args.send_blocks.displs.as_ptr(),
+            sendtypes: args.send_blocks.types.as_ptr(),
+            recvcounts: args.recv_blocks.counts.as_ptr(),
+            rdispls: args.recv_blocks.displs.as_ptr(),
+            recvtypes: args.recv_blocks.types.as_ptr(),
         };
         // SAFETY: the component's table lives as long as the component.
         let function = which(unsafe { &*self.offer.table }).expect("the component has it");

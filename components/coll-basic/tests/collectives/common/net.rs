@@ -16,6 +16,16 @@ pub static SERVICES: CollServices =
 /// How long a message may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How one rank sees the net through a communicator.
+pub struct View<'a> {
+    pub net: &'a Net,
+    /// Keeps communicators apart.
+    pub context: i32,
+    /// First of our group in the net, and of the group that messages name.
+    pub mine: u32,
+    pub theirs: u32,
+}
+
 pub struct Net {
     synchronous: bool,
     /// After so many operations no message arrives any more, and everything fails.
@@ -255,9 +265,11 @@ impl State {
     }
 }
 
-fn net(comm: *const CollComm) -> (&'static Net, u32) {
-    // SAFETY: the test's communicator, whose net outlives all ranks.
-    unsafe { (&*(*comm).comm.cast::<Net>(), (*comm).rank) }
+/// The net, we in it, another rank in it, and the tag there.
+fn net(comm: *const CollComm, peer: u32, tag: i32) -> (&'static Net, u32, u32, i32) {
+    // SAFETY: the test's communicator, whose view and net outlive the calls.
+    let (view, rank) = unsafe { (&*(*comm).comm.cast::<View<'static>>(), (*comm).rank) };
+    (view.net, view.mine + rank, view.theirs + peer, tag - 1000 * view.context)
 }
 
 /// Requests travel as numbers, from 1 on; nobody but us looks behind the pointer.
@@ -273,7 +285,7 @@ extern "C" fn send(
     to: u32,
     tag: i32,
 ) -> Status {
-    let (net, me) = net(comm);
+    let (net, me, to, tag) = net(comm, to, tag);
     net.start_send(me, buf, count, dtype, to, tag).map_or_else(|e| e, |id| net.wait(me, id))
 }
 
@@ -286,10 +298,12 @@ extern "C" fn recv(
     tag: i32,
     status: *mut MsgStatus,
 ) -> Status {
-    let (net, me) = net(comm);
-    let done = net.start_recv(me, buf, count, dtype, from, tag).map_or_else(|e| e, |id| net.wait(me, id));
+    let rank = from;
+    let (net, me, from, wire_tag) = net(comm, from, tag);
+    let done =
+        net.start_recv(me, buf, count, dtype, from, wire_tag).map_or_else(|e| e, |id| net.wait(me, id));
     // SAFETY: the component's out pointer.
-    unsafe { *status = MsgStatus { source: from as i32, tag, error: done, ..MsgStatus::EMPTY } };
+    unsafe { *status = MsgStatus { source: rank as i32, tag, error: done, ..MsgStatus::EMPTY } };
     done
 }
 
@@ -302,7 +316,7 @@ extern "C" fn isend(
     tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    let (net, me) = net(comm);
+    let (net, me, to, tag) = net(comm, to, tag);
     hand_out(net.start_send(me, buf, count, dtype, to, tag), out)
 }
 
@@ -315,7 +329,7 @@ extern "C" fn irecv(
     tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    let (net, me) = net(comm);
+    let (net, me, from, tag) = net(comm, from, tag);
     hand_out(net.start_recv(me, buf, count, dtype, from, tag), out)
 }
 
@@ -331,7 +345,7 @@ fn hand_out(request: Result<usize, Status>, out: *mut *mut RequestHeader) -> Sta
 }
 
 extern "C" fn wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {
-    let (net, me) = net(comm);
+    let (net, me, ..) = net(comm, 0, 0);
     // SAFETY: the component's array.
     let requests = unsafe { std::slice::from_raw_parts(requests, n) };
     let all = requests.iter().map(|request| net.wait(me, request.addr() / 8 - 1));

@@ -1,0 +1,88 @@
+//! MPI_Alltoallv and MPI_Alltoallw (MPI 5.0 §6.8), also on inter-communicators: a few blocks are under way at
+//! once. Nothing is sent for an empty block; both sides know of it.
+//!
+//! In place, blocks leave from a packed copy: what a rank sends has the places and lengths of what it
+//! receives.
+
+use crate::exchange::{Call, In, Out, Pending, Result, out_bytes, tag};
+use crate::layout::{bytes, transfer};
+use crate::scratch::Lease;
+use oxmpi_coll::IN_PLACE;
+use oxmpi_datatype::pack;
+use oxmpi_mca::Status;
+
+/// Peers that are exchanged with at once.
+const AT_ONCE: u32 = 16;
+
+pub fn alltoallv(call: &Call<'_>) -> Result {
+    exchange_all(call, |peer| call.out_block(peer), |peer| call.in_block(peer))
+}
+
+pub fn alltoallw(call: &Call<'_>) -> Result {
+    exchange_all(call, |peer| call.typed_out_block(peer), |peer| call.typed_in_block(peer))
+}
+
+/// Exchanges what `out` and `into` say of each peer; does not ask `out` where the call is in place.
+pub fn exchange_all<'a>(
+    call: &Call<'_>,
+    out: impl Fn(u32) -> Out<'a>,
+    into: impl Fn(u32) -> In<'a>,
+) -> Result {
+    if call.args.sendbuf == IN_PLACE && !call.is_inter() {
+        let (copy, starts) = packed_copy(call, &into)?;
+        let out = |peer: u32| {
+            let at = peer as usize;
+            out_bytes(copy.at(starts[at]), starts[at + 1] - starts[at])
+        };
+        return send_all(call, out, into);
+    }
+    if !call.is_inter() {
+        // SAFETY: the user's buffers.
+        unsafe { transfer(out(call.rank()), into(call.rank()))? };
+    }
+    send_all(call, out, into)
+}
+
+/// All blocks as packed bytes, one behind the other, and where each begins.
+fn packed_copy<'a, 'b>(call: &Call<'a>, into: &impl Fn(u32) -> In<'b>) -> Result<(Lease<'a>, Vec<u64>)> {
+    let mut starts = vec![0u64];
+    let mut total = 0u64;
+    for peer in 0..call.num_peers() {
+        let (_, count, dtype) = into(peer);
+        // Our own block stays where it is.
+        let len = if peer == call.rank() { 0 } else { bytes(dtype, count)? };
+        total = total.checked_add(len).ok_or(Status::OUT_OF_MEMORY)?;
+        starts.push(total);
+    }
+    let scratch = call.scratch(total)?;
+    for peer in call.others() {
+        let (from, count, dtype) = into(peer);
+        let (at, len) = (starts[peer as usize], starts[peer as usize + 1] - starts[peer as usize]);
+        // SAFETY: the user's block, and room for its bytes.
+        unsafe { pack(dtype, count, from, 0, scratch.at(at), len) };
+    }
+    Ok((scratch, starts))
+}
+
+fn send_all<'a, 'b>(call: &Call<'_>, out: impl Fn(u32) -> Out<'a>, into: impl Fn(u32) -> In<'b>) -> Result {
+    let rounds = call.rounds();
+    let mut pending = Pending::<{ 2 * AT_ONCE as usize }>::new(call);
+    for first in rounds.clone().step_by(AT_ONCE as usize) {
+        // What is sent in a batch is received in the same batch there, so nobody waits for a later one.
+        let batch = (first..rounds.end.min(first + AT_ONCE)).filter_map(|round| call.round(round));
+        for (_, from) in batch.clone() {
+            let into = into(from);
+            if bytes(into.2, into.1)? > 0 {
+                pending.recv(into, from, tag::ALLTOALL)?;
+            }
+        }
+        for (to, _) in batch {
+            let out = out(to);
+            if bytes(out.2, out.1)? > 0 {
+                pending.send(out, to, tag::ALLTOALL)?;
+            }
+        }
+        pending.wait()?;
+    }
+    Ok(())
+}

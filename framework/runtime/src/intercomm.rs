@@ -1,0 +1,288 @@
+//! Inter-communicators (MPI 5.0 §7.6): two groups that have no rank in common, each of which sends to the
+//! ranks of the other.
+//!
+//! **Parts.** A [`Communicator`] with a remote group: its rank and size are those of the local group, what
+//! messages name are ranks of the remote one. Its id is the same on both sides. Beside it, each side has
+//! a communicator of the local group alone, whose id follows from it, for what a side does among
+//! itself (the local phases of collectives, and of the constructors here).
+//!
+//! **Leaders.** Rank 0 of each side speaks for it: it tells the other side's what it has to know and passes the
+//! answer on in its own group ([`Communicator::swap`]). To make an inter-communicator from nothing the user
+//! names the leaders and a communicator both are in.
+
+use crate::communicator::Communicator;
+use crate::construct::{Wire, tag, tree};
+use crate::error::{Error, ErrorKind};
+use crate::gid::{self, Gid, Origin};
+use crate::group::{Group, ProcId};
+use crate::info::Info;
+use oxmpi_mca::{Status, ThreadCtx};
+use std::sync::Arc;
+
+/// Bytes of a member on the wire: process and endpoint, little-endian.
+const MEMBER: usize = 6;
+/// More ranks than this no job has; a length from a peer is checked against it.
+const MOST_MEMBERS: usize = 1 << 24;
+
+fn encode(members: &[ProcId]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(members.len() * MEMBER);
+    for m in members {
+        out.extend_from_slice(&m.proc.to_le_bytes());
+        out.extend_from_slice(&m.endpoint.to_le_bytes());
+    }
+    out
+}
+
+fn decode(bytes: &[u8]) -> Vec<ProcId> {
+    let (entries, _) = bytes.as_chunks::<MEMBER>();
+    let member = |&[a, b, c, d, e, f]: &[u8; MEMBER]| ProcId {
+        proc: u32::from_le_bytes([a, b, c, d]),
+        endpoint: u16::from_le_bytes([e, f]),
+    };
+    entries.iter().map(member).collect()
+}
+
+/// The leader's part of making an inter-communicator.
+pub struct Bridge<'a> {
+    /// A communicator both leaders are in.
+    pub peer: &'a Communicator,
+    /// The other leader's rank in it.
+    pub remote_leader: u32,
+    /// Tells calls apart that run at once.
+    pub tag: i32,
+}
+
+impl Communicator {
+    /// An inter-communicator of this group and another one (MPI_Intercomm_create). All ranks of both groups call it;
+    /// `bridge` is given by the leader of each. The groups may have no rank in common.
+    pub fn create_inter_with(
+        &self,
+        thread: *mut ThreadCtx,
+        leader: u32,
+        bridge: Option<Bridge<'_>>,
+    ) -> Result<Arc<Communicator>, Error> {
+        if self.remote().is_some() {
+            return Err(Error::new(ErrorKind::Comm, "local_comm is an inter-communicator"));
+        }
+        // A leader that fails tells its group, which would wait for ever otherwise.
+        let told = (self.rank() == leader).then(|| match bridge {
+            Some(bridge) => self.meet(thread, &bridge),
+            None => Err(Error::new(ErrorKind::Intern, "the leader of an inter-communicator without a peer")),
+        });
+        let failure = told.as_ref().and_then(|t| t.as_ref().err()).cloned();
+        let bytes = told.map(|t| t.unwrap_or_default());
+        let bytes = self.spread(thread, leader, bytes, tag::SPREAD)?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        let Some((gid, members)) = bytes.split_first_chunk::<16>() else {
+            return Err(Error::new(
+                ErrorKind::Other,
+                "the leader of the local group could not reach the other",
+            ));
+        };
+        self.join(gid::decode(*gid), decode(members), Info::new())
+    }
+
+    /// The leader tells the other leader its group and gets the other's: id of the new communicator and members.
+    fn meet(&self, thread: *mut ThreadCtx, bridge: &Bridge<'_>) -> Result<Vec<u8>, Error> {
+        let wire = bridge.peer.wire(Wire::Leaders)?;
+        let own = self.instance().fresh_gid();
+        let mut ours = gid::encode(own).to_vec();
+        ours.extend(encode(self.group().members()));
+        let failed = |s: Status| Error::status(s, "meeting the leader of the other group");
+        let mut theirs =
+            wire.exchange_any(thread, &ours, bridge.remote_leader as i32, bridge.tag).map_err(failed)?;
+        let Some(gid) = theirs.first_chunk_mut::<16>() else { return Err(failed(Status::PEER_FAILED)) };
+        *gid = gid::encode(gid::pair(own, gid::decode(*gid)));
+        Ok(theirs)
+    }
+
+    /// Makes the inter-communicator of this group and another, of which everything is known.
+    fn join(&self, gid: Gid, members: Vec<ProcId>, info: Info) -> Result<Arc<Communicator>, Error> {
+        let remote = Group::new(members, self.group().me());
+        self.check_disjoint(&remote)?;
+        self.child(gid, self.group().clone(), Some(remote), info)
+    }
+
+    fn check_disjoint(&self, remote: &Group) -> Result<(), Error> {
+        match self.group().intersection(remote).members().first() {
+            None if remote.size() > 0 => Ok(()),
+            None => Err(Error::new(ErrorKind::Group, "the remote group has no member")),
+            Some(both) => {
+                let what = format!("process {} of the job is in both groups", both.proc);
+                Err(Error::new(ErrorKind::Comm, what))
+            }
+        }
+    }
+
+    /// An inter-communicator between this communicator and the remote group, which the leader names
+    /// (MPI_Intercomm_create_from_groups, after the local communicator was made from its group). `id` is equal on
+    /// both sides and given by both leaders.
+    pub fn create_inter_from_groups(
+        &self,
+        thread: *mut ThreadCtx,
+        leader: u32,
+        lead: Option<(Gid, &Group)>,
+        info: Info,
+    ) -> Result<Arc<Communicator>, Error> {
+        let told = lead.map(|(id, remote)| {
+            let mut bytes = gid::encode(id).to_vec();
+            bytes.extend(encode(remote.members()));
+            bytes
+        });
+        let bytes = self.spread(thread, leader, told, tag::SPREAD)?;
+        let Some((gid, members)) = bytes.split_first_chunk::<16>() else {
+            return Err(Error::new(ErrorKind::Other, "the leader of the local group named no other"));
+        };
+        self.join(gid::decode(*gid), decode(members), info)
+    }
+
+    /// One group of both (MPI_Intercomm_merge): the side whose leader says `high` comes last; where both
+    /// say the same, the side whose first member has the lower number in the job comes first.
+    pub fn merge(&self, thread: *mut ThreadCtx, high: bool) -> Result<Arc<Communicator>, Error> {
+        let nth = self.next_child();
+        let Some(remote) = self.remote_group() else {
+            return Err(Error::new(ErrorKind::Comm, "comm is no inter-communicator"));
+        };
+        let (ours, theirs) = self.swap(thread, &[high.into()])?;
+        let first = |g: &Group| g.members().first().copied();
+        let we_follow = match (ours.first(), theirs.first()) {
+            (Some(ours), Some(theirs)) if ours != theirs => *ours != 0,
+            _ => first(self.group()) > first(remote),
+        };
+        let (low, high) = if we_follow { (remote, self.group()) } else { (self.group(), remote) };
+        let members = low.members().iter().chain(high.members()).copied().collect();
+        let gid = gid::child(self.gid(), nth, Origin::Merge, 0);
+        self.child(gid, Group::new(members, self.group().me()), None, Info::new())
+    }
+
+    /// `create` on an inter-communicator: each side gives its subgroup. `None` where one is empty, or the caller is
+    /// not in it.
+    pub(crate) fn create_inter(
+        &self,
+        thread: *mut ThreadCtx,
+        group: &Group,
+        nth: u64,
+    ) -> Result<Option<Arc<Communicator>>, Error> {
+        let (_, theirs) = self.swap(thread, &encode(group.members()))?;
+        let remote = Group::new(decode(&theirs), group.me());
+        let known = self.remote_group().is_some_and(|all| remote.difference(all).size() == 0);
+        if !known {
+            return Err(Error::new(
+                ErrorKind::Group,
+                "the other side's group has members that are not there",
+            ));
+        }
+        if group.rank().is_none() || remote.size() == 0 {
+            return Ok(None);
+        }
+        let gid = gid::child(self.gid(), nth, Origin::Create, 0);
+        self.child(gid, group.clone(), Some(remote), Info::new()).map(Some)
+    }
+
+    /// What the leaders of both sides of an inter-communicator say, in all ranks: ours and theirs.
+    pub(crate) fn swap(&self, thread: *mut ThreadCtx, ours: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
+        let Some(local) = self.local() else {
+            return Err(Error::new(ErrorKind::Intern, "there is no other side"));
+        };
+        let both = match self.rank() {
+            0 => {
+                let failed = |s: Status| Error::status(s, "exchanging with the remote group");
+                let theirs = self.exchange_any(thread, ours, 0, tag::SPLIT).map_err(failed)?;
+                let mut both = (ours.len() as u64).to_le_bytes().to_vec();
+                both.extend_from_slice(ours);
+                both.extend(theirs);
+                Some(both)
+            }
+            _ => None,
+        };
+        let both = local.spread(thread, 0, both, tag::SPREAD)?;
+        let parts = both.split_first_chunk::<8>().and_then(|(len, rest)| {
+            let at = usize::try_from(u64::from_le_bytes(*len)).ok()?;
+            rest.split_at_checked(at)
+        });
+        match parts {
+            Some((ours, theirs)) => Ok((ours.to_vec(), theirs.to_vec())),
+            None => Err(Error::status(Status::PEER_FAILED, "passing on what the remote group said")),
+        }
+    }
+
+    /// Exchanges bytes with one rank, whose number of bytes is not known.
+    fn exchange_any(
+        &self,
+        thread: *mut ThreadCtx,
+        out: &[u8],
+        with: i32,
+        tag: i32,
+    ) -> Result<Vec<u8>, Status> {
+        let mut len = [0u8; 8];
+        self.exchange(
+            thread,
+            &(out.len() as u64).to_le_bytes(),
+            with as usize,
+            &mut len,
+            with as usize,
+            tag,
+        )?;
+        let mut into = room(len)?;
+        self.exchange(thread, out, with as usize, &mut into, with as usize, tag)?;
+        Ok(into)
+    }
+
+    /// The bytes of rank `root`, which gives them, in all ranks.
+    fn spread(
+        &self,
+        thread: *mut ThreadCtx,
+        root: u32,
+        own: Option<Vec<u8>>,
+        tag: i32,
+    ) -> Result<Vec<u8>, Error> {
+        let failed = |s: Status| Error::status(s, "passing on what a leader said");
+        let n = self.size();
+        let rank_of = |place: u32| ((place + root) % n) as i32;
+        let (parent, children) = tree((self.rank() + n - root) % n, n);
+        let bytes = match own {
+            Some(bytes) => bytes,
+            None => {
+                let mut len = [0u8; 8];
+                self.get(thread, &mut len, rank_of(parent), tag).map_err(failed)?;
+                let mut bytes = room(len).map_err(failed)?;
+                self.get(thread, &mut bytes, rank_of(parent), tag).map_err(failed)?;
+                bytes
+            }
+        };
+        for child in children {
+            self.put(thread, &(bytes.len() as u64).to_le_bytes(), rank_of(child), tag).map_err(failed)?;
+            self.put(thread, &bytes, rank_of(child), tag).map_err(failed)?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// Room for as many bytes as a peer has announced.
+fn room(len: [u8; 8]) -> Result<Vec<u8>, Status> {
+    match usize::try_from(u64::from_le_bytes(len)) {
+        Ok(len) if len <= 64 + MOST_MEMBERS * 16 => Ok(vec![0; len]),
+        _ => Err(Status::PEER_FAILED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_survive_the_wire() {
+        let members: Vec<ProcId> =
+            [(0, 0), (7, 3), (u32::MAX, u16::MAX)].map(|(proc, endpoint)| ProcId { proc, endpoint }).into();
+        assert_eq!(decode(&encode(&members)), members);
+        assert_eq!(decode(&encode(&members)[..7]), members[..1], "what is cut off is none");
+    }
+
+    #[test]
+    fn an_absurd_length_is_refused() {
+        assert_eq!(room(u64::MAX.to_le_bytes()), Err(Status::PEER_FAILED));
+        assert_eq!(room(3u64.to_le_bytes()), Ok(vec![0; 3]));
+    }
+}

@@ -1,0 +1,235 @@
+//! Collective operations with a count and a place for each rank: Gatherv, Scatterv, Allgatherv, Alltoallv,
+//! Alltoallw, Reduce_scatter. Counts and displacements are widened to 64 bits on the way down, so
+//! the plain and the large-count functions are one.
+
+use crate::collective::{NOTHING, Part, apart, is_in_place, is_inter, not_in_place, part, side};
+use crate::comm::{self, CommObject};
+use crate::constants::*;
+use crate::datatype;
+use crate::error::{Failure, Res, call};
+use crate::memory::slice;
+use crate::op;
+use crate::operands::check_buffer;
+use crate::process::Process;
+use crate::types::{Comm, Count, Datatype, Op};
+use core::ffi::c_int;
+use oxmpi_coll::CollArgs;
+use oxmpi_datatype::{Base, TypeDesc};
+use oxmpi_runtime::Communicator;
+
+/// MPI_Aint and MPI_Count are one type, so one placeholder stands for counts and displacements.
+const _: () = assert!(size_of::<crate::types::Aint>() == size_of::<Count>());
+
+/// Counts and displacements of one side, one for each rank.
+struct Blocks {
+    counts: Vec<u64>,
+    displs: Vec<i64>,
+}
+
+/// Reads `n` counts and displacements.
+fn blocks<N: Copy + Into<i64>>(
+    n: u32,
+    counts: *const N,
+    displs: *const N,
+    names: (&str, &str),
+) -> Res<Blocks> {
+    let counts = self::counts(n, counts, names.0)?;
+    let displs = slice(displs, n as usize, names.1)?.iter().map(|&d| d.into()).collect();
+    Ok(Blocks { counts, displs })
+}
+
+fn counts<N: Copy + Into<i64>>(n: u32, counts: *const N, name: &str) -> Res<Vec<u64>> {
+    let read = |(rank, &count): (usize, &N)| {
+        let count: i64 = count.into();
+        u64::try_from(count).or_else(|_| Failure::err(MPI_ERR_COUNT, format!("{name}[{rank}] is {count}")))
+    };
+    slice(counts, n as usize, name)?.iter().enumerate().map(read).collect()
+}
+
+/// The side with many blocks: its type and buffer.
+fn many(
+    process: &Process,
+    buf: *const u8,
+    blocks: &Blocks,
+    datatype: Datatype,
+    which: &str,
+) -> Res<&'static TypeDesc> {
+    let desc = datatype::require_committed(datatype, &format!("{which}type"))?;
+    not_in_place(buf, which)?;
+    let some = blocks.counts.iter().any(|&c| c > 0);
+    check_buffer(process, buf, some.into(), desc, &format!("{which}buf"))?;
+    Ok(desc)
+}
+
+/// As the receiving side has it.
+fn into_blocks(recvbuf: *mut u8, recv: &Blocks, desc: &TypeDesc) -> CollArgs {
+    CollArgs {
+        recvbuf,
+        recvtype: desc,
+        recvcounts: recv.counts.as_ptr(),
+        rdispls: recv.displs.as_ptr(),
+        // Not looked at in place.
+        sendtype: desc,
+        ..NOTHING
+    }
+}
+
+mpi_fn! {
+    fn MPI_Gatherv[c_int], MPI_Gatherv_c[Count]<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcounts: *const N, displs: *const N, recvtype: Datatype, root: c_int, comm: Comm) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = comm::require(comm)?;
+            let part = part(object, root)?;
+            let gets = matches!(part, Part::Root | Part::FarRoot);
+            let recv = blocks(if gets { object.peers } else { 0 }, recvcounts, displs, ("recvcounts", "displs"))?;
+            let mut args = CollArgs { root, ..NOTHING };
+            if gets {
+                let desc = many(process, recvbuf, &recv, recvtype, "recv")?;
+                args = CollArgs { root, ..into_blocks(recvbuf, &recv, desc) };
+            }
+            gives(process, &mut args, matches!(part, Part::Root | Part::Leaf), part == Part::Root, (sendbuf, sendcount as i64, sendtype))?;
+            process.collective(object, Communicator::gatherv, &args)
+        })
+    }
+}
+
+/// Adds the one block a rank gives; in place where it may be.
+fn gives(
+    process: &Process,
+    args: &mut CollArgs,
+    does: bool,
+    may_be_in_place: bool,
+    (sendbuf, sendcount, sendtype): (*const u8, i64, Datatype),
+) -> Res {
+    if may_be_in_place && is_in_place(sendbuf) {
+        args.sendbuf = sendbuf;
+    } else if does {
+        args.sendtype = side(process, (sendbuf, sendcount, sendtype), "send")?;
+        apart(process, sendbuf, args.recvbuf, sendcount > 0)?;
+        (args.sendbuf, args.sendcount) = (sendbuf, sendcount as u64);
+    }
+    Ok(())
+}
+
+mpi_fn! {
+    fn MPI_Scatterv[c_int], MPI_Scatterv_c[Count]<N>(sendbuf: *const u8, sendcounts: *const N, displs: *const N, sendtype: Datatype, recvbuf: *mut u8, recvcount: N, recvtype: Datatype, root: c_int, comm: Comm) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = comm::require(comm)?;
+            let part = part(object, root)?;
+            let is_root = matches!(part, Part::Root | Part::FarRoot);
+            let send = blocks(if is_root { object.peers } else { 0 }, sendcounts, displs, ("sendcounts", "displs"))?;
+            let mut args = CollArgs { root, ..NOTHING };
+            if is_root {
+                let desc = many(process, sendbuf, &send, sendtype, "send")?;
+                args = CollArgs {
+                    sendbuf, sendtype: desc, sendcounts: send.counts.as_ptr(), sdispls: send.displs.as_ptr(), recvtype: desc, root, ..NOTHING
+                };
+            }
+            if part == Part::Root && is_in_place(recvbuf) {
+                args.recvbuf = recvbuf;
+            } else if matches!(part, Part::Root | Part::Leaf) {
+                args.recvtype = side(process, (recvbuf, recvcount as i64, recvtype), "recv")?;
+                apart(process, args.sendbuf, recvbuf, recvcount > 0)?;
+                (args.recvbuf, args.recvcount) = (recvbuf, recvcount as u64);
+            }
+            process.collective(object, Communicator::scatterv, &args)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Allgatherv[c_int], MPI_Allgatherv_c[Count]<N>(sendbuf: *const u8, sendcount: N, sendtype: Datatype, recvbuf: *mut u8, recvcounts: *const N, displs: *const N, recvtype: Datatype, comm: Comm) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = comm::require(comm)?;
+            let recv = blocks(object.peers, recvcounts, displs, ("recvcounts", "displs"))?;
+            let desc = many(process, recvbuf, &recv, recvtype, "recv")?;
+            let mut args = into_blocks(recvbuf, &recv, desc);
+            gives(process, &mut args, true, !is_inter(object), (sendbuf, sendcount as i64, sendtype))?;
+            process.collective(object, Communicator::allgatherv, &args)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Alltoallv[c_int], MPI_Alltoallv_c[Count]<N>(sendbuf: *const u8, sendcounts: *const N, sdispls: *const N, sendtype: Datatype, recvbuf: *mut u8, recvcounts: *const N, rdispls: *const N, recvtype: Datatype, comm: Comm) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = comm::require(comm)?;
+            let recv = blocks(object.peers, recvcounts, rdispls, ("recvcounts", "rdispls"))?;
+            let desc = many(process, recvbuf, &recv, recvtype, "recv")?;
+            let args = CollArgs { sendbuf, ..into_blocks(recvbuf, &recv, desc) };
+            if is_in_place(sendbuf) && !is_inter(object) {
+                return process.collective(object, Communicator::alltoallv, &args);
+            }
+            let send = blocks(object.peers, sendcounts, sdispls, ("sendcounts", "sdispls"))?;
+            let sendtype = many(process, sendbuf, &send, sendtype, "send")?;
+            apart(process, sendbuf, recvbuf, send.counts.iter().any(|&c| c > 0))?;
+            process.collective(object, Communicator::alltoallv, &CollArgs {
+                sendtype, sendcounts: send.counts.as_ptr(), sdispls: send.displs.as_ptr(), ..args
+            })
+        })
+    }
+}
+
+/// The types of alltoallw; of an empty block none is needed.
+fn types(
+    object: &CommObject,
+    blocks: &Blocks,
+    types: *const Datatype,
+    name: &str,
+) -> Res<Vec<*const TypeDesc>> {
+    let given = slice(types, object.peers as usize, name)?;
+    let read = |(rank, (&datatype, &count)): (usize, (&Datatype, &u64))| match count {
+        0 => Ok(&raw const BYTE),
+        _ => datatype::require_committed(datatype, &format!("{name}[{rank}]"))
+            .map(|desc| desc as *const TypeDesc),
+    };
+    given.iter().zip(&blocks.counts).enumerate().map(read).collect()
+}
+
+static BYTE: TypeDesc = match TypeDesc::basic(Base::BYTE) {
+    Some(byte) => byte,
+    None => panic!("MPI_BYTE is a basic type"),
+};
+
+mpi_fn! {
+    fn MPI_Alltoallw[c_int], MPI_Alltoallw_c[Count]<N>(sendbuf: *const u8, sendcounts: *const N, sdispls: *const N, sendtypes: *const Datatype, recvbuf: *mut u8, recvcounts: *const N, rdispls: *const N, recvtypes: *const Datatype, comm: Comm) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = comm::require(comm)?;
+            let recv = blocks(object.peers, recvcounts, rdispls, ("recvcounts", "rdispls"))?;
+            let recvtypes = types(object, &recv, recvtypes, "recvtypes")?;
+            not_in_place(recvbuf, "recv")?;
+            let args = CollArgs {
+                sendbuf, recvbuf, recvcounts: recv.counts.as_ptr(), rdispls: recv.displs.as_ptr(), recvtypes: recvtypes.as_ptr(), ..NOTHING
+            };
+            if is_in_place(sendbuf) && !is_inter(object) {
+                return process.collective(object, Communicator::alltoallw, &args);
+            }
+            not_in_place(sendbuf, "send")?;
+            let send = blocks(object.peers, sendcounts, sdispls, ("sendcounts", "sdispls"))?;
+            let sendtypes = types(object, &send, sendtypes, "sendtypes")?;
+            // Displacements may be addresses, with one base for both: MPI_BOTTOM.
+            process.collective(object, Communicator::alltoallw, &CollArgs {
+                sendcounts: send.counts.as_ptr(), sdispls: send.displs.as_ptr(), sendtypes: sendtypes.as_ptr(), ..args
+            })
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Reduce_scatter[c_int], MPI_Reduce_scatter_c[Count]<N>(sendbuf: *const u8, recvbuf: *mut u8, recvcounts: *const N, datatype: Datatype, op: Op, comm: Comm) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let object = comm::require(comm)?;
+            let recvcounts = counts(object.comm.size(), recvcounts, "recvcounts")?;
+            let desc = datatype::require_committed(datatype, "datatype")?;
+            let operation = op::resolve(op, desc, datatype)?;
+            let total = recvcounts.iter().fold(0u64, |sum, &c| sum.saturating_add(c)).min(i64::MAX as u64) as i64;
+            let own = recvcounts[object.comm.rank() as usize];
+            let in_place = is_in_place(sendbuf) && !is_inter(object);
+            side(process, (recvbuf, if in_place { total } else { own as i64 }, datatype), "recv")?;
+            if !in_place {
+                side(process, (sendbuf, total, datatype), "send")?;
+                apart(process, sendbuf, recvbuf, own > 0)?;
+            }
+            let op = operation.desc();
+            process.collective(object, Communicator::reduce_scatter, &CollArgs {
+                sendbuf, recvbuf, sendtype: desc, recvtype: desc, recvcounts: recvcounts.as_ptr(), op: &op, ..NOTHING
+            })
+        })
+    }
+}

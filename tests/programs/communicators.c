@@ -1,0 +1,140 @@
+/* Communicators made and freed many times (argument: how often): ids do not run out, memory does not grow, messages do
+ * not stray; groups made with tags that have everything but the highest bits in common, by two
+ * threads at once; a communicator that is freed while messages on it are under way. */
+#include "check.h"
+#include <pthread.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static long resident(void) {
+    long total = 0, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f) return 0;
+    if (fscanf(f, "%ld %ld", &total, &pages) != 2) pages = 0;
+    fclose(f);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Some are used; some live longer than the next ones. */
+static void many(long rounds) {
+    enum { KEPT = 10 };
+    MPI_Comm kept[KEPT];
+    for (int i = 0; i < KEPT; i++) kept[i] = MPI_COMM_NULL;
+    long before = 0;
+    for (long i = 0; i < rounds; i++) {
+        MPI_Comm comm;
+        if (i == rounds / 4) before = resident();
+        MPI_Comm_dup(i % 3 ? MPI_COMM_WORLD : MPI_COMM_SELF, &comm);
+        if (i % 64 == 1 && i % 3) {
+            long value = i, from = -1;
+            MPI_Sendrecv(&value, 1, MPI_LONG, (rank + 1) % size, 3, &from, 1, MPI_LONG, (rank + size - 1) % size, 3,
+                         comm, MPI_STATUS_IGNORE);
+            CHECK(from == i, "round %ld: %ld", i, from);
+        }
+        if (i % 16) {
+            MPI_Comm_free(&comm);
+            continue;
+        }
+        MPI_Comm *old = &kept[i / 16 % KEPT];
+        if (*old != MPI_COMM_NULL) MPI_Comm_free(old);
+        *old = comm;
+    }
+    long after = resident();
+    for (int i = 0; i < KEPT; i++)
+        if (kept[i] != MPI_COMM_NULL) MPI_Comm_free(&kept[i]);
+    if (rounds > 500000) fprintf(stderr, "rank %d: %ld bytes at a quarter, %ld at the end\n", rank, before, after);
+    CHECK(after - before < 4 << 20, "memory grew from %ld to %ld bytes", before, after);
+}
+
+struct pair {
+    int tag;
+    MPI_Comm home;
+};
+
+static void *make_groups(void *arg) {
+    struct pair *pair = arg;
+    MPI_Group group;
+    MPI_Comm_group(pair->home, &group);
+    for (int i = 0; i < 100; i++) {
+        MPI_Comm comm;
+        int tag = pair->tag, got = -1;
+        MPI_Comm_create_group(pair->home, group, tag, &comm);
+        MPI_Sendrecv(&tag, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank + size - 1) % size, 0, comm,
+                     MPI_STATUS_IGNORE);
+        CHECK(got == tag, "round %d: a message of the group with tag %d in that with %d", i, got, tag);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&group);
+    return NULL;
+}
+
+static void tags(int provided) {
+    int *bound, flag;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &flag);
+    if (provided < MPI_THREAD_MULTIPLE || *bound < 1 << 30) return;
+    struct pair a = { 5, MPI_COMM_WORLD }, b = { 5 + (1 << 30), MPI_COMM_WORLD };
+    pthread_t other;
+    pthread_create(&other, NULL, make_groups, &a);
+    make_groups(&b);
+    pthread_join(other, NULL);
+}
+
+static void freed_while_used(void) {
+    for (int i = 0; i < 50; i++) {
+        MPI_Comm comm;
+        MPI_Request reqs[2];
+        enum { LONG = 100000 };
+        static unsigned char in[LONG], out[LONG];
+        fill(out, LONG, rank + i);
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Irecv(in, LONG, MPI_BYTE, (rank + size - 1) % size, 1, comm, &reqs[0]);
+        MPI_Isend(out, LONG, MPI_BYTE, (rank + 1) % size, 1, comm, &reqs[1]);
+        if (i % 2) {
+            MPI_Comm_free(&comm);
+            MPI_Waitall(2, reqs, MPI_STATUSES_IGNORE);
+        } else {
+            MPI_Waitall(2, reqs, MPI_STATUSES_IGNORE);
+            MPI_Comm_disconnect(&comm);
+        }
+        CHECK(comm == MPI_COMM_NULL, "freed");
+        CHECK(differs(in, LONG, (rank + size - 1) % size + i) < 0, "round %d", i);
+    }
+}
+
+/* More than one at once, completed in another order. */
+static void idup(void) {
+    MPI_Comm comms[8];
+    MPI_Request reqs[8];
+    for (int i = 0; i < 8; i++) MPI_Comm_idup(MPI_COMM_WORLD, &comms[i], &reqs[i]);
+    for (int i = 7; i >= 0; i--) MPI_Wait(&reqs[i], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 8; i++) {
+        int value = rank == 0 ? i : -1;
+        MPI_Bcast(&value, 1, MPI_INT, 0, comms[i]);
+        CHECK(value == i, "%d", value);
+        MPI_Comm_free(&comms[i]);
+    }
+    /* Nobody waits for anybody: rank 0 has its copy before the others have asked for theirs. */
+    MPI_Comm comm;
+    MPI_Request req;
+    int token = 0;
+    if (rank > 0) MPI_Recv(&token, 1, MPI_INT, rank - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_idup(MPI_COMM_WORLD, &comm, &req);
+    if (rank + 1 < size) MPI_Send(&token, 1, MPI_INT, rank + 1, 9, MPI_COMM_WORLD);
+    MPI_Wait(&req, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv) {
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_rank_ = rank;
+    many(argc > 1 ? atol(argv[1]) : 20000);
+    tags(provided);
+    freed_while_used();
+    idup();
+    return end();
+}

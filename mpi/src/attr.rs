@@ -1,17 +1,19 @@
-//! Attributes: values that users hang on communicators and datatypes (MPI 5.0 §7.7).
+//! Attributes: values that users hang on communicators, datatypes and windows (MPI 5.0 §7.7).
 //!
 //! A keyval is a number into one process-wide list; what it stands for is counted, so attributes
-//! outlive MPI_Comm_free_keyval as the standard wants. User callbacks run without any lock: the lists
+//! outlive MPI_Comm_free_keyval as the standard wants, and while there is one the key can be used.
+//! Freeing a key again through a copy of its number does nothing: numbers are not used again, so no other
+//! key can be meant. User callbacks run without any lock: the lists
 //! are copied first. Callbacks come as addresses, since 0 and 1 are sentinels and not functions.
 
 use crate::constants::*;
-use crate::error::{Failure, Res, call};
+use crate::error::{Failure, On, Res, call, call_on};
 use crate::memory::{read, write};
-use crate::types::{Comm, Datatype};
-use crate::{comm, datatype, errcode};
+use crate::types::{Comm, Datatype, Win};
+use crate::{comm, datatype, errcode, win};
 use core::ffi::c_int;
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Copy callback of any kind of object: object, keyval, extra state, value in, value out, flag.
 type Copy = unsafe extern "C-unwind" fn(usize, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
@@ -22,6 +24,7 @@ type Delete = unsafe extern "C-unwind" fn(usize, c_int, usize, usize) -> c_int;
 enum Of {
     Comm,
     Datatype,
+    Win,
 }
 
 struct Keyval {
@@ -36,8 +39,35 @@ struct Keyval {
 /// First number of a user's keyval; the predefined ones are below.
 const FIRST: c_int = 1000;
 
-/// Keyvals by number minus FIRST; freed ones are empty. Numbers are not used again.
-static KEYVALS: Mutex<Vec<Option<Arc<Keyval>>>> = Mutex::new(Vec::new());
+/// A number that was given out.
+enum Key {
+    Used(Arc<Keyval>),
+    /// By the user; its attributes may still be there.
+    Freed(Of, Weak<Keyval>),
+}
+
+impl Key {
+    fn freed(keyval: &Arc<Keyval>) -> Key {
+        Key::Freed(keyval.of, Arc::downgrade(keyval))
+    }
+}
+
+/// Keyvals by number minus FIRST. Numbers are not used again.
+static KEYVALS: Mutex<Vec<Key>> = Mutex::new(Vec::new());
+
+/// How many keyvals have not been freed.
+pub fn keyvals() -> usize {
+    KEYVALS.lock().iter().filter(|key| matches!(key, Key::Used(_))).count()
+}
+
+/// At the end of MPI: as if the user had freed them.
+pub fn forget_keyvals() {
+    for key in KEYVALS.lock().iter_mut() {
+        if let Key::Used(keyval) = key {
+            *key = Key::freed(keyval);
+        }
+    }
+}
 
 /// The attributes of one object, oldest first.
 pub struct Attributes(Mutex<Vec<(Arc<Keyval>, usize)>>);
@@ -52,27 +82,45 @@ impl Keyval {
     fn create(of: Of, copy: usize, delete: usize, extra: usize) -> c_int {
         let mut all = KEYVALS.lock();
         let number = FIRST + all.len() as c_int;
-        all.push(Some(Arc::new(Keyval { number, of, copy, delete, extra })));
+        all.push(Key::Used(Arc::new(Keyval { number, of, copy, delete, extra })));
         number
     }
 
     fn find(number: c_int, of: Of) -> Res<Arc<Keyval>> {
-        let found = usize::try_from(i64::from(number) - i64::from(FIRST)).ok();
-        let found = found.and_then(|at| KEYVALS.lock().get(at).cloned().flatten());
-        match found {
-            Some(keyval) if keyval.of == of => Ok(keyval),
-            Some(keyval) => Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is for a {:?}", keyval.of)),
+        let at = usize::try_from(i64::from(number) - i64::from(FIRST)).ok();
+        let all = KEYVALS.lock();
+        match at.and_then(|at| all.get(at)) {
+            Some(Key::Used(keyval)) if keyval.of == of => Ok(keyval.clone()),
+            Some(Key::Used(keyval)) => {
+                Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is for a {:?}", keyval.of))
+            }
+            Some(Key::Freed(was, keyval)) => match keyval.upgrade() {
+                Some(keyval) if *was == of => Ok(keyval),
+                _ => Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} was freed")),
+            },
+            None if is_predefined(number) => {
+                Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is predefined and no {of:?} has it"))
+            }
             None if number == MPI_KEYVAL_INVALID => {
                 Failure::err(MPI_ERR_KEYVAL, "keyval is MPI_KEYVAL_INVALID")
             }
-            None => Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is none, or was freed")),
+            None => Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is none")),
         }
+    }
+
+    fn was_freed(number: c_int, of: Of) -> bool {
+        let at = usize::try_from(i64::from(number) - i64::from(FIRST)).ok();
+        let all = KEYVALS.lock();
+        at.and_then(|at| all.get(at)).is_some_and(|key| matches!(key, Key::Freed(was, _) if *was == of))
     }
 
     fn free(at: *mut c_int, of: Of) -> Res {
         let number = read(at, "keyval")?;
-        Keyval::find(number, of)?;
-        KEYVALS.lock()[(number - FIRST) as usize] = None;
+        changeable(number)?;
+        if !Keyval::was_freed(number, of) {
+            let keyval = Keyval::find(number, of)?;
+            KEYVALS.lock()[(number - FIRST) as usize] = Key::freed(&keyval);
+        }
         write(at, "keyval", MPI_KEYVAL_INVALID)
     }
 
@@ -124,11 +172,10 @@ impl Attributes {
         if let Some(old) = self.get(keyval.number) {
             keyval.call_delete(object, old)?;
         }
+        // To the end: the order of setting decides the order of deleting.
         let mut all = self.0.lock();
-        match all.iter_mut().find(|(k, _)| k.number == keyval.number) {
-            Some((_, place)) => *place = value,
-            None => all.push((keyval, value)),
-        }
+        all.retain(|(k, _)| k.number != keyval.number);
+        all.push((keyval, value));
         Ok(())
     }
 
@@ -211,7 +258,7 @@ fn predefined(number: c_int) -> Option<usize> {
 }
 
 fn is_predefined(number: c_int) -> bool {
-    (MPI_TAG_UB..=MPI_UNIVERSE_SIZE).contains(&number)
+    (MPI_TAG_UB..=MPI_UNIVERSE_SIZE).contains(&number) || (MPI_WIN_BASE..=MPI_WIN_MODEL).contains(&number)
 }
 
 fn tell(found: Option<usize>, value: *mut usize, flag: *mut c_int) -> Res {
@@ -228,14 +275,16 @@ fn changeable(number: c_int) -> Res {
     Ok(())
 }
 
+fn create(of: Of, copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> Res {
+    if keyval.is_null() {
+        return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
+    }
+    write(keyval, "keyval", Keyval::create(of, copy, delete, extra_state))
+}
+
 mpi_fn! {
     fn MPI_Comm_create_keyval[c_int], MPI_Keyval_create[c_int]<_N>(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| {
-            if keyval.is_null() {
-                return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
-            }
-            write(keyval, "keyval", Keyval::create(Of::Comm, copy, delete, extra_state))
-        })
+        call(NAME, None, |_| create(Of::Comm, copy, delete, keyval, extra_state))
     }
 }
 mpi_fn! {
@@ -256,8 +305,8 @@ mpi_fn! {
     fn MPI_Comm_get_attr[c_int], MPI_Attr_get[c_int]<_N>(comm: Comm, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
         call(NAME, Some(comm), |_| {
             let object = comm::require(comm)?;
-            if is_predefined(keyval) {
-                return tell(predefined(keyval), value, flag);
+            if let Some(found) = predefined(keyval) {
+                return tell(Some(found), value, flag);
             }
             Keyval::find(keyval, Of::Comm)?;
             tell(object.attributes.get(keyval), value, flag)
@@ -276,12 +325,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| {
-            if keyval.is_null() {
-                return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
-            }
-            write(keyval, "keyval", Keyval::create(Of::Datatype, copy, delete, extra_state))
-        })
+        call(NAME, None, |_| create(Of::Datatype, copy, delete, keyval, extra_state))
     }
 }
 mpi_fn! {
@@ -312,6 +356,47 @@ mpi_fn! {
             let attributes = datatype::attributes(datatype)?;
             Keyval::find(keyval, Of::Datatype)?;
             attributes.delete(datatype.0, keyval)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
+        call(NAME, None, |_| create(Of::Win, copy, delete, keyval, extra_state))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_free_keyval(keyval: *mut c_int) -> c_int {
+        call(NAME, None, |_| Keyval::free(keyval, Of::Win))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_set_attr(win: Win, keyval: c_int, value: usize) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = win::require(win)?;
+            changeable(keyval)?;
+            object.attributes.set(win.0, Keyval::find(keyval, Of::Win)?, value)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_get_attr(win: Win, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = win::require(win)?;
+            if let Some(found) = object.predefined(keyval) {
+                return tell(Some(found), value, flag);
+            }
+            Keyval::find(keyval, Of::Win)?;
+            tell(object.attributes.get(keyval), value, flag)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_delete_attr(win: Win, keyval: c_int) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = win::require(win)?;
+            changeable(keyval)?;
+            Keyval::find(keyval, Of::Win)?;
+            object.attributes.delete(win.0, keyval)
         })
     }
 }

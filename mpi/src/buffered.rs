@@ -212,12 +212,16 @@ impl Slot {
     }
 }
 
-/// MPI_Finalize: all buffers are detached.
-pub fn finish(process: &Process) {
-    for slot in comm::buffers() {
+/// The world or a session ends: the buffers of its communicators are detached, and with the last of
+/// them the process's.
+pub fn finish(process: &Process, user: u64) {
+    let alone = process::alone(user);
+    for slot in comm::buffers(|object| alone || object.comm.group().session() == user) {
         slot.empty(process);
     }
-    process.buffer.empty(process);
+    if alone {
+        process.buffer.empty(process);
+    }
 }
 
 /// The buffer for sends on a communicator.

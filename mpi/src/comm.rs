@@ -19,7 +19,7 @@ use crate::types::{Comm, Group, Info};
 use crate::{group, info, probe, request};
 use core::ffi::{c_char, c_int};
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use oxmpi_runtime::Communicator;
 use oxmpi_runtime::group::GroupCompare;
 use parking_lot::Mutex;
@@ -33,6 +33,8 @@ pub struct CommObject {
     pub peers: u32,
     handle: AtomicUsize,
     handler: Mutex<Handler>,
+    /// The program has given it its handler.
+    handler_given: AtomicBool,
     pub attributes: Attributes,
     /// For buffered sends on this communicator.
     pub buffer: Arc<Slot>,
@@ -40,7 +42,7 @@ pub struct CommObject {
     pub session_buffer: OnceLock<Arc<Slot>>,
 }
 
-static TABLE: Table<CommObject> = Table::new(Kind::Comm);
+pub static TABLE: Table<CommObject> = Table::new(Kind::Comm);
 /// MPI_COMM_WORLD and MPI_COMM_SELF while MPI runs.
 static PREDEFINED: [AtomicPtr<CommObject>; 2] = [const { AtomicPtr::new(null_mut()) }; 2];
 /// Freed by the user, used by operations under way.
@@ -78,14 +80,22 @@ pub fn wrong(comm: Comm) -> Failure {
 
 impl CommObject {
     fn new(comm: Arc<Communicator>, handler: Handler) -> CommObject {
+        let session_buffer = OnceLock::new();
+        let session = comm.group().session();
+        if session != crate::process::WORLD
+            && let Some(buffer) = crate::session::buffer_of(session)
+        {
+            let _ = session_buffer.set(buffer);
+        }
         CommObject {
             peers: comm.num_peers(),
             comm,
             handle: AtomicUsize::new(0),
             handler: Mutex::new(handler),
+            handler_given: AtomicBool::new(false),
             attributes: Attributes::default(),
             buffer: Arc::default(),
-            session_buffer: OnceLock::new(),
+            session_buffer,
         }
     }
 
@@ -94,7 +104,13 @@ impl CommObject {
         self.handler.lock().clone()
     }
 
+    /// Whether the handler is one that the program has set, not the first one.
+    pub fn handler_given(&self) -> bool {
+        self.handler_given.load(Ordering::Relaxed)
+    }
+
     pub fn set_handler(&self, handler: Handler) {
+        self.handler_given.store(true, Ordering::Relaxed);
         let old = core::mem::replace(&mut *self.handler.lock(), handler);
         drop(old);
     }
@@ -119,38 +135,50 @@ impl CommObject {
 /// Makes one of the two predefined communicators; `which` is its handle.
 pub fn install(which: usize, comm: Arc<Communicator>, name: &str) {
     comm.set_name(name);
-    let object = Box::new(CommObject::new(comm, Handler::Fatal));
+    let object = Box::new(CommObject::new(comm, crate::errhandler::initial()));
     object.handle.store(which, Ordering::Relaxed);
     // SYNC POINT with `get`.
     PREDEFINED[which - MPI_COMM_WORLD].store(Box::into_raw(object), Ordering::Release);
 }
 
-/// The buffers of all communicators that the user has not freed.
-pub fn buffers() -> Vec<Arc<Slot>> {
+/// The buffers of the communicators that the user has not freed, of those that `of` wants.
+pub fn buffers(of: impl Fn(&CommObject) -> bool) -> Vec<Arc<Slot>> {
     let predefined = [MPI_COMM_WORLD, MPI_COMM_SELF];
     let objects = predefined.into_iter().chain(TABLE.handles()).filter_map(|h| get(Comm(h)));
-    objects.map(|object| object.buffer.clone()).collect()
+    objects.filter(|object| of(object)).map(|object| object.buffer.clone()).collect()
 }
 
-/// At the end: takes everything down, the user's first. No call of MPI can be under way.
-pub fn uninstall() {
+/// At the end of a session, or of the world: takes down its communicators. No call on them can be under
+/// way.
+pub fn take_down(process: &Process, of: impl Fn(&CommObject) -> bool) {
     for handle in TABLE.handles() {
-        drop(TABLE.remove(handle));
+        if TABLE.get(handle).is_some_and(&of)
+            && let Some(object) = TABLE.remove(handle)
+        {
+            retire(process, object);
+        }
     }
-    let retired = std::mem::take(&mut *RETIRED.lock());
-    drop(retired);
+}
+
+/// At the end of the world: the two predefined communicators go.
+pub fn uninstall(process: &Process) {
     for place in &PREDEFINED {
         let object = place.swap(null_mut(), Ordering::AcqRel);
         if !object.is_null() {
             // SAFETY: from Box::into_raw in `install`.
-            drop(unsafe { Box::from_raw(object) });
+            retire(process, unsafe { Box::from_raw(object) });
         }
     }
 }
 
 /// Gives a communicator that `parent` gave birth to its handle; it inherits the error handler.
 pub fn adopt(parent: &CommObject, comm: Arc<Communicator>) -> Res<Comm> {
-    let object = Box::new(CommObject::new(comm, parent.handler()));
+    adopt_with(parent.handler(), comm)
+}
+
+/// As [`adopt`], for a communicator without a parent.
+pub fn adopt_with(handler: Handler, comm: Arc<Communicator>) -> Res<Comm> {
+    let object = Box::new(CommObject::new(comm, handler));
     let Some(handle) = TABLE.insert(object) else {
         return Failure::err(MPI_ERR_NO_MEM, "too many communicators");
     };
@@ -169,13 +197,18 @@ pub fn free(process: &Process, comm: Comm) -> Res {
     object.attributes.delete_all(comm.0)?;
     object.buffer.empty(process);
     let Some(object) = TABLE.remove(comm.0) else { return Err(wrong(comm)) };
+    retire(process, object);
+    Ok(())
+}
+
+/// Drops an object without a handle now, or when nothing uses it any more.
+fn retire(process: &Process, object: Box<CommObject>) {
     let mut retired = std::mem::take(&mut *RETIRED.lock());
     retired.push(Retired(object));
     // What nothing uses any more is dropped outside the lock: that tells the PML.
     let in_use = |o: &Retired| request::uses(process, &o.0, false) || probe::uses(&o.0);
     let kept: Vec<Retired> = retired.into_iter().filter(in_use).collect();
     RETIRED.lock().extend(kept);
-    Ok(())
 }
 
 mpi_fn! {

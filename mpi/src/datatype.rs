@@ -54,7 +54,7 @@ pub struct TypeObject {
     attributes: Attributes,
 }
 
-static TABLE: Table<TypeObject> = Table::new(Kind::Datatype);
+pub static TABLE: Table<TypeObject> = Table::new(Kind::Datatype);
 /// Names the user gave predefined types.
 static RENAMED: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
 static PREDEFINED_ATTRIBUTES: [Attributes; predefined::LEN] = [const { Attributes::new() }; predefined::LEN];

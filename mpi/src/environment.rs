@@ -5,7 +5,7 @@ use crate::error::{Failure, Res, call, call_any_time, raise};
 use crate::memory::{write, write_text};
 use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
-use crate::{attr, buffered, comm, info, own};
+use crate::{attr, buffered, comm, info, leftovers, own};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use oxmpi_mca_params::Places;
 use oxmpi_runtime::{Config, Instance, Level, wireup};
@@ -34,7 +34,8 @@ fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
     Vec::new()
 }
 
-fn start(level: Level) -> Res<&'static Process> {
+/// Starts the runtime for the first user of MPI in this process.
+pub fn make(level: Level) -> Res<Process> {
     let places = places();
     let config = Config {
         component_dirs: places.components().into_iter().collect(),
@@ -47,12 +48,15 @@ fn start(level: Level) -> Res<&'static Process> {
     let instance = Instance::start(config)?;
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
     let done = own::Pool::new(&instance)?;
-    let (world, own) = (instance.world(), instance.self_comm());
-    let universe = instance.job().job_size as c_int;
-    let process = process::start(Process::new(instance, check, done));
-    attr::start(process.tag_ub, universe);
-    comm::install(MPI_COMM_WORLD, world, "MPI_COMM_WORLD");
-    comm::install(MPI_COMM_SELF, own, "MPI_COMM_SELF");
+    attr::start(instance.max_tag(), instance.job().job_size as c_int);
+    Ok(Process::new(instance, check, done))
+}
+
+/// Starts the world.
+fn start(level: Level) -> Res {
+    let process = process::enter(process::WORLD, level, make)?;
+    comm::install(MPI_COMM_WORLD, process.instance.world(), "MPI_COMM_WORLD");
+    comm::install(MPI_COMM_SELF, process.instance.self_comm(), "MPI_COMM_SELF");
     let arguments: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let mut env = info_of(&arguments);
     env.set("maxprocs", &process.instance.job().job_size.to_string());
@@ -60,10 +64,11 @@ fn start(level: Level) -> Res<&'static Process> {
     env.set("host", &process.instance.processor_name());
     env.set("thread_level", level_name(process.level()));
     info::set_env(env);
-    Ok(process)
+    Ok(())
 }
 
-fn level_name(level: c_int) -> &'static str {
+/// The name of a thread level.
+pub fn level_name(level: c_int) -> &'static str {
     match level {
         MPI_THREAD_MULTIPLE => "MPI_THREAD_MULTIPLE",
         MPI_THREAD_SERIALIZED => "MPI_THREAD_SERIALIZED",
@@ -104,7 +109,7 @@ fn init(name: &'static str, level: Level) -> c_int {
         return raise(name, None, Failure::new(MPI_ERR_OTHER, format!("called {when}")));
     }
     match start(level) {
-        Ok(_) => {
+        Ok(()) => {
             process::running();
             MPI_SUCCESS
         }
@@ -142,17 +147,26 @@ mpi_fn! {
     fn MPI_Finalize() -> c_int {
         call(NAME, None, |process| {
             if !process::ending() {
-                return Failure::err(MPI_ERR_OTHER, "called a second time");
+                let when = match process::phase() {
+                    process::BEFORE | process::STARTING => "before MPI_Init",
+                    _ => "a second time",
+                };
+                return Failure::err(MPI_ERR_OTHER, format!("called {when}"));
             }
             for which in [MPI_COMM_SELF, MPI_COMM_WORLD] {
-                comm::require(Comm(which))?.attributes.delete_all(which)?;
+                if let Err(refused) = comm::require(Comm(which)).and_then(|c| c.attributes.delete_all(which)) {
+                    process::not_ending();
+                    return Err(refused);
+                }
             }
-            buffered::finish(process);
-            let result = process.instance.finalize();
-            // From here on MPI_Finalized is true; an error has no handler but the initial one.
-            comm::uninstall();
-            process::ended();
-            Ok(result?)
+            buffered::finish(process, process::WORLD);
+            process::leave(process, process::WORLD, |last| {
+                leftovers::take_down(process, process::WORLD, last);
+                comm::uninstall(process);
+                process.instance.end_world();
+                // From here on MPI_Finalized is true; an error has no handler but the initial one.
+                process::ended();
+            })
         })
     }
 }
@@ -175,10 +189,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Is_thread_main(flag: *mut c_int) -> c_int {
-        call(NAME, None, |process| {
-            let main = std::thread::current().id() == process.main_thread;
-            write(flag, "flag", main as c_int)
-        })
+        call(NAME, None, |_| write(flag, "flag", process::is_main_thread() as c_int))
     }
 }
 mpi_fn! {

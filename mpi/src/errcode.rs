@@ -136,6 +136,11 @@ fn class_of_code(code: c_int) -> Option<c_int> {
     ADDED.lock().all.iter().find(|a| a.number == code).map(|a| a.class)
 }
 
+/// Whether the number is an error class or code.
+pub fn exists(code: c_int) -> bool {
+    class_of_code(code).is_some()
+}
+
 fn no_such(what: &str, number: c_int) -> Failure {
     Failure::new(MPI_ERR_ARG, format!("{number} is no {what}"))
 }

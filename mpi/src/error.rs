@@ -1,16 +1,18 @@
 //! From a failure to the error handler that must hear of it.
 //!
 //! A function of the C interface finds out what is wrong as a [`Failure`] (class and sentence) and
-//! hands it to [`raise`] with the communicator it was called on. That communicator's handler decides;
-//! without one (a null or stale handle, a function without a communicator) it is MPI_COMM_SELF's, and
-//! before MPI_Init and after MPI_Finalize the initial one, which ends the program. **No lock and no
-//! guard is alive when a handler runs**: the handler is cloned out of the object first.
+//! hands it to [`raise`] with the object it was called on ([`On`]). That object's handler decides;
+//! without one (a null or stale handle, a function without an object) it is MPI_COMM_SELF's, and where
+//! there is none (before MPI_Init, after MPI_Finalize, with sessions only) the initial one (MPI 5.0 §9.3).
+//! Programs older than MPI 4.0 expect such errors at MPI_COMM_WORLD; where the program has given that one
+//! a handler and MPI_COMM_SELF none, it is asked.
+//! **No lock and no guard is alive when a handler runs**: the handler is cloned out of the object first.
 
-use crate::comm;
 use crate::constants::*;
-use crate::errhandler::Handler;
+use crate::errhandler::{self, Handler};
 use crate::process::{self, Process};
-use crate::types::Comm;
+use crate::types::{Comm, File, Session, Win};
+use crate::{comm, session, win};
 use core::ffi::c_int;
 use oxmpi_mca::Status;
 
@@ -76,7 +78,55 @@ pub fn check(s: Status) -> Res {
     if s.is_err() { Err(s.into()) } else { Ok(()) }
 }
 
+/// Whose error handler hears of a failure.
+#[derive(Clone)]
+pub enum On {
+    Nothing,
+    Comm(Comm),
+    Session(Session),
+    Win(Win),
+    File(File),
+    /// This handler, for an object that does not exist yet or any more.
+    Handler(Handler),
+}
+
+impl On {
+    /// The object's handler and the word its functions get the address of; `None`: there is no such
+    /// object.
+    fn find(&self) -> Option<(Handler, usize)> {
+        match self {
+            On::Nothing => None,
+            On::Comm(c) => Some((comm::get(*c)?.handler(), c.0)),
+            On::Session(s) => Some((session::get(*s)?.handler(), s.0)),
+            On::Win(w) => Some((win::get(*w)?.handler(), w.0)),
+            On::File(f) => Some((errhandler::of_file(*f)?, f.0)),
+            On::Handler(handler) => Some((handler.clone(), 0)),
+        }
+    }
+
+    /// For messages to people.
+    fn describe(&self) -> String {
+        match self {
+            On::Nothing | On::Handler(_) => "no object".into(),
+            On::Comm(c) => comm::get(*c).map_or_else(|| "no communicator".into(), |c| c.describe()),
+            On::Session(s) => format!("session {:#x}", s.0),
+            On::Win(w) => format!("window {:#x}", w.0),
+            On::File(f) if f.0 == MPI_FILE_NULL => "MPI_FILE_NULL".into(),
+            On::File(f) => format!("file {:#x}", f.0),
+        }
+    }
+}
+
 /// Runs the body of a function that needs a running MPI.
+#[inline]
+pub fn call_on(name: &'static str, on: On, body: impl FnOnce(&'static Process) -> Res) -> c_int {
+    match process::require().and_then(body) {
+        Ok(()) => MPI_SUCCESS,
+        Err(failure) => raise_on(name, on, failure),
+    }
+}
+
+/// As [`call_on`], for a function that is called on a communicator or on nothing.
 #[inline]
 pub fn call(name: &'static str, on: Option<Comm>, body: impl FnOnce(&'static Process) -> Res) -> c_int {
     match process::require().and_then(body) {
@@ -111,32 +161,55 @@ pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
 #[cold]
 #[inline(never)]
 pub fn raise(name: &str, on: Option<Comm>, failure: Failure) -> c_int {
-    let Some(process) = process::current() else { before_or_after(name, &failure) };
-    let comm = on.filter(|c| comm::get(*c).is_some()).unwrap_or(Comm(MPI_COMM_SELF));
-    let handler = comm::get(comm).map_or(Handler::Fatal, |object| object.handler());
+    raise_on(name, on.map_or(On::Nothing, On::Comm), failure)
+}
+
+/// As [`raise`], for any object.
+#[cold]
+#[inline(never)]
+pub fn raise_on(name: &str, on: On, failure: Failure) -> c_int {
+    let (on, (handler, word)) = match on.find() {
+        Some(found) => (on, found),
+        None => {
+            let own = without_object();
+            match own.find() {
+                Some(found) => (own, found),
+                None => (On::Nothing, (errhandler::initial(), 0)),
+            }
+        }
+    };
     match handler {
         Handler::Return => failure.code,
         Handler::User(user) => {
-            let (mut comm, mut code) = (comm, failure.code);
-            // SAFETY: the function the user gave for this purpose; its parameters live here.
-            unsafe { (user.function)(&mut comm, &mut code) };
+            let (mut object, mut code) = (Comm(word), failure.code);
+            // SAFETY: the function the user gave for this purpose; its parameters live here. Handles
+            // of all kinds are one word, and the function's kind was checked when it was set.
+            unsafe { (user.function)(&mut object, &mut code) };
             failure.code
         }
-        Handler::Fatal => die(process, name, comm, "MPI_ERRORS_ARE_FATAL", &failure),
-        Handler::Abort => die(process, name, comm, "MPI_ERRORS_ABORT", &failure),
+        Handler::Fatal => die(name, &on, "MPI_ERRORS_ARE_FATAL", &failure),
+        Handler::Abort => die(name, &on, "MPI_ERRORS_ABORT", &failure),
     }
 }
 
-fn die(process: &Process, name: &str, comm: Comm, handler: &str, failure: &Failure) -> ! {
-    let on = comm::get(comm).map_or_else(|| "no communicator".into(), |object| object.describe());
-    let class = crate::errcode::class_name(failure.code);
-    let text = format!("{name}: {class}: {} (on {on}, whose error handler is {handler})", failure.message);
-    process.instance.abort(failure.code.max(1), &text)
+/// The communicator that hears of errors that have no object of their own.
+fn without_object() -> On {
+    let given = |c| comm::get(Comm(c)).is_some_and(|object| object.handler_given());
+    match !given(MPI_COMM_SELF) && given(MPI_COMM_WORLD) {
+        true => On::Comm(Comm(MPI_COMM_WORLD)),
+        false => On::Comm(Comm(MPI_COMM_SELF)),
+    }
 }
 
-/// No communicator exists: the initial error handler, which is fatal.
-fn before_or_after(name: &str, failure: &Failure) -> ! {
+fn die(name: &str, on: &On, handler: &str, failure: &Failure) -> ! {
     let class = crate::errcode::class_name(failure.code);
-    eprintln!("oxmpi: {name}: {class}: {}. The program ends.", failure.message);
-    std::process::exit(failure.code.clamp(1, 255))
+    let on = on.describe();
+    let text = format!("{name}: {class}: {} (on {on}, whose error handler is {handler})", failure.message);
+    match process::current() {
+        Some(process) => process.instance.abort(failure.code.max(1), &text),
+        None => {
+            eprintln!("oxmpi: {name}: {class}: {}. The program ends.", failure.message);
+            std::process::exit(failure.code.clamp(1, 255))
+        }
+    }
 }

@@ -11,15 +11,12 @@ use oxmpi_runtime::group::GroupCompare;
 
 type Object = oxmpi_runtime::Group;
 
-static TABLE: Table<Object> = Table::new(Kind::Group);
+pub static TABLE: Table<Object> = Table::new(Kind::Group);
 
 /// The group of a handle.
 pub fn require(group: Group) -> Res<Object> {
     match group.0 {
-        MPI_GROUP_EMPTY => {
-            let world = process::require()?.instance.world();
-            Ok(Object::empty(world.group().me()))
-        }
+        MPI_GROUP_EMPTY => Ok(Object::empty(process::require()?.instance.me())),
         MPI_GROUP_NULL => Failure::err(MPI_ERR_GROUP, "group is MPI_GROUP_NULL"),
         other => match TABLE.get(other) {
             Some(object) => Ok(object.clone()),

@@ -36,6 +36,8 @@ pub enum Kind {
     Message = 5,
     Info = 6,
     Errhandler = 7,
+    Session = 8,
+    Win = 9,
 }
 
 const GENERATION_BITS: u32 = 8;

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 type Object = oxmpi_runtime::Info;
 
-static TABLE: Table<Mutex<Object>> = Table::new(Kind::Info);
+pub static TABLE: Table<Mutex<Object>> = Table::new(Kind::Info);
 /// MPI_INFO_ENV; empty until MPI_Init fills it.
 static ENV: Mutex<Option<Object>> = Mutex::new(None);
 

@@ -4,11 +4,12 @@
 //! the profiling name, checks its arguments, and calls the runtime; nothing below this crate ever calls
 //! an `MPI_` function. `INDEX.md` says which function is where and whether it is whole.
 //!
-//! Map, by chapter: `environment` · `error`, `errhandler`, `errcode` · `comm`, `comm_create`, `intercomm` · `group`
-//! · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
+//! Map, by chapter: `environment`, `session` · `error`, `errhandler`, `errcode` · `comm`, `comm_create`,
+//! `intercomm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
-//! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`, `collective`, `collective_v` · `abi_info`, `fortran`.
-//! Under them: `process` (MPI between Init and Finalize), `handle` (numbers to objects), `operands`
+//! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
+//! `collective`, `collective_v` · `win` · `abi_info`, `fortran`. Under them: `process` (who uses MPI, from when to
+//! when), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
 //! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `types`, `macros`; generated:
 //! `constants`, `unsupported`.
 
@@ -39,6 +40,7 @@ mod group;
 mod handle;
 mod info;
 mod intercomm;
+mod leftovers;
 mod memory;
 mod op;
 mod operands;
@@ -52,6 +54,7 @@ mod probe;
 mod process;
 mod request;
 mod sendrecv;
+mod session;
 mod status;
 mod type_array;
 mod type_contents;
@@ -59,3 +62,4 @@ mod type_create;
 mod type_match;
 mod types;
 mod unsupported;
+mod win;

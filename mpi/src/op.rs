@@ -23,7 +23,7 @@ pub struct OpObject {
 type Plain = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_int, *mut Datatype);
 type Large = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut Count, *mut Datatype);
 
-static TABLE: Table<OpObject> = Table::new(Kind::Op);
+pub static TABLE: Table<OpObject> = Table::new(Kind::Op);
 
 /// What a reduction needs to call the user's function; lives on the stack of the MPI call.
 pub struct Call {

@@ -32,6 +32,11 @@ pub fn uses(object: &CommObject) -> bool {
     TABLE.handles().iter().any(|h| TABLE.get(*h).is_some_and(|m| core::ptr::eq(m.comm, object)))
 }
 
+/// How many matched messages nobody has received.
+pub fn held() -> usize {
+    TABLE.handles().len()
+}
+
 fn arguments(process: &Process, source: c_int, tag: c_int, comm: Comm) -> Res<&'static CommObject> {
     let object = comm::require(comm)?;
     check_rank(Way::Recv, object, source)?;

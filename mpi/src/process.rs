@@ -1,11 +1,21 @@
-//! The state of MPI in this process: from MPI_Init to MPI_Finalize one [`Process`], reached through
-//! one pointer.
+//! The state of MPI in this process: one [`Process`], reached through one pointer, while anybody uses
+//! MPI.
 //!
-//! **States.** Before (pointer null, phase 0) → starting (phase 1) → running (pointer set, phase 2) →
-//! ending (phase 3, pointer still set, so that attribute callbacks may call MPI) → ended (pointer
-//! null, phase 4). Nothing goes back: the standard allows one world per process.
+//! **Users.** The world (MPI_Init to MPI_Finalize) and every session are users of one and the same
+//! runtime instance. The first user starts it, the last one to leave lets it rest (its transports
+//! stay, see `runtime::instance`), the next one wakes it, and the end of the process ends it. The
+//! pointer is null while there is no user.
 //!
-//! **Who may touch what.** `start` and `end` are called by one thread each; `current` by anyone. The
+//! **The world's phases.** Before → starting → running → ending (still there, so that attribute
+//! callbacks may call MPI) → ended. Nothing goes back, but an end that a callback refused: the standard
+//! allows one world per process.
+//!
+//! **Levels.** Sessions do not know of each other: two of them, or one and the world, may be used by
+//! two threads at once though each is below MPI_THREAD_MULTIPLE. So the instance has the highest level
+//! asked for, and MULTIPLE as soon as users could meet: unless all are FUNNELED at most and came from
+//! the same thread.
+//!
+//! **Who may touch what.** `enter` and `leave` hold the list of users; `current` is for anyone. The
 //! `Process` is leaked: a thread that calls MPI while another ends it breaks the standard's rules, but
 //! reads memory that is there.
 //!
@@ -20,6 +30,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use oxmpi_mca::ThreadCtx;
 use oxmpi_runtime::{Instance, Level};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
@@ -30,7 +41,8 @@ pub struct Process {
     main: *mut ThreadCtx,
     /// Largest tag.
     pub tag_ub: i32,
-    pub main_thread: ThreadId,
+    /// Whose context `main` is once the level is MULTIPLE: the thread that started the instance.
+    starter: ThreadId,
     /// `mpi_param_check`: arguments that need no look-up are checked.
     pub check: bool,
     /// Requests of our own.
@@ -77,16 +89,15 @@ pub fn give_up() {
     PHASE.store(BEFORE, Ordering::Release);
 }
 
-/// Makes the process current.
-pub fn start(process: Process) -> &'static Process {
-    let process = Box::leak(Box::new(process));
-    // SYNC POINT with `current`.
-    CURRENT.store(process, Ordering::Release);
-    process
+/// The world is there; the calling thread is its main thread.
+pub fn running() {
+    *MAIN_THREAD.lock() = Some(std::thread::current().id());
+    PHASE.store(RUNNING, Ordering::Release);
 }
 
-pub fn running() {
-    PHASE.store(RUNNING, Ordering::Release);
+/// Whether the calling thread is the one that called MPI_Init.
+pub fn is_main_thread() -> bool {
+    *MAIN_THREAD.lock() == Some(std::thread::current().id())
 }
 
 /// Takes the right to end: true once.
@@ -94,16 +105,121 @@ pub fn ending() -> bool {
     PHASE.compare_exchange(RUNNING, ENDING, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
 
+/// The end was refused: the world goes on.
+pub fn not_ending() {
+    PHASE.store(RUNNING, Ordering::Release);
+}
+
 pub fn ended() {
-    CURRENT.store(null_mut(), Ordering::Release);
     PHASE.store(ENDED, Ordering::Release);
+}
+
+/// The world as a user; sessions have numbers above.
+pub const WORLD: u64 = 0;
+
+struct User {
+    number: u64,
+    thread: ThreadId,
+    level: Level,
+}
+
+struct Users {
+    now: Vec<User>,
+    /// Made by the first user, for good.
+    process: Option<&'static Process>,
+    /// Process of the operating system that made it.
+    pid: u32,
+    /// The process is ending.
+    over: bool,
+}
+
+static USERS: Mutex<Users> = Mutex::new(Users { now: Vec::new(), process: None, pid: 0, over: false });
+static MAIN_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
+
+/// The level the instance needs for a further user.
+fn level_for(users: &[User], thread: ThreadId, level: Level) -> Level {
+    let apart = |u: &User| u.thread == thread && u.level <= Level::Funneled && level <= Level::Funneled;
+    match users.iter().all(apart) {
+        true => level,
+        false => Level::Multiple,
+    }
+}
+
+/// One more user. `make` starts the instance if nobody has yet.
+pub fn enter(number: u64, level: Level, make: impl FnOnce(Level) -> Res<Process>) -> Res<&'static Process> {
+    let mut users = USERS.lock();
+    if users.over {
+        return Failure::err(MPI_ERR_OTHER, "called while the process is ending");
+    }
+    let thread = std::thread::current().id();
+    let process = match users.process {
+        None => {
+            let made: &'static Process = Box::leak(Box::new(make(level)?));
+            users.process = Some(made);
+            users.pid = std::process::id();
+            // SAFETY: `at_exit` is a function of this library. It is called once, before the library
+            // goes; if there is no room for it the instance ends without a word, which is allowed.
+            unsafe { libc::atexit(at_exit) };
+            made
+        }
+        Some(_) if users.pid != std::process::id() => {
+            return Failure::err(MPI_ERR_OTHER, "called in a child of a process that had started MPI");
+        }
+        Some(process) => {
+            if users.now.is_empty() {
+                process.instance.wake()?;
+            }
+            process.instance.raise_level(level_for(&users.now, thread, level));
+            process
+        }
+    };
+    users.now.push(User { number, thread, level });
+    // SYNC POINT with `current`.
+    CURRENT.store(process as *const Process as *mut Process, Ordering::Release);
+    Ok(process)
+}
+
+/// Whether nobody else uses MPI.
+pub fn alone(number: u64) -> bool {
+    USERS.lock().now.iter().all(|u| u.number == number)
+}
+
+/// A user goes. `close` takes down what is this user's, with true if it was the last one; then the
+/// instance rests.
+pub fn leave(process: &Process, number: u64, close: impl FnOnce(bool)) -> Res {
+    // Before the list is held: progress may run functions of the user.
+    let sent = process.instance.flush(process.thread());
+    let mut users = USERS.lock();
+    users.now.retain(|u| u.number != number);
+    let last = users.now.is_empty();
+    close(last);
+    if last {
+        process.instance.rest();
+        CURRENT.store(null_mut(), Ordering::Release);
+    }
+    Ok(sent?)
+}
+
+/// The process ends. If MPI is still in use the program has broken the rules, and the launcher is not
+/// told otherwise.
+extern "C" fn at_exit() {
+    // Held: another thread is starting or ending MPI while this one ends the process.
+    let Some(mut users) = USERS.try_lock() else { return };
+    users.over = true;
+    if let Some(process) = users.process
+        && users.now.is_empty()
+        && users.pid == std::process::id()
+    {
+        // Nobody is left to be told.
+        let _ = process.instance.finalize();
+    }
 }
 
 /// The running MPI, or why there is none.
 pub fn require() -> Res<&'static Process> {
     current().ok_or_else(|| {
         let when = if phase() == ENDED { "after MPI_Finalize" } else { "before MPI_Init" };
-        Failure::new(MPI_ERR_OTHER, format!("called {when}"))
+        Failure::new(MPI_ERR_OTHER, format!("called {when}, and there is no session"))
     })
 }
 
@@ -111,7 +227,7 @@ impl Process {
     pub fn new(instance: Arc<Instance>, check: bool, done: crate::own::Pool) -> Process {
         Process {
             main: instance.main_thread(),
-            main_thread: std::thread::current().id(),
+            starter: std::thread::current().id(),
             tag_ub: instance.max_tag(),
             check,
             done,
@@ -132,7 +248,7 @@ impl Process {
         if !known.is_null() {
             return known;
         }
-        if std::thread::current().id() == self.main_thread {
+        if std::thread::current().id() == self.starter {
             CONTEXT.set(self.main);
             return self.main;
         }
@@ -145,12 +261,17 @@ impl Process {
 
     /// Level as MPI numbers it.
     pub fn level(&self) -> i32 {
-        match self.instance.level() {
-            Level::Single => MPI_THREAD_SINGLE,
-            Level::Funneled => MPI_THREAD_FUNNELED,
-            Level::Serialized => MPI_THREAD_SERIALIZED,
-            Level::Multiple => MPI_THREAD_MULTIPLE,
-        }
+        number_of(self.instance.level())
+    }
+}
+
+/// A level as MPI numbers it.
+pub fn number_of(level: Level) -> i32 {
+    match level {
+        Level::Single => MPI_THREAD_SINGLE,
+        Level::Funneled => MPI_THREAD_FUNNELED,
+        Level::Serialized => MPI_THREAD_SERIALIZED,
+        Level::Multiple => MPI_THREAD_MULTIPLE,
     }
 }
 

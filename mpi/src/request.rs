@@ -315,6 +315,13 @@ pub fn uses(process: &Process, object: &CommObject, pending: bool) -> bool {
     false
 }
 
+/// How many requests the user has and has not freed or completed.
+pub fn held(process: &Process) -> usize {
+    let requests = process.instance.requests();
+    let all = (0..handle::MAX_REQUESTS).map_while(|slot| requests.get(slot));
+    all.filter(|r| flags(*r) & SHARED == 0 && comm_word(*r).load(Ordering::Relaxed) & LIVE != 0).count()
+}
+
 /// A request that is complete already.
 pub fn done(process: &Process) -> Request {
     handle_of(process.done.shared())

@@ -3,25 +3,9 @@
 use crate::types::*;
 use core::ffi::c_int;
 
-// Error handlers, classes and codes (§9.3 to §9.5)
-unsupported! {
-    MPI_Session_call_errhandler(session: Session, errorcode: c_int) [none];
-    MPI_Session_get_errhandler(session: Session, errhandler: usize) [none];
-    MPI_Session_set_errhandler(session: Session, errhandler: usize) [none];
-    MPI_Win_call_errhandler(win: Win, errorcode: c_int) [none];
-    MPI_Win_get_errhandler(win: Win, errhandler: usize) [none];
-    MPI_Win_set_errhandler(win: Win, errhandler: usize) [none];
-}
-
 // Who talks to whom (§7.4, §7.6, §7.8)
 unsupported! {
-    MPI_Comm_create_from_group(group: usize, stringtag: usize, info: usize, errhandler: usize, newcomm: usize) [none];
     MPI_Intercomm_create_from_groups(local_group: usize, local_leader: c_int, remote_group: usize, remote_leader: c_int, stringtag: usize, info: usize, errhandler: usize, newintercomm: usize) [none];
-}
-
-// Ordered sets of processes (§7.3)
-unsupported! {
-    MPI_Group_from_session_pset(session: Session, pset_name: usize, newgroup: usize) [none];
 }
 
 // Buffered sends and their buffers (§3.6)
@@ -186,8 +170,6 @@ unsupported! {
     MPI_Win_create(base: usize, size: Count, disp_unit: c_int, info: usize, comm: Comm, win: usize) [comm comm];
     MPI_Win_create_c(base: usize, size: Count, disp_unit: Count, info: usize, comm: Comm, win: usize) [comm comm];
     MPI_Win_create_dynamic(info: usize, comm: Comm, win: usize) [comm comm];
-    MPI_Win_create_keyval(win_copy_attr_fn: usize, win_delete_attr_fn: usize, win_keyval: usize, extra_state: usize) [none];
-    MPI_Win_delete_attr(win: Win, win_keyval: c_int) [none];
     MPI_Win_detach(win: Win, base: usize) [none];
     MPI_Win_fence(assert: c_int, win: Win) [none];
     MPI_Win_flush(rank: c_int, win: Win) [none];
@@ -195,17 +177,10 @@ unsupported! {
     MPI_Win_flush_local(rank: c_int, win: Win) [none];
     MPI_Win_flush_local_all(win: Win) [none];
     MPI_Win_free(win: usize) [none];
-    MPI_Win_free_keyval(win_keyval: usize) [none];
-    MPI_Win_get_attr(win: Win, win_keyval: c_int, attribute_val: usize, flag: usize) [none];
     MPI_Win_get_group(win: Win, group: usize) [none];
-    MPI_Win_get_info(win: Win, info_used: usize) [none];
-    MPI_Win_get_name(win: Win, win_name: usize, resultlen: usize) [none];
     MPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: Win) [none];
     MPI_Win_lock_all(assert: c_int, win: Win) [none];
     MPI_Win_post(group: usize, assert: c_int, win: Win) [none];
-    MPI_Win_set_attr(win: Win, win_keyval: c_int, attribute_val: usize) [none];
-    MPI_Win_set_info(win: Win, info: usize) [none];
-    MPI_Win_set_name(win: Win, win_name: usize) [none];
     MPI_Win_shared_query(win: Win, rank: c_int, size: usize, disp_unit: usize, baseptr: usize) [none];
     MPI_Win_shared_query_c(win: Win, rank: c_int, size: usize, disp_unit: usize, baseptr: usize) [none];
     MPI_Win_start(group: usize, assert: c_int, win: Win) [none];
@@ -230,25 +205,13 @@ unsupported! {
     MPI_Unpublish_name(service_name: usize, info: usize, port_name: usize) [none];
 }
 
-// Starting without a world (§11.3)
-unsupported! {
-    MPI_Session_init(info: usize, errhandler: usize, session: usize) [none];
-    MPI_Session_finalize(session: usize) [none];
-    MPI_Session_get_info(session: Session, info_used: usize) [none];
-    MPI_Session_get_nth_pset(session: Session, info: usize, n: c_int, pset_len: usize, pset_name: usize) [none];
-    MPI_Session_get_num_psets(session: Session, info: usize, npset_names: usize) [none];
-    MPI_Session_get_pset_info(session: Session, pset_name: usize, info: usize) [none];
-}
-
 // Files (§14)
 unsupported! {
-    MPI_File_call_errhandler(fh: File, errorcode: c_int) [none];
     MPI_File_close(fh: usize) [none];
     MPI_File_delete(filename: usize, info: usize) [none];
     MPI_File_get_amode(fh: File, amode: usize) [none];
     MPI_File_get_atomicity(fh: File, flag: usize) [none];
     MPI_File_get_byte_offset(fh: File, offset: Count, disp: usize) [none];
-    MPI_File_get_errhandler(file: File, errhandler: usize) [none];
     MPI_File_get_group(fh: File, group: usize) [none];
     MPI_File_get_info(fh: File, info_used: usize) [none];
     MPI_File_get_position(fh: File, offset: usize) [none];
@@ -303,7 +266,6 @@ unsupported! {
     MPI_File_seek(fh: File, offset: Count, whence: c_int) [none];
     MPI_File_seek_shared(fh: File, offset: Count, whence: c_int) [none];
     MPI_File_set_atomicity(fh: File, flag: c_int) [none];
-    MPI_File_set_errhandler(file: File, errhandler: usize) [none];
     MPI_File_set_info(fh: File, info: usize) [none];
     MPI_File_set_size(fh: File, size: Count) [none];
     MPI_File_set_view(fh: File, disp: Count, etype: usize, filetype: usize, datarep: usize, info: usize) [none];

@@ -113,9 +113,8 @@ impl Communicator {
             }
         };
         let Some(mine) = color else { return Ok(None) };
-        let me = self.group().me();
-        let group = Group::new(chosen(self.group(), choices.into_iter(), mine), me);
-        let remote = theirs.map(|(r, theirs)| Group::new(chosen(&r.group, theirs.into_iter(), mine), me));
+        let group = self.group().made(chosen(self.group(), choices.into_iter(), mine));
+        let remote = theirs.map(|(r, theirs)| r.group.made(chosen(&r.group, theirs.into_iter(), mine)));
         if remote.as_ref().is_some_and(|r| r.size() == 0) {
             return Ok(None);
         }
@@ -142,7 +141,7 @@ impl Communicator {
                 continue;
             }
             let Some(mine) = color else { return Ok(None) };
-            let group = Group::new(chosen(self.group(), choices.into_iter(), mine), self.group().me());
+            let group = self.group().made(chosen(self.group(), choices.into_iter(), mine));
             let gid = gid::child(self.gid(), nth, Origin::Split, mine.into());
             return self.child(gid, group, None, Info::new()).map(|made| Some((place, made)));
         }

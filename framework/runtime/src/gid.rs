@@ -29,6 +29,7 @@ pub enum Origin {
     Merge = 9,
     /// For the messages of constructors that only some ranks call.
     Wire = 10,
+    FromGroup = 16,
 }
 
 /// Mixes words into an id: two lanes, each a multiply-xor-shift chain with its own odd constants.
@@ -93,6 +94,19 @@ pub fn decode(bytes: [u8; 16]) -> Gid {
     [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
 }
 
+/// The id of the `nth` communicator that these members make from their group under this tag. All
+/// members call in the same order, so all count the same.
+pub fn from_group(job_id: u64, members: &[(u32, u16)], tag: &str, nth: u64) -> Gid {
+    let mut words = vec![job_id, Origin::FromGroup as u64, nth, tag.len() as u64];
+    words.extend(tag.as_bytes().chunks(8).map(|piece| {
+        let mut word = [0; 8];
+        word[..piece.len()].copy_from_slice(piece);
+        u64::from_le_bytes(word)
+    }));
+    words.extend(members.iter().map(|&(proc, endpoint)| u64::from(proc) << 16 | u64::from(endpoint)));
+    mix(&words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +129,18 @@ mod tests {
         assert!(pair(a, b) == pair(b, a) && seen.insert(pair(a, b)) && decode(encode(a)) == a);
         let c = child(w, 0, Origin::Dup, 0);
         assert!(seen.insert(child(c, 0, Origin::Dup, 0)), "a child's child is not its parent's sibling");
+    }
+
+    #[test]
+    fn groups_tags_and_turns_differ() {
+        let mut seen = HashSet::new();
+        for members in [&[(0, 0)][..], &[(1, 0)], &[(0, 0), (1, 0)], &[(1, 0), (0, 0)], &[(0, 1)]] {
+            for tag in ["", "a", "a\0", "12345678", "123456789"] {
+                for nth in 0..3 {
+                    assert!(seen.insert(from_group(7, members, tag, nth)), "{members:?} {tag:?} {nth}");
+                }
+            }
+        }
     }
 
     #[test]

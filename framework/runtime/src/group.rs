@@ -28,6 +28,7 @@ struct Inner {
     members: Box<[ProcId]>,
     me: ProcId,
     rank: Option<u32>,
+    session: u64,
 }
 
 /// An ordered set of ranks, as one rank sees it. Cloning shares it.
@@ -37,8 +38,14 @@ pub struct Group(Arc<Inner>);
 impl Group {
     /// `members` in rank order, each once; `me` is the calling rank, member or not.
     pub fn new(members: Vec<ProcId>, me: ProcId) -> Group {
+        Group::of_session(members, me, 0)
+    }
+
+    /// As [`Group::new`], for the session with this number; 0 is the world. Groups made of it, and
+    /// communicators made of those, belong to the session too.
+    pub fn of_session(members: Vec<ProcId>, me: ProcId, session: u64) -> Group {
         let rank = members.iter().position(|&m| m == me).map(|r| r as u32);
-        Group(Arc::new(Inner { members: members.into(), me, rank }))
+        Group(Arc::new(Inner { members: members.into(), me, rank, session }))
     }
 
     pub fn empty(me: ProcId) -> Group {
@@ -63,8 +70,14 @@ impl Group {
         &self.0.members
     }
 
-    fn made(&self, members: Vec<ProcId>) -> Group {
-        Group::new(members, self.0.me)
+    /// The session it comes from; 0: the world.
+    pub fn session(&self) -> u64 {
+        self.0.session
+    }
+
+    /// Other members, the same session.
+    pub fn made(&self, members: Vec<ProcId>) -> Group {
+        Group::of_session(members, self.0.me, self.0.session)
     }
 
     /// The members with these ranks, in this order; each rank once.

@@ -15,6 +15,11 @@
 //! finalized, the keeper told. Components are never unloaded. A start that fails half-way closes what
 //! was open. An instance that nobody finalizes stays (world and instance hold each other).
 //!
+//! **Rest.** What peers know of a rank (its rings, its numbers of communicators) cannot be taken back
+//! and made again while they run. So a process that may use MPI again does not end its instance: it
+//! lets it `rest` (queued messages are sent, communicators closed, the keeper told, as at the end) and
+//! lets it `wake` later, with the same transports. The end comes with the process.
+//!
 //! **fork.** The child of a rank owns nothing: `finalize` and drop do nothing in another process than the
 //! one that started the instance.
 //!
@@ -47,6 +52,7 @@ use oxmpi_mca::host::{Cri, ProgressFn};
 use oxmpi_mca::{Descriptor, JobInfo, SliceRef, Status, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
 use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -76,14 +82,14 @@ pub struct Instance {
     /// 1 at level MULTIPLE; components read it through the host table.
     threaded: AtomicU32,
     level: AtomicU32,
-    main: *mut ThreadCtx,
+    pub(crate) main: *mut ThreadCtx,
     pub(crate) engine: Engine,
     pub(crate) rise: Rise,
     pub(crate) patience: Patience,
     pub(crate) waiters: Waiters,
     /// 1 while this kernel is thought to wait for two words at once.
     pub(crate) two_words: AtomicU32,
-    parts: OnceLock<Parts>,
+    pub(crate) parts: OnceLock<Parts>,
     requests: Table,
     pub(crate) makers: Makers,
     threads: Threads,
@@ -91,24 +97,27 @@ pub struct Instance {
     cris: Box<[Cri]>,
     am: AmTable,
     byte: Box<ByteType>,
-    client: wireup::Client,
+    pub(crate) client: wireup::Client,
     resolver: RwLock<Resolver>,
-    params: HostParams,
+    pub(crate) params: HostParams,
     logger: Logger,
     counting: bool,
     raising: Mutex<()>,
     /// Something was published, so addresses are exchanged.
     published: AtomicBool,
     fresh: AtomicU64,
+    /// How many communicators were made from a group under a tag; the keys are ids.
+    pub(crate) from_groups: Mutex<HashMap<Gid, u64>>,
     pid: u32,
-    finalized: AtomicBool,
-    predefined: Mutex<Option<Predefined>>,
-    live: Mutex<Vec<Weak<Communicator>>>,
+    pub(crate) resting: AtomicBool,
+    pub(crate) finalized: AtomicBool,
+    pub(crate) predefined: Mutex<Option<Predefined>>,
+    pub(crate) live: Mutex<Vec<Weak<Communicator>>>,
 }
 
-struct Predefined {
-    world: Arc<Communicator>,
-    self_comm: Arc<Communicator>,
+pub(crate) struct Predefined {
+    pub world: Arc<Communicator>,
+    pub self_comm: Arc<Communicator>,
 }
 
 // SAFETY: `main` is a context that only the thread it belongs to writes; all else is Sync by itself.
@@ -252,7 +261,9 @@ impl Instance {
             raising: Mutex::new(()),
             published: AtomicBool::new(false),
             fresh: AtomicU64::new(0),
+            from_groups: Mutex::default(),
             pid: std::process::id(),
+            resting: AtomicBool::new(false),
             finalized: AtomicBool::new(false),
             predefined: Mutex::new(None),
             live: Mutex::default(),
@@ -513,55 +524,6 @@ impl Instance {
         // No destructors, no atexit handlers: other threads are still running.
         // SAFETY: ends the process.
         unsafe { libc::_exit(code) }
-    }
-
-    /// Sends what is queued, closes everything. Once; later calls do nothing. All requests have
-    /// been waited for and no other thread is in the library.
-    pub fn finalize(&self) -> Result<(), Error> {
-        if self.in_child() || self.finalized.swap(true, Ordering::AcqRel) {
-            return Ok(());
-        }
-        let flushed = self.flush();
-        if self.params.spc_dump {
-            eprint!("{}", spc::dump(self.job.rank, &self.counters()));
-        }
-        self.close();
-        self.client.finalized();
-        if flushed.is_err() {
-            return Err(Error::status(flushed, "messages could not be sent before the end"));
-        }
-        Ok(())
-    }
-
-    fn flush(&self) -> Status {
-        let Some(pml) = self.pml() else { return Status::OK };
-        let mut answer = Status::PENDING;
-        self.wait_until(self.main, || {
-            answer = (pml.table.flush)(pml.state);
-            answer != Status::PENDING
-        });
-        answer
-    }
-
-    fn close(&self) {
-        let predefined = self.predefined.lock().take();
-        let live = std::mem::take(&mut *self.live.lock());
-        for communicator in live.iter().filter_map(Weak::upgrade) {
-            communicator.close();
-        }
-        drop(predefined);
-        self.engine.clear();
-        if let Some(parts) = self.parts.get() {
-            parts.close(&self.logger);
-        }
-    }
-}
-
-impl Drop for Instance {
-    fn drop(&mut self) {
-        if !self.in_child() && !self.finalized.swap(true, Ordering::AcqRel) {
-            self.close();
-        }
     }
 }
 

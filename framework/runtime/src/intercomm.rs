@@ -100,7 +100,7 @@ impl Communicator {
 
     /// Makes the inter-communicator of this group and another, of which everything is known.
     fn join(&self, gid: Gid, members: Vec<ProcId>, info: Info) -> Result<Arc<Communicator>, Error> {
-        let remote = Group::new(members, self.group().me());
+        let remote = self.group().made(members);
         self.check_disjoint(&remote)?;
         self.child(gid, self.group().clone(), Some(remote), info)
     }
@@ -154,7 +154,7 @@ impl Communicator {
         let (low, high) = if we_follow { (remote, self.group()) } else { (self.group(), remote) };
         let members = low.members().iter().chain(high.members()).copied().collect();
         let gid = gid::child(self.gid(), nth, Origin::Merge, 0);
-        self.child(gid, Group::new(members, self.group().me()), None, Info::new())
+        self.child(gid, self.group().made(members), None, Info::new())
     }
 
     /// `create` on an inter-communicator: each side gives its subgroup. `None` where one is empty, or the caller is
@@ -166,7 +166,7 @@ impl Communicator {
         nth: u64,
     ) -> Result<Option<Arc<Communicator>>, Error> {
         let (_, theirs) = self.swap(thread, &encode(group.members()))?;
-        let remote = Group::new(decode(&theirs), group.me());
+        let remote = group.made(decode(&theirs));
         let known = self.remote_group().is_some_and(|all| remote.difference(all).size() == 0);
         if !known {
             return Err(Error::new(

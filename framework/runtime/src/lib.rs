@@ -1,13 +1,14 @@
 //! The host side of oxmpi. Everything an MPI process has is reached from one value, [`Instance`];
 //! there is no process-wide state here, so several instances (several ranks) may live in one process.
 //!
-//! Map: `instance` (start, the parts, finalize) · `loader` (find and open files) · `accept` (the
+//! Map: `instance` (start, the parts), `ending` (finalize, rest) · `loader` (find and open files) · `accept` (the
 //! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
 //! `host` (the table given to components) · `params` (resolution for one instance) · `registry` (what could
 //! be used and set, without starting anything) · `open_mpi` (names that Open MPI has) · `progress` (engine,
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
-//! `construct` (communicators from communicators), `gid` · `coll` (stacking of collective modules,
+//! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
+//! alone), `gid` · `coll` (stacking of collective modules,
 //! their services) · `info` · `help`, `log` · `spc` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
@@ -29,6 +30,8 @@ mod collectives;
 pub mod communicator;
 #[cfg(not(loom))]
 mod construct;
+#[cfg(not(loom))]
+mod ending;
 #[cfg(not(loom))]
 pub mod error;
 #[cfg(not(loom))]
@@ -64,6 +67,8 @@ mod plan;
 #[cfg(not(loom))]
 pub mod progress;
 #[cfg(not(loom))]
+mod pset;
+#[cfg(not(loom))]
 pub mod registry;
 #[cfg(not(loom))]
 pub mod request;
@@ -83,5 +88,6 @@ pub use {
     group::{Group, ProcId},
     info::Info,
     instance::{Config, Instance},
+    params::outside as param_outside,
     thread::Level,
 };

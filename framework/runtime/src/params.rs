@@ -12,6 +12,9 @@ const SPINS: &str = "10000";
 /// Turns with a yield before it sleeps.
 const YIELDS: &str = "500";
 
+/// Words of the standard's launch key of this name (MPI 5.0 §9.3).
+const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"];
+
 /// Values the host itself uses.
 #[derive(Clone, Debug)]
 pub(crate) struct HostParams {
@@ -68,6 +71,8 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread gives its core away at once instead of polling for a while; always so where more processes run on a node than it has cores").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Turns of progress without an event after which a waiting thread yields its core between turns").level(6).range(1, 1_000_000_000),
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Turns of progress with a yield after which a waiting thread sleeps until a message comes").level(6).range(0, 1_000_000_000),
+        d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, and that hears of errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
+        d("mpi", "", "show_handle_leaks", Kind::Bool, "false", "Every rank prints the MPI objects that the program has not freed when MPI is finalized").level(5),
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
         d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all").level(4),
         d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize").level(4),
@@ -88,6 +93,14 @@ fn flag(resolver: &Resolver, name: &str) -> bool {
 }
 fn text<'a>(resolver: &'a Resolver, name: &str) -> &'a str {
     resolver.get(name).and_then(|r| r.value.as_str()).unwrap_or("")
+}
+
+/// A parameter of the host's as it stands outside any instance: for the little that MPI must know
+/// before it is started and after it has ended. `None`: no such parameter, or a value that is none.
+pub fn outside(name: &str) -> Option<Value> {
+    let mut resolver = Resolver::from_environment();
+    let declaration = declarations().into_iter().find(|d| d.full_name == name)?;
+    resolver.declare(declaration).ok().map(|resolved| resolved.value.clone())
 }
 
 /// Declares and reads them.

@@ -480,3 +480,35 @@ fn an_instance_goes() {
     drop(dup);
     assert!(weak.upgrade().is_none());
 }
+
+#[test]
+fn ranks_rest_and_wake() {
+    job(
+        3,
+        || config(Form::Loaded, Level::Single, &[]),
+        |instance| {
+            let byte = Basic::new(Base::BYTE, 1);
+            let t = instance.main_thread();
+            let mut ids = std::collections::HashSet::new();
+            for turn in 0..5u64 {
+                let world = instance.pset("mpi://world", turn + 1).expect("the standard's");
+                let make = |tag| instance.communicator_from_group(&world, tag, Default::default());
+                let (all, other) = (make("turn").expect("a communicator"), make("other").expect("another"));
+                assert!(ids.insert(all.gid()) && ids.insert(other.gid()), "ids are used once");
+                let half = all.split(t, Some(all.rank() % 2), 0).expect("a split").expect("a colour");
+                assert_eq!(half.group().session(), turn + 1, "children stay in the session");
+                // Nobody waits for anybody: the first ranks are at rest before the last have begun.
+                ring(&all, 9, byte.desc(), turn as i32, mode::STANDARD);
+                ring(&half, 9, byte.desc(), 7, mode::STANDARD);
+                if turn == 2 {
+                    instance.end_world();
+                }
+                instance.flush(t).expect("all is sent");
+                drop((all, half, other));
+                instance.rest();
+                instance.wake().expect("again");
+            }
+            assert!(instance.pset("mpi://nowhere", 1).is_none());
+        },
+    );
+}

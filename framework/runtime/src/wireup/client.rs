@@ -204,6 +204,14 @@ impl Client {
             let _ = daemon.tell(&ToDaemon::Finalized);
         }
     }
+
+    /// MPI is in use again: the process must not end before the next `finalized`.
+    pub fn resumed(&self) -> Result<(), Error> {
+        match &self.link {
+            Link::Local(_) => Ok(()),
+            Link::Daemon(daemon) => daemon.tell(&ToDaemon::Resumed),
+        }
+    }
 }
 
 /// Cuts a commit into frames the daemon takes.

@@ -22,6 +22,7 @@ const GET: u8 = 0x04;
 const HELP: u8 = 0x05;
 const ABORT: u8 = 0x06;
 const FINALIZED: u8 = 0x07;
+const RESUMED: u8 = 0x08;
 const FACTS: u8 = 0x41;
 const REFUSED: u8 = 0x42;
 const FENCE_DONE: u8 = 0x43;
@@ -45,6 +46,8 @@ pub enum ToDaemon {
     Abort { code: i32, message: String },
     /// MPI is finalized: this process may go without a word.
     Finalized,
+    /// MPI is in use again: as after hello.
+    Resumed,
 }
 
 /// From the node daemon.
@@ -75,6 +78,7 @@ impl ToDaemon {
             }
             ToDaemon::Abort { code, message } => Builder::new(ABORT).i32(*code).text(message),
             ToDaemon::Finalized => Builder::new(FINALIZED),
+            ToDaemon::Resumed => Builder::new(RESUMED),
         }
         .finish()
     }
@@ -103,6 +107,7 @@ impl ToDaemon {
                 message: bounded_text(&mut f, "message", TEXT_LIMIT)?,
             },
             FINALIZED => ToDaemon::Finalized,
+            RESUMED => ToDaemon::Resumed,
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
@@ -250,6 +255,7 @@ mod tests {
                 ToDaemon::Help { component: "c".into(), topic: "t".into(), text: text.clone() },
                 ToDaemon::Abort { code, message: text },
                 ToDaemon::Finalized,
+                ToDaemon::Resumed,
             ];
             let mut inbox = Inbox::new(RANK_LIMIT);
             for request in &requests {

@@ -32,7 +32,7 @@ use std::os::unix::net::UnixListener;
 /// What the daemon has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The rank's process `pid` is in MPI_Init.
+    /// The rank's process `pid` starts MPI, for the first time or again.
     Joined {
         rank: u32,
         pid: u32,
@@ -68,7 +68,7 @@ pub enum Event {
 pub enum Membership {
     /// Nobody has said hello: not yet, or not an MPI program.
     Absent,
-    /// Between MPI_Init and MPI_Finalize.
+    /// MPI is in use: from the first MPI_Init or MPI_Session_init to the last finalize, or again.
     Joined {
         pid: u32,
     },
@@ -277,6 +277,12 @@ impl Server {
                     *member = Membership::Finalized { pid: connection.pid };
                 }
                 self.events.push(Event::Finalized { rank });
+            }
+            ToDaemon::Resumed => {
+                if let Some(member) = self.member_mut(rank) {
+                    *member = Membership::Joined { pid: connection.pid };
+                }
+                self.events.push(Event::Joined { rank, pid: connection.pid });
             }
         }
         match connection.unsent() <= 2 * DAEMON_LIMIT {

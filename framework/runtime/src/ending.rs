@@ -1,0 +1,117 @@
+//! The end of an instance, its rest, and its waking (the essay is in `instance`).
+
+use crate::communicator::Communicator;
+use crate::error::{Error, ErrorKind};
+use crate::instance::Instance;
+use crate::spc;
+use oxmpi_mca::{Status, ThreadCtx};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+impl Instance {
+    /// Sends what is queued, closes everything. Once; later calls do nothing. All requests have
+    /// been waited for and no other thread is in the library.
+    pub fn finalize(&self) -> Result<(), Error> {
+        if self.in_child() || self.finalized.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        if self.resting.load(Ordering::Acquire) {
+            self.close();
+            return Ok(());
+        }
+        let flushed = self.flush(self.main);
+        self.dump_counters();
+        self.close();
+        self.client.finalized();
+        flushed
+    }
+
+    /// Closes all communicators but world and self, and tells the keeper that the process may end.
+    /// All requests have been waited for, queued messages sent ([`Instance::flush`]), and no other
+    /// thread is in the library.
+    pub fn rest(&self) {
+        if self.in_child() || self.finalized.load(Ordering::Acquire) {
+            return;
+        }
+        self.resting.store(true, Ordering::Release);
+        self.dump_counters();
+        let live = std::mem::take(&mut *self.live.lock());
+        let predefined = self.predefined.lock();
+        let kept = |c: &Arc<Communicator>| {
+            predefined.as_ref().is_some_and(|p| Arc::ptr_eq(c, &p.world) || Arc::ptr_eq(c, &p.self_comm))
+        };
+        for communicator in live.iter().filter_map(Weak::upgrade) {
+            match kept(&communicator) {
+                true => self.live.lock().push(Arc::downgrade(&communicator)),
+                false => communicator.close(),
+            }
+        }
+        self.client.finalized();
+    }
+
+    /// After `rest`: MPI is in use again.
+    pub fn wake(&self) -> Result<(), Error> {
+        if self.in_child() || self.finalized.load(Ordering::Acquire) {
+            return Err(Error::new(ErrorKind::Other, "this process has no part in the job any more"));
+        }
+        self.client.resumed()?;
+        self.resting.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// Closes the world and self communicators; they are not made again.
+    pub fn end_world(&self) {
+        if self.in_child() {
+            return;
+        }
+        let predefined = self.predefined.lock().take();
+        if let Some(p) = predefined {
+            p.world.close();
+            p.self_comm.close();
+        }
+    }
+
+    fn dump_counters(&self) {
+        if self.params.spc_dump {
+            eprint!("{}", spc::dump(self.job().rank, &self.counters()));
+        }
+    }
+
+    /// Waits until what this rank has sent is with the transports.
+    pub fn flush(&self, thread: *mut ThreadCtx) -> Result<(), Error> {
+        if self.in_child() {
+            return Ok(());
+        }
+        let Some(pml) = self.pml() else { return Ok(()) };
+        let mut answer = Status::PENDING;
+        self.wait_until(thread, || {
+            answer = (pml.table.flush)(pml.state);
+            answer != Status::PENDING
+        });
+        match answer.is_err() {
+            true => Err(Error::status(answer, "messages could not be sent before the end")),
+            false => Ok(()),
+        }
+    }
+
+    fn close(&self) {
+        let predefined = self.predefined.lock().take();
+        let live = std::mem::take(&mut *self.live.lock());
+        for communicator in live.iter().filter_map(Weak::upgrade) {
+            communicator.close();
+        }
+        drop(predefined);
+        self.engine.clear();
+        if let Some(parts) = self.parts.get() {
+            parts.close(self.logger());
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if !self.in_child() && !self.finalized.swap(true, Ordering::AcqRel) {
+            self.close();
+        }
+    }
+}

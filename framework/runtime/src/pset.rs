@@ -1,0 +1,62 @@
+//! Process sets by name, and communicators from a group alone (MPI 5.0 §11.3, §7.4.2).
+//!
+//! **No message is sent.** All members of a group call in the same order for one tag (calls at the
+//! same time must differ in the tag), so the job, the members, the tag and how many communicators
+//! were made of those give all of them the same id ([`crate::gid::from_group`]). As with all others, the PML
+//! keeps messages for a communicator that a rank has not made yet.
+
+use crate::communicator::Communicator;
+use crate::error::{Error, ErrorKind};
+use crate::gid;
+use crate::group::{Group, ProcId};
+use crate::info::Info;
+use crate::instance::Instance;
+use crate::plan::Plan;
+use std::sync::Arc;
+
+/// Names of the process sets every process has: the standard's two, and the processes of its node.
+pub const NAMES: [&str; 3] = ["mpi://WORLD", "mpi://SELF", "mpix://SHARED"];
+
+impl Instance {
+    /// Process sets this rank knows, in their order.
+    pub fn psets(&self) -> &'static [&'static str] {
+        &NAMES
+    }
+
+    /// The group of a process set, for a session; `None`: there is no such set. Case does not count,
+    /// as in all URIs' schemes and authorities.
+    pub fn pset(&self, name: &str, session: u64) -> Option<Group> {
+        let id = |proc| ProcId { proc, endpoint: 0 };
+        let members = match NAMES.iter().position(|n| n.eq_ignore_ascii_case(name))? {
+            0 => (0..self.job().job_size).map(id).collect(),
+            1 => vec![self.me()],
+            _ => self.facts().local_ranks.iter().map(|&r| id(r)).collect(),
+        };
+        Some(Group::of_session(members, self.me(), session))
+    }
+
+    /// A communicator of a group whose members all call this, and nobody else. `tag` tells calls
+    /// apart that run at the same time.
+    pub fn communicator_from_group(
+        self: &Arc<Instance>,
+        group: &Group,
+        tag: &str,
+        info: Info,
+    ) -> Result<Arc<Communicator>, Error> {
+        if group.rank().is_none() {
+            return Err(Error::new(ErrorKind::Group, "the calling process is not in the group"));
+        }
+        let members: Vec<(u32, u16)> = group.members().iter().map(|m| (m.proc, m.endpoint)).collect();
+        let job_id = self.job().job_id;
+        let key = gid::from_group(job_id, &members, tag, 0);
+        let nth = {
+            let mut counts = self.from_groups.lock();
+            let count = counts.entry(key).or_insert(0);
+            *count += 1;
+            *count
+        };
+        let gid = gid::from_group(job_id, &members, tag, nth);
+        let plan = Plan { info, ..Plan::new(gid, group.clone()) };
+        Communicator::make(self, plan)
+    }
+}

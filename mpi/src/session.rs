@@ -1,0 +1,274 @@
+//! Sessions: MPI without a world (MPI 5.0 §11.3), and communicators from groups (§7.4.2).
+//!
+//! A session is one user of the process's runtime instance (`process`), with a number that its groups
+//! carry on to the communicators made of them. Session_finalize takes down what the program has left of
+//! those. A session's level of thread support is at least what was asked for; the instance's may be
+//! higher, because others asked for more.
+
+use crate::buffered::{self, Slot};
+use crate::constants::*;
+use crate::environment::{level_name, make};
+use crate::errhandler::{self, For, Handler};
+use crate::error::{Failure, On, Res, call_on, raise_on};
+use crate::handle::{Kind, Table};
+use crate::memory::{read, text, write, write_text};
+use crate::types::{Comm, Errhandler, Group, Info, Session};
+use crate::{comm, group, info, leftovers, process};
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicU64, Ordering};
+use oxmpi_runtime::Level;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+pub struct SessionObject {
+    /// What its groups carry.
+    pub number: u64,
+    /// Hints as they are used.
+    info: oxmpi_runtime::Info,
+    handler: Mutex<Handler>,
+    /// For buffered sends on its communicators.
+    pub buffer: Arc<Slot>,
+}
+
+impl SessionObject {
+    /// A copy, so that no guard is alive when it is called.
+    pub fn handler(&self) -> Handler {
+        self.handler.lock().clone()
+    }
+
+    pub fn set_handler(&self, handler: Handler) {
+        let old = core::mem::replace(&mut *self.handler.lock(), handler);
+        drop(old);
+    }
+}
+
+pub static TABLE: Table<SessionObject> = Table::new(Kind::Session);
+static NEXT: AtomicU64 = AtomicU64::new(process::WORLD + 1);
+
+/// The object of a handle.
+pub fn get(session: Session) -> Option<&'static SessionObject> {
+    TABLE.get(session.0)
+}
+
+/// The object of a handle, or what to tell the user.
+pub fn require(session: Session) -> Res<&'static SessionObject> {
+    get(session).ok_or_else(|| match session.0 {
+        MPI_SESSION_NULL => Failure::new(MPI_ERR_SESSION, "session is MPI_SESSION_NULL"),
+        other => Failure::new(MPI_ERR_SESSION, format!("session {other:#x} is no session, or was finalized")),
+    })
+}
+
+/// The buffer of the session with this number.
+pub fn buffer_of(number: u64) -> Option<Arc<Slot>> {
+    let sessions = TABLE.handles();
+    let found = sessions.iter().filter_map(|h| TABLE.get(*h)).find(|session| session.number == number);
+    found.map(|session| session.buffer.clone())
+}
+
+const LEVEL_KEY: &str = "thread_level";
+const KINDS_KEY: &str = "mpi_memory_alloc_kinds";
+
+/// The level a session's hints ask for. Without one a session has one thread.
+fn level_of(hints: &oxmpi_runtime::Info) -> Res<Level> {
+    match hints.get(LEVEL_KEY) {
+        None | Some("MPI_THREAD_SINGLE") => Ok(Level::Single),
+        Some("MPI_THREAD_FUNNELED") => Ok(Level::Funneled),
+        Some("MPI_THREAD_SERIALIZED") => Ok(Level::Serialized),
+        Some("MPI_THREAD_MULTIPLE") => Ok(Level::Multiple),
+        Some(other) => Failure::err(MPI_ERR_INFO_VALUE, format!("{LEVEL_KEY} is {other}, no thread level")),
+    }
+}
+
+/// Kinds of memory that may be given to MPI: what was asked for of those we know, and always the two
+/// every library knows (MPI 5.0 §11.4.3).
+pub fn memory_kinds(asked: Option<&str>) -> String {
+    let asked = asked.unwrap_or("").split(',').map(str::trim);
+    let known = |kind: &&str| matches!(kind.split(':').next(), Some("mpi" | "system"));
+    let mut kinds: Vec<&str> = asked.filter(known).collect();
+    for always in ["mpi", "system"] {
+        if !kinds.contains(&always) {
+            kinds.push(always);
+        }
+    }
+    kinds.join(",")
+}
+
+/// One more session.
+fn init(hints: Info, handler: Handler) -> Res<Session> {
+    let mut info = info::optional(hints)?.unwrap_or_default();
+    let level = level_of(&info)?;
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let process = process::enter(number, level, make)?;
+    info.set(LEVEL_KEY, level_name(process::number_of(level).min(process.level())));
+    info.set(KINDS_KEY, &memory_kinds(info.get(KINDS_KEY)));
+    let object = SessionObject { number, info, handler: Mutex::new(handler), buffer: Arc::default() };
+    match TABLE.insert(Box::new(object)) {
+        Some(handle) => Ok(Session(handle)),
+        None => {
+            process::leave(process, number, |_| ())?;
+            Failure::err(MPI_ERR_NO_MEM, "too many sessions")
+        }
+    }
+}
+
+mpi_fn! {
+    /// May be called at any time and by several threads at once.
+    fn MPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int {
+        let handler = match errhandler::get(errhandler, For::Session) {
+            Ok(handler) => handler,
+            Err(failure) => return raise_on(NAME, On::Nothing, failure),
+        };
+        if session.is_null() {
+            return raise_on(NAME, On::Handler(handler), Failure::new(MPI_ERR_ARG, "session is a null pointer"));
+        }
+        match init(info, handler.clone()).and_then(|made| write(session, "session", made)) {
+            Ok(()) => MPI_SUCCESS,
+            Err(failure) => raise_on(NAME, On::Handler(handler), failure),
+        }
+    }
+}
+mpi_fn! {
+    fn MPI_Session_finalize(session: *mut Session) -> c_int {
+        // SAFETY: null, or the caller's place of a handle.
+        let on = unsafe { session.as_ref() }.copied();
+        // The handler outlives the session that it hears of.
+        let on = on.and_then(get).map_or(On::Nothing, |object| On::Handler(object.handler()));
+        call_on(NAME, on, |process| {
+            let handle = read(session, "session")?;
+            require(handle)?;
+            let Some(object) = TABLE.remove(handle.0) else { return require(handle).map(|_| ()) };
+            object.buffer.empty(process);
+            buffered::finish(process, object.number);
+            let ended = process::leave(process, object.number, |last| {
+                leftovers::take_down(process, object.number, last);
+            });
+            write(session, "session", Session(MPI_SESSION_NULL))?;
+            ended
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Session_get_info(session: Session, info_used: *mut Info) -> c_int {
+        call_on(NAME, On::Session(session), |_| {
+            let object = require(session)?;
+            if info_used.is_null() {
+                return Failure::err(MPI_ERR_ARG, "info_used is a null pointer");
+            }
+            write(info_used, "info_used", info::adopt(object.info.clone())?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Session_get_num_psets(session: Session, info: Info, npset_names: *mut c_int) -> c_int {
+        call_on(NAME, On::Session(session), |process| {
+            require(session)?;
+            info::optional(info)?;
+            write(npset_names, "npset_names", process.instance.psets().len() as c_int)
+        })
+    }
+}
+mpi_fn! {
+    /// `pset_len` counts the terminator; with room for nothing it only tells how much is needed.
+    fn MPI_Session_get_nth_pset(session: Session, info: Info, n: c_int, pset_len: *mut c_int, pset_name: *mut c_char) -> c_int {
+        call_on(NAME, On::Session(session), |process| {
+            require(session)?;
+            info::optional(info)?;
+            let all = process.instance.psets();
+            let Some(name) = usize::try_from(n).ok().and_then(|n| all.get(n)) else {
+                return Failure::err(MPI_ERR_ARG, format!("n is {n}, there are {} process sets", all.len()));
+            };
+            let room = read(pset_len, "pset_len")?;
+            let Ok(room) = usize::try_from(room) else {
+                return Failure::err(MPI_ERR_ARG, format!("pset_len is {room}"));
+            };
+            if room > 0 {
+                write_text(pset_name, "pset_name", name, room)?;
+            }
+            write(pset_len, "pset_len", name.len() as c_int + 1)
+        })
+    }
+}
+
+fn no_pset(name: &str) -> Failure {
+    Failure::new(MPI_ERR_ARG, format!("pset_name is {name:?}, and there is no such process set"))
+}
+
+mpi_fn! {
+    fn MPI_Session_get_pset_info(session: Session, pset_name: *const c_char, info: *mut Info) -> c_int {
+        call_on(NAME, On::Session(session), |process| {
+            let object = require(session)?;
+            let name = text(pset_name, "pset_name")?;
+            if info.is_null() {
+                return Failure::err(MPI_ERR_ARG, "info is a null pointer");
+            }
+            let group = process.instance.pset(&name, object.number).ok_or_else(|| no_pset(&name))?;
+            let mut facts = oxmpi_runtime::Info::new();
+            facts.set("mpi_size", &group.size().to_string());
+            write(info, "info", info::adopt(facts)?)
+        })
+    }
+}
+mpi_fn! {
+    /// Of a name that is none: MPI_GROUP_NULL, and an error.
+    fn MPI_Group_from_session_pset(session: Session, pset_name: *const c_char, newgroup: *mut Group) -> c_int {
+        call_on(NAME, On::Session(session), |process| {
+            let object = require(session)?;
+            let name = text(pset_name, "pset_name")?;
+            match process.instance.pset(&name, object.number) {
+                Some(group) => {
+                    if newgroup.is_null() {
+                        return Failure::err(MPI_ERR_ARG, "newgroup is a null pointer");
+                    }
+                    write(newgroup, "newgroup", group::adopt(group)?)
+                }
+                None => {
+                    write(newgroup, "newgroup", Group(MPI_GROUP_NULL))?;
+                    Err(no_pset(&name))
+                }
+            }
+        })
+    }
+}
+
+/// A tag between processes that share no communicator.
+fn string_tag(tag: *const c_char) -> Res<String> {
+    let tag = text(tag, "stringtag")?;
+    match tag.len() < MPI_MAX_STRINGTAG_LEN as usize {
+        true => Ok(tag),
+        false => Failure::err(MPI_ERR_ARG, format!("stringtag has {} characters", tag.len())),
+    }
+}
+
+mpi_fn! {
+    /// Local: the group and the tag give all members the same id. Nobody is waited for.
+    fn MPI_Comm_create_from_group(group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm) -> c_int {
+        let handler = match errhandler::get(errhandler, For::Comm) {
+            Ok(handler) => handler,
+            Err(failure) => return raise_on(NAME, On::Nothing, failure),
+        };
+        call_on(NAME, On::Handler(handler.clone()), |process| {
+            let group = group::require(group)?;
+            let tag = string_tag(stringtag)?;
+            let hints = info::optional(info)?.unwrap_or_default();
+            if newcomm.is_null() {
+                return Failure::err(MPI_ERR_ARG, "newcomm is a null pointer");
+            }
+            if group.size() == 0 {
+                return write(newcomm, "newcomm", Comm(MPI_COMM_NULL));
+            }
+            let made = process.instance.communicator_from_group(&group, &tag, hints)?;
+            write(newcomm, "newcomm", comm::adopt_with(handler, made)?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_kinds_are_those_we_know() {
+        assert_eq!(memory_kinds(None), "mpi,system");
+        assert_eq!(memory_kinds(Some("system, cuda:device ,mpi:alloc_mem")), "system,mpi:alloc_mem,mpi");
+    }
+}

@@ -1,0 +1,156 @@
+//! Windows as objects: handle, error handler, attributes, name and hints (MPI 5.0 §12.2, §7.7, §9.3).
+//! What a window does is one-sided communication's; nothing in this version makes one, so that every
+//! handle but those of the tests is refused with MPI_ERR_WIN.
+
+use crate::attr::Attributes;
+use crate::constants::*;
+use crate::errhandler::Handler;
+use crate::error::{Failure, On, Res, call_on};
+use crate::handle::{Kind, Table};
+use crate::info;
+use crate::memory::{object_name, text, write, write_text};
+use crate::types::{Aint, Info, Win};
+use core::ffi::{c_char, c_int};
+use parking_lot::Mutex;
+
+/// What the predefined attributes of a window show.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    pub base: usize,
+    pub size: Aint,
+    pub disp_unit: c_int,
+    pub flavor: c_int,
+    pub model: c_int,
+}
+
+pub struct WinObject {
+    facts: Facts,
+    handler: Mutex<Handler>,
+    pub attributes: Attributes,
+    text: Mutex<(String, oxmpi_runtime::Info)>,
+}
+
+static TABLE: Table<WinObject> = Table::new(Kind::Win);
+
+/// The object of a handle.
+pub fn get(win: Win) -> Option<&'static WinObject> {
+    TABLE.get(win.0)
+}
+
+/// The object of a handle, or what to tell the user.
+pub fn require(win: Win) -> Res<&'static WinObject> {
+    get(win).ok_or_else(|| match win.0 {
+        MPI_WIN_NULL => Failure::new(MPI_ERR_WIN, "win is MPI_WIN_NULL"),
+        other => Failure::new(MPI_ERR_WIN, format!("win {other:#x} is no window, or was freed")),
+    })
+}
+
+/// A handle for a window.
+#[cfg_attr(not(test), expect(dead_code, reason = "nothing outside the tests makes a window yet"))]
+pub fn adopt(facts: Facts, handler: Handler, hints: oxmpi_runtime::Info) -> Res<Win> {
+    let object = WinObject {
+        facts,
+        handler: Mutex::new(handler),
+        attributes: Attributes::new(),
+        text: Mutex::new((String::new(), hints)),
+    };
+    match TABLE.insert(Box::new(object)) {
+        Some(handle) => Ok(Win(handle)),
+        None => Failure::err(MPI_ERR_NO_MEM, "too many windows"),
+    }
+}
+
+impl WinObject {
+    /// A copy, so that no guard is alive when it is called.
+    pub fn handler(&self) -> Handler {
+        self.handler.lock().clone()
+    }
+
+    pub fn set_handler(&self, handler: Handler) {
+        let old = core::mem::replace(&mut *self.handler.lock(), handler);
+        drop(old);
+    }
+
+    /// What MPI_Win_get_attr gives of a predefined attribute: the base itself, of the others the
+    /// address of the value, which lives as long as the window.
+    pub fn predefined(&self, keyval: c_int) -> Option<usize> {
+        Some(match keyval {
+            MPI_WIN_BASE => self.facts.base,
+            MPI_WIN_SIZE => &raw const self.facts.size as usize,
+            MPI_WIN_DISP_UNIT => &raw const self.facts.disp_unit as usize,
+            MPI_WIN_CREATE_FLAVOR => &raw const self.facts.flavor as usize,
+            MPI_WIN_MODEL => &raw const self.facts.model as usize,
+            _ => return None,
+        })
+    }
+}
+
+mpi_fn! {
+    fn MPI_Win_set_name(win: Win, win_name: *const c_char) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = require(win)?;
+            object.text.lock().0 = object_name(text(win_name, "win_name")?);
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_get_name(win: Win, win_name: *mut c_char, resultlen: *mut c_int) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let name = match win.0 {
+                // Asked for by the standard since MPI 4.1: null handles have names.
+                MPI_WIN_NULL => "MPI_WIN_NULL".to_string(),
+                _ => require(win)?.text.lock().0.clone(),
+            };
+            let n = write_text(win_name, "win_name", &name, MPI_MAX_OBJECT_NAME as usize)?;
+            write(resultlen, "resultlen", n as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_set_info(win: Win, info: Info) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = require(win)?;
+            let hints = info::require(info)?;
+            object.text.lock().1.merge(&hints);
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_get_info(win: Win, info_used: *mut Info) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let hints = require(win)?.text.lock().1.clone();
+            write(info_used, "info_used", info::adopt(hints)?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_has_its_predefined_attributes() {
+        let facts = Facts {
+            base: 4096,
+            size: 80,
+            disp_unit: 8,
+            flavor: MPI_WIN_FLAVOR_CREATE,
+            model: MPI_WIN_UNIFIED,
+        };
+        let win = adopt(facts, Handler::Return, oxmpi_runtime::Info::new()).unwrap();
+        let object = require(win).unwrap();
+        assert_eq!(object.predefined(MPI_WIN_BASE), Some(4096));
+        let size = object.predefined(MPI_WIN_SIZE).unwrap() as *const Aint;
+        // SAFETY: the address of the value in the window.
+        assert_eq!(unsafe { *size }, 80);
+        assert_eq!(object.predefined(MPI_TAG_UB), None);
+        object.set_handler(Handler::Abort);
+        assert!(matches!(get(win).unwrap().handler(), Handler::Abort));
+        assert_eq!(require(Win(MPI_WIN_NULL)).err().unwrap().code, MPI_ERR_WIN);
+        assert_eq!(require(Win(win.0 + 256)).err().unwrap().code, MPI_ERR_WIN);
+        drop(TABLE.remove(win.0));
+        assert!(get(win).is_none());
+    }
+}

@@ -1,0 +1,64 @@
+//! Sessions, and what becomes of objects at the end.
+
+use oxmpi_tests::{Job, leave_out, mpi};
+
+#[test]
+fn sessions_come_and_go() {
+    for ranks in [1, 2, 4] {
+        Job::new(ranks).program("sessions").limit(300).run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn sessions_without_a_launcher() {
+    let program = mpi().program("sessions");
+    Job::of(std::process::Command::new(program)).run().all_ok(1);
+}
+
+/// A process that leaves with a session open has left MPI without a word, as one without MPI_Finalize.
+#[test]
+fn a_session_that_stays_open_is_noticed() {
+    if !mpi().is_ours() {
+        return leave_out("a session that stays open", "what the launcher makes of it is ours");
+    }
+    for (turns, good) in [("closed", true), ("open", false)] {
+        let ended = Job::new(2).program("open_session").arg(turns).run();
+        assert_eq!(ended.status == 0, good, "{turns}: {}\n{}", ended.status, ended.err);
+    }
+}
+
+#[test]
+fn what_was_not_freed_is_told_when_asked_for() {
+    if !mpi().is_ours() {
+        return leave_out("the report of what was not freed", "its words are ours");
+    }
+    let ended = Job::new(2).program("leaks").run();
+    assert!(!ended.err.contains("not freed"), "nobody asked: {}", ended.err);
+    ended.all_ok(2);
+    let ended = Job::new(2).args(["--mca", "mpi_show_handle_leaks", "1"]).program("leaks").run();
+    for rank in 0..2 {
+        let start = format!("rank {rank}: not freed when MPI was finalized: ");
+        let line = ended.err.lines().find(|l| l.contains(&start)).unwrap_or_else(|| panic!("{}", ended.err));
+        let kinds =
+            "1 communicator,forgotten,1 datatype,1 operation,1 group,1 request,1 attribute key,1 info";
+        for kind in kinds.split(',') {
+            assert!(line.contains(kind), "{kind}: {line}");
+        }
+    }
+    ended.all_ok(2);
+    let ended =
+        Job::new(2).args(["--mca", "mpi_show_handle_leaks", "1"]).program("sessions").limit(300).run();
+    assert!(!ended.err.contains("not freed"), "all is freed there: {}", ended.err);
+    ended.all_ok(2);
+}
+
+#[test]
+fn the_initial_error_handler_may_return() {
+    if !mpi().is_ours() {
+        return leave_out("the initial error handler", "the parameter is ours");
+    }
+    let returning = ["--mca", "mpi_initial_errhandler", "mpi_errors_return"];
+    Job::new(2).args(returning).program("leaks").arg("return").run().all_ok(2);
+    let ended = Job::new(1).program("leaks").arg("return").run();
+    assert!(ended.status != 0 && ended.err.contains("MPI_Session_finalize"), "{}", ended.err);
+}

@@ -4,7 +4,9 @@
 //! their execution units. Ranks are bound to whole cores, so that two of them never meet on one
 //! core while another is empty, however the machine numbers its processors.
 
+use oxmpi_runtime::wireup::topology::{SYSTEM, siblings};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Processors this process may use: by its mask, by the control group's quota.
 pub fn available() -> u32 {
@@ -14,11 +16,25 @@ pub fn available() -> u32 {
 /// Processors of each of `ranks` ranks, one core each, round robin over the cores that this
 /// process may use.
 pub fn bind(ranks: usize) -> Result<Vec<Vec<u32>>, String> {
+    Ok(deal(ranks, &cores_of(&allowed()?, ranks, |cpu| siblings(Path::new(SYSTEM), cpu))))
+}
+
+/// The processors this process may use, by the kernel's numbers.
+pub fn allowed() -> Result<Vec<u32>, String> {
     let mask = rustix::thread::sched_getaffinity(None)
         .map_err(crate::failed("cannot find out which processors may be used"))?;
-    let allowed: Vec<u32> =
-        (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).map(|cpu| cpu as u32).collect();
-    Ok(deal(ranks, &cores_of(&allowed, ranks, siblings)))
+    Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).map(|cpu| cpu as u32).collect())
+}
+
+/// How many cores `allowed` consists of, below `root`. Where no core has several threads, which
+/// one short file says, no other is read.
+pub fn count(root: &Path, allowed: &[u32]) -> u32 {
+    let threads = std::fs::read_to_string(root.join("cpu/smt/active")).is_ok_and(|t| t.trim() != "0");
+    let cores = match threads {
+        true => cores_of(allowed, usize::MAX, |cpu| siblings(root, cpu)).len(),
+        false => allowed.len(),
+    };
+    u32::try_from(cores).unwrap_or(u32::MAX).max(1)
 }
 
 /// Groups processors to cores, until there are `enough`.
@@ -50,37 +66,27 @@ fn deal(ranks: usize, cores: &[Vec<u32>]) -> Vec<Vec<u32>> {
     }
 }
 
-/// Processors of the core that `cpu` is on. A kernel that does not say: every processor is a core.
-fn siblings(cpu: u32) -> Vec<u32> {
-    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    std::fs::read_to_string(path).ok().and_then(|text| parse_list(text.trim())).unwrap_or_else(|| vec![cpu])
-}
-
-/// The kernel's lists: `0,4-6`.
-fn parse_list(text: &str) -> Option<Vec<u32>> {
-    let mut all = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if last.checked_sub(first)? > 4096 {
-            return None;
-        }
-        all.extend(first..=last);
-    }
-    Some(all)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lists() {
-        assert_eq!(parse_list("0"), Some(vec![0]));
-        assert_eq!(parse_list("0,4-6"), Some(vec![0, 4, 5, 6]));
-        assert_eq!(parse_list("0-99999999"), None);
-        assert_eq!(parse_list("6-4"), None);
-        assert_eq!(parse_list(""), None);
+    fn cores_are_counted_where_they_have_threads() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let put = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        };
+        assert_eq!(count(folder.path(), &[0, 1, 2, 3]), 4);
+        put("cpu/smt/active", "1\n");
+        for (cpu, core) in [(0, "0,2"), (2, "0,2"), (1, "1,3"), (3, "1,3")] {
+            put(&format!("cpu/cpu{cpu}/topology/thread_siblings_list"), core);
+        }
+        assert_eq!(count(folder.path(), &[0, 1, 2, 3]), 2);
+        assert_eq!(count(folder.path(), &[2]), 1);
+        put("cpu/smt/active", "0\n");
+        assert_eq!(count(folder.path(), &[0, 1, 2, 3]), 4);
     }
 
     #[test]

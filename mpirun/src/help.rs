@@ -19,10 +19,21 @@ pub fn framed(text: &str) -> String {
     format!("{LINE}\n{}\n{LINE}\n", text.trim_end())
 }
 
-fn section(topic: &str) -> Option<&'static str> {
+/// Is it a whole paragraph already?
+pub fn is_framed(text: &str) -> bool {
+    text.starts_with(LINE)
+}
+
+/// A topic's paragraph as it stands in the file.
+pub fn section(topic: &str) -> Option<&'static str> {
     let start = TEXTS.find(&format!("\n[{topic}]\n"))? + topic.len() + 4;
     let rest = &TEXTS[start..];
     Some(rest.find("\n[").map_or(rest, |end| &rest[..end]).trim())
+}
+
+/// What `--help` has more to say about.
+pub fn topics() -> impl Iterator<Item = &'static str> {
+    TEXTS.lines().filter_map(|line| line.strip_prefix("[help ")?.strip_suffix(']'))
 }
 
 /// One pass, so that an argument which looks like a place is left as it is.
@@ -54,10 +65,27 @@ mod tests {
 
     #[test]
     fn every_topic_that_is_used_has_a_paragraph() {
-        let sources = [include_str!("launcher/mod.rs"), include_str!("launcher/verdict.rs")];
+        let sources = [
+            include_str!("launcher/mod.rs"),
+            include_str!("launcher/verdict.rs"),
+            include_str!("cli/mod.rs"),
+            include_str!("cli/words.rs"),
+            include_str!("cli/policy.rs"),
+            include_str!("cli/runtime_options.rs"),
+            include_str!("plan/hosts.rs"),
+            include_str!("plan/map.rs"),
+            include_str!("plan/listed.rs"),
+            include_str!("plan/bind.rs"),
+            include_str!("plan/place.rs"),
+            include_str!("plan/programs.rs"),
+            include_str!("plan/environment.rs"),
+        ];
         let mut topics = 0;
         for source in sources {
-            for rest in source.split("paragraph(\"").skip(1) {
+            // Arguments may begin on the next line.
+            let source = source.replace("paragraph(\n", "paragraph(").replace("( ", "(");
+            for rest in source.split("paragraph(").skip(1) {
+                let Some(rest) = rest.trim_start().strip_prefix('"') else { continue };
                 let topic = rest.split('"').next().expect("a literal");
                 assert!(section(topic).is_some_and(|text| !text.is_empty()), "{topic}");
                 topics += 1;

@@ -5,8 +5,8 @@
 //! still, the ranks stand still in `write`, as they would without us, while every other frame
 //! still gets through: `mpirun` always reads.
 
-use oxmpi_runtime::wireup::Secret;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, HEADER, Inbox, Malformed};
+use oxmpi_runtime::wireup::{AppFacts, Secret};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::ffi::OsString;
@@ -55,15 +55,39 @@ pub struct Launch {
     /// Cores the node has for the job.
     pub cores: u32,
     pub oversubscribed: bool,
-    /// Processors of each local rank; an empty list binds to nothing.
-    pub bindings: Vec<Vec<u32>>,
     pub params: Vec<(String, String)>,
-    /// Set in the ranks' environment, on top of the daemon's own.
-    pub environment: Vec<(OsString, OsString)>,
-    pub program: OsString,
-    pub arguments: Vec<OsString>,
+    /// The job's programs in the order of their ranks, and which of them each local rank runs.
+    pub programs: Vec<Program>,
+    pub places: Vec<Place>,
+    /// What the ranks are told about the job's programs.
+    pub apps: Vec<AppFacts>,
+    /// How many processes there could be, for MPI_UNIVERSE_SIZE.
+    pub universe: u32,
     /// The user looks on: show the beginning of a line when the rest keeps him waiting.
     pub interactive: bool,
+}
+
+/// One program of a job, as its ranks are to start it.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    /// The folder it starts in; None: the daemon's own.
+    pub folder: Option<OsString>,
+    /// Nothing of the daemon's environment is handed on.
+    pub clear: bool,
+    pub unset: Vec<OsString>,
+    /// Set on top of that.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Where a rank of this node runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Index into the programs.
+    pub program: u32,
+    /// Processors it may run on; an empty list binds to nothing.
+    pub processors: Vec<u32>,
 }
 
 /// From `mpirun`.
@@ -185,13 +209,12 @@ impl Launch {
         let b = put_list(b, &self.node_names, |b, name| b.text(name));
         let b = put_list(b, &self.local_ranks, |b, rank| b.u32(*rank));
         let b = b.u32(self.cores).u8(self.oversubscribed.into());
-        let b = put_list(b, &self.bindings, |b, cpus| put_list(b, cpus, |b, cpu| b.u32(*cpu)));
         let b = put_list(b, &self.params, |b, (name, value)| b.text(name).text(value));
-        let b = put_list(b, &self.environment, |b, (name, value)| {
-            b.bytes(name.as_bytes()).bytes(value.as_bytes())
+        let b = put_list(b, &self.programs, |b, program| program.encode(b));
+        let b = put_list(b, &self.places, |b, place| {
+            put_list(b.u32(place.program), &place.processors, |b, cpu| b.u32(*cpu))
         });
-        let b = b.bytes(self.program.as_bytes());
-        let b = put_list(b, &self.arguments, |b, argument| b.bytes(argument.as_bytes()));
+        let b = put_list(b, &self.apps, |b, app| app.encode(b)).u32(self.universe);
         b.u8(self.interactive.into())
     }
 
@@ -205,18 +228,46 @@ impl Launch {
             local_ranks: f.list("local ranks", 4, |f| f.u32("local rank"))?,
             cores: f.u32("cores")?,
             oversubscribed: f.bool("oversubscribed")?,
-            bindings: f.list("bindings", 4, |f| f.list("binding", 4, |f| f.u32("processor")))?,
             params: f.list("parameters", 8, |f| Ok((text(f, "parameter")?, text(f, "parameter value")?)))?,
-            environment: f
-                .list("environment", 8, |f| Ok((os(f, "variable")?, os(f, "variable's value")?)))?,
-            program: os(f, "program")?,
-            arguments: f.list("arguments", 4, |f| os(f, "argument"))?,
+            programs: f.list("programs", 20, Program::decode)?,
+            places: f.list("places", 8, |f| {
+                let program = f.u32("program of a place")?;
+                Ok(Place { program, processors: f.list("processors", 4, |f| f.u32("processor"))? })
+            })?,
+            apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
+            universe: f.u32("universe")?,
             interactive: f.bool("interactive")?,
         };
-        match launch.bindings.len() == launch.local_ranks.len() {
-            true => Ok(launch),
-            false => Err(Malformed::Value { field: "bindings", value: launch.bindings.len() as u64 }),
+        if launch.places.len() != launch.local_ranks.len() {
+            return Err(Malformed::Value { field: "places", value: launch.places.len() as u64 });
         }
+        match launch.places.iter().find(|place| place.program as usize >= launch.programs.len()) {
+            None => Ok(launch),
+            Some(place) => Err(Malformed::Value { field: "program", value: place.program.into() }),
+        }
+    }
+}
+
+impl Program {
+    fn encode(&self, b: Builder) -> Builder {
+        let b = b.bytes(self.program.as_bytes());
+        let b = put_list(b, &self.arguments, |b, argument| b.bytes(argument.as_bytes()));
+        let b = put_list(b, self.folder.as_slice(), |b, folder| b.bytes(folder.as_bytes()));
+        let b = b.u8(self.clear.into());
+        let b = put_list(b, &self.unset, |b, name| b.bytes(name.as_bytes()));
+        put_list(b, &self.environment, |b, (name, value)| b.bytes(name.as_bytes()).bytes(value.as_bytes()))
+    }
+
+    fn decode(f: &mut Fields<'_>) -> Result<Program, Malformed> {
+        Ok(Program {
+            program: os(f, "program")?,
+            arguments: f.list("arguments", 4, |f| os(f, "argument"))?,
+            folder: f.list("folder", 4, |f| os(f, "folder"))?.pop(),
+            clear: f.bool("clear")?,
+            unset: f.list("variables to unset", 4, |f| os(f, "variable"))?,
+            environment: f
+                .list("environment", 8, |f| Ok((os(f, "variable")?, os(f, "variable's value")?)))?,
+        })
     }
 }
 
@@ -439,15 +490,33 @@ mod tests {
             local_ranks: vec![0, 1],
             cores: 2,
             oversubscribed: false,
-            bindings: vec![vec![0], vec![1, 2]],
             params: vec![("btl".into(), "shm".into())],
-            environment: vec![("A".into(), OsString::from_vec(vec![0xff]))],
-            program: "true".into(),
-            arguments: vec!["".into(), "-x".into()],
+            programs: vec![
+                Program::default(),
+                Program {
+                    program: "true".into(),
+                    arguments: vec!["".into(), "-x".into()],
+                    folder: Some("/tmp".into()),
+                    clear: true,
+                    unset: vec!["B".into()],
+                    environment: vec![("A".into(), OsString::from_vec(vec![0xff]))],
+                },
+            ],
+            places: vec![
+                Place { program: 1, processors: vec![0] },
+                Place { program: 0, processors: vec![1, 2] },
+            ],
+            apps: vec![AppFacts { ranks: 2, command: "true".into(), ..AppFacts::default() }],
+            universe: 9,
             interactive: true,
         };
-        let message = ToNode::Launch(Box::new(launch));
+        let message = ToNode::Launch(Box::new(launch.clone()));
         assert_eq!(again(&message).encode(), message.encode());
+        let wrong = Launch { places: vec![Place { program: 2, processors: vec![] }; 2], ..launch };
+        let bytes = ToNode::Launch(Box::new(wrong)).encode().expect("short");
+        let mut inbox = Inbox::new(LIMIT);
+        inbox.extend(&bytes);
+        assert!(ToNode::decode(inbox.next().expect("well-formed").expect("whole")).is_err());
     }
 
     proptest! {

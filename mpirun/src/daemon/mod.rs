@@ -147,6 +147,8 @@ impl Daemon {
             hostname,
             node_names: launch.node_names.clone(),
             params: launch.params.clone(),
+            universe: launch.universe,
+            apps: launch.apps.clone(),
         };
         let job = Job { facts, secret: launch.secret.clone() };
         let server = Server::new(job).map_err(|why| why.to_string())?;

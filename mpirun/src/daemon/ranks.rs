@@ -29,14 +29,13 @@ pub struct Rank {
 
 /// Starts the rank with this place on the node.
 pub fn start(launch: &Launch, local: usize, socket: &str, mask: &libc::sigset_t) -> std::io::Result<Rank> {
-    let mut command = Command::new(&launch.program);
-    command.args(&launch.arguments).envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    let mut command = command(launch, local);
     set_environment(&mut command, launch, local, socket);
     let first = launch.local_ranks[local] == 0;
     command.stdin(if first { Stdio::inherit() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let keeper = rustix::process::getpid();
-    let processors = processor_set(&launch.bindings[local]);
+    let processors = processor_set(&launch.places[local].processors);
     let mask = *mask;
     // SAFETY: the closure runs in the child between fork and exec. It makes system calls only; it
     // neither allocates nor takes a lock (errors are made from numbers).
@@ -60,6 +59,24 @@ pub fn start(launch: &Launch, local: usize, socket: &str, mask: &libc::sigset_t)
     Ok(Rank { pid: Pid::from_child(&child), running: true, outputs: [Some(out), Some(err)] })
 }
 
+/// The program of this place, in its folder and environment.
+fn command(launch: &Launch, local: usize) -> Command {
+    let program = &launch.programs[launch.places[local].program as usize];
+    let mut command = Command::new(&program.program);
+    command.args(&program.arguments);
+    if program.clear {
+        command.env_clear();
+    }
+    for name in &program.unset {
+        command.env_remove(name);
+    }
+    command.envs(program.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &program.folder {
+        command.current_dir(folder).env("PWD", folder);
+    }
+    command
+}
+
 fn no_pipe() -> std::io::Error {
     std::io::Error::other("a pipe that was asked for is missing")
 }
@@ -76,7 +93,9 @@ fn set_environment(command: &mut Command, launch: &Launch, local: usize, socket:
         .env("OMPI_COMM_WORLD_LOCAL_RANK", &place)
         .env("OMPI_COMM_WORLD_NODE_RANK", &place)
         .env("OMPI_COMM_WORLD_LOCAL_SIZE", &local_size)
-        .env("OMPI_WORLD_LOCAL_SIZE", &local_size);
+        .env("OMPI_WORLD_LOCAL_SIZE", &local_size)
+        .env("MPI_LOCALRANKID", &place)
+        .env("MPI_LOCALNRANKS", &local_size);
 }
 
 fn processor_set(processors: &[u32]) -> Option<CpuSet> {

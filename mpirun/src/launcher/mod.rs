@@ -14,8 +14,9 @@ mod daemon;
 mod sink;
 mod verdict;
 
-use crate::cli::{CommandLine, Refusal};
-use crate::help::{framed, paragraph};
+use crate::cli::output::{Output, Stdin, Verbosity};
+use crate::cli::{CommandLine, JobOptions, Refusal};
+use crate::help::{framed, is_framed, paragraph};
 use crate::link::{Channel, FromNode, Peer, Stream, ToNode, WINDOW};
 use crate::{descendants, plan, signals};
 use daemon::NodeDaemon;
@@ -45,15 +46,23 @@ pub fn main() -> ExitCode {
             return if why.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
         Err(Refusal::Text(why)) => return refuse(&why),
+        Err(Refusal::Say(text)) => {
+            print!("{text}");
+            return ExitCode::SUCCESS;
+        }
     };
-    match Job::start(line) {
-        Ok(mut job) => ExitCode::from(job.run()),
+    match Job::start(&line) {
+        Ok(Some(mut job)) => ExitCode::from(job.run()),
+        Ok(None) => ExitCode::SUCCESS,
         Err(why) => refuse(&why),
     }
 }
 
 fn refuse(why: &str) -> ExitCode {
-    eprintln!("mpirun: {why}");
+    match is_framed(why) {
+        true => eprint!("{why}"),
+        false => eprintln!("mpirun: {why}"),
+    }
     ExitCode::FAILURE
 }
 
@@ -71,33 +80,44 @@ struct Job {
     /// Help messages printed, and how many more of the same kind there were.
     help: BTreeMap<(String, String), u32>,
     limit: Option<(Duration, Instant)>,
+    /// Signals that are passed on.
+    forwarded: Vec<i32>,
+    /// A status that is not 0 ends the job; else it only decides mpirun's own.
+    status_ends_job: bool,
+    aggregate_help: bool,
     /// The user has asked for the end.
     interrupted: bool,
     done: bool,
 }
 
 impl Job {
-    fn start(line: CommandLine) -> Result<Job, String> {
-        let limit = line.options.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
-        let program = line.program.clone();
+    /// None: the user wanted to see the plan and no more.
+    fn start(line: &CommandLine) -> Result<Option<Job>, String> {
+        let limit = line.job.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
         let sinks = [Sink::new(Stream::Out), Sink::new(Stream::Err)];
         let plan = plan::make(line, sinks.iter().any(Sink::is_terminal))?;
-        for warning in &plan.warnings {
-            eprintln!("mpirun: {warning}");
+        refuse_what_is_not_done(&line.job)?;
+        tell_plan(&plan, line)?;
+        if line.job.do_not_launch {
+            return Ok(None);
         }
+        let programs = plan.launch.places.iter();
+        let programs = programs.map(|place| plan.launch.programs[place.program as usize].program.clone());
+        let programs = programs.collect();
         signals::restore_default(libc::SIGCHLD);
         descendants::adopt_orphans()?;
         // The daemon comes first and signals are taken after: it inherits the mask that we were
         // started with. A signal in between ends mpirun, and the daemon notices.
         let node = plan.launch.node_names.first().cloned().unwrap_or_default();
         let (daemon, link) = NodeDaemon::start(node).map_err(|why| paragraph_line(&why))?;
-        let signals = signals::Signals::take(&wanted_signals())?;
+        let forwarded = forwarded(line.job.forward_signals.as_deref());
+        let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
         let mut link =
             Channel::new(link).map_err(|why| format!("cannot use the link to the daemon: {why}"))?;
         let cores = plan.launch.size;
         link.send(&ToNode::Launch(Box::new(plan.launch))).map_err(|why| why.to_string())?;
-        Ok(Job {
-            verdict: Verdict::new(daemon.node.clone(), program, cores),
+        Ok(Some(Job {
+            verdict: Verdict::new(daemon.node.clone(), programs, cores),
             daemon,
             link,
             link_over: false,
@@ -106,9 +126,12 @@ impl Job {
             written: 0,
             help: BTreeMap::new(),
             limit: limit.map(|limit| (limit, Instant::now() + limit)),
+            forwarded,
+            status_ends_job: line.job.status_ends_job,
+            aggregate_help: line.job.aggregate_help,
             interrupted: false,
             done: false,
-        })
+        }))
     }
 
     /// Until everything has ended and has been written. Returns the exit status.
@@ -222,8 +245,8 @@ impl Job {
             FromNode::Help { component, topic, text, .. } => {
                 let key = (component, topic);
                 match self.help.get_mut(&key) {
-                    Some(more) => *more += 1,
-                    None => {
+                    Some(more) if self.aggregate_help => *more += 1,
+                    _ => {
                         self.report(&framed(&text));
                         self.help.insert(key, 0);
                     }
@@ -236,6 +259,9 @@ impl Job {
 
     /// Whatever may be a failure: the verdict knows.
     fn fail(&mut self, message: &FromNode) {
+        if !self.status_ends_job && self.verdict.tolerate(message) {
+            return;
+        }
         if let Some(report) = self.verdict.consider(message) {
             self.report(&report);
             self.end(GRACE_AFTER_FAILURE);
@@ -276,7 +302,7 @@ impl Job {
         while let Some(number) = self.signals.next() {
             match number {
                 libc::SIGCHLD => {}
-                libc::SIGTSTP => {
+                libc::SIGTSTP if self.forwarded.contains(&number) => {
                     self.tell(&ToNode::Signal(number));
                     // The ranks have been told; now this process stops as its user expects. It
                     // finds SIGCONT among its signals when it goes on.
@@ -285,7 +311,7 @@ impl Job {
                         rustix::process::Signal::STOP,
                     );
                 }
-                libc::SIGUSR1 | libc::SIGUSR2 | libc::SIGCONT => self.tell(&ToNode::Signal(number)),
+                _ if self.forwarded.contains(&number) => self.tell(&ToNode::Signal(number)),
                 _ => self.interrupt(number),
             }
         }
@@ -361,22 +387,59 @@ impl Job {
     }
 }
 
+/// Says what the plan has to say before anything starts.
+fn tell_plan(plan: &plan::Plan, line: &CommandLine) -> Result<(), String> {
+    if line.job.verbosity > Verbosity::Quiet {
+        plan.warnings.iter().for_each(|warning| eprint!("{warning}"));
+    }
+    print!("{}", plan.shown);
+    eprint!("{}", plan.reported);
+    let own = std::process::id();
+    match line.job.report_pid.as_deref() {
+        None => Ok(()),
+        Some("-") => {
+            println!("{own}");
+            Ok(())
+        }
+        Some("+") => {
+            eprintln!("{own}");
+            Ok(())
+        }
+        Some(file) => std::fs::write(file, format!("{own}\n"))
+            .map_err(|why| paragraph("cannot-read", &[file, &why.to_string()])),
+    }
+}
+
+/// What is passed on: nothing (`none`), or the usual ones and those named.
+fn forwarded(asked: Option<&[i32]>) -> Vec<i32> {
+    let usual = [libc::SIGUSR1, libc::SIGUSR2, libc::SIGTSTP, libc::SIGCONT, libc::SIGABRT, libc::SIGALRM];
+    match asked {
+        Some([]) => Vec::new(),
+        more => usual.into_iter().chain(more.unwrap_or_default().iter().copied()).collect(),
+    }
+}
+
 /// What ends the job and what is passed on to it. A signal that mpirun was told to ignore (nohup,
 /// a job in a shell's background) stays ignored.
-fn wanted_signals() -> Vec<i32> {
+fn wanted_signals(forwarded: &[i32]) -> Vec<i32> {
     let mut all = vec![libc::SIGCHLD];
-    let others = [
-        libc::SIGINT,
-        libc::SIGTERM,
-        libc::SIGHUP,
-        libc::SIGQUIT,
-        libc::SIGUSR1,
-        libc::SIGUSR2,
-        libc::SIGTSTP,
-        libc::SIGCONT,
-    ];
-    all.extend(others.into_iter().filter(|&number| !signals::is_ignored(number)));
+    let ending = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+    all.extend(ending.iter().chain(forwarded).filter(|&&number| !signals::is_ignored(number)));
     all
+}
+
+/// Options that are read and not carried out yet.
+fn refuse_what_is_not_done(job: &JobOptions) -> Result<(), String> {
+    let missing = [
+        ("output", job.output != Output::default()),
+        ("stdin", job.stdin != Stdin::default()),
+        ("get-stack-traces", job.at_time_limit.stack_traces),
+        ("report-state-on-timeout", job.at_time_limit.state),
+    ];
+    match missing.iter().find(|(_, asked)| *asked) {
+        Some((option, _)) => Err(paragraph("missing-option", &[option, "it is not carried out yet"])),
+        None => Ok(()),
+    }
 }
 
 /// A daemon that cannot be started is reported before there is a job.

@@ -20,20 +20,38 @@ use std::ffi::OsString;
 #[derive(Debug)]
 pub struct Verdict {
     node: String,
-    program: OsString,
+    /// The program of each rank.
+    programs: Vec<OsString>,
     size: u32,
     status: Option<u8>,
     /// Used when nothing else decides.
     otherwise: u8,
+    /// A status that did not end the job, of the lowest rank that had one.
+    tolerated: Option<(u32, u8)>,
 }
 
 impl Verdict {
-    pub fn new(node: String, program: OsString, size: u32) -> Verdict {
-        Verdict { node, program, size, status: None, otherwise: 0 }
+    pub fn new(node: String, programs: Vec<OsString>, size: u32) -> Verdict {
+        Verdict { node, programs, size, status: None, otherwise: 0, tolerated: None }
     }
 
     pub fn status(&self) -> u8 {
-        self.status.unwrap_or(self.otherwise)
+        self.status.or(self.tolerated.map(|(_, status)| status)).unwrap_or(self.otherwise)
+    }
+
+    /// For jobs in which a status is not a failure: takes note of one, of a process that is not
+    /// between MPI_Init and MPI_Finalize. True: this was one.
+    pub fn tolerate(&mut self, message: &FromNode) -> bool {
+        let FromNode::Exited { rank, ending: Ending::Exit(code), mpi: Mpi::Never | Mpi::Finalized, .. } =
+            message
+        else {
+            return false;
+        };
+        let lowest = self.tolerated.is_none_or(|(before, _)| *rank < before);
+        if *code != 0 && lowest {
+            self.tolerated = Some((*rank, status_of_code(*code)));
+        }
+        true
     }
 
     /// Sets the status if nothing has before. True: it did.
@@ -95,10 +113,11 @@ impl Verdict {
 
     fn cannot_start(&self, rank: u32, errno: i32) -> (u8, String) {
         let why = std::io::Error::from_raw_os_error(errno);
-        let program = format!("{:?}", self.program);
+        let name = self.programs.get(rank as usize).cloned().unwrap_or_default();
+        let program = format!("{name:?}");
         match errno {
             libc::ENOENT => {
-                let here = std::path::Path::new(&self.program);
+                let here = std::path::Path::new(&name);
                 let hint = match here.components().count() == 1 && here.is_file() {
                     true => format!(".\nThere is a file of this name here: ./{} starts it", here.display()),
                     false => String::new(),
@@ -133,7 +152,7 @@ mod tests {
     }
 
     fn fresh() -> Verdict {
-        Verdict::new("here".into(), "/no/such".into(), 4)
+        Verdict::new("here".into(), vec!["/no/such".into(); 4], 4)
     }
 
     #[test]
@@ -155,6 +174,17 @@ mod tests {
         }
         assert_eq!(v.consider(&exited(Ending::Signal { number: 15, core: false }, Mpi::Inside)), None);
         assert_eq!(v.status(), 7);
+    }
+
+    #[test]
+    fn a_status_may_be_no_failure() {
+        let mut v = fresh();
+        let ended = |rank, code, mpi| FromNode::Exited { rank, pid: 9, ending: Ending::Exit(code), mpi };
+        assert!(v.tolerate(&ended(3, 7, Mpi::Never)) && v.tolerate(&ended(1, 0, Mpi::Finalized)));
+        assert_eq!(v.status(), 7);
+        assert!(v.tolerate(&ended(2, 8, Mpi::Finalized)) && v.tolerate(&ended(5, 9, Mpi::Never)));
+        assert_eq!(v.status(), 8);
+        assert!(!v.tolerate(&ended(0, 5, Mpi::Inside)), "others may wait for it");
     }
 
     #[test]

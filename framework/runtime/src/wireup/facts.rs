@@ -26,9 +26,74 @@ pub struct JobFacts {
     pub node_names: Vec<String>,
     /// What was given to mpirun by `--mca`.
     pub params: Vec<(String, String)>,
+    /// How many processes there could be (MPI_UNIVERSE_SIZE); at least `size`.
+    pub universe: u32,
+    /// The job's programs. Their ranks follow each other: the first has the first `ranks`, …
+    pub apps: Vec<AppFacts>,
+}
+
+/// One program of the job, as it was started: what MPI_INFO_ENV says of it (MPI 5.0 §11.2.1). An
+/// empty text: the user said nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AppFacts {
+    /// How many ranks run it: `maxprocs`.
+    pub ranks: u32,
+    pub command: String,
+    pub arguments: Vec<String>,
+    pub soft: String,
+    pub host: String,
+    pub arch: String,
+    pub wdir: String,
+    pub file: String,
+    /// `mpi_memory_alloc_kinds` that was asked for.
+    pub memory_kinds: String,
+}
+
+impl AppFacts {
+    /// Bytes that one needs at least on the wire.
+    pub const LEAST: usize = 4 + 8 * 4;
+
+    pub fn encode(&self, into: Builder) -> Builder {
+        let mut b = into.u32(self.ranks).text(&self.command).count(self.arguments.len());
+        for argument in &self.arguments {
+            b = b.text(argument);
+        }
+        for text in [&self.soft, &self.host, &self.arch, &self.wdir, &self.file, &self.memory_kinds] {
+            b = b.text(text);
+        }
+        b
+    }
+
+    pub fn decode(f: &mut Fields<'_>) -> Result<AppFacts, Malformed> {
+        let text = |f: &mut Fields<'_>, field| Ok(f.text(field)?.to_owned());
+        Ok(AppFacts {
+            ranks: f.u32("ranks of a program")?,
+            command: text(f, "command")?,
+            arguments: f.list("arguments", 4, |f| Ok(f.text("argument")?.to_owned()))?,
+            soft: text(f, "soft")?,
+            host: text(f, "host")?,
+            arch: text(f, "arch")?,
+            wdir: text(f, "wdir")?,
+            file: text(f, "file")?,
+            memory_kinds: text(f, "memory kinds")?,
+        })
+    }
 }
 
 impl JobFacts {
+    /// Which of the job's programs this rank runs: MPI_APPNUM, and what MPI_INFO_ENV says. None
+    /// where nobody told (a job without a launcher).
+    pub fn app(&self) -> Option<(u32, &AppFacts)> {
+        let mut first = 0_u32;
+        for (number, app) in (0_u32..).zip(&self.apps) {
+            first = first.checked_add(app.ranks)?;
+            if self.rank < first {
+                return Some((number, app));
+            }
+        }
+        None
+    }
+
     pub fn local_size(&self) -> u32 {
         // At most `size`, which is a u32.
         self.local_ranks.len() as u32
@@ -49,6 +114,8 @@ impl JobFacts {
             node_names: vec![hostname.clone()],
             hostname,
             params: Vec::new(),
+            universe: 1,
+            apps: Vec::new(),
         }
     }
 
@@ -75,7 +142,7 @@ impl JobFacts {
         for (name, value) in &self.params {
             b = b.text(name).text(value);
         }
-        b
+        self.apps.iter().fold(b.u32(self.universe).count(self.apps.len()), |b, app| app.encode(b))
     }
 
     pub(super) fn decode(f: &mut Fields<'_>) -> Result<JobFacts, Malformed> {
@@ -94,6 +161,8 @@ impl JobFacts {
             params: f.list("parameters", 8, |f| {
                 Ok((f.text("parameter name")?.to_owned(), f.text("parameter value")?.to_owned()))
             })?,
+            universe: f.u32("universe")?,
+            apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
         };
         facts.check()?;
         Ok(facts)

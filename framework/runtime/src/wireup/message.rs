@@ -170,6 +170,7 @@ pub fn shorten(text: &str, limit: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AppFacts;
     use super::super::frame::Inbox;
     use super::*;
     use proptest::prelude::*;
@@ -188,6 +189,16 @@ mod tests {
             hostname: "b".into(),
             node_names: vec!["a".into(), "b".into()],
             params: vec![("btl".into(), "shm,self".into()), ("x".into(), String::new())],
+            universe: 9,
+            apps: vec![
+                AppFacts {
+                    ranks: 5,
+                    command: "a".into(),
+                    arguments: vec!["b".into()],
+                    ..AppFacts::default()
+                },
+                AppFacts { ranks: 3, wdir: "/".into(), memory_kinds: "mpi".into(), ..AppFacts::default() },
+            ],
         }
     }
 

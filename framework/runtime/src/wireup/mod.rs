@@ -22,7 +22,8 @@
 //! arrangement is with the daemon itself. Either way its death reaches us.
 //!
 //! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `secret` ·
-//! `client` (and what it talks to: `daemon` over the socket, `local` in the process) · `server`.
+//! `client` (and what it talks to: `daemon` over the socket, `local` in the process) · `server` ·
+//! `topology` (what the node is made of).
 
 mod client;
 mod facts;
@@ -33,9 +34,10 @@ mod remote;
 mod secret;
 pub mod server;
 mod socket;
+pub mod topology;
 
 pub use client::{Client, Source};
-pub use facts::JobFacts;
+pub use facts::{AppFacts, JobFacts};
 pub use secret::Secret;
 
 /// Name of the daemon's abstract socket.
@@ -46,7 +48,7 @@ pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
 pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
 
 /// Version of the conversation. Both sides name theirs when they differ.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

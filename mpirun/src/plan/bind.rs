@@ -1,0 +1,166 @@
+//! Binding: which processors each process may run on.
+//!
+//! A process is bound to one object of the level that is asked for, inside of what it was mapped
+//! to; of several the one with the fewest processes, so that they spread. With `pe=N` it is the
+//! next N cores there. What was asked for and does not fit is an error; what is only usual is then
+//! left alone.
+
+use super::map::{Node, Process, units_of};
+use crate::cli::policy::{BindTo, Binding, MapBy, Mapping};
+use crate::help::paragraph;
+use oxmpi_runtime::wireup::topology::{Level, Topology};
+use std::collections::BTreeMap;
+
+/// What is to be bound, and how.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub to: BindTo,
+    /// Somebody asked for it: what does not fit is an error.
+    pub asked: bool,
+    pub overload: bool,
+    pub pe: Option<u32>,
+    pub threads: bool,
+}
+
+impl Policy {
+    /// From the options, and from how many processes there are where nothing is said.
+    /// `crowded`: some node has more processes than slots or processors.
+    pub fn choose(
+        mapping: &Mapping,
+        binding: &Binding,
+        size: usize,
+        crowded: bool,
+    ) -> Result<Policy, String> {
+        let threads = mapping.threads == Some(true);
+        let unit = BindTo::Object(if threads { Level::Hwthread } else { Level::Core });
+        let (to, asked) = match (binding.to, &mapping.by, mapping.pe) {
+            (Some(to), by, pe) => {
+                check(to, by.as_ref(), pe, unit, binding.if_supported)?;
+                (to, !binding.if_supported)
+            }
+            (None, _, Some(_)) => (unit, true),
+            (None, Some(MapBy::Rankfile | MapBy::PeList(_)), _) => (unit, true),
+            _ if crowded => (BindTo::None, false),
+            (None, Some(MapBy::Object(level) | MapBy::PerResource(_, Some(level))), _) => {
+                (BindTo::Object(*level), false)
+            }
+            (None, None, _) if size <= 2 => (unit, false),
+            (None, ..) => (BindTo::Object(Level::Numa), false),
+        };
+        Ok(Policy { to, asked, overload: binding.overload, pe: mapping.pe, threads })
+    }
+}
+
+/// Binding above what is mapped to, and `pe` with something that is no core.
+fn check(to: BindTo, by: Option<&MapBy>, pe: Option<u32>, unit: BindTo, lenient: bool) -> Result<(), String> {
+    let listed = matches!(by, Some(MapBy::Rankfile | MapBy::PeList(_)));
+    if (pe.is_some() || listed) && to != unit && to != BindTo::None && to != BindTo::Object(Level::Hwthread) {
+        let cause = if listed { "a list of cores" } else { "pe=N" };
+        return Err(crate::cli::policy::conflict(&format!("--bind-to {to}"), cause));
+    }
+    let mapped = match by {
+        Some(MapBy::Object(level) | MapBy::PerResource(_, Some(level))) => *level,
+        _ => return Ok(()),
+    };
+    match to {
+        BindTo::Object(level) if level >= mapped => Ok(()),
+        BindTo::None => Ok(()),
+        _ if lenient => Ok(()),
+        _ => Err(paragraph("bind-above", &[&to.to_string(), mapped.name()])),
+    }
+}
+
+/// Binds processes, in the order in which they were mapped.
+pub fn bind(processes: &mut [Process], nodes: &[Node], policy: &Policy) -> Result<(), String> {
+    let mut used = Used::new();
+    let mut all = Vec::with_capacity(processes.len());
+    for process in processes.iter() {
+        match processors(process, nodes, policy, &mut used) {
+            Ok(processors) => all.push(processors),
+            Err(why) if policy.asked => return Err(why),
+            // It was nobody's wish.
+            Err(_) => return Ok(()),
+        }
+    }
+    for (process, processors) in processes.iter_mut().zip(all) {
+        process.processors = processors;
+    }
+    Ok(())
+}
+
+fn processors(
+    process: &Process,
+    nodes: &[Node],
+    policy: &Policy,
+    used: &mut Used,
+) -> Result<Vec<u32>, String> {
+    let Some(topology) = &nodes[process.node].topology else { return Ok(Vec::new()) };
+    let scope = match process.object {
+        Some((level, object)) => topology.objects(level)[object].processors.clone(),
+        None => topology.processors(),
+    };
+    match policy.to {
+        BindTo::None => Ok(Vec::new()),
+        BindTo::Node => Ok(topology.processors()),
+        _ if policy.pe.is_some() => several(process.node, topology, &scope, policy, used),
+        BindTo::Object(level) => one(process.node, topology, &scope, level, policy, used),
+    }
+}
+
+/// How many processes are bound to an object, by node and number.
+type Used = BTreeMap<(usize, u32), usize>;
+
+/// One object of the level inside of the scope.
+fn one(
+    node: usize,
+    topology: &Topology,
+    scope: &[u32],
+    level: Level,
+    policy: &Policy,
+    used: &mut Used,
+) -> Result<Vec<u32>, String> {
+    let objects = topology.objects(level).iter();
+    let inside = objects.filter(|object| object.processors.iter().any(|p| scope.contains(p)));
+    let chosen = inside.min_by_key(|object| used.get(&(node, object.index)).copied().unwrap_or(0));
+    let Some(chosen) = chosen else { return Err(paragraph("bind-nothing", &[level.name()])) };
+    let count = used.entry((node, chosen.index)).or_insert(0);
+    *count += 1;
+    let room = units_of(topology, &chosen.processors, policy.threads).len();
+    // A hardware thread that is no unit of its own still has room for one.
+    if *count > room.max(1) && !policy.overload {
+        return Err(paragraph("overload", &[level.name(), &room.max(1).to_string()]));
+    }
+    Ok(chosen.processors.clone())
+}
+
+/// The next `pe` cores (or threads) inside of the scope that the fewest processes have.
+fn several(
+    node: usize,
+    topology: &Topology,
+    scope: &[u32],
+    policy: &Policy,
+    used: &mut Used,
+) -> Result<Vec<u32>, String> {
+    let wanted = policy.pe.unwrap_or(1) as usize;
+    let units = units_of(topology, scope, policy.threads);
+    let unit = if policy.threads { "hwthread" } else { "core" };
+    if units.len() < wanted {
+        return Err(paragraph("pe-too-many", &[&wanted.to_string(), &units.len().to_string(), unit]));
+    }
+    let load = |u: &Vec<u32>, used: &Used| used.get(&(node, u[0])).copied().unwrap_or(0);
+    let mut order: Vec<&Vec<u32>> = units.iter().collect();
+    order.sort_by_key(|u| load(u, used));
+    let chosen: Vec<&Vec<u32>> = order.into_iter().take(wanted).collect();
+    if !policy.overload && chosen.iter().any(|u| load(u, used) > 0) {
+        return Err(paragraph("overload", &[unit, "1"]));
+    }
+    for u in &chosen {
+        *used.entry((node, u[0])).or_insert(0) += 1;
+    }
+    let mut processors: Vec<u32> = chosen.into_iter().flatten().copied().collect();
+    // `bind-to hwthread` with pe=1: the first thread of the core.
+    if policy.to == BindTo::Object(Level::Hwthread) && !policy.threads {
+        processors = units.iter().filter(|u| processors.contains(&u[0])).map(|u| u[0]).collect();
+    }
+    Ok(processors)
+}

@@ -1,0 +1,361 @@
+//! Which nodes a program may use, with how many slots: `--host`, hostfiles, and what is counted
+//! where neither says.
+//!
+//! There is one node so far, this one, under many names. Everything here and in `map` deals with
+//! lists of nodes; only [`node_of`] knows that the list is short.
+
+use crate::help::paragraph;
+use std::net::{IpAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+
+/// A node and how many processes of one program may run there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub node: usize,
+    pub slots: u32,
+    pub max_slots: Option<u32>,
+    /// Somebody said how many slots there are; they were not counted.
+    pub given: bool,
+    pub used: u32,
+}
+
+impl Grant {
+    pub fn free(&self) -> u32 {
+        self.slots.min(self.max_slots.unwrap_or(u32::MAX)).saturating_sub(self.used)
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.max_slots.is_none_or(|max| self.used < max)
+    }
+}
+
+/// What a user says of one node, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    name: String,
+    /// None: nothing was said.
+    slots: Option<u32>,
+    max_slots: Option<u32>,
+    /// `NAME:*`, or a name where all slots are meant.
+    all: bool,
+}
+
+/// The facts that names and counts are compared with.
+#[derive(Clone, Debug)]
+pub struct Here {
+    pub hostname: String,
+    /// Slots of the node when nobody says: cores, or hardware threads.
+    pub slots: u32,
+}
+
+/// What one program's options say about nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub hosts: &'a [(String, bool)],
+    pub hostfiles: &'a [PathBuf],
+}
+
+impl Asked<'_> {
+    /// None: nothing; the program shares what the job has.
+    pub fn grants(&self, here: &Here) -> Result<Option<Vec<Grant>>, String> {
+        let hosts = self.hosts.iter().map(|(list, all)| host_list(list, *all));
+        let hosts: Vec<Entry> = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        if self.hostfiles.is_empty() {
+            return match hosts.is_empty() {
+                true => Ok(None),
+                // Each mention of a host is a slot.
+                false => sum(&hosts, 1, here).map(Some),
+            };
+        }
+        let mut grants = from_files(self.hostfiles, here)?;
+        if !hosts.is_empty() {
+            let chosen = sum(&hosts, 1, here)?;
+            let in_file = |grant: &Grant| grants.iter().any(|g| g.node == grant.node);
+            if let Some(outside) = hosts.iter().zip(&chosen).find(|(_, grant)| !in_file(grant)) {
+                return Err(paragraph("host-not-in-file", &[&outside.0.name]));
+            }
+            grants.retain(|grant| chosen.iter().any(|c| c.node == grant.node));
+            let counted: u32 = hosts.iter().filter_map(|h| h.slots).sum();
+            if counted > 0 {
+                for grant in &mut grants {
+                    grant.slots = if grant.given { grant.slots.min(counted) } else { counted };
+                    grant.given = true;
+                }
+            }
+        }
+        Ok(Some(grants))
+    }
+}
+
+/// Grants from files; lines without slots count as written in `sum`.
+pub fn from_files(files: &[PathBuf], here: &Here) -> Result<Vec<Grant>, String> {
+    let mut all = Vec::new();
+    let mut without = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file)
+            .map_err(|why| paragraph("cannot-read", &[&file.display().to_string(), &why.to_string()]))?;
+        let (entries, excluded) = hostfile(&text, file)?;
+        all.extend(entries);
+        without.extend(excluded);
+    }
+    for name in &without {
+        let left_out = node_of(name, here)?;
+        let mut failed = None;
+        all.retain(|entry| match node_of(&entry.name, here) {
+            Ok(node) => node != left_out,
+            Err(why) => {
+                failed = Some(why);
+                true
+            }
+        });
+        if let Some(why) = failed {
+            return Err(why);
+        }
+    }
+    let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    match all.is_empty() {
+        true => Err(paragraph("cannot-read", &[&names.join(", "), "it names no node"])),
+        // A node that comes once has all its cores, one that comes again a slot each time.
+        false => sum(&all, if all.len() > 1 { 1 } else { 0 }, here),
+    }
+}
+
+/// What the lines of hostfiles are for `--map-by seq`: the node of each.
+pub fn sequence(files: &[PathBuf], here: &Here) -> Result<Vec<usize>, String> {
+    let mut nodes = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file)
+            .map_err(|why| paragraph("cannot-read", &[&file.display().to_string(), &why.to_string()]))?;
+        for entry in hostfile(&text, file)?.0 {
+            nodes.push(node_of(&entry.name, here)?);
+        }
+    }
+    Ok(nodes)
+}
+
+/// The node of this name. There is one so far.
+pub fn node_of(name: &str, here: &Here) -> Result<usize, String> {
+    match is_here(name, &here.hostname) {
+        true => Ok(0),
+        false => Err(paragraph("remote-host", &[name, &here.hostname])),
+    }
+}
+
+/// One grant per node, in the order of their first mention. `plain` is what an entry without
+/// slots counts; 0: the node's own number.
+fn sum(entries: &[Entry], plain: u32, here: &Here) -> Result<Vec<Grant>, String> {
+    let mut grants: Vec<Grant> = Vec::new();
+    for entry in entries {
+        let node = node_of(&entry.name, here)?;
+        let (slots, given) = match (entry.slots, entry.all || plain == 0) {
+            (Some(slots), _) => (slots, true),
+            (None, true) => (here.slots, false),
+            (None, false) => (plain, true),
+        };
+        match grants.iter_mut().find(|grant| grant.node == node) {
+            Some(grant) => {
+                // Its own number is all there is, however often it is said.
+                grant.slots = if given || grant.given { grant.slots.saturating_add(slots) } else { slots };
+                grant.given |= given;
+                grant.max_slots = grant.max_slots.max(entry.max_slots);
+            }
+            None => grants.push(Grant { node, slots, max_slots: entry.max_slots, given, used: 0 }),
+        }
+    }
+    Ok(grants)
+}
+
+/// `a:2,b,c:*`; with an address of version 6 in brackets before the colon.
+fn host_list(list: &str, all: bool) -> Result<Vec<Entry>, String> {
+    let bad =
+        |part: &str| crate::cli::words::bad_value("--host", part, "NAME, NAME:N or NAME:*, with commas");
+    let read = |part: &str| {
+        let part = part.trim();
+        let (name, count) = with_count(part);
+        if name.is_empty() || name.contains(char::is_whitespace) {
+            return Err(bad(part));
+        }
+        let slots = match count {
+            None | Some("*") => None,
+            Some(count) => Some(count.parse().ok().filter(|&n: &u32| n > 0).ok_or_else(|| bad(part))?),
+        };
+        let all = all && count.is_none() || count == Some("*");
+        Ok(Entry { name: name.to_owned(), slots, max_slots: None, all })
+    };
+    list.split(',').map(read).collect()
+}
+
+fn with_count(part: &str) -> (&str, Option<&str>) {
+    if let Some((address, rest)) = part.strip_prefix('[').and_then(|p| p.split_once(']')) {
+        return (address, rest.strip_prefix(':'));
+    }
+    match part.split_once(':') {
+        // More than one colon and no bracket: an address of version 6.
+        Some((_, rest)) if rest.contains(':') => (part, None),
+        Some((name, count)) => (name, Some(count)),
+        None => (part, None),
+    }
+}
+
+const SLOTS: &[&str] = &["slots", "count", "cpu"];
+const MAX: &[&str] =
+    &["max_slots", "max-slots", "slots_max", "slots-max", "cpu_max", "cpu-max", "cpus_max", "max_cpu"];
+/// Read and without meaning, as in Open MPI.
+const IGNORED: &[&str] = &["port", "boards", "sockets_per_board", "cores_per_socket", "username"];
+
+/// The nodes of a file, and those it takes away (`^NAME`).
+fn hostfile(text: &str, file: &Path) -> Result<(Vec<Entry>, Vec<String>), String> {
+    let (mut entries, mut without) = (Vec::new(), Vec::new());
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or("").trim();
+        // `slots = 4` and `slots=4` are the same.
+        let spaced = line.replace('=', " = ");
+        let words: Vec<&str> = spaced.split_whitespace().collect();
+        let place = format!("{}, line {}", file.display(), number + 1);
+        let bad = |why: &str| paragraph("bad-line", &[&place, line, why]);
+        let Some((&first, settings)) = words.split_first() else { continue };
+        if let Some(name) = first.strip_prefix('^') {
+            without.push(name.to_owned());
+            continue;
+        }
+        let first = first.rsplit('@').next().unwrap_or(first);
+        let (name, count) = with_count(first);
+        let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0);
+        let wrong_number = || bad("a number above 0 is expected");
+        let mut entry = Entry { name: name.to_owned(), slots: None, max_slots: None, all: false };
+        if let Some(count) = count {
+            entry.slots = Some(number(count).ok_or_else(wrong_number)?);
+        }
+        let mut settings = settings.chunks(3);
+        for setting in settings.by_ref() {
+            let &[key, "=", value] = setting else {
+                return Err(bad("a node's settings have the form NAME=VALUE"));
+            };
+            let key = key.to_ascii_lowercase();
+            if SLOTS.contains(&&*key) {
+                entry.slots = Some(number(value).ok_or_else(wrong_number)?);
+            } else if MAX.contains(&&*key) {
+                entry.max_slots = Some(number(value).ok_or_else(wrong_number)?);
+            } else if !IGNORED.contains(&&*key) {
+                return Err(bad("it has slots= and max_slots="));
+            }
+        }
+        if entry.slots > entry.max_slots && entry.max_slots.is_some() {
+            return Err(bad("slots are more than max_slots"));
+        }
+        entries.push(entry);
+    }
+    Ok((entries, without))
+}
+
+/// Is this a name of the node we are on?
+fn is_here(name: &str, hostname: &str) -> bool {
+    let name = name.rsplit('@').next().unwrap_or(name).to_ascii_lowercase();
+    if let Ok(address) = name.trim_matches(['[', ']']).parse::<IpAddr>() {
+        // An address that a socket can be bound to is ours.
+        return address.is_loopback() || !address.is_unspecified() && UdpSocket::bind((address, 0)).is_ok();
+    }
+    let hostname = hostname.to_ascii_lowercase();
+    let short = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
+    // Open MPI compares names without their domains, too.
+    name == "localhost" || name == "+n0" || name == hostname || short(&name) == short(&hostname)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here() -> Here {
+        Here { hostname: "vm.cluster.org".into(), slots: 4 }
+    }
+
+    fn hosts(list: &str) -> Result<Grant, String> {
+        let hosts = [(list.to_owned(), false)];
+        let grants = Asked { hosts: &hosts, hostfiles: &[] }.grants(&here())?.expect("a list");
+        assert_eq!(grants.len(), 1);
+        Ok(grants[0].clone())
+    }
+
+    fn file(text: &str, hosts: &[(String, bool)]) -> Result<Grant, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hosts");
+        std::fs::write(&path, text).expect("written");
+        let grants = Asked { hosts, hostfiles: &[path] }.grants(&here())?.expect("a file");
+        assert_eq!(grants.len(), 1);
+        Ok(grants[0].clone())
+    }
+
+    #[test]
+    fn names_of_this_node() {
+        for name in
+            ["localhost", "LOCALHOST", "127.0.0.1", "::1", "[::1]", "vm", "vm.cluster.org", "u@vm", "+n0"]
+        {
+            assert!(is_here(name, "vm.cluster.org"), "{name}");
+        }
+        for name in ["vmx", "other", "203.0.113.7", "0.0.0.0", "+n1", ""] {
+            assert!(!is_here(name, "vm.cluster.org"), "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_count_their_mentions() {
+        for (list, slots, given) in [
+            ("localhost", 1, true),
+            ("vm:3", 3, true),
+            ("localhost:2,vm,127.0.0.1", 4, true),
+            ("localhost:*", 4, false),
+            ("[::1]:2,::1", 3, true),
+        ] {
+            let grant = hosts(list).expect(list);
+            assert_eq!((grant.slots, grant.given), (slots, given), "{list}");
+        }
+        for wrong in ["", "localhost:0", "localhost:x", "localhost:", ",localhost"] {
+            assert!(hosts(wrong).is_err(), "{wrong}");
+        }
+        assert!(hosts("localhost,far").expect_err("remote").contains("far"));
+        let mpich = [("localhost".to_owned(), true)];
+        let grants = Asked { hosts: &mpich, hostfiles: &[] }.grants(&here()).expect("sound").expect("a list");
+        assert_eq!((grants[0].slots, grants[0].given), (4, false));
+    }
+
+    #[test]
+    fn hostfiles() {
+        for (text, slots, max, given) in [
+            ("localhost", 4, None, false),
+            ("# first\n\nvm slots=3 # mine\n", 3, None, true),
+            ("vm slots = 2 max_slots=5", 2, Some(5), true),
+            ("localhost\nlocalhost\nlocalhost", 3, None, true),
+            ("localhost slots=2\nvm slots=1", 3, None, true),
+            ("u@vm:2", 2, None, true),
+            ("vm slots=2 port=22\n^other", 2, None, true),
+        ] {
+            match text.contains("^other") {
+                true => assert!(file(text, &[]).expect_err("remote").contains("other")),
+                false => {
+                    let grant = file(text, &[]).expect(text);
+                    assert_eq!((grant.slots, grant.max_slots, grant.given), (slots, max, given), "{text}");
+                }
+            }
+        }
+        for (wrong, part) in [
+            ("vm slots=0", "line 1"),
+            ("\nvm slots", "line 2"),
+            ("vm slts=2", "slots="),
+            ("vm slots=4 max_slots=2", "more than"),
+            ("far slots=2", "far"),
+            ("", "names no node"),
+            ("vm\n^localhost", "names no node"),
+        ] {
+            let why = file(wrong, &[]).expect_err(wrong);
+            assert!(why.contains(part), "{wrong}: {why}");
+        }
+    }
+
+    #[test]
+    fn hosts_choose_among_a_file_s() {
+        let chosen = |list: &str| [(list.to_owned(), false)];
+        assert_eq!(file("vm slots=3", &chosen("localhost")).expect("there").slots, 3);
+        assert_eq!(file("vm slots=3", &chosen("localhost:2")).expect("there").slots, 2);
+        assert!(file("vm slots=3", &chosen("far")).is_err());
+    }
+}

@@ -1,0 +1,161 @@
+//! From a command line to a job: how many processes of which program, where, bound to what, with
+//! which environment.
+//!
+//! `hosts` says which nodes a program may use and how many slots they have; `map` deals processes
+//! to nodes and objects and numbers them; `listed` reads places that a file names; `bind` says what
+//! each may run on; `place` puts these together. `environment` and `programs` are what each program
+//! starts with. `show` is `--display` and `--report-bindings`.
+//!
+//! **What costs time is done when it is needed.** A job of which nothing is asked reads the few
+//! files that say which processors are one core, and of `/sys` nothing more.
+
+mod bind;
+mod environment;
+mod hosts;
+mod listed;
+mod map;
+mod place;
+mod programs;
+mod show;
+
+use crate::cli::CommandLine;
+use crate::cli::output::Verbosity;
+use crate::cli::policy::Display;
+use crate::cores;
+use crate::link::{Launch, Place};
+use oxmpi_runtime::wireup::{Secret, server};
+
+/// A job, and what the user should hear about it before it starts.
+#[derive(Debug)]
+pub struct Plan {
+    pub launch: Launch,
+    pub warnings: Vec<String>,
+    /// `--display`: for standard output.
+    pub shown: String,
+    /// `--report-bindings`: for standard error.
+    pub reported: String,
+}
+
+/// Makes the plan of a job that runs on this node.
+pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
+    let processors = cores::available();
+    let hostname = server::hostname();
+    let placed = place::place(line, &hostname, processors)?;
+    let size = u32::try_from(placed.processes.len()).ok().filter(|&n| i32::try_from(n).is_ok());
+    let size = size.ok_or("there are more processes than MPI can number")?;
+    let counts: Vec<u32> = (0..line.apps.len())
+        .map(|app| placed.processes.iter().filter(|p| p.app == app).count() as u32)
+        .collect();
+    let universe = line.job.universe.unwrap_or(placed.slots).max(size);
+    let programs = programs::programs(line, &counts, universe)?;
+    let places = placed.processes.iter().map(|p| Place {
+        program: u32::try_from(p.app).unwrap_or(u32::MAX),
+        processors: p.processors.clone(),
+    });
+    let launch = Launch {
+        job_id: new_job_id().map_err(|why| why.to_string())?,
+        secret: Secret::random().map_err(|why| why.to_string())?,
+        size,
+        node: 0,
+        node_names: vec![hostname],
+        local_ranks: (0..size).collect(),
+        cores: processors,
+        oversubscribed: size > processors,
+        places: places.collect(),
+        params: programs.params,
+        programs: programs.programs,
+        apps: programs.facts,
+        universe,
+        interactive,
+    };
+    let shown = show::display(&line.job.display, &placed, line);
+    let report = line.job.binding.report;
+    let mut reported = if report { show::bindings(&placed) } else { String::new() };
+    if line.job.verbosity == Verbosity::Verbose {
+        let map = Display { map: true, ..Display::default() };
+        reported.insert_str(0, &show::display(&map, &placed, line));
+    }
+    Ok(Plan { launch, warnings: programs.warnings, shown, reported })
+}
+
+fn new_job_id() -> Result<u64, oxmpi_runtime::wireup::Error> {
+    let secret = Secret::random()?;
+    let id = secret.bytes().first_chunk::<8>().map_or(1, |bytes| u64::from_le_bytes(*bytes));
+    Ok(id.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    fn plan(line: &str) -> Result<Plan, String> {
+        let line = CommandLine::parse(line.split_whitespace().map(OsString::from)).expect("sound");
+        make(&line, false)
+    }
+
+    #[test]
+    fn more_ranks_than_cores_are_bound_to_nothing() {
+        let plan = plan("-n 9999 true").expect("a plan");
+        assert!(plan.launch.oversubscribed);
+        assert_eq!(plan.launch.local_ranks.len(), 9999);
+        assert!(plan.launch.places.iter().all(|place| place.processors.is_empty()));
+    }
+
+    #[test]
+    fn programs_follow_each_other() {
+        let plan = plan("--host localhost:9 -n 2 -x A=1 true a : -n 3 false : -n 1 true").expect("a plan");
+        let apps: Vec<u32> = plan.launch.places.iter().map(|p| p.program).collect();
+        assert_eq!(apps, [0, 0, 1, 1, 1, 2]);
+        assert_eq!(plan.launch.apps.iter().map(|a| a.ranks).collect::<Vec<_>>(), [2, 3, 1]);
+        assert_eq!(plan.launch.programs[0].arguments, ["a"]);
+        let has = |n: usize| plan.launch.programs[n].environment.contains(&("A".into(), "1".into()));
+        assert!(has(0) && !has(1));
+        let first = |n: usize| {
+            let wanted: OsString = "OMPI_FIRST_RANKS".into();
+            plan.launch.programs[n].environment.iter().find(|(name, _)| *name == wanted).map(|v| v.1.clone())
+        };
+        assert_eq!(first(1), Some("0 2 5".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for (line, part) in [
+            ("--host localhost:2 -n 3 true", "not enough slots"),
+            ("--host localhost -n 2 true", "not enough slots"),
+            ("--host far -n 1 true", "far"),
+            ("--hostfile /no/such/file true", "/no/such/file"),
+            ("-n 99999 --nooversubscribe true", "not enough slots"),
+            ("--nolocal true", "NOLOCAL"),
+            ("-n 1 true : true", "needs -n"),
+            ("--wdir /no/such/folder true", "/no/such/folder"),
+            ("--path /no:/such no-such-program", "no-such-program"),
+            ("--map-by rankfile:file=/no/such/file true", "/no/such/file"),
+            ("--map-by pe-list=99999 true", "core 99999"),
+            ("--mca a 1 --mca a 2 true", "given before"),
+            ("--mca a 1 --gmca a 2 true", "given before"),
+        ] {
+            let why = plan(line).expect_err(line);
+            assert!(why.contains(part), "{line}: {why}");
+        }
+    }
+
+    #[test]
+    fn displays_and_reports() {
+        let all = plan("-n 2 --display map,map-devel,bind,topo,cpus,allocation --report-bindings true");
+        let all = all.expect("a plan");
+        for part in ["Rank 0", "Rank 1", "slots=", "package[0]"] {
+            assert!(all.shown.contains(part), "{part}: {}", all.shown);
+        }
+        assert!(
+            all.reported.contains("] Rank 1 bound to package[") || cores::available() < 2,
+            "{}",
+            all.reported
+        );
+        let none = plan("-n 2 --bind-to none --report-bindings true").expect("a plan");
+        assert_eq!(none.reported.matches("is not bound (or bound to all available processors)").count(), 2);
+        assert_eq!(none.shown, "");
+        let parseable = plan("-n 2 --display map,bind:parseable true").expect("a plan").shown;
+        assert!(parseable.lines().all(|line| line.split(':').count() >= 3), "{parseable}");
+    }
+}

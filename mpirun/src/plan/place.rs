@@ -1,0 +1,252 @@
+//! Who runs where: the options and the machine put together.
+
+use super::bind::{self, Policy};
+use super::hosts::{Asked, Grant, Here, from_files, sequence};
+use super::listed::{self, Slots};
+use super::map::{self, Node, Process, Wanted, usual_ranking};
+use crate::cli::policy::{BindTo, MapBy};
+use crate::cli::{App, CommandLine, JobOptions};
+use crate::cores;
+use crate::help::paragraph;
+use oxmpi_runtime::wireup::topology::{Level, SYSTEM, Topology, numa_nodes};
+use std::path::Path;
+
+/// All processes in the order of their ranks, and where they are.
+#[derive(Debug)]
+pub struct Placed {
+    pub processes: Vec<Process>,
+    pub nodes: Vec<Node>,
+    /// All grants, those of programs with their own among them.
+    pub grants: Vec<Grant>,
+    /// Slots of the job.
+    pub slots: u32,
+    pub policy: Policy,
+    /// What was mapped by, for display.
+    pub mapped_by: String,
+}
+
+/// Places the processes of a job of this node.
+pub fn place(line: &CommandLine, hostname: &str, processors: u32) -> Result<Placed, String> {
+    let job = &line.job;
+    if job.mapping.nolocal {
+        return Err(paragraph("nolocal", &[]));
+    }
+    let root = Path::new(SYSTEM);
+    let allowed = cores::allowed()?;
+    let threads = job.mapping.threads == Some(true);
+    let slots = if threads { processors } else { cores::count(root, &allowed).min(processors) };
+    let here = Here { hostname: hostname.to_owned(), slots };
+    let mut nodes = vec![Node::new(hostname.to_owned(), None)];
+    if must_know(job) {
+        nodes[0].topology = Some(Topology::read(root, &allowed));
+    }
+    let (mut processes, grants) = map_all(line, &here, &mut nodes)?;
+    let crowded = grants.iter().any(|g| g.used > g.slots) || processes.len() > processors as usize;
+    let mut policy = Policy::choose(&job.mapping, &job.binding, processes.len(), crowded)?;
+    bind_all(job, &mut processes, &mut nodes, &mut policy, &allowed)?;
+    let by = job.rank_by.unwrap_or_else(|| usual_ranking(&job.mapping));
+    let mut ranked = Vec::with_capacity(processes.len());
+    let mut rest = processes;
+    for app in 0..line.apps.len() {
+        let (mut own, others) = rest.into_iter().partition(|p: &Process| p.app == app);
+        // A rankfile has said which rank is where.
+        if !matches!(job.mapping.by, Some(MapBy::Rankfile | MapBy::Seq)) {
+            map::rank(&mut own, by);
+        }
+        ranked.append(&mut own);
+        rest = others;
+    }
+    let slots = grants.iter().map(|g| g.slots).fold(0, u32::saturating_add);
+    let mapped_by = job.mapping.by.as_ref().map_or_else(|| "the usual".to_owned(), ToString::to_string);
+    Ok(Placed { processes: ranked, nodes, grants, slots, policy, mapped_by })
+}
+
+/// Must be known what the node is made of, before anybody is mapped?
+fn must_know(job: &JobOptions) -> bool {
+    let by_object = matches!(
+        job.mapping.by,
+        Some(MapBy::Object(_) | MapBy::PerResource(_, Some(_)) | MapBy::Rankfile | MapBy::PeList(_))
+    );
+    let bound = job.binding.to.is_some_and(|to| to != BindTo::None) || job.mapping.pe.is_some();
+    by_object || bound || job.display.any() || job.binding.report
+}
+
+/// Maps all programs, each onto what the ones before left.
+fn map_all(
+    line: &CommandLine,
+    here: &Here,
+    nodes: &mut [Node],
+) -> Result<(Vec<Process>, Vec<Grant>), String> {
+    let job = &line.job;
+    let mut shared: Option<Vec<Grant>> = None;
+    let mut finished: Vec<Grant> = Vec::new();
+    let mut processes = Vec::new();
+    for (number, app) in line.apps.iter().enumerate() {
+        let name = app.program.to_string_lossy();
+        if line.apps.len() > 1
+            && app.ranks.is_none()
+            && !matches!(job.mapping.by, Some(MapBy::PerResource(..)))
+        {
+            return Err(paragraph("count-needed", &[&name]));
+        }
+        let own = Asked { hosts: &app.hosts, hostfiles: &app.hostfiles }.grants(here)?;
+        let has_own = own.is_some();
+        let mut grants = match own {
+            Some(own) => own,
+            None => match shared.take() {
+                Some(shared) => shared,
+                None => usual_grants(job, here)?,
+            },
+        };
+        let wanted = Wanted { app: number, name: &name, ranks: app.ranks, mapping: &job.mapping };
+        processes.extend(match job.mapping.by {
+            Some(MapBy::Rankfile) => by_rankfile(line, &wanted, here, nodes, &mut grants, processes.len())?,
+            Some(MapBy::Seq) => by_sequence(job, app, &wanted, here, &mut grants)?,
+            _ => map::map(&wanted, &mut grants, nodes)?,
+        });
+        match has_own {
+            true => finished.append(&mut grants),
+            false => shared = Some(grants),
+        }
+    }
+    finished.extend(shared.into_iter().flatten());
+    Ok((processes, finished))
+}
+
+/// What programs share that name no hosts.
+fn usual_grants(job: &JobOptions, here: &Here) -> Result<Vec<Grant>, String> {
+    match &job.default_hostfile {
+        Some(file) if file.as_os_str() != "none" => from_files(std::slice::from_ref(file), here),
+        _ => Ok(vec![Grant { node: 0, slots: here.slots, max_slots: None, given: false, used: 0 }]),
+    }
+}
+
+/// A rankfile names the places of all ranks of the job; a program takes those of its ranks.
+fn by_rankfile(
+    line: &CommandLine,
+    wanted: &Wanted<'_>,
+    here: &Here,
+    nodes: &[Node],
+    grants: &mut [Grant],
+    before: usize,
+) -> Result<Vec<Process>, String> {
+    let file = line.job.mapping.file.as_deref().unwrap_or(Path::new(""));
+    let all = listed::rankfile(file, here)?;
+    let count = wanted.ranks.map_or(all.len().saturating_sub(before), |n| n as usize);
+    let Some(own) = all.get(before..before + count).filter(|own| !own.is_empty()) else {
+        let asked = (before + count).to_string();
+        return Err(paragraph("few-places", &[&file.display().to_string(), &all.len().to_string(), &asked]));
+    };
+    map::check_slots(wanted, count as u32, grants)?;
+    let mut processes = Vec::with_capacity(count);
+    for place in own {
+        let mut process = Process::new(wanted.app, place.node, None);
+        let topology = nodes[place.node].topology.as_ref().ok_or("the node's topology is not known")?;
+        let threads = line.job.mapping.threads == Some(true);
+        process.processors = place
+            .slots
+            .processors(topology, threads)
+            .map_err(|what| paragraph("no-such-core", &[&file.display().to_string(), &what]))?;
+        if let Some(grant) = grants.iter_mut().find(|g| g.node == place.node) {
+            grant.used += 1;
+        }
+        processes.push(process);
+    }
+    Ok(processes)
+}
+
+/// One process for each line of the hostfile (or the file that the mapping names).
+fn by_sequence(
+    job: &JobOptions,
+    app: &App,
+    wanted: &Wanted<'_>,
+    here: &Here,
+    grants: &mut [Grant],
+) -> Result<Vec<Process>, String> {
+    let file = job.mapping.file.clone().or_else(|| job.default_hostfile.clone());
+    let files = if app.hostfiles.is_empty() { file.into_iter().collect() } else { app.hostfiles.clone() };
+    let lines = sequence(&files, here)?;
+    let count = wanted.ranks.map_or(lines.len(), |n| n as usize);
+    if count > lines.len() || count == 0 {
+        let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        let named = if names.is_empty() { "No hostfile".to_owned() } else { names.join(", ") };
+        return Err(paragraph("few-places", &[&named, &lines.len().to_string(), &count.to_string()]));
+    }
+    let mut process = |&node: &usize| {
+        if let Some(grant) = grants.iter_mut().find(|g| g.node == node) {
+            grant.used += 1;
+        }
+        Process::new(wanted.app, node, None)
+    };
+    Ok(lines[..count].iter().map(&mut process).collect())
+}
+
+fn bind_all(
+    job: &JobOptions,
+    processes: &mut [Process],
+    nodes: &mut [Node],
+    policy: &mut Policy,
+    allowed: &[u32],
+) -> Result<(), String> {
+    let root = Path::new(SYSTEM);
+    match &job.mapping.by {
+        Some(MapBy::Rankfile) => {
+            if policy.to == BindTo::None {
+                processes.iter_mut().for_each(|p| p.processors.clear());
+            }
+            return Ok(());
+        }
+        Some(MapBy::PeList(list)) => return bind_to_list(job, processes, nodes, policy, list),
+        _ => {}
+    }
+    if !policy.asked && policy.to == BindTo::Object(Level::Numa) {
+        let usable = numa_nodes(root).into_iter().filter(|n| n.iter().any(|cpu| allowed.contains(cpu)));
+        if usable.count() < 2 {
+            // The one node there is, is everything.
+            policy.to = BindTo::None;
+        }
+    }
+    if policy.to == BindTo::None {
+        return Ok(());
+    }
+    if nodes[0].topology.is_none() {
+        if policy.to == BindTo::Object(Level::Core) {
+            // The usual case: two processes, two cores, and nobody wants to see the rest.
+            for (process, processors) in processes.iter_mut().zip(cores::bind(2)?) {
+                process.processors = processors;
+            }
+            return Ok(());
+        }
+        nodes[0].topology = Some(Topology::read(root, allowed));
+    }
+    bind::bind(processes, nodes, policy)
+}
+
+/// `pe-list`: all on all of these, or one on each.
+fn bind_to_list(
+    job: &JobOptions,
+    processes: &mut [Process],
+    nodes: &[Node],
+    policy: &Policy,
+    list: &[u32],
+) -> Result<(), String> {
+    let topology = nodes[0].topology.as_ref().ok_or("the node's topology is not known")?;
+    let processors = |cores: &[u32]| {
+        let found = Slots::Cores(cores.to_vec()).processors(topology, policy.threads);
+        found.map_err(|what| paragraph("no-such-core", &["The pe-list", &what]))
+    };
+    let all = processors(list)?;
+    if policy.to == BindTo::None {
+        return Ok(());
+    }
+    if processes.len() > list.len() && !policy.overload {
+        return Err(paragraph("overload", &["pe-list", &list.len().to_string()]));
+    }
+    for (at, process) in processes.iter_mut().enumerate() {
+        process.processors = match job.mapping.ordered {
+            true => processors(&[list[at % list.len()]])?,
+            false => all.clone(),
+        };
+    }
+    Ok(())
+}

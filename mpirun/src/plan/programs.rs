@@ -1,0 +1,176 @@
+//! What each program of the job starts with: its folder, its environment, its parameters, and the
+//! facts that its ranks are told.
+
+use super::environment::Environment;
+use crate::cli::environment::exported;
+use crate::cli::{App, CommandLine, JobOptions};
+use crate::help::paragraph;
+use crate::link::Program;
+use crate::settings::{self, Settings};
+use oxmpi_mca_params::Given;
+use oxmpi_runtime::wireup::AppFacts;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+type Variables = BTreeMap<OsString, OsString>;
+type Pairs = Vec<(String, String)>;
+
+/// All programs.
+#[derive(Debug, Default)]
+pub struct Programs {
+    pub programs: Vec<Program>,
+    pub facts: Vec<AppFacts>,
+    /// Parameters that hold for every rank.
+    pub params: Pairs,
+    pub warnings: Vec<String>,
+}
+
+/// `counts`: how many ranks each program has.
+pub fn programs(line: &CommandLine, counts: &[u32], universe: u32) -> Result<Programs, String> {
+    let own: Variables = std::env::vars_os().collect();
+    let mut all = Programs::default();
+    let mut known = Known::default();
+    for (app, &count) in line.apps.iter().zip(counts) {
+        let settings = known.settings(given(&line.job, app))?;
+        // What files want in the environment comes first: what is said on the command line stands.
+        let mut for_all = line.job.environment.clone();
+        let from_files = settings.exports.iter().map(|word| exported(word)).collect::<Result<Vec<_>, _>>()?;
+        for_all.changes.splice(0..0, from_files);
+        let mut environment = Environment::new(&for_all, &app.environment, &own);
+        all.warnings.extend(settings.warnings.iter().map(|text| format!("mpirun: {text}\n")));
+        all.warnings.append(&mut environment.warnings);
+        let folder = folder(app)?;
+        describe(&mut environment, line, app, counts, universe, folder.as_deref());
+        for (name, value) in settings.environment {
+            environment.set(name, value);
+        }
+        if let Some(prefix) = &line.job.prefix {
+            environment.join("PATH".as_ref(), ":".as_ref(), prefix.join("bin").as_ref(), &own, true);
+            let libraries = prefix.join("lib");
+            environment.join("LD_LIBRARY_PATH".as_ref(), ":".as_ref(), libraries.as_ref(), &own, true);
+        }
+        let mut program = Program {
+            program: found(app)?,
+            arguments: app.arguments.clone(),
+            folder: folder.clone().map(PathBuf::into_os_string),
+            ..Program::default()
+        };
+        environment.put_into(&mut program);
+        all.facts.push(facts(line, app, count, folder.as_deref()));
+        all.programs.push(program);
+        if line.apps.len() == 1 {
+            all.params = settings.params;
+        }
+    }
+    if line.apps.len() > 1 {
+        // The others differ from program to program and are in the environment.
+        all.params = known.settings(given(&line.job, &App::default()))?.params;
+    }
+    Ok(all)
+}
+
+/// What of the command line is about a program's parameters.
+fn given(job: &JobOptions, app: &App) -> Vec<Given> {
+    let tune = job.tune.iter().map(|files| Given::Tune { files: files.to_string_lossy().into_owned() });
+    let one =
+        |(name, value): &(String, String)| Given::Parameter { name: name.clone(), value: value.clone() };
+    tune.chain(job.parameters.iter().chain(&app.parameters).map(one)).collect()
+}
+
+/// Settings by what was given, because reading them again costs time.
+#[derive(Default)]
+struct Known(Vec<(Vec<Given>, Settings)>);
+
+impl Known {
+    fn settings(&mut self, given: Vec<Given>) -> Result<Settings, String> {
+        if let Some((_, settings)) = self.0.iter().find(|(before, _)| *before == given) {
+            return Ok(Settings { warnings: Vec::new(), ..settings.clone() });
+        }
+        let settings = settings::resolve(&given)?;
+        self.0.push((given, settings.clone()));
+        Ok(settings)
+    }
+}
+
+/// What every rank finds in its environment. The names of others are written for programs that look
+/// at them and never read by us, so a job inside a job is not confused. The daemon adds what
+/// differs from rank to rank.
+fn describe(
+    environment: &mut Environment,
+    line: &CommandLine,
+    app: &App,
+    counts: &[u32],
+    universe: u32,
+    folder: Option<&Path>,
+) {
+    let size: u32 = counts.iter().sum();
+    let firsts: Vec<String> =
+        (0..counts.len()).map(|n| counts[..n].iter().sum::<u32>().to_string()).collect();
+    let each: Vec<String> = counts.iter().map(u32::to_string).collect();
+    for name in ["OMPI_COMM_WORLD_SIZE", "OMPI_WORLD_SIZE", "OMPI_MCA_num_procs"] {
+        environment.set(name, size.to_string());
+    }
+    for (name, value) in [
+        ("OMPI_UNIVERSE_SIZE", universe.to_string()),
+        ("OMPI_NUM_APP_CTX", line.apps.len().to_string()),
+        ("OMPI_FIRST_RANKS", firsts.join(" ")),
+        ("OMPI_APP_CTX_NUM_PROCS", each.join(" ")),
+        ("OMPI_MCA_cpu_type", std::env::consts::ARCH.to_owned()),
+        ("OMPI_MCA_num_restarts", "0".to_owned()),
+        ("OMPI_TOOL_NAME", "mpirun".to_owned()),
+    ] {
+        environment.set(name, value);
+    }
+    environment.set("OMPI_COMMAND", &app.program);
+    environment.set("OMPI_ARGV", app.arguments.join(OsStr::new(" ")));
+    if let Some(folder) = folder.map(Path::to_path_buf).or_else(|| std::env::current_dir().ok()) {
+        environment.set("OMPI_MCA_initial_wdir", folder);
+    }
+}
+
+fn facts(line: &CommandLine, app: &App, count: u32, folder: Option<&Path>) -> AppFacts {
+    let text = |os: &OsStr| os.to_string_lossy().into_owned();
+    let hosts: Vec<&str> = app.hosts.iter().map(|(list, _)| list.as_str()).collect();
+    let folder = folder.map(Path::to_path_buf).or_else(|| std::env::current_dir().ok());
+    AppFacts {
+        ranks: count,
+        command: text(&app.program),
+        arguments: app.arguments.iter().map(|a| text(a)).collect(),
+        soft: app.soft.clone().unwrap_or_default(),
+        host: hosts.join(","),
+        arch: std::env::consts::ARCH.to_owned(),
+        wdir: folder.map(|f| text(f.as_os_str())).unwrap_or_default(),
+        file: app.file.clone().unwrap_or_default(),
+        memory_kinds: line.job.memory_kinds.clone().unwrap_or_default(),
+    }
+}
+
+/// `--wdir`, as a whole path. It has to be there now: on this node mpirun sees what a rank will.
+fn folder(app: &App) -> Result<Option<PathBuf>, String> {
+    let Some(folder) = &app.wdir else { return Ok(None) };
+    let refuse = |why: &str| Err(paragraph("no-folder", &[&folder.display().to_string(), why]));
+    match std::fs::canonicalize(folder) {
+        Ok(whole) if whole.is_dir() => Ok(Some(whole)),
+        Ok(_) => refuse("it is no folder"),
+        Err(why) => refuse(&why.to_string()),
+    }
+}
+
+/// The program, looked for in the folders of `--path` where it has no slash.
+fn found(app: &App) -> Result<OsString, String> {
+    let (Some(path), false) = (&app.path, app.program.as_encoded_bytes().contains(&b'/')) else {
+        return Ok(app.program.clone());
+    };
+    let executable =
+        |file: &PathBuf| file.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+    let candidates = std::env::split_paths(path).map(|folder| folder.join(&app.program));
+    match candidates.filter_map(|file| std::path::absolute(file).ok()).find(executable) {
+        Some(file) => Ok(file.into_os_string()),
+        None => {
+            let name = app.program.to_string_lossy();
+            Err(paragraph("no-such-program", &[&name, &path.to_string_lossy()]))
+        }
+    }
+}

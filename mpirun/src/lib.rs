@@ -19,7 +19,8 @@
 //! **Nobody polls.** Both programs are one thread around one wait (signals come by signalfd), and
 //! wake only when there is something to do.
 //!
-//! Map: `cli` (options) · `settings` (parameters of all sources) · `plan` (options to a job) · `cores` (which, and to bind to) ·
+//! Map: `cli/` (options) · `settings` (parameters of all sources) · `plan/` (options to a job: hosts, mapping,
+//! binding, environment, display) · `cores` (which there are, and the usual binding) ·
 //! `launcher/` (mpirun's loop, output, what an ending means) · `link` (what the two say to each
 //! other) · `daemon/` (oxmpid's loop, ranks, lines of output, the end) · `descendants`, `signals`
 //! (small tools for both) · `help` and `help.txt` (what the user reads). The compiler wrappers are

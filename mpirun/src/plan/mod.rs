@@ -132,8 +132,8 @@ mod tests {
             ("--path /no:/such no-such-program", "no-such-program"),
             ("--map-by rankfile:file=/no/such/file true", "/no/such/file"),
             ("--map-by pe-list=99999 true", "core 99999"),
-            ("--mca a 1 --mca a 2 true", "given before"),
-            ("--mca a 1 --gmca a 2 true", "given before"),
+            ("--mca a 1 --mca a 2 true", "a"),
+            ("--mca a 1 --gmca a 2 true", "a"),
         ] {
             let why = plan(line).expect_err(line);
             assert!(why.contains(part), "{line}: {why}");

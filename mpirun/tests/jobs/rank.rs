@@ -200,7 +200,8 @@ fn impossible() {
     let rank: u32 = std::env::var(RANK_VARIABLE).expect("mpirun set it").parse().expect("a number");
     let secret: Vec<u8> =
         (0..32).map(|i| u8::from_str_radix(&secret[2 * i..2 * i + 2], 16).expect("hexadecimal")).collect();
-    let mut hello = vec![44, 0, 0, 0, 1, 1, 0, 0, 0];
+    let mut hello = vec![44, 0, 0, 0, 1];
+    hello.extend(oxmpi_runtime::wireup::VERSION.to_le_bytes());
     hello.extend(secret);
     hello.extend(rank.to_le_bytes());
     hello.extend(std::process::id().to_le_bytes());

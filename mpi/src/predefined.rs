@@ -26,6 +26,8 @@ const fn none() -> TypeDesc {
         elements: 0,
         runs: SliceRef::new(&[]),
         free: None,
+        nest: SliceRef::new(&[]),
+        top: 0,
     }
 }
 
@@ -35,7 +37,7 @@ const RUN32: &[Run] = &[Run { disp: 0, len: 32, count: 1, stride: 32 }];
 /// A Fortran type without a counterpart here: carried, but no reduction is defined on it.
 const fn opaque(len: u64, runs: &'static [Run]) -> TypeDesc {
     TypeDesc {
-        flags: flag::PREDEFINED | flag::COMMITTED | flag::CONTIGUOUS,
+        flags: flag::PREDEFINED | flag::COMMITTED | flag::CONTIGUOUS | flag::of_align(16),
         packed: len,
         extent: len as i64,
         true_extent: len as i64,

@@ -50,6 +50,16 @@ fn protocols_without_single_copy() {
 }
 
 #[test]
+fn non_contiguous_data() {
+    Job::new(2).program("datatypes").limit(300).run().all_ok(2);
+    if mpi().is_ours() {
+        for (name, value) in [("btl_shm_single_copy_mechanism", "none"), ("btl_shm_min_get_size", "4096")] {
+            Job::new(2).args(["--mca", name, value]).program("datatypes").limit(300).run().all_ok(2);
+        }
+    }
+}
+
+#[test]
 fn matching_and_probes() {
     for ranks in [2, 4] {
         Job::new(ranks).program("wildcards").run().all_ok(ranks);

@@ -28,6 +28,8 @@ fn exchange(instance: &Instance, to: u32) {
         elements: 1,
         runs: SliceRef { ptr: &run, len: 1 },
         free: None,
+        nest: SliceRef::new(&[]),
+        top: 0,
     };
     let (world, thread) = (instance.world(), instance.main_thread());
     for (tag, size) in SIZES.into_iter().enumerate() {

@@ -96,7 +96,7 @@ impl Ob1 {
             return self.recv_waiting(shard, unsafe { Record::of(node) }, comm, args, status, threaded);
         }
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
-        describe(req, comm, args);
+        describe(req, comm, args, threaded);
         post(&mut shard, req, pattern);
         drop(shard);
         // It may be in the transport already: then nobody needs to wait for the request, nor to give
@@ -124,7 +124,7 @@ impl Ob1 {
         // SAFETY: as above.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
-        describe(req, comm, args);
+        describe(req, comm, args, threaded);
         self.post_or_deliver(comm, req, Pattern::new(args.src, args.tag), threaded);
         Ok(req.handle())
     }
@@ -173,7 +173,7 @@ impl Ob1 {
         }
         drop(shard);
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
-        describe(req, comm, args);
+        describe(req, comm, args, threaded);
         self.deliver_record(comm, req, record, threaded);
         if req.is_complete() {
             *status = req.status();
@@ -218,7 +218,7 @@ impl Ob1 {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
-        describe(req, comm, args);
+        describe(req, comm, args, threaded);
         req.node(Pattern::new(args.src, args.tag), 0);
         req.make_persistent();
         Ok(req.handle())
@@ -241,7 +241,7 @@ impl Ob1 {
         // SAFETY: a message is a record that `look` took out; its communicator outlives it.
         let comm = unsafe { &*record.as_ref().comm() };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
-        describe(req, comm, args);
+        describe(req, comm, args, threaded);
         self.deliver_record(comm, req, record, threaded);
         Ok(req.handle())
     }
@@ -257,10 +257,10 @@ impl Ob1 {
 
 /// Fills a request with everything a receive needs.
 #[inline(always)]
-fn describe(req: &Request, comm: &Comm, args: &RecvArgs) {
+fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
     req.buf.set(args.buf);
     req.total.set(capacity(args));
-    req.keep_type(dtype(args), args.count);
+    req.keep_type(dtype(args), args.count, threaded);
     req.comm.set(comm);
 }
 

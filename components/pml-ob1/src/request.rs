@@ -241,23 +241,37 @@ impl Request {
 
     /// Data that is not contiguous: its type, kept alive until [`Request::drop_type`].
     #[inline(always)]
-    pub fn keep_type(&self, dtype: &TypeDesc, count: u64) {
+    pub fn keep_type(&self, dtype: &TypeDesc, count: u64, threaded: bool) {
         if dtype.is_contiguous() {
             self.dtype.set(null());
             return;
         }
-        // SAFETY: alive for the call that we are in.
-        let kept = unsafe { TypeRef::retain(dtype) };
+        self.keep_layout(dtype, count, threaded)
+    }
+    /// Data that is one block all the same is as good as contiguous: all protocols can have it.
+    #[inline(never)]
+    fn keep_layout(&self, dtype: &TypeDesc, count: u64, threaded: bool) {
+        if let Some((disp, _)) = dtype.one_block(count) {
+            self.buf.set(self.buf.get().wrapping_offset(disp as isize));
+            self.dtype.set(null());
+            return;
+        }
+        // SAFETY: alive for the call that we are in; without threads nobody else is in the library.
+        let kept = unsafe { if threaded { TypeRef::retain(dtype) } else { TypeRef::retain_alone(dtype) } };
         self.dtype.set(kept.as_ptr());
         self.count.set(count);
         core::mem::forget(kept);
     }
     #[inline(always)]
-    fn drop_type(&self) {
+    fn drop_type(&self, threaded: bool) {
         let dtype = self.dtype.replace(null());
-        if !dtype.is_null() {
-            // SAFETY: the reference that `keep_type` took.
-            drop(unsafe { TypeRef::adopt(dtype) });
+        if dtype.is_null() {
+            return;
+        }
+        // SAFETY: the reference that `keep_type` took; without threads nobody else is in the library.
+        unsafe {
+            let kept = TypeRef::adopt(dtype);
+            if threaded { drop(kept) } else { kept.release_alone() }
         }
     }
     /// `None`: contiguous.
@@ -395,7 +409,7 @@ impl Ob1 {
     /// Puts a request back that nobody refers to any more.
     #[inline(always)]
     pub fn recycle(&self, req: &'static Request, threaded: bool) {
-        req.drop_type();
+        req.drop_type(threaded);
         req.released.set(false);
         req.state.set(State::Free);
         let lane = &self.pools.lanes[req.lane.get() as usize];
@@ -408,7 +422,7 @@ impl Ob1 {
     #[inline(always)]
     pub fn complete(&self, req: &'static Request, threaded: bool) {
         if !req.is_persistent() {
-            req.drop_type();
+            req.drop_type(threaded);
         }
         req.state.set(State::Done);
         if req.released.get() {

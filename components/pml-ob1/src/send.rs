@@ -79,10 +79,16 @@ impl Ob1 {
         };
         let mut packer;
         // SAFETY: alive for the call.
-        if !unsafe { &*args.dtype }.is_contiguous() {
-            packer = Packer { dtype: args.dtype, count: args.count, base: args.buf, from: 0 };
-            desc.pack = Some(pack_part);
-            desc.pack_ctx = (&raw mut packer).cast();
+        let dtype = unsafe { &*args.dtype };
+        if !dtype.is_contiguous() {
+            match dtype.one_block(args.count) {
+                Some((disp, _)) => desc.payload = args.buf.wrapping_offset(disp as isize),
+                None => {
+                    packer = Packer { dtype, count: args.count, base: args.buf, from: 0 };
+                    desc.pack = Some(pack_part);
+                    desc.pack_ctx = (&raw mut packer).cast();
+                }
+            }
         }
         let status = out.peer.transmit(&held, &desc);
         if !status.is_ok() {
@@ -118,7 +124,7 @@ impl Ob1 {
     fn send_blocking_slowly(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
-        self.describe(req, &out, args);
+        self.describe(req, &out, args, threaded);
         self.offer_new(req, threaded)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
         if req.is_complete() && req.status().error == Status::OK {
@@ -162,7 +168,7 @@ impl Ob1 {
         threaded: bool,
     ) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
-        self.describe(req, &out, args);
+        self.describe(req, &out, args, threaded);
         self.offer_new(req, threaded)?;
         Ok(req.handle())
     }
@@ -171,18 +177,18 @@ impl Ob1 {
         let threaded = self.threaded();
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
-        self.describe(req, &out, args);
+        self.describe(req, &out, args, threaded);
         req.make_persistent();
         Ok(req.handle())
     }
 
     /// Fills a request with everything a send may need later.
-    fn describe(&self, req: &Request, out: &Outgoing<'_>, args: &SendArgs) {
+    fn describe(&self, req: &Request, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) {
         req.buf.set(args.buf.cast_mut());
         req.total.set(out.total);
         req.mode.set(args.mode);
         // SAFETY: alive for the call.
-        req.keep_type(unsafe { &*args.dtype }, args.count);
+        req.keep_type(unsafe { &*args.dtype }, args.count, threaded);
         req.comm.set(out.comm);
         req.route.set(out.route);
         req.tag.set(args.tag);

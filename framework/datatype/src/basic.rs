@@ -113,6 +113,7 @@ macro_rules! describe {
             size: core::mem::size_of::<TypeDesc>() as u32,
             flags: flag::PREDEFINED
                 | flag::COMMITTED
+                | flag::of_align($b.align)
                 | if $b.packed == $b.extent { flag::CONTIGUOUS } else { 0 },
             packed: $b.packed,
             lb: 0,
@@ -124,6 +125,8 @@ macro_rules! describe {
             elements: $b.elements,
             runs: SliceRef::new($b.runs),
             free: None,
+            nest: SliceRef::new(&[]),
+            top: 0,
         }
     };
 }

@@ -1,29 +1,21 @@
 //! Constructors of derived types.
 //!
-//! **Normal form.** A layout is a sequence of blocks in the order of the type map. Blocks that touch
-//! (one ends where the next begins) are one block; then, from the front, blocks of equal length at
-//! equal distances form a [`Run`], as long as possible. The form is a function of the sequence alone,
-//! so equal layouts have equal runs whichever constructors made them, and `contiguous(4, MPI_INT)`,
-//! a vector whose blocks touch and four times MPI_INT in a struct are one block each.
+//! A layout is kept in its normal form (`layout.rs`): construction of a regular type costs the same
+//! whatever its counts, and equal layouts are equally fast whichever constructors made them.
 //!
-//! [`Runs`] computes it without looking at every block: a run of many blocks is pushed as four
-//! single ones, after which the rest can only continue what the fourth began. The last block stays
-//! outside (`pending`) until a next one is known not to touch it.
+//! **Bounds.** An element begins with its first byte of data and ends behind the last one, rounded up so
+//! that the next one is aligned as the strictest basic type wants. Where the user set bounds in anything
+//! an element is made of, those alone count (MPI 5.0 §5.1.6).
 //!
-//! **Size.** A run has one level of stride. A deeper nest (a vector of vectors whose strides do not
-//! continue one another) is written out, one run for each inner one, up to [`MAX_RUNS`]; beyond
-//! that the constructors answer NOT_SUPPORTED. Elements of a message are not written out: any count
-//! of a type costs nothing here.
-//!
-//! **Ownership.** A descriptor made here is counted ([`TypeRef`]), owns its runs, and refers to no
-//! other: a type may be freed while those built from it live on (MPI 5.0 §5.1.9).
+//! **Ownership.** A descriptor made here is counted ([`TypeRef`]) and refers to no other: a type may be
+//! freed while those built from it live on (MPI 5.0 §5.1.9). Its items are shared with the types that differ
+//! in their bounds only.
 
-use crate::desc::{Base, Run, TypeDesc, TypeRef, flag};
+use crate::desc::{Base, TypeDesc, TypeRef, flag};
+use crate::layout::{Item, Items, Store, items_of};
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::{SliceRef, Status};
-
-/// Most runs of one type: 32 MiB of description.
-pub const MAX_RUNS: usize = 1 << 20;
+use std::sync::Arc;
 
 /// `count` elements of `old`, one behind the other (MPI_Type_contiguous).
 pub fn contiguous(count: u64, old: &TypeRef) -> Result<TypeRef, Status> {
@@ -50,7 +42,7 @@ pub struct Part<'a> {
 }
 
 /// Parts in the order given: struct, and with equal types hindexed, indexed and indexed_block
-/// (MPI 5.0 §5.1.2). No padding for alignment is added; that is [`resized`]'s.
+/// (MPI 5.0 §5.1.2).
 pub fn structure(parts: &[Part<'_>]) -> Result<TypeRef, Status> {
     let mut draft = Draft::new();
     for part in parts {
@@ -62,16 +54,24 @@ pub fn structure(parts: &[Part<'_>]) -> Result<TypeRef, Status> {
 /// The same data with other bounds (MPI_Type_create_resized).
 pub fn resized(lb: i64, extent: i64, old: &TypeRef) -> Result<TypeRef, Status> {
     lb.checked_add(extent).ok_or(Status::BAD_PARAM)?;
-    Ok(copy(old, lb, extent))
+    Ok(copy(old, lb, extent, flag::BOUNDED))
 }
 
 /// A descriptor of its own with the same meaning (MPI_Type_dup).
 pub fn dup(old: &TypeRef) -> TypeRef {
-    copy(old, old.lb, old.extent)
+    copy(old, old.lb, old.extent, old.flags & flag::COMMITTED)
 }
 
-fn copy(old: &TypeDesc, lb: i64, extent: i64) -> TypeRef {
-    Shape {
+/// The same data, with `flags` besides those that belong to it.
+fn copy(old: &TypeRef, lb: i64, extent: i64, flags: u32) -> TypeRef {
+    let store = match old.free {
+        // SAFETY: descriptors with this function are the first fields of `Owned`s, made by `into_ref`.
+        Some(how) if core::ptr::fn_addr_eq(how, free as extern "C" fn(*mut TypeDesc)) => unsafe {
+            (*old.as_ptr().cast::<Owned>()).store.clone()
+        },
+        _ => Arc::new(Store { runs: old.runs().to_vec(), nest: old.nest().to_vec(), top: old.top() as u64 }),
+    };
+    let shape = Shape {
         packed: old.packed,
         lb,
         extent,
@@ -79,9 +79,9 @@ fn copy(old: &TypeDesc, lb: i64, extent: i64) -> TypeRef {
         true_extent: old.true_extent,
         base: old.base,
         elements: old.elements,
-        runs: old.runs().to_vec(),
-    }
-    .into_ref(old.flags & flag::COMMITTED)
+        store,
+    };
+    shape.into_ref(flags | old.flags & (flag::BOUNDED | flag::ALIGN_MASK))
 }
 
 /// What a descriptor says, before it is one.
@@ -93,15 +93,15 @@ struct Shape {
     true_extent: i64,
     base: Base,
     elements: u64,
-    runs: Vec<Run>,
+    store: Arc<Store>,
 }
 
 /// A descriptor and what it points to. The descriptor stands first, so its address is the owner's.
 #[repr(C)]
 struct Owned {
     desc: TypeDesc,
-    /// Never touched after `desc.runs` was taken of it.
-    _runs: Vec<Run>,
+    /// Never changed after `desc` was made to point into it.
+    store: Arc<Store>,
 }
 
 extern "C" fn free(desc: *mut TypeDesc) {
@@ -112,12 +112,13 @@ extern "C" fn free(desc: *mut TypeDesc) {
 
 impl Shape {
     fn into_ref(self, flags: u32) -> TypeRef {
-        let contiguous = match self.runs[..] {
+        let contiguous = match self.store.runs[..] {
             // No bytes are a block of no bytes.
             [] => true,
             [run] => run.count == 1 && run.disp == 0 && self.extent == run.len as i64,
             _ => false,
         };
+        let (runs, nest) = (&self.store.runs, &self.store.nest);
         let desc = TypeDesc {
             size: core::mem::size_of::<TypeDesc>() as u32,
             flags: flags | if contiguous { flag::CONTIGUOUS } else { 0 },
@@ -129,28 +130,44 @@ impl Shape {
             base: self.base,
             refs: AtomicU32::new(1),
             elements: self.elements,
-            runs: SliceRef { ptr: self.runs.as_ptr(), len: self.runs.len() },
+            runs: SliceRef { ptr: runs.as_ptr(), len: runs.len() },
             free: Some(free),
+            nest: SliceRef { ptr: nest.as_ptr(), len: nest.len() },
+            top: self.store.top,
         };
-        let owned = Box::into_raw(Box::new(Owned { desc, _runs: self.runs }));
-        // SAFETY: born with one reference, which is the one we give.
+        let owned = Box::into_raw(Box::new(Owned { desc, store: self.store }));
+        // SAFETY: born with one reference, which is the one we give. The pointer is to the whole `Owned`.
         unsafe { TypeRef::adopt(owned.cast()) }
     }
 }
 
 /// A type under construction.
 struct Draft {
-    runs: Runs,
+    items: Items,
     packed: u64,
     elements: u64,
     base: Option<Base>,
-    /// Lower and upper bound of what was added, if anything was.
+    align: u64,
+    /// First byte of the data and the first one behind it, if there is any.
+    data: Option<(i64, i64)>,
+    /// Lower and upper bounds that the user set in what was added.
     bounds: Option<(i64, i64)>,
+    /// The items of the type added last.
+    last: Option<(*const TypeDesc, Vec<Item>)>,
 }
 
 impl Draft {
     fn new() -> Draft {
-        Draft { runs: Runs::default(), packed: 0, elements: 0, base: None, bounds: None }
+        Draft {
+            items: Items::default(),
+            packed: 0,
+            elements: 0,
+            align: 1,
+            base: None,
+            data: None,
+            bounds: None,
+            last: None,
+        }
     }
 
     /// `count` blocks, `stride` bytes apart, of `blocklen` elements of `old`, the first at `disp`.
@@ -179,9 +196,21 @@ impl Draft {
             });
         }
         self.widen(disp, corner(count, stride)?, corner(blocklen, old.extent)?, old)?;
-        let mut block = Runs::default();
-        block.repeat(0, old.runs(), blocklen, old.extent)?;
-        self.runs.repeat(disp, &block.finish()?, count, stride)
+        if let Some((at, len)) = old.one_block(blocklen) {
+            let run = crate::desc::Run { disp: disp.wrapping_add(at), len, count, stride };
+            return self.items.run(run);
+        }
+        let same = |(desc, _): &(*const TypeDesc, _)| core::ptr::eq(*desc, old);
+        let (_, items) = match self.last.take().filter(same) {
+            Some(known) => self.last.insert(known),
+            None => self.last.insert((old, items_of(old))),
+        };
+        if blocklen == 1 {
+            return self.items.repeat(disp, items, count, stride);
+        }
+        let mut block = Items::default();
+        block.repeat(0, items, blocklen, old.extent)?;
+        self.items.repeat(disp, &block.finish()?, count, stride)
     }
 
     /// Bounds over all the copies of `old`: they are reached where both steps are at an end.
@@ -189,162 +218,54 @@ impl Draft {
         let wide = |steps: i128, bound: i64| {
             i64::try_from(disp as i128 + steps + bound as i128).map_err(|_| Status::BAD_PARAM)
         };
+        let grown = |bounds: Option<(i64, i64)>, (low, high): (i64, i64)| {
+            let (l, h) = bounds.unwrap_or((low, high));
+            Some((l.min(low), h.max(high)))
+        };
         let first = block.min(0) as i128 + inside.min(0) as i128;
         let last = block.max(0) as i128 + inside.max(0) as i128;
-        let upper = old.lb.checked_add(old.extent).ok_or(Status::BAD_PARAM)?;
-        // The data may stick out of the bounds, and its addresses must be numbers too.
-        wide(first, old.true_lb)?;
-        wide(last, old.true_lb.saturating_add(old.true_extent))?;
-        let (lb, ub) = (wide(first, old.lb)?, wide(last, upper)?);
-        let (low, high) = self.bounds.unwrap_or((lb, ub));
-        self.bounds = Some((low.min(lb), high.max(ub)));
+        let end = |start: i64, len: i64| start.checked_add(len).ok_or(Status::BAD_PARAM);
+        let both = |low, high| Ok::<_, Status>((wide(first, low)?, wide(last, high)?));
+        if old.flags & flag::BOUNDED != 0 {
+            self.bounds = grown(self.bounds, both(old.lb, end(old.lb, old.extent)?)?);
+        }
+        if old.packed > 0 {
+            self.data = grown(self.data, both(old.true_lb, end(old.true_lb, old.true_extent)?)?);
+            self.align = self.align.max(old.align());
+        }
         Ok(())
     }
 
     fn finish(self) -> Result<TypeRef, Status> {
-        let runs = self.runs.finish()?;
-        let (lb, ub) = self.bounds.unwrap_or((0, 0));
-        let ends = |r: &Run| {
-            let last = last_block(r);
-            (r.disp.min(last), r.disp.max(last) + r.len as i64)
+        let length = |(low, high): (i64, i64)| high.checked_sub(low).ok_or(Status::BAD_PARAM);
+        let data = self.data.unwrap_or((0, 0));
+        let true_extent = length(data)?;
+        // Without bounds of the user's the element ends with its data, and with what the alignment of its
+        // basic types needs for the next one.
+        let (lb, extent, flags) = match self.bounds {
+            Some(bounds) => (bounds.0, length(bounds)?, flag::BOUNDED),
+            None => {
+                let extent = (true_extent as u64).checked_next_multiple_of(self.align);
+                let extent = extent.and_then(|n| i64::try_from(n).ok()).ok_or(Status::BAD_PARAM)?;
+                data.0.checked_add(extent).ok_or(Status::BAD_PARAM)?;
+                (data.0, extent, 0)
+            }
         };
-        let low = runs.iter().map(|r| ends(r).0).min().unwrap_or(0);
-        let high = runs.iter().map(|r| ends(r).1).max().unwrap_or(0);
         let shape = Shape {
             packed: self.packed,
             lb,
-            extent: ub.checked_sub(lb).ok_or(Status::BAD_PARAM)?,
-            true_lb: low,
-            true_extent: high.checked_sub(low).ok_or(Status::BAD_PARAM)?,
+            extent,
+            true_lb: data.0,
+            true_extent,
             base: self.base.unwrap_or(Base::MIXED),
             elements: self.elements,
-            runs,
+            store: Arc::new(Store::of(&self.items.finish()?)?),
         };
-        Ok(shape.into_ref(0))
+        Ok(shape.into_ref(flags | flag::of_align(self.align)))
     }
 }
 
 /// From the first to the last of `count` things `step` apart.
 fn corner(count: u64, step: i64) -> Result<i64, Status> {
     i64::try_from((count as i128 - 1) * step as i128).map_err(|_| Status::BAD_PARAM)
-}
-
-/// Where the last block of a run begins. Sums of displacements wrap on their way; the bounds of all
-/// copies were found to be numbers before ([`Draft::widen`]), so their results do not.
-fn last_block(run: &Run) -> i64 {
-    run.disp.wrapping_add((run.count as i64 - 1).wrapping_mul(run.stride))
-}
-
-/// A sequence of blocks in normal form.
-#[derive(Default)]
-struct Runs {
-    done: Vec<Run>,
-    /// The last block: start and length.
-    pending: Option<(i64, u64)>,
-}
-
-impl Runs {
-    /// `count` copies of `runs` (in normal form), `step` apart, the first at `disp`.
-    fn repeat(&mut self, disp: i64, runs: &[Run], count: u64, step: i64) -> Result<(), Status> {
-        if let [one] = *runs {
-            if one.count == 1 {
-                return self.run(Run {
-                    disp: disp.wrapping_add(one.disp),
-                    len: one.len,
-                    count,
-                    stride: step,
-                });
-            }
-            // The copies continue one another.
-            let next = one.stride.checked_mul(one.count as i64);
-            if count > 1 && next == Some(step) {
-                return self.run(Run { disp: disp.wrapping_add(one.disp), count: one.count * count, ..one });
-            }
-        }
-        if runs.is_empty() {
-            return Ok(());
-        }
-        let mut copy = 0;
-        while copy < count {
-            let before = (self.done.len(), self.done.last().copied(), self.pending);
-            for run in runs {
-                let disp = disp.wrapping_add(step.wrapping_mul(copy as i64)).wrapping_add(run.disp);
-                self.run(Run { disp, ..*run })?;
-            }
-            copy += 1;
-            // Where a copy only made the last run longer and left us as it found us, one step further
-            // on, all others will: what a copy does depends on no more than this.
-            if let (len, Some(was), Some((start, pending))) = before
-                && len == self.done.len()
-                && let Some(last) = self.done.last_mut()
-                && self.pending == Some((start.wrapping_add(step), pending))
-            {
-                let more = last.count - was.count;
-                if last.stride == was.stride && last.stride.checked_mul(more as i64) == Some(step) {
-                    let rest = count - copy;
-                    last.count += rest * more;
-                    self.pending = Some((start.wrapping_add(step.wrapping_mul(rest as i64 + 1)), pending));
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn run(&mut self, run: Run) -> Result<(), Status> {
-        if run.count > 1 && run.stride == run.len as i64 {
-            return self.block(run.disp, run.len * run.count);
-        }
-        for i in 0..run.count.min(4) as i64 {
-            self.block(run.disp.wrapping_add(run.stride.wrapping_mul(i)), run.len)?;
-        }
-        if run.count > 4 {
-            // Of the four at least the last three are one run by now or begin one.
-            self.flush()?;
-            let last = self.done.last_mut().ok_or(Status::INTERNAL)?;
-            debug_assert_eq!((last.len, last.stride), (run.len, run.stride));
-            last.count += run.count - 5;
-            self.pending = Some((last_block(&run), run.len));
-        }
-        Ok(())
-    }
-
-    fn block(&mut self, disp: i64, len: u64) -> Result<(), Status> {
-        if let Some((start, before)) = &mut self.pending
-            && start.wrapping_add(*before as i64) == disp
-        {
-            *before += len;
-            return Ok(());
-        }
-        self.flush()?;
-        self.pending = Some((disp, len));
-        Ok(())
-    }
-
-    /// Puts the pending block behind the others.
-    fn flush(&mut self) -> Result<(), Status> {
-        let Some((disp, len)) = self.pending.take() else { return Ok(()) };
-        if let Some(last) = self.done.last_mut().filter(|last| last.len == len) {
-            if last.count == 1 {
-                last.stride = disp.wrapping_sub(last.disp);
-                last.count = 2;
-                return Ok(());
-            }
-            if last_block(last).wrapping_add(last.stride) == disp {
-                last.count += 1;
-                return Ok(());
-            }
-        }
-        if self.done.len() == MAX_RUNS {
-            return Err(Status::NOT_SUPPORTED);
-        }
-        self.done.push(Run { disp, len, count: 1, stride: len as i64 });
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Vec<Run>, Status> {
-        self.flush()?;
-        self.done.shrink_to_fit();
-        Ok(self.done)
-    }
 }

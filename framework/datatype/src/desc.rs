@@ -14,6 +14,18 @@ pub struct Run {
     pub stride: i64,
 }
 
+/// What [`Run`] does not say of an item of a layout: whether it is a loop, and where it ends.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nest {
+    /// Bytes of data of this item and those before it in the same list.
+    pub end: u64,
+    /// The items of the loop's body lie in the list of all items from here on.
+    pub first: u32,
+    /// How many they are; 0: it is no loop.
+    pub items: u32,
+}
+
 /// Basic type of the data, for reductions and external32. `MIXED` where there are several.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -70,6 +82,17 @@ pub mod flag {
     pub const CONTIGUOUS: u32 = 1;
     pub const PREDEFINED: u32 = 2;
     pub const COMMITTED: u32 = 4;
+    /// The bounds were set by the user (MPI_Type_create_resized and what is built with it): they do
+    /// not follow from the data (MPI 5.0 §5.1.6).
+    pub const BOUNDED: u32 = 8;
+    /// From this bit on: the logarithm of the strictest alignment of the basic types.
+    pub const ALIGN_SHIFT: u32 = 8;
+    pub const ALIGN_MASK: u32 = 0xf << ALIGN_SHIFT;
+
+    /// The bits that say so.
+    pub const fn of_align(align: u64) -> u32 {
+        align.ilog2() << ALIGN_SHIFT
+    }
 }
 
 #[repr(C)]
@@ -87,9 +110,16 @@ pub struct TypeDesc {
     pub refs: AtomicU32,
     /// Basic elements in one element.
     pub elements: u64,
+    /// All items of the layout (`layout.rs`). A loop is a run whose blocks are copies of its body and
+    /// have as many bytes of data as that.
     pub runs: SliceRef<Run>,
     /// Frees the descriptor when the last reference goes; null for PREDEFINED.
     pub free: Option<extern "C" fn(*mut TypeDesc)>,
+    /// One for each of `runs`; or none, where there are only few runs and no loops.
+    pub nest: SliceRef<Nest>,
+    /// How many of the first of `runs` make up the element; the others are bodies. Not read where `nest`
+    /// is empty: all are then.
+    pub top: u64,
 }
 
 // SAFETY: immutable but for the reference count.
@@ -106,9 +136,35 @@ impl TypeDesc {
         // SAFETY: the maker of the descriptor keeps the runs as long as it.
         unsafe { self.runs.get() }
     }
+    pub fn nest(&self) -> &[Nest] {
+        // SAFETY: as above.
+        unsafe { self.nest.get() }
+    }
+    /// How many of the first of `runs` make up the element.
+    pub fn top(&self) -> usize {
+        if self.nest.len == 0 { self.runs.len } else { self.top as usize }
+    }
+    /// The strictest alignment of the basic types, in bytes.
+    pub fn align(&self) -> u64 {
+        1 << ((self.flags & flag::ALIGN_MASK) >> flag::ALIGN_SHIFT)
+    }
+    /// Where the data of `count` elements lies, if it is one block: `(displacement, bytes)`.
+    pub fn one_block(&self, count: u64) -> Option<(i64, u64)> {
+        match *self.runs() {
+            [run] if run.count == 1 && (count == 1 || self.extent == run.len as i64) => {
+                Some((run.disp, run.len * count))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Keeps a descriptor alive. Cloning costs nothing for predefined types.
+///
+/// **Counting without threads.** Below MPI_THREAD_MULTIPLE one thread at a time is inside the library, and
+/// what hands the turn on orders memory; [`TypeRef::retain_alone`] and [`TypeRef::release_alone`] count with
+/// plain loads and stores there. Counts of both kinds mix: when the level rises, no thread is between
+/// such a load and its store.
 pub struct TypeRef(*const TypeDesc);
 
 // SAFETY: the count is atomic, the rest immutable.
@@ -130,6 +186,37 @@ impl TypeRef {
         }
         TypeRef(desc)
     }
+    /// As `retain`, where no other thread can be in the library.
+    ///
+    /// # Safety
+    /// As `retain`, and the thread level is below MULTIPLE.
+    #[inline]
+    pub unsafe fn retain_alone(desc: *const TypeDesc) -> TypeRef {
+        // SAFETY: alive by the caller's promise.
+        let d = unsafe { &*desc };
+        if d.flags & flag::PREDEFINED == 0 {
+            d.refs.store(d.refs.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+        TypeRef(desc)
+    }
+
+    /// Gives the reference back, where no other thread can be in the library.
+    ///
+    /// # Safety
+    /// The thread level is below MULTIPLE.
+    #[inline]
+    pub unsafe fn release_alone(self) {
+        let left = self.refs.load(Ordering::Relaxed) - 1;
+        if self.flags & flag::PREDEFINED != 0 {
+            return core::mem::forget(self);
+        }
+        if left > 0 {
+            self.refs.store(left, Ordering::Relaxed);
+            core::mem::forget(self);
+        }
+        // The last one is dropped the ordinary way.
+    }
+
     /// Takes over a reference that already counts (a new descriptor is born with one).
     ///
     /// # Safety
@@ -175,5 +262,6 @@ impl Drop for TypeRef {
 const _: () = {
     assert!(core::mem::size_of::<Run>() == 32);
     #[cfg(not(loom))]
-    assert!(core::mem::size_of::<TypeDesc>() == 88);
+    assert!(core::mem::size_of::<TypeDesc>() == 112);
+    assert!(core::mem::size_of::<Nest>() == 16);
 };

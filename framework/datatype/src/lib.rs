@@ -6,14 +6,16 @@
 
 pub mod array;
 mod basic;
+mod blocks;
 pub mod build;
 mod desc;
 pub mod external;
 pub mod kernel;
+mod layout;
 mod signature;
 mod walk;
 
 pub use basic::Basic;
-pub use desc::{Base, Run, TypeDesc, TypeRef, flag};
+pub use desc::{Base, Nest, Run, TypeDesc, TypeRef, flag};
 pub use signature::Signature;
-pub use walk::{copy, pack, unpack};
+pub use walk::{blocks, copy, pack, unpack};

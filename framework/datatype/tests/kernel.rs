@@ -354,8 +354,8 @@ proptest! {
             prop_assert_eq!(reduce(&desc(op::SUM), from, to, n as u64, &record), Status::BAD_PARAM);
         }
         for (i, b) in right.iter().enumerate() {
-            let hole = (4..4 + gap as usize).contains(&(i % size));
-            prop_assert_eq!(*b, if hole { 0xee } else { left[i] });
+            let data = i % size < 4 || (4 + gap as usize..12 + gap as usize).contains(&(i % size));
+            prop_assert_eq!(*b, if data { left[i] } else { 0xee });
         }
     }
 }

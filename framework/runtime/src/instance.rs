@@ -152,6 +152,8 @@ impl ByteType {
             elements: 1,
             runs: SliceRef { ptr: std::ptr::null(), len: 0 },
             free: None,
+            nest: SliceRef::new(&[]),
+            top: 0,
         };
         let mut byte = Box::new(ByteType { run, desc });
         byte.desc.runs = SliceRef { ptr: &raw const byte.run, len: 1 };

@@ -367,6 +367,8 @@ fn type_desc(flags: u32, packed: u64, extent: i64, true_extent: i64, runs: Vec<R
         elements: packed,
         runs: SliceRef::new(runs),
         free: None,
+        nest: SliceRef::new(&[]),
+        top: 0,
     }))
 }
 

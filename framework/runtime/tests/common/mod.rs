@@ -93,6 +93,8 @@ impl Basic {
             elements: 1,
             runs: SliceRef { ptr: std::ptr::null(), len: 0 },
             free: None,
+            nest: SliceRef::new(&[]),
+            top: 0,
         };
         let mut basic = Box::new(Basic { run, desc });
         basic.desc.runs = SliceRef { ptr: &raw const basic.run, len: 1 };

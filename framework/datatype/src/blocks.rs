@@ -1,0 +1,175 @@
+//! Copies of blocks at equal distances: the inner loops of pack and unpack.
+//!
+//! The lengths of basic types and of small groups of them have loops of their own, in which a block is
+//! one or two moves; a call to memcpy costs more than those. Blocks of 4 and 8 bytes that are gathered
+//! into dense memory are collected in registers of 16 bytes first, which halves or quarters the stores;
+//! at a distance of twice their length they are picked out of whole registers (SSE2, which every x86-64
+//! has, so there is nothing to choose at run time; the wider gathers of AVX2 do one access per block,
+//! too).
+
+/// Blocks on one side of a copy.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<P> {
+    pub at: P,
+    /// From start to start.
+    pub step: i64,
+}
+
+/// Copies `blocks` blocks of `len` bytes.
+///
+/// # Safety
+/// All blocks must be readable and writable, and not overlap.
+#[inline(always)]
+pub(crate) unsafe fn copy_blocks(from: Side<*const u8>, to: Side<*mut u8>, len: u64, blocks: u64) {
+    // SAFETY: the promise of the caller, passed on.
+    unsafe {
+        if blocks == 1 {
+            return copy_one(from.at, to.at, len as usize);
+        }
+        match len {
+            4 if to.step == 4 => gather4(from, to.at, blocks),
+            8 if to.step == 8 => gather8(from, to.at, blocks),
+            1 => fixed::<1>(from, to, blocks),
+            2 => fixed::<2>(from, to, blocks),
+            4 => fixed::<4>(from, to, blocks),
+            8 => fixed::<8>(from, to, blocks),
+            12 => fixed::<12>(from, to, blocks),
+            16 => fixed::<16>(from, to, blocks),
+            20 => fixed::<20>(from, to, blocks),
+            24 => fixed::<24>(from, to, blocks),
+            32 => fixed::<32>(from, to, blocks),
+            40 => fixed::<40>(from, to, blocks),
+            48 => fixed::<48>(from, to, blocks),
+            64 => fixed::<64>(from, to, blocks),
+            _ => {
+                for i in 0..blocks as isize {
+                    let (src, dst) =
+                        (from.at.offset(i * from.step as isize), to.at.offset(i * to.step as isize));
+                    core::ptr::copy_nonoverlapping(src, dst, len as usize);
+                }
+            }
+        }
+    }
+}
+
+/// One block; short ones in two moves that may overlap each other.
+#[inline(always)]
+unsafe fn copy_one(src: *const u8, dst: *mut u8, len: usize) {
+    macro_rules! two_moves {
+        ($t:ty) => {{
+            let end = len - size_of::<$t>();
+            let (a, b) = (src.cast::<$t>().read_unaligned(), src.add(end).cast::<$t>().read_unaligned());
+            dst.cast::<$t>().write_unaligned(a);
+            dst.add(end).cast::<$t>().write_unaligned(b);
+        }};
+    }
+    // SAFETY: all accesses lie within `len` bytes, by the caller's promise.
+    unsafe {
+        match len {
+            4..8 => two_moves!(u32),
+            8..16 => two_moves!(u64),
+            16..=32 => two_moves!(u128),
+            _ => core::ptr::copy_nonoverlapping(src, dst, len),
+        }
+    }
+}
+
+unsafe fn fixed<const N: usize>(from: Side<*const u8>, to: Side<*mut u8>, blocks: u64) {
+    for i in 0..blocks as isize {
+        // SAFETY: the promise of `copy_blocks`; arrays of bytes have no alignment.
+        unsafe {
+            let block = from.at.offset(i * from.step as isize).cast::<[u8; N]>();
+            *to.at.offset(i * to.step as isize).cast::<[u8; N]>() = *block;
+        }
+    }
+}
+
+unsafe fn gather4(from: Side<*const u8>, dst: *mut u8, blocks: u64) {
+    let mut done = 0;
+    // SAFETY: the promise of `copy_blocks`.
+    let block =
+        |i: u64| unsafe { from.at.offset((i as i64 * from.step) as isize).cast::<u32>().read_unaligned() };
+    #[cfg(target_arch = "x86_64")]
+    if from.step == 8 {
+        // SAFETY: as above.
+        done = unsafe { every_second4(from.at, dst, blocks) };
+    }
+    while done + 4 <= blocks {
+        let four = [block(done), block(done + 1), block(done + 2), block(done + 3)];
+        // SAFETY: as above: `dst` has `blocks` times 4 bytes.
+        unsafe { dst.add(4 * done as usize).cast::<[u32; 4]>().write_unaligned(four) };
+        done += 4;
+    }
+    while done < blocks {
+        // SAFETY: as above.
+        unsafe { dst.add(4 * done as usize).cast::<u32>().write_unaligned(block(done)) };
+        done += 1;
+    }
+}
+
+unsafe fn gather8(from: Side<*const u8>, dst: *mut u8, blocks: u64) {
+    let mut done = 0;
+    // SAFETY: the promise of `copy_blocks`.
+    let block =
+        |i: u64| unsafe { from.at.offset((i as i64 * from.step) as isize).cast::<u64>().read_unaligned() };
+    while done + 2 <= blocks {
+        let two = [block(done), block(done + 1)];
+        // SAFETY: as above: `dst` has `blocks` times 8 bytes.
+        unsafe { dst.add(8 * done as usize).cast::<[u64; 2]>().write_unaligned(two) };
+        done += 2;
+    }
+    if done < blocks {
+        // SAFETY: as above.
+        unsafe { dst.add(8 * done as usize).cast::<u64>().write_unaligned(block(done)) };
+    }
+}
+
+/// Every second of 4-byte words, four at a time. Reads the gaps between blocks but nothing behind the
+/// last one; returns how many blocks are done.
+///
+/// # Safety
+/// As `copy_blocks`, and the gaps between the blocks must be readable: they lie in one object of the user's.
+#[cfg(target_arch = "x86_64")]
+unsafe fn every_second4(src: *const u8, dst: *mut u8, blocks: u64) -> u64 {
+    use core::arch::x86_64::{_mm_loadu_ps, _mm_shuffle_ps, _mm_storeu_ps};
+    let mut done = 0;
+    while done + 4 < blocks {
+        // SAFETY: four blocks and their gaps are 32 bytes, and a fifth block follows.
+        unsafe {
+            let at = src.add(8 * done as usize).cast::<f32>();
+            let picked = _mm_shuffle_ps::<0b10_00_10_00>(_mm_loadu_ps(at), _mm_loadu_ps(at.add(4)));
+            _mm_storeu_ps(dst.add(4 * done as usize).cast(), picked);
+        }
+        done += 4;
+    }
+    done
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_and_distance() {
+        for len in (0..=70usize).chain([100, 128, 300]) {
+            for blocks in [1usize, 2, 3, 4, 5, 7, 8, 9, 17] {
+                for (from_gap, to_gap) in [(0, 0), (len, 0), (0, len), (5, 0), (0, 3), (4, 12), (9, 4)] {
+                    let (from_step, to_step) = (len + from_gap, len + to_gap);
+                    // No byte behind the last block.
+                    let src: Vec<u8> =
+                        (0..(blocks - 1) * from_step + len).map(|i| (i * 7 + i / 256) as u8).collect();
+                    let mut dst = vec![0xee; (blocks - 1) * to_step + len];
+                    let mut expected = dst.clone();
+                    for b in 0..blocks {
+                        expected[b * to_step..][..len].copy_from_slice(&src[b * from_step..][..len]);
+                    }
+                    let from = Side { at: src.as_ptr(), step: from_step as i64 };
+                    let to = Side { at: dst.as_mut_ptr(), step: to_step as i64 };
+                    // SAFETY: the buffers hold exactly the blocks.
+                    unsafe { copy_blocks(from, to, len as u64, blocks as u64) };
+                    assert!(dst == expected, "{blocks} of {len}, {from_step} to {to_step}");
+                }
+            }
+        }
+    }
+}

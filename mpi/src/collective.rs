@@ -57,12 +57,18 @@ pub fn not_in_place(buf: *const u8, which: &str) -> Res {
     Ok(())
 }
 
-/// The standard forbids send and receive buffers that overlap; the same address is seen.
-pub fn apart(process: &Process, sendbuf: *const u8, recvbuf: *const u8, bytes: bool) -> Res {
-    if process.check && bytes && !sendbuf.is_null() && core::ptr::eq(sendbuf, recvbuf) {
+/// The standard forbids send and receive buffers that overlap; the same address is seen. `bytes`: there is data
+/// at both.
+pub fn apart(process: &Process, sent: *const u8, received: *const u8, bytes: bool) -> Res {
+    if process.check && bytes && !sent.is_null() && core::ptr::eq(sent, received) {
         return Failure::err(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same; MPI_IN_PLACE is for that");
     }
     Ok(())
+}
+
+/// Where element `index` is in a buffer.
+pub fn place(buf: *const u8, index: i64, desc: &TypeDesc) -> *const u8 {
+    buf.wrapping_offset(index.wrapping_mul(desc.extent) as isize)
 }
 
 /// What the calling rank is in a collective with a root.
@@ -251,7 +257,13 @@ fn both(
         (recv.1, recvtype)
     } else {
         let sendtype = side(process, send, "send")?;
-        apart(process, send.0, recv.0, send.1 > 0 && sendtype.packed > 0)?;
+        let some = send.1 > 0 && sendtype.packed > 0;
+        apart(process, send.0, recv.0, some)?;
+        if !is_inter(object) {
+            // Where our block goes in an allgather or gather.
+            let own = i64::from(object.comm.rank()).wrapping_mul(recv.1);
+            apart(process, send.0, place(recv.0, own, recvtype), some)?;
+        }
         (send.1, sendtype)
     };
     let args = CollArgs {
@@ -323,7 +335,8 @@ mpi_fn! {
                         (send.1, sendtype)
                     } else {
                         let recvtype = side(process, recv, "recv")?;
-                        apart(process, sendbuf, recvbuf, recv.1 > 0 && recvtype.packed > 0)?;
+                        let own = place(sendbuf, i64::from(object.comm.rank()).wrapping_mul(send.1), sendtype);
+                        apart(process, own, recvbuf, recv.1 > 0 && recvtype.packed > 0)?;
                         (recv.1, recvtype)
                     };
                     CollArgs { sendbuf, sendcount: send.1 as u64, sendtype, recvbuf, recvcount: recvcount as u64, recvtype, root, ..NOTHING }

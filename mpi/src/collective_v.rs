@@ -2,7 +2,7 @@
 //! Alltoallw, Reduce_scatter. Counts and displacements are widened to 64 bits on the way down, so
 //! the plain and the large-count functions are one.
 
-use crate::collective::{NOTHING, Part, apart, is_in_place, is_inter, not_in_place, part, side};
+use crate::collective::{NOTHING, Part, apart, is_in_place, is_inter, not_in_place, part, place, side};
 use crate::comm::{self, CommObject};
 use crate::constants::*;
 use crate::datatype;
@@ -86,25 +86,32 @@ mpi_fn! {
                 let desc = many(process, recvbuf, &recv, recvtype, "recv")?;
                 args = CollArgs { root, ..into_blocks(recvbuf, &recv, desc) };
             }
-            gives(process, &mut args, matches!(part, Part::Root | Part::Leaf), part == Part::Root, (sendbuf, sendcount as i64, sendtype))?;
+            let own = if part == Part::Root { own_place(object, &args, &recv) } else { core::ptr::null() };
+            gives(process, &mut args, matches!(part, Part::Root | Part::Leaf), own, (sendbuf, sendcount as i64, sendtype))?;
             process.collective(object, Communicator::gatherv, &args)
         })
     }
 }
 
-/// Adds the one block a rank gives; in place where it may be.
+/// Where our own block goes among those that are received.
+fn own_place(object: &CommObject, args: &CollArgs, recv: &Blocks) -> *const u8 {
+    // SAFETY: a type that was found in this call.
+    place(args.recvbuf, recv.displs[object.comm.rank() as usize], unsafe { &*args.recvtype })
+}
+
+/// Adds the one block a rank gives. `own`: where it goes, if here; then it may be in place.
 fn gives(
     process: &Process,
     args: &mut CollArgs,
     does: bool,
-    may_be_in_place: bool,
+    own: *const u8,
     (sendbuf, sendcount, sendtype): (*const u8, i64, Datatype),
 ) -> Res {
-    if may_be_in_place && is_in_place(sendbuf) {
+    if !own.is_null() && is_in_place(sendbuf) {
         args.sendbuf = sendbuf;
     } else if does {
         args.sendtype = side(process, (sendbuf, sendcount, sendtype), "send")?;
-        apart(process, sendbuf, args.recvbuf, sendcount > 0)?;
+        apart(process, sendbuf, own, sendcount > 0)?;
         (args.sendbuf, args.sendcount) = (sendbuf, sendcount as u64);
     }
     Ok(())
@@ -128,7 +135,11 @@ mpi_fn! {
                 args.recvbuf = recvbuf;
             } else if matches!(part, Part::Root | Part::Leaf) {
                 args.recvtype = side(process, (recvbuf, recvcount as i64, recvtype), "recv")?;
-                apart(process, args.sendbuf, recvbuf, recvcount > 0)?;
+                if part == Part::Root {
+                    // SAFETY: a type that was found in this call.
+                    let own = place(sendbuf, send.displs[root as usize], unsafe { &*args.sendtype });
+                    apart(process, own, recvbuf, recvcount > 0)?;
+                }
                 (args.recvbuf, args.recvcount) = (recvbuf, recvcount as u64);
             }
             process.collective(object, Communicator::scatterv, &args)
@@ -142,7 +153,8 @@ mpi_fn! {
             let recv = blocks(object.peers, recvcounts, displs, ("recvcounts", "displs"))?;
             let desc = many(process, recvbuf, &recv, recvtype, "recv")?;
             let mut args = into_blocks(recvbuf, &recv, desc);
-            gives(process, &mut args, true, !is_inter(object), (sendbuf, sendcount as i64, sendtype))?;
+            let own = if is_inter(object) { core::ptr::null() } else { own_place(object, &args, &recv) };
+            gives(process, &mut args, true, own, (sendbuf, sendcount as i64, sendtype))?;
             process.collective(object, Communicator::allgatherv, &args)
         })
     }
@@ -159,12 +171,29 @@ mpi_fn! {
             }
             let send = blocks(object.peers, sendcounts, sdispls, ("sendcounts", "sdispls"))?;
             let sendtype = many(process, sendbuf, &send, sendtype, "send")?;
-            apart(process, sendbuf, recvbuf, send.counts.iter().any(|&c| c > 0))?;
+            all_apart(process, (sendbuf, &send, sendtype.extent), (recvbuf, &recv, desc.extent))?;
             process.collective(object, Communicator::alltoallv, &CollArgs {
                 sendtype, sendcounts: send.counts.as_ptr(), sdispls: send.displs.as_ptr(), ..args
             })
         })
     }
+}
+
+/// No block for a rank may be where the one from it goes. Both sides may well be in one buffer, or have absolute
+/// addresses. The last of each triple: bytes that a displacement counts.
+fn all_apart(
+    process: &Process,
+    (sendbuf, send, out): (*const u8, &Blocks, i64),
+    (recvbuf, recv, into): (*const u8, &Blocks, i64),
+) -> Res {
+    let blocks = |b: &Blocks, rank: usize| (b.counts[rank], b.displs[rank]);
+    for rank in 0..send.counts.len().min(recv.counts.len()) {
+        let ((sent, from), (got, to)) = (blocks(send, rank), blocks(recv, rank));
+        let from = sendbuf.wrapping_offset(from.wrapping_mul(out) as isize);
+        let to = recvbuf.wrapping_offset(to.wrapping_mul(into) as isize);
+        apart(process, from, to, sent > 0 && got > 0)?;
+    }
+    Ok(())
 }
 
 /// The types of alltoallw; of an empty block none is needed.
@@ -204,7 +233,7 @@ mpi_fn! {
             not_in_place(sendbuf, "send")?;
             let send = blocks(object.peers, sendcounts, sdispls, ("sendcounts", "sdispls"))?;
             let sendtypes = types(object, &send, sendtypes, "sendtypes")?;
-            // Displacements may be addresses, with one base for both: MPI_BOTTOM.
+            all_apart(process, (sendbuf, &send, 1), (recvbuf, &recv, 1))?;
             process.collective(object, Communicator::alltoallw, &CollArgs {
                 sendcounts: send.counts.as_ptr(), sdispls: send.displs.as_ptr(), sendtypes: sendtypes.as_ptr(), ..args
             })

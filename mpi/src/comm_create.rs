@@ -14,9 +14,7 @@ use std::sync::Arc;
 
 fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut Comm) -> Res {
     let parent = require(old)?;
-    if new.is_null() {
-        return Failure::err(MPI_ERR_ARG, "newcomm is a null pointer");
-    }
+    not_null(new)?;
     let hints = with.map(info::optional).transpose()?.flatten();
     let made = adopt(parent, parent.comm.dup(process.thread(), hints.as_ref())?)?;
     let child = require(made)?;
@@ -25,6 +23,11 @@ fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut
         return Err(failure);
     }
     write(new, "newcomm", made)
+}
+
+/// Looked at before others are told of the call.
+fn not_null(new: *mut Comm) -> Res {
+    if new.is_null() { Failure::err(MPI_ERR_ARG, "newcomm is a null pointer") } else { Ok(()) }
 }
 
 /// Stores the handle of a new communicator, or MPI_COMM_NULL for who is not in it.
@@ -47,7 +50,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    /// The new communicator's id follows from the parent's, so there is nothing to wait for.
+    /// The new communicator's id follows from the parent's, so nothing is sent and there is nothing to wait for.
     fn MPI_Comm_idup(comm: Comm, newcomm: *mut Comm, request: *mut Request) -> c_int {
         call(NAME, Some(comm), |process| {
             if request.is_null() {
@@ -73,6 +76,7 @@ mpi_fn! {
     fn MPI_Comm_split(comm: Comm, color: c_int, key: c_int, newcomm: *mut Comm) -> c_int {
         call(NAME, Some(comm), |process| {
             let parent = require(comm)?;
+            not_null(newcomm)?;
             let color = match color {
                 MPI_UNDEFINED => None,
                 color if color >= 0 => Some(color as u32),
@@ -124,6 +128,7 @@ mpi_fn! {
     fn MPI_Comm_split_type(comm: Comm, split_type: c_int, key: c_int, info: Info, newcomm: *mut Comm) -> c_int {
         call(NAME, Some(comm), |process| {
             let parent = require(comm)?;
+            not_null(newcomm)?;
             let hints = info::optional(info)?;
             let by = match split_by(process, split_type, hints.as_ref())? {
                 SplitBy::Color(color) => return give(parent, parent.comm.split(process.thread(), color, key)?, newcomm),
@@ -144,6 +149,7 @@ mpi_fn! {
     fn MPI_Comm_create(comm: Comm, group: Group, newcomm: *mut Comm) -> c_int {
         call(NAME, Some(comm), |process| {
             let parent = require(comm)?;
+            not_null(newcomm)?;
             let group = members_of(parent, group)?;
             give(parent, parent.comm.create(process.thread(), &group)?, newcomm)
         })
@@ -153,6 +159,7 @@ mpi_fn! {
     fn MPI_Comm_create_group(comm: Comm, group: Group, tag: c_int, newcomm: *mut Comm) -> c_int {
         call(NAME, Some(comm), |process| {
             let parent = require(comm)?;
+            not_null(newcomm)?;
             let group = members_of(parent, group)?;
             if tag < 0 || tag > process.tag_ub {
                 return Failure::err(MPI_ERR_TAG, format!("tag is {tag}"));

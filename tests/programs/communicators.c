@@ -1,6 +1,6 @@
 /* Communicators made and freed many times (argument: how often): ids do not run out, memory does not grow, messages do
  * not stray; groups made with tags that have everything but the highest bits in common, by two
- * threads at once; a communicator that is freed while messages on it are under way. */
+ * threads at once; a communicator that is freed while messages on it are under way; parts by hardware; hints. */
 #include "check.h"
 #include <pthread.h>
 #include <unistd.h>
@@ -126,6 +126,77 @@ static void idup(void) {
     MPI_Comm_free(&comm);
 }
 
+static MPI_Comm guided(int type, const char *key, const char *value) {
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (key) MPI_Info_set(info, key, value);
+    MPI_Comm_split_type(MPI_COMM_WORLD, type, -rank, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+/* One node is all there is: shared memory reaches everybody, finer hardware as far as the machine has it. */
+static void by_hardware(void) {
+    MPI_Comm comm, finer;
+    int n, m, r;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm);
+    MPI_Comm_size(comm, &n);
+    CHECK(n == size, "%d share memory", n);
+    MPI_Comm_free(&comm);
+    MPI_Comm_split_type(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm);
+    CHECK((comm == MPI_COMM_NULL) == (rank == 0), "who took part");
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+#ifdef MPI_COMM_TYPE_HW_GUIDED
+    comm = guided(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory");
+    CHECK(comm != MPI_COMM_NULL, "shared memory as a resource");
+    MPI_Comm_size(comm, &n);
+    MPI_Comm_rank(comm, &r);
+    CHECK(n == size && r == size - 1 - rank, "rank %d of %d", r, n);
+    MPI_Comm_free(&comm);
+    comm = guided(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "no such thing");
+    CHECK(comm == MPI_COMM_NULL, "a resource nobody knows");
+    comm = guided(MPI_COMM_TYPE_HW_GUIDED, NULL, NULL);
+    CHECK(comm == MPI_COMM_NULL, "no resource at all");
+    /* Downwards until it goes no further; every step is a smaller group. */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int level = 0;; level++) {
+        MPI_Comm_split_type(comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &finer);
+        MPI_Comm_size(comm, &n);
+        MPI_Comm_free(&comm);
+        if (finer == MPI_COMM_NULL) break;
+        MPI_Comm_size(finer, &m);
+        CHECK(m < n && level < 64, "level %d: %d of %d", level, m, n);
+        comm = finer;
+    }
+#endif
+#ifdef MPI_COMM_TYPE_RESOURCE_GUIDED
+    comm = guided(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://SELF");
+    if (comm != MPI_COMM_NULL) {
+        MPI_Comm_size(comm, &n);
+        CHECK(n == 1, "%d", n);
+        MPI_Comm_free(&comm);
+    }
+#endif
+}
+
+/* The hints a communicator is made with, or is given, are there when they are asked for. */
+static void hints(void) {
+    MPI_Comm comm;
+    MPI_Info info, used;
+    char value[32];
+    int flag, len = sizeof value;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Comm_get_info(comm, &used);
+    MPI_Info_get_string(used, "mpi_assert_no_any_tag", &len, value, &flag);
+    CHECK(flag && !strcmp(value, "true"), "flag %d", flag);
+    MPI_Info_free(&used);
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -136,5 +207,7 @@ int main(int argc, char **argv) {
     tags(provided);
     freed_while_used();
     idup();
+    by_hardware();
+    hints();
     return end();
 }

@@ -236,8 +236,8 @@ impl Communicator {
     pub fn info(&self) -> Info {
         self.text.lock().info.clone()
     }
-    /// Adds hints. Assertions take effect in communicators duplicated from this one: the PML learns
-    /// them when a communicator is made.
+    /// Adds hints. Assertions take effect in communicators that are made with them
+    /// (MPI_Comm_dup_with_info): that is when the PML learns them.
     pub fn set_info(&self, info: &Info) {
         self.text.lock().info.merge(info);
     }

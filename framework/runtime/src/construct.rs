@@ -82,11 +82,11 @@ pub(crate) fn tree(place: u32, n: u32) -> (u32, impl Iterator<Item = u32>) {
 }
 
 impl Communicator {
-    /// The same ranks again. `info` replaces this communicator's hints, which otherwise are kept. Sends nothing
-    /// and waits for nobody.
+    /// The same ranks again, with these hints; this communicator's are not taken over (MPI 5.0 §7.4.2). Sends
+    /// nothing and waits for nobody.
     pub fn dup(&self, _thread: *mut ThreadCtx, info: Option<&Info>) -> Result<Arc<Communicator>, Error> {
         let gid = gid::child(self.gid(), self.next_child(), Origin::Dup, 0);
-        let info = info.cloned().unwrap_or_else(|| self.info());
+        let info = info.cloned().unwrap_or_default();
         self.child(gid, self.group().clone(), self.remote_group().cloned(), info)
     }
 

@@ -16,7 +16,7 @@
 //! old head sends one more prefix, which is harmless.
 
 use crate::guarded::{FIFO, Held};
-use crate::matching::{Engine, MatchEngine};
+use crate::matching::{Choice, Engine, Setting};
 use crate::module::Ob1;
 use crate::orphan::Orphan;
 use crate::paged::Paged;
@@ -334,15 +334,15 @@ impl CommTable {
 impl Ob1 {
     pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
         // SAFETY: the host's text is valid for the call.
-        let name = match unsafe { desc.matching.get() } {
-            Some("") => self.config.matching,
-            Some(name) => name,
-            None => "?",
+        let choice = match unsafe { desc.matching.get() } {
+            Some("") => self.config.matching.choice,
+            name => Choice::by_name(name.unwrap_or_default()).ok_or_else(|| {
+                self.host
+                    .help("no-engine", &[name.unwrap_or("?"), &Choice::ALL.map(Choice::name).join(", ")]);
+                Status::NOT_FOUND
+            })?,
         };
-        let engine = Engine::by_name(name).ok_or_else(|| {
-            self.host.help("no-engine", &[name]);
-            Status::NOT_FOUND
-        })?;
+        let engine = Engine::new(Setting { choice, ..self.config.matching });
         let held = Held::take(&self.host, FIFO, self.threaded());
         let comm = self.comms.with(&held, |t| t.add(desc, engine))?;
         // SAFETY: just made, and we hold the lock.

@@ -14,7 +14,7 @@ impl Component for Ob1Component {
     const NAME: &'static str = "pml_ob1";
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<PmlModule>), OpenError> {
-        let config = Config::read(&params);
+        let config = Config::read(&params)?;
         let job = host.job();
         let card = Card {
             version: wire::VERSION,

@@ -1,13 +1,32 @@
 //! The parameters of `pml_ob1_*` and their values as the rest of the room reads them.
 
-use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
+use crate::matching::{Choice, Level, Setting, Simd};
+use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, StrRef};
 
 /// Matching engines by the index of their enumerator.
-const ENGINE_NAMES: [&str; 1] = ["list"];
-static ENGINES: [StrRef; 1] = [StrRef::new(ENGINE_NAMES[0])];
+static ENGINES: [StrRef; Choice::ALL.len()] = {
+    let mut names = [StrRef::new(""); Choice::ALL.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = StrRef::new(Choice::ALL[i].name());
+        i += 1;
+    }
+    names
+};
+
+/// The first lets the processor decide; the others are those of [`Level::ALL`].
+static LEVELS: [StrRef; 1 + Level::ALL.len()] = {
+    let mut names = [StrRef::new("auto"); 1 + Level::ALL.len()];
+    let mut i = 0;
+    while i < Level::ALL.len() {
+        names[1 + i] = StrRef::new(Level::ALL[i].name());
+        i += 1;
+    }
+    names
+};
 
 /// Declarations, in the order of the indices in [`Config::read`].
-pub static PARAMS: [ParamDecl; 4] = [
+pub static PARAMS: [ParamDecl; 6] = [
     ParamDecl::new(
         "priority",
         ParamKind::INT,
@@ -37,10 +56,27 @@ pub static PARAMS: [ParamDecl; 4] = [
         "matching",
         ParamKind::ENUM,
         5,
-        "list",
+        "adaptive",
         "Matching engine of communicators that name none by the info key 'oxmpi_matching'",
     )
     .one_of(&ENGINES),
+    ParamDecl::new(
+        "matching_walk",
+        ParamKind::INT,
+        6,
+        "64",
+        "Posted receives or waiting messages that one search of the engine 'adaptive' walks past before \
+         the queue gets an index",
+    )
+    .range(1, i32::MAX as i64),
+    ParamDecl::new(
+        "matching_simd",
+        ParamKind::ENUM,
+        9,
+        "auto",
+        "Instructions with which matching engines compare; naming some that the processor lacks is an error",
+    )
+    .one_of(&LEVELS),
 ];
 
 /// The values of one instance.
@@ -49,17 +85,32 @@ pub struct Config {
     pub priority: i32,
     pub pool_step: usize,
     pub eager_credit: u64,
-    /// Engine of communicators that name none.
-    pub matching: &'static str,
+    /// Of communicators that name no engine.
+    pub matching: Setting,
 }
 
 impl Config {
-    pub fn read(params: &Params<'_>) -> Config {
-        Config {
+    pub fn read(params: &Params<'_>) -> Result<Config, OpenError> {
+        Ok(Config {
             priority: params.int(0) as i32,
             pool_step: params.int(1).clamp(1, 65536) as usize,
             eager_credit: params.size(2) as u64,
-            matching: ENGINE_NAMES.get(params.int(3) as usize).copied().unwrap_or(ENGINE_NAMES[0]),
-        }
+            matching: Setting {
+                choice: Choice::ALL.get(params.int(3) as usize).copied().unwrap_or(Choice::Adaptive),
+                walk: params.int(4).max(1) as usize,
+                simd: simd(params.int(5))?,
+            },
+        })
     }
+}
+
+/// The instruction set by the index of its enumerator.
+fn simd(index: i64) -> Result<Simd, OpenError> {
+    let Some(level) = usize::try_from(index - 1).ok().and_then(|i| Level::ALL.get(i)) else {
+        return Ok(Simd::best());
+    };
+    Simd::new(*level).ok_or_else(|| {
+        let why = format!("pml_ob1_matching_simd is '{}', which this processor does not have", level.name());
+        OpenError::new(oxmpi_mca::Status::BAD_PARAM, why)
+    })
 }

@@ -1,7 +1,7 @@
 //! Probing: looking at the waiting messages, with or without taking one out.
 
 use crate::comm::Comm;
-use crate::matching::{MatchEngine, Pattern};
+use crate::matching::Pattern;
 use crate::module::Ob1;
 use crate::shard::Record;
 use crate::wire;

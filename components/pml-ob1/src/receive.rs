@@ -6,7 +6,7 @@
 
 use crate::comm::{Comm, Found};
 use crate::guarded::Held;
-use crate::matching::{Arrival, MatchEngine};
+use crate::matching::Arrival;
 use crate::module::Ob1;
 use crate::shard::{Incoming, request_of};
 use crate::wire::{self, Prefix, Reader, flag, kind};

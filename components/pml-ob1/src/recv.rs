@@ -6,7 +6,7 @@
 
 use crate::comm::Comm;
 use crate::guarded::{FIFO, Held};
-use crate::matching::{MatchEngine, Pattern};
+use crate::matching::Pattern;
 use crate::module::Ob1;
 use crate::request::{Request, State, copy};
 use crate::shard::{Entered, Incoming, Record};
@@ -30,7 +30,7 @@ fn dtype(args: &RecvArgs) -> &TypeDesc {
 
 /// What a receive with room for `capacity` bytes says about a message.
 #[inline(always)]
-fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
+pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
     let error = if inc.msg_len > capacity { Status::TRUNCATED } else { Status::OK };
     MsgStatus {
         source: wire::source_of(inc.key),

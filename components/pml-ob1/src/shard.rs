@@ -9,7 +9,7 @@
 //! of the engine belongs to the thread that took it, until it gives it back under the lock.
 
 use crate::comm::Comm;
-use crate::matching::{Engine, MatchEngine, Posted, Unexpected};
+use crate::matching::{Engine, Posted, Unexpected};
 use crate::wire::kind;
 use core::alloc::Layout;
 use core::cell::UnsafeCell;

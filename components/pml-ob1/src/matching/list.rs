@@ -1,133 +1,71 @@
-//! The `list` engine: one list of posted receives and one of waiting messages per communicator.
-//!
-//! Adding is O(1), finding walks from the oldest, so order needs no stamps: the first that fits is
-//! the right one. Good while lists are short; the other engines exist for when they are not.
+//! A list of nodes: adding is O(1), finding walks from the oldest, so order needs no stamps.
 
-use super::{Arrival, MatchEngine, Pattern, Posted, Unexpected};
+use super::Node;
 use core::ptr::{NonNull, null_mut};
 
-/// A node of a singly linked list.
-trait Node {
-    fn next(&mut self) -> &mut *mut Self;
-}
-impl Node for Posted {
-    #[inline(always)]
-    fn next(&mut self) -> &mut *mut Posted {
-        &mut self.next
-    }
-}
-impl Node for Unexpected {
-    #[inline(always)]
-    fn next(&mut self) -> &mut *mut Unexpected {
-        &mut self.next
-    }
-}
-
 /// First in, first out, with removal from the middle while walking.
-struct List<T> {
-    head: *mut T,
+pub(super) struct List<N> {
+    head: *mut N,
     /// Last node; meaningless while `head` is null.
-    tail: *mut T,
+    tail: *mut N,
 }
 
-impl<T: Node> List<T> {
-    const fn new() -> List<T> {
+/// A node and the one before it (null: it is the first).
+pub(super) struct At<N> {
+    pub before: *mut N,
+    pub node: NonNull<N>,
+}
+
+impl<N> Default for List<N> {
+    fn default() -> List<N> {
         List { head: null_mut(), tail: null_mut() }
     }
+}
 
+impl<N: Node> List<N> {
     /// # Safety
     /// The node stays valid and unmoved until it leaves the list.
-    #[inline(always)]
-    unsafe fn push(&mut self, mut node: NonNull<T>) {
-        // SAFETY: valid by the caller's promise, and nobody else refers to it.
-        *unsafe { node.as_mut() }.next() = null_mut();
-        if self.head.is_null() {
-            self.head = node.as_ptr();
-        } else {
-            // SAFETY: the tail of a list that is not empty is a node of it.
-            *unsafe { &mut *self.tail }.next() = node.as_ptr();
+    pub unsafe fn push(&mut self, node: NonNull<N>) {
+        // SAFETY: valid by the caller's promise; the tail of a list that is not empty is a node of it.
+        unsafe {
+            *N::link(node.as_ptr()) = null_mut();
+            if self.head.is_null() {
+                self.head = node.as_ptr();
+            } else {
+                *N::link(self.tail) = node.as_ptr();
+            }
         }
         self.tail = node.as_ptr();
     }
 
-    /// The first node for which `fits` holds; it leaves the list if `take`.
-    #[inline(always)]
-    fn find(&mut self, take: bool, mut fits: impl FnMut(&T) -> bool) -> Option<NonNull<T>> {
-        let mut before: *mut T = null_mut();
-        let mut at = self.head;
-        while let Some(mut node) = NonNull::new(at) {
+    /// The first node for which `fits` holds.
+    pub fn find(&self, mut fits: impl FnMut(&N) -> bool) -> Option<At<N>> {
+        let (mut before, mut at) = (null_mut(), self.head);
+        while let Some(node) = NonNull::new(at) {
             // SAFETY: nodes in the list are valid (promise of `push`).
-            let this = unsafe { node.as_mut() };
-            let next = *this.next();
-            if fits(this) {
-                if take {
-                    if before.is_null() {
-                        self.head = next;
-                    } else {
-                        // SAFETY: `before` is a node of the list.
-                        *unsafe { &mut *before }.next() = next;
-                    }
-                    if next.is_null() {
-                        self.tail = before;
-                    }
+            unsafe {
+                if fits(node.as_ref()) {
+                    return Some(At { before, node });
                 }
-                return Some(node);
+                before = at;
+                at = *N::link(at);
             }
-            before = at;
-            at = next;
         }
         None
     }
-}
 
-/// See the module's head.
-pub struct ListEngine {
-    posted: List<Posted>,
-    unexpected: List<Unexpected>,
-}
-
-impl ListEngine {
-    pub const fn new() -> ListEngine {
-        ListEngine { posted: List::new(), unexpected: List::new() }
-    }
-}
-
-impl Default for ListEngine {
-    fn default() -> Self {
-        Self::new()
+    /// Takes out what `find` has found since the list last changed.
+    pub fn take(&mut self, at: &At<N>) {
+        // SAFETY: both are nodes of the list.
+        unsafe {
+            let next = *N::link(at.node.as_ptr());
+            match NonNull::new(at.before) {
+                None => self.head = next,
+                Some(before) => *N::link(before.as_ptr()) = next,
+            }
+            if next.is_null() {
+                self.tail = at.before;
+            }
+        }
     }
 }
-
-impl MatchEngine for ListEngine {
-    #[inline(always)]
-    unsafe fn post(&mut self, node: NonNull<Posted>) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { self.posted.push(node) }
-    }
-    #[inline(always)]
-    fn match_arrival(&mut self, arrival: Arrival) -> Option<NonNull<Posted>> {
-        self.posted.find(true, |p| p.pattern.fits(arrival.key))
-    }
-    #[inline(always)]
-    unsafe fn add_unexpected(&mut self, node: NonNull<Unexpected>) {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { self.unexpected.push(node) }
-    }
-    #[inline(always)]
-    fn find_unexpected(&mut self, pattern: Pattern, take: bool) -> Option<NonNull<Unexpected>> {
-        self.unexpected.find(take, |u| pattern.fits(u.key))
-    }
-    fn cancel(&mut self, node: NonNull<Posted>) -> bool {
-        self.posted.find(true, |p| core::ptr::eq(p, node.as_ptr())).is_some()
-    }
-    fn pop_unexpected(&mut self) -> Option<NonNull<Unexpected>> {
-        self.unexpected.find(true, |_| true)
-    }
-    fn has_posted(&self) -> bool {
-        !self.posted.head.is_null()
-    }
-}
-
-#[cfg(test)]
-#[path = "tests.rs"]
-mod tests;

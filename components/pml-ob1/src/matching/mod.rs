@@ -10,13 +10,34 @@
 //! `add_unexpected`; an engine that keeps several lists decides between them by the stamp of a
 //! posted receive and the arrival order of a message. Order keys travel with messages so that
 //! engines over several FIFOs can restore the sender's order; with one FIFO they are all 0.
+//!
+//! An [`Engine`] is two [`queue::Queue`]s, one of receives and one of messages, each a list with an
+//! [`Index`] behind it: what kind, and from which search depth on, is what the engines differ in.
+//! README.md has the rule of the default, figures, and how to choose.
+//!
+//! Map: `queue` (the list in front, the change to the index) · `list` · `hash` and `table` ·
+//! `perpeer` · `arrivals` (waiting messages in order, with a look-up) · `lanes` (vector and fuzzy) ·
+//! `simd` · `choice` (names).
 
+mod arrivals;
+mod choice;
+mod hash;
+mod lanes;
 mod list;
+mod perpeer;
+mod queue;
+mod simd;
+mod table;
 
-pub use list::ListEngine;
+#[cfg(test)]
+mod tests;
 
-use core::ptr::NonNull;
+pub use choice::{Choice, Setting};
+pub use simd::{Level, Simd};
+
+use core::ptr::{NonNull, null_mut};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
+use queue::Queue;
 
 /// Source and tag of a message, as in word 1 of its header.
 pub type Key = u64;
@@ -29,6 +50,11 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    const SOURCE: u64 = u32::MAX as u64;
+    const TAG: u64 = !Self::SOURCE;
+    /// Fits every message, the library's own too.
+    const ALL: Pattern = Pattern { want: 0, mask: 0 };
+
     /// MPI_ANY_SOURCE leaves the source out; MPI_ANY_TAG looks at the tag's sign alone.
     #[inline(always)]
     pub fn new(source: i32, tag: i32) -> Pattern {
@@ -36,9 +62,24 @@ impl Pattern {
         let (t, tm) = if tag == ANY_TAG { (0, 1 << 31) } else { (tag as u32, u32::MAX) };
         Pattern { want: s as u64 | (t as u64) << 32, mask: sm as u64 | (tm as u64) << 32 }
     }
+    /// One source and one tag.
+    #[inline(always)]
+    pub fn exact(key: Key) -> Pattern {
+        Pattern { want: key, mask: !0 }
+    }
     #[inline(always)]
     pub fn fits(&self, key: Key) -> bool {
         (key ^ self.want) & self.mask == 0
+    }
+    fn is_exact(&self) -> bool {
+        self.mask == !0
+    }
+    /// The source, unless it is MPI_ANY_SOURCE.
+    fn source(&self) -> Option<u32> {
+        (self.mask & Self::SOURCE == Self::SOURCE).then_some(self.want as u32)
+    }
+    fn has_tag(&self) -> bool {
+        self.mask & Self::TAG == Self::TAG
     }
 }
 
@@ -70,84 +111,161 @@ pub struct Unexpected {
     pub order_key: u64,
 }
 
-/// The contract; see the module's head.
-pub trait MatchEngine {
-    /// Takes a receive that no waiting message fits.
+/// What a queue holds, and what is asked of it.
+pub(crate) trait Node: Sized + 'static {
+    /// A message asks for receives by its key, a receive for messages by its pattern.
+    type Ask: Copy;
+    type Index: Index<Self>;
+    fn fits(&self, ask: Self::Ask) -> bool;
+    /// The link, which belongs to the engine.
+    ///
+    /// # Safety
+    /// `this` points to a node.
+    unsafe fn link(this: *mut Self) -> *mut *mut Self;
+    /// What the node is found by.
+    fn pattern(&self) -> Pattern;
+    fn asked(ask: Self::Ask) -> Pattern;
+    /// A node that nothing fits.
+    fn never() -> Self;
+    /// The index of an engine; `None`: it is a list only.
+    fn index(choice: Choice, simd: Simd) -> Option<Self::Index>;
+}
+
+/// How a queue finds its nodes without walking all of them.
+pub(crate) trait Index<N: Node> {
+    /// Adds the youngest.
+    ///
+    /// # Safety
+    /// The node stays valid and unmoved until the index gives it out again.
+    unsafe fn push(&mut self, node: NonNull<N>);
+    /// The oldest that fits; it leaves the index if `take`.
+    fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>>;
+    /// False: it is not here.
+    fn remove(&mut self, node: NonNull<N>) -> bool;
+    fn len(&self) -> usize;
+    /// Bytes of memory, its own and what it has allocated.
+    fn bytes(&self) -> usize;
+}
+
+impl Node for Posted {
+    type Ask = Key;
+    type Index = choice::PostedIndex;
+    #[inline(always)]
+    fn fits(&self, key: Key) -> bool {
+        self.pattern.fits(key)
+    }
+    #[inline(always)]
+    unsafe fn link(this: *mut Posted) -> *mut *mut Posted {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*this).next }
+    }
+    fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+    fn asked(key: Key) -> Pattern {
+        Pattern::exact(key)
+    }
+    /// No message has source -1: a source is checked against the communicator before it is matched.
+    fn never() -> Posted {
+        Posted { next: null_mut(), pattern: Pattern::exact(!0), stamp: 0 }
+    }
+    fn index(choice: Choice, simd: Simd) -> Option<Self::Index> {
+        choice::PostedIndex::new(choice, simd)
+    }
+}
+
+impl Node for Unexpected {
+    type Ask = Pattern;
+    type Index = choice::WaitingIndex;
+    #[inline(always)]
+    fn fits(&self, pattern: Pattern) -> bool {
+        pattern.fits(self.key)
+    }
+    #[inline(always)]
+    unsafe fn link(this: *mut Unexpected) -> *mut *mut Unexpected {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*this).next }
+    }
+    fn pattern(&self) -> Pattern {
+        Pattern::exact(self.key)
+    }
+    fn asked(pattern: Pattern) -> Pattern {
+        pattern
+    }
+    /// No receive has source -1, and none has the lowest of all tags.
+    fn never() -> Unexpected {
+        Unexpected { next: null_mut(), key: 1 << 63 | Pattern::SOURCE, order_key: 0 }
+    }
+    fn index(choice: Choice, simd: Simd) -> Option<Self::Index> {
+        choice::WaitingIndex::new(choice, simd)
+    }
+}
+
+/// The engine of a shard; see the module's head.
+pub struct Engine {
+    posted: Queue<Posted>,
+    waiting: Queue<Unexpected>,
+}
+
+impl Engine {
+    pub fn new(setting: Setting) -> Engine {
+        Engine { posted: Queue::new(setting), waiting: Queue::new(setting) }
+    }
+
+    /// Takes a receive that no waiting message fits. Stamps rise from one receive to the next.
     ///
     /// # Safety
     /// The node stays valid and unmoved until the engine gives it out again.
-    unsafe fn post(&mut self, node: NonNull<Posted>);
+    #[inline(always)]
+    pub unsafe fn post(&mut self, node: NonNull<Posted>) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.posted.push(node) }
+    }
 
     /// Gives out the oldest posted receive that fits.
-    fn match_arrival(&mut self, arrival: Arrival) -> Option<NonNull<Posted>>;
+    #[inline(always)]
+    pub fn match_arrival(&mut self, arrival: Arrival) -> Option<NonNull<Posted>> {
+        self.posted.find(arrival.key, true)
+    }
+
+    /// Shows what `match_arrival` would give out: who decides between several shards compares its stamp.
+    #[inline(always)]
+    pub fn peek_arrival(&mut self, arrival: Arrival) -> Option<NonNull<Posted>> {
+        self.posted.find(arrival.key, false)
+    }
 
     /// Takes a message that no posted receive fits.
     ///
     /// # Safety
-    /// As [`MatchEngine::post`].
-    unsafe fn add_unexpected(&mut self, node: NonNull<Unexpected>);
+    /// As [`Engine::post`].
+    #[inline(always)]
+    pub unsafe fn add_unexpected(&mut self, node: NonNull<Unexpected>) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.waiting.push(node) }
+    }
 
     /// Gives out the oldest waiting message that fits, or with `take` false only shows it.
-    fn find_unexpected(&mut self, pattern: Pattern, take: bool) -> Option<NonNull<Unexpected>>;
+    #[inline(always)]
+    pub fn find_unexpected(&mut self, pattern: Pattern, take: bool) -> Option<NonNull<Unexpected>> {
+        self.waiting.find(pattern, take)
+    }
 
     /// Takes a posted receive back. False: it is not here.
-    fn cancel(&mut self, node: NonNull<Posted>) -> bool;
+    pub fn cancel(&mut self, node: NonNull<Posted>) -> bool {
+        self.posted.remove(node)
+    }
 
-    /// Gives out any waiting message, for clearing up.
-    fn pop_unexpected(&mut self) -> Option<NonNull<Unexpected>>;
+    /// Gives out the oldest waiting message, for clearing up.
+    pub fn pop_unexpected(&mut self) -> Option<NonNull<Unexpected>> {
+        self.waiting.pop()
+    }
 
-    fn has_posted(&self) -> bool;
-}
+    pub fn has_posted(&self) -> bool {
+        !self.posted.is_empty()
+    }
 
-/// The engine of a shard: a closed set, so that a call costs no indirection.
-pub enum Engine {
-    List(ListEngine),
-}
-
-impl Engine {
-    /// By the name of an info key or parameter. `None`: no such engine.
-    pub fn by_name(name: &str) -> Option<Engine> {
-        match name {
-            "list" => Some(Engine::List(ListEngine::new())),
-            _ => None,
-        }
-    }
-}
-
-macro_rules! each {
-    ($self:ident, $e:ident => $call:expr) => {
-        match $self {
-            Engine::List($e) => $call,
-        }
-    };
-}
-
-impl MatchEngine for Engine {
-    #[inline(always)]
-    unsafe fn post(&mut self, node: NonNull<Posted>) {
-        // SAFETY: the caller's promise, passed on.
-        each!(self, e => unsafe { e.post(node) })
-    }
-    #[inline(always)]
-    fn match_arrival(&mut self, arrival: Arrival) -> Option<NonNull<Posted>> {
-        each!(self, e => e.match_arrival(arrival))
-    }
-    #[inline(always)]
-    unsafe fn add_unexpected(&mut self, node: NonNull<Unexpected>) {
-        // SAFETY: the caller's promise, passed on.
-        each!(self, e => unsafe { e.add_unexpected(node) })
-    }
-    #[inline(always)]
-    fn find_unexpected(&mut self, pattern: Pattern, take: bool) -> Option<NonNull<Unexpected>> {
-        each!(self, e => e.find_unexpected(pattern, take))
-    }
-    fn cancel(&mut self, node: NonNull<Posted>) -> bool {
-        each!(self, e => e.cancel(node))
-    }
-    fn pop_unexpected(&mut self) -> Option<NonNull<Unexpected>> {
-        each!(self, e => e.pop_unexpected())
-    }
-    fn has_posted(&self) -> bool {
-        each!(self, e => e.has_posted())
+    /// Bytes of memory, its own and what it has allocated.
+    pub fn bytes(&self) -> usize {
+        size_of::<Engine>() + self.posted.bytes() + self.waiting.bytes()
     }
 }

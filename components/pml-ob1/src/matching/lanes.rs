@@ -1,0 +1,353 @@
+//! The `vector` and `fuzzy` indices: blocks of lanes that are compared a cache line at a time.
+//!
+//! A **block** has up to 64 nodes in the order in which they came. What a node is found by is
+//! squeezed into lanes ([`Form`]): `vector` keeps the source and the tag in two lines of 32-bit lanes
+//! and is exact; the fuzzy forms keep one small lane made of both, so that a line says more, and every
+//! hit is **verified** against the node, because different keys share a lane's value. A wildcard is
+//! a mask over the bits it leaves out: posted receives carry theirs in lines beside the lanes, for
+//! waiting messages the search brings it.
+//!
+//! **Order.** Lanes are filled in order and never again, blocks are chained in order, and a search goes
+//! through them in order: the first verified hit is the oldest.
+//!
+//! **Holes.** `live` says which lanes hold a node. A block without one leaves the chain at once, to be
+//! used again. When fewer than a quarter of the lanes in at least four blocks are live, the nodes are
+//! moved together, in place and in order: so the chain is at most four times as long as it must be,
+//! and a move is paid for by at least as many removals.
+
+use super::simd::{Isa, Line, Search, Simd};
+use super::{Index, Node, Pattern};
+use core::marker::PhantomData;
+use core::ptr::{NonNull, null_mut};
+
+/// How a pattern is squeezed into lanes: value and mask for each line, of which the lowest `WIDTH`
+/// bits count. A form with one line leaves the second unused.
+pub(crate) trait Form: 'static {
+    fn lanes(pattern: Pattern) -> [(u64, u64); 2];
+}
+
+/// Source and tag, whole.
+pub struct Exact;
+impl Form for Exact {
+    #[inline(always)]
+    fn lanes(p: Pattern) -> [(u64, u64); 2] {
+        [(p.want, p.mask), (p.want >> 32, p.mask >> 32)]
+    }
+}
+
+/// 24 bits of the source, and 8 of the tag above them.
+pub struct Packed;
+impl Form for Packed {
+    #[inline(always)]
+    fn lanes(p: Pattern) -> [(u64, u64); 2] {
+        let squeeze = |word: u64| word & 0xFF_FFFF | (word >> 32 & 0xFF) << 24;
+        let mask = Pattern { want: 0, mask: if p.has_tag() { p.mask } else { p.mask & Pattern::SOURCE } };
+        [(squeeze(p.want), squeeze(mask.mask)), (0, 0)]
+    }
+}
+
+/// Source and tag over each other; with a wildcard nothing is left to compare.
+pub struct Folded;
+impl Form for Folded {
+    #[inline(always)]
+    fn lanes(p: Pattern) -> [(u64, u64); 2] {
+        [(p.want ^ p.want >> 32, if p.is_exact() { !0 } else { 0 }), (0, 0)]
+    }
+}
+
+/// See the module's head. `MASKS` is `LINES` or 0.
+#[repr(C, align(64))]
+struct Block<N, const LINES: usize, const MASKS: usize, const LANES: usize> {
+    wants: [Line; LINES],
+    masks: [Line; MASKS],
+    next: *mut Self,
+    /// Bit i: lane i holds a node.
+    live: u64,
+    /// Lanes used so far.
+    end: usize,
+    nodes: [*mut N; LANES],
+}
+
+/// A node's block, the block before it (or null), and its lane.
+struct Place<B> {
+    before: *mut B,
+    block: NonNull<B>,
+    lane: usize,
+}
+
+/// See the module's head. `W`: bits of a lane, `LANES` is 512 / `W`.
+pub(crate) struct Lanes<N, F, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> {
+    head: *mut Block<N, LINES, MASKS, LANES>,
+    tail: *mut Block<N, LINES, MASKS, LANES>,
+    /// Blocks that are not used now.
+    spare: *mut Block<N, LINES, MASKS, LANES>,
+    spares: usize,
+    blocks: usize,
+    len: usize,
+    simd: Simd,
+    form: PhantomData<F>,
+}
+
+/// What a search compares with.
+struct Asked<const LINES: usize> {
+    wants: [Line; LINES],
+    masks: [Line; LINES],
+}
+
+/// From the first block on, the first lane that fits and is verified.
+struct Walk<'a, N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> {
+    head: *mut Block<N, LINES, MASKS, LANES>,
+    asked: &'a Asked<LINES>,
+    ask: N::Ask,
+}
+
+impl<N: Node, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> Search
+    for Walk<'_, N, W, LINES, MASKS, LANES>
+{
+    type Found = Option<Place<Block<N, LINES, MASKS, LANES>>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Found {
+        let (mut before, mut at) = (null_mut(), self.head);
+        while let Some(block) = NonNull::new(at) {
+            // SAFETY: blocks in the chain are valid, and nobody writes to them during a search.
+            let this = unsafe { block.as_ref() };
+            let mut hits = this.live;
+            for line in 0..LINES {
+                let mask =
+                    if MASKS == 0 { &self.asked.masks[line] } else { &this.masks[line % MASKS.max(1)] };
+                // SAFETY: `run` runs at the level of `I`.
+                hits &= unsafe { I::zeros::<W>(&this.wants[line], &self.asked.wants[line], mask) };
+            }
+            while hits != 0 {
+                let lane = hits.trailing_zeros() as usize;
+                // SAFETY: a live lane holds a node, which is valid (promise of `push`).
+                if unsafe { (*this.nodes[lane]).fits(self.ask) } {
+                    return Some(Place { before, block, lane });
+                }
+                hits &= hits - 1;
+            }
+            before = at;
+            at = this.next;
+        }
+        None
+    }
+}
+
+impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize>
+    Lanes<N, F, W, LINES, MASKS, LANES>
+{
+    pub fn new(simd: Simd) -> Self {
+        const { assert!(W * LANES == 512 && (MASKS == 0 || MASKS == LINES) && LINES >= 1 && LINES <= 2) };
+        Lanes {
+            head: null_mut(),
+            tail: null_mut(),
+            spare: null_mut(),
+            spares: 0,
+            blocks: 0,
+            len: 0,
+            simd,
+            form: PhantomData,
+        }
+    }
+
+    /// A block at the end of the chain.
+    fn append(&mut self) -> NonNull<Block<N, LINES, MASKS, LANES>> {
+        let block = match NonNull::new(self.spare) {
+            Some(block) => {
+                // SAFETY: spare blocks are ours and chained like others.
+                self.spare = unsafe { block.as_ref() }.next;
+                self.spares -= 1;
+                block
+            }
+            None => NonNull::from(Box::leak(Box::new(Block {
+                wants: [Line::default(); LINES],
+                masks: [Line::default(); MASKS],
+                next: null_mut(),
+                live: 0,
+                end: 0,
+                nodes: [null_mut(); LANES],
+            }))),
+        };
+        // SAFETY: ours alone; the tail of a chain that is not empty is a block of it.
+        unsafe {
+            let this = block.as_ptr();
+            ((*this).next, (*this).live, (*this).end) = (null_mut(), 0, 0);
+            if self.head.is_null() {
+                self.head = this;
+            } else {
+                (*self.tail).next = this;
+            }
+        }
+        self.tail = block.as_ptr();
+        self.blocks += 1;
+        block
+    }
+
+    /// A block leaves the chain.
+    fn drop_block(
+        &mut self,
+        before: *mut Block<N, LINES, MASKS, LANES>,
+        block: NonNull<Block<N, LINES, MASKS, LANES>>,
+    ) {
+        // SAFETY: neighbours of the chain.
+        unsafe {
+            let next = (*block.as_ptr()).next;
+            match NonNull::new(before) {
+                None => self.head = next,
+                Some(before) => (*before.as_ptr()).next = next,
+            }
+            if next.is_null() {
+                self.tail = before;
+            }
+            (*block.as_ptr()).next = self.spare;
+        }
+        self.spare = block.as_ptr();
+        self.spares += 1;
+        self.blocks -= 1;
+    }
+
+    fn empty(&mut self, place: Place<Block<N, LINES, MASKS, LANES>>) {
+        // SAFETY: found in the chain since it last changed.
+        let live = unsafe {
+            let live = &mut (*place.block.as_ptr()).live;
+            *live &= !(1 << place.lane);
+            *live
+        };
+        self.len -= 1;
+        if live == 0 {
+            self.drop_block(place.before, place.block);
+        }
+        if self.blocks >= 4 && self.len * 4 < self.blocks * LANES {
+            self.move_together();
+        }
+    }
+
+    fn move_together(&mut self) {
+        let mut from = self.head;
+        let (mut before, mut to, mut lane) = (null_mut(), self.head, 0);
+        // SAFETY: blocks of the chain; the lane that is written never comes after the one that is read,
+        // and a block's `live` is taken out before anything is written to the block.
+        unsafe {
+            while !from.is_null() {
+                let mut live = core::mem::replace(&mut (*from).live, 0);
+                (*from).end = 0;
+                while live != 0 {
+                    let source = live.trailing_zeros() as usize;
+                    live &= live - 1;
+                    if lane == LANES {
+                        (before, to, lane) = (to, (*to).next, 0);
+                    }
+                    for line in 0..LINES {
+                        let want = (&(*from).wants)[line].get::<W>(source);
+                        (&mut (*to).wants)[line].set::<W>(lane, want);
+                    }
+                    for line in 0..MASKS {
+                        let mask = (&(*from).masks)[line].get::<W>(source);
+                        (&mut (*to).masks)[line].set::<W>(lane, mask);
+                    }
+                    (*to).nodes[lane] = (*from).nodes[source];
+                    (*to).live |= 1 << lane;
+                    (*to).end = lane + 1;
+                    lane += 1;
+                }
+                from = (*from).next;
+            }
+            if lane > 0 {
+                before = to;
+            }
+            while let Some(rest) = NonNull::new(if before.is_null() { self.head } else { (*before).next }) {
+                self.drop_block(before, rest);
+            }
+        }
+    }
+}
+
+impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> Index<N>
+    for Lanes<N, F, W, LINES, MASKS, LANES>
+{
+    unsafe fn push(&mut self, node: NonNull<N>) {
+        let block = match NonNull::new(self.tail) {
+            // SAFETY: the tail of a chain that is not empty is a block of it.
+            Some(tail) if unsafe { tail.as_ref() }.end < LANES => tail,
+            _ => self.append(),
+        };
+        // SAFETY: the block is ours, the node valid by the caller's promise.
+        unsafe {
+            let this = &mut *block.as_ptr();
+            let lane = this.end;
+            let squeezed = F::lanes(node.as_ref().pattern());
+            for (line, (want, _)) in this.wants.iter_mut().zip(squeezed) {
+                line.set::<W>(lane, want);
+            }
+            for (line, (_, mask)) in this.masks.iter_mut().zip(squeezed) {
+                line.set::<W>(lane, mask);
+            }
+            this.nodes[lane] = node.as_ptr();
+            this.live |= 1 << lane;
+            this.end += 1;
+        }
+        self.len += 1;
+    }
+
+    fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>> {
+        let squeezed = F::lanes(N::asked(ask));
+        let asked = Asked {
+            wants: core::array::from_fn(|line| Line::splat::<W>(squeezed[line].0)),
+            masks: core::array::from_fn(|line| Line::splat::<W>(squeezed[line].1)),
+        };
+        let place =
+            self.simd.run(Walk::<N, W, LINES, MASKS, LANES> { head: self.head, asked: &asked, ask })?;
+        // SAFETY: just found.
+        let node = NonNull::new(unsafe { (*place.block.as_ptr()).nodes[place.lane] });
+        if take {
+            self.empty(place);
+        }
+        node
+    }
+
+    fn remove(&mut self, node: NonNull<N>) -> bool {
+        let (mut before, mut at) = (null_mut(), self.head);
+        while let Some(block) = NonNull::new(at) {
+            // SAFETY: a block of the chain.
+            let this = unsafe { block.as_ref() };
+            let is_it = |lane: &usize| this.live >> lane & 1 != 0 && this.nodes[*lane] == node.as_ptr();
+            if let Some(lane) = (0..this.end).find(is_it) {
+                self.empty(Place { before, block, lane });
+                return true;
+            }
+            before = at;
+            at = this.next;
+        }
+        false
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + (self.blocks + self.spares) * size_of::<Block<N, LINES, MASKS, LANES>>()
+    }
+}
+
+impl<N, F, const W: usize, const LINES: usize, const MASKS: usize, const LANES: usize> Drop
+    for Lanes<N, F, W, LINES, MASKS, LANES>
+{
+    fn drop(&mut self) {
+        for mut at in [self.head, self.spare] {
+            while !at.is_null() {
+                // SAFETY: made by Box, in one of the two chains, and used by nobody any more.
+                at = unsafe { Box::from_raw(at) }.next;
+            }
+        }
+    }
+}
+
+/// The paper's layouts: a block is as large as a node of its engines, 64-byte alignment included.
+const _: () = {
+    use super::{Posted, Unexpected};
+    assert!(size_of::<Block<Posted, 2, 2, 16>>() == 448 && size_of::<Block<Unexpected, 2, 0, 16>>() == 320);
+    assert!(size_of::<Block<Posted, 1, 1, 16>>() == 320 && size_of::<Block<Unexpected, 1, 0, 16>>() == 256);
+    assert!(size_of::<Block<Posted, 1, 1, 32>>() == 448 && size_of::<Block<Unexpected, 1, 0, 32>>() == 384);
+    assert!(size_of::<Block<Posted, 1, 1, 64>>() == 704 && size_of::<Block<Unexpected, 1, 0, 64>>() == 640);
+};

@@ -1,0 +1,242 @@
+//! One side of an engine: a list in front, and behind it an index for when lists are too slow.
+//!
+//! | mode | `head` | `tail` |
+//! |---|---|---|
+//! | list, empty | null | anything |
+//! | list | the oldest node | the youngest |
+//! | index | [`Behind::never`], a node that nothing fits | null |
+//!
+//! **Why so.** An empty queue, or one whose oldest node is the one asked for, is what nearly every
+//! message meets, with every engine; there the queue costs what a plain list costs, not an
+//! instruction more. Only who walks past the first node, or adds behind another one, finds out
+//! whether there is an index. No call is indirect.
+//!
+//! **When.** A search that walks more than `limit` nodes moves the queue into its index, each node
+//! once. The queue goes back to the list when it becomes empty and has not been longer than `limit`
+//! since it was empty last: a program that fills and drains a long queue over and over moves it once.
+//! `list` has no limit and no index; the engines that are named for their index have limit 0 and
+//! start with it. Memory of an index stays with the queue, so that the steady state allocates nothing.
+
+use super::{Index, Node, Pattern, Setting, Unexpected};
+use core::ptr::{NonNull, null_mut};
+
+/// See the module's head. Behind a raw pointer, because `head` points into it.
+struct Behind<N: Node> {
+    never: N,
+    index: N::Index,
+}
+
+/// See the module's head.
+pub(super) struct Queue<N: Node> {
+    head: *mut N,
+    tail: *mut N,
+    behind: *mut Behind<N>,
+    setting: Setting,
+    /// Longest since the index was empty.
+    peak: usize,
+}
+
+impl<N: Node> Queue<N> {
+    pub fn new(setting: Setting) -> Queue<N> {
+        let mut queue = Queue { head: null_mut(), tail: null_mut(), behind: null_mut(), setting, peak: 0 };
+        if setting.limit() == 0 {
+            queue.deepen();
+        }
+        queue
+    }
+
+    /// # Safety
+    /// The node stays valid and unmoved until the queue gives it out again.
+    #[inline(always)]
+    pub unsafe fn push(&mut self, node: NonNull<N>) {
+        // SAFETY: valid by the caller's promise; a tail that is not null is a node of the list when
+        // the list is not empty.
+        unsafe {
+            *N::link(node.as_ptr()) = null_mut();
+            if self.head.is_null() {
+                self.head = node.as_ptr();
+            } else if self.tail.is_null() {
+                return self.push_behind(node);
+            } else {
+                *N::link(self.tail) = node.as_ptr();
+            }
+        }
+        self.tail = node.as_ptr();
+    }
+
+    /// The oldest node that fits; it leaves the queue if `take`.
+    #[inline(always)]
+    pub fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>> {
+        let first = NonNull::new(self.head)?;
+        // SAFETY: nodes in the queue are valid (promise of `push`); nothing fits `never`.
+        unsafe {
+            if !first.as_ref().fits(ask) {
+                return self.find_beyond(ask, take);
+            }
+            if take {
+                self.head = *N::link(first.as_ptr());
+            }
+        }
+        Some(first)
+    }
+
+    /// The index, if it is in use.
+    #[inline(always)]
+    fn index(&mut self) -> Option<&mut N::Index> {
+        let used = !self.head.is_null() && self.tail.is_null();
+        // SAFETY: `behind` is set when the index comes into use and stays; `head` points to another
+        // field of it, and that is only read.
+        used.then(|| unsafe { &mut (*self.behind).index })
+    }
+
+    /// # Safety
+    /// As `push`.
+    #[inline(never)]
+    unsafe fn push_behind(&mut self, node: NonNull<N>) {
+        // SAFETY: `behind` is set in this mode; the rest is the caller's promise.
+        let len = unsafe {
+            let index = &mut (*self.behind).index;
+            index.push(node);
+            index.len()
+        };
+        self.peak = self.peak.max(len);
+    }
+
+    /// The first node does not fit.
+    #[inline(never)]
+    fn find_beyond(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>> {
+        if let Some(index) = self.index() {
+            let found = index.find(ask, take);
+            if take && found.is_some() && index.len() == 0 {
+                self.drained();
+            }
+            return found;
+        }
+        let mut before = self.head;
+        let mut walked = 1;
+        let mut found = None;
+        // SAFETY: nodes in the list are valid (promise of `push`), and the list is not empty.
+        unsafe {
+            while let Some(node) = NonNull::new(*N::link(before)) {
+                if node.as_ref().fits(ask) {
+                    if take {
+                        self.unlink(before, node);
+                    }
+                    found = Some(node);
+                    break;
+                }
+                before = node.as_ptr();
+                walked += 1;
+            }
+        }
+        if walked > self.setting.limit() {
+            self.deepen();
+        }
+        found
+    }
+
+    /// # Safety
+    /// Two neighbours of the list.
+    unsafe fn unlink(&mut self, before: *mut N, node: NonNull<N>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let next = *N::link(node.as_ptr());
+            *N::link(before) = next;
+            if next.is_null() {
+                self.tail = before;
+            }
+        }
+    }
+
+    /// Moves the list into the index.
+    #[cold]
+    fn deepen(&mut self) {
+        if self.behind.is_null() {
+            let Some(index) = N::index(self.setting.choice, self.setting.simd) else { return };
+            self.behind = Box::into_raw(Box::new(Behind { never: N::never(), index }));
+        }
+        let mut at = self.head;
+        // SAFETY: `behind` is set; nodes in the list are valid and stay so (promise of `push`).
+        unsafe {
+            let index = &mut (*self.behind).index;
+            while let Some(node) = NonNull::new(at) {
+                at = *N::link(at);
+                index.push(node);
+            }
+            self.peak = index.len();
+            self.head = &raw mut (*self.behind).never;
+        }
+        self.tail = null_mut();
+    }
+
+    /// The index has become empty.
+    fn drained(&mut self) {
+        if self.peak <= self.setting.limit() && self.setting.limit() != 0 {
+            self.head = null_mut();
+        }
+        self.peak = 0;
+    }
+
+    /// False: it is not here.
+    pub fn remove(&mut self, node: NonNull<N>) -> bool {
+        if let Some(index) = self.index() {
+            let was_here = index.remove(node);
+            if was_here && index.len() == 0 {
+                self.drained();
+            }
+            return was_here;
+        }
+        let (mut before, mut at) = (null_mut(), self.head);
+        // SAFETY: nodes in the list are valid (promise of `push`).
+        unsafe {
+            while !at.is_null() {
+                if at == node.as_ptr() {
+                    match NonNull::new(before) {
+                        None => self.head = *N::link(at),
+                        Some(before) => self.unlink(before.as_ptr(), node),
+                    }
+                    return true;
+                }
+                before = at;
+                at = *N::link(at);
+            }
+        }
+        false
+    }
+
+    pub fn is_empty(&self) -> bool {
+        // SAFETY: in this mode `behind` is set.
+        self.head.is_null() || self.tail.is_null() && unsafe { (*self.behind).index.len() == 0 }
+    }
+
+    #[cfg(test)]
+    pub fn uses_index(&self) -> bool {
+        !self.head.is_null() && self.tail.is_null()
+    }
+
+    /// Bytes allocated.
+    pub fn bytes(&self) -> usize {
+        // SAFETY: set once, stays.
+        let behind = unsafe { self.behind.as_ref() };
+        behind.map_or(0, |b| size_of::<N>() + b.index.bytes())
+    }
+}
+
+impl Queue<Unexpected> {
+    /// The oldest of all.
+    pub fn pop(&mut self) -> Option<NonNull<Unexpected>> {
+        if self.index().is_some() {
+            return self.find_beyond(Pattern::ALL, true);
+        }
+        self.find(Pattern::ALL, true)
+    }
+}
+
+impl<N: Node> Drop for Queue<N> {
+    fn drop(&mut self) {
+        if !self.behind.is_null() {
+            // SAFETY: made by Box::into_raw, and `head` is not used any more.
+            drop(unsafe { Box::from_raw(self.behind) });
+        }
+    }
+}

@@ -362,12 +362,12 @@ mpi_fn! {
 
 // ---- attach, detach, flush ----
 
-fn attach(slot: &Slot, process: &Process, buffer: *mut c_void, size: i64) -> Res {
+pub fn attach(slot: &Slot, process: &Process, buffer: *mut c_void, size: i64) -> Res {
     slot.attach(process, buffer.cast(), size)
 }
 
 /// `addr` points to a pointer, whatever its type says.
-fn detach<N: TryFrom<u64> + From<i16>>(
+pub fn detach<N: TryFrom<u64> + From<i16>>(
     slot: &Slot,
     process: &Process,
     addr: *mut c_void,
@@ -410,7 +410,12 @@ impl Body for Flush {
     }
 }
 
-fn iflush(slot: &Arc<Slot>, process: &Process, on: &'static CommObject, request: *mut Request) -> Res {
+pub fn iflush(
+    slot: &Arc<Slot>,
+    process: &Process,
+    on: Option<&'static CommObject>,
+    request: *mut Request,
+) -> Res {
     place_of(request)?;
     let newest = slot.with(process, |inner| inner.number);
     if slot.is_sent(process.instance.threaded(), newest) {
@@ -423,12 +428,11 @@ fn iflush(slot: &Arc<Slot>, process: &Process, on: &'static CommObject, request:
     };
     let made = process.instance.make_request(process.thread(), fill)?;
     process.instance.begin_request(made, Begin::Pending);
-    write(request, "request", request::give(on, made.handle()))
-}
-
-/// The object whose error handler hears of what has no communicator.
-fn own_comm() -> Res<&'static CommObject> {
-    comm::require(Comm(MPI_COMM_SELF))
+    let handle = match on {
+        Some(object) => request::give(object, made.handle()),
+        None => request::give_alone(made.handle()),
+    };
+    write(request, "request", handle)
 }
 
 mpi_fn! {
@@ -448,7 +452,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Buffer_iflush(request: *mut Request) -> c_int {
-        call(NAME, None, |process| iflush(&process.buffer, process, own_comm()?, request))
+        call(NAME, None, |process| iflush(&process.buffer, process, None, request))
     }
 }
 mpi_fn! {
@@ -470,7 +474,7 @@ mpi_fn! {
     fn MPI_Comm_iflush_buffer(comm: Comm, request: *mut Request) -> c_int {
         call(NAME, Some(comm), |process| {
             let object = comm::require(comm)?;
-            iflush(&object.buffer, process, object, request)
+            iflush(&object.buffer, process, Some(object), request)
         })
     }
 }

@@ -77,6 +77,9 @@ pub fn check(
     if count < 0 {
         return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
     }
+    // Programs that grew up with MPICH name no type for no data.
+    let nothing = count == 0 && datatype.0 == MPI_DATATYPE_NULL;
+    let datatype = if nothing { Datatype(MPI_BYTE) } else { datatype };
     let desc = datatype::require_committed(datatype, "datatype")?;
     check_rank(way, object, rank)?;
     check_tag(way, process, tag)?;

@@ -51,8 +51,7 @@ fn tell(status: *mut Status, found: &MsgStatus) {
 }
 
 fn tell_proc_null(status: *mut Status) {
-    // SAFETY: as above.
-    unsafe { Status::store_status(status, &Status::PROC_NULL) };
+    tell(status, &MsgStatus { source: MPI_PROC_NULL, ..MsgStatus::EMPTY });
 }
 
 mpi_fn! {

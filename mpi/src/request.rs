@@ -65,6 +65,14 @@ pub fn give(object: &'static CommObject, req: *mut RequestHeader) -> Request {
     handle_of(req)
 }
 
+/// The same for one that belongs to no communicator.
+pub fn give_alone(req: *mut RequestHeader) -> Request {
+    // SAFETY: as in `give`.
+    let req = unsafe { NonNull::new_unchecked(req) };
+    mark_live(req);
+    handle_of(req)
+}
+
 #[inline(always)]
 pub fn handle_of(req: Header) -> Request {
     // SAFETY: live for the instance's life.

@@ -12,9 +12,6 @@ impl Status {
     /// The standard's empty status.
     pub const EMPTY: Status =
         Status { source: MPI_ANY_SOURCE, tag: MPI_ANY_TAG, error: MPI_SUCCESS, internal: [0; 5] };
-    /// Of a receive from MPI_PROC_NULL.
-    pub const PROC_NULL: Status =
-        Status { source: MPI_PROC_NULL, tag: MPI_ANY_TAG, error: MPI_SUCCESS, internal: [0; 5] };
 
     pub fn bytes(&self) -> u64 {
         self.internal[0] as u32 as u64 | (self.internal[1] as u32 as u64) << 32

@@ -104,6 +104,11 @@ fn requests_complete_in_all_ways_with_threads() {
 }
 
 #[test]
+fn wrong_arguments_of_messages_have_their_class() {
+    passes("arguments", &[]);
+}
+
+#[test]
 fn generalized_requests_call_back_at_the_standards_times() {
     passes("generalized", &[]);
 }

@@ -72,6 +72,31 @@ fn completion_of_requests() {
 }
 
 #[test]
+fn pairs() {
+    for ranks in [1, 2, 4] {
+        Job::new(ranks).program("pairs").run().all_ok(ranks);
+    }
+}
+
+#[test]
+fn large_messages() {
+    Job::new(2).program("large").limit(300).run().all_ok(2);
+    let free = free_gib();
+    if free < 8 {
+        return leave_out("a buffer of more than 2 GiB", &format!("{free} GiB of memory are free, not 8"));
+    }
+    Job::new(2).program("large").arg("memory").limit(300).run().all_ok(2);
+}
+
+/// Whole gibibytes that programs may take without swapping.
+fn free_gib() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap_or("0");
+    let kib: u64 = line.trim().split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    kib >> 20
+}
+
+#[test]
 fn buffered_sends() {
     for ranks in [1, 3] {
         Job::new(ranks).program("buffered").run().all_ok(ranks);

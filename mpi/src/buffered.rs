@@ -17,13 +17,14 @@
 use crate::comm::{self, CommObject};
 use crate::constants::*;
 use crate::datatype;
-use crate::error::{Failure, Res, call, of_user};
+use crate::error::{Failure, On, Res, call, call_on, of_user};
 use crate::memory::write;
 use crate::operands::{Way, check};
 use crate::p2p::place_of;
 use crate::process::{self, Process};
 use crate::request;
-use crate::types::{Comm, Count, Datatype, Request};
+use crate::session;
+use crate::types::{Comm, Count, Datatype, Request, Session};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -362,12 +363,12 @@ mpi_fn! {
 
 // ---- attach, detach, flush ----
 
-pub fn attach(slot: &Slot, process: &Process, buffer: *mut c_void, size: i64) -> Res {
+fn attach(slot: &Slot, process: &Process, buffer: *mut c_void, size: i64) -> Res {
     slot.attach(process, buffer.cast(), size)
 }
 
 /// `addr` points to a pointer, whatever its type says.
-pub fn detach<N: TryFrom<u64> + From<i16>>(
+fn detach<N: TryFrom<u64> + From<i16>>(
     slot: &Slot,
     process: &Process,
     addr: *mut c_void,
@@ -410,7 +411,7 @@ impl Body for Flush {
     }
 }
 
-pub fn iflush(
+fn iflush(
     slot: &Arc<Slot>,
     process: &Process,
     on: Option<&'static CommObject>,
@@ -479,12 +480,33 @@ mpi_fn! {
     }
 }
 
-/// Errors of MPI survive the way through a request's start.
+mpi_fn! {
+    fn MPI_Session_attach_buffer[c_int], MPI_Session_attach_buffer_c[Count]<N>(session: Session, buffer: *mut c_void, size: N) -> c_int {
+        call_on(NAME, On::Session(session), |process| attach(&session::require(session)?.buffer, process, buffer, size as i64))
+    }
+}
+mpi_fn! {
+    fn MPI_Session_detach_buffer[c_int], MPI_Session_detach_buffer_c[Count]<N>(session: Session, buffer_addr: *mut c_void, size: *mut N) -> c_int {
+        call_on(NAME, On::Session(session), |process| detach(&session::require(session)?.buffer, process, buffer_addr, size))
+    }
+}
+mpi_fn! {
+    fn MPI_Session_flush_buffer(session: Session) -> c_int {
+        call_on(NAME, On::Session(session), |process| { session::require(session)?.buffer.flush(process); Ok(()) })
+    }
+}
+mpi_fn! {
+    fn MPI_Session_iflush_buffer(session: Session, request: *mut Request) -> c_int {
+        call_on(NAME, On::Session(session), |process| iflush(&session::require(session)?.buffer, process, None, request))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::class_of;
 
+    /// Errors of MPI survive the way through a request's start.
     #[test]
     fn classes_go_there_and_back() {
         for code in [MPI_SUCCESS, MPI_ERR_BUFFER, MPI_ERR_LASTCODE, 1 << 29] {

@@ -8,16 +8,6 @@ unsupported! {
     MPI_Intercomm_create_from_groups(local_group: usize, local_leader: c_int, remote_group: usize, remote_leader: c_int, stringtag: usize, info: usize, errhandler: usize, newintercomm: usize) [none];
 }
 
-// Buffered sends and their buffers (§3.6)
-unsupported! {
-    MPI_Session_attach_buffer(session: Session, buffer: usize, size: c_int) [none];
-    MPI_Session_attach_buffer_c(session: Session, buffer: usize, size: Count) [none];
-    MPI_Session_detach_buffer(session: Session, buffer_addr: usize, size: usize) [none];
-    MPI_Session_detach_buffer_c(session: Session, buffer_addr: usize, size: usize) [none];
-    MPI_Session_flush_buffer(session: Session) [none];
-    MPI_Session_iflush_buffer(session: Session, request: usize) [none];
-}
-
 // Operations of a whole communicator (§6)
 unsupported! {
     MPI_Ibarrier(comm: Comm, request: usize) [comm comm];

@@ -132,6 +132,32 @@ static void buffers(void) {
     MPI_Request_free(&r);
 }
 
+/* A session's buffer serves its communicators, and those alone. */
+static void session(void) {
+    char space[4096];
+    void *back;
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    FAILS(MPI_ERR_SESSION, MPI_Session_attach_buffer(MPI_SESSION_NULL, space, sizeof space));
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+    MPI_Comm_create_from_group(group, "buffered", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    FAILS(MPI_ERR_BUFFER, MPI_Session_detach_buffer(session, &back, &n));
+    CHECK(MPI_Session_attach_buffer(session, space, sizeof space) == MPI_SUCCESS);
+    FAILS(MPI_ERR_BUFFER, MPI_Bsend(&x, 1, MPI_INT, 0, 0, MPI_COMM_SELF));
+    x = 11;
+    CHECK(MPI_Bsend(&x, 1, MPI_INT, 0, 0, comm) == MPI_SUCCESS);
+    CHECK(MPI_Session_iflush_buffer(session, &r) == MPI_SUCCESS);
+    MPI_Recv(&y, 1, MPI_INT, 0, 0, comm, &s);
+    CHECK(y == 11 && MPI_Wait(&r, &s) == MPI_SUCCESS);
+    CHECK(MPI_Session_flush_buffer(session) == MPI_SUCCESS);
+    CHECK(MPI_Session_detach_buffer_c(session, &back, &big) == MPI_SUCCESS && back == space && big == sizeof space);
+    MPI_Group_free(&group);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+
 static void requests(void) {
     int indices[2];
     MPI_Status two[2];
@@ -191,6 +217,7 @@ int main(void) {
     both();
     partitioned();
     buffers();
+    session();
     requests();
     statuses();
     CHECK(MPI_Pcontrol(0) == MPI_SUCCESS && MPI_Pcontrol(2, 1, 2) == MPI_SUCCESS);

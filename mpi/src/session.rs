@@ -262,6 +262,48 @@ mpi_fn! {
     }
 }
 
+/// A rank in a group, from C.
+fn leader(rank: c_int, group: &oxmpi_runtime::Group, what: &str) -> Res<u32> {
+    match u32::try_from(rank).ok().filter(|r| *r < group.size()) {
+        Some(rank) => Ok(rank),
+        None => {
+            Failure::err(MPI_ERR_RANK, format!("{what} is {rank}, the group has {} members", group.size()))
+        }
+    }
+}
+
+mpi_fn! {
+    /// The remote group and its leader count at the local leader only.
+    fn MPI_Intercomm_create_from_groups(local_group: Group, local_leader: c_int, remote_group: Group, remote_leader: c_int, stringtag: *const c_char, info: Info, errhandler: Errhandler, newintercomm: *mut Comm) -> c_int {
+        let handler = match errhandler::get(errhandler, For::Comm) {
+            Ok(handler) => handler,
+            Err(failure) => return raise_on(NAME, On::Nothing, failure),
+        };
+        call_on(NAME, On::Handler(handler.clone()), |process| {
+            let local = group::require(local_group)?;
+            let lead = leader(local_leader, &local, "local_leader")?;
+            let remote = match local.rank() == Some(lead) {
+                true => Some(group::require(remote_group)?),
+                false => None,
+            };
+            if let Some(remote) = &remote {
+                leader(remote_leader, remote, "remote_leader")?;
+                if local.intersection(remote).size() > 0 {
+                    return Failure::err(MPI_ERR_GROUP, "the two groups have a member in common");
+                }
+            }
+            let tag = string_tag(stringtag)?;
+            let hints = info::optional(info)?.unwrap_or_default();
+            if newintercomm.is_null() {
+                return Failure::err(MPI_ERR_ARG, "newintercomm is a null pointer");
+            }
+            let (thread, instance) = (process.thread(), &process.instance);
+            let made = instance.intercommunicator_from_groups(thread, &local, lead, remote.as_ref(), &tag, hints)?;
+            write(newintercomm, "newintercomm", comm::adopt_with(handler, made)?)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,11 +3,6 @@
 use crate::types::*;
 use core::ffi::c_int;
 
-// Who talks to whom (§7.4, §7.6, §7.8)
-unsupported! {
-    MPI_Intercomm_create_from_groups(local_group: usize, local_leader: c_int, remote_group: usize, remote_leader: c_int, stringtag: usize, info: usize, errhandler: usize, newintercomm: usize) [none];
-}
-
 // Operations of a whole communicator (§6)
 unsupported! {
     MPI_Ibarrier(comm: Comm, request: usize) [comm comm];

@@ -110,6 +110,40 @@ static void whole(const char *level, int salt) {
     CHECK(!MPI_Session_finalize(&session) && session == MPI_SESSION_NULL, "finalize");
 }
 
+/* Even ranks and odd ones, over and over with one tag. */
+static void between(void) {
+    MPI_Session session = begin_session(NULL);
+    MPI_Group all, halves[2];
+    int rank, size;
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+    MPI_Group_rank(all, &rank);
+    MPI_Group_size(all, &size);
+    for (int half = 0; size > 1 && half < 2; half++) {
+        int range[1][3] = {{half, size - 1, 2}};
+        MPI_Group_range_incl(all, 1, range, &halves[half]);
+    }
+    for (int turn = 0; size > 1 && turn < 3; turn++) {
+        MPI_Comm inter;
+        int me = rank % 2, flag, mine = rank, theirs = -1, local, remote;
+        int leader = turn == 2 ? 0 : (size - 1 - me) / 2, other = turn == 2 ? 0 : (size - 1 - !me) / 2;
+        int code = MPI_Intercomm_create_from_groups(halves[me], leader, halves[!me], other, "between", MPI_INFO_NULL,
+                                                    MPI_ERRORS_RETURN, &inter);
+        CHECK(code == MPI_SUCCESS, "%d", code);
+        MPI_Comm_test_inter(inter, &flag);
+        MPI_Comm_size(inter, &local);
+        MPI_Comm_remote_size(inter, &remote);
+        CHECK(flag && local + remote == size, "%d and %d", local, remote);
+        if (rank < 2) {
+            MPI_Sendrecv(&mine, 1, MPI_INT, 0, turn, &theirs, 1, MPI_INT, 0, turn, inter, MPI_STATUS_IGNORE);
+            CHECK(theirs == !rank, "%d", theirs);
+        }
+        MPI_Comm_free(&inter);
+    }
+    for (int half = 0; size > 1 && half < 2; half++) MPI_Group_free(&halves[half]);
+    MPI_Group_free(&all);
+    MPI_Session_finalize(&session);
+}
+
 static int raised;
 static void handler(MPI_Session *session, int *code, ...) {
     CHECK(*session != MPI_SESSION_NULL, "the session's handle");
@@ -164,6 +198,7 @@ int main(int argc, char **argv) {
     for (int turn = 0; turn < 3; turn++) whole(NULL, 1 + 10 * turn);
     whole("MPI_THREAD_FUNNELED", 40);
     handlers();
+    between();
     MPI_Initialized(&flag);
     CHECK(!flag, "a session is not the world");
     MPI_Session around = begin_session(NULL);

@@ -7,11 +7,12 @@
 
 use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
-use crate::gid;
+use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
 use crate::instance::Instance;
 use crate::plan::Plan;
+use oxmpi_mca::ThreadCtx;
 use std::sync::Arc;
 
 /// Names of the process sets every process has: the standard's two, and the processes of its node.
@@ -46,17 +47,44 @@ impl Instance {
         if group.rank().is_none() {
             return Err(Error::new(ErrorKind::Group, "the calling process is not in the group"));
         }
-        let members: Vec<(u32, u16)> = group.members().iter().map(|m| (m.proc, m.endpoint)).collect();
-        let job_id = self.job().job_id;
-        let key = gid::from_group(job_id, &members, tag, 0);
-        let nth = {
-            let mut counts = self.from_groups.lock();
-            let count = counts.entry(key).or_insert(0);
-            *count += 1;
-            *count
-        };
-        let gid = gid::from_group(job_id, &members, tag, nth);
+        let key = self.id_of(group, tag);
+        let gid = gid::child(key, self.count_of(key), Origin::FromGroup, 0);
         let plan = Plan { info, ..Plan::new(gid, group.clone()) };
         Communicator::make(self, plan)
+    }
+
+    /// An inter-communicator of two groups without a common member, which all members of both call. `remote`, the
+    /// other group, is needed from the leader only. The two leaders exchange nothing but what the
+    /// communicator itself needs: both know both groups, and count alike.
+    pub fn intercommunicator_from_groups(
+        self: &Arc<Instance>,
+        thread: *mut ThreadCtx,
+        local: &Group,
+        leader: u32,
+        remote: Option<&Group>,
+        tag: &str,
+        info: Info,
+    ) -> Result<Arc<Communicator>, Error> {
+        // No tag of a user has this character.
+        let own = self.communicator_from_group(local, &format!("\0inter {tag}"), Info::new())?;
+        let lead = remote.map(|remote| {
+            let pair = gid::pair(self.id_of(local, tag), self.id_of(remote, tag));
+            (gid::child(pair, self.count_of(pair), Origin::Inter, 0), remote)
+        });
+        own.create_inter_from_groups(thread, leader, lead, info)
+    }
+
+    /// What this group's members make of it and a tag.
+    fn id_of(&self, group: &Group, tag: &str) -> Gid {
+        let members: Vec<(u32, u16)> = group.members().iter().map(|m| (m.proc, m.endpoint)).collect();
+        gid::from_group(self.job().job_id, &members, tag)
+    }
+
+    /// How many communicators were made of an id before.
+    fn count_of(&self, id: Gid) -> u64 {
+        let mut counts = self.from_groups.lock();
+        let count = counts.entry(id).or_insert(0);
+        *count += 1;
+        *count - 1
     }
 }

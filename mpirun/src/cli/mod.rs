@@ -6,6 +6,7 @@
 //! (input, output, the time limit), `environment`, `runtime_options`. What cannot be together is
 //! refused here or, where it depends on the machine, by the plan.
 
+pub mod document;
 pub mod environment;
 pub mod output;
 pub mod policy;

@@ -21,8 +21,6 @@ pub enum Standing {
     Missing(&'static str),
     /// A spelling of MPICH's.
     Mpich,
-    /// Ours alone.
-    Ours,
 }
 
 /// May an option be given more than once?
@@ -96,6 +94,35 @@ impl Opt {
     /// Shown by plain `--help`.
     pub fn is_shown(&self) -> bool {
         !matches!(self.standing, Standing::Missing(_)) && self.section != OLD && self.section != MPICH
+    }
+}
+
+/// Options that are read into `cli::output` and that the launcher does not carry out yet; it refuses
+/// them by what they were read into.
+pub const NOT_CARRIED_OUT: &[&str] = &[
+    "output",
+    "stdin",
+    "get-stack-traces",
+    "report-state-on-timeout",
+    "tag-output",
+    "timestamp-output",
+    "merge-stderr-to-stdout",
+    "output-directory",
+    "output-filename",
+    "xml",
+    "prepend-rank",
+];
+
+/// Why those are refused.
+pub const NOT_YET: &str = "it is not carried out yet";
+
+impl Opt {
+    /// How it stands today.
+    pub fn standing(&self) -> Standing {
+        match NOT_CARRIED_OUT.contains(&self.name) {
+            true => Standing::Missing(NOT_YET),
+            false => self.standing,
+        }
     }
 }
 
@@ -334,7 +361,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(OLD, Job, "bind-to-socket", &[], "--bind-to package"),
     Opt::new(OLD, Job, "cpus-per-proc", &["N"], "--map-by :pe=N").alias(&["cpus-per-rank"]),
     Opt::new(OLD, Job, "cpu-set", &["LIST"], "--map-by pe-list=LIST").alias(&["cpu-list"]),
-    Opt::new(OLD, Job, "nolocal", &[], "--map-by :NOLOCAL"),
+    Opt::new(OLD, Job, "nolocal", &[], "--map-by :NOLOCAL").differs("always refused: there is no other node"),
     Opt::new(OLD, Job, "display-map", &[], "--display map"),
     Opt::new(OLD, Job, "display-devel-map", &[], "--display map-devel"),
     Opt::new(OLD, Job, "display-topo", &[], "--display topo"),

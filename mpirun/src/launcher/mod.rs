@@ -437,7 +437,7 @@ fn refuse_what_is_not_done(job: &JobOptions) -> Result<(), String> {
         ("report-state-on-timeout", job.at_time_limit.state),
     ];
     match missing.iter().find(|(_, asked)| *asked) {
-        Some((option, _)) => Err(paragraph("missing-option", &[option, "it is not carried out yet"])),
+        Some((option, _)) => Err(paragraph("missing-option", &[option, crate::cli::table::NOT_YET])),
         None => Ok(()),
     }
 }

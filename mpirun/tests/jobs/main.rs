@@ -12,4 +12,5 @@ mod output;
 mod rank;
 mod signals;
 mod support;
+mod table;
 mod wireup;

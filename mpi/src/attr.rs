@@ -225,7 +225,7 @@ static PREDEFINED: Mutex<Option<&'static Predefined>> = Mutex::new(None);
 static LAST_USED_CODE: core::sync::atomic::AtomicI32 = core::sync::atomic::AtomicI32::new(0);
 
 /// Fixes the predefined attributes.
-pub fn start(tag_ub: c_int, universe_size: c_int) {
+pub fn start(tag_ub: c_int, universe_size: c_int, appnum: c_int) {
     let values = Predefined {
         tag_ub,
         host: MPI_PROC_NULL,
@@ -233,7 +233,7 @@ pub fn start(tag_ub: c_int, universe_size: c_int) {
         io: MPI_ANY_SOURCE,
         wtime_is_global: 0,
         universe_size,
-        appnum: 0,
+        appnum,
     };
     *PREDEFINED.lock() = Some(Box::leak(Box::new(values)));
 }

@@ -48,7 +48,9 @@ pub fn make(level: Level) -> Res<Process> {
     let instance = Instance::start(config)?;
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
     let done = own::Pool::new(&instance)?;
-    attr::start(instance.max_tag(), instance.job().job_size as c_int);
+    let facts = instance.facts();
+    let appnum = facts.app().map_or(0, |(number, _)| number as c_int);
+    attr::start(instance.max_tag(), facts.universe.max(facts.size) as c_int, appnum);
     Ok(Process::new(instance, check, done))
 }
 
@@ -63,6 +65,9 @@ fn start(level: Level) -> Res {
     env.set("soft", &process.instance.job().job_size.to_string());
     env.set("host", &process.instance.processor_name());
     env.set("thread_level", level_name(process.level()));
+    if let Some((_, app)) = process.instance.facts().app() {
+        as_started(&mut env, app);
+    }
     info::set_env(env);
     Ok(())
 }
@@ -89,6 +94,23 @@ pub fn info_of(arguments: &[String]) -> oxmpi_runtime::Info {
         env.set("wdir", cut(&folder.to_string_lossy()));
     }
     env
+}
+
+/// What the launcher was told of this rank's program (MPI 5.0 §11.2.1).
+fn as_started(env: &mut oxmpi_runtime::Info, app: &wireup::AppFacts) {
+    env.set("maxprocs", &app.ranks.to_string());
+    env.set("argv", cut(&app.arguments.join(" ")));
+    let texts = [
+        ("command", &app.command),
+        ("soft", &app.soft),
+        ("host", &app.host),
+        ("arch", &app.arch),
+        ("wdir", &app.wdir),
+        ("file", &app.file),
+    ];
+    for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        env.set(key, cut(text));
+    }
 }
 
 /// At most what an info value may have.

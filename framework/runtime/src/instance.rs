@@ -312,7 +312,7 @@ impl Instance {
         ProcId { proc: self.job.rank, endpoint: 0 }
     }
     /// What the launcher said.
-    pub(crate) fn facts(&self) -> &wireup::JobFacts {
+    pub fn facts(&self) -> &wireup::JobFacts {
         self.client.facts()
     }
 

@@ -52,7 +52,6 @@ pub struct JobOptions {
     pub tune: Vec<OsString>,
     pub prefix: Option<PathBuf>,
     pub environment: EnvironmentOptions,
-    pub memory_kinds: Option<String>,
     pub universe: Option<u32>,
     pub output: Output,
     pub stdin: Stdin,
@@ -179,7 +178,6 @@ impl JobOptions {
         if !given.flag("noprefix") {
             job.prefix = given.text("prefix")?.map(PathBuf::from);
         }
-        job.memory_kinds = given.text("memory-alloc-kinds")?.map(str::to_owned);
         job.universe = given.text("usize")?.map(|n| count("-usize", n)).transpose()?;
         job.environment = EnvironmentOptions::read_for_all(given)?;
         job.mapping.check()?;

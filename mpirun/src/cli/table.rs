@@ -259,7 +259,8 @@ pub const OPTIONS: &[Opt] = &[
         .alias(&["no-app-prefix"]),
     Opt::new(SETTING, Job, "initial-errhandler", &["NAME"], "")
         .missing("processes start with MPI_ERRORS_ARE_FATAL and set another themselves"),
-    Opt::new(SETTING, Job, "memory-alloc-kinds", &["KINDS"], "Memory kinds that the program asks for")
+    Opt::new(SETTING, Job, "memory-alloc-kinds", &["KINDS"], "")
+        .missing("kinds are asked for by the info key mpi_memory_alloc_kinds of a session")
         .alias(&["mpi-memory-alloc-kinds"]),
     Opt::new(SETTING, Job, "display-comm", &[], "").missing(NO_TABLE),
     Opt::new(SETTING, Job, "display-comm-finalize", &[], "").missing(NO_TABLE),

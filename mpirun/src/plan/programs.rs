@@ -58,7 +58,7 @@ pub fn programs(line: &CommandLine, counts: &[u32], universe: u32) -> Result<Pro
             ..Program::default()
         };
         environment.put_into(&mut program);
-        all.facts.push(facts(line, app, count, folder.as_deref()));
+        all.facts.push(facts(app, count, folder.as_deref()));
         all.programs.push(program);
         if line.apps.len() == 1 {
             all.params = settings.params;
@@ -130,7 +130,7 @@ fn describe(
     }
 }
 
-fn facts(line: &CommandLine, app: &App, count: u32, folder: Option<&Path>) -> AppFacts {
+fn facts(app: &App, count: u32, folder: Option<&Path>) -> AppFacts {
     let text = |os: &OsStr| os.to_string_lossy().into_owned();
     let hosts: Vec<&str> = app.hosts.iter().map(|(list, _)| list.as_str()).collect();
     let folder = folder.map(Path::to_path_buf).or_else(|| std::env::current_dir().ok());
@@ -143,7 +143,6 @@ fn facts(line: &CommandLine, app: &App, count: u32, folder: Option<&Path>) -> Ap
         arch: std::env::consts::ARCH.to_owned(),
         wdir: folder.map(|f| text(f.as_os_str())).unwrap_or_default(),
         file: app.file.clone().unwrap_or_default(),
-        memory_kinds: line.job.memory_kinds.clone().unwrap_or_default(),
     }
 }
 

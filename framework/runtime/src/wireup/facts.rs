@@ -45,20 +45,18 @@ pub struct AppFacts {
     pub arch: String,
     pub wdir: String,
     pub file: String,
-    /// `mpi_memory_alloc_kinds` that was asked for.
-    pub memory_kinds: String,
 }
 
 impl AppFacts {
     /// Bytes that one needs at least on the wire.
-    pub const LEAST: usize = 4 + 8 * 4;
+    pub const LEAST: usize = 4 + 7 * 4;
 
     pub fn encode(&self, into: Builder) -> Builder {
         let mut b = into.u32(self.ranks).text(&self.command).count(self.arguments.len());
         for argument in &self.arguments {
             b = b.text(argument);
         }
-        for text in [&self.soft, &self.host, &self.arch, &self.wdir, &self.file, &self.memory_kinds] {
+        for text in [&self.soft, &self.host, &self.arch, &self.wdir, &self.file] {
             b = b.text(text);
         }
         b
@@ -75,7 +73,6 @@ impl AppFacts {
             arch: text(f, "arch")?,
             wdir: text(f, "wdir")?,
             file: text(f, "file")?,
-            memory_kinds: text(f, "memory kinds")?,
         })
     }
 }

@@ -197,7 +197,7 @@ mod tests {
                     arguments: vec!["b".into()],
                     ..AppFacts::default()
                 },
-                AppFacts { ranks: 3, wdir: "/".into(), memory_kinds: "mpi".into(), ..AppFacts::default() },
+                AppFacts { ranks: 3, wdir: "/".into(), ..AppFacts::default() },
             ],
         }
     }

@@ -31,6 +31,13 @@ static void whole(const int *data, int gap, const char *what) {
     }
 }
 
+#if MPI_VERSION < 4
+/* No large-count forms: the plain ones once more. */
+#define MPI_Gatherv_c(a, b, c, d, counts_, displs_, e, f, g) MPI_Gatherv(a, b, c, d, counts, displs, e, f, g)
+#define MPI_Scatterv_c(a, counts_, displs_, b, c, d, e, f, g) MPI_Scatterv(a, counts, displs, b, c, d, e, f, g)
+#define MPI_Allgatherv_c(a, b, c, d, counts_, displs_, e, f) MPI_Allgatherv(a, b, c, d, counts, displs, e, f)
+#endif
+
 static void gathers(int large) {
     int all = layout(), n = rank % 3;
     for (int root = 0; root < size; root++)

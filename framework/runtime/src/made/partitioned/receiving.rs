@@ -1,0 +1,270 @@
+//! The receiver's side of a partitioned message.
+
+use super::{Announcement, DONE, IDLE, Layout, Part, channel_tag, release_all};
+use crate::communicator::Communicator;
+use crate::instance::Instance;
+use crate::made::{Begin, Body};
+use oxmpi_datatype::{TypeDesc, TypeRef};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use std::cell::{Cell, UnsafeCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The receiver's side.
+#[derive(Default)]
+pub struct Receiving {
+    what: UnsafeCell<Option<What>>,
+    /// Place in the line, until somebody was met.
+    number: Cell<Option<u64>>,
+    sender: Cell<Announcement>,
+    /// One for each of the sender's partitions.
+    parts: UnsafeCell<Vec<Part>>,
+    /// Where parts are received that do not end with an element.
+    aside: UnsafeCell<Vec<u8>>,
+    active: Cell<bool>,
+    /// The parts of this start have been started.
+    live: AtomicBool,
+    cursor: Cell<usize>,
+    outcome: Cell<Option<Status>>,
+    bytes: Cell<u64>,
+}
+
+/// [`Layout`], kept.
+struct What {
+    comm: Arc<Communicator>,
+    buf: *mut u8,
+    partitions: usize,
+    count: u64,
+    dtype: TypeRef,
+    source: i32,
+    tag: i32,
+    /// Of one partition.
+    bytes: u64,
+}
+
+// SAFETY: see the module's head.
+unsafe impl Sync for Receiving {}
+// SAFETY: as above.
+unsafe impl Send for Receiving {}
+
+impl Receiving {
+    fn what(&self) -> Option<&What> {
+        // SAFETY: set before the request is handed out, cleared when nobody has it.
+        unsafe { (*self.what.get()).as_ref() }
+    }
+    fn parts(&self) -> &[Part] {
+        // SAFETY: filled before `live` is set for the first time, constant then.
+        unsafe { &*self.parts.get() }
+    }
+    pub fn partitions(&self) -> usize {
+        self.what().map_or(0, |w| w.partitions)
+    }
+
+    /// Whether a partition of an active operation is here, from any thread.
+    pub fn arrived(&self, instance: &Instance, partition: usize) -> bool {
+        // SYNC POINT with `start_parts`.
+        let (true, Some(what)) = (self.live.load(Ordering::Acquire), self.what()) else { return false };
+        let (parts, each) = (self.parts(), self.sender.get().bytes);
+        let from = partition as u64 * what.bytes;
+        let range = if each == 0 || what.bytes == 0 || (from + what.bytes).div_ceil(each) > parts.len() as u64
+        {
+            // Of no data, or of more than the sender has: with the last.
+            0..parts.len()
+        } else {
+            (from / each) as usize..(from + what.bytes).div_ceil(each) as usize
+        };
+        range.into_iter().all(|i| self.is_here(what, i, instance.threaded()))
+    }
+
+    /// Whether a part is complete and where it belongs.
+    fn is_here(&self, what: &What, i: usize, threaded: bool) -> bool {
+        let part = &self.parts()[i];
+        if !part.is_complete() {
+            return false;
+        }
+        // SAFETY: made with the parts, constant then.
+        let aside = unsafe { &*self.aside.get() };
+        if aside.is_empty() || part.word.load(Ordering::Acquire) == DONE {
+            return true;
+        }
+        if !part.claim(threaded) {
+            // Another thread is unpacking it.
+            return part.word.load(Ordering::Acquire) == DONE;
+        }
+        let (from, len) = self.place(what, i);
+        let len = len.min(part.status().bytes);
+        // SAFETY: `aside` has all bytes of the receiver, `place` stays inside, and so does the user's buffer.
+        unsafe {
+            let total = what.count * what.partitions as u64;
+            oxmpi_datatype::unpack(
+                &what.dtype,
+                total,
+                what.buf,
+                from,
+                aside.as_ptr().add(from as usize),
+                len,
+            );
+        }
+        // SYNC POINT with the loads above: the user's buffer is filled.
+        part.word.store(DONE, Ordering::Release);
+        true
+    }
+
+    /// Where in the receiver's bytes a part begins, and how many of them it may fill.
+    fn place(&self, what: &What, i: usize) -> (u64, u64) {
+        let (each, room) = (self.sender.get().bytes, what.bytes * what.partitions as u64);
+        let from = (each * i as u64).min(room);
+        (from, each.min(room - from))
+    }
+
+    /// Meets the sender, if it has come. An error ends the operation.
+    fn meet(&self, instance: &Instance, thread: *mut ThreadCtx) -> Result<bool, Status> {
+        let (Some(number), Some(what)) = (self.number.get(), self.what()) else { return Ok(true) };
+        match what.comm.meeting().met(instance.threaded(), number) {
+            None => Ok(false),
+            Some(Err(status)) => Err(status),
+            Some(Ok(sender)) => {
+                self.number.set(None);
+                self.sender.set(sender);
+                self.make_parts(what, thread).map(|()| true)
+            }
+        }
+    }
+
+    fn make_parts(&self, what: &What, thread: *mut ThreadCtx) -> Result<(), Status> {
+        let sender = self.sender.get();
+        let packed = what.dtype.packed;
+        let whole = what.dtype.is_contiguous() || packed == 0 || sender.bytes.is_multiple_of(packed);
+        // SAFETY: `live` was never set, so nobody else looks at either.
+        let (parts, aside) = unsafe { (&mut *self.parts.get(), &mut *self.aside.get()) };
+        if !whole {
+            let room = (what.bytes * what.partitions as u64) as usize;
+            aside.try_reserve_exact(room).map_err(|_| Status::OUT_OF_MEMORY)?;
+            aside.resize(room, 0);
+        }
+        parts.try_reserve_exact(sender.partitions as usize).map_err(|_| Status::OUT_OF_MEMORY)?;
+        let byte = what.comm.instance().byte_type();
+        for i in 0..sender.partitions as usize {
+            let (from, len) = self.place(what, i);
+            let (buf, count, dtype): (*mut u8, u64, &TypeDesc) = if !whole {
+                (aside.as_mut_ptr().wrapping_add(from as usize), len, byte)
+            } else if what.dtype.is_contiguous() {
+                (what.buf.wrapping_add(from as usize), len, byte)
+            } else {
+                let elements = from.checked_div(packed).unwrap_or(0) as i64;
+                let at = what.buf.wrapping_offset(what.dtype.extent.wrapping_mul(elements) as isize);
+                (at, len.checked_div(packed).unwrap_or(0), &what.dtype)
+            };
+            let tag = channel_tag(sender.first, i);
+            parts.push(Part::new(what.comm.recv_init(thread, buf, count, dtype, what.source, tag)?));
+        }
+        Ok(())
+    }
+
+    fn start_parts(&self) {
+        for part in self.parts() {
+            part.word.store(IDLE, Ordering::Relaxed);
+            // A failure completes the part with its error.
+            let _ = part.start();
+        }
+        // SYNC POINT with `arrived`.
+        self.live.store(true, Ordering::Release);
+    }
+}
+
+impl Body for Receiving {
+    fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus> {
+        let what = self.what().filter(|_| self.active.get())?;
+        let over = |error| MsgStatus {
+            source: what.source,
+            tag: what.tag,
+            error,
+            cancelled: 0,
+            bytes: self.bytes.get(),
+        };
+        if !self.live.load(Ordering::Relaxed) {
+            match self.meet(instance, thread) {
+                Ok(true) => self.start_parts(),
+                Ok(false) => return None,
+                Err(status) => {
+                    self.active.set(false);
+                    return Some(over(status));
+                }
+            }
+        }
+        let parts = self.parts();
+        let mut at = self.cursor.get();
+        while at < parts.len() && self.is_here(what, at, instance.threaded()) {
+            let status = parts[at].status();
+            self.bytes.set(self.bytes.get() + status.bytes);
+            if status.error.is_err() {
+                self.outcome.set(self.outcome.get().or(Some(status.error)));
+            }
+            at += 1;
+        }
+        self.cursor.set(at);
+        if at < parts.len() {
+            return None;
+        }
+        self.active.set(false);
+        Some(over(self.outcome.get().unwrap_or(Status::OK)))
+    }
+
+    fn start(&self, _: &Instance) -> Status {
+        self.cursor.set(0);
+        self.bytes.set(0);
+        self.outcome.set(None);
+        self.active.set(true);
+        self.live.store(false, Ordering::Relaxed);
+        if self.number.get().is_none() {
+            self.start_parts();
+        }
+        Status::PENDING
+    }
+
+    fn reset(&self) {
+        if let (Some(number), Some(what)) = (self.number.take(), self.what()) {
+            what.comm.meeting().leave(what.comm.instance().threaded(), number);
+        }
+        self.live.store(false, Ordering::Relaxed);
+        self.active.set(false);
+        // SAFETY: nobody else has the request any more.
+        unsafe {
+            release_all(&mut *self.parts.get());
+            *self.aside.get() = Vec::new();
+            *self.what.get() = None;
+        }
+    }
+}
+
+impl Communicator {
+    /// MPI_Precv_init: an inactive persistent request.
+    pub fn precv_init(
+        self: &Arc<Self>,
+        thread: *mut ThreadCtx,
+        layout: &Layout<'_>,
+    ) -> Result<*mut RequestHeader, Status> {
+        let bytes = layout.bytes().ok_or(Status::BAD_PARAM)?;
+        let what = What {
+            comm: self.clone(),
+            buf: layout.buf,
+            partitions: layout.partitions,
+            count: layout.count,
+            // SAFETY: alive for the call.
+            dtype: unsafe { TypeRef::retain(layout.dtype) },
+            source: layout.peer,
+            tag: layout.tag,
+            bytes,
+        };
+        let number = self.meeting().join(self, thread, layout.peer, layout.tag)?;
+        let instance = self.instance();
+        let made = instance.make_request(thread, |receiving: &Receiving| {
+            // SAFETY: nobody else has the body yet.
+            unsafe { *receiving.what.get() = Some(what) };
+            receiving.number.set(Some(number));
+        });
+        let made = made.inspect_err(|_| self.meeting().leave(instance.threaded(), number))?;
+        instance.begin_request(made, Begin::Inactive);
+        Ok(made.handle())
+    }
+}

@@ -3,8 +3,8 @@
 //! A layout is kept in its normal form (`layout.rs`): construction of a regular type costs the same
 //! whatever its counts, and equal layouts are equally fast whichever constructors made them.
 //!
-//! **Bounds.** An element begins with its first byte of data and ends behind the last one, rounded up so
-//! that the next one is aligned as the strictest basic type wants. Where the user set bounds in anything
+//! **Bounds.** An element begins with the first element it is made of and ends with the last one, rounded up
+//! so that the next one is aligned as the strictest basic type wants. Where the user set bounds in anything
 //! an element is made of, those alone count (MPI 5.0 §5.1.6).
 //!
 //! **Ownership.** A descriptor made here is counted ([`TypeRef`]) and refers to no other: a type may be
@@ -150,6 +150,8 @@ struct Draft {
     align: u64,
     /// First byte of the data and the first one behind it, if there is any.
     data: Option<(i64, i64)>,
+    /// The same of the elements of what was added, with what alignment put behind them.
+    natural: Option<(i64, i64)>,
     /// Lower and upper bounds that the user set in what was added.
     bounds: Option<(i64, i64)>,
     /// The items of the type added last.
@@ -165,6 +167,7 @@ impl Draft {
             align: 1,
             base: None,
             data: None,
+            natural: None,
             bounds: None,
             last: None,
         }
@@ -226,10 +229,12 @@ impl Draft {
         let last = block.max(0) as i128 + inside.max(0) as i128;
         let end = |start: i64, len: i64| start.checked_add(len).ok_or(Status::BAD_PARAM);
         let both = |low, high| Ok::<_, Status>((wide(first, low)?, wide(last, high)?));
+        let bounds = both(old.lb, end(old.lb, old.extent)?)?;
         if old.flags & flag::BOUNDED != 0 {
-            self.bounds = grown(self.bounds, both(old.lb, end(old.lb, old.extent)?)?);
+            self.bounds = grown(self.bounds, bounds);
         }
         if old.packed > 0 {
+            self.natural = grown(self.natural, bounds);
             self.data = grown(self.data, both(old.true_lb, end(old.true_lb, old.true_extent)?)?);
             self.align = self.align.max(old.align());
         }
@@ -245,10 +250,11 @@ impl Draft {
         let (lb, extent, flags) = match self.bounds {
             Some(bounds) => (bounds.0, length(bounds)?, flag::BOUNDED),
             None => {
-                let extent = (true_extent as u64).checked_next_multiple_of(self.align);
+                let natural = self.natural.unwrap_or((0, 0));
+                let extent = (length(natural)? as u64).checked_next_multiple_of(self.align);
                 let extent = extent.and_then(|n| i64::try_from(n).ok()).ok_or(Status::BAD_PARAM)?;
-                data.0.checked_add(extent).ok_or(Status::BAD_PARAM)?;
-                (data.0, extent, 0)
+                natural.0.checked_add(extent).ok_or(Status::BAD_PARAM)?;
+                (natural.0, extent, 0)
             }
         };
         let shape = Shape {

@@ -22,6 +22,8 @@ enum Recipe {
 struct Map {
     bytes: Vec<i64>,
     set: Option<(i64, i64)>,
+    /// Lower and upper bound where none were set.
+    natural: (i64, i64),
     align: i64,
 }
 
@@ -33,22 +35,24 @@ impl Map {
         self.bytes.iter().map(|b| b + 1).max().unwrap_or(0)
     }
     fn lb(&self) -> i64 {
-        self.set.map_or(self.first(), |set| set.0)
+        self.set.map_or(self.natural.0, |set| set.0)
     }
     fn extent(&self) -> i64 {
-        match self.set {
-            Some((lb, ub)) => ub - lb,
-            None => (self.end() - self.first() + self.align - 1) / self.align * self.align,
-        }
+        let (lb, ub) = self.set.unwrap_or(self.natural);
+        ub - lb
     }
     /// Copies of the map at these places.
     fn at(places: &[(i64, &Map)]) -> Map {
         let set = places.iter().filter_map(|(d, m)| m.set.map(|(l, u)| (l + d, u + d)));
         let data = places.iter().filter(|(_, m)| !m.bytes.is_empty());
+        let align = data.clone().map(|(_, m)| m.align).max().unwrap_or(1);
+        let lb = data.clone().map(|(d, m)| d + m.lb()).min().unwrap_or(0);
+        let ub = data.map(|(d, m)| d + m.lb() + m.extent()).max().unwrap_or(0);
         Map {
             bytes: places.iter().flat_map(|(d, m)| m.bytes.iter().map(move |b| b + d)).collect(),
             set: set.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
-            align: data.map(|(_, m)| m.align).max().unwrap_or(1),
+            natural: (lb, lb + (ub - lb + align - 1).div_euclid(align) * align),
+            align,
         }
     }
 }
@@ -98,7 +102,8 @@ fn basic_map(base: Base) -> Map {
         Base::SHORT_INT => (vec![0, 1, 4, 5, 6, 7], 4),
         other => panic!("no model of {other:?}"),
     };
-    Map { bytes, set: None, align }
+    let end = bytes[bytes.len() - 1] + 1;
+    Map { bytes, set: None, natural: (0, (end + align - 1) / align * align), align }
 }
 
 fn make(recipe: &Recipe) -> TypeRef {

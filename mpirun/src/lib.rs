@@ -31,6 +31,7 @@ mod cores;
 pub mod daemon;
 mod descendants;
 mod help;
+pub mod info;
 pub mod launcher;
 pub mod link;
 mod plan;

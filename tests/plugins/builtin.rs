@@ -2,7 +2,11 @@
 
 use oxmpi_builtin::{BUILTIN, linkme};
 use oxmpi_mca::Descriptor;
+use oxmpi_mca_params::{CannotSet, Origin, Resolver};
 use oxmpi_runtime::accept::accept;
+use oxmpi_runtime::registry::Registry;
+use oxmpi_runtime::wireup::Source;
+use oxmpi_runtime::{Config, Instance};
 use oxmpi_tests::root;
 use std::collections::BTreeSet;
 
@@ -49,4 +53,47 @@ fn no_two_components_answer_to_one_name() {
             assert!(names.insert((accepted.framework, *name)), "{name} means two components");
         }
     }
+}
+
+/// A rank of linked-in components alone: nothing is loaded, nothing is looked for.
+#[test]
+fn a_rank_starts_with_nothing_but_what_is_linked_in() {
+    let builtin: Vec<*const Descriptor> = BUILTIN.iter().map(|descriptor| descriptor()).collect();
+    // SAFETY: linked-in components.
+    let registry = unsafe { Registry::look(Resolver::new(), &[], &builtin) };
+    assert_eq!(registry.problems(), [] as [String; 0]);
+    assert!(registry.components().iter().all(|c| c.place == "linked in" && c.state.is_ok()));
+    let config = Config { builtin, wireup: Source::Singleton, ..Config::default() };
+    let instance = Instance::start(config).unwrap_or_else(|e| panic!("{e}"));
+    let open = instance.components();
+    for wanted in [("pml", "ob1"), ("coll", "basic"), ("btl", "self")] {
+        assert!(open.contains(&wanted), "{wanted:?} is not among {open:?}");
+    }
+    instance.finalize().unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// What tools may write, before a start and while a rank runs (MPI 5.0 §15.3.6).
+#[test]
+fn parameters_are_written_where_that_has_an_effect() {
+    let builtin: Vec<*const Descriptor> = BUILTIN.iter().map(|descriptor| descriptor()).collect();
+    // SAFETY: linked-in components.
+    let mut registry = unsafe { Registry::look(Resolver::new(), &[], &builtin) };
+    registry.write("runtime_num_cris", "3").expect("a tool may, before the start");
+    assert_eq!(registry.write("btl_self_queue_size", "1m").map(drop), Err(CannotSet::Never));
+    assert!(matches!(registry.write("runtime_num_cris", "0"), Err(CannotSet::Wrong(_))));
+    let (wireup, params) = (Source::Singleton, registry.written());
+    let instance = Instance::start(Config { builtin, wireup, params, ..Config::default() });
+    let instance = instance.unwrap_or_else(|e| panic!("{e}"));
+    let value = |name: &str| instance.param(name).and_then(|p| p.value.as_i64());
+    assert_eq!(value("runtime_num_cris"), Some(3));
+    assert_eq!(instance.write_param("runtime_num_cris", "2").map(drop), Err(CannotSet::NotNow));
+    assert_eq!(instance.write_param("btl_self_queue_size", "1m").map(drop), Err(CannotSet::Never));
+    assert_eq!(instance.write_param("nothing", "1").map(drop), Err(CannotSet::Unknown));
+    for (name, text, number) in [("btl_base_verbose", "none", -1), ("mpi_spin_count", "77", 77)] {
+        let written = instance.write_param(name, text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!((written.value.as_i64(), &written.origin), (Some(number), &Origin::Set));
+        assert_eq!(value(name), Some(number));
+    }
+    assert!(instance.params().iter().any(|p| p.declaration.full_name == "btl_shm_eager_limit"));
+    instance.finalize().unwrap_or_else(|e| panic!("{e}"));
 }

@@ -3,6 +3,7 @@
 mod builtin;
 mod c_component;
 mod c_types;
+mod catalogue;
 mod header;
 mod layout;
 mod older;

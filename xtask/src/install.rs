@@ -23,8 +23,9 @@ pub struct Installed {
 }
 
 /// Names under which the launcher and the wrapper are also known.
-const LINKS: [(&str, &str); 5] = [
+const LINKS: [(&str, &str); 6] = [
     ("bin/mpiexec", "mpirun"),
+    ("bin/ompi_info", "mpi-info"),
     ("bin/mpicxx", "mpicc"),
     ("bin/mpic++", "mpicc"),
     ("bin/mpiCC", "mpicc"),
@@ -42,7 +43,7 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
     let mut place = Place { prefix: prefix.clone(), files: Vec::new() };
 
     let release = workspace.target.join("release");
-    for program in ["mpirun", "oxmpid", "mpicc"] {
+    for program in ["mpirun", "oxmpid", "mpicc", "mpi-info"] {
         place.copy(&release.join(program), &format!("bin/{program}"))?;
     }
     place.copy(&release.join("libmpi_abi.so"), "lib/libmpi_abi.so.1")?;
@@ -56,6 +57,7 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
     headers(workspace, &mut place)?;
     place.text("lib/pkgconfig/oxmpi.pc", &pkg_config())?;
     texts(workspace, &mut place)?;
+    parameters(workspace, &mut place)?;
     // Site-wide parameters go here; nothing is put in, so that nothing of the site's is overwritten.
     place.folder("etc")?;
     place.files.push(MANIFEST.to_owned());
@@ -110,6 +112,16 @@ fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Profiles, and the parameter file to copy from.
+fn parameters(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
+    let folder = workspace.root.join("mca-params");
+    for file in files_in(&folder.join("profiles"), "toml")? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        place.copy(&file, &format!("share/oxmpi/profiles/{name}"))?;
+    }
+    place.copy(&folder.join("oxmpi-mca-params.toml"), "share/oxmpi/oxmpi-mca-params.toml")
 }
 
 fn files_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {

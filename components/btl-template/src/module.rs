@@ -5,13 +5,14 @@
 //! runs. So what belongs to a context needs no lock of its own, and what belongs to the module must not
 //! change, or be atomic.
 
+use crate::component::TemplateComponent;
 use crate::endpoint::TemplateEndpoint;
 use crate::params::Settings;
 use crate::sys::{PeerName, Sent, Socket};
 use crate::wire::{Address, BadAddress, FRAME, Frame};
 use core::cell::RefCell;
 use oxmpi_btl::{Btl, BtlAttrs, Message, ProcInfo};
-use oxmpi_mca::{Host, Status};
+use oxmpi_mca::{Component, Host, Status};
 
 pub struct TemplateModule {
     pub(crate) host: Host,
@@ -56,7 +57,8 @@ impl Btl for TemplateModule {
         attrs.exclusivity = self.settings.exclusivity;
         attrs.latency = 10;
         attrs.bandwidth = 1000;
-        attrs.device[..8].copy_from_slice(b"template");
+        let device = TemplateComponent::NAME.as_bytes();
+        attrs.device[..device.len()].copy_from_slice(device);
         attrs
     }
 

@@ -244,3 +244,8 @@ pub fn refusal(problems: &[String]) -> Error {
     let text = help::paragraph(help::HOST, "wrong-parameters", &[&lines]).unwrap_or(lines);
     Error::new(crate::ErrorKind::Other, text)
 }
+
+/// The component ABI this library speaks: major and minor.
+pub fn component_abi() -> (u16, u16) {
+    (oxmpi_mca::ABI_MAJOR, oxmpi_mca::ABI_MINOR)
+}

@@ -1,0 +1,98 @@
+//! `mpi-info`: what this installation is, which components and parameters it has, what a parameter
+//! means and who set it, and what is wrong with a parameter file.
+//!
+//! It resolves parameters from the same sources as a job would, so what it prints is what a rank
+//! started here would get. Components are loaded for what they declare; none is opened.
+//!
+//! Map: `options` (the command line) · `facts` (version, paths, build) · `listing` (components and
+//! parameters, pretty and parsable) · `json` · `explain` · `check`.
+
+mod check;
+mod explain;
+mod facts;
+mod json;
+mod listing;
+mod options;
+
+use options::Options;
+use oxmpi_mca_params::{Places, Reader, Sources};
+use oxmpi_runtime::registry::Registry;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Everything the answers are made of.
+struct Known {
+    places: Places,
+    registry: Registry,
+    /// Parameter files that were read.
+    files: Vec<std::path::PathBuf>,
+    /// Mistakes in files and on the command line.
+    mistakes: Vec<String>,
+}
+
+impl Known {
+    fn gather(options: &Options) -> Known {
+        let places = Places::of_this_program();
+        let sources = Sources::read(Reader::Launcher, std::env::vars_os(), &places, &options.given());
+        let dirs: Vec<_> = places.components().into_iter().collect();
+        // SAFETY: no component is linked into this program.
+        let registry = unsafe { Registry::look(sources.resolver, &dirs, &[]) };
+        let mut mistakes: Vec<String> = sources.errors.iter().map(ToString::to_string).collect();
+        mistakes.extend(registry.problems().iter().cloned());
+        Known { places, registry, files: sources.files, mistakes }
+    }
+}
+
+/// An answer, and whether it is a good one.
+struct Answer {
+    text: String,
+    good: bool,
+}
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let options = match Options::read(std::env::args_os().skip(1)) {
+        Ok(options) => options,
+        Err(why) => {
+            // Where it cannot be printed there is nobody to tell.
+            let _ = why.print();
+            return if why.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
+    match answer(&options) {
+        Ok(answer) => {
+            // A reader that went away (head, grep -q) has seen enough.
+            let _ = std::io::stdout().lock().write_all(answer.text.as_bytes());
+            if answer.good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(why) => {
+            eprintln!("mpi-info: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn answer(options: &Options) -> Result<Answer, String> {
+    if options.version {
+        return Ok(Answer { text: facts::version(options), good: true });
+    }
+    let known = Known::gather(options);
+    if let Some(file) = &options.check {
+        return check::answer(&known, file);
+    }
+    // What is wrong is said beside what is asked for, which is still right.
+    for mistake in &known.mistakes {
+        eprintln!("mpi-info: {mistake}");
+    }
+    for warning in known.registry.warnings() {
+        eprintln!("mpi-info: {}", warning.text());
+    }
+    if let Some(name) = &options.explain {
+        return explain::answer(&known, name, options);
+    }
+    let text = match options.json {
+        true => json::all(&known, options)?,
+        false => listing::all(&known, options)?,
+    };
+    Ok(Answer { text, good: known.mistakes.is_empty() })
+}

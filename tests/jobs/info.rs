@@ -1,0 +1,235 @@
+//! `mpi-info`, and parameters as they come from files: a copy of the install whose `etc` is our own.
+
+use oxmpi_tests::{Ended, Job, leave_out, mpi, root};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+fn ours(test: &str) -> bool {
+    if !mpi().is_ours() {
+        leave_out(test, "about our own tools");
+    }
+    mpi().is_ours()
+}
+
+/// The install, copied: programs and libraries find their neighbours from where they are.
+struct Site {
+    folder: TempDir,
+}
+
+impl Site {
+    fn new() -> Site {
+        let folder = TempDir::new_in(root().join("target")).expect("target can be written");
+        let status = Command::new("cp")
+            .arg("-a")
+            .args(["bin", "lib", "share"].map(|d| mpi().prefix.join(d)))
+            .arg(folder.path())
+            .status();
+        assert!(status.is_ok_and(|s| s.success()), "cp -a of the install");
+        let site = Site { folder };
+        // Nobody's own files.
+        std::fs::create_dir_all(site.home().join(".oxmpi")).expect("a folder");
+        site
+    }
+    fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&path, text).expect("a file");
+        path
+    }
+    fn tool(&self, name: &str, arguments: &[&str]) -> Job {
+        let mut command = Command::new(self.path("bin").join(name));
+        command.args(arguments).env("HOME", self.home());
+        Job::of(command)
+    }
+    fn info(&self, arguments: &[&str]) -> Ended {
+        self.tool("mpi-info", arguments).run()
+    }
+    /// Two ranks of `ring` under this copy's launcher.
+    fn ring(&self, arguments: &[&str]) -> Job {
+        let ring = mpi().program("ring");
+        self.tool("mpirun", &["--allow-run-as-root", "--oversubscribe", "-n", "2"]).args(arguments).arg(ring)
+    }
+}
+
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+}
+
+fn name_of(path: &Path) -> &str {
+    path.to_str().expect("a name")
+}
+
+#[test]
+fn what_is_installed() {
+    if !ours("mpi-info") {
+        return;
+    }
+    let site = Site::new();
+    let summary = site.info(&[]);
+    assert_eq!(summary.status, 0, "{}", summary.err);
+    has(&summary.out, &["MCA btl: shm (MCA v1.0", "lib/oxmpi/libbtl_shm.so", "MCA pml: ob1"]);
+    assert!(site.tool("ompi_info", &["--version"]).run().out.starts_with("oxmpi "));
+    let parsable = site.info(&["--param", "btl", "shm", "--level", "9", "--parsable"]);
+    has(
+        &parsable.out,
+        &["mca:btl:shm:param:btl_shm_eager_limit:value:20k", "mca:btl:shm:version:\"api:1.0\""],
+    );
+    assert!(!parsable.out.contains("coll_basic"), "{}", parsable.out);
+    let few = site.info(&["--params", "btl", "all"]).out;
+    assert!(!few.contains("btl_shm_exclusivity"), "level 7 is not asked for\n{few}");
+    for question in [vec!["--all"], vec!["--params", "--level", "9"], vec![]] {
+        let json = site.info(&[question.as_slice(), &["--json"]].concat());
+        assert_eq!(json.status, 0, "{}", json.err);
+        has(&json.out, &["\"components\""]);
+        let read = Command::new("python3")
+            .args(["-c", "import json,sys; json.loads(sys.argv[1])", &json.out])
+            .status();
+        assert!(read.is_ok_and(|s| s.success()), "{}", json.out);
+    }
+    has(
+        &site.info(&["--path", "libdir"]).out,
+        &[name_of(&site.path("lib").canonicalize().expect("it is there"))],
+    );
+    for (wrong, near) in [
+        (["--param", "btll", "all"].as_slice(), "btl"),
+        (&["--param", "btl", "shn"], "shm"),
+        (&["--type", "siez"], "size"),
+        (&["--path", "nowhere"], "libdir"),
+        (&["--explain", "btl_shm_eager_limt"], "btl_shm_eager_limit"),
+        (&["--levle", "3"], "--level"),
+    ] {
+        let ended = site.info(wrong);
+        assert_eq!(ended.status, 1, "{wrong:?}");
+        has(&ended.err, &[near]);
+    }
+    // A broken component is listed with the reason.
+    let broken = site.write("more/libbtl_broken.so", "nothing");
+    let folder = broken.parent().map(name_of).expect("a folder");
+    let shown = site.info(&["--show-failed", "--mca", "mca_base_component_path", folder]);
+    has(&shown.out, &["broken (failed to load)", "libbtl_broken.so"]);
+    let selected = site.info(&["--params", "btl", "--selected", "--mca", "btl", "self"]).out;
+    assert!(selected.contains("btl: self") && !selected.contains("shm"), "{selected}");
+}
+
+#[test]
+fn where_a_value_comes_from() {
+    if !ours("provenance") {
+        return;
+    }
+    let site = Site::new();
+    site.write("etc/oxmpi-mca-params.conf", "# site\nbtl_shm_eager_limit = 4k\nmpi_spin_count = 7\n");
+    let user = site.write("home/.oxmpi/mca-params.toml", "\n\n[btl_shm]\neager_limit = \"5k\"\n");
+    let explained = site.info(&["--explain", "btl_vader_eager_limit"]);
+    has(&explained.out, &["5k, that is 5120", &format!("{}:4", name_of(&user)), "oxmpi-mca-params.conf:2"]);
+    let tuned = site.info(&["--explain", "mpi_yield_when_idle", "--tune", "oversubscribed"]);
+    has(&tuned.out, &["true", "share/oxmpi/profiles/oversubscribed.toml:"]);
+    let by_variable =
+        site.tool("mpi-info", &["--explain", "mpi_spin_count"]).env("OMPI_MCA_mpi_spin_count", "9");
+    has(&by_variable.run().out, &["9", "environment variable OMPI_MCA_mpi_spin_count"]);
+    // And all of it in a job.
+    site.ring(&["--mca", "mpi_spin_count", "8"]).run().all_ok(2);
+    site.write("etc/oxmpi-mca-params-override.toml", "mpi_spin_count = 11\n");
+    let over = site.info(&["--explain", "mpi_spin_count", "--mca", "mpi_spin_count", "8"]);
+    has(&over.out, &["value      11", "override.toml:1"]);
+}
+
+#[test]
+fn a_file_is_checked() {
+    if !ours("mpi-info --check") {
+        return;
+    }
+    let site = Site::new();
+    let good = site.write("good.conf", "btl_shm_eager_limit = 64k\nbtl = self,shm\n");
+    assert_eq!(site.info(&["--check", name_of(&good)]).status, 0);
+    let bad = "btl_shm_eager_limt = 1\nbtl_shm_eager_limit = huge\nnothing\nbtl_shm_single_copy_mechanism = cmaa\n\
+               mpi_spin_count = 0\nmpi_spin_count = 0\nbtl = self,shn\n";
+    let checked = site.info(&["--check", name_of(&site.write("bad.conf", bad))]);
+    assert_eq!(checked.status, 1);
+    for part in [
+        "warning: \"btl_shm_eager_limt\", from",
+        "bad.conf:1",
+        "btl_shm_eager_limit",
+        "bad.conf:2",
+        "bad.conf:3: ",
+        "did you mean cma?",
+        "bad.conf:6",
+        "bad.conf:5: mpi_spin_count is set again",
+        "did you mean shm?",
+    ] {
+        has(&checked.out, &[part]);
+    }
+    assert_eq!(site.info(&["--check", "/nowhere.conf"]).status, 1);
+}
+
+#[test]
+fn a_mistake_in_any_source_stops_the_job_before_it_starts() {
+    if !ours("mistakes") {
+        return;
+    }
+    let site = Site::new();
+    let conf = "etc/oxmpi-mca-params.conf";
+    let stops = |job: Job, parts: &[&str]| {
+        let ended = job.run().failed();
+        has(&ended.err, parts);
+        // Nobody started: neither a rank's words nor the launcher's about one.
+        assert!(!ended.err.contains("rank 0") && !ended.err.contains("MPI_Init"), "{}", ended.err);
+    };
+    for (text, parts) in [
+        ("\nbtl_shm_eager_limit = huge\n", ["params.conf:2", "huge"]),
+        ("btl_shm_single_copy_mechanism = cmaa\n", ["params.conf:1", "did you mean cma?"]),
+        ("runtime_num_cris = 65\n", ["params.conf:1", "from 1 to 64"]),
+        ("btl = self,nosuch\n", ["params.conf:1", "nosuch"]),
+        ("just words\n", ["params.conf:1", "just words"]),
+    ] {
+        site.write(conf, text);
+        stops(site.ring(&[]), &parts);
+    }
+    std::fs::remove_file(site.path(conf)).expect("it goes");
+    // A folder in the place of a file: there, and not to be read (root may read anything else).
+    std::fs::create_dir_all(site.path(conf)).expect("a folder");
+    stops(site.ring(&[]), &["oxmpi-mca-params.conf: cannot be read"]);
+    std::fs::remove_dir(site.path(conf)).expect("it goes");
+    let tune = |name: &str| site.ring(&[]).env("OXMPI_MCA_mca_base_envar_file_prefix", name);
+    stops(tune("latncy"), &["latncy", "did you mean latency?"]);
+    stops(site.ring(&[]).env("OXMPI_MCA_btl", "nosuch"), &["nosuch", "OXMPI_MCA_btl"]);
+    tune("latency").run().all_ok(2);
+    // A process without a launcher reads the same files: the library is this copy's.
+    site.write(conf, "btl_shm_eager_limit = huge\n");
+    let ring = mpi().program("ring");
+    let alone = Job::of(Command::new(ring)).env("HOME", site.home()).env("LD_LIBRARY_PATH", site.path("lib"));
+    let preload = site.path("lib/libmpi_abi.so.1");
+    has(&alone.env("LD_PRELOAD", preload).run().failed().err, &["params.conf:1", "huge"]);
+}
+
+#[test]
+fn what_is_only_strange_is_said_once() {
+    if !ours("warnings") {
+        return;
+    }
+    let site = Site::new();
+    let job = site
+        .ring(&["--mca", "btl_shm_eager_limt", "4k"])
+        .env("OMPI_MCA_pml", "ucx")
+        .env("OMPI_MCA_btl_openib_if_include", "mlx5_0")
+        .env("OXMPI_MCA_mpi_spin_cout", "1");
+    let ended = job.run().all_ok(2);
+    for once in
+        ["OMPI_MCA_pml", "OMPI_MCA_btl_openib_if_include", "\"btl_shm_eager_limt\"", "\"mpi_spin_cout\""]
+    {
+        assert_eq!(ended.err.matches(once).count(), 1, "{once}\n{}", ended.err);
+    }
+    has(&ended.err, &["nearest known name is btl_shm_eager_limit", "nearest known name is mpi_spin_count"]);
+    // A parameter of a component that is there and not selected is not unknown.
+    let ended = site.ring(&["--mca", "btl_self_latency", "0", "--mca", "btl", "shm"]).run();
+    assert!(!ended.err.contains("do not have"), "{}", ended.err);
+}

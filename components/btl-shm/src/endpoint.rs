@@ -16,7 +16,7 @@ use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
-use crate::wire::{Control, Place, slot};
+use crate::wire::{MAX_SHORT, PER_LINE, Place, lines_of, slot};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
@@ -138,7 +138,11 @@ unsafe fn write(msg: &Message<'_>, dst: *mut u8, nontemporal_min: usize) {
     let payload = msg.payload_len();
     // SAFETY: `dst` has room for both parts; a payload without packer is readable.
     unsafe {
-        core::ptr::copy_nonoverlapping(header.as_ptr(), dst, header.len());
+        if header.len() <= SHORT {
+            copy_short(header.as_ptr(), dst, header.len());
+        } else {
+            core::ptr::copy_nonoverlapping(header.as_ptr(), dst, header.len());
+        }
         let dst = dst.add(header.len());
         if payload >= nontemporal_min && desc.pack.is_none() {
             copy::past_the_cache(desc.payload, dst, payload);
@@ -146,6 +150,48 @@ unsafe fn write(msg: &Message<'_>, dst: *mut u8, nontemporal_min: usize) {
             msg.write_payload(dst);
         }
     }
+}
+
+/// Writes a message into lines that are free, and publishes each when it is written.
+fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
+    const LINE: usize = PER_LINE as usize;
+    let desc = msg.desc();
+    let (header, len) = (desc.hdr_len as usize, msg.total_len());
+    if header > SHORT || desc.pack.is_some() {
+        return write_staged(producer, msg);
+    }
+    let (body, body_len) = (desc.payload, desc.len as usize);
+    // SAFETY: header and payload are readable; a line takes LINE bytes, of which the first line's first
+    // are the header's. Every piece lies within the payload.
+    producer.publish_lines(len as u64, msg.tag(), |mem, line, index| unsafe {
+        let at = mem.line_data(line);
+        if index == 0 {
+            copy_short(desc.hdr, at, header);
+            core::ptr::copy_nonoverlapping(body, at.add(header), body_len.min(LINE - header));
+            return;
+        }
+        let from = index as usize * LINE - header;
+        if body_len - from >= LINE {
+            core::ptr::copy_nonoverlapping(body.add(from), at, LINE);
+        } else {
+            core::ptr::copy_nonoverlapping(body.add(from), at, body_len - from);
+        }
+    });
+}
+
+/// The same for messages that have to be put together first: packed ones, and long headers.
+#[inline(never)]
+fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
+    let mut staged = [0u8; MAX_SHORT as usize];
+    let len = msg.total_len();
+    // SAFETY: a short message is no longer than the stage.
+    unsafe { write(msg, staged.as_mut_ptr(), usize::MAX) };
+    let mut pieces = staged[..len].chunks(PER_LINE as usize);
+    producer.publish_lines(len as u64, msg.tag(), |mem, line, _| {
+        let piece = pieces.next().unwrap_or_default();
+        // SAFETY: a piece is no longer than a line.
+        unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), mem.line_data(line), piece.len()) };
+    });
 }
 
 impl Shm {
@@ -160,20 +206,19 @@ impl Shm {
         let lane = unsafe { (*endpoint.lanes.add(ctx as usize)).get() };
         let desc = msg.desc();
         let (header, payload) = (desc.hdr_len as usize, desc.len as usize);
-        let size = slot((header + payload) as u64);
+        let len = header + payload;
         // What is that short is less than max_send_size, whose least value params.rs sets.
-        let short = header <= SHORT && payload <= SHORT && desc.pack.is_none();
-        if !short || !lane.producer.has_room(size) {
+        let short = header <= SHORT && payload <= SHORT && len <= PER_LINE as usize && desc.pack.is_none();
+        if !short || !lane.producer.has_lines(1) {
             return self.send_any(lane, ctx, msg);
         }
-        let at = lane.producer.mem().payload(lane.producer.tail());
-        // SAFETY: the descriptor is valid for the call; there is room for `size` bytes at the tail, of
-        // which header and payload are behind the control word.
+        let at = lane.producer.mem().line_data(lane.producer.tail());
+        // SAFETY: the descriptor is valid for the call; the line at the tail is free and takes them.
         unsafe {
             copy_short(desc.hdr, at, header);
             copy_short(desc.payload, at.add(header), payload);
         }
-        lane.producer.publish(size, Control::message((header + payload) as u64, msg.tag()));
+        lane.producer.publish_line(len as u64, msg.tag());
         self.published(lane)
     }
 
@@ -181,16 +226,36 @@ impl Shm {
     #[inline(never)]
     fn send_any(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>) -> Status {
         let len = msg.total_len() as u64;
-        let size = slot(len);
-        if !lane.producer.has_room(size) || len > self.max_send_size() {
-            let status = self.make_way(lane, ctx, len);
+        if len > MAX_SHORT {
+            return self.send_long(lane, ctx, msg, len);
+        }
+        let lines = lines_of(len);
+        if !lane.producer.has_lines(lines) || len > self.max_send_size() {
+            let status = self.make_way(lane, ctx, len, lines, 0);
             if status != Status::OK {
                 return status;
             }
         }
-        // SAFETY: room for `size` bytes at the tail, of which `len` are behind the control word.
-        unsafe { write(msg, lane.producer.mem().payload(lane.producer.tail()), self.nontemporal_min()) };
-        lane.producer.publish(size, Control::message(len, msg.tag()));
+        write_lines(&mut lane.producer, msg);
+        self.published(lane)
+    }
+
+    fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
+        let size = slot(len);
+        let known = lane.producer.find_bulk(size).filter(|_| len <= self.max_send_size());
+        let at = match known {
+            Some(at) => at,
+            None => match self.make_way(lane, ctx, len, 1, size) {
+                Status::OK => match lane.producer.find_bulk(size) {
+                    Some(at) => at,
+                    None => return Status::NO_RESOURCE,
+                },
+                status => return status,
+            },
+        };
+        // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
+        unsafe { write(msg, lane.producer.mem().bulk_at(at), self.nontemporal_min()) };
+        lane.producer.publish_long(at, len, msg.tag());
         self.published(lane)
     }
 
@@ -218,7 +283,7 @@ impl Shm {
     /// Everything that can stand between a message and its place in the ring. OK: go on.
     #[cold]
     #[inline(never)]
-    fn make_way(&self, lane: &mut Lane, ctx: u32, len: u64) -> Status {
+    fn make_way(&self, lane: &mut Lane, ctx: u32, len: u64, lines: u64, bulk: u64) -> Status {
         if len > self.max_send_size() {
             return Status::BAD_PARAM;
         }
@@ -228,17 +293,17 @@ impl Shm {
                 return status;
             }
         }
-        match lane.producer.make_room(slot(len)) {
+        match lane.producer.make_room(lines, bulk) {
             Room::Free => Status::OK,
             Room::Full => {
-                // Filler may have been published, and a sleeping receiver would never free its space.
+                // A sleeping receiver would never free its space.
                 self.tell(lane);
                 Status::NO_RESOURCE
             }
             Room::Garbage(head) => {
                 self.peer_broke(
                     lane.peer,
-                    &format!("says it has read {head:#x} bytes, which were never sent"),
+                    &format!("says it has read as far as {head:#x}, which was never sent"),
                 );
                 Status::PEER_FAILED
             }

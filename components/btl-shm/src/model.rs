@@ -1,4 +1,4 @@
-//! Models under loom: this component's own ring, ready bits and doorbell, over granules made of model
+//! Models under loom: this component's own ring, ready bits and doorbell, over lines made of model
 //! atomics, in all interleavings and with all stale values that the memory model permits.
 //!
 //! Payload is a cell that loom watches: reading it before it is published, or overwriting it before it
@@ -8,21 +8,24 @@
 
 use crate::doorbell::{self, ASLEEP, Barriers, light_barrier};
 use crate::ready::{self, InboxMem};
-use crate::ring::{Consumer, Look, Producer, RingMem, Room};
-use crate::wire::{CONTROL, Control, GRANULE, NEED_BIT};
+use crate::ring::{Consumer, Look, Producer, Rest, RingMem, Room};
+use crate::wire::{GRANULE, NEED_BIT, PER_LINE};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread::{self, Thread};
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 
-struct Granule {
-    control: AtomicU64,
+struct Line {
+    flag: AtomicU64,
+    second: AtomicU64,
     payload: UnsafeCell<u64>,
 }
 
 struct Memory {
-    granules: Vec<Granule>,
+    lines: Vec<Line>,
+    bulk: Vec<UnsafeCell<u64>>,
     head: AtomicU64,
+    bulk_head: AtomicU64,
     notification: AtomicU32,
 }
 
@@ -30,29 +33,46 @@ struct Memory {
 struct Ring(Arc<Memory>);
 
 impl Ring {
-    fn new(granules: usize) -> Ring {
-        let granule = |_| Granule { control: AtomicU64::new(0), payload: UnsafeCell::new(0) };
+    /// Both numbers are powers of two; a bulk granule of the model is one cell.
+    fn new(lines: usize, granules: usize) -> Ring {
+        let line =
+            |_| Line { flag: AtomicU64::new(0), second: AtomicU64::new(0), payload: UnsafeCell::new(0) };
         Ring(Arc::new(Memory {
-            granules: (0..granules).map(granule).collect(),
+            lines: (0..lines).map(line).collect(),
+            bulk: (0..granules).map(|_| UnsafeCell::new(0)).collect(),
             head: AtomicU64::new(0),
+            bulk_head: AtomicU64::new(0),
             notification: AtomicU32::new(NEED_BIT),
         }))
     }
 
-    fn granule(&self, position: u64) -> &Granule {
-        &self.0.granules[(position / GRANULE) as usize % self.0.granules.len()]
+    fn line(&self, line: u64) -> &Line {
+        &self.0.lines[line as usize % self.0.lines.len()]
+    }
+
+    fn bulk(&self, position: u64) -> &UnsafeCell<u64> {
+        &self.0.bulk[(position / GRANULE) as usize % self.0.bulk.len()]
     }
 }
 
 impl RingMem for Ring {
-    fn size(&self) -> u64 {
-        self.0.granules.len() as u64 * GRANULE
+    fn lines_log2(&self) -> u32 {
+        self.0.lines.len().trailing_zeros()
     }
-    fn control(&self, position: u64) -> &AtomicU64 {
-        &self.granule(position).control
+    fn bulk_size(&self) -> u64 {
+        self.0.bulk.len() as u64 * GRANULE
+    }
+    fn flag(&self, line: u64) -> &AtomicU64 {
+        &self.line(line).flag
+    }
+    fn second(&self, line: u64) -> &AtomicU64 {
+        &self.line(line).second
     }
     fn head(&self) -> &AtomicU64 {
         &self.0.head
+    }
+    fn bulk_head(&self) -> &AtomicU64 {
+        &self.0.bulk_head
     }
     fn notification(&self) -> &AtomicU32 {
         &self.0.notification
@@ -83,28 +103,47 @@ impl InboxMem for Inbox {
     }
 }
 
-/// What stale bytes may look like at worst: a control word.
-const STALE: u64 = Control::message(1, 99).0;
+/// How a message of the model travels.
+#[derive(Clone, Copy)]
+enum Size {
+    Lines(u64),
+    /// Granules of bulk.
+    Bulk(u64),
+}
 
-/// Publishes `value` in a message of `granules` granules if there is room.
-fn publish(p: &mut Producer<Ring>, value: u64, granules: u64) -> bool {
-    let size = granules * GRANULE;
-    if !p.has_room(size) {
-        match p.make_room(size) {
+/// Publishes `value` in a message of `size` if there is room.
+fn publish(p: &mut Producer<Ring>, value: u64, size: Size) -> bool {
+    let (lines, bulk) = match size {
+        Size::Lines(lines) => (lines, 0),
+        Size::Bulk(granules) => (1, granules * GRANULE),
+    };
+    let known = |p: &Producer<Ring>| p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk).is_some());
+    if !known(p) {
+        match p.make_room(lines, bulk) {
             Room::Free => {}
             Room::Full => return false,
             Room::Garbage(head) => panic!("head {head}"),
         }
     }
-    for i in 0..granules {
-        let granule = p.mem().granule(p.tail() + i * GRANULE);
+    let fill = |mem: &Ring, line: u64| {
         // SAFETY: loom checks that nobody else is in this cell.
-        granule.payload.with_mut(|cell| unsafe { *cell = value });
-        if i > 0 {
-            granule.control.store(STALE, Ordering::Relaxed);
+        mem.line(line).payload.with_mut(|cell| unsafe { *cell = value });
+    };
+    match size {
+        Size::Lines(1) => {
+            fill(p.mem(), p.tail());
+            p.publish_line(0, value as u8);
+        }
+        Size::Lines(n) => p.publish_lines(n * PER_LINE, value as u8, |mem, line, _| fill(mem, line)),
+        Size::Bulk(granules) => {
+            let Some(at) = p.find_bulk(bulk) else { return false };
+            for i in 0..granules {
+                // SAFETY: as above.
+                p.mem().bulk(at + i * GRANULE).with_mut(|cell| unsafe { *cell = value });
+            }
+            p.publish_long(at, bulk, value as u8);
         }
     }
-    p.publish(size, Control::message(size - CONTROL, value as u8));
     true
 }
 
@@ -113,13 +152,27 @@ fn take(c: &Consumer<Ring>) -> Option<u64> {
     match c.look() {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
-        Look::Message { at, tag, size, .. } => {
-            for i in 0..size / GRANULE {
+        Look::Short { at, tag, lines, .. } => {
+            match c.has_all(at, lines, 1) {
+                Rest::Here => {}
+                Rest::Missing => return None,
+                Rest::Garbage(word) => panic!("garbage {word:#x}"),
+            }
+            for line in at..at + lines {
                 // SAFETY: loom checks that nobody writes this cell.
-                let value = c.mem().granule(at + i * GRANULE).payload.with(|cell| unsafe { *cell });
+                let value = c.mem().line(line).payload.with(|cell| unsafe { *cell });
                 assert_eq!(value, tag as u64);
             }
-            c.advance(size);
+            c.advance(lines);
+            Some(tag as u64)
+        }
+        Look::Long { at, len, tag } => {
+            for i in 0..len / GRANULE {
+                // SAFETY: as above.
+                let value = c.mem().bulk(at + i * GRANULE).with(|cell| unsafe { *cell });
+                assert_eq!(value, tag as u64);
+            }
+            c.advance_long(at, len);
             Some(tag as u64)
         }
     }
@@ -131,10 +184,10 @@ fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// Messages of some sizes through a ring of `granules`, over its end and through fullness.
-fn stream(granules: usize, sizes: &'static [u64], preemptions: usize) {
+/// Messages of some sizes through a ring of 4 lines and 4 granules, over both ends and through fullness.
+fn stream(sizes: &'static [Size], preemptions: usize) {
     check(preemptions, move || {
-        let ring = Ring::new(granules);
+        let ring = Ring::new(4, 4);
         let mut producer = Producer::adopt(ring.clone()).expect("fresh");
         let sender = thread::spawn(move || {
             for (value, &size) in (1..).zip(sizes) {
@@ -161,12 +214,17 @@ fn stream(granules: usize, sizes: &'static [u64], preemptions: usize) {
 
 #[test]
 fn model_ring_of_lines() {
-    stream(4, &[1, 1, 1, 1, 1, 1], 3);
+    stream(&[Size::Lines(1); 6], 3);
 }
 
 #[test]
-fn model_ring_with_long_messages_and_fillers() {
-    stream(8, &[2, 1, 3, 2, 1, 3], 3);
+fn model_ring_of_messages_of_several_lines() {
+    stream(&[Size::Lines(2), Size::Lines(1), Size::Lines(3), Size::Lines(2)], 3);
+}
+
+#[test]
+fn model_ring_with_long_messages() {
+    stream(&[Size::Bulk(1), Size::Lines(2), Size::Bulk(2), Size::Bulk(2), Size::Lines(1)], 3);
 }
 
 /// The sender as `endpoint.rs` has it.
@@ -178,7 +236,7 @@ fn send(
     barriers: Barriers,
     sleeper: Option<&Thread>,
 ) {
-    assert!(publish(p, value, 1), "rings of the model do not fill up here");
+    assert!(publish(p, value, Size::Lines(1)), "rings of the model do not fill up here");
     if barriers.membarrier {
         light_barrier();
     }
@@ -213,7 +271,7 @@ fn turn(rings: &[Consumer<Ring>], watched: &[usize], inbox: &Inbox) -> usize {
 fn sleeping(senders: usize, each: u64, watched: &'static [usize], barriers: Barriers, preemptions: usize) {
     check(preemptions, move || {
         let inbox = Arc::new(Inbox::new());
-        let rings: Vec<Ring> = (0..senders).map(|_| Ring::new(8)).collect();
+        let rings: Vec<Ring> = (0..senders).map(|_| Ring::new(8, 1)).collect();
         let receiver = thread::current();
         let handles: Vec<_> = rings
             .iter()
@@ -284,7 +342,7 @@ fn model_sleep_with_two_ready_bits_in_one_word() {
 fn unwatching(barriers: Barriers) {
     check(3, move || {
         let inbox = Arc::new(Inbox::new());
-        let ring = Ring::new(4);
+        let ring = Ring::new(4, 1);
         let consumer = Consumer::new(ring.clone());
         doorbell::watch(&consumer, barriers);
         let sender = {
@@ -318,7 +376,7 @@ fn model_unwatching_without_membarrier() {
 fn model_unwatching_without_any_barrier_loses() {
     check(3, || {
         let inbox = Arc::new(Inbox::new());
-        let ring = Ring::new(4);
+        let ring = Ring::new(4, 1);
         let consumer = Consumer::new(ring.clone());
         doorbell::watch(&consumer, MEMBARRIER);
         let sender = {

@@ -192,7 +192,6 @@ impl Settings {
             size => size,
         };
         let mut log2 = wish.next_power_of_two().trailing_zeros().max(self.min_ring_log2());
-        // A processor's cache lines: fewer granules than this and the head would move every message.
         log2 = log2.max(wire::MIN_RING_LOG2);
         log2.min(wire::MAX_RING_LOG2)
     }

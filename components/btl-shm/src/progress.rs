@@ -19,10 +19,10 @@ use crate::doorbell::{self, ASLEEP};
 use crate::module::Shm;
 use crate::params::MAX_WATCHED;
 use crate::ready::{self, InboxMem};
-use crate::ring::{Consumer, Look, Mapped};
+use crate::ring::{Consumer, Look, Mapped, Rest};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
-use crate::wire::GRANULE;
+use crate::wire::MAX_SHORT;
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use oxmpi_btl::WaitWord;
@@ -30,6 +30,8 @@ use oxmpi_mca::RecvDesc;
 
 /// Messages taken from one ring in one turn.
 const BATCH: i32 = 32;
+/// Looks at a line that its sender is just writing before the receiver turns to something else.
+const PATIENCE: u32 = 200;
 /// How often a ring is found before it may displace a watched one.
 const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
@@ -64,6 +66,8 @@ pub struct Receiver {
     /// At most this many are watched.
     places: usize,
     armed: Cell<bool>,
+    /// Where messages of several lines are put together; taken out while one is handed up.
+    stage: Cell<Option<Box<[u8; MAX_SHORT as usize]>>>,
     displaced: Cell<u64>,
     /// By source; boxed, since `watched` points at them, and never taken out.
     rings: Box<[OnceCell<Box<Incoming>>]>,
@@ -84,6 +88,7 @@ impl Receiver {
             ctx,
             places,
             armed: Cell::new(false),
+            stage: Cell::new(None),
             displaced: Cell::new(0),
             rings: (0..ranks).map(|_| OnceCell::new()).collect(),
         }
@@ -113,7 +118,7 @@ impl Receiver {
     /// Tells all senders how far we have read and that nobody polls any more.
     pub fn close(&self) {
         for incoming in self.rings.iter().filter_map(OnceCell::get) {
-            incoming.ring.publish_head();
+            incoming.ring.publish_heads();
             doorbell::abandon(&incoming.ring);
         }
     }
@@ -138,25 +143,25 @@ impl Shm {
     /// Hands up what a ring has, at most a batch.
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
-        let host = self.host();
         let mut events = 0;
         while events < BATCH {
             match incoming.ring.look() {
                 Look::Nothing => break,
-                Look::Message { at, len, tag, size } => {
-                    if size > GRANULE {
-                        incoming.ring.mem().fetch_ahead(at + GRANULE, size - GRANULE);
+                Look::Short { at, len, tag, lines: 1 } => {
+                    self.hand_up(receiver, incoming, incoming.ring.mem().line_data(at), len, tag);
+                    incoming.ring.advance(1);
+                    events += 1;
+                }
+                Look::Short { at, len, tag, lines } => {
+                    if !self.take_lines(receiver, incoming, at, len, tag, lines) {
+                        break;
                     }
-                    let row = host.am(tag);
-                    let message = RecvDesc {
-                        data: incoming.ring.mem().payload(at),
-                        len,
-                        proc: incoming.proc,
-                        ctx: receiver.ctx,
-                        module: core::ptr::from_ref(self).cast_mut().cast::<c_void>(),
-                    };
-                    (row.receive)(row.ctx, &message);
-                    incoming.ring.advance(size);
+                    events += 1;
+                }
+                Look::Long { at, len, tag } => {
+                    incoming.ring.mem().fetch_bulk(at, len);
+                    self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
+                    incoming.ring.advance_long(at, len);
                     events += 1;
                 }
                 Look::Garbage(word) => {
@@ -169,6 +174,50 @@ impl Shm {
             incoming.last.set(receiver.turn.get());
         }
         events
+    }
+
+    /// Gives a message to the layer above, where it lies.
+    #[inline(always)]
+    fn hand_up(&self, receiver: &Receiver, incoming: &Incoming, data: *const u8, len: u64, tag: u8) {
+        let row = self.host().am(tag);
+        let message = RecvDesc {
+            data,
+            len,
+            proc: incoming.proc,
+            ctx: receiver.ctx,
+            module: core::ptr::from_ref(self).cast_mut().cast::<c_void>(),
+        };
+        (row.receive)(row.ctx, &message);
+    }
+
+    /// Puts a message of several lines together and hands it up. False: not all of it is there.
+    #[inline(never)]
+    fn take_lines(
+        &self,
+        receiver: &Receiver,
+        incoming: &Incoming,
+        at: u64,
+        len: u64,
+        tag: u8,
+        lines: u64,
+    ) -> bool {
+        let ring = &incoming.ring;
+        ring.mem().fetch_lines(at, lines);
+        match ring.has_all(at, lines, PATIENCE) {
+            Rest::Here => {}
+            Rest::Missing => return false,
+            Rest::Garbage(word) => {
+                self.garbage(receiver, incoming, word);
+                return false;
+            }
+        }
+        let mut stage = receiver.stage.take().unwrap_or_else(|| Box::new([0; MAX_SHORT as usize]));
+        // SAFETY: the stage takes the lines of the longest message.
+        unsafe { ring.mem().copy_lines(at, lines, stage.as_mut_ptr()) };
+        self.hand_up(receiver, incoming, stage.as_ptr(), len, tag);
+        receiver.stage.set(Some(stage));
+        ring.advance(lines);
+        true
     }
 
     #[cold]

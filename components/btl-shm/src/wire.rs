@@ -19,22 +19,30 @@
 //!                        directory    one word per source rank: where the ring from there lies
 //!           header_len   rings, each made and given its place by its sender
 //!
-//! ring      0        head: how far the receiver has read (written by the receiver, rarely)
+//! ring      0        head: how many lines the receiver has read (written by the receiver, rarely)
+//!           8        how many bytes of bulk it has read (written together with the head)
 //!           64       notification word (written by the receiver, rarely)
-//!           4096     data: a power of two of bytes, in granules of 64
+//!           4096     lines: a power of two of them, 64 bytes each: a flag word and 56 bytes
+//!           ...      bulk: a power of two of bytes, in granules of 64
 //! ```
 //!
-//! A directory word is `offset | log2(data bytes)`: rings lie on page boundaries, so the low bits are
-//! free, and a receiver knows how much to map from one word. Positions in a ring count bytes since
-//! its birth and never wrap; the place is the position modulo the ring's size.
+//! A directory word is `offset | log2(bulk bytes)`: rings lie on page boundaries, so the low bits are
+//! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
+//! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 pub const PAGE: u64 = 4096;
-/// A cache line, and the unit in which messages lie in a ring.
+/// A cache line, and the unit in which long messages lie in a ring.
 pub const GRANULE: u64 = 64;
-/// Bytes of a message's control word.
-pub const CONTROL: u64 = 8;
+/// Bytes of a line's flag word.
+pub const FLAG: u64 = 8;
+/// Bytes of a message in one line.
+pub const PER_LINE: u64 = GRANULE - FLAG;
+/// A message of more lines goes through the bulk.
+pub const MAX_LINES: u64 = 38;
+/// Longest message in lines, header and payload.
+pub const MAX_SHORT: u64 = MAX_LINES * PER_LINE;
 
 /// One summary word covers 64 words of ready bits.
 pub const MAX_RANKS: u32 = 4096;
@@ -69,8 +77,19 @@ pub mod identity {
 /// Offsets within a ring.
 pub mod ring {
     pub const HEAD: u64 = 0;
+    pub const BULK_HEAD: u64 = 8;
     pub const NOTIFY: u64 = 64;
-    pub const DATA: u64 = super::PAGE;
+    pub const LINES: u64 = super::PAGE;
+
+    /// How many lines a ring with `1 << log2` bytes of bulk has, as a power of two: a quarter of the
+    /// bytes, and enough for the longest short message.
+    pub const fn lines_log2(log2: u32) -> u32 {
+        if log2 > 14 { log2 - 8 } else { 6 }
+    }
+
+    pub const fn bulk(log2: u32) -> u64 {
+        LINES + (super::GRANULE << lines_log2(log2))
+    }
 }
 
 const fn up(n: u64, unit: u64) -> u64 {
@@ -156,9 +175,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// Bytes a ring with `1 << log2` bytes of data takes in the segment.
+    /// Bytes a ring with `1 << log2` bytes of bulk takes in the segment.
     pub const fn len_for(log2: u32) -> u64 {
-        ring::DATA + (1 << log2)
+        ring::bulk(log2) + (1 << log2)
     }
 
     pub const fn len(self) -> u64 {
@@ -179,26 +198,39 @@ impl Place {
     }
 }
 
-/// First eight bytes of a message in a ring: length (header and payload), tag, kind. Zero: no message.
+/// The flag word of a line: length (header and payload), tag and kind of the message that starts there,
+/// and the lap (counted from 1) in which it was written. A line whose lap is not the one that its
+/// reader is in has not been written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control(pub u64);
+pub struct Flag(pub u64);
 
-/// A message, or filler up to the end of the ring (whose length covers exactly that).
-pub const MESSAGE: u8 = 1;
-pub const PAD: u8 = 2;
+/// A message that lies in this line and those behind it.
+pub const SHORT: u64 = 1;
+/// A message in the bulk; the line's second word says where.
+pub const LONG: u64 = 2;
+/// A later line of a short message.
+pub const MORE: u64 = 3;
 
-impl Control {
+const KIND_SHIFT: u32 = 40;
+const LAP_SHIFT: u32 = 44;
+
+impl Flag {
+    /// `lap` is one that [`lap`] gave.
     #[inline(always)]
-    pub const fn message(len: u64, tag: u8) -> Control {
-        Control((MESSAGE as u64) << 40 | (tag as u64) << 32 | len)
+    pub const fn new(kind: u64, len: u64, tag: u8, lap: u64) -> Flag {
+        Flag(lap | kind << KIND_SHIFT | (tag as u64) << 32 | len)
     }
 
-    /// Filler that takes `size` bytes in all.
-    pub const fn pad(size: u64) -> Control {
-        Control((PAD as u64) << 40 | (size - CONTROL))
+    #[inline(always)]
+    pub const fn more(lap: u64) -> Flag {
+        Flag(lap | MORE << KIND_SHIFT)
     }
 
-    /// Bytes behind the control word.
+    #[inline(always)]
+    pub const fn is_of(self, lap: u64) -> bool {
+        (self.0 ^ lap) >> LAP_SHIFT == 0
+    }
+
     #[inline(always)]
     pub const fn len(self) -> u64 {
         self.0 as u32 as u64
@@ -209,23 +241,29 @@ impl Control {
         (self.0 >> 32) as u8
     }
 
-    /// Kind, and above it 16 bits that are zero in this version.
     #[inline(always)]
     pub const fn kind(self) -> u64 {
-        self.0 >> 40
-    }
-
-    /// Bytes the message takes in the ring.
-    #[inline(always)]
-    pub const fn size(self) -> u64 {
-        slot(self.len())
+        self.0 >> KIND_SHIFT & 0xf
     }
 }
 
-/// Bytes in the ring of a message with `len` bytes of header and payload.
+/// The lap of a line position in a ring of `1 << lines_log2` lines, in its place in a flag word. The
+/// twenty bits that fit tell a lap from the one before, and any but the first 2^20 from no lap at all.
+#[inline(always)]
+pub const fn lap(position: u64, lines_log2: u32) -> u64 {
+    ((position >> lines_log2) + 1) << LAP_SHIFT
+}
+
+/// Lines of a short message of `len` bytes.
+#[inline(always)]
+pub const fn lines_of(len: u64) -> u64 {
+    if len <= PER_LINE { 1 } else { len.div_ceil(PER_LINE) }
+}
+
+/// Bytes of bulk that a long message of `len` bytes takes.
 #[inline(always)]
 pub const fn slot(len: u64) -> u64 {
-    (len + CONTROL + (GRANULE - 1)) & !(GRANULE - 1)
+    (len + (GRANULE - 1)) & !(GRANULE - 1)
 }
 
 #[cfg(test)]
@@ -288,24 +326,33 @@ mod tests {
     }
 
     #[test]
-    fn control_word_comes_back_and_is_never_zero() {
+    fn flag_word_comes_back() {
         for len in [0, 1, 55, 56, 57, 4096, u32::MAX as u64] {
-            let c = Control::message(len, 255);
-            assert_eq!((c.len(), c.tag(), c.kind()), (len, 255, MESSAGE as u64));
-            assert_ne!(Control::message(len, 0).0, 0);
+            for position in [0, 63, 64, 1 << 25, (1 << 26) - 1, 1 << 26, u64::MAX >> 20] {
+                let lap = lap(position, 6);
+                let flag = Flag::new(LONG, len, 255, lap);
+                assert_eq!((flag.len(), flag.tag(), flag.kind()), (len, 255, LONG));
+                assert!(flag.is_of(lap) && Flag::more(lap).is_of(lap));
+                assert!(!flag.is_of(super::lap(position + 64, 6)), "a lap is told from the next");
+            }
         }
-        // What fits a line with its control word takes one line.
-        assert_eq!(slot(56), 64);
-        assert_eq!(slot(57), 128);
-        for size in [64, 128, 4096] {
-            assert_eq!(Control::pad(size).size(), size);
-            assert_eq!(Control::pad(size).kind(), PAD as u64);
+        assert!(!Flag(0).is_of(lap(0, 6)), "fresh memory is of no lap that is read first");
+    }
+
+    #[test]
+    fn sizes_of_messages() {
+        assert_eq!([0, 1, 56, 57, 112, 113].map(lines_of), [1, 1, 1, 2, 2, 3]);
+        assert_eq!(lines_of(MAX_SHORT), MAX_LINES);
+        assert_eq!([0, 1, 64, 65].map(slot), [0, 64, 64, 128]);
+        for log2 in MIN_RING_LOG2..=MAX_RING_LOG2 {
+            assert!(1 << ring::lines_log2(log2) >= MAX_LINES / 3 * 4, "{log2}");
+            assert!(ring::bulk(log2).is_multiple_of(PAGE));
         }
     }
 
     #[test]
     fn places_outside_the_segment_are_refused() {
-        let (header, file) = (8192, 8192 + 4096 + 65536);
+        let (header, file) = (8192, 8192 + Place::len_for(16));
         let good = Place { offset: 8192, log2: 16 };
         assert_eq!(Place::checked(good.word(), header, file), Some(good));
         assert_eq!(Place::checked(good.word(), header, file - 1), None);

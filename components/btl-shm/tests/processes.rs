@@ -228,13 +228,14 @@ fn shortage(node: &Node) {
     assert_eq!((help.len(), help[0].0.as_str()), (1, "ring-no-memory"), "said once");
 
     // Room for a small ring only, and for that however often it was tried before.
-    limit_files_to((16 << 10) + 4096 + (64 << 10));
+    let ring = 4096 + (16 << 10) + (64 << 10);
+    limit_files_to((16 << 10) + ring);
     let size = || rustix::fs::fstat(&node.fd).expect("stat").st_size;
     let before = size();
     assert_eq!(ranks[0].send(to, 2, b"x", &[]), Status::OK);
     assert_eq!(ranks[1].drain().len(), 1);
     assert_eq!(text(&ranks[0]).len(), 1);
-    assert_eq!(size(), before + 4096 + (64 << 10));
+    assert_eq!(size(), before + ring as i64);
 
     // And the other direction, with room for everything.
     setrlimit(

@@ -1,0 +1,147 @@
+//! The receiver's end.
+
+use super::{RingMem, room_in_lap};
+use crate::wire::{Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
+use core::cell::Cell;
+use oxmpi_mca::sync::Ordering;
+
+/// What the receiver finds at its position.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Look {
+    Nothing,
+    /// A message that starts in line `at`. Of several lines, the others may still be missing.
+    Short {
+        at: u64,
+        len: u64,
+        tag: u8,
+        lines: u64,
+    },
+    /// A message at bulk position `at`.
+    Long {
+        at: u64,
+        len: u64,
+        tag: u8,
+    },
+    /// No word that a sender of this version writes.
+    Garbage(u64),
+}
+
+/// Whether the later lines of a message are there.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Rest {
+    Here,
+    Missing,
+    Garbage(u64),
+}
+
+/// See the module's head. Cells, not `&mut`: a receive callback may come back to the module.
+pub struct Consumer<M> {
+    mem: M,
+    position: Cell<u64>,
+    published: Cell<u64>,
+    bulk: Cell<u64>,
+}
+
+impl<M: RingMem> Consumer<M> {
+    /// Goes on where an earlier life stopped; a fresh ring starts at 0.
+    pub fn new(mem: M) -> Consumer<M> {
+        // Our own words, written by nobody else.
+        let head = mem.head().load(Ordering::Relaxed);
+        let bulk = mem.bulk_head().load(Ordering::Relaxed) & !(GRANULE - 1);
+        Consumer { mem, position: Cell::new(head), published: Cell::new(head), bulk: Cell::new(bulk) }
+    }
+
+    #[inline(always)]
+    pub fn mem(&self) -> &M {
+        &self.mem
+    }
+
+    /// Whether no message starts at our position.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        let at = self.position.get();
+        !Flag(self.mem.flag(at).load(Ordering::Relaxed)).is_of(lap(at, self.mem.lines_log2()))
+    }
+
+    /// The message at our position.
+    #[inline(always)]
+    pub fn look(&self) -> Look {
+        let at = self.position.get();
+        // SYNC POINT with the release stores in `Producer`.
+        let flag = Flag(self.mem.flag(at).load(Ordering::Acquire));
+        if !flag.is_of(lap(at, self.mem.lines_log2())) {
+            return Look::Nothing;
+        }
+        let (len, tag) = (flag.len(), flag.tag());
+        let lines = lines_of(len);
+        if flag.kind() == SHORT && lines <= MAX_LINES {
+            return Look::Short { at, len, tag, lines };
+        }
+        self.look_long(at, flag)
+    }
+
+    #[inline(never)]
+    fn look_long(&self, line: u64, flag: Flag) -> Look {
+        if flag.kind() != LONG {
+            return Look::Garbage(flag.0);
+        }
+        let at = self.mem.second(line).load(Ordering::Relaxed);
+        let size = slot(flag.len());
+        let ahead = at.wrapping_sub(self.bulk.get());
+        let within = at.is_multiple_of(GRANULE)
+            && ahead <= self.mem.bulk_size()
+            && size <= self.mem.bulk_size() - ahead
+            && size <= room_in_lap(&self.mem, at);
+        if within { Look::Long { at, len: flag.len(), tag: flag.tag() } } else { Look::Garbage(at) }
+    }
+
+    /// Whether all lines of a message are there; looks at the next missing one up to `patience` times.
+    #[inline(always)]
+    pub fn has_all(&self, first: u64, lines: u64, patience: u32) -> Rest {
+        for line in first + 1..first + lines {
+            let lap = lap(line, self.mem.lines_log2());
+            let mut looks = 0;
+            loop {
+                // SYNC POINT with the release store in `Producer::publish_lines`.
+                let flag = Flag(self.mem.flag(line).load(Ordering::Acquire));
+                if flag == Flag::more(lap) {
+                    break;
+                }
+                if flag.is_of(lap) {
+                    return Rest::Garbage(flag.0);
+                }
+                looks += 1;
+                if looks >= patience {
+                    return Rest::Missing;
+                }
+                oxmpi_mca::sync::spin_hint();
+            }
+        }
+        Rest::Here
+    }
+
+    /// The message of `lines` lines at our position has been dealt with.
+    #[inline(always)]
+    pub fn advance(&self, lines: u64) {
+        let position = self.position.get() + lines;
+        self.position.set(position);
+        if position - self.published.get() >= 1 << self.mem.lines_log2() >> 2 {
+            self.publish_heads();
+        }
+    }
+
+    /// The long message at bulk position `at` has been dealt with.
+    pub fn advance_long(&self, at: u64, len: u64) {
+        self.position.set(self.position.get() + 1);
+        self.bulk.set(at + slot(len));
+        self.publish_heads();
+    }
+
+    /// Tells the sender how far we have read.
+    pub fn publish_heads(&self) {
+        self.published.set(self.position.get());
+        // SYNC POINT with the acquire loads in `Producer::make_room` and `adopt`.
+        self.mem.bulk_head().store(self.bulk.get(), Ordering::Release);
+        self.mem.head().store(self.position.get(), Ordering::Release);
+    }
+}

@@ -1,0 +1,204 @@
+//! The ring between one sender and one receiver: messages of any length, in order.
+//!
+//! **Shape.** A ring has *lines* of 64 bytes, each a flag word and 56 bytes, and behind them *bulk*.
+//! A message of up to [`MAX_SHORT`](crate::wire::MAX_SHORT) bytes lies in lines, one behind the other
+//! and over the end; one of up to 56 bytes is one cache line, and sending it moves one cache line. A longer one
+//! lies in the bulk, contiguous, and its one line says where.
+//!
+//! **How the receiver tells a line that was written from one that was not.** Every line is written once
+//! per lap, whole or not, and always gets a flag word with the lap's number. So what lies in a line
+//! is from this lap, the one before, or the ring's birth, whatever the payload: nothing needs to be
+//! cleared. Every line of a message has its flag, and the sender writes them front to back: the receiver
+//! takes the first line over while the sender still writes the last. What it finds incomplete it leaves,
+//! and looks again later.
+//!
+//! **Who writes what.** The sender writes lines and bulk; the receiver the two heads and the
+//! notification word (which belongs to `doorbell.rs`). The receiver never writes a line of messages.
+//!
+//! **Heads.** Tails (private to the sender) and positions (private to the receiver) are exact. The heads
+//! in shared memory trail: they are written after every long message, and otherwise when a quarter of
+//! the lines has been read. That is enough for progress: when the receiver has read everything and says
+//! nothing more, three quarters of the lines and all of the bulk are known to be free. A long message that
+//! does not fit before the end of the bulk starts at its beginning, so none is longer than half the bulk
+//! ([`largest_slot`]).
+//!
+//! **Limit.** The sender's fast path compares one number. A ring that is full or not even made exceeds
+//! it, and the slow path finds out which.
+//!
+//! **Coming back.** A sender that finds a ring of an earlier life of itself walks from the heads over
+//! published messages to the first line of another lap: that is the tail ([`Producer::adopt`]). A fresh
+//! ring is the case of no steps.
+//!
+//! **A peer is not trusted.** A place or length outside the bulk, an unknown kind or an impossible head
+//! is garbage; sizes and masks are private, so no word of a peer makes either side touch memory outside
+//! the mapping. A flag word is read once.
+//!
+//! Model: `model.rs` (loom) runs this very code over lines of loom atomics.
+
+mod consumer;
+mod producer;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use consumer::{Consumer, Look, Rest};
+pub use producer::{Producer, Room};
+
+use crate::wire::{FLAG, GRANULE, PER_LINE, ring};
+use oxmpi_mca::sync::{AtomicU32, AtomicU64};
+
+/// The largest message (in bytes of bulk) that surely finds room once the receiver has read
+/// everything.
+pub const fn largest_slot(bulk_size: u64) -> u64 {
+    bulk_size / 2
+}
+
+/// The memory of a ring: mapped in earnest, lines of model atomics under loom.
+pub trait RingMem {
+    /// How many lines, as a power of two.
+    fn lines_log2(&self) -> u32;
+    /// Bytes of bulk, a power of two.
+    fn bulk_size(&self) -> u64;
+    fn flag(&self, line: u64) -> &AtomicU64;
+    /// The word behind the flag: where a long message lies.
+    fn second(&self, line: u64) -> &AtomicU64;
+    fn head(&self) -> &AtomicU64;
+    fn bulk_head(&self) -> &AtomicU64;
+    fn notification(&self) -> &AtomicU32;
+}
+
+/// A mapped ring.
+#[derive(Clone, Copy)]
+pub struct Mapped {
+    lines: *mut u8,
+    bulk_mask: u32,
+    line_mask: u32,
+    lines_log2: u32,
+}
+
+impl Mapped {
+    /// No ring: nothing of it may be touched, and a producer over it has no room.
+    pub const NONE: Mapped =
+        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0 };
+
+    /// # Safety
+    /// At `base` a ring with `1 << log2` bytes of bulk is mapped, for as long as this is used.
+    pub unsafe fn new(base: *mut u8, log2: u32) -> Mapped {
+        let lines_log2 = ring::lines_log2(log2);
+        // SAFETY: the lines lie behind the ring's first page.
+        let lines = unsafe { base.add(ring::LINES as usize) };
+        Mapped { lines, bulk_mask: (1 << log2) - 1, line_mask: (1 << lines_log2) - 1, lines_log2 }
+    }
+
+    #[inline(always)]
+    fn line(&self, line: u64) -> *mut u8 {
+        // SAFETY: masked, so within the lines.
+        unsafe { self.lines.add((line & u64::from(self.line_mask)) as usize * GRANULE as usize) }
+    }
+
+    /// The bytes of a line that belong to a message: [`PER_LINE`] of them.
+    #[inline(always)]
+    pub fn line_data(&self, line: u64) -> *mut u8 {
+        // SAFETY: a line is longer than its flag.
+        unsafe { self.line(line).add(FLAG as usize) }
+    }
+
+    /// Where bulk byte `position` is.
+    #[inline(always)]
+    pub fn bulk_at(&self, position: u64) -> *mut u8 {
+        let bulk = (self.line_mask as usize + 1) * GRANULE as usize;
+        // SAFETY: masked, so within the bulk, which lies behind the lines.
+        unsafe { self.lines.add(bulk + (position & u64::from(self.bulk_mask)) as usize) }
+    }
+
+    /// Asks for the first lines of a long message (a few: the processor sees a stream by then), so that
+    /// they are on their way while the message is being matched.
+    #[inline(always)]
+    pub fn fetch_bulk(&self, position: u64, len: u64) {
+        for granule in 0..(len / GRANULE).min(8) {
+            fetch(self.bulk_at(position + granule * GRANULE));
+        }
+    }
+
+    /// Asks for the lines of a short message behind its first.
+    #[inline(always)]
+    pub fn fetch_lines(&self, first: u64, lines: u64) {
+        for line in 1..lines {
+            fetch(self.line(first + line));
+        }
+    }
+
+    /// Copies the bytes of whole lines, one behind the other.
+    ///
+    /// # Safety
+    /// `dst` has room for `lines` times [`PER_LINE`] bytes.
+    #[inline(always)]
+    pub unsafe fn copy_lines(&self, first: u64, lines: u64, dst: *mut u8) {
+        for line in 0..lines {
+            // SAFETY: a line's bytes are in the ring, and there is room for them.
+            unsafe {
+                let dst = dst.add((line * PER_LINE) as usize);
+                core::ptr::copy_nonoverlapping(self.line_data(first + line), dst, PER_LINE as usize);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn word(&self, offset: u64) -> *const u8 {
+        // SAFETY: the ring's first page lies right before its lines.
+        unsafe { self.lines.sub((ring::LINES - offset) as usize) }
+    }
+}
+
+#[inline(always)]
+fn fetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+impl RingMem for Mapped {
+    #[inline(always)]
+    fn lines_log2(&self) -> u32 {
+        self.lines_log2
+    }
+    #[inline(always)]
+    fn bulk_size(&self) -> u64 {
+        u64::from(self.bulk_mask) + 1
+    }
+    #[inline(always)]
+    fn flag(&self, line: u64) -> &AtomicU64 {
+        // SAFETY: within the lines, and aligned.
+        unsafe { &*self.line(line).cast() }
+    }
+    #[inline(always)]
+    fn second(&self, line: u64) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.line_data(line).cast() }
+    }
+    #[inline(always)]
+    fn head(&self) -> &AtomicU64 {
+        // SAFETY: aligned, in the ring's first page.
+        unsafe { &*self.word(ring::HEAD).cast() }
+    }
+    #[inline(always)]
+    fn bulk_head(&self) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.word(ring::BULK_HEAD).cast() }
+    }
+    #[inline(always)]
+    fn notification(&self) -> &AtomicU32 {
+        // SAFETY: as above.
+        unsafe { &*self.word(ring::NOTIFY).cast() }
+    }
+}
+
+/// Bytes from `position` to the end of the bulk. (A mask, because a division costs more.)
+#[inline(always)]
+fn room_in_lap(mem: &impl RingMem, position: u64) -> u64 {
+    mem.bulk_size() - (position & (mem.bulk_size() - 1))
+}

@@ -1,0 +1,147 @@
+//! The sender's end.
+
+use super::{RingMem, room_in_lap};
+use crate::wire::{Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
+use oxmpi_mca::sync::Ordering;
+
+/// What the slow path of a sender found.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Room {
+    Free,
+    /// Not now.
+    Full,
+    /// One of the receiver's heads is impossible.
+    Garbage(u64),
+}
+
+/// See the module's head.
+pub struct Producer<M> {
+    mem: M,
+    /// The line of the next message.
+    tail: u64,
+    /// Lines before this one are known to be free.
+    limit: u64,
+    bulk_tail: u64,
+    bulk_limit: u64,
+}
+
+impl<M: RingMem> Producer<M> {
+    /// An end without room: every message meets the slow path.
+    pub const fn detached(mem: M) -> Producer<M> {
+        Producer { mem, tail: 0, limit: 0, bulk_tail: 0, bulk_limit: 0 }
+    }
+
+    /// The end of a ring that may hold messages of an earlier life. `None`: what is in it is garbage.
+    pub fn adopt(mem: M) -> Option<Producer<M>> {
+        // SYNC POINT with the release store of `head` in `Consumer::publish_heads`: the bulk's head is at
+        // least as new. Where it is newer, the messages it has passed are among those that follow.
+        let head = mem.head().load(Ordering::Acquire);
+        let mut bulk_tail = mem.bulk_head().load(Ordering::Relaxed);
+        if head > u64::MAX / 2 || bulk_tail > u64::MAX / 2 || !bulk_tail.is_multiple_of(GRANULE) {
+            return None;
+        }
+        let lines = 1 << mem.lines_log2();
+        let mut tail = head;
+        while tail - head < lines {
+            let flag = Flag(mem.flag(tail).load(Ordering::Relaxed));
+            if !flag.is_of(lap(tail, mem.lines_log2())) {
+                break;
+            }
+            match flag.kind() {
+                SHORT if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
+                LONG => {
+                    let end = mem.second(tail).load(Ordering::Relaxed).checked_add(slot(flag.len()))?;
+                    bulk_tail = bulk_tail.max(end);
+                    tail += 1;
+                }
+                _ => return None,
+            }
+        }
+        let producer = Producer { mem, tail, limit: 0, bulk_tail, bulk_limit: 0 };
+        (tail - head <= lines && bulk_tail.is_multiple_of(GRANULE)).then_some(producer)
+    }
+
+    #[inline(always)]
+    pub fn mem(&self) -> &M {
+        &self.mem
+    }
+
+    /// The line in which the next message starts.
+    #[inline(always)]
+    pub fn tail(&self) -> u64 {
+        self.tail
+    }
+
+    /// Whether so many lines are known to be free.
+    #[inline(always)]
+    pub fn has_lines(&self, lines: u64) -> bool {
+        self.tail + lines <= self.limit
+    }
+
+    /// Where `size` bytes of bulk are known to be free, with a line for them.
+    #[inline(always)]
+    pub fn find_bulk(&self, size: u64) -> Option<u64> {
+        let room = room_in_lap(&self.mem, self.bulk_tail);
+        let at = if size <= room { self.bulk_tail } else { self.bulk_tail + room };
+        (at + size <= self.bulk_limit && self.has_lines(1)).then_some(at)
+    }
+
+    /// Looks at the receiver's heads.
+    pub fn make_room(&mut self, lines: u64, bulk: u64) -> Room {
+        // SYNC POINT with the release stores in `Consumer::publish_heads`: what was read before them may
+        // be overwritten now.
+        let head = self.mem.head().load(Ordering::Acquire);
+        let bulk_head = self.mem.bulk_head().load(Ordering::Acquire);
+        let count = 1 << self.mem.lines_log2();
+        if head > self.tail || self.tail - head > count {
+            return Room::Garbage(head);
+        }
+        if bulk_head > self.bulk_tail || !bulk_head.is_multiple_of(GRANULE) {
+            return Room::Garbage(bulk_head);
+        }
+        self.limit = head + count;
+        self.bulk_limit = bulk_head + self.mem.bulk_size();
+        let free = self.has_lines(lines) && (bulk == 0 || self.find_bulk(bulk).is_some());
+        if free { Room::Free } else { Room::Full }
+    }
+
+    /// Publishes a message of one line, whose bytes are in the line at `tail` already.
+    #[inline(always)]
+    pub fn publish_line(&mut self, len: u64, tag: u8) {
+        debug_assert!(self.has_lines(1) && lines_of(len) == 1);
+        let flag = Flag::new(SHORT, len, tag, lap(self.tail, self.mem.lines_log2()));
+        // SYNC POINT with the acquire load in `Consumer::look`.
+        self.mem.flag(self.tail).store(flag.0, Ordering::Release);
+        self.tail += 1;
+    }
+
+    /// Publishes a message of several lines while it is written: `fill` writes the bytes of one line,
+    /// given the line and its index in the message. There must be room.
+    #[inline(always)]
+    pub fn publish_lines(&mut self, len: u64, tag: u8, mut fill: impl FnMut(&M, u64, u64)) {
+        let lines = lines_of(len);
+        debug_assert!(self.has_lines(lines) && lines <= MAX_LINES);
+        for index in 0..lines {
+            let line = self.tail + index;
+            let lap = lap(line, self.mem.lines_log2());
+            let flag = if index == 0 { Flag::new(SHORT, len, tag, lap) } else { Flag::more(lap) };
+            fill(&self.mem, line, index);
+            // SYNC POINT with the acquire loads in `Consumer::look` and `has_all`.
+            self.mem.flag(line).store(flag.0, Ordering::Release);
+        }
+        self.tail += lines;
+    }
+
+    /// Publishes a long message, written at bulk position `at`, which `find_bulk` gave.
+    #[inline(always)]
+    pub fn publish_long(&mut self, at: u64, len: u64, tag: u8) {
+        debug_assert!(self.has_lines(1) && at + slot(len) <= self.bulk_limit);
+        let flag = Flag::new(LONG, len, tag, lap(self.tail, self.mem.lines_log2()));
+        self.mem.second(self.tail).store(at, Ordering::Relaxed);
+        // SYNC POINT with the acquire load in `Consumer::look`: the bulk, and where it is.
+        self.mem.flag(self.tail).store(flag.0, Ordering::Release);
+        self.tail += 1;
+        self.bulk_tail = at + slot(len);
+    }
+}

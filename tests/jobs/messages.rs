@@ -135,6 +135,15 @@ fn threads() {
     }
 }
 
+/// Sends and receives that the program puts in order, across threads, with one tag, with many and
+/// MPI_ANY_TAG, into full rings, at first contact: every number comes in order.
+#[test]
+fn order_across_threads() {
+    for (ranks, threads) in [(2, "1"), (2, "4"), (4, "3")] {
+        Job::new(ranks).program("order").arg(threads).limit(300).run().all_ok(ranks);
+    }
+}
+
 /// The benchmark with every byte checked, in each of its forms.
 #[test]
 fn multirate() {

@@ -1,0 +1,178 @@
+/* Order across threads: the threads of a rank hand a token round, and each in turn sends the next number
+   to the same peer. Whatever the tags and whoever receives, the numbers arrive in order, because the
+   program orders the sends, and the receives likewise. Usage: order THREADS [COUNT] */
+#include "check.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { MOST = 64, LONG_BYTES = 70000, SHORT_BYTES = 200 };
+enum token { MUTEX, BARRIER, ATOMIC, TOKENS };
+static const char *const token_name[] = {"mutex", "barrier", "atomic"};
+/* One tag; many, received by MPI_ANY_TAG; many, received by their tag and by MPI_ANY_TAG in turn. */
+enum tags { ONE, MANY, MIXED, TAGS };
+static const char *const tags_name[] = {"one tag", "any tag", "mixed tags"};
+/* Blocking; all posted first; probed and then received; sends and receives that find a silent peer. */
+enum manner { BLOCKING, POSTED, PROBED, FLOOD, MANNERS };
+static const char *const manner_name[] = {"blocking", "posted", "probed", "flood"};
+
+static int rank, size, peer, sending, threads, count;
+static MPI_Comm comm;
+static enum token token;
+static enum tags tags;
+static enum manner manner;
+static int lone_receiver;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
+static atomic_int turn;
+static int next;
+
+static int tag_of(int n) { return tags == ONE ? 7 : (n * 5 + n / 3) % 97; }
+
+/* Long ones are rare; they go another way and still keep their place. */
+static int bytes_of(int n) { return n % 61 == 60 ? LONG_BYTES : n % 7 == 6 ? SHORT_BYTES : (int)sizeof(int); }
+
+struct mine {
+    MPI_Request *requests;
+    int *numbers;
+    char **buffers;
+    int used;
+};
+
+static void check(const char *buffer, int n, const MPI_Status *status) {
+    int got = -1, bytes;
+    memcpy(&got, buffer, sizeof got);
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    CHECK(got == n, "%d came when %d was due (%s, %s, %s)", got, n, token_name[token], tags_name[tags], manner_name[manner]);
+    CHECK(status->MPI_TAG == tag_of(n) && bytes == bytes_of(n), "number %d: tag %d, %d bytes", n, status->MPI_TAG, bytes);
+    CHECK(differs(buffer + sizeof got, bytes - (int)sizeof got, n) < 0, "number %d: contents", n);
+}
+
+static void send_number(struct mine *mine, int n) {
+    int bytes = bytes_of(n);
+    char *buffer = need(bytes);
+    memcpy(buffer, &n, sizeof n);
+    fill(buffer + sizeof n, bytes - (int)sizeof n, n);
+    if (manner == BLOCKING || manner == PROBED) {
+        MPI_Send(buffer, bytes, MPI_BYTE, peer, tag_of(n), comm);
+        free(buffer);
+        return;
+    }
+    MPI_Isend(buffer, bytes, MPI_BYTE, peer, tag_of(n), comm, &mine->requests[mine->used]);
+    mine->buffers[mine->used++] = buffer;
+}
+
+static void receive_number(struct mine *mine, int n) {
+    int tag = tags == ONE || (tags == MIXED && n % 2) ? tag_of(n) : MPI_ANY_TAG;
+    int source = n % 3 ? peer : MPI_ANY_SOURCE;
+    char *buffer = need(bytes_of(n));
+    if (manner == POSTED) {
+        MPI_Irecv(buffer, bytes_of(n), MPI_BYTE, source, tag, comm, &mine->requests[mine->used]);
+        mine->numbers[mine->used] = n;
+        mine->buffers[mine->used++] = buffer;
+        return;
+    }
+    MPI_Status status;
+    if (manner == PROBED) {
+        MPI_Message message;
+        MPI_Mprobe(source, tag, comm, &message, &status);
+        CHECK(status.MPI_TAG == tag_of(n), "a probe for %d found tag %d instead of %d", n, status.MPI_TAG, tag_of(n));
+        MPI_Mrecv(buffer, bytes_of(n), MPI_BYTE, &message, &status);
+    } else {
+        MPI_Recv(buffer, bytes_of(n), MPI_BYTE, source, tag, comm, &status);
+    }
+    check(buffer, n, &status);
+    free(buffer);
+}
+
+static void step(struct mine *mine, int n) {
+    if (sending)
+        send_number(mine, n);
+    else
+        receive_number(mine, n);
+}
+
+static void finish(struct mine *mine) {
+    for (int i = 0; i < mine->used; i++) {
+        MPI_Status status;
+        MPI_Wait(&mine->requests[i], &status);
+        if (!sending) check(mine->buffers[i], mine->numbers[i], &status);
+        free(mine->buffers[i]);
+    }
+    free(mine->requests);
+    free(mine->numbers);
+    free(mine->buffers);
+}
+
+static void *run(void *argument) {
+    int me = (int)(long)argument;
+    struct mine mine = {need(count * sizeof(MPI_Request)), need(count * sizeof(int)), need(count * sizeof(char *)), 0};
+    if (lone_receiver && !sending) {
+        for (int n = 0; n < count && me == 0; n++) step(&mine, n);
+    } else if (token == MUTEX) {
+        for (int more = 1; more;) {
+            pthread_mutex_lock(&lock);
+            more = next < count;
+            if (more) step(&mine, next++);
+            pthread_mutex_unlock(&lock);
+            sched_yield();
+        }
+    } else if (token == BARRIER) {
+        for (int n = 0; n < count; n++) {
+            if (n % threads == me) step(&mine, n);
+            pthread_barrier_wait(&barrier);
+        }
+    } else {
+        for (int n = me; n < count; n += threads) {
+            while (atomic_load(&turn) != n) sched_yield();
+            step(&mine, n);
+            atomic_store(&turn, n + 1);
+        }
+    }
+    finish(&mine);
+    return NULL;
+}
+
+static void round_of(void) {
+    pthread_t others[MOST];
+    next = 0;
+    atomic_store(&turn, 0);
+    /* Nobody receives while this rank sleeps: rings fill, and what follows waits behind. */
+    if (manner == FLOOD && !sending) usleep(20000);
+    for (long i = 1; i < threads; i++) CHECK(!pthread_create(&others[i], NULL, run, (void *)i), "no thread");
+    run((void *)0);
+    for (int i = 1; i < threads; i++) pthread_join(others[i], NULL);
+}
+
+int main(int argc, char **argv) {
+    int provided, few;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_rank_ = rank;
+    threads = argc > 1 ? atoi(argv[1]) : 4;
+    few = argc > 2 ? atoi(argv[2]) : 300;
+    CHECK(provided == MPI_THREAD_MULTIPLE && threads > 0 && threads <= MOST && few > 0, "usage");
+    CHECK(size % 2 == 0, "ranks work in pairs");
+    sending = rank % 2 == 0;
+    peer = sending ? rank + 1 : rank - 1;
+    pthread_barrier_init(&barrier, NULL, threads);
+    /* The first round is the first contact of the two, the next ones that on new communicators. */
+    comm = MPI_COMM_WORLD;
+    for (int i = 0; i < TOKENS * TAGS * MANNERS; i++) {
+        token = i % TOKENS;
+        tags = (i / TOKENS + 1) % TAGS;
+        manner = i / TOKENS / TAGS;
+        lone_receiver = i % 2;
+        count = manner == FLOOD ? few * 10 : few;
+        if (token == BARRIER) count = few / 2;
+        if (i % 5 == 1) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        round_of();
+        if (i % 5 == 4 && comm != MPI_COMM_WORLD) MPI_Comm_free(&comm), comm = MPI_COMM_WORLD;
+    }
+    if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+    pthread_barrier_destroy(&barrier);
+    return end();
+}

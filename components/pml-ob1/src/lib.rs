@@ -5,6 +5,7 @@
 
 mod comm;
 mod component;
+mod counts;
 mod credit;
 mod guarded;
 pub mod matching;

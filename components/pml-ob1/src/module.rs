@@ -234,6 +234,20 @@ impl Pml for Ob1 {
         self.flush_queues()
     }
 
+    fn counts(&self, comm: *mut c_void) -> Option<oxmpi_pml::Counts> {
+        // SAFETY: the host passes a communicator that is alive.
+        let shard = unsafe { Comm::of(comm) }.shard.enter(self.threaded());
+        let waiting = shard.waiting;
+        Some(oxmpi_pml::Counts {
+            size: 0,
+            reserved: 0,
+            unexpected: waiting.kept,
+            waiting: waiting.now(),
+            most_waiting: waiting.most,
+            posted: shard.stamp,
+        })
+    }
+
     /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.
     fn finalize(&self) -> Status {
         let held = Held::take(&self.host, FIFO, false);

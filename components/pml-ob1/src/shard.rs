@@ -9,6 +9,7 @@
 //! of the engine belongs to the thread that took it, until it gives it back under the lock.
 
 use crate::comm::Comm;
+use crate::counts::Waiting;
 use crate::matching::{Engine, Posted, Unexpected};
 use crate::wire::kind;
 use core::alloc::Layout;
@@ -165,6 +166,7 @@ pub struct Inner {
     pub engine: Engine,
     /// Receives posted so far.
     pub stamp: u64,
+    pub waiting: Waiting,
     free: *mut Record,
     slabs: Vec<Box<[Record]>>,
     buffers: Buffers,
@@ -211,6 +213,7 @@ impl Inner {
             (*r).msg_len = m.msg_len;
             self.engine.add_unexpected(record.cast());
         }
+        self.waiting.keep();
         true
     }
 
@@ -222,6 +225,7 @@ impl Inner {
             // SAFETY: a class other than 0 says that `far` was written.
             self.buffers.give(r.class as usize, unsafe { r.body.far.payload });
         }
+        self.waiting.give();
         self.give_record(record);
     }
 
@@ -293,7 +297,8 @@ pub struct Shard {
 impl Shard {
     pub fn new(engine: Engine) -> Shard {
         let buffers = Buffers { free: [null_mut(); Buffers::CLASSES] };
-        let inner = Inner { engine, stamp: 0, free: null_mut(), slabs: Vec::new(), buffers };
+        let waiting = Waiting::default();
+        let inner = Inner { engine, stamp: 0, waiting, free: null_mut(), slabs: Vec::new(), buffers };
         Shard { lock: Lock::new(), inner: UnsafeCell::new(inner) }
     }
 

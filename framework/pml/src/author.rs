@@ -30,6 +30,11 @@ pub trait Pml: Send + Sync + Sized + 'static {
     fn threads_begin(&self) -> Status;
     fn flush(&self) -> Status;
     fn finalize(&self) -> Status;
+    /// What was counted on a communicator; `None`: nothing is.
+    fn counts(&self, comm: *mut c_void) -> Option<Counts> {
+        let _ = comm;
+        None
+    }
 }
 
 mod thunk {
@@ -147,6 +152,20 @@ mod thunk {
     pub extern "C" fn flush<T: Pml>(s: State) -> Status {
         at!(T, s).flush()
     }
+    pub extern "C" fn counts<T: Pml>(s: State, comm: *mut c_void, out: *mut Counts) -> Status {
+        let Some(mut counts) = at!(T, s).counts(comm) else { return Status::NOT_SUPPORTED };
+        let size = core::mem::size_of::<Counts>() as u32;
+        counts.size = size.min(out!(out).size);
+        // SAFETY: the host's struct has as many bytes as it says, ours at least as many as copied.
+        unsafe {
+            core::ptr::copy_nonoverlapping(
+                (&raw const counts).cast::<u8>(),
+                out.cast::<u8>(),
+                counts.size as usize,
+            )
+        };
+        Status::OK
+    }
     pub extern "C" fn finalize<T: Pml>(s: State) -> Status {
         let run = std::panic::AssertUnwindSafe(|| {
             // SAFETY: last call; `module` made it with Box::into_raw.
@@ -179,6 +198,7 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         threads_begin: thunk::threads_begin::<T>,
         flush: thunk::flush::<T>,
         finalize: thunk::finalize::<T>,
+        counts: thunk::counts::<T>,
     };
     PmlModule {
         size: core::mem::size_of::<PmlModule>() as u32,

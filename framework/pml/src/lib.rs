@@ -100,11 +100,28 @@ pub struct RecvArgs {
     pub host_comm: *mut c_void,
 }
 
+/// What a PML counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
+/// the communicator was made. The host sets `size`; a PML fills what lies within it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub size: u32,
+    pub reserved: u32,
+    /// Messages that came before a receive that fits them.
+    pub unexpected: u64,
+    /// Those of them that are still kept.
+    pub waiting: u64,
+    /// Most that one matching shard ever kept at once.
+    pub most_waiting: u64,
+    /// Receives that were posted because no message was there.
+    pub posted: u64,
+}
+
 type State = *mut c_void;
 /// A message taken out of matching by `improbe`; the PML's object.
 pub type Message = c_void;
 
-/// The verbs. All slots are mandatory in version 1.
+/// The verbs. All slots up to `finalize` are mandatory in version 1.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PmlTable {
@@ -143,6 +160,8 @@ pub struct PmlTable {
     /// Sends out everything still queued inside (progressing the BTLs); PENDING: call again.
     pub flush: extern "C" fn(State) -> Status,
     pub finalize: extern "C" fn(State) -> Status,
+    /// What was counted on a communicator. Not on a message's path.
+    pub counts: extern "C" fn(State, comm: *mut c_void, out: *mut Counts) -> Status,
 }
 
 /// The one module of a PML component.
@@ -160,6 +179,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 72);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 17 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 18 * 8);
     assert!(size_of::<PmlModule>() == 24);
+    assert!(size_of::<Counts>() == 40);
 };

@@ -18,14 +18,14 @@ use crate::info::Info;
 use crate::instance::Instance;
 use crate::made::partitioned::Meeting;
 use crate::plan::{Plan, assertions};
-use crate::spc::{self, Counter};
+use crate::spc::Counter;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs};
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 type SendVerb = extern "C" fn(*mut c_void, *const SendArgs, *mut *mut RequestHeader) -> Status;
@@ -35,10 +35,10 @@ type IrecvVerb = extern "C" fn(*mut c_void, *const RecvArgs, *mut *mut RequestHe
 
 /// One cache line: all that a message needs.
 #[repr(C, align(64))]
-struct Hot {
+pub(crate) struct Hot {
     state: *mut c_void,
     /// The PML's object for this communicator.
-    comm: *mut c_void,
+    pub(crate) comm: *mut c_void,
     send: SendVerb,
     isend: SendVerb,
     recv: RecvVerb,
@@ -46,7 +46,7 @@ struct Hot {
     instance: *const Instance,
     rank: u32,
     /// Software counters are on.
-    counting: u32,
+    pub(crate) counting: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Hot>() == 64);
@@ -54,7 +54,7 @@ const _: () = assert!(size_of::<Hot>() == 64);
 /// A communicator of one local rank.
 #[repr(C)]
 pub struct Communicator {
-    hot: Hot,
+    pub(crate) hot: Hot,
     size: u32,
     gid: Gid,
     group: Group,
@@ -66,7 +66,9 @@ pub struct Communicator {
     text: Mutex<Text>,
     /// For constructors that only some ranks call; made when first used (`construct`).
     wires: Mutex<[Option<Arc<Communicator>>; 2]>,
-    closed: AtomicBool,
+    pub(crate) closed: AtomicBool,
+    /// Held while the PML is asked what it has counted, so that it does not forget meanwhile.
+    pub(crate) reading: Mutex<()>,
     /// Partitioned messages, from the first on.
     meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.
@@ -146,7 +148,7 @@ impl Communicator {
             irecv: pml.table.irecv,
             instance: Arc::as_ptr(instance),
             rank,
-            counting: instance.counting().into(),
+            counting: AtomicU32::new(0),
         };
         let num_remote = plan.remote.as_ref().map_or(0, |r| r.group.size());
         let communicator = Arc::new(Communicator {
@@ -163,11 +165,13 @@ impl Communicator {
             children: AtomicU64::new(0),
             text: Mutex::new(Text { name: plan.name, info: plan.info }),
             closed: AtomicBool::new(false),
+            reading: Mutex::new(()),
             meeting: OnceLock::new(),
             instance: instance.clone(),
             _peers: peers,
         });
         instance.remember(&communicator);
+        communicator.count(instance.counting());
         Ok(communicator)
     }
 
@@ -177,6 +181,10 @@ impl Communicator {
             return;
         }
         self.coll.free();
+        if let Some(counts) = self.ask_counts() {
+            self.instance.keep_counts(&counts);
+        }
+        let _nobody_reads = self.reading.lock();
         if let Some(meeting) = self.meeting.get() {
             meeting.close();
         }
@@ -254,14 +262,6 @@ impl Communicator {
     }
 
     #[inline(always)]
-    pub(crate) fn note(&self, thread: *mut ThreadCtx, counter: Counter) {
-        if self.hot.counting != 0 {
-            // SAFETY: callers pass their own context.
-            unsafe { spc::count(thread, counter) }
-        }
-    }
-
-    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
     fn send_args(
         &self,
@@ -314,7 +314,7 @@ impl Communicator {
         tag: i32,
         mode: u32,
     ) -> Status {
-        self.note(thread, Counter::Send);
+        self.note_send(thread, true, mode, count, dtype);
         self.quiet_send(thread, buf, count, dtype, dst, tag, mode)
     }
 
@@ -353,7 +353,7 @@ impl Communicator {
         tag: i32,
         mode: u32,
     ) -> Result<*mut RequestHeader, Status> {
-        self.note(thread, Counter::Isend);
+        self.note_send(thread, false, mode, count, dtype);
         self.quiet_isend(thread, buf, count, dtype, dst, tag, mode)
     }
 

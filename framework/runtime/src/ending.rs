@@ -73,7 +73,9 @@ impl Instance {
 
     fn dump_counters(&self) {
         if self.params.spc_dump {
-            eprint!("{}", spc::dump(self.job().rank, &self.counters()));
+            let text =
+                spc::dump(self.job().rank, &self.counters(), &self.message_counts(), &self.lock_misses());
+            eprint!("{text}");
         }
     }
 

@@ -51,6 +51,7 @@ use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::host::{Cri, ProgressFn};
 use oxmpi_mca::{Descriptor, JobInfo, SliceRef, Status, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
+use oxmpi_pml::Counts;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -92,7 +93,7 @@ pub struct Instance {
     pub(crate) parts: OnceLock<Parts>,
     requests: Table,
     pub(crate) makers: Makers,
-    threads: Threads,
+    pub(crate) threads: Threads,
     job: JobInfo,
     cris: Box<[Cri]>,
     am: AmTable,
@@ -101,7 +102,10 @@ pub struct Instance {
     resolver: RwLock<Resolver>,
     pub(crate) params: HostParams,
     logger: Logger,
-    counting: bool,
+    /// How many ask for counting.
+    pub(crate) counting: AtomicU32,
+    /// Of communicators that are gone.
+    pub(crate) gone_counts: Mutex<Counts>,
     raising: Mutex<()>,
     /// Something was published, so addresses are exchanged.
     published: AtomicBool,
@@ -237,7 +241,7 @@ impl Instance {
     ) -> Instance {
         let job = job_info(&client, &params);
         let counting = params.spc_dump || !params.spc_attach.is_empty();
-        let threads = Threads::new(params.num_cris, if counting { spc::NAMES.len() } else { 0 });
+        let threads = Threads::new(params.num_cris, spc::NAMES.len());
         Instance {
             threaded: AtomicU32::new((level == Level::Multiple).into()),
             level: AtomicU32::new(level as u32),
@@ -259,7 +263,8 @@ impl Instance {
             resolver: RwLock::new(resolver),
             params,
             logger,
-            counting,
+            counting: AtomicU32::new(counting.into()),
+            gone_counts: Mutex::default(),
             raising: Mutex::new(()),
             published: AtomicBool::new(false),
             fresh: AtomicU64::new(0),
@@ -440,15 +445,6 @@ impl Instance {
     pub fn max_tag(&self) -> i32 {
         self.pml().map_or(32767, |pml| pml.max_tag)
     }
-    /// Software performance counters of this rank, by number; empty if they are off. Those that
-    /// `mpi_spc_attach` does not name, if it names any, are 0.
-    pub fn counters(&self) -> Vec<u64> {
-        let mut counters = self.threads.counters();
-        for (n, _) in counters.iter_mut().zip(&self.params.spc_attach).filter(|(_, attached)| !**attached) {
-            *n = 0;
-        }
-        counters
-    }
     /// Opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.parts.get().map_or_else(Vec::new, |p| p.components())
@@ -474,9 +470,6 @@ impl Instance {
     }
     pub(crate) fn am_table(&self) -> &AmTable {
         &self.am
-    }
-    pub(crate) fn counting(&self) -> bool {
-        self.counting
     }
     pub(crate) fn byte_type(&self) -> &TypeDesc {
         &self.byte.desc

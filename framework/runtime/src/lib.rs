@@ -9,7 +9,7 @@
 //! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
 //! alone), `gid` · `coll` (stacking of collective modules,
-//! their services) · `info` · `help`, `log` · `spc` · `wireup` (the node daemon's protocol: job facts,
+//! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
 //! Under `--cfg loom` only what is modelled is built: `progress::sync`.
@@ -30,6 +30,8 @@ mod collectives;
 pub mod communicator;
 #[cfg(not(loom))]
 mod construct;
+#[cfg(not(loom))]
+mod counting;
 #[cfg(not(loom))]
 mod ending;
 #[cfg(not(loom))]

@@ -398,7 +398,24 @@ fn performance_counters() {
         2,
         || config(Form::Loaded, Level::Single, &[]),
         |instance| {
-            assert!(instance.counters().is_empty());
+            let byte = Basic::new(Base::BYTE, 1);
+            let c = instance.world();
+            let sent = || instance.all_counters()[Counter::Send as usize];
+            ring(&c, 1, byte.desc(), 0, mode::STANDARD);
+            assert_eq!(sent(), 0);
+            instance.ask_counting(true);
+            instance.ask_counting(true);
+            let dup = c.dup(instance.main_thread(), None).expect("dup");
+            ring(&dup, 1, byte.desc(), 0, mode::STANDARD);
+            ring(&c, 1, byte.desc(), 0, mode::SYNCHRONOUS);
+            instance.ask_counting(false);
+            ring(&c, 1, byte.desc(), 0, mode::STANDARD);
+            assert_eq!(sent(), 2);
+            assert_eq!(instance.all_counters()[Counter::Ssend as usize], 1);
+            instance.ask_counting(false);
+            ring(&c, 1, byte.desc(), 0, mode::STANDARD);
+            ring(&dup, 1, byte.desc(), 0, mode::STANDARD);
+            assert_eq!(sent(), 2);
         },
     );
     for (attach, others) in [("send,recv", 0), ("all", 5)] {
@@ -420,6 +437,48 @@ fn performance_counters() {
             },
         );
     }
+}
+
+/// Messages that wait for a receive are counted, while they wait and at most, and their communicator's
+/// numbers outlive it.
+#[test]
+fn messages_that_wait_are_counted() {
+    job(
+        2,
+        || config(Form::Loaded, Level::Single, &[]),
+        |instance| {
+            let byte = Basic::new(Base::BYTE, 1);
+            let thread = instance.main_thread();
+            let c = instance.world();
+            let dup = c.dup(thread, None).expect("dup");
+            let mut status = MsgStatus::EMPTY;
+            let mut word = [0u8; 1];
+            if c.rank() == 0 {
+                for tag in 0..7 {
+                    assert!(dup.send(thread, word.as_ptr(), 1, byte.desc(), 1, tag, mode::STANDARD).is_ok());
+                }
+            } else {
+                // The last one is there, so are those before it.
+                assert!(dup.probe(thread, 0, 6, &mut status).is_ok());
+                let counts = dup.counts().expect("ob1 counts");
+                assert_eq!((counts.unexpected, counts.waiting, counts.most_waiting), (7, 7, 7));
+                for tag in 0..5 {
+                    let at = word.as_mut_ptr();
+                    assert!(dup.recv(thread, at, 1, byte.desc(), 0, tag, &mut status).is_ok());
+                }
+                let counts = dup.counts().expect("ob1 counts");
+                assert_eq!((counts.unexpected, counts.waiting, counts.most_waiting), (7, 2, 7));
+                for tag in 5..7 {
+                    let at = word.as_mut_ptr();
+                    assert!(dup.recv(thread, at, 1, byte.desc(), 0, tag, &mut status).is_ok());
+                }
+                drop(dup);
+                let all = instance.message_counts();
+                assert!(all.unexpected >= 7 && all.most_waiting >= 7, "{all:?}");
+            }
+            barrier(&c);
+        },
+    );
 }
 
 /// The child of a fork owns nothing: it may drop and finalize as it likes.

@@ -8,9 +8,9 @@ use oxmpi_btl::{
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
-use oxmpi_pml::{PmlModule, PmlTable};
+use oxmpi_pml::{Counts, PmlModule, PmlTable};
 use std::ffi::c_void;
-use std::mem::offset_of;
+use std::mem::{MaybeUninit, offset_of};
 
 /// More devices than this no component has.
 const MODULES_LIMIT: usize = 1024;
@@ -57,6 +57,9 @@ mod absent {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn disarm(_: State, _: u32) {}
+    pub extern "C" fn counts(_: State, _: *mut std::ffi::c_void, _: *mut Counts) -> Status {
+        Status::NOT_SUPPORTED
+    }
 }
 
 /// The addresses of the modules `open` gave, checked as a list. `least`: bytes of the smallest module.
@@ -293,7 +296,7 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     let base = table.cast::<u8>();
     // SAFETY: every table begins with size and version.
     let (size, version) = unsafe { (size_at(base), *base.add(4).cast::<u32>()) };
-    let least = size_of::<PmlTable>();
+    let least = offset_of!(PmlTable, counts);
     if size < least || size > TABLE_LIMIT {
         return refuse("table size", format!("{size} bytes"), format!("{least} to {TABLE_LIMIT} bytes"));
     }
@@ -305,8 +308,18 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     if module.max_tag < 32767 {
         return refuse("largest tag", module.max_tag.to_string(), "32767 or more (MPI 5.0 §9.1.2)".into());
     }
-    // SAFETY: every slot holds a function.
-    Ok(Some(Pml { state: module.state, max_tag: module.max_tag, table: unsafe { *table } }))
+    let mut own = MaybeUninit::<PmlTable>::zeroed();
+    // SAFETY: `size` bytes are there; every mandatory slot holds a function, and one that the table does
+    // not reach to, or leaves empty, gets one of ours before the value is taken as a table.
+    let table = unsafe {
+        std::ptr::copy_nonoverlapping(base, own.as_mut_ptr().cast(), size.min(size_of::<PmlTable>()));
+        let slot = own.as_mut_ptr().cast::<u8>().add(offset_of!(PmlTable, counts)).cast::<usize>();
+        if slot.read() == 0 {
+            (&raw mut (*own.as_mut_ptr()).counts).write(absent::counts);
+        }
+        own.assume_init()
+    };
+    Ok(Some(Pml { state: module.state, max_tag: module.max_tag, table }))
 }
 
 /// Makes the host's copy of a collective component's module.

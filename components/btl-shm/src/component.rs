@@ -131,6 +131,7 @@ mod tests {
             watched: None,
             cma: true,
             nontemporal_min: 4096,
+            assist_min: 1 << 16,
         };
         assert_eq!(contexts(&settings(0), 1), 1);
         assert_eq!(contexts(&settings(0), 0), 1);

@@ -259,6 +259,21 @@ impl Shm {
         self.published(lane)
     }
 
+    /// Asks a peer for help with a read; false: no room for that now.
+    pub(crate) fn send_assist(&self, endpoint: &Endpoint, ctx: u32, call: &[u8]) -> bool {
+        // SAFETY: the module has a lane per peer and context, and this is a verb of that context.
+        let lane = unsafe { (*endpoint.lanes.add(ctx as usize)).get() };
+        if !lane.producer.has_lines(1) && self.make_way(lane, ctx, call.len() as u64, 1, 0) != Status::OK {
+            return false;
+        }
+        let at = lane.producer.mem().line_data(lane.producer.tail());
+        // SAFETY: the line at the tail is free, and a call is shorter than a line.
+        unsafe { core::ptr::copy_nonoverlapping(call.as_ptr(), at, call.len()) };
+        lane.producer.publish_assist(call.len() as u64);
+        self.published(lane);
+        true
+    }
+
     /// What follows the publishing of a message.
     #[inline(always)]
     fn published(&self, lane: &Lane) -> Status {

@@ -12,6 +12,7 @@ mod ring;
 mod rma;
 mod segment;
 mod sys;
+mod together;
 mod wire;
 
 #[cfg(all(test, loom))]

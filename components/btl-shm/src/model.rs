@@ -152,6 +152,7 @@ fn take(c: &Consumer<Ring>) -> Option<u64> {
     match c.look() {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
+        Look::Assist { .. } => panic!("nobody asked for help"),
         Look::Short { at, tag, lines, .. } => {
             match c.has_all(at, lines, 1) {
                 Rest::Here => {}

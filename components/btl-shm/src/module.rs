@@ -11,7 +11,7 @@ use crate::params::Settings;
 use crate::progress::Receiver;
 use crate::segment::Segment;
 use crate::sys::{self, Direction};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_btl::{Btl, BtlAttrs, BtlGet, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, WaitWord};
 use oxmpi_mca::{Host, Status};
 
@@ -37,6 +37,8 @@ pub struct Shm {
     ring_log2: u32,
     pid: u32,
     pid_namespace: u64,
+    /// From this size on a read is done together with its source; `u64::MAX`: never.
+    assist_min: AtomicU64,
     /// A shortage has been reported; the next ones only count as statuses.
     short_reported: AtomicBool,
     // Last: lanes and receivers point into it.
@@ -62,6 +64,7 @@ impl Shm {
             barriers,
             receivers,
             lanes,
+            assist_min: AtomicU64::new(settings.assist_min(job.oversubscribed != 0)),
             settings,
             ring_log2: settings.ring_log2(ranks),
             pid,
@@ -114,6 +117,15 @@ impl Shm {
     }
     pub(crate) fn min_ring_log2(&self) -> u32 {
         self.settings.min_ring_log2().min(self.ring_log2)
+    }
+
+    pub(crate) fn assist_min(&self) -> u64 {
+        self.assist_min.load(Ordering::Relaxed)
+    }
+    /// A helper could not write to us: we read alone from now on.
+    #[cold]
+    pub(crate) fn stop_helping(&self) {
+        self.assist_min.store(u64::MAX, Ordering::Relaxed);
     }
 
     /// A peer broke the protocol: the job cannot go on without it.
@@ -188,14 +200,14 @@ impl Btl for Shm {
 }
 
 impl BtlGet for Shm {
-    fn get(&self, endpoint: &Endpoint, _ctx: u32, rma: &RmaDesc) -> Status {
-        self.copy_memory(Direction::Read, endpoint, rma)
+    fn get(&self, endpoint: &Endpoint, ctx: u32, rma: &RmaDesc) -> Status {
+        self.copy_memory(Direction::Read, endpoint, ctx, rma)
     }
 }
 
 impl BtlPut for Shm {
-    fn put(&self, endpoint: &Endpoint, _ctx: u32, rma: &RmaDesc) -> Status {
-        self.copy_memory(Direction::Write, endpoint, rma)
+    fn put(&self, endpoint: &Endpoint, ctx: u32, rma: &RmaDesc) -> Status {
+        self.copy_memory(Direction::Write, endpoint, ctx, rma)
     }
     fn flush(&self, _endpoint: Option<&Endpoint>, _ctx: u32) -> Status {
         self.flush_puts()

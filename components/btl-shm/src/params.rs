@@ -16,6 +16,7 @@ const RING_SIZE: usize = 8;
 const WATCHED_RINGS: usize = 9;
 const SINGLE_COPY_MECHANISM: usize = 10;
 const NONTEMPORAL_MIN: usize = 11;
+const ASSIST_MIN: usize = 12;
 
 const MECHANISMS: &[StrRef] = &[StrRef::new("cma"), StrRef::new("none")];
 
@@ -25,7 +26,9 @@ pub const MAX_WATCHED: usize = 4;
 /// one process together stay as large as that, so that they stay in its caches.
 const AUTO_RING: u64 = 512 << 10;
 const FULL_SIZE_RANKS: u64 = 2;
-/// Where ranks share cores, one copy by the receiver beats two that wait for each other.
+/// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
+/// through the ring wakes nobody, a little later.
+const AUTO_MIN_GET: u64 = 8 << 10;
 const SHARED_CORES_MIN_GET: u64 = 16 << 10;
 const LARGEST_MESSAGE: i64 = 64 << 20;
 
@@ -34,7 +37,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "eager_limit",
         ParamKind::SIZE,
         4,
-        "20k",
+        "8k",
         "Largest message, with its header, that is sent without asking the receiver first",
     )
     .range(256, LARGEST_MESSAGE),
@@ -60,8 +63,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "From this size on the receiver reads a message from the sender's memory (where single_copy_mechanism \
-         permits) instead of having it copied through shared memory. 0: 16k where more processes than cores run, \
-         else never, because two cores that copy at once are faster than one",
+         permits) instead of having it copied through shared memory. 0: 8k, or 16k where more processes than \
+         cores run",
     )
     .range(0, i64::MAX),
     ParamDecl::new("latency", ParamKind::UNSIGNED, 5, "1", "Latency in microseconds, for ranking transports")
@@ -127,6 +130,15 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "From this size on contiguous payload is copied into the ring with stores that bypass the cache; 0: never",
     )
     .range(0, 1 << 40),
+    ParamDecl::new(
+        "assist_min",
+        ParamKind::SIZE,
+        5,
+        "64k",
+        "From this size on a process that waits for its message to be read takes a share of the copying. 0: never, \
+         as always where more processes than cores run",
+    )
+    .range(0, 1 << 40),
 ];
 
 /// What the parameters say.
@@ -148,6 +160,8 @@ pub struct Settings {
     pub cma: bool,
     /// In bytes; the largest number if never.
     pub nontemporal_min: usize,
+    /// As `nontemporal_min`.
+    pub assist_min: u64,
 }
 
 impl Settings {
@@ -167,6 +181,10 @@ impl Settings {
             nontemporal_min: match p.size(NONTEMPORAL_MIN) {
                 0 => usize::MAX,
                 size => size,
+            },
+            assist_min: match p.size(ASSIST_MIN) {
+                0 => u64::MAX,
+                size => size as u64,
             },
         };
         for (name, value) in
@@ -205,12 +223,17 @@ impl Settings {
         log2
     }
 
+    /// From which size on two processes copy together.
+    pub fn assist_min(&self, oversubscribed: bool) -> u64 {
+        if oversubscribed { u64::MAX } else { self.assist_min }
+    }
+
     /// From which size on a message is read from the sender's memory.
     pub fn min_get(&self, oversubscribed: bool) -> u64 {
         match self.min_get_size {
             _ if !self.cma => u64::MAX,
             0 if oversubscribed => SHARED_CORES_MIN_GET,
-            0 => u64::MAX,
+            0 => AUTO_MIN_GET,
             size => size,
         }
     }
@@ -239,6 +262,7 @@ mod tests {
             watched: None,
             cma: true,
             nontemporal_min: 4096,
+            assist_min: 1 << 16,
         }
     }
 
@@ -273,7 +297,7 @@ mod tests {
         let s = settings(256, 0);
         assert_eq!((s.min_get(false), s.min_get(true)), (1, 1), "as the user said");
         let auto = Settings { min_get_size: 0, ..s };
-        assert_eq!((auto.min_get(false), auto.min_get(true)), (u64::MAX, SHARED_CORES_MIN_GET));
+        assert_eq!((auto.min_get(false), auto.min_get(true)), (AUTO_MIN_GET, SHARED_CORES_MIN_GET));
         assert_eq!(Settings { cma: false, ..auto }.min_get(true), u64::MAX);
     }
 
@@ -286,7 +310,8 @@ mod tests {
             double: 0.0,
             text: StrRef::EMPTY,
         };
-        let mut values: Vec<_> = [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0].map(value).into();
+        let mut values: Vec<_> =
+            [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0, 65536].map(value).into();
         assert_eq!(values.len(), DECLARATIONS.len());
         let read = Settings::read(Params(&values)).expect("defaults");
         assert_eq!((read.max_send_size, read.watched, read.cma), (32768, None, true));

@@ -22,6 +22,7 @@ use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, Look, Mapped, Rest};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
+use crate::together::Together;
 use crate::wire::MAX_SHORT;
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
@@ -69,6 +70,7 @@ pub struct Receiver {
     /// Where messages of several lines are put together; taken out while one is handed up.
     stage: Cell<Option<Box<[u8; MAX_SHORT as usize]>>>,
     displaced: Cell<u64>,
+    pub together: Together,
     /// By source; boxed, since `watched` points at them, and never taken out.
     rings: Box<[OnceCell<Box<Incoming>>]>,
 }
@@ -90,6 +92,7 @@ impl Receiver {
             armed: Cell::new(false),
             stage: Cell::new(None),
             displaced: Cell::new(0),
+            together: Together::new(),
             rings: (0..ranks).map(|_| OnceCell::new()).collect(),
         }
     }
@@ -137,6 +140,9 @@ impl Shm {
         if ready::any(&receiver.inbox) {
             events += self.sweep(receiver);
         }
+        if receiver.together.is_waiting() {
+            events += self.end_reads(ctx);
+        }
         events
     }
 
@@ -162,6 +168,15 @@ impl Shm {
                     incoming.ring.mem().fetch_bulk(at, len);
                     self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
                     incoming.ring.advance_long(at, len);
+                    events += 1;
+                }
+                Look::Assist { at, len } => {
+                    let line = incoming.ring.mem().line_data(at);
+                    if !self.help(incoming.source, receiver.ctx, line, len) {
+                        self.garbage(receiver, incoming, len);
+                        break;
+                    }
+                    incoming.ring.advance(1);
                     events += 1;
                 }
                 Look::Garbage(word) => {
@@ -378,7 +393,10 @@ impl Shm {
     pub(crate) fn arm_ctx(&self, ctx: u32) -> Option<WaitWord> {
         let receiver = self.receiver(ctx)?;
         // A look that costs nothing before the one that may cost a system call.
-        if ready::any(&receiver.inbox) || !receiver.watched_rings().all(Consumer::is_empty) {
+        if ready::any(&receiver.inbox)
+            || !receiver.watched_rings().all(Consumer::is_empty)
+            || receiver.together.is_waiting()
+        {
             return None;
         }
         receiver.armed.set(true);

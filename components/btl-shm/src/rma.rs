@@ -1,5 +1,5 @@
 //! Reading and writing a peer's memory: process_vm_readv and process_vm_writev, complete when they
-//! return.
+//! return, save for long reads, with which the source helps (`together.rs`).
 //!
 //! Refusals (Yama, a filter, another pid namespace, an old kernel) are statuses, not errors: the layer
 //! above copies through the ring instead. For a peer in this very process it is a plain copy; such a
@@ -14,7 +14,24 @@ use oxmpi_mca::sync::{Ordering, fence};
 use rustix::io::Errno;
 
 impl Shm {
-    pub(crate) fn copy_memory(&self, direction: Direction, endpoint: &Endpoint, rma: &RmaDesc) -> Status {
+    /// Reads by ourselves.
+    pub(crate) fn read_alone(&self, peer: u32, rma: &RmaDesc) -> Status {
+        let Some(who) = self.segment().identity(peer) else { return Status::UNREACHABLE };
+        // SAFETY: the caller's buffer is valid for `len` bytes until the read has ended.
+        let read = unsafe { copy_between(Direction::Read, who.pid, rma.local, rma.remote, rma.len) };
+        match read {
+            Ok(()) => Status::OK,
+            Err(errno) => status_of(errno),
+        }
+    }
+
+    pub(crate) fn copy_memory(
+        &self,
+        direction: Direction,
+        endpoint: &Endpoint,
+        ctx: u32,
+        rma: &RmaDesc,
+    ) -> Status {
         if rma.len == 0 {
             return Status::OK;
         }
@@ -39,6 +56,12 @@ impl Shm {
             unsafe { core::ptr::copy(src, dst, rma.len as usize) };
             return Status::OK;
         }
+        if direction == Direction::Read
+            && rma.len >= self.assist_min()
+            && let Some(status) = self.read_together(endpoint, ctx, peer.pid, rma)
+        {
+            return status;
+        }
         // SAFETY: the caller's buffer is valid for `len` bytes.
         match unsafe { copy_between(direction, peer.pid, rma.local, rma.remote, rma.len) } {
             Ok(()) => Status::OK,
@@ -53,7 +76,7 @@ impl Shm {
     }
 }
 
-fn status_of(errno: Errno) -> Status {
+pub(crate) fn status_of(errno: Errno) -> Status {
     match errno {
         Errno::PERM | Errno::ACCESS => Status::NO_PERMISSION,
         // The number is nobody's: we do not see the peer's processes as it does.

@@ -10,6 +10,7 @@
 
 use crate::ready::InboxMem;
 use crate::sys::{self, Mapping, Shortage};
+use crate::together::Shares;
 use crate::wire::{self, Layout, Place, identity};
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 use rustix::fd::{OwnedFd, RawFd};
@@ -143,6 +144,12 @@ impl Segment {
             ready: self.u64_at(self.layout.ready(rank, fifo)),
             words: self.layout.words() as usize,
         }
+    }
+
+    /// The words of one of the reads that `rank` is helped with. Valid as long as the segment is.
+    pub fn assist(&self, rank: u32, fifo: u32, index: u32) -> Shares<'_> {
+        let at = self.layout.assist(rank, fifo, index);
+        Shares { taken: self.u64_at(at), ended: self.u64_at(at + 8) }
     }
 
     /// Directory word of the ring from `source` to `rank`.

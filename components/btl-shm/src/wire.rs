@@ -17,6 +17,7 @@
 //!                        summary      bit w: word w of the ready bits is not zero
 //!                        ready        one bit per source rank
 //!                        directory    one word per source rank: where the ring from there lies
+//!                        assists      a few reads that their source is asked to help with
 //!           header_len   rings, each made and given its place by its sender
 //!
 //! ring      0        head: how many lines the receiver has read (written by the receiver, rarely)
@@ -30,7 +31,7 @@
 //! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -43,6 +44,9 @@ pub const PER_LINE: u64 = GRANULE - FLAG;
 pub const MAX_LINES: u64 = 38;
 /// Longest message in lines, header and payload.
 pub const MAX_SHORT: u64 = MAX_LINES * PER_LINE;
+
+/// Reads of a context that sources help with at the same time.
+pub const ASSISTS: usize = 4;
 
 /// One summary word covers 64 words of ready bits.
 pub const MAX_RANKS: u32 = 4096;
@@ -129,7 +133,7 @@ impl Layout {
     }
 
     const fn inbox_len(self) -> u64 {
-        2 * GRANULE + up(self.words() * 8, GRANULE) + self.table()
+        (2 + ASSISTS as u64) * GRANULE + up(self.words() * 8, GRANULE) + self.table()
     }
 
     const fn rank_len(self) -> u64 {
@@ -159,6 +163,11 @@ impl Layout {
 
     pub const fn directory(self, rank: u32, fifo: u32, source: u32) -> u64 {
         self.ready(rank, fifo) + up(self.words() * 8, GRANULE) + source as u64 * 8
+    }
+
+    /// The two words of an assist: shares and their ends.
+    pub const fn assist(self, rank: u32, fifo: u32, index: u32) -> u64 {
+        self.directory(rank, fifo, 0) + self.table() + index as u64 * GRANULE
     }
 
     /// Bytes of the header area: rings start behind it.
@@ -210,6 +219,8 @@ pub const SHORT: u64 = 1;
 pub const LONG: u64 = 2;
 /// A later line of a short message.
 pub const MORE: u64 = 3;
+/// No message: the receiver is asked to help with a read (`together.rs`).
+pub const ASSIST: u64 = 4;
 
 const KIND_SHIFT: u32 = 40;
 const LAP_SHIFT: u32 = 44;
@@ -283,6 +294,7 @@ mod tests {
                     regions.push((layout.summary(rank, fifo), 8));
                     regions.push((layout.ready(rank, fifo), layout.words() * 8));
                     regions.push((layout.directory(rank, fifo, 0), layout.ranks as u64 * 8));
+                    regions.extend((0..ASSISTS as u32).map(|i| (layout.assist(rank, fifo, i), 16)));
                 }
             }
             regions.sort();

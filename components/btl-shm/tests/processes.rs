@@ -152,6 +152,9 @@ fn dialogue(node: &Node, local: u32, option: &str) {
         // Nobody has anything at the first page.
         assert_eq!(rank.rma(false, peer, &mut copy, 8), Status::BAD_PARAM);
     }
+    if !filtered {
+        read_together(&rank, peer, remote, &theirs[..HALF]);
+    }
     // The other has written before it says so, unless it may not.
     assert_eq!(rank.send(peer, 3, &[filtered as u8], &[]), Status::OK);
     wait_for(&rank, ROUNDS + 2);
@@ -167,6 +170,18 @@ fn dialogue(node: &Node, local: u32, option: &str) {
     assert_eq!(rank.send(peer, 4, &[], &[]), Status::OK);
     wait_for(&rank, ROUNDS + 3);
     assert!(rank.said().errors.is_empty() && rank.said().peer_errors.is_empty());
+}
+
+/// Long reads, with which the other helps when it happens to look. (Both read at the same time, so each is
+/// helper and reader by turns.)
+fn read_together(rank: &Rank, peer: To, remote: u64, expected: &[u8]) {
+    for round in 0..50 {
+        let len = expected.len() - round * 4099;
+        let mut copy = vec![0; len];
+        assert_eq!(rank.rma(false, peer, &mut copy, remote), Status::OK);
+        assert!(copy == expected[..len], "round {round}");
+        rank.progress();
+    }
 }
 
 /// Sends for ever.

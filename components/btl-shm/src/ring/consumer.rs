@@ -1,7 +1,7 @@
 //! The receiver's end.
 
 use super::{RingMem, room_in_lap};
-use crate::wire::{Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
+use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
 
@@ -21,6 +21,11 @@ pub enum Look {
         at: u64,
         len: u64,
         tag: u8,
+    },
+    /// Line `at` asks for help with a read.
+    Assist {
+        at: u64,
+        len: u64,
     },
     /// No word that a sender of this version writes.
     Garbage(u64),
@@ -56,11 +61,15 @@ impl<M: RingMem> Consumer<M> {
         &self.mem
     }
 
-    /// Whether no message starts at our position.
+    /// Whether there is no whole message at our position. One that is still being written does not count:
+    /// its sender tells when it is done, and may be dead.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        let at = self.position.get();
-        !Flag(self.mem.flag(at).load(Ordering::Relaxed)).is_of(lap(at, self.mem.lines_log2()))
+        match self.look() {
+            Look::Nothing => true,
+            Look::Short { at, lines, .. } => self.has_all(at, lines, 1) == Rest::Missing,
+            _ => false,
+        }
     }
 
     /// The message at our position.
@@ -82,6 +91,9 @@ impl<M: RingMem> Consumer<M> {
 
     #[inline(never)]
     fn look_long(&self, line: u64, flag: Flag) -> Look {
+        if flag.kind() == ASSIST && lines_of(flag.len()) == 1 {
+            return Look::Assist { at: line, len: flag.len() };
+        }
         if flag.kind() != LONG {
             return Look::Garbage(flag.0);
         }

@@ -1,7 +1,7 @@
 //! The sender's end.
 
 use super::{RingMem, room_in_lap};
-use crate::wire::{Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
+use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
 use oxmpi_mca::sync::Ordering;
 
 /// What the slow path of a sender found.
@@ -49,7 +49,7 @@ impl<M: RingMem> Producer<M> {
                 break;
             }
             match flag.kind() {
-                SHORT if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
+                SHORT | ASSIST if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
                 LONG => {
                     let end = mem.second(tail).load(Ordering::Relaxed).checked_add(slot(flag.len()))?;
                     bulk_tail = bulk_tail.max(end);
@@ -109,8 +109,18 @@ impl<M: RingMem> Producer<M> {
     /// Publishes a message of one line, whose bytes are in the line at `tail` already.
     #[inline(always)]
     pub fn publish_line(&mut self, len: u64, tag: u8) {
+        self.publish_one(SHORT, len, tag);
+    }
+
+    /// The same for a line that asks for help.
+    pub fn publish_assist(&mut self, len: u64) {
+        self.publish_one(ASSIST, len, 0);
+    }
+
+    #[inline(always)]
+    fn publish_one(&mut self, kind: u64, len: u64, tag: u8) {
         debug_assert!(self.has_lines(1) && lines_of(len) == 1);
-        let flag = Flag::new(SHORT, len, tag, lap(self.tail, self.mem.lines_log2()));
+        let flag = Flag::new(kind, len, tag, lap(self.tail, self.mem.lines_log2()));
         // SYNC POINT with the acquire load in `Consumer::look`.
         self.mem.flag(self.tail).store(flag.0, Ordering::Release);
         self.tail += 1;

@@ -59,6 +59,7 @@ fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
     match c.look() {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
+        Look::Assist { .. } => panic!("nobody asked for help"),
         Look::Short { at, len, tag, lines } => {
             assert_eq!(c.has_all(at, lines, 1), Rest::Here);
             let mut bytes = [0u8; MAX_SHORT as usize];
@@ -139,10 +140,11 @@ fn a_message_that_is_being_written_is_left_alone() {
         _ => {
             assert_eq!(c.look(), Look::Short { at: 0, len: 3 * PER_LINE, tag: 9, lines: 3 });
             assert_eq!(c.has_all(0, 3, 5), Rest::Missing);
-            assert!(!c.is_empty(), "nobody may go to sleep over it");
+            assert!(c.is_empty(), "its sender may be dead");
         }
     });
     assert_eq!(c.has_all(0, 3, 1), Rest::Here);
+    assert!(!c.is_empty(), "nobody may go to sleep over it");
 }
 
 #[test]

@@ -354,18 +354,33 @@ impl Rank {
         (self.table.disarm.expect("disarm"))(self.module.state, ctx)
     }
 
+    /// Reads or writes, and sees it through.
     pub fn rma(&self, put: bool, to: To, local: &mut [u8], remote: u64) -> Status {
+        extern "C" fn ended(ctx: *mut c_void, status: Status) {
+            // SAFETY: `end` below, which waits for this.
+            unsafe { &*ctx.cast::<Cell<Option<Status>>>() }.set(Some(status));
+        }
+        let end = Cell::new(None);
         let desc = RmaDesc {
             local: local.as_mut_ptr(),
             remote,
             len: local.len() as u64,
             local_handle: core::ptr::null(),
             remote_handle: core::ptr::null(),
-            done: None,
-            done_ctx: core::ptr::null_mut(),
+            done: Some(ended),
+            done_ctx: core::ptr::from_ref(&end).cast_mut().cast(),
         };
         let verb = if put { self.table.put } else { self.table.get };
-        (verb.expect("offered"))(self.module.state, to.0, 0, &desc)
+        let status = (verb.expect("offered"))(self.module.state, to.0, 0, &desc);
+        if status != Status::PENDING {
+            return status;
+        }
+        loop {
+            self.progress();
+            if let Some(status) = end.get() {
+                return status;
+            }
+        }
     }
 
     /// The last call.

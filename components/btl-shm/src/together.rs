@@ -1,0 +1,375 @@
+//! Reads that both processes work on.
+//!
+//! A long read is cut into shares. The reader takes them and copies with `process_vm_readv`; it also tells
+//! the process it reads from, in a line of the ring, and that one, when it next looks, takes shares, too, and
+//! copies with `process_vm_writev`. So two cores copy where the source waits for its message to be read
+//! anyway, and one where it computes. Neither waits for the other to begin.
+//!
+//! **Who may touch what.** The two words lie in the reader's part of the segment. `taken` has the number of
+//! the read (its *generation*) and the next share; taking one is a compare-and-swap, so that each share goes
+//! to one of them, and a helper that comes when the read is over, or when the words serve the next one, finds
+//! another generation and leaves. `ended` counts the shares that the helper has ended, failures above. The
+//! reader waits for as many as the helper took before it says that the read is over: the words, and the
+//! user's buffer, are then touched by nobody else. A helper that fails ends its share all the same; the reader
+//! then reads all of it again by itself.
+//!
+//! **A peer is not trusted.** The helper writes nothing but its own memory's bytes into the reader's process,
+//! which could have read them; an address that does not exist is the kernel's to refuse. A reader's words
+//! lie in its own part of the segment.
+//!
+//! Model: at the end of this file (loom): shares are taken once each, also by a helper of another
+//! generation.
+
+use crate::endpoint::Endpoint;
+use crate::module::Shm;
+use crate::sys::{Direction, copy_between};
+use crate::wire::ASSISTS;
+use core::cell::{Cell, RefCell};
+use oxmpi_btl::RmaDesc;
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::{AtomicU64, Ordering, spin_hint};
+use rustix::io::Errno;
+
+/// How often the reader looks whether the helper is done before it goes on with something else.
+const PATIENCE: u32 = 2000;
+/// Least bytes of a share; more than this many shares are never made.
+const LEAST_SHARE: u64 = 32 << 10;
+const MOST_SHARES: u64 = 64;
+
+/// A failure of the helper's, in `ended`.
+const FAILED: u64 = 1 << 32;
+
+/// The shared words of one read.
+#[derive(Clone, Copy)]
+pub struct Shares<'a> {
+    pub taken: &'a AtomicU64,
+    pub ended: &'a AtomicU64,
+}
+
+impl Shares<'_> {
+    /// A new read. The reader's, when no other is under way on these words.
+    fn begin(&self, generation: u32) {
+        self.ended.store(0, Ordering::Relaxed);
+        // SYNC POINT with `take`: a helper of this generation finds its count at zero.
+        self.taken.store(u64::from(generation) << 32, Ordering::Release);
+    }
+
+    /// The next share of `shares`, if there is one and the read is still this one.
+    fn take(&self, generation: u32, shares: u32) -> Option<u32> {
+        // SYNC POINT with `begin`.
+        let mut word = self.taken.load(Ordering::Acquire);
+        loop {
+            if (word >> 32) as u32 != generation || word as u32 >= shares {
+                return None;
+            }
+            match self.taken.compare_exchange_weak(word, word + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(word as u32),
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// No share is given out any more; how many were. The reader's.
+    fn close(&self, generation: u32, shares: u32) -> u32 {
+        self.taken.swap(u64::from(generation) << 32 | u64::from(shares), Ordering::AcqRel) as u32
+    }
+
+    /// A share of the helper's has ended.
+    fn end(&self, well: bool) {
+        // SYNC POINT with `all_ended`: the bytes are there.
+        self.ended.fetch_add(if well { 1 } else { FAILED + 1 }, Ordering::AcqRel);
+    }
+
+    /// Whether `expected` shares have ended, and how.
+    fn all_ended(&self, expected: u32) -> Option<bool> {
+        // SYNC POINT with `end`.
+        let word = self.ended.load(Ordering::Acquire);
+        (word as u32 >= expected).then_some(word < FAILED)
+    }
+}
+
+/// What a reader tells its helper.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Call {
+    /// The helper's memory.
+    from: u64,
+    /// The reader's.
+    to: u64,
+    len: u64,
+    share: u64,
+    index: u32,
+    generation: u32,
+}
+
+impl Call {
+    fn shares(&self) -> u32 {
+        self.len.div_ceil(self.share) as u32
+    }
+    /// Offset and length of a share.
+    fn part(&self, share: u32) -> (u64, u64) {
+        let at = u64::from(share) * self.share;
+        (at, self.share.min(self.len - at))
+    }
+}
+
+/// A read whose helper was not done when the reader was.
+struct Waiting {
+    index: u32,
+    expected: u32,
+    own: Result<(), Errno>,
+    peer: u32,
+    rma: RmaDesc,
+}
+
+/// The reads of one context. Touched only inside verbs of the context.
+pub struct Together {
+    generation: Cell<u32>,
+    /// One bit per pair of words in use.
+    used: Cell<u32>,
+    waiting: RefCell<Vec<Waiting>>,
+}
+
+impl Together {
+    pub fn new() -> Together {
+        Together { generation: Cell::new(0), used: Cell::new(0), waiting: RefCell::new(Vec::new()) }
+    }
+
+    fn claim(&self) -> Option<u32> {
+        let index = self.used.get().trailing_ones();
+        if index as usize >= ASSISTS {
+            return None;
+        }
+        self.used.set(self.used.get() | 1 << index);
+        self.generation.set(self.generation.get().wrapping_add(1));
+        Some(index)
+    }
+
+    fn free(&self, index: u32) {
+        self.used.set(self.used.get() & !(1 << index));
+    }
+
+    /// Whether a read waits for its helper.
+    #[inline(always)]
+    pub fn is_waiting(&self) -> bool {
+        self.used.get() != 0
+    }
+}
+
+impl Shm {
+    /// Reads together with the source. `None`: not now, do it alone.
+    pub(crate) fn read_together(
+        &self,
+        endpoint: &Endpoint,
+        ctx: u32,
+        pid: u32,
+        rma: &RmaDesc,
+    ) -> Option<Status> {
+        let receiver = self.receiver(ctx)?;
+        let together = &receiver.together;
+        let index = together.claim()?;
+        let share = rma.len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
+        let generation = together.generation.get();
+        let call = Call { from: rma.remote, to: rma.local as u64, len: rma.len, share, index, generation };
+        let words = self.segment().assist(self.local_rank(), ctx, index);
+        words.begin(generation);
+        if !self.call_for_help(endpoint, ctx, &call) {
+            together.free(index);
+            return None;
+        }
+        let (mut own, mut mine) = (Ok(()), 0);
+        while let Some(next) = words.take(generation, call.shares()) {
+            mine += 1;
+            let (at, len) = call.part(next);
+            // SAFETY: a part of the caller's buffer.
+            own = unsafe {
+                copy_between(Direction::Read, pid, rma.local.add(at as usize), rma.remote + at, len)
+            };
+            if own.is_err() {
+                break;
+            }
+        }
+        let expected = words.close(generation, call.shares()).min(call.shares()) - mine;
+        // Everything in a descriptor is the caller's until the read has ended.
+        let rma = RmaDesc { ..*rma };
+        let waiting = Waiting { index, expected, own, peer: endpoint.peer, rma };
+        for _ in 0..PATIENCE {
+            if let Some(status) = self.ended(ctx, &waiting) {
+                return Some(status);
+            }
+            spin_hint();
+        }
+        together.waiting.borrow_mut().push(waiting);
+        Some(Status::PENDING)
+    }
+
+    /// How a read ended, if it has. Its words are free then.
+    fn ended(&self, ctx: u32, read: &Waiting) -> Option<Status> {
+        let words = self.segment().assist(self.local_rank(), ctx, read.index);
+        let well = words.all_ended(read.expected)?;
+        if let Some(receiver) = self.receiver(ctx) {
+            receiver.together.free(read.index);
+        }
+        Some(match read.own {
+            Err(errno) => crate::rma::status_of(errno),
+            Ok(()) if well => Status::OK,
+            Ok(()) => {
+                // The helper could not write; it need not be asked again.
+                self.stop_helping();
+                self.read_alone(read.peer, &read.rma)
+            }
+        })
+    }
+
+    /// Ends reads whose helpers are done; how many.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn end_reads(&self, ctx: u32) -> i32 {
+        let Some(receiver) = self.receiver(ctx) else { return 0 };
+        let mut events = 0;
+        let mut at = 0;
+        loop {
+            // Taken out before the caller hears of it: that may begin the next read.
+            let ended = {
+                let mut waiting = receiver.together.waiting.borrow_mut();
+                let Some(read) = waiting.get(at) else { break };
+                self.ended(ctx, read).map(|status| (waiting.swap_remove(at), status))
+            };
+            match ended {
+                None => at += 1,
+                Some((read, status)) => {
+                    events += 1;
+                    if let Some(done) = read.rma.done {
+                        done(read.rma.done_ctx, status);
+                    }
+                }
+            }
+        }
+        events
+    }
+
+    /// A line of the ring asks for help with one of the sender's reads.
+    #[inline(never)]
+    pub(crate) fn help(&self, source: u32, ctx: u32, line: *const u8, len: u64) -> bool {
+        if len != size_of::<Call>() as u64 {
+            return false;
+        }
+        // SAFETY: the line has that many bytes, aligned to words.
+        let call = unsafe { line.cast::<Call>().read() };
+        let sane = call.share >= LEAST_SHARE
+            && call.len.div_ceil(call.share) <= MOST_SHARES
+            && (call.index as usize) < ASSISTS
+            && call.from.checked_add(call.len).is_some()
+            && call.to.checked_add(call.len).is_some();
+        let Some(reader) = self.segment().identity(source).filter(|_| sane) else { return false };
+        if reader.pid_namespace != self.pid_namespace() {
+            // Its number means somebody else here; it reads alone.
+            return true;
+        }
+        let words = self.segment().assist(source, ctx, call.index);
+        while let Some(share) = words.take(call.generation, call.shares()) {
+            let (at, len) = call.part(share);
+            // SAFETY: the kernel checks both addresses; nothing of ours is written.
+            let wrote = unsafe {
+                copy_between(Direction::Write, reader.pid, (call.from + at) as *mut u8, call.to + at, len)
+            };
+            words.end(wrote.is_ok());
+        }
+        true
+    }
+
+    fn call_for_help(&self, endpoint: &Endpoint, ctx: u32, call: &Call) -> bool {
+        // SAFETY: as for a message.
+        let bytes =
+            unsafe { core::slice::from_raw_parts(core::ptr::from_ref(call).cast::<u8>(), size_of::<Call>()) };
+        self.send_assist(endpoint, ctx, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_a_read_once() {
+        for len in [1, LEAST_SHARE, LEAST_SHARE + 1, 1 << 20, (1 << 30) + 17] {
+            let share = len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
+            let call = Call { from: 0, to: 0, len, share, index: 0, generation: 1 };
+            assert!(u64::from(call.shares()) <= MOST_SHARES);
+            let mut end = 0;
+            for i in 0..call.shares() {
+                let (at, n) = call.part(i);
+                assert_eq!(at, end);
+                end += n;
+            }
+            assert_eq!(end, len);
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    struct Words {
+        taken: AtomicU64,
+        ended: AtomicU64,
+        /// One cell per share, written by whoever took it and read by the reader at the end.
+        bytes: [UnsafeCell<u32>; 2],
+    }
+
+    impl Words {
+        fn shares(&self) -> Shares<'_> {
+            Shares { taken: &self.taken, ended: &self.ended }
+        }
+        fn write(&self, share: u32, value: u32) {
+            // SAFETY: loom checks that nobody else is in this cell.
+            self.bytes[share as usize].with_mut(|b| unsafe { *b = value });
+        }
+    }
+
+    /// Two reads over the same words, and a helper that is called to both: it may come late to the first.
+    #[test]
+    fn model_shares_are_taken_once_and_their_bytes_seen() {
+        loom::model(|| {
+            let words = Arc::new(Words {
+                taken: AtomicU64::new(0),
+                ended: AtomicU64::new(0),
+                bytes: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            });
+            let helper = {
+                let words = words.clone();
+                thread::spawn(move || {
+                    for generation in 1..=2 {
+                        while let Some(share) = words.shares().take(generation, 2) {
+                            words.write(share, generation);
+                            words.shares().end(true);
+                        }
+                    }
+                })
+            };
+            for generation in 1..=2 {
+                let shares = words.shares();
+                shares.begin(generation);
+                let mut mine = 0;
+                while let Some(share) = shares.take(generation, 2) {
+                    words.write(share, generation);
+                    mine += 1;
+                }
+                let expected = shares.close(generation, 2).min(2) - mine;
+                while shares.all_ended(expected).is_none() {
+                    thread::yield_now();
+                }
+                for share in 0..2 {
+                    // SAFETY: as above.
+                    let seen = words.bytes[share].with(|b| unsafe { *b });
+                    assert_eq!(seen, generation);
+                }
+            }
+            helper.join().expect("helper");
+        });
+    }
+}

@@ -68,6 +68,7 @@ pub fn class_of(s: Status) -> c_int {
         Status::PEER_FAILED => MPI_ERR_PROC_ABORTED,
         Status::TRUNCATED => MPI_ERR_TRUNCATE,
         Status::NO_PERMISSION => MPI_ERR_ACCESS,
+        Status::MISMATCH => MPI_ERR_NOT_SAME,
         Status(n) if n <= OF_USER => OF_USER - n,
         _ => MPI_ERR_INTERN,
     }

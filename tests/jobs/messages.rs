@@ -164,3 +164,12 @@ fn multirate() {
         assert!(line.ends_with(" msg/s"), "{line:?}");
     }
 }
+
+/// A wrong program, of which it is only asked that the ranks with the wrong length hear of it and nobody hangs.
+#[test]
+fn broadcasts_of_different_lengths_are_noticed() {
+    if !mpi().is_ours() {
+        return leave_out("broadcasts of different lengths", "MPI need not notice them");
+    }
+    Job::new(5).program("mismatch").run().all_ok(5);
+}

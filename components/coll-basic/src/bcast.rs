@@ -6,6 +6,7 @@
 use crate::exchange::{Call, Pending, Result, in_bytes, out_bytes, tag};
 use crate::layout::bytes;
 use oxmpi_datatype::{pack, unpack};
+use oxmpi_mca::Status;
 
 pub fn bcast(call: &Call<'_>) -> Result {
     let total = bytes(call.recvtype(), call.args.recvcount)?;
@@ -50,8 +51,13 @@ fn binomial(call: &Call<'_>, total: u64) -> Result {
     while bit < n && place & bit == 0 {
         bit *= 2;
     }
+    let mut received = Ok(());
     if place != 0 {
-        call.recv((buf, count, dtype), to_rank(call, place - bit), tag::BCAST)?;
+        received = call.recv_whole((buf, count, dtype), to_rank(call, place - bit), tag::BCAST);
+        // A message of another length is this rank's error and still goes on: those below wait for it.
+        if !matches!(received, Ok(()) | Err(Status::TRUNCATED | Status::MISMATCH)) {
+            return received;
+        }
     }
     let mut pending = Pending::<32>::new(call);
     while bit > 1 {
@@ -65,7 +71,7 @@ fn binomial(call: &Call<'_>, total: u64) -> Result {
             }
         }
     }
-    pending.wait()
+    received.and(pending.wait())
 }
 
 /// Everyone receives from the one before and sends to the one behind, piece by piece: while one piece

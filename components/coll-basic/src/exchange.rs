@@ -217,6 +217,14 @@ impl<'a> Call<'a> {
         status.error.ok().map(drop)
     }
 
+    /// As [`Call::recv`], for a message that has to fill its place: a shorter one is an error.
+    pub fn recv_whole(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result {
+        let mut status = MsgStatus::EMPTY;
+        (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok()?;
+        status.error.ok()?;
+        if status.bytes == dtype.packed.wrapping_mul(count) { Ok(()) } else { Err(Status::MISMATCH) }
+    }
+
     /// Sends and receives at the same time.
     pub fn exchange(&self, out: Out<'_>, to: u32, into: In<'_>, from: u32, tag: i32) -> Result {
         let mut pending = Pending::<1>::new(self);

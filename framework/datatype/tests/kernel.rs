@@ -58,7 +58,8 @@ fn class(base: Base) -> Class {
     }
 }
 
-/// The standard's table.
+/// The standard's table (MPI 5.0 §6.9.2), and what is outside it: the logical operations on MPI_AINT, MPI_COUNT and
+/// MPI_OFFSET, which programs know from other libraries.
 fn allowed(code: u32, base: Base) -> bool {
     match code {
         op::USER | op::REPLACE | op::NO_OP => true,
@@ -69,7 +70,9 @@ fn allowed(code: u32, base: Base) -> bool {
         op::BAND | op::BOR | op::BXOR => {
             matches!(class(base), Class::Integer { .. } | Class::Address | Class::Byte)
         }
-        op::LAND | op::LOR | op::LXOR => matches!(class(base), Class::Integer { .. } | Class::Logical),
+        op::LAND | op::LOR | op::LXOR => {
+            matches!(class(base), Class::Integer { .. } | Class::Address | Class::Logical)
+        }
         op::MINLOC | op::MAXLOC => matches!(class(base), Class::Pair { .. }),
         _ => false,
     }

@@ -29,6 +29,8 @@ impl Status {
     pub const PANICKED: Status = Status(-11);
     pub const NO_PERMISSION: Status = Status(-12);
     pub const TIMEOUT: Status = Status(-13);
+    /// Ranks gave a collective arguments that do not fit together.
+    pub const MISMATCH: Status = Status(-14);
 
     /// True for [`Status::OK`] alone.
     #[inline(always)]
@@ -60,6 +62,7 @@ impl Status {
             -11 => "component panicked",
             -12 => "no permission",
             -13 => "timed out",
+            -14 => "the ranks gave sizes that do not fit together",
             _ => "unknown status",
         }
     }

@@ -50,7 +50,8 @@ pub(super) fn bitwise(code: u32, base: Base) -> Option<Kernel> {
     })
 }
 
-/// Integers and truth values of C, C++ and Fortran.
+/// Integers and truth values of C, C++ and Fortran; and MPI_AINT and its like, which the standard's table leaves
+/// out here and other libraries do not.
 pub(super) fn logical(code: u32, base: Base) -> Option<Kernel> {
     macro_rules! kernels {
         ($t:ty) => {
@@ -65,7 +66,7 @@ pub(super) fn logical(code: u32, base: Base) -> Option<Kernel> {
         Base::I8 | Base::U8 | Base::BOOL | Base::LOGICAL1 => kernels!(u8),
         Base::I16 | Base::U16 | Base::LOGICAL2 => kernels!(u16),
         Base::I32 | Base::U32 | Base::LOGICAL4 => kernels!(u32),
-        Base::I64 | Base::U64 | Base::LOGICAL8 => kernels!(u64),
+        Base::I64 | Base::U64 | Base::LOGICAL8 | Base::AINT => kernels!(u64),
         _ => return None,
     })
 }

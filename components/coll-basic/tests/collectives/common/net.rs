@@ -303,7 +303,10 @@ extern "C" fn recv(
     let done =
         net.start_recv(me, buf, count, dtype, from, wire_tag).map_or_else(|e| e, |id| net.wait(me, id));
     // SAFETY: the component's out pointer.
-    unsafe { *status = MsgStatus { source: rank as i32, tag, error: done, ..MsgStatus::EMPTY } };
+    unsafe {
+        let bytes = (*dtype).packed * count;
+        *status = MsgStatus { source: rank as i32, tag, error: done, bytes, ..MsgStatus::EMPTY };
+    }
     done
 }
 

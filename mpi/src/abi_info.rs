@@ -2,7 +2,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
-use crate::memory::{read, write, write_text};
+use crate::memory::{read, write, write_made, write_text};
 use crate::types::Info;
 use crate::{info, process};
 use core::ffi::{c_char, c_int};
@@ -54,7 +54,7 @@ mpi_fn! {
                 ("mpi_count_size", size_of::<crate::types::Count>()),
                 ("mpi_offset_size", 8),
             ])?;
-            write(info, "info", info::adopt(all)?)
+            write_made(info, "info", || info::adopt(all))
         })
     }
 }

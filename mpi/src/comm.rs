@@ -13,7 +13,7 @@ use crate::constants::*;
 use crate::errhandler::Handler;
 use crate::error::{Failure, Res, call};
 use crate::handle::{Kind, Table};
-use crate::memory::{text, write, write_text};
+use crate::memory::{text, write, write_made, write_text};
 use crate::process::Process;
 use crate::types::{Comm, Group, Info};
 use crate::{group, info, probe, request};
@@ -288,7 +288,7 @@ mpi_fn! {
     fn MPI_Comm_group(comm: Comm, group: *mut Group) -> c_int {
         call(NAME, Some(comm), |_| {
             let object = require(comm)?;
-            write(group, "group", group::adopt(object.comm.group().clone())?)
+            write_made(group, "group", || group::adopt(object.comm.group().clone()))
         })
     }
 }
@@ -342,7 +342,7 @@ mpi_fn! {
     fn MPI_Comm_get_info(comm: Comm, info_used: *mut Info) -> c_int {
         call(NAME, Some(comm), |_| {
             let object = require(comm)?;
-            write(info_used, "info_used", info::adopt(object.comm.info())?)
+            write_made(info_used, "info_used", || info::adopt(object.comm.info()))
         })
     }
 }

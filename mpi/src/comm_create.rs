@@ -135,13 +135,11 @@ mpi_fn! {
                 SplitBy::Unguided => hardware::bound_to(process.instance.job().node),
             };
             let made = parent.comm.split_by_first(process.thread(), &by, key)?;
-            let made = made.map(|(kind, made)| {
-                let mut known = oxmpi_runtime::Info::new();
-                known.set("mpi_hw_resource_type", &hardware::uri(kind));
-                made.set_info(&known);
-                made
-            });
-            give(parent, made, newcomm)
+            // Who gave an info object finds in it what the ranks of the new communicator share.
+            if let (Some((kind, _)), true) = (&made, hints.is_some() && info.0 != MPI_INFO_ENV) {
+                info::tell(info, "mpi_hw_resource_type", &hardware::uri(*kind))?;
+            }
+            give(parent, made.map(|(_, made)| made), newcomm)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, Res, call, call_any_time, raise};
-use crate::memory::{write, write_text};
+use crate::memory::{write, write_made, write_text};
 use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
 use crate::{attr, buffered, comm, info, leftovers, own};
@@ -247,7 +247,7 @@ mpi_fn! {
             for (kind, bound) in oxmpi_runtime::hardware::bound_to(0).iter().enumerate() {
                 known.set(&oxmpi_runtime::hardware::uri(kind), if bound.is_some() { "true" } else { "false" });
             }
-            write(hw_info, "hw_info", info::adopt(known)?)
+            write_made(hw_info, "hw_info", || info::adopt(known))
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::handle::{Kind, Table};
-use crate::memory::{length, read, slice, slice_mut, write};
+use crate::memory::{length, read, slice, slice_mut, write, write_made};
 use crate::process;
 use crate::types::Group;
 use core::ffi::c_int;
@@ -97,56 +97,49 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_Group_union(group1: Group, group2: Group, newgroup: *mut Group) -> c_int {
         call(NAME, None, |_| {
-            let new = require(group1)?.union(&require(group2)?);
-            write(newgroup, "newgroup", adopt(new)?)
+            write_made(newgroup, "newgroup", || adopt(require(group1)?.union(&require(group2)?)))
         })
     }
 }
 mpi_fn! {
     fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: *mut Group) -> c_int {
         call(NAME, None, |_| {
-            let new = require(group1)?.intersection(&require(group2)?);
-            write(newgroup, "newgroup", adopt(new)?)
+            write_made(newgroup, "newgroup", || adopt(require(group1)?.intersection(&require(group2)?)))
         })
     }
 }
 mpi_fn! {
     fn MPI_Group_difference(group1: Group, group2: Group, newgroup: *mut Group) -> c_int {
         call(NAME, None, |_| {
-            let new = require(group1)?.difference(&require(group2)?);
-            write(newgroup, "newgroup", adopt(new)?)
+            write_made(newgroup, "newgroup", || adopt(require(group1)?.difference(&require(group2)?)))
         })
     }
 }
 mpi_fn! {
     fn MPI_Group_incl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) -> c_int {
         call(NAME, None, |_| {
-            let new = require(group)?.incl(&crate::group::ranks(n, ranks)?)?;
-            write(newgroup, "newgroup", adopt(new)?)
+            write_made(newgroup, "newgroup", || adopt(require(group)?.incl(&crate::group::ranks(n, ranks)?)?))
         })
     }
 }
 mpi_fn! {
     fn MPI_Group_excl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) -> c_int {
         call(NAME, None, |_| {
-            let new = require(group)?.excl(&crate::group::ranks(n, ranks)?)?;
-            write(newgroup, "newgroup", adopt(new)?)
+            write_made(newgroup, "newgroup", || adopt(require(group)?.excl(&crate::group::ranks(n, ranks)?)?))
         })
     }
 }
 mpi_fn! {
     fn MPI_Group_range_incl(group: Group, n: c_int, ranges: *const [c_int; 3], newgroup: *mut Group) -> c_int {
         call(NAME, None, |_| {
-            let new = require(group)?.range_incl(slice(ranges, length(n, "n")?, "ranges")?)?;
-            write(newgroup, "newgroup", adopt(new)?)
+            write_made(newgroup, "newgroup", || adopt(require(group)?.range_incl(slice(ranges, length(n, "n")?, "ranges")?)?))
         })
     }
 }
 mpi_fn! {
     fn MPI_Group_range_excl(group: Group, n: c_int, ranges: *const [c_int; 3], newgroup: *mut Group) -> c_int {
         call(NAME, None, |_| {
-            let new = require(group)?.range_excl(slice(ranges, length(n, "n")?, "ranges")?)?;
-            write(newgroup, "newgroup", adopt(new)?)
+            write_made(newgroup, "newgroup", || adopt(require(group)?.range_excl(slice(ranges, length(n, "n")?, "ranges")?)?))
         })
     }
 }

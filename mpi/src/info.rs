@@ -3,7 +3,7 @@
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
 use crate::handle::{Kind, Table};
-use crate::memory::{read, text, write, write_text};
+use crate::memory::{read, text, write, write_made, write_text};
 use crate::types::Info;
 use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
@@ -43,6 +43,12 @@ fn object(info: Info) -> Res<&'static Mutex<Object>> {
     }
 }
 
+/// Tells the user something in an info object of theirs.
+pub fn tell(info: Info, key: &str, value: &str) -> Res {
+    object(info)?.lock().set(key, value);
+    Ok(())
+}
+
 /// A handle for an info object.
 pub fn adopt(info: Object) -> Res<Info> {
     match TABLE.insert(Box::new(Mutex::new(info))) {
@@ -63,12 +69,7 @@ fn key_of(key: *const c_char) -> Res<String> {
 
 mpi_fn! {
     fn MPI_Info_create(info: *mut Info) -> c_int {
-        call_any_time(NAME, || {
-            if info.is_null() {
-                return Failure::err(MPI_ERR_ARG, "info is a null pointer");
-            }
-            write(info, "info", adopt(Object::new())?)
-        })
+        call_any_time(NAME, || write_made(info, "info", || adopt(Object::new())))
     }
 }
 mpi_fn! {
@@ -81,17 +82,14 @@ mpi_fn! {
                 }
                 _ => std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
             };
-            write(info, "info", adopt(crate::environment::info_of(&arguments))?)
+            write_made(info, "info", || adopt(crate::environment::info_of(&arguments)))
         })
     }
 }
 mpi_fn! {
     fn MPI_Info_dup(info: Info, newinfo: *mut Info) -> c_int {
         call_any_time(NAME, || {
-            if newinfo.is_null() {
-                return Failure::err(MPI_ERR_ARG, "newinfo is a null pointer");
-            }
-            write(newinfo, "newinfo", adopt(require(info)?)?)
+            write_made(newinfo, "newinfo", || adopt(require(info)?))
         })
     }
 }

@@ -4,7 +4,7 @@ use crate::comm::{CommObject, adopt, require};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::group;
-use crate::memory::write;
+use crate::memory::{write, write_made};
 use crate::operands::{Way, check_tag};
 use crate::types::{Comm, Group};
 use core::ffi::c_int;
@@ -29,7 +29,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Comm_remote_group(comm: Comm, group: *mut Group) -> c_int {
-        call(NAME, Some(comm), |_| write(group, "group", group::adopt(remote(require(comm)?)?.clone())?))
+        call(NAME, Some(comm), |_| write_made(group, "group", || group::adopt(remote(require(comm)?)?.clone())))
     }
 }
 mpi_fn! {

@@ -19,6 +19,16 @@ pub fn write<T>(at: *mut T, name: &str, value: T) -> Res {
     Ok(())
 }
 
+/// As [`write`], for a value that is made only where there is a place for it: nothing is made and lost
+/// when the argument is null, and null is what such a call is told of first.
+#[inline]
+pub fn write_made<T>(at: *mut T, name: &str, make: impl FnOnce() -> Res<T>) -> Res {
+    if at.is_null() {
+        return null(name);
+    }
+    write(at, name, make()?)
+}
+
 /// Reads what the argument `name` points to.
 #[inline]
 pub fn read<T: Copy>(at: *const T, name: &str) -> Res<T> {
@@ -98,6 +108,17 @@ pub fn object_name(mut name: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_made_for_a_null_place() {
+        let refused = write_made(core::ptr::null_mut::<c_int>(), "x", || unreachable!("made"));
+        assert_eq!(refused.unwrap_err().code, MPI_ERR_ARG);
+        let mut x = 1;
+        assert!(write_made(&raw mut x, "x", || Failure::err(crate::constants::MPI_ERR_RANK, "no")).is_err());
+        assert_eq!(x, 1);
+        write_made(&raw mut x, "x", || Ok(2)).unwrap();
+        assert_eq!(x, 2);
+    }
 
     #[test]
     fn text_is_cut_between_characters() {

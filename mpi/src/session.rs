@@ -11,7 +11,7 @@ use crate::environment::{level_name, make};
 use crate::errhandler::{self, For, Handler};
 use crate::error::{Failure, On, Res, call_on, raise_on};
 use crate::handle::{Kind, Table};
-use crate::memory::{read, text, write, write_text};
+use crate::memory::{read, text, write, write_made, write_text};
 use crate::types::{Comm, Errhandler, Group, Info, Session};
 use crate::{comm, group, info, leftovers, process};
 use core::ffi::{c_char, c_int};
@@ -154,7 +154,7 @@ mpi_fn! {
             if info_used.is_null() {
                 return Failure::err(MPI_ERR_ARG, "info_used is a null pointer");
             }
-            write(info_used, "info_used", info::adopt(object.info.clone())?)
+            write_made(info_used, "info_used", || info::adopt(object.info.clone()))
         })
     }
 }
@@ -204,7 +204,7 @@ mpi_fn! {
             let group = process.instance.pset(&name, object.number).ok_or_else(|| no_pset(&name))?;
             let mut facts = oxmpi_runtime::Info::new();
             facts.set("mpi_size", &group.size().to_string());
-            write(info, "info", info::adopt(facts)?)
+            write_made(info, "info", || info::adopt(facts))
         })
     }
 }
@@ -219,7 +219,7 @@ mpi_fn! {
                     if newgroup.is_null() {
                         return Failure::err(MPI_ERR_ARG, "newgroup is a null pointer");
                     }
-                    write(newgroup, "newgroup", group::adopt(group)?)
+                    write_made(newgroup, "newgroup", || group::adopt(group))
                 }
                 None => {
                     write(newgroup, "newgroup", Group(MPI_GROUP_NULL))?;

@@ -8,7 +8,7 @@ use crate::errhandler::Handler;
 use crate::error::{Failure, On, Res, call_on};
 use crate::handle::{Kind, Table};
 use crate::info;
-use crate::memory::{object_name, text, write, write_text};
+use crate::memory::{object_name, text, write, write_made, write_text};
 use crate::types::{Aint, Info, Win};
 use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
@@ -121,7 +121,7 @@ mpi_fn! {
     fn MPI_Win_get_info(win: Win, info_used: *mut Info) -> c_int {
         call_on(NAME, On::Win(win), |_| {
             let hints = require(win)?.text.lock().1.clone();
-            write(info_used, "info_used", info::adopt(hints)?)
+            write_made(info_used, "info_used", || info::adopt(hints))
         })
     }
 }

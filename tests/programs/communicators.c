@@ -139,6 +139,7 @@ static MPI_Comm guided(int type, const char *key, const char *value) {
 /* One node is all there is: shared memory reaches everybody, finer hardware as far as the machine has it. */
 static void by_hardware(void) {
     MPI_Comm comm, finer;
+    MPI_Info info;
     int n, m, r;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm);
     MPI_Comm_size(comm, &n);
@@ -161,7 +162,11 @@ static void by_hardware(void) {
     /* Downwards until it goes no further; every step is a smaller group. */
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int level = 0;; level++) {
-        MPI_Comm_split_type(comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &finer);
+        MPI_Info_create(&info);
+        MPI_Comm_split_type(comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, level % 2 ? MPI_INFO_NULL : info, &finer);
+        MPI_Info_get_nkeys(info, &m);
+        CHECK(m == (finer != MPI_COMM_NULL && level % 2 == 0), "the info object has %d keys", m);
+        MPI_Info_free(&info);
         MPI_Comm_size(comm, &n);
         MPI_Comm_free(&comm);
         if (finer == MPI_COMM_NULL) break;

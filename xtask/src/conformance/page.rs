@@ -10,6 +10,8 @@ pub struct Page {
     pub text: String,
     /// Tests that did not pass and have no reason.
     pub unexplained: Vec<String>,
+    /// Reasons whose tests were run and have all passed.
+    pub stale: Vec<String>,
 }
 
 const HEAD: &str = "\
@@ -21,7 +23,7 @@ is outside the standard, wants Fortran or a GPU). Every other test that does not
 ";
 
 pub fn make(all: &[(Suite, Results)], reasons: &[Reason]) -> Page {
-    let mut page = Page { text: HEAD.into(), unexplained: Vec::new() };
+    let mut page = Page { text: HEAD.into(), unexplained: Vec::new(), stale: Vec::new() };
     for (suite, results) in all {
         let title = match suite {
             Suite::Mpich => "MPICH's test suite (C), Debian's source package",
@@ -35,8 +37,15 @@ pub fn make(all: &[(Suite, Results)], reasons: &[Reason]) -> Page {
         );
         table(&mut page.text, *suite, results);
         list(&mut page, *suite, results, reasons);
+        page.stale
+            .extend(reasons.iter().filter(|r| explains_nothing(r, *suite, results)).map(|r| r.why.clone()));
     }
     page
+}
+
+fn explains_nothing(reason: &Reason, suite: Suite, results: &Results) -> bool {
+    let mut run = results.tests.iter().filter(|(key, _)| reason.explains(suite.name(), key)).peekable();
+    run.peek().is_some() && run.all(|(_, word)| *word == Word::Pass)
 }
 
 /// What one line of the table is about: the folder, or the number of ranks.

@@ -37,12 +37,13 @@ pub struct Results {
     pub tests: BTreeMap<String, Word>,
 }
 
-/// Merges `new` into what is kept: groups that `new` has are replaced whole.
-pub fn keep(folder: &Path, suite: Suite, new: Results) -> Result<(), String> {
+/// Merges `new` into what is kept: groups that `new` has are replaced whole, unless only `single` tests of them
+/// were run.
+pub fn keep(folder: &Path, suite: Suite, new: Results, single: bool) -> Result<(), String> {
     let mut all = read(folder, suite)?.unwrap_or_default();
     if all.version == new.version {
         let again: Vec<&str> = new.tests.keys().map(|k| group(k)).collect();
-        all.tests.retain(|key, _| !again.contains(&group(key)));
+        all.tests.retain(|key, _| single || !again.contains(&group(key)));
         all.tests.extend(new.tests);
     } else {
         all.tests = new.tests;

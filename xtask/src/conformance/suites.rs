@@ -91,8 +91,14 @@ struct MpichTest {
     result: String,
 }
 
-/// MPICH's suite: the folders in `dirs`, or all.
-pub fn mpich(place: &Place, dirs: Option<&str>, timeout: u32) -> Result<Results, String> {
+/// Which of MPICH's tests: the folders in `dirs`, or all; of them those that fit `only`.
+pub struct Part<'a> {
+    pub dirs: Option<&'a str>,
+    pub only: Option<&'a str>,
+}
+
+/// MPICH's suite.
+pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, String> {
     let suite = fetch::mpich(place.folder)?;
     let mut command = place.driver("mpich_suite.py");
     command
@@ -102,8 +108,10 @@ pub fn mpich(place: &Place, dirs: Option<&str>, timeout: u32) -> Result<Results,
         .args(["--mpicc", &place.program("mpicc")])
         .args(["--mpirun", &format!("{} -n {{np}} {{args}}", place.program("mpirun"))])
         .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);
-    if let Some(dirs) = dirs {
-        command.args(["--dirs", dirs]);
+    for (option, value) in [("--dirs", part.dirs), ("--only", part.only)] {
+        if let Some(value) = value {
+            command.args([option, value]);
+        }
     }
     let ran: MpichResults = drive(&mut command, &place.folder.join("mpich-run.json"))?;
     let key = |t: &MpichTest| {

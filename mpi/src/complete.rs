@@ -381,7 +381,7 @@ mpi_fn! {
     fn MPI_Cancel(request: *mut Request) -> c_int {
         call(NAME, None, |process| {
             let handle = read(request, "request")?;
-            request::cancel(find(process, handle).ok_or_else(|| request::wrong(handle))?)
+            request::cancel(request::find_either(process, handle).ok_or_else(|| request::wrong(handle))?)
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::constants::*;
 use crate::error::{Failure, Res, call, of_user};
 use crate::own::{self, Own, What};
 use crate::p2p::place_of;
-use crate::request::{self, Header, Outcome, find};
+use crate::request::{self, Header, Outcome};
 use crate::types::{Request, Status};
 use core::ffi::{c_int, c_void};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
@@ -70,7 +70,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_Grequest_complete(request: Request) -> c_int {
         call(NAME, None, |process| {
-            let req = find(process, request).ok_or_else(|| request::wrong(request))?;
+            let req = request::find_either(process, request).ok_or_else(|| request::wrong(request))?;
             let Some((own, functions)) = functions(req) else {
                 return Failure::err(MPI_ERR_REQUEST, "request is not a generalized request");
             };

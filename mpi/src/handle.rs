@@ -38,6 +38,7 @@ pub enum Kind {
     Errhandler = 7,
     Session = 8,
     Win = 9,
+    Sync = 10,
 }
 
 const GENERATION_BITS: u32 = 8;

@@ -7,7 +7,7 @@
 
 use crate::handle::Table;
 use crate::process::{Process, WORLD};
-use crate::{attr, comm, datatype, errhandler, group, info, op, probe, request};
+use crate::{attr, comm, datatype, errhandler, ext_sync, group, info, op, probe, request};
 
 /// Handles of one kind that are named singly in the report.
 const NAMED: usize = 8;
@@ -28,6 +28,7 @@ pub fn take_down(process: &Process, number: u64, last: bool) {
         empty(&datatype::TABLE);
         empty(&op::TABLE);
         empty(&group::TABLE);
+        empty(&ext_sync::TABLE);
         attr::forget_keyvals();
     }
 }
@@ -63,6 +64,7 @@ fn report(
     lines.extend(named("operation", &hex(op::TABLE.handles())));
     lines.extend(named("group", &hex(group::TABLE.handles())));
     lines.extend(counted("request", request::held(process)));
+    lines.extend(counted("sync object", ext_sync::held()));
     lines.extend(counted("matched message", probe::held()));
     lines.extend(counted("attribute key", attr::keyvals()));
     if number != WORLD {

@@ -8,7 +8,7 @@
 //! `intercomm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
-//! `collective`, `collective_v` · `win` · `abi_info`, `fortran`. Under them: `process` (who uses MPI, from when to
+//! `collective`, `collective_v` · `win` · `abi_info`, `fortran` · extensions (`mpi-ext.h`): `ext`, `ext_sync`. Under them: `process` (who uses MPI, from when to
 //! when), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
 //! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `types`, `macros`; generated:
 //! `constants`, `unsupported`.
@@ -33,6 +33,8 @@ mod environment;
 mod errcode;
 mod errhandler;
 mod error;
+mod ext;
+mod ext_sync;
 mod fortran;
 mod get_status;
 mod grequest;

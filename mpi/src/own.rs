@@ -134,6 +134,17 @@ impl Pool {
         Ok(req)
     }
 
+    /// A request that is complete, of an operation with MPI_PROC_NULL.
+    pub fn take_complete(&self, instance: &Instance, what: What) -> Res<Header> {
+        let req = self.take(instance, what)?;
+        // SAFETY: nobody else has it.
+        let header = unsafe { &mut *req.as_ptr() };
+        header.status.source = MPI_PROC_NULL;
+        header.completion.finish_alone();
+        request::mark_live(req);
+        Ok(req)
+    }
+
     /// A persistent request that is complete whenever it was started.
     pub fn persistent(&self, instance: &Instance, object: &'static CommObject, what: What) -> Res<Header> {
         let nobody = matches!(what, What::Nobody);

@@ -39,7 +39,9 @@ const ACTIVE: u32 = RequestHeader::ACTIVE;
 /// neither, so a number that somebody made up finds nothing there.
 const FREED: usize = 1;
 const LIVE: usize = 2;
-const BITS: usize = FREED | LIVE;
+/// Attached to a sync object (`ext_sync`): the library's until that gives it up.
+const ATTACHED: usize = 4;
+const BITS: usize = FREED | LIVE | ATTACHED;
 
 pub type Header = NonNull<RequestHeader>;
 
@@ -105,12 +107,44 @@ pub fn give_back(req: *mut RequestHeader) {
 /// The request of a handle that is neither null nor stale.
 #[inline(always)]
 pub fn find(process: &Process, request: Request) -> Option<Header> {
+    find_with(process, request, LIVE)
+}
+
+#[inline(always)]
+fn find_with(process: &Process, request: Request, bit: usize) -> Option<Header> {
     let (slot, generation) = handle::request_parts(request.0)?;
     let req = process.instance.requests().get(slot)?;
     // SAFETY: headers live as long as the instance.
     let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) & 0xff;
-    let live = comm_word(req).load(Ordering::Relaxed) & LIVE != 0;
-    (now == generation && live).then_some(req)
+    let there = comm_word(req).load(Ordering::Relaxed) & bit != 0;
+    (now == generation && there).then_some(req)
+}
+
+/// The request of a handle that is attached to a sync object.
+pub fn find_attached(process: &Process, request: Request) -> Option<Header> {
+    find_with(process, request, ATTACHED)
+}
+
+/// The request of a handle, attached or not.
+pub fn find_either(process: &Process, request: Request) -> Option<Header> {
+    find_with(process, request, LIVE | ATTACHED)
+}
+
+/// A live request becomes a sync object's.
+pub fn hand_over(req: Header) {
+    let word = comm_word(req);
+    word.store(word.load(Ordering::Relaxed) & !BITS | ATTACHED, Ordering::Relaxed);
+}
+
+/// It is its holder's again.
+pub fn retake(req: Header) {
+    let word = comm_word(req);
+    word.store(word.load(Ordering::Relaxed) & !BITS | LIVE, Ordering::Relaxed);
+}
+
+/// Stands for every operation with MPI_PROC_NULL.
+pub fn is_shared(req: Header) -> bool {
+    flags(req) & SHARED != 0
 }
 
 /// What to tell the user about a handle that `find` refused.
@@ -120,7 +154,7 @@ pub fn wrong(request: Request) -> Failure {
         MPI_REQUEST_NULL => Failure::new(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL"),
         other => Failure::new(
             MPI_ERR_REQUEST,
-            format!("request {other:#x} is no request, or was completed or freed"),
+            format!("request {other:#x} is no request, or was completed, freed or attached"),
         ),
     }
 }
@@ -316,7 +350,7 @@ pub fn uses(process: &Process, object: &CommObject, pending: bool) -> bool {
         }
         // SAFETY: live header.
         let complete = unsafe { req.as_ref() }.completion.is_complete();
-        if !complete || (word & LIVE != 0 && !pending) {
+        if !complete || (word & (LIVE | ATTACHED) != 0 && !pending) {
             return true;
         }
     }
@@ -327,7 +361,8 @@ pub fn uses(process: &Process, object: &CommObject, pending: bool) -> bool {
 pub fn held(process: &Process) -> usize {
     let requests = process.instance.requests();
     let all = (0..handle::MAX_REQUESTS).map_while(|slot| requests.get(slot));
-    all.filter(|r| flags(*r) & SHARED == 0 && comm_word(*r).load(Ordering::Relaxed) & LIVE != 0).count()
+    let users = |r: &Header| comm_word(*r).load(Ordering::Relaxed) & (LIVE | ATTACHED) != 0;
+    all.filter(|r| flags(*r) & SHARED == 0 && users(r)).count()
 }
 
 /// A request that is complete already.

@@ -45,7 +45,7 @@ fn run(command: &mut Command) -> Output {
 
 fn gcc(arguments: &[&str]) {
     let out = run(Command::new("gcc")
-        .args(["-Wall", "-Wextra", "-Werror", "-I"])
+        .args(["-Wall", "-Wextra", "-Werror", "-pthread", "-I"])
         .arg(here().join("include"))
         .args(arguments));
     assert!(out.status.success(), "gcc {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
@@ -148,9 +148,49 @@ fn every_function_is_exported_under_both_names_and_nothing_else_is() {
         assert!(address(name).is_some(), "{name} is not exported");
         assert!(address(&format!("P{name}")).is_some(), "P{name} is not exported");
     }
+    let ours = ["MPI_", "PMPI_", "MPIX_", "PMPIX_"];
     for (_, name) in &exported {
-        assert!(name.starts_with("MPI_") || name.starts_with("PMPI_"), "{name} is exported");
+        assert!(ours.iter().any(|prefix| name.starts_with(prefix)), "{name} is exported");
     }
+}
+
+/// Names of functions and variables that `mpi-ext.h` declares.
+fn extensions() -> Vec<String> {
+    let header = std::fs::read_to_string(here().join("include/mpi-ext.h")).unwrap();
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let declared =
+        header.lines().filter(|l| l.ends_with(';') && (l.contains('(') || l.starts_with("extern")));
+    let name = |line: &str| {
+        let head = line.split('(').next().unwrap().trim_end_matches(';');
+        head.rsplit(|c| !word(c)).next().unwrap().to_owned()
+    };
+    declared.map(name).filter(|name| name.contains("MPIX_")).collect()
+}
+
+#[test]
+fn the_header_of_extensions_says_what_is_exported() {
+    let out = run(Command::new("nm").args(["-D", "--defined-only"]).arg(libraries().join("libmpi_abi.so")));
+    let text = stdout(&out);
+    let exported = text.lines().filter_map(|l| l.split_whitespace().nth(2)).filter(|n| n.contains("MPIX_"));
+    let mut exported: Vec<&str> = exported.collect();
+    let mut declared = extensions();
+    exported.sort_unstable();
+    declared.sort_unstable();
+    assert!(declared.len() > 10, "{declared:?}");
+    assert_eq!(exported, declared);
+    for name in declared.iter().filter(|n| n.starts_with("MPIX_") && !n.to_uppercase().eq(*n)) {
+        assert!(declared.contains(&format!("P{name}")), "{name} has no profiling name");
+    }
+}
+
+#[test]
+fn sync_objects() {
+    passes("sync", &[]);
+}
+
+#[test]
+fn sync_objects_with_threads() {
+    passes("sync", &["threads"]);
 }
 
 #[test]
@@ -162,7 +202,7 @@ fn the_library_has_the_standard_name() {
 #[test]
 fn the_header_compiles_as_c_and_cpp() {
     let room = room("header");
-    let text = "#include <mpi.h>\n#include <mpi.h>\nMPI_Comm world(void);\nMPI_Comm world(void) { return MPI_COMM_WORLD; }\n";
+    let text = "#include <mpi.h>\n#include <mpi.h>\n#include <mpi-ext.h>\n#include <mpi-ext.h>\nMPI_Comm world(void);\nMPI_Comm world(void) { return MPI_COMM_WORLD; }\n";
     let (c, cpp) = (room.join("a.c"), room.join("a.cpp"));
     std::fs::write(&c, text).unwrap();
     std::fs::write(&cpp, text).unwrap();

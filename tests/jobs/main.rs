@@ -3,11 +3,12 @@
 //! `messages` · `matching` (every engine) · `communicators` · `tools` (PMPI, the wrappers, a moved install) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `objects` (sessions, what is not freed) · `parameters`.
 //!
-//! And: `info` (mpi-info, parameters from files) · `authors` (components from outside).
+//! And: `extensions` (mpi-ext.h), `info` (mpi-info, parameters from files) · `authors` (components from outside).
 
 mod authors;
 mod communicators;
 mod endings;
+mod extensions;
 mod info;
 mod matching;
 mod messages;

@@ -10,7 +10,7 @@
 use crate::accept::{Accepted, Framework};
 use crate::instance::Instance;
 use crate::params::Values;
-use crate::progress::sync::SyncObject;
+use crate::progress::events;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
@@ -201,9 +201,8 @@ extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
 }
 
 extern "C" fn sync_update(_: *mut c_void, sync: usize) {
-    // SAFETY: the component found it in the completion word of the request it completed; only
-    // `progress::wait` attaches, and what it attaches are sync objects.
-    unsafe { SyncObject::update(std::ptr::with_exposed_provenance(sync), 1) }
+    // SAFETY: the component found it in the completion word of the request it completed.
+    unsafe { events::tell(sync) }
 }
 
 extern "C" fn request_slot(ctx: *mut c_void, req: *mut RequestHeader) -> Status {

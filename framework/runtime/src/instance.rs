@@ -349,18 +349,36 @@ impl Instance {
             self.level.store(level as u32, Ordering::Release);
             return level;
         }
+        match self.begin_threads() {
+            true => self.level.store(Level::Multiple as u32, Ordering::Release),
+            false => {
+                self.level.fetch_max(Level::Serialized as u32, Ordering::AcqRel);
+            }
+        }
+        self.level()
+    }
+
+    /// From now on calls take the way of several threads whatever the level is, so that a completion tells
+    /// whatever is attached to the request. Not to be called while another thread is in a call that does
+    /// not wait. False: this kernel or the point-to-point layer cannot.
+    pub fn act_threaded(&self) -> bool {
+        let _one_at_a_time = self.raising.lock();
+        self.begin_threads()
+    }
+
+    /// Under `raising`.
+    fn begin_threads(&self) -> bool {
+        if self.threaded() {
+            return true;
+        }
         let mut began = Status::OK;
         let risen = self.rise.run(|| {
             began = self.pml().map_or(Status::OK, |pml| (pml.table.threads_begin)(pml.state));
             if !began.is_err() {
                 self.threaded.store(1, Ordering::SeqCst);
-                self.level.store(Level::Multiple as u32, Ordering::Release);
             }
         });
-        if !risen || began.is_err() {
-            self.level.fetch_max(Level::Serialized as u32, Ordering::AcqRel);
-        }
-        self.level()
+        risen && !began.is_err()
     }
 
     /// The context used while only one thread makes calls at a time.

@@ -12,11 +12,13 @@
 //! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
-//! Under `--cfg loom` only what is modelled is built: `progress::sync`.
+//! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the task pool.
 
 #[cfg(loom)]
-#[path = "progress/sync.rs"]
-pub mod sync;
+pub mod progress {
+    pub mod events;
+    pub mod sync;
+}
 
 #[cfg(not(loom))]
 pub mod accept;

@@ -25,7 +25,7 @@ pub mod both;
 pub mod partitioned;
 
 use crate::instance::Instance;
-use crate::progress::sync::SyncObject;
+use crate::progress::events;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::{Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
 use std::any::{Any, TypeId};
@@ -117,8 +117,8 @@ unsafe fn complete(header: *const RequestHeader, threaded: bool) {
     }
     let sync = completion.finish();
     if sync != 0 {
-        // SAFETY: only `progress::wait` attaches, and what it attaches are sync objects.
-        unsafe { SyncObject::update(std::ptr::with_exposed_provenance(sync), 1) };
+        // SAFETY: it stood in the completion word of the request.
+        unsafe { events::tell(sync) };
     }
 }
 

@@ -1,7 +1,7 @@
 //! Progress: who calls what, how often, and how threads wait.
 //!
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
-//! progress ownership) · `wait` (the loops: spin, yield, sleep) · `rise` (a thread level that
+//! progress ownership) · `events` (what users' sync objects are told) · `wait` (the loops: spin, yield, sleep) · `rise` (a thread level that
 //! rises under a waiting thread) · `futex` (the system calls).
 //!
 //! **The list** is copied on write: a turn of progress loads one pointer and walks an immutable
@@ -13,6 +13,7 @@
 //! `unregister` returned. What its `ctx` points to must therefore live until the component is
 //! finalized, when no thread is in the library any more.
 
+pub mod events;
 pub(crate) mod futex;
 pub(crate) mod rise;
 pub mod sync;

@@ -279,11 +279,11 @@ impl List {
 }
 
 #[cfg(not(loom))]
-use parking_lot::{Mutex, MutexGuard};
+pub(super) use parking_lot::{Mutex, MutexGuard};
 
 #[cfg(not(loom))]
-fn lock(list: &Mutex<List>) -> MutexGuard<'_, List> {
-    list.lock()
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock()
 }
 
 #[cfg(not(loom))]
@@ -292,11 +292,11 @@ fn wake(state: *const AtomicU32) {
 }
 
 #[cfg(loom)]
-use loom::sync::{Mutex, MutexGuard};
+pub(super) use loom::sync::{Mutex, MutexGuard};
 
 #[cfg(loom)]
-fn lock(list: &Mutex<List>) -> MutexGuard<'_, List> {
-    match list.lock() {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    match mutex.lock() {
         Ok(guard) => guard,
         Err(poisoned) => poisoned.into_inner(),
     }

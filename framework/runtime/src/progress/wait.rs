@@ -19,6 +19,7 @@
 //! waits on two words at once, the doorbell and its own state (`futex_waitv`). Kernels before 5.16 cannot;
 //! there it sleeps on the doorbell alone and for [`LONGEST_BLIND_SLEEP`] at most.
 
+use super::events::Events;
 use super::futex;
 use super::sync::SyncObject;
 use crate::instance::Instance;
@@ -275,6 +276,12 @@ impl Instance {
         if !sync.retire(already) {
             self.run_sync(thread, &sync);
         }
+    }
+
+    /// Returns when no request is attached to `events` that is not complete. At any level after
+    /// [`Instance::act_threaded`].
+    pub fn wait_for_none(&self, thread: *mut ThreadCtx, events: &Events) {
+        events.wait_for_none(|sync| self.run_sync(thread, sync));
     }
 
     fn run_sync(&self, thread: *mut ThreadCtx, sync: &SyncObject) {

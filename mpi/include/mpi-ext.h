@@ -1,0 +1,74 @@
+/* mpi-ext.h: what oxmpi offers beyond MPI 5.0. Written by hand; a test compares it with what the library
+ * exports. Every function is there under the profiling name PMPIX_ as well. Programs that shall run with
+ * other libraries ask with #ifdef MPIX_HAVE_SYNC. */
+#ifndef OXMPI_MPI_EXT_H
+#define OXMPI_MPI_EXT_H
+
+#include <mpi.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* One turn of progress: what MPI_Test does beside looking at its request. */
+void MPIX_Progress(void);
+void PMPIX_Progress(void);
+
+/* Sync objects: requests are attached as they are started, and any number of threads may ask the object
+ * at the same time which have completed. Asking costs the same however many are pending. At any thread
+ * level; threads may share an object at MPI_THREAD_MULTIPLE. */
+#define MPIX_HAVE_SYNC 1
+typedef struct MPIX_Sync_object *MPIX_Sync;
+#define MPIX_SYNC_NULL ((MPIX_Sync)0)
+
+/* Returned by MPIX_Sync_query when no event is there. No address of the user's, and not NULL. */
+extern void *const MPIX_SYNC_EMPTY;
+/* Given to MPIX_Sync_attach: completion makes no event. */
+extern void *const MPIX_SYNC_NO_COMPLETION_DATA;
+
+int MPIX_Sync_init(MPIX_Sync *sync);
+
+/* Requests that are still attached are let go as by MPI_Request_free, events are dropped. Before
+ * MPI_Finalize, and not while another thread uses the object. */
+void MPIX_Sync_free(MPIX_Sync *sync);
+
+/* Gives an active request to the object. When it is complete it is taken off, and an event with
+ * completion_data is made. The handle is good for MPI_Cancel, MPIX_Sync_detach and MPI_Grequest_complete
+ * only until then; a persistent one may be started again once its event was taken. A request that was
+ * cancelled makes no event. For an operation with MPI_PROC_NULL *request is replaced. */
+int MPIX_Sync_attach(MPIX_Sync sync, MPI_Request *request, void *completion_data);
+
+/* Takes a request off again, complete or not; it is to be waited for as usual. MPI_ERR_REQUEST: it
+ * is not attached here, or its event was taken. */
+int MPIX_Sync_detach(MPIX_Sync sync, MPI_Request *request);
+
+/* Waits until no attached request is pending. The events are still there. */
+int MPIX_Sync_waitall(MPIX_Sync sync);
+
+/* How many attached requests are pending, and how many events there are to take: one load each, without
+ * progress. */
+int MPIX_Sync_size(MPIX_Sync sync);
+int MPIX_Sync_probe(MPIX_Sync sync);
+
+/* The data of the oldest event, which is taken, or MPIX_SYNC_EMPTY after one turn of progress that
+ * brought none. The status is filled with its MPI_ERROR; it may be MPI_STATUS_IGNORE. */
+void *MPIX_Sync_query(MPIX_Sync sync, MPI_Status *status);
+
+/* The same for up to incount events, oldest first; statuses as above, or MPI_STATUSES_IGNORE.
+ * MPI_ERR_IN_STATUS: at least one operation failed. */
+int MPIX_Sync_query_bulk(int incount, MPIX_Sync sync, int *outcount, void **cbdata, MPI_Status *status);
+
+int PMPIX_Sync_init(MPIX_Sync *sync);
+void PMPIX_Sync_free(MPIX_Sync *sync);
+int PMPIX_Sync_attach(MPIX_Sync sync, MPI_Request *request, void *completion_data);
+int PMPIX_Sync_detach(MPIX_Sync sync, MPI_Request *request);
+int PMPIX_Sync_waitall(MPIX_Sync sync);
+int PMPIX_Sync_size(MPIX_Sync sync);
+int PMPIX_Sync_probe(MPIX_Sync sync);
+void *PMPIX_Sync_query(MPIX_Sync sync, MPI_Status *status);
+int PMPIX_Sync_query_bulk(int incount, MPIX_Sync sync, int *outcount, void **cbdata, MPI_Status *status);
+
+#if defined(__cplusplus)
+}
+#endif
+#endif

@@ -5,7 +5,7 @@ use crate::error::{Failure, Res, call, call_any_time, raise};
 use crate::memory::{write, write_made, write_text};
 use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
-use crate::{attr, buffered, comm, info, leftovers, own};
+use crate::{attr, buffered, comm, crash, info, leftovers, own};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use oxmpi_mca_params::Places;
 use oxmpi_runtime::{Config, Instance, Level, wireup};
@@ -47,6 +47,7 @@ pub fn make(level: Level) -> Res<Process> {
     };
     let instance = Instance::start(config)?;
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
+    crash::install(&instance).map_err(|why| Failure::new(MPI_ERR_OTHER, why))?;
     let done = own::Pool::new(&instance)?;
     let facts = instance.facts();
     let appnum = facts.app().map_or(0, |(number, _)| number as c_int);

@@ -28,6 +28,7 @@ mod comm;
 mod comm_create;
 mod complete;
 mod constants;
+mod crash;
 mod datatype;
 mod environment;
 mod errcode;

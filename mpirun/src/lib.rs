@@ -35,8 +35,10 @@ pub mod info;
 pub mod launcher;
 pub mod link;
 mod plan;
+mod program;
 pub mod settings;
 mod signals;
+mod stacks;
 
 /// A failed system call, with what it was for.
 fn failed(what: &str) -> impl Fn(rustix::io::Errno) -> String + '_ {

@@ -1,9 +1,10 @@
 //! What `mpirun` and a node daemon say to each other, and the channel they say it on.
 //!
-//! **Output and its window.** A daemon sends at most [`WINDOW`] bytes of output that `mpirun` has
-//! not written yet; `mpirun` says what it has written. So when the user's terminal or pipe stands
-//! still, the ranks stand still in `write`, as they would without us, while every other frame
-//! still gets through: `mpirun` always reads.
+//! **Output and its windows.** Of each output of each rank a daemon sends at most [`window`] bytes
+//! that `mpirun` has not written yet; `mpirun` says what it has written. So when the user's
+//! terminal or pipe stands still, the ranks that print stand still in `write`, as they would
+//! without us. One that prints more than the reader takes waits alone: the others have windows of
+//! their own. Every other frame still gets through, because `mpirun` always reads.
 
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, HEADER, Inbox, Malformed};
 use oxmpi_runtime::wireup::{AppFacts, Secret};
@@ -14,8 +15,21 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 
-/// Output on its way to the user, at most.
-pub const WINDOW: usize = 1 << 20;
+/// What a daemon's outputs together may have on their way to the user, roughly.
+const WINDOWS: usize = 16 << 20;
+
+/// What one output of a rank may have on its way to the user, on a node with so many ranks.
+pub fn window(ranks: usize) -> usize {
+    (WINDOWS / (2 * ranks.max(1))).clamp(64 << 10, 1 << 20)
+}
+
+/// Written output is made known to the daemon in portions; small output needs no answer at all.
+pub fn portion(ranks: usize) -> usize {
+    window(ranks) / 4
+}
+
+/// What is taken from the link at once.
+const TURN: usize = 1 << 20;
 /// Longest payload either end takes: arguments and environment of a program fit.
 pub const LIMIT: usize = 64 << 20;
 
@@ -38,6 +52,35 @@ impl Stream {
             0 => Ok(Stream::Out),
             1 => Ok(Stream::Err),
             other => Err(Malformed::Value { field: "stream", value: other.into() }),
+        }
+    }
+}
+
+/// Who reads what `mpirun` is given on standard input. The others read `/dev/null`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stdin {
+    /// This rank has the descriptor itself: what it does not read stays there.
+    Rank(u32),
+    /// Each of these has a copy. The slowest of those that read sets the pace.
+    Copies(Vec<u32>),
+    Nobody,
+}
+
+impl Stdin {
+    fn encode(&self, b: Builder) -> Builder {
+        match self {
+            Stdin::Rank(rank) => b.u8(0).u32(*rank),
+            Stdin::Copies(ranks) => put_list(b.u8(1), ranks, |b, rank| b.u32(*rank)),
+            Stdin::Nobody => b.u8(2),
+        }
+    }
+
+    fn decode(f: &mut Fields<'_>) -> Result<Stdin, Malformed> {
+        match f.u8("standard input")? {
+            0 => Ok(Stdin::Rank(f.u32("rank of standard input")?)),
+            1 => Ok(Stdin::Copies(f.list("ranks of standard input", 4, |f| f.u32("rank"))?)),
+            2 => Ok(Stdin::Nobody),
+            other => Err(Malformed::Value { field: "standard input", value: other.into() }),
         }
     }
 }
@@ -65,6 +108,11 @@ pub struct Launch {
     pub universe: u32,
     /// The user looks on: show the beginning of a line when the rest keeps him waiting.
     pub interactive: bool,
+    /// Output is sent on as it comes, not in whole lines.
+    pub raw: bool,
+    pub stdin: Stdin,
+    /// A debugger looks on: processes wait in MPI_Init for `Release`.
+    pub hold: bool,
 }
 
 /// One program of a job, as its ranks are to start it.
@@ -94,8 +142,12 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub enum ToNode {
     Launch(Box<Launch>),
-    /// So many bytes of output have been written.
-    Written(u64),
+    /// So many bytes of a rank's output have been written.
+    Written {
+        rank: u32,
+        stream: Stream,
+        bytes: u64,
+    },
     /// Nobody reads this output any more.
     Closed(Stream),
     /// For every rank and what it started in its process group.
@@ -103,6 +155,12 @@ pub enum ToNode {
     /// End everything: politely, and after the grace by force.
     Terminate {
         grace_ms: u64,
+    },
+    /// The debugger has seen the processes: MPI_Init may go on.
+    Release,
+    /// What does every rank do? With stacks: where is it? Answered by `State`s and `Counted`.
+    Census {
+        stacks: bool,
     },
 }
 
@@ -128,8 +186,26 @@ pub enum FromNode {
     Output {
         stream: Stream,
         rank: u32,
+        /// A piece of a line too long to wait for; its rest comes.
+        more: bool,
         bytes: Vec<u8>,
     },
+    /// Ranks and their processes, all started.
+    Started(Vec<(u32, u32)>),
+    /// Where a rank was when a signal ended it, for the user to read. Said before `Exited`.
+    Crashed {
+        rank: u32,
+        report: String,
+    },
+    /// One rank of a census.
+    State {
+        rank: u32,
+        pid: u32,
+        state: String,
+        stack: String,
+    },
+    /// The census is complete.
+    Counted,
     Exited {
         rank: u32,
         pid: u32,
@@ -175,6 +251,8 @@ const WRITTEN: u8 = 0x82;
 const CLOSED: u8 = 0x83;
 const SIGNAL: u8 = 0x84;
 const TERMINATE: u8 = 0x85;
+const RELEASE: u8 = 0x86;
+const CENSUS: u8 = 0x87;
 const OUTPUT: u8 = 0xc1;
 const EXITED: u8 = 0xc2;
 const CANNOT_START: u8 = 0xc3;
@@ -184,6 +262,10 @@ const VANISHED: u8 = 0xc6;
 const BROKEN: u8 = 0xc7;
 const FAILED: u8 = 0xc8;
 const DONE: u8 = 0xc9;
+const STARTED: u8 = 0xca;
+const CRASHED: u8 = 0xcb;
+const STATE: u8 = 0xcc;
+const COUNTED: u8 = 0xcd;
 
 /// A message of one of the two directions.
 pub trait Message: Sized {
@@ -215,7 +297,7 @@ impl Launch {
             put_list(b.u32(place.program), &place.processors, |b, cpu| b.u32(*cpu))
         });
         let b = put_list(b, &self.apps, |b, app| app.encode(b)).u32(self.universe);
-        b.u8(self.interactive.into())
+        self.stdin.encode(b.u8(self.interactive.into()).u8(self.raw.into()).u8(self.hold.into()))
     }
 
     fn decode(f: &mut Fields<'_>) -> Result<Launch, Malformed> {
@@ -237,6 +319,9 @@ impl Launch {
             apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
             universe: f.u32("universe")?,
             interactive: f.bool("interactive")?,
+            raw: f.bool("raw")?,
+            hold: f.bool("hold")?,
+            stdin: Stdin::decode(f)?,
         };
         if launch.places.len() != launch.local_ranks.len() {
             return Err(Malformed::Value { field: "places", value: launch.places.len() as u64 });
@@ -275,10 +360,14 @@ impl Message for ToNode {
     fn encode(&self) -> Result<Vec<u8>, Malformed> {
         match self {
             ToNode::Launch(launch) => launch.encode(),
-            ToNode::Written(bytes) => Builder::new(WRITTEN).u64(*bytes),
+            ToNode::Written { rank, stream, bytes } => {
+                Builder::new(WRITTEN).u32(*rank).u8(*stream as u8).u64(*bytes)
+            }
             ToNode::Closed(stream) => Builder::new(CLOSED).u8(*stream as u8),
             ToNode::Signal(number) => Builder::new(SIGNAL).i32(*number),
             ToNode::Terminate { grace_ms } => Builder::new(TERMINATE).u64(*grace_ms),
+            ToNode::Release => Builder::new(RELEASE),
+            ToNode::Census { stacks } => Builder::new(CENSUS).u8((*stacks).into()),
         }
         .finish()
     }
@@ -287,10 +376,16 @@ impl Message for ToNode {
         let mut f = Fields::new(frame.payload);
         let message = match frame.kind {
             LAUNCH => ToNode::Launch(Box::new(Launch::decode(&mut f)?)),
-            WRITTEN => ToNode::Written(f.u64("bytes")?),
+            WRITTEN => ToNode::Written {
+                rank: f.u32("rank")?,
+                stream: Stream::decode(&mut f)?,
+                bytes: f.u64("bytes")?,
+            },
             CLOSED => ToNode::Closed(Stream::decode(&mut f)?),
             SIGNAL => ToNode::Signal(f.i32("signal")?),
             TERMINATE => ToNode::Terminate { grace_ms: f.u64("grace")? },
+            RELEASE => ToNode::Release,
+            CENSUS => ToNode::Census { stacks: f.bool("stacks")? },
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
@@ -318,9 +413,17 @@ fn decode_mpi(f: &mut Fields<'_>) -> Result<Mpi, Malformed> {
 impl Message for FromNode {
     fn encode(&self) -> Result<Vec<u8>, Malformed> {
         match self {
-            FromNode::Output { stream, rank, bytes } => {
-                Builder::new(OUTPUT).u8(*stream as u8).u32(*rank).raw(bytes)
+            FromNode::Output { stream, rank, more, bytes } => {
+                Builder::new(OUTPUT).u8(*stream as u8).u32(*rank).u8((*more).into()).raw(bytes)
             }
+            FromNode::Started(all) => {
+                put_list(Builder::new(STARTED), all, |b, (rank, pid)| b.u32(*rank).u32(*pid))
+            }
+            FromNode::Crashed { rank, report } => Builder::new(CRASHED).u32(*rank).text(report),
+            FromNode::State { rank, pid, state, stack } => {
+                Builder::new(STATE).u32(*rank).u32(*pid).text(state).text(stack)
+            }
+            FromNode::Counted => Builder::new(COUNTED),
             FromNode::Exited { rank, pid, ending, mpi } => {
                 let b = Builder::new(EXITED).u32(*rank).u32(*pid);
                 match ending {
@@ -350,8 +453,18 @@ impl Message for FromNode {
             OUTPUT => FromNode::Output {
                 stream: Stream::decode(&mut f)?,
                 rank: f.u32("rank")?,
+                more: f.bool("more")?,
                 bytes: f.rest().to_vec(),
             },
+            STARTED => FromNode::Started(f.list("processes", 8, |f| Ok((f.u32("rank")?, f.u32("pid")?)))?),
+            CRASHED => FromNode::Crashed { rank: f.u32("rank")?, report: text(&mut f, "report")? },
+            STATE => FromNode::State {
+                rank: f.u32("rank")?,
+                pid: f.u32("pid")?,
+                state: text(&mut f, "state")?,
+                stack: text(&mut f, "stack")?,
+            },
+            COUNTED => FromNode::Counted,
             EXITED => FromNode::Exited {
                 rank: f.u32("rank")?,
                 pid: f.u32("pid")?,
@@ -446,7 +559,7 @@ impl Channel {
                 Ok((0, _)) => return Peer::Gone,
                 Ok((n, _)) => {
                     self.inbox.extend(&buffer[..n]);
-                    if n < buffer.len() || self.inbox.pending() > WINDOW {
+                    if n < buffer.len() || self.inbox.pending() > TURN {
                         return Peer::There;
                     }
                 }
@@ -509,6 +622,9 @@ mod tests {
             apps: vec![AppFacts { ranks: 2, command: "true".into(), ..AppFacts::default() }],
             universe: 9,
             interactive: true,
+            raw: true,
+            stdin: Stdin::Copies(vec![1]),
+            hold: true,
         };
         let message = ToNode::Launch(Box::new(launch.clone()));
         assert_eq!(again(&message).encode(), message.encode());
@@ -523,7 +639,11 @@ mod tests {
         #[test]
         fn reports_survive(rank: u32, pid: u32, code: i32, core: bool, text in ".{0,80}", bytes: Vec<u8>) {
             for message in [
-                FromNode::Output { stream: Stream::Err, rank, bytes },
+                FromNode::Output { stream: Stream::Err, rank, more: core, bytes },
+                FromNode::Started(vec![(rank, pid), (pid, rank)]),
+                FromNode::Crashed { rank, report: text.clone() },
+                FromNode::State { rank, pid, state: text.clone(), stack: text.clone() },
+                FromNode::Counted,
                 FromNode::Exited { rank, pid, ending: Ending::Exit(code), mpi: Mpi::Inside },
                 FromNode::Exited { rank, pid, ending: Ending::Signal { number: code, core }, mpi: Mpi::Never },
                 FromNode::CannotStart { rank, errno: code },

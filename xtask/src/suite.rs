@@ -198,6 +198,7 @@ fn prepare_machine() -> Vec<String> {
     let needs = [
         ("g++", "g++", "C++ programs and the C++ use of mpi.h"),
         ("valgrind", "valgrind", "instruction counts"),
+        ("gdb", "gdb", "the interface of debuggers (MPIR)"),
     ];
     let mut left_out = Vec::new();
     for (program, package, what) in needs {

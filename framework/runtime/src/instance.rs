@@ -418,6 +418,11 @@ impl Instance {
         }
     }
 
+    /// For the handlers of signals that end the process; None: nobody would hear them.
+    pub fn witness(&self) -> Option<&wireup::Witness> {
+        self.client.witness()
+    }
+
     /// One turn of progress; how many events were handled.
     #[inline(always)]
     pub fn progress(&self, thread: *mut ThreadCtx) -> i32 {

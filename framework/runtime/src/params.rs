@@ -74,6 +74,8 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, and that hears of errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
         d("mpi", "", "show_handle_leaks", Kind::Bool, "false", "Every rank prints the MPI objects that the program has not freed when MPI is finalized").level(5),
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
+        d("opal", "", "signal", Kind::Text, "6,7,8,11", "Signals on which a process reports where it is: numbers separated by commas; :complain behind one has it said when the program had a handler of its own before").level(3),
+        d("opal", "", "stacktrace_output", Kind::Text, "stderr", "Where such a report goes: none, stdout, stderr, file (stacktrace.RANK.PID), file:NAME (NAME.RANK.PID)").level(3),
         d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all").level(4),
         d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize").level(4),
     ];

@@ -97,21 +97,9 @@ impl Opt {
     }
 }
 
-/// Options that are read into `cli::output` and that the launcher does not carry out yet; it refuses
+/// Options that are read into `cli::output` and that the launcher does not carry out; it refuses
 /// them by what they were read into.
-pub const NOT_CARRIED_OUT: &[&str] = &[
-    "output",
-    "stdin",
-    "get-stack-traces",
-    "report-state-on-timeout",
-    "tag-output",
-    "timestamp-output",
-    "merge-stderr-to-stdout",
-    "output-directory",
-    "output-filename",
-    "xml",
-    "prepend-rank",
-];
+pub const NOT_CARRIED_OUT: &[&str] = &["xml"];
 
 /// Why those are refused.
 pub const NOT_YET: &str = "it is not carried out yet";

@@ -23,19 +23,33 @@ pub enum State {
     Ended,
 }
 
+/// What one look at an output gave.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub bytes: Vec<u8>,
+    /// The rest of the last line is still to come, and will be sent on as it comes.
+    pub more: bool,
+}
+
 /// The reading end of a rank's standard output or standard error.
 #[derive(Debug)]
 pub struct Output {
     pipe: OwnedFd,
+    /// Bytes sent on and not written yet, by mpirun's word.
+    pub unwritten: usize,
+    /// The daemon's epoll has it.
+    pub watched: bool,
+    /// Nothing is held back.
+    raw: bool,
     /// The beginning of a line, and since when it waits.
     held: Vec<u8>,
     since: Option<Instant>,
 }
 
 impl Output {
-    pub fn new(pipe: OwnedFd) -> Result<Output, Errno> {
+    pub fn new(pipe: OwnedFd, raw: bool) -> Result<Output, Errno> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Output { pipe, held: Vec::new(), since: None })
+        Ok(Output { pipe, unwritten: 0, watched: false, raw, held: Vec::new(), since: None })
     }
 
     pub fn fd(&self) -> BorrowedFd<'_> {
@@ -43,20 +57,24 @@ impl Output {
     }
 
     /// Reads once. The bytes are whole lines, or the last ones, or a piece of a very long line.
-    pub fn read(&mut self) -> (Vec<u8>, State) {
+    pub fn read(&mut self) -> (Piece, State) {
         let mut buffer = [0; CHUNK];
         match rustix::io::retry_on_intr(|| rustix::io::read(&self.pipe, &mut buffer[..])) {
-            Ok(0) => (self.take_rest(), State::Ended),
-            Ok(n) => (self.add(&buffer[..n]), State::More),
-            Err(Errno::AGAIN) => (Vec::new(), State::Empty),
-            Err(_) => (self.take_rest(), State::Ended),
+            Ok(n) if n > 0 => (self.add(&buffer[..n]), State::More),
+            Err(Errno::AGAIN) => (Piece { bytes: Vec::new(), more: false }, State::Empty),
+            Ok(_) | Err(_) => (Piece { bytes: self.take_rest(), more: false }, State::Ended),
         }
     }
 
-    fn add(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn add(&mut self, bytes: &[u8]) -> Piece {
+        let mut more = false;
         let whole = match bytes.iter().rposition(|&c| c == b'\n') {
+            _ if self.raw => bytes.len(),
             Some(at) => at + 1,
-            None if self.held.len() + bytes.len() > LONGEST => bytes.len(),
+            None if self.held.len() + bytes.len() > LONGEST => {
+                more = true;
+                bytes.len()
+            }
             None => 0,
         };
         let out = match whole {
@@ -69,7 +87,7 @@ impl Output {
         };
         self.held.extend_from_slice(&bytes[whole..]);
         self.since = (!self.held.is_empty()).then(Instant::now);
-        out
+        Piece { bytes: out, more }
     }
 
     /// When the waiting beginning of a line last grew.
@@ -95,7 +113,11 @@ mod tests {
     fn pair() -> (Output, OwnedFd) {
         let flags = rustix::pipe::PipeFlags::CLOEXEC;
         let (read, write) = rustix::pipe::pipe_with(flags).expect("a pipe");
-        (Output::new(read).expect("a pipe can be made not to block"), write)
+        (Output::new(read, false).expect("a pipe can be made not to block"), write)
+    }
+
+    fn piece(bytes: &[u8]) -> Piece {
+        Piece { bytes: bytes.to_vec(), more: false }
     }
 
     fn write(to: &OwnedFd, text: &[u8]) {
@@ -107,8 +129,8 @@ mod tests {
     fn last(output: &mut Output) -> Vec<u8> {
         loop {
             match output.read() {
-                (bytes, State::Ended) => return bytes,
-                (bytes, _) => assert_eq!(bytes, b""),
+                (piece, State::Ended) => return piece.bytes,
+                (piece, _) => assert_eq!(piece.bytes, b""),
             }
             std::thread::yield_now();
         }
@@ -117,15 +139,15 @@ mod tests {
     #[test]
     fn the_beginning_of_a_line_waits_for_its_rest() {
         let (mut output, pipe) = pair();
-        assert_eq!(output.read(), (vec![], State::Empty));
+        assert_eq!(output.read(), (piece(b""), State::Empty));
         write(&pipe, b"one\ntw");
-        assert_eq!(output.read(), (b"one\n".to_vec(), State::More));
+        assert_eq!(output.read(), (piece(b"one\n"), State::More));
         assert!(output.waiting_since().is_some());
         write(&pipe, b"o\n");
-        assert_eq!(output.read(), (b"two\n".to_vec(), State::More));
+        assert_eq!(output.read(), (piece(b"two\n"), State::More));
         assert!(output.waiting_since().is_none());
         write(&pipe, b"last");
-        assert_eq!(output.read(), (vec![], State::More));
+        assert_eq!(output.read(), (piece(b""), State::More));
         drop(pipe);
         assert_eq!(last(&mut output), b"last");
     }
@@ -138,7 +160,9 @@ mod tests {
         for _ in 0..64 {
             write(&pipe, &piece);
             written += piece.len();
-            seen += output.read().0.len();
+            let (piece, _) = output.read();
+            assert_eq!(piece.more, !piece.bytes.is_empty());
+            seen += piece.bytes.len();
             assert!(output.held.len() <= LONGEST);
         }
         drop(pipe);

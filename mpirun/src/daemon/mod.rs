@@ -13,13 +13,19 @@
 //! below this process, which is a subreaper. Only then is the rest of the output sent on, and
 //! `Done` said.
 
+mod census;
+mod crashes;
 mod ending;
+mod feed;
 mod lines;
+mod output;
 mod ranks;
 
-use crate::link::{Channel, Ending, FromNode, Launch, Mpi, Peer, Stream, ToNode, WINDOW};
+use crate::link::{Channel, Ending, FromNode, Launch, Mpi, Peer, Stdin, Stream, ToNode, window};
 use crate::{descendants, failed, signals};
+use crashes::Crashes;
 use ending::Phase;
+use feed::Feed;
 use oxmpi_runtime::wireup::JobFacts;
 use oxmpi_runtime::wireup::server::{Event, Job, Membership, Server};
 use ranks::Rank;
@@ -28,14 +34,15 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 /// What an epoll event is about. Outputs come behind the fixed ones: two for each local rank.
 const LINK: u64 = 0;
 const SIGNALS: u64 = 1;
 const SERVER: u64 = 2;
-const OUTPUTS: u64 = 3;
+const FEED: u64 = 3;
+const OUTPUTS: u64 = 4;
 
 /// How long the end of a connection may come before the end of the process that mpirun started.
 const VANISH: Duration = Duration::from_millis(500);
@@ -112,10 +119,13 @@ struct Daemon {
     ranks: Vec<Rank>,
     /// Which rank a child is.
     children: HashMap<Pid, usize>,
-    /// Output sent and not written yet, by mpirun's word.
-    unwritten: usize,
-    /// Outputs are not read while the window is full; ranks not heard while the backlog is.
-    outputs_watched: bool,
+    /// What each output may have on its way.
+    window: usize,
+    /// Standard input for several ranks.
+    feed: Option<Feed>,
+    /// Where ranks were when a signal came that ends them.
+    crashes: Crashes,
+    /// Ranks are not heard while the backlog is full.
     server_watched: bool,
     /// Ranks whose connection is gone: when that becomes news.
     vanishing: Vec<(Instant, usize)>,
@@ -151,7 +161,9 @@ impl Daemon {
             apps: launch.apps.clone(),
         };
         let job = Job { facts, secret: launch.secret.clone() };
-        let server = Server::new(job).map_err(|why| why.to_string())?;
+        let mut server = Server::new(job).map_err(|why| why.to_string())?;
+        server.hold(launch.hold);
+        let window = window(launch.local_ranks.len());
         let cannot = "cannot wait for several things";
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed(cannot))?;
         for (fd, token) in [(link.as_fd(), LINK), (signals.as_fd(), SIGNALS), (server.as_fd(), SERVER)] {
@@ -167,8 +179,9 @@ impl Daemon {
             epoll,
             ranks: Vec::new(),
             children: HashMap::new(),
-            unwritten: 0,
-            outputs_watched: true,
+            window,
+            feed: None,
+            crashes: Crashes::default(),
             server_watched: true,
             vanishing: Vec::new(),
             phase: Phase::Running,
@@ -179,14 +192,26 @@ impl Daemon {
 
     /// Starts every rank. The first that cannot be started is reported; mpirun then ends the job.
     fn start(&mut self) -> Result<(), String> {
+        if let Stdin::Copies(_) = self.launch.stdin {
+            self.feed = Some(Feed::new()?);
+        }
+        let foreign = self.launch.programs.iter().position(|p| crate::program::foreign(&p.program).is_some());
+        let place = |which| self.launch.places.iter().position(|place| place.program as usize == which);
+        if let Some(local) = foreign.and_then(place) {
+            let rank = self.launch.local_ranks[local];
+            self.say(&FromNode::CannotStart { rank, errno: libc::ENOEXEC });
+            self.phase.force();
+            return ranks::close_stdin();
+        }
         for local in 0..self.launch.local_ranks.len() {
-            match ranks::start(&self.launch, local, self.server.name(), &self.mask) {
+            let stdin = self.stdin_of(local)?;
+            match ranks::start(&self.launch, local, self.server.name(), &self.mask, stdin) {
                 Ok(rank) => {
                     self.children.insert(rank.pid, local);
-                    for stream in Stream::ALL {
-                        self.watch_output(&rank, local, stream)?;
-                    }
                     self.ranks.push(rank);
+                    for stream in Stream::ALL {
+                        self.watch_output(local, stream)?;
+                    }
                 }
                 Err(why) => {
                     let errno = why.raw_os_error().unwrap_or(libc::EIO);
@@ -196,15 +221,25 @@ impl Daemon {
                 }
             }
         }
-        // Rank 0 has it; were it kept here, who writes to it would not notice that rank 0 is gone.
+        if self.ranks.len() == self.launch.local_ranks.len() {
+            let all = self.launch.local_ranks.iter().zip(&self.ranks);
+            let all = all.map(|(&rank, process)| (rank, process.number())).collect();
+            self.say(&FromNode::Started(all));
+        }
+        self.give_input();
+        // A rank has it; were it kept here, who writes to it would not notice that it is gone.
         ranks::close_stdin()
     }
 
-    fn watch_output(&self, rank: &Rank, local: usize, stream: Stream) -> Result<(), String> {
-        let Some(output) = &rank.outputs[stream.index()] else { return Ok(()) };
-        let token = OUTPUTS + 2 * local as u64 + stream.index() as u64;
-        epoll::add(&self.epoll, output.fd(), EventData::new_u64(token), EventFlags::IN)
-            .map_err(failed("cannot wait for a rank's output"))
+    fn stdin_of(&mut self, local: usize) -> Result<Stdio, String> {
+        let rank = self.launch.local_ranks[local];
+        Ok(match (&self.launch.stdin, &mut self.feed) {
+            (Stdin::Rank(reader), _) if *reader == rank => Stdio::inherit(),
+            (Stdin::Copies(readers), Some(feed)) if readers.contains(&rank) => {
+                feed.add().map_err(failed("cannot make a pipe for standard input"))?.into()
+            }
+            _ => Stdio::null(),
+        })
     }
 
     fn serve(&mut self) -> Result<(), String> {
@@ -231,6 +266,7 @@ impl Daemon {
                     LINK => self.hear_mpirun(),
                     SIGNALS => self.take_signals(),
                     SERVER => self.hear_ranks(),
+                    FEED => self.give_input(),
                     output => self.read_output(output - OUTPUTS),
                 }
             }
@@ -279,9 +315,9 @@ impl Daemon {
     fn obey(&mut self, message: ToNode) {
         match message {
             ToNode::Launch(_) => {}
-            ToNode::Written(bytes) => {
-                self.unwritten = self.unwritten.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
-            }
+            ToNode::Written { rank, stream, bytes } => self.note_written(rank, stream, bytes),
+            ToNode::Release => self.server.release(),
+            ToNode::Census { stacks } => self.take_census(stacks),
             ToNode::Closed(stream) => {
                 // The ranks then learn of it as they would without us: SIGPIPE, or EPIPE.
                 for rank in &mut self.ranks {
@@ -342,6 +378,9 @@ impl Daemon {
         for stream in Stream::ALL {
             self.drain(local, stream);
         }
+        if ending != Ending::Exit(0) {
+            self.report_crash(local);
+        }
         let mpi = match self.server.membership(local) {
             Membership::Absent => Mpi::Never,
             Membership::Joined { .. } => Mpi::Inside,
@@ -371,6 +410,7 @@ impl Daemon {
                     let pid = self.pid_of(rank);
                     self.say(&FromNode::Abort { rank, pid, code, message });
                 }
+                Event::Crash(crash) => self.crashes.note(crash),
                 Event::Broken { rank, why } => {
                     let pid = self.pid_of(rank);
                     self.say(&FromNode::Broken { rank, pid, why });
@@ -398,41 +438,6 @@ impl Daemon {
         }
     }
 
-    fn read_output(&mut self, output: u64) {
-        let local = (output / 2) as usize;
-        let stream = Stream::ALL[(output % 2) as usize];
-        if self.unwritten < WINDOW {
-            self.forward(local, stream);
-        }
-    }
-
-    /// Reads one output once and sends on what is whole. True: there may be more.
-    fn forward(&mut self, local: usize, stream: Stream) -> bool {
-        let Some(output) = self.ranks.get_mut(local).and_then(|rank| rank.outputs[stream.index()].as_mut())
-        else {
-            return false;
-        };
-        let (bytes, state) = output.read();
-        if state == lines::State::Ended {
-            self.ranks[local].outputs[stream.index()] = None;
-        }
-        self.send_output(local, stream, bytes);
-        state == lines::State::More
-    }
-
-    fn send_output(&mut self, local: usize, stream: Stream, bytes: Vec<u8>) {
-        if !bytes.is_empty() && self.linked {
-            self.unwritten += bytes.len();
-            let rank = self.launch.local_ranks[local];
-            self.say(&FromNode::Output { stream, rank, bytes });
-        }
-    }
-
-    /// Reads one output as long as there is something and the window is open.
-    fn drain(&mut self, local: usize, stream: Stream) {
-        while self.unwritten < WINDOW && self.forward(local, stream) {}
-    }
-
     /// Everything that follows from the present state and the time.
     fn advance(&mut self) {
         let now = Instant::now();
@@ -443,6 +448,7 @@ impl Daemon {
         let due = self.vanishing.iter().position(|(at, _)| *at <= now);
         if let Some((_, local)) = due.map(|at| self.vanishing.swap_remove(at)) {
             let rank = self.launch.local_ranks[local];
+            self.report_crash(local);
             let pid = self.pid_of(rank);
             self.say(&FromNode::Vanished { rank, pid });
         }
@@ -470,13 +476,14 @@ impl Daemon {
                     let _ = (0..64).all(|_| self.forward(local, stream));
                 } else {
                     self.drain(local, stream);
-                    if self.unwritten >= WINDOW && self.linked {
+                    if self.linked && !self.has_room(local, stream) {
                         return; // mpirun's next word lets us go on
                     }
                 }
                 // Whoever holds the other end now is nobody of this job.
                 if let Some(output) = self.ranks[local].outputs[stream.index()].take() {
-                    self.send_output(local, stream, output.into_rest());
+                    let rank = self.launch.local_ranks[local];
+                    self.send_output(rank, stream, false, output.into_rest());
                 }
             }
         }
@@ -485,43 +492,6 @@ impl Daemon {
         }
         self.link.flush();
         self.finished = !self.linked || self.link.unsent() == 0;
-    }
-
-    fn pause_and_resume(&mut self) {
-        let room = self.unwritten < WINDOW;
-        if room != self.outputs_watched {
-            self.outputs_watched = room;
-            for (local, rank) in self.ranks.iter().enumerate() {
-                for stream in Stream::ALL {
-                    let Some(output) = &rank.outputs[stream.index()] else { continue };
-                    // Taken out altogether: a closed pipe is reported whatever is asked for.
-                    let done = match room {
-                        true => self.watch_output(rank, local, stream),
-                        false => epoll::delete(&self.epoll, output.fd()).map_err(|why| why.to_string()),
-                    };
-                    debug_assert!(done.is_ok(), "{done:?}");
-                }
-            }
-        }
-        let heard = self.link.unsent() < BACKLOG;
-        if heard != self.server_watched {
-            self.server_watched = heard;
-            let flags = if heard { EventFlags::IN } else { EventFlags::empty() };
-            let _ = epoll::modify(&self.epoll, self.server.as_fd(), EventData::new_u64(SERVER), flags);
-        }
-    }
-
-    /// The beginning of a line that has waited long enough, for a user who looks on.
-    fn show_prompts(&mut self, now: Instant) {
-        for local in 0..self.ranks.len() {
-            for stream in Stream::ALL {
-                let Some(output) = &mut self.ranks[local].outputs[stream.index()] else { continue };
-                if output.waiting_since().is_some_and(|since| since + PROMPT <= now) {
-                    let bytes = output.take_rest();
-                    self.send_output(local, stream, bytes);
-                }
-            }
-        }
     }
 
     fn watch_link(&self) {

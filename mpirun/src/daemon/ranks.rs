@@ -28,11 +28,16 @@ pub struct Rank {
 }
 
 /// Starts the rank with this place on the node.
-pub fn start(launch: &Launch, local: usize, socket: &str, mask: &libc::sigset_t) -> std::io::Result<Rank> {
+pub fn start(
+    launch: &Launch,
+    local: usize,
+    socket: &str,
+    mask: &libc::sigset_t,
+    stdin: Stdio,
+) -> std::io::Result<Rank> {
     let mut command = command(launch, local);
     set_environment(&mut command, launch, local, socket);
-    let first = launch.local_ranks[local] == 0;
-    command.stdin(if first { Stdio::inherit() } else { Stdio::null() });
+    command.stdin(stdin);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let keeper = rustix::process::getpid();
     let processors = processor_set(&launch.places[local].processors);
@@ -54,8 +59,8 @@ pub fn start(launch: &Launch, local: usize, socket: &str, mask: &libc::sigset_t)
         });
     }
     let mut child = command.spawn()?;
-    let out = Output::new(child.stdout.take().map(OwnedFd::from).ok_or_else(no_pipe)?)?;
-    let err = Output::new(child.stderr.take().map(OwnedFd::from).ok_or_else(no_pipe)?)?;
+    let out = Output::new(child.stdout.take().map(OwnedFd::from).ok_or_else(no_pipe)?, launch.raw)?;
+    let err = Output::new(child.stderr.take().map(OwnedFd::from).ok_or_else(no_pipe)?, launch.raw)?;
     Ok(Rank { pid: Pid::from_child(&child), running: true, outputs: [Some(out), Some(err)] })
 }
 

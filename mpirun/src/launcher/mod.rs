@@ -11,19 +11,23 @@
 //! process, which ends it.
 
 mod daemon;
+mod files;
+pub mod mpir;
+mod output;
 mod sink;
 mod verdict;
 
-use crate::cli::output::{Output, Stdin, Verbosity};
-use crate::cli::{CommandLine, JobOptions, Refusal};
+use crate::cli::output::{AtTimeLimit, Verbosity};
+use crate::cli::{CommandLine, Refusal};
 use crate::help::{framed, is_framed, paragraph};
-use crate::link::{Channel, FromNode, Peer, Stream, ToNode, WINDOW};
+use crate::link::{Channel, FromNode, Peer, Stream, ToNode, portion};
 use crate::{descendants, plan, signals};
 use daemon::NodeDaemon;
+use output::Output;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use sink::Sink;
-use std::collections::BTreeMap;
+use sink::Credit;
+use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use verdict::Verdict;
@@ -33,8 +37,8 @@ const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 const GRACE_FOR_USER: Duration = Duration::from_secs(2);
 /// How long output is still written after a job that was not let finish.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Written output is made known to the daemon in portions; small output needs no answer at all.
-const PORTION: usize = WINDOW / 4;
+/// How long a census may take. Stacks of many ranks are read one after the other.
+const CENSUS: Duration = Duration::from_secs(60);
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -73,9 +77,10 @@ struct Job {
     /// The daemon's end of the link is closed.
     link_over: bool,
     signals: signals::Signals,
-    sinks: [Sink; 2],
-    /// Written and not made known to the daemon.
-    written: usize,
+    output: Output,
+    /// Written and not made known to the daemon, by rank and stream; made known from so much on.
+    written: HashMap<(u32, usize), usize>,
+    portion: usize,
     verdict: Verdict,
     /// Help messages printed, and how many more of the same kind there were.
     help: BTreeMap<(String, String), u32>,
@@ -85,6 +90,10 @@ struct Job {
     /// A status that is not 0 ends the job; else it only decides mpirun's own.
     status_ends_job: bool,
     aggregate_help: bool,
+    at_limit: AtTimeLimit,
+    /// The limit has passed, and the daemon is counting: until when it may.
+    census: Option<(Duration, Instant)>,
+    table: mpir::Table,
     /// The user has asked for the end.
     interrupted: bool,
     done: bool,
@@ -94,41 +103,51 @@ impl Job {
     /// None: the user wanted to see the plan and no more.
     fn start(line: &CommandLine) -> Result<Option<Job>, String> {
         let limit = line.job.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
-        let sinks = [Sink::new(Stream::Out), Sink::new(Stream::Err)];
-        let plan = plan::make(line, sinks.iter().any(Sink::is_terminal))?;
-        refuse_what_is_not_done(&line.job)?;
+        let interactive = [rustix::stdio::stdout(), rustix::stdio::stderr()].map(rustix::termios::isatty);
+        let plan = plan::make(line, interactive.contains(&true))?;
+        if line.job.output.xml {
+            return Err(paragraph("missing-option", &["output xml", crate::cli::table::NOT_YET]));
+        }
         tell_plan(&plan, line)?;
         if line.job.do_not_launch {
             return Ok(None);
         }
         let programs = plan.launch.places.iter();
         let programs = programs.map(|place| plan.launch.programs[place.program as usize].program.clone());
-        let programs = programs.collect();
+        let programs: Vec<_> = programs.collect();
         signals::restore_default(libc::SIGCHLD);
         descendants::adopt_orphans()?;
         // The daemon comes first and signals are taken after: it inherits the mask that we were
         // started with. A signal in between ends mpirun, and the daemon notices.
         let node = plan.launch.node_names.first().cloned().unwrap_or_default();
+        let output = Output::new(line.job.output.clone(), &node, plan.launch.size)
+            .map_err(|why| paragraph("output-file", &[&why]))?;
+        let table = mpir::Table::new(&node, &programs);
         let (daemon, link) = NodeDaemon::start(node).map_err(|why| paragraph_line(&why))?;
         let forwarded = forwarded(line.job.forward_signals.as_deref());
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
         let mut link =
             Channel::new(link).map_err(|why| format!("cannot use the link to the daemon: {why}"))?;
-        let cores = plan.launch.size;
+        let size = plan.launch.size;
+        let portion = portion(plan.launch.local_ranks.len());
         link.send(&ToNode::Launch(Box::new(plan.launch))).map_err(|why| why.to_string())?;
         Ok(Some(Job {
-            verdict: Verdict::new(daemon.node.clone(), programs, cores),
+            verdict: Verdict::new(daemon.node.clone(), programs, size),
             daemon,
             link,
             link_over: false,
             signals,
-            sinks,
-            written: 0,
+            output,
+            written: HashMap::new(),
+            portion,
             help: BTreeMap::new(),
             limit: limit.map(|limit| (limit, Instant::now() + limit)),
             forwarded,
             status_ends_job: line.job.status_ends_job,
             aggregate_help: line.job.aggregate_help,
+            at_limit: line.job.at_time_limit,
+            census: None,
+            table,
             interrupted: false,
             done: false,
         }))
@@ -137,13 +156,19 @@ impl Job {
     /// Until everything has ended and has been written. Returns the exit status.
     fn run(&mut self) -> u8 {
         let mut last_words = None;
-        while !(self.done && self.sinks.iter().all(Sink::is_empty)) {
+        while !(self.done && self.output.is_empty()) {
             let now = Instant::now();
+            self.output.advance(now);
             if let Some((limit, _)) = self.limit.take_if(|(_, at)| *at <= now) {
-                self.report(&paragraph("timeout", &[&limit.as_secs().to_string()]));
-                self.verdict.decide(libc::ETIMEDOUT as u8);
-                self.interrupted = true;
-                self.end(GRACE_AFTER_FAILURE);
+                self.reach_limit(limit);
+            }
+            if let Some((limit, _)) = self.census.take_if(|(_, until)| *until <= now) {
+                self.end_at_limit(limit);
+            }
+            if self.done {
+                self.output.end_all();
+                self.write_if_ready(0);
+                self.write_if_ready(1);
             }
             if self.done && self.interrupted {
                 let until = *last_words.get_or_insert(now + LAST_WORDS);
@@ -152,11 +177,31 @@ impl Job {
                     break;
                 }
             }
-            self.wait(last_words);
+            if !(self.done && self.output.is_empty()) {
+                self.wait(last_words);
+            }
         }
         self.daemon.wait();
         self.say_how_often();
         self.verdict.status()
+    }
+
+    fn reach_limit(&mut self, limit: Duration) {
+        if !(self.at_limit.state || self.at_limit.stack_traces) || self.link_over {
+            return self.end_at_limit(limit);
+        }
+        self.census = Some((limit, Instant::now() + CENSUS));
+        if self.at_limit.stack_traces {
+            self.report("mpirun: the time limit has passed; reading the stacks of all processes\n");
+        }
+        self.tell(&ToNode::Census { stacks: self.at_limit.stack_traces });
+    }
+
+    fn end_at_limit(&mut self, limit: Duration) {
+        self.report(&paragraph("timeout", &[&limit.as_secs().to_string()]));
+        self.verdict.decide(libc::ETIMEDOUT as u8);
+        self.interrupted = true;
+        self.end(GRACE_AFTER_FAILURE);
     }
 
     fn wait(&mut self, last_words: Option<Instant>) {
@@ -165,7 +210,8 @@ impl Job {
             link_wants = PollFlags::IN;
             link_wants.set(PollFlags::OUT, self.link.unsent() > 0);
         }
-        let deadline = [self.limit.map(|(_, at)| at), last_words].into_iter().flatten().min();
+        let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
+        let deadline = limits.into_iter().chain([last_words, self.output.deadline()]).flatten().min();
         let timeout = deadline.map(|at| {
             let left = at.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
             Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() }
@@ -176,8 +222,10 @@ impl Job {
                 fds.push(PollFd::new(&self.link, link_wants));
             }
             let first_sink = fds.len();
-            let wanted: Vec<usize> = (0..2).filter(|&i| !self.sinks[i].is_empty()).collect();
-            fds.extend(wanted.iter().map(|&i| PollFd::from_borrowed_fd(self.sinks[i].fd(), PollFlags::OUT)));
+            let wanted: Vec<usize> = (0..2).filter(|&i| !self.output.sink(i).is_empty()).collect();
+            fds.extend(
+                wanted.iter().map(|&i| PollFd::from_borrowed_fd(self.output.sink(i).fd(), PollFlags::OUT)),
+            );
             match poll(&mut fds, timeout.as_ref()) {
                 Ok(_) => {}
                 Err(Errno::INTR) => return,
@@ -233,15 +281,24 @@ impl Job {
 
     fn take(&mut self, message: FromNode) {
         match message {
-            FromNode::Output { stream, bytes, .. } => {
-                let i = stream.index();
-                if self.sinks[i].is_closed() {
-                    return self.count_written(bytes.len());
+            FromNode::Output { stream, rank, more, bytes } => {
+                let (i, through) = self.output.take((rank, stream), more, bytes);
+                self.count_written(&through.credits);
+                if let Some(why) = through.trouble {
+                    self.verdict.decide_if_all_is_well(1);
+                    self.report(&paragraph("output-file-lost", &[&why]));
                 }
-                self.sinks[i].push(bytes, true);
                 // Most output can be written at once, which saves a turn of the loop.
                 self.write_if_ready(i);
             }
+            FromNode::Started(all) => self.start_debugger(&all),
+            FromNode::State { rank, pid, state, stack } => self.show_state(rank, pid, &state, &stack),
+            FromNode::Counted => {
+                if let Some((limit, _)) = self.census.take() {
+                    self.end_at_limit(limit);
+                }
+            }
+            FromNode::Crashed { rank, report } => self.verdict.note_crash(rank, report),
             FromNode::Help { component, topic, text, .. } => {
                 let key = (component, topic);
                 match self.help.get_mut(&key) {
@@ -253,7 +310,12 @@ impl Job {
                 }
             }
             FromNode::Done => self.done = true,
-            failure => self.fail(&failure),
+            failure => {
+                if let FromNode::Exited { rank, .. } = &failure {
+                    self.output.end(*rank);
+                }
+                self.fail(&failure);
+            }
         }
     }
 
@@ -264,8 +326,26 @@ impl Job {
         }
         if let Some(report) = self.verdict.consider(message) {
             self.report(&report);
+            self.table.abort(&report);
             self.end(GRACE_AFTER_FAILURE);
         }
+    }
+
+    /// Everything runs: what a debugger waits for.
+    fn start_debugger(&mut self, all: &[(u32, u32)]) {
+        let node = self.daemon.node.clone();
+        for &(rank, pid) in all {
+            self.output.place(rank, &node, pid);
+        }
+        self.table.publish(all);
+        self.tell(&ToNode::Release);
+    }
+
+    fn show_state(&mut self, rank: u32, pid: u32, state: &str, stack: &str) {
+        let node = &self.daemon.node;
+        let stack = if self.at_limit.stack_traces { stack } else { "" };
+        let text = format!("Rank {rank} on node {node} (process {pid}): {state}\n{stack}");
+        self.report(&text);
     }
 
     fn end(&mut self, grace: Duration) {
@@ -281,7 +361,7 @@ impl Job {
     }
 
     fn report(&mut self, text: &str) {
-        self.sinks[Stream::Err.index()].push(text.as_bytes().to_vec(), false);
+        self.output.report(Stream::Err.index(), text);
         self.write_if_ready(Stream::Err.index());
     }
 
@@ -332,7 +412,7 @@ impl Job {
 
     fn write_if_ready(&mut self, i: usize) {
         let now = Timespec::default();
-        let mut fds = [PollFd::from_borrowed_fd(self.sinks[i].fd(), PollFlags::OUT)];
+        let mut fds = [PollFd::from_borrowed_fd(self.output.sink(i).fd(), PollFlags::OUT)];
         if poll(&mut fds, Some(&now)) == Ok(1) {
             self.write(i);
         }
@@ -340,38 +420,41 @@ impl Job {
 
     /// One write to a sink that can take it.
     fn write(&mut self, i: usize) {
-        match self.sinks[i].write() {
-            Ok(counted) => self.count_written(counted),
-            Err(sink::Lost { counted, why }) => {
-                self.count_written(counted);
-                self.tell(&ToNode::Closed(Stream::ALL[i]));
-                // Like a program whose reader went away, unless something else is the matter.
-                self.verdict.decide_if_all_is_well(if why == Errno::PIPE {
-                    128 + libc::SIGPIPE as u8
-                } else {
-                    1
-                });
-                if why != Errno::PIPE {
-                    let name = ["standard output", "standard error"][i];
-                    self.report(&format!("mpirun: cannot write to {name}: {why}; the rest of it is lost\n"));
+        match self.output.write(i) {
+            Ok(credit) => self.count_written(credit.as_slice()),
+            Err(sink::Lost { credits, why }) => {
+                self.count_written(&credits);
+                if why == Errno::PIPE {
+                    // Like a program whose reader went away.
+                    for stream in self.output.streams_of(i) {
+                        self.tell(&ToNode::Closed(stream));
+                    }
+                    return self.verdict.decide_if_all_is_well(128 + libc::SIGPIPE as u8);
                 }
+                // The work goes on without its words, as it would on a disk that is full.
+                self.verdict.decide_if_all_is_well(1);
+                let name = ["standard output", "standard error"][i];
+                self.report(&paragraph("output-sink-lost", &[name, &why.to_string()]));
             }
         }
     }
 
-    fn count_written(&mut self, bytes: usize) {
-        self.written += bytes;
-        if self.written >= PORTION {
-            let written = std::mem::take(&mut self.written);
-            self.tell(&ToNode::Written(written as u64));
+    fn count_written(&mut self, credits: &[Credit]) {
+        for &Credit { rank, stream, bytes } in credits {
+            let sum = self.written.entry((rank, stream.index())).or_default();
+            *sum += bytes;
+            if *sum >= self.portion {
+                let bytes = std::mem::take(sum) as u64;
+                self.tell(&ToNode::Written { rank, stream, bytes });
+            }
         }
     }
 
     fn give_up_output(&mut self) {
-        let lost: usize = self.sinks.iter().map(Sink::pending).sum();
+        let lost = self.output.pending();
         // Standard error may be what stands still: only if it takes it.
         let i = Stream::Err.index();
-        if self.sinks[i].is_empty() {
+        if self.output.sink(i).is_empty() {
             self.report(&paragraph("output-lost", &[&lost.to_string()]));
         }
     }
@@ -426,20 +509,6 @@ fn wanted_signals(forwarded: &[i32]) -> Vec<i32> {
     let ending = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
     all.extend(ending.iter().chain(forwarded).filter(|&&number| !signals::is_ignored(number)));
     all
-}
-
-/// Options that are read and not carried out yet.
-fn refuse_what_is_not_done(job: &JobOptions) -> Result<(), String> {
-    let missing = [
-        ("output", job.output != Output::default()),
-        ("stdin", job.stdin != Stdin::default()),
-        ("get-stack-traces", job.at_time_limit.stack_traces),
-        ("report-state-on-timeout", job.at_time_limit.state),
-    ];
-    match missing.iter().find(|(_, asked)| *asked) {
-        Some((option, _)) => Err(paragraph("missing-option", &[option, crate::cli::table::NOT_YET])),
-        None => Ok(()),
-    }
 }
 
 /// A daemon that cannot be started is reported before there is a job.

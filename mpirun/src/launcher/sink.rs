@@ -25,24 +25,32 @@ pub struct Sink {
     piece: usize,
     /// A pipe whose writes can be asked not to wait.
     no_wait: bool,
-    terminal: bool,
     closed: bool,
     queue: VecDeque<Item>,
+    /// The last byte that was queued ends a line.
+    fresh: bool,
 }
 
 #[derive(Debug)]
 struct Item {
     bytes: Vec<u8>,
     written: usize,
-    /// The daemon counts these bytes against its window.
-    counted: bool,
+    credit: Option<Credit>,
+}
+
+/// What a daemon counts against the window of a rank's output until it has been written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Credit {
+    pub rank: u32,
+    pub stream: Stream,
+    pub bytes: usize,
 }
 
 /// The sink takes nothing any more.
 #[derive(Debug)]
 pub struct Lost {
-    /// Bytes that the daemon counts and that nobody will write.
-    pub counted: usize,
+    /// What the daemon counts and nobody will write.
+    pub credits: Vec<Credit>,
     pub why: Errno,
 }
 
@@ -57,18 +65,14 @@ impl Sink {
             fd,
             piece: if kind == Ok(FileType::RegularFile) { FILE_PIECE } else { PIPE_PIECE },
             no_wait: kind == Ok(FileType::Fifo),
-            terminal: rustix::termios::isatty(fd),
             closed: false,
             queue: VecDeque::new(),
+            fresh: true,
         }
     }
 
     pub fn fd(&self) -> BorrowedFd<'static> {
         self.fd
-    }
-
-    pub fn is_terminal(&self) -> bool {
-        self.terminal
     }
 
     pub fn is_closed(&self) -> bool {
@@ -83,15 +87,21 @@ impl Sink {
         self.queue.iter().map(|item| item.bytes.len() - item.written).sum()
     }
 
-    pub fn push(&mut self, bytes: Vec<u8>, counted: bool) {
-        if !self.closed && !bytes.is_empty() {
-            self.queue.push_back(Item { bytes, written: 0, counted });
+    /// Whether what is queued next begins a line.
+    pub fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    pub fn push(&mut self, bytes: Vec<u8>, credit: Option<Credit>) {
+        if let Some(&last) = bytes.last().filter(|_| !self.closed) {
+            self.fresh = last == b'\n';
+            self.queue.push_back(Item { bytes, written: 0, credit });
         }
     }
 
-    /// Writes once. Returns how many of the bytes the daemon counts.
-    pub fn write(&mut self) -> Result<usize, Lost> {
-        let Some(item) = self.queue.front_mut() else { return Ok(0) };
+    /// Writes once. Returns what is through with that.
+    pub fn write(&mut self) -> Result<Option<Credit>, Lost> {
+        let Some(item) = self.queue.front_mut() else { return Ok(None) };
         let rest = &item.bytes[item.written..];
         let piece = &rest[..rest.len().min(self.piece)];
         let done = match self.no_wait {
@@ -102,24 +112,26 @@ impl Sink {
         match done {
             Ok(n) => {
                 item.written += n;
-                let counted = if item.counted { n } else { 0 };
-                if item.written == item.bytes.len() {
-                    self.queue.pop_front();
-                }
-                Ok(counted)
+                let through = item.written == item.bytes.len();
+                Ok(if through { self.queue.pop_front().and_then(|item| item.credit) } else { None })
             }
-            Err(Errno::INTR | Errno::AGAIN) => Ok(0),
+            Err(Errno::INTR | Errno::AGAIN) => Ok(None),
             // An older kernel, or an odd pipe: poll's word has to do.
             Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::SPIPE) if self.no_wait => {
                 self.no_wait = false;
-                Ok(0)
+                Ok(None)
             }
             Err(why) => {
                 self.closed = true;
-                let left = self.queue.drain(..).filter(|item| item.counted);
-                let counted = left.map(|item| item.bytes.len() - item.written).sum();
-                Err(Lost { counted, why })
+                let credits = self.queue.drain(..).filter_map(|item| item.credit).collect();
+                Err(Lost { credits, why })
             }
         }
+    }
+
+    /// Everything that is queued.
+    #[cfg(test)]
+    pub fn queued(&self) -> Vec<u8> {
+        self.queue.iter().flat_map(|item| item.bytes[item.written..].to_vec()).collect()
     }
 }

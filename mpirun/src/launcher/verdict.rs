@@ -14,7 +14,7 @@
 
 use crate::help::paragraph;
 use crate::link::{Ending, FromNode, Mpi};
-use crate::signals;
+use crate::{program, signals};
 use std::ffi::OsString;
 
 #[derive(Debug)]
@@ -28,11 +28,13 @@ pub struct Verdict {
     otherwise: u8,
     /// A status that did not end the job, of the lowest rank that had one.
     tolerated: Option<(u32, u8)>,
+    /// Where the first rank that crashed was.
+    crash: Option<(u32, String)>,
 }
 
 impl Verdict {
     pub fn new(node: String, programs: Vec<OsString>, size: u32) -> Verdict {
-        Verdict { node, programs, size, status: None, otherwise: 0, tolerated: None }
+        Verdict { node, programs, size, status: None, otherwise: 0, tolerated: None, crash: None }
     }
 
     pub fn status(&self) -> u8 {
@@ -66,6 +68,16 @@ impl Verdict {
         self.otherwise = status;
     }
 
+    /// Where a rank was when it crashed; it is shown when that decides the job.
+    pub fn note_crash(&mut self, rank: u32, report: String) {
+        self.crash.get_or_insert((rank, report));
+    }
+
+    fn crash_of(&self, rank: u32) -> String {
+        let report = self.crash.as_ref().filter(|(crashed, _)| *crashed == rank);
+        report.map_or_else(String::new, |(_, report)| format!("\n\n{}", report.trim_end()))
+    }
+
     /// Looks at what the daemon says. Some: it decides the job, which is to end, and this is what
     /// to say.
     pub fn consider(&mut self, message: &FromNode) -> Option<String> {
@@ -83,12 +95,19 @@ impl Verdict {
                 (1, paragraph("no-finalize", &[&rank.to_string(), node, &pid.to_string()]))
             }
             FromNode::Exited { rank, pid, ending: Ending::Exit(code), .. } => {
-                let arguments = [&*rank.to_string(), node, &pid.to_string(), &code.to_string()];
+                let mut after = self.crash_of(*rank);
+                if *code == 127 && matches!(message, FromNode::Exited { mpi: Mpi::Never, .. }) {
+                    after += "\n\n127 is what the dynamic loader and shells say when something is missing: a\n\
+                              shared library (LD_LIBRARY_PATH), a function in one that belongs to another\n\
+                              installation, or a program. Their own message stands above.";
+                }
+                let arguments = [&*rank.to_string(), node, &pid.to_string(), &code.to_string(), &after];
                 (status_of_code(*code), paragraph("exit-status", &arguments))
             }
             FromNode::Exited { rank, pid, ending: Ending::Signal { number, core }, .. } => {
                 let core = if *core { " (a core file was written)" } else { "" };
-                let arguments = [&*rank.to_string(), node, &pid.to_string(), &signals::name(*number), core];
+                let (crash, name) = (self.crash_of(*rank), signals::name(*number));
+                let arguments = [&*rank.to_string(), node, &pid.to_string(), &name, core, &crash];
                 (128 + (*number & 0x7f) as u8, paragraph("killed", &arguments))
             }
             FromNode::Abort { rank, pid, code, message } => {
@@ -101,13 +120,20 @@ impl Verdict {
             }
             FromNode::CannotStart { rank, errno } => self.cannot_start(*rank, *errno),
             FromNode::Vanished { rank, pid } => {
-                (1, paragraph("vanished", &[&rank.to_string(), node, &pid.to_string()]))
+                let crash = self.crash_of(*rank);
+                (1, paragraph("vanished", &[&rank.to_string(), node, &pid.to_string(), &crash]))
             }
             FromNode::Broken { rank, pid, why } => {
                 (1, paragraph("broken", &[&rank.to_string(), node, &pid.to_string(), why]))
             }
             FromNode::Failed(why) => (1, paragraph("daemon-failed", &[node, why])),
-            FromNode::Output { .. } | FromNode::Help { .. } | FromNode::Done => return None,
+            FromNode::Output { .. }
+            | FromNode::Started(_)
+            | FromNode::Crashed { .. }
+            | FromNode::State { .. }
+            | FromNode::Counted
+            | FromNode::Help { .. }
+            | FromNode::Done => return None,
         })
     }
 
@@ -116,6 +142,13 @@ impl Verdict {
         let name = self.programs.get(rank as usize).cloned().unwrap_or_default();
         let program = format!("{name:?}");
         match errno {
+            libc::ENOENT if program::exists(&name) => {
+                let why = match program::interpreter(&name) {
+                    Some(name) => format!("it asks for {name}, which is not there"),
+                    None => "something that it needs to be started is not there".into(),
+                };
+                (126, paragraph("not-executable", &[&program, &why]))
+            }
             libc::ENOENT => {
                 let here = std::path::Path::new(&name);
                 let hint = match here.components().count() == 1 && here.is_file() {
@@ -124,8 +157,16 @@ impl Verdict {
                 };
                 (127, paragraph("not-found", &[&program, &hint]))
             }
-            libc::EACCES | libc::ENOEXEC | libc::EISDIR => {
-                (126, paragraph("not-executable", &[&program, &why.to_string()]))
+            libc::ENOEXEC => {
+                let why = program::foreign(&name).unwrap_or_else(|| why.to_string());
+                (126, paragraph("not-executable", &[&program, &why]))
+            }
+            libc::EACCES | libc::EISDIR => {
+                let why = match program::is_folder(&name) {
+                    true => "it is a folder".into(),
+                    false => format!("{why}; `chmod +x` makes a file executable"),
+                };
+                (126, paragraph("not-executable", &[&program, &why]))
             }
             _ => {
                 let rank = format!("{rank} of {}", self.size);

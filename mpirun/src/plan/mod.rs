@@ -19,10 +19,10 @@ mod programs;
 mod show;
 
 use crate::cli::CommandLine;
-use crate::cli::output::Verbosity;
+use crate::cli::output::{Stdin as Asked, Verbosity};
 use crate::cli::policy::Display;
 use crate::cores;
-use crate::link::{Launch, Place};
+use crate::link::{Launch, Place, Stdin};
 use oxmpi_runtime::wireup::{Secret, server};
 
 /// A job, and what the user should hear about it before it starts.
@@ -67,6 +67,9 @@ pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
         apps: programs.facts,
         universe,
         interactive,
+        raw: line.job.output.raw,
+        stdin: stdin(&line.job.stdin, size)?,
+        hold: crate::launcher::mpir::being_debugged(),
     };
     let shown = show::display(&line.job.display, &placed, line);
     let report = line.job.binding.report;
@@ -76,6 +79,21 @@ pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
         reported.insert_str(0, &show::display(&map, &placed, line));
     }
     Ok(Plan { launch, warnings: programs.warnings, shown, reported })
+}
+
+/// Who gets standard input: one rank the descriptor itself, several a copy each.
+fn stdin(asked: &Asked, size: u32) -> Result<Stdin, String> {
+    Ok(match asked {
+        Asked::None => Stdin::Nobody,
+        Asked::All => Stdin::Copies((0..size).collect()),
+        Asked::Ranks(ranks) => match (ranks.as_slice(), ranks.iter().find(|&&rank| rank >= size)) {
+            (_, Some(rank)) => {
+                return Err(format!("--stdin {rank}: there is no such rank in a job of {size}"));
+            }
+            (&[rank], None) => Stdin::Rank(rank),
+            _ => Stdin::Copies(ranks.clone()),
+        },
+    })
 }
 
 fn new_job_id() -> Result<u64, oxmpi_runtime::wireup::Error> {

@@ -121,3 +121,128 @@ fn a_writer_notices_that_rank_0_does_not_read() {
     running.signal(Signal::TERM);
     running.wait().expect(128 + 15, &[]);
 }
+
+#[test]
+fn marks_stand_in_front_of_every_line() {
+    let script = "echo one; echo two >&2; printf three";
+    let ended = mpirun("-n 2 --output tag").script(script).run();
+    ended.expect(0, &["[1,0]<stderr>: two\n", "[1,1]<stderr>: two\n"]);
+    let mut lines: Vec<&str> = ended.out.lines().collect();
+    lines.sort_unstable();
+    let wanted = ["[1,0]<stdout>: one", "[1,0]<stdout>: three", "[1,1]<stdout>: one", "[1,1]<stdout>: three"];
+    assert_eq!(lines, wanted);
+    let ended = mpirun("-n 1 --output tag-detailed,merge").script("echo $$; echo e >&2").run();
+    ended.expect(0, &[]);
+    assert_eq!(ended.err, "");
+    let pid = ended.out.lines().find_map(|l| l.split_once("<stdout>: ")).expect("a mark").1;
+    assert!(ended.out.contains(&format!(":{pid}]<stderr>: e\n")), "{ended:?}");
+    let ended = mpirun("-n 1 --tag-output --output timestamp").script("echo x").run();
+    assert!(ended.out.starts_with('[') && ended.out.ends_with("][1,0]<stdout>: x\n"), "{ended:?}");
+}
+
+#[test]
+fn output_goes_to_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
+    let script = "echo out $OMPI_COMM_WORLD_RANK; echo err $OMPI_COMM_WORLD_RANK >&2";
+    let ended = mpirun(&format!("-n 2 --output dir={}", at("d"))).script(script).run();
+    ended.expect(0, &["err 0", "err 1"]);
+    assert_eq!((read("d/1/rank.1/stdout"), read("d/1/rank.0/stderr")), ("out 1\n".into(), "err 0\n".into()));
+    let ended = mpirun(&format!("-n 2 --output file={}:nocopy", at("f"))).script(script).run();
+    ended.expect(0, &[]);
+    assert_eq!((ended.out.as_str(), ended.err.as_str()), ("", ""));
+    assert_eq!((read("f.1.0.out"), read("f.1.1.err")), ("out 0\n".into(), "err 1\n".into()));
+}
+
+#[test]
+fn standard_input_for_others() {
+    let words = |stdin: &str| {
+        let mut job =
+            mpirun(&format!("-n 3 --stdin {stdin}")).script("echo $OMPI_COMM_WORLD_RANK:$(cat | cksum)");
+        job.command.stdin(Stdio::piped());
+        let mut running = job.start();
+        let mut stdin = running.child.stdin.take().expect("piped");
+        // More than a pipe takes; who has no reader hears of it.
+        let _ = stdin.write_all(&vec![b'x'; 3 << 20]);
+        drop(stdin);
+        let ended = running.wait();
+        ended.expect(0, &[]);
+        let mut lines: Vec<String> = ended.out.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines.iter().map(|line| line.ends_with(&(3 << 20).to_string())).collect::<Vec<bool>>()
+    };
+    assert_eq!(words("all"), [true; 3]);
+    assert_eq!(words("2"), [false, false, true]);
+    assert_eq!(words("none"), [false; 3]);
+    mpirun("-n 2 --stdin 2").script("true").run().expect(1, &["--stdin 2"]);
+}
+
+/// One of several does not read, or is gone: the others get everything.
+#[test]
+fn a_rank_that_does_not_read_its_copy_of_standard_input() {
+    let script = "[ $OMPI_COMM_WORLD_RANK = 1 ] && exec 0</dev/null; cat | wc -c";
+    let mut job = mpirun("-n 3 --stdin all").script(script);
+    job.command.stdin(Stdio::piped());
+    let mut running = job.start();
+    let mut stdin = running.child.stdin.take().expect("piped");
+    stdin.write_all(&vec![b'x'; 2 << 20]).expect("two ranks read");
+    drop(stdin);
+    let ended = running.wait();
+    ended.expect(0, &[]);
+    let mut counts: Vec<&str> = ended.out.lines().map(str::trim).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, ["0", "2097152", "2097152"]);
+}
+
+/// A rank prints far more than its reader takes. It stands still alone: another one prints on
+/// standard error and ends meanwhile; memory stays bounded; and in the end nothing is lost.
+#[test]
+fn a_rank_that_prints_much_stands_still_alone() {
+    const MUCH: usize = 96 << 20;
+    let script = format!(
+        "if [ $OMPI_COMM_WORLD_RANK = 0 ]; then head -c {MUCH} /dev/zero | tr '\\0' x | fold -w 999; \
+         else i=0; while [ $i -lt 3000 ]; do echo line $i of many lines >&2; i=$((i+1)); done; \
+         seq 1 50; echo done >&2; fi"
+    );
+    let mut job = mpirun("-n 2").script(&script);
+    let mut child = job.command.spawn().expect("mpirun is there");
+    let mut err = std::io::BufReader::new(child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    // Nobody reads standard output yet.
+    while line != "done\n" {
+        line.clear();
+        assert!(std::io::BufRead::read_line(&mut err, &mut line).expect("a pipe") > 0, "rank 1 never ended");
+    }
+    let mut running = job.watch(child);
+    for process in running.wait_for("oxmpid", 1).iter().chain(&[running.launcher()]) {
+        assert!(process.resident() < 60 << 10, "{}: {} KiB", process.command, process.resident());
+    }
+    let child = &mut running.child;
+    let mut out = child.stdout.take().expect("piped");
+    let (mut exes, mut buffer) = (0, vec![0; 1 << 20]);
+    loop {
+        match out.read(&mut buffer).expect("a pipe") {
+            0 => break,
+            n => exes += buffer[..n].iter().filter(|&&c| c == b'x').count(),
+        }
+    }
+    assert!(child.wait().expect("a child of ours").success());
+    assert_eq!(exes, MUCH);
+}
+
+#[test]
+fn lines_longer_than_everything_stay_whole() {
+    let script = "head -c 1500000 /dev/zero | tr '\\0' $OMPI_COMM_WORLD_RANK; echo";
+    let ended = mpirun("-n 4").script(script).run();
+    ended.expect(0, &[]);
+    assert_eq!(ended.out.lines().count(), 4);
+    for line in ended.out.lines() {
+        let first = line.as_bytes()[0];
+        assert!(
+            line.len() == 1_500_000 && line.bytes().all(|c| c == first),
+            "a mixed line of {}",
+            line.len()
+        );
+    }
+}

@@ -56,6 +56,11 @@ impl Job {
         Running { child, mark: self.mark, out, err }
     }
 
+    /// A job that the test has started itself.
+    pub fn watch(self, child: Child) -> Running {
+        Running { child, mark: self.mark, out: None, err: None }
+    }
+
     /// Nobody reads what it prints, unless the test does.
     pub fn start_without_reading(mut self) -> Running {
         let child = self.command.spawn().expect("mpirun is there");
@@ -108,6 +113,11 @@ impl Running {
     pub fn processes(&self, what: &str) -> Vec<Process> {
         let own = self.child.id().cast_signed();
         marked(&self.mark).into_iter().filter(|p| p.pid != own && p.command.contains(what)).collect()
+    }
+
+    /// mpirun itself.
+    pub fn launcher(&self) -> Process {
+        Process { pid: self.child.id().cast_signed(), command: "mpirun".into() }
     }
 
     /// Waits until there are `count` of them.

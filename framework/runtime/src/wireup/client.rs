@@ -4,6 +4,7 @@ use super::local::Store;
 use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_LIMIT, shorten};
 use super::remote::{Daemon, unexpected};
 use super::secret::{Secret, random_id};
+use super::witness::Witness;
 use super::{Error, ErrorKind, JobFacts, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use parking_lot::Mutex;
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -42,6 +43,7 @@ pub struct Client {
     /// What was put and not committed.
     pending: Mutex<Vec<(String, Vec<u8>)>>,
     link: Link,
+    witness: Option<Witness>,
 }
 
 #[derive(Debug)]
@@ -71,12 +73,14 @@ impl Client {
         // Before hello: the essay of this module says why.
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(|why| Error::system("cannot ask to end with the parent process", why))?;
+        let witness = Witness::new(&name, &secret, rank)?;
         let (daemon, facts, segment) = Daemon::introduce(&name, secret, rank)?;
         Ok(Some(Client {
             facts: with_own_cores(facts),
             segment,
             pending: Mutex::default(),
             link: Link::Daemon(daemon),
+            witness: Some(witness),
         }))
     }
 
@@ -84,7 +88,13 @@ impl Client {
     pub fn singleton() -> Result<Client, Error> {
         let facts = JobFacts::alone(random_id()?, own_cores(), super::server::hostname());
         let store = Arc::new(Store::new(1));
-        Ok(Client { facts, segment: new_segment()?, pending: Mutex::default(), link: Link::Local(store) })
+        Ok(Client {
+            facts,
+            segment: new_segment()?,
+            pending: Mutex::default(),
+            link: Link::Local(store),
+            witness: None,
+        })
     }
 
     /// `n` ranks in this process, which share a segment and a store.
@@ -103,7 +113,8 @@ impl Client {
             facts.oversubscribed = n > cores;
             let segment =
                 segment.try_clone().map_err(|why| Error::system("cannot duplicate the segment", why))?;
-            Ok(Client { facts, segment, pending: Mutex::default(), link: Link::Local(Arc::clone(&store)) })
+            let link = Link::Local(Arc::clone(&store));
+            Ok(Client { facts, segment, pending: Mutex::default(), link, witness: None })
         };
         (0..n).map(make).collect()
     }
@@ -116,6 +127,11 @@ impl Client {
     /// cannot shrink.
     pub fn segment(&self) -> BorrowedFd<'_> {
         self.segment.as_fd()
+    }
+
+    /// For the handlers of signals that end the process; None: no daemon.
+    pub fn witness(&self) -> Option<&Witness> {
+        self.witness.as_ref()
     }
 
     /// Keeps a pair until `commit`. The last value of a key counts.

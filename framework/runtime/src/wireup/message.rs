@@ -3,6 +3,7 @@
 use super::facts::JobFacts;
 use super::frame::{Builder, Fields, Frame, Malformed};
 use super::secret::Secret;
+use super::witness::{MAPS_LIMIT, Moment, STACK_LIMIT};
 
 /// Longest payload the daemon takes from somebody who has not shown the secret yet.
 pub const HELLO_LIMIT: usize = 256;
@@ -23,6 +24,8 @@ const HELP: u8 = 0x05;
 const ABORT: u8 = 0x06;
 const FINALIZED: u8 = 0x07;
 const RESUMED: u8 = 0x08;
+const WITNESS: u8 = 0x09;
+pub(super) const CRASH: u8 = 0x0a;
 const FACTS: u8 = 0x41;
 const REFUSED: u8 = 0x42;
 const FENCE_DONE: u8 = 0x43;
@@ -48,6 +51,11 @@ pub enum ToDaemon {
     Finalized,
     /// MPI is in use again: as after hello.
     Resumed,
+    /// First frame of a connection on which only `Crash` comes. Not answered.
+    Witness { version: u32, secret: Secret, rank: u32 },
+    /// A signal that ends the process: the bytes above its stack pointer, and its map of memory
+    /// as the kernel writes it.
+    Crash { moment: Moment, to: String, stack: Vec<u8>, maps: Vec<u8> },
 }
 
 /// From the node daemon.
@@ -79,6 +87,14 @@ impl ToDaemon {
             ToDaemon::Abort { code, message } => Builder::new(ABORT).i32(*code).text(message),
             ToDaemon::Finalized => Builder::new(FINALIZED),
             ToDaemon::Resumed => Builder::new(RESUMED),
+            ToDaemon::Witness { version, secret, rank } => {
+                Builder::new(WITNESS).u32(*version).raw(secret.bytes()).u32(*rank)
+            }
+            ToDaemon::Crash { moment: m, to, stack, maps } => {
+                let b = Builder::new(CRASH).i32(m.signal).i32(m.code).u32(m.thread);
+                let b = [m.address, m.ip, m.sp, m.fp, m.lr].into_iter().fold(b, Builder::u64);
+                b.text(to).bytes(stack).bytes(maps)
+            }
         }
         .finish()
     }
@@ -108,6 +124,17 @@ impl ToDaemon {
             },
             FINALIZED => ToDaemon::Finalized,
             RESUMED => ToDaemon::Resumed,
+            WITNESS => ToDaemon::Witness {
+                version: f.u32("version")?,
+                secret: Secret::from_bytes(f.array("secret")?),
+                rank: f.u32("rank")?,
+            },
+            CRASH => ToDaemon::Crash {
+                moment: decode_moment(&mut f)?,
+                to: bounded_text(&mut f, "place of the report", KEY_LIMIT)?,
+                stack: bounded(&mut f, "stack", STACK_LIMIT)?.to_vec(),
+                maps: bounded(&mut f, "maps", MAPS_LIMIT)?.to_vec(),
+            },
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
@@ -144,6 +171,19 @@ impl ToRank {
         f.finish()?;
         Ok(message)
     }
+}
+
+fn decode_moment(f: &mut Fields<'_>) -> Result<Moment, Malformed> {
+    Ok(Moment {
+        signal: f.i32("signal")?,
+        code: f.i32("code")?,
+        thread: f.u32("thread")?,
+        address: f.u64("address")?,
+        ip: f.u64("instruction pointer")?,
+        sp: f.u64("stack pointer")?,
+        fp: f.u64("frame pointer")?,
+        lr: f.u64("return address")?,
+    })
 }
 
 fn bounded<'a>(f: &mut Fields<'a>, field: &'static str, limit: usize) -> Result<&'a [u8], Malformed> {
@@ -264,9 +304,16 @@ mod tests {
                 ToDaemon::Fence,
                 ToDaemon::Get { proc: rank, key: shorten(&text, KEY_LIMIT).to_owned() },
                 ToDaemon::Help { component: "c".into(), topic: "t".into(), text: text.clone() },
-                ToDaemon::Abort { code, message: text },
+                ToDaemon::Abort { code, message: text.clone() },
                 ToDaemon::Finalized,
                 ToDaemon::Resumed,
+                ToDaemon::Witness { version: 1, secret: Secret::from_bytes(secret), rank },
+                ToDaemon::Crash {
+                    moment: Moment { signal: code, address: 1, ip: 2, sp: 3, fp: 4, lr: 5, ..Moment::default() },
+                    to: shorten(&text, KEY_LIMIT).to_owned(),
+                    stack: secret.to_vec(),
+                    maps: vec![],
+                },
             ];
             let mut inbox = Inbox::new(RANK_LIMIT);
             for request in &requests {

@@ -22,8 +22,8 @@
 //! arrangement is with the daemon itself. Either way its death reaches us.
 //!
 //! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `secret` ·
-//! `client` (and what it talks to: `daemon` over the socket, `local` in the process) · `server` ·
-//! `topology` (what the node is made of).
+//! `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
+//! crashing process's last word) · `server` · `topology` (what the node is made of).
 
 mod client;
 mod facts;
@@ -35,10 +35,12 @@ mod secret;
 pub mod server;
 mod socket;
 pub mod topology;
+mod witness;
 
 pub use client::{Client, Source};
 pub use facts::{AppFacts, JobFacts};
 pub use secret::Secret;
+pub use witness::{MAPS_LIMIT, Moment, STACK_LIMIT, Witness};
 
 /// Name of the daemon's abstract socket.
 pub const SOCKET_VARIABLE: &str = "OXMPI_WIREUP";

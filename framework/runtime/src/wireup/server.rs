@@ -20,7 +20,7 @@ mod exchange;
 use super::frame::Malformed;
 use super::message::{DAEMON_LIMIT, RANK_LIMIT, ToDaemon, ToRank};
 use super::secret::{Secret, random_id};
-use super::{Error, JobFacts, VERSION, socket};
+use super::{Error, JobFacts, Moment, VERSION, socket};
 use connection::{Connection, Progress};
 use exchange::Exchange;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -61,6 +61,22 @@ pub enum Event {
         rank: u32,
         why: String,
     },
+    /// A signal came that ends the process, or that its own handler deals with.
+    Crash(Crash),
+}
+
+/// What a process said when a signal came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crash {
+    pub rank: u32,
+    pub pid: u32,
+    pub moment: Moment,
+    /// Where the user wants to read of it: the value of `opal_stacktrace_output`.
+    pub to: String,
+    /// Bytes from the stack pointer on.
+    pub stack: Vec<u8>,
+    /// The process's map of memory, as the kernel writes it.
+    pub maps: Vec<u8>,
 }
 
 /// How far a rank has come.
@@ -101,6 +117,9 @@ pub struct Server {
     members: Vec<Membership>,
     exchange: Exchange,
     events: Vec<Event>,
+    /// Ranks wait for their facts, and so in MPI_Init; these connections do.
+    holding: bool,
+    held: Vec<u64>,
 }
 
 impl Server {
@@ -123,12 +142,37 @@ impl Server {
             next_id: LISTENER + 1,
             members,
             events: Vec::new(),
+            holding: false,
+            held: Vec::new(),
         })
     }
 
     /// The socket's name, for the ranks' environment.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Has ranks that say hello wait for `release`.
+    pub fn hold(&mut self, holding: bool) {
+        self.holding = holding;
+    }
+
+    /// Answers those who wait, and everybody at once from now on.
+    pub fn release(&mut self) {
+        self.holding = false;
+        for id in std::mem::take(&mut self.held) {
+            let Some(mut connection) = self.connections.remove(&id) else { continue };
+            let Some(rank) = connection.rank else { continue };
+            match self.welcome(&mut connection, rank) {
+                Ok(()) => {
+                    // What cannot be sent shows as a closed connection when it is served next.
+                    let _ = connection.flush();
+                    self.watch(id, &connection);
+                    self.connections.insert(id, connection);
+                }
+                Err(why) => self.close(connection, Some(why)),
+            }
+        }
     }
 
     /// Readable when `turn` has something to do.
@@ -253,7 +297,9 @@ impl Server {
     fn take(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
         let Some(rank) = connection.rank else { return self.join(id, connection, message) };
         match message {
-            ToDaemon::Hello { .. } => return Err(Refusal("it said hello twice".into())),
+            ToDaemon::Hello { .. } | ToDaemon::Witness { .. } | ToDaemon::Crash { .. } => {
+                return Err(Refusal("it said hello twice".into()));
+            }
             ToDaemon::Put(pairs) => self.exchange.publish(rank, pairs).map_err(Refusal)?,
             ToDaemon::Get { proc, key } => {
                 let value = self.exchange.get(proc, &key);
@@ -291,10 +337,20 @@ impl Server {
         }
     }
 
-    fn join(&mut self, _id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
+    fn join(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
         let refuse = |why: String| Err(Refusal(why));
-        let ToDaemon::Hello { version, secret, rank, .. } = message else {
-            return refuse("its first word is not hello".into());
+        let (version, secret, rank, witness) = match message {
+            ToDaemon::Hello { version, secret, rank, .. } => (version, secret, rank, false),
+            ToDaemon::Witness { version, secret, rank } => (version, secret, rank, true),
+            ToDaemon::Crash { moment, to, stack, maps } => {
+                let Some(rank) = connection.witness else {
+                    return refuse("it reports a crash without having shown the secret".into());
+                };
+                let pid = connection.pid;
+                self.events.push(Event::Crash(Crash { rank, pid, moment, to, stack, maps }));
+                return Ok(());
+            }
+            _ => return refuse("its first word is not hello".into()),
         };
         if !self.job.secret.matches(secret.bytes()) {
             return refuse("it does not know the job's secret".into());
@@ -308,6 +364,11 @@ impl Server {
         let Some(member) = self.member(rank) else {
             return refuse(format!("rank {rank} is not one of this node's"));
         };
+        if witness {
+            connection.witness = Some(rank);
+            connection.accept_payloads(RANK_LIMIT);
+            return Ok(());
+        }
         match member {
             Membership::Absent => {}
             Membership::Joined { pid } | Membership::Finalized { pid } => {
@@ -319,18 +380,24 @@ impl Server {
                 ));
             }
         }
-        let segment = match self.segment.try_clone() {
-            Ok(segment) => segment,
-            Err(why) => return refuse(format!("the node's shared segment cannot be handed on: {why}")),
-        };
-        connection.queue(&ToRank::Facts(self.facts_of(rank)), Some(segment))?;
         connection.rank = Some(rank);
         connection.accept_payloads(RANK_LIMIT);
         if let Some(member) = self.member_mut(rank) {
             *member = Membership::Joined { pid: connection.pid };
         }
         self.events.push(Event::Joined { rank, pid: connection.pid });
-        Ok(())
+        if self.holding {
+            self.held.push(id);
+            return Ok(());
+        }
+        self.welcome(connection, rank)
+    }
+
+    /// Tells a rank everything, with the segment beside.
+    fn welcome(&self, connection: &mut Connection, rank: u32) -> Result<(), Refusal> {
+        let cannot = |why| Refusal(format!("the node's shared segment cannot be handed on: {why}"));
+        let segment = self.segment.try_clone().map_err(cannot)?;
+        Ok(connection.queue(&ToRank::Facts(self.facts_of(rank)), Some(segment))?)
     }
 
     fn facts_of(&self, rank: u32) -> JobFacts {

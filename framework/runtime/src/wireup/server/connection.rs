@@ -26,6 +26,8 @@ pub(super) struct Connection {
     pub(super) pid: u32,
     /// Set once the connection has shown the secret.
     pub(super) rank: Option<u32>,
+    /// Set once it has done so only to report a crash.
+    pub(super) witness: Option<u32>,
 }
 
 impl Connection {
@@ -43,6 +45,7 @@ impl Connection {
             beside: None,
             pid: peer.pid.as_raw_nonzero().get().cast_unsigned(),
             rank: None,
+            witness: None,
         })
     }
 

@@ -1,0 +1,333 @@
+//! The ranks' output on its way to the user: marked, merged, copied to files, and written.
+//!
+//! **Lines stay whole.** A daemon sends whole lines. What is too long to wait for comes in pieces,
+//! each but the last saying that more comes: until then nothing else is written behind it (the
+//! sink has an owner). An owner that says nothing for [`PATIENCE`] loses that right, because it may
+//! wait for a rank whose output waits here.
+//!
+//! **Marks** (`--output tag` and its relatives) stand in front of each line. With marks, a line
+//! that another rank did not end is ended before the next mark.
+
+use super::files::OutputFiles;
+pub use super::files::Source;
+use super::sink::{Credit, Lost, Sink};
+use crate::cli::output::{Output as Presentation, Tag};
+use crate::link::Stream;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub struct Output {
+    how: Presentation,
+    ways: [Way; 2],
+    files: Option<OutputFiles>,
+    /// Outputs whose last line is not ended.
+    unended: HashSet<(u32, usize)>,
+    /// Where each rank runs, for the detailed mark.
+    places: HashMap<u32, (String, u32)>,
+    own_name: String,
+}
+
+/// One of mpirun's own outputs.
+#[derive(Debug)]
+struct Way {
+    sink: Sink,
+    owner: Option<(Source, Instant)>,
+    /// Who wrote last; None: mpirun itself.
+    last: Option<Source>,
+    waiting: VecDeque<(Source, bool, Vec<u8>, usize)>,
+}
+
+/// What became of output that was taken.
+#[derive(Debug, Default)]
+pub struct Through {
+    /// No longer on its way.
+    pub credits: Vec<Credit>,
+    /// A file that takes no more.
+    pub trouble: Option<String>,
+}
+
+impl Output {
+    pub fn new(how: Presentation, host: &str, ranks: u32) -> Result<Output, String> {
+        let way = |stream| Way { sink: Sink::new(stream), owner: None, last: None, waiting: VecDeque::new() };
+        Ok(Output {
+            files: OutputFiles::make(&how, host, ranks)?,
+            own_name: format!("oxmpi-{host}-{}@1", std::process::id()),
+            how,
+            ways: Stream::ALL.map(way),
+            unended: HashSet::new(),
+            places: HashMap::new(),
+        })
+    }
+
+    pub fn place(&mut self, rank: u32, host: &str, pid: u32) {
+        self.places.insert(rank, (host.to_owned(), pid));
+    }
+
+    pub fn sink(&mut self, i: usize) -> &mut Sink {
+        &mut self.ways[i].sink
+    }
+
+    /// Outputs of ranks that can be closed because nobody reads this sink any more.
+    pub fn streams_of(&self, i: usize) -> Vec<Stream> {
+        match (&self.files, self.how.merge, i) {
+            (Some(_), ..) => Vec::new(),
+            (None, true, 0) => Stream::ALL.to_vec(),
+            (None, true, _) => Vec::new(),
+            (None, false, _) => vec![Stream::ALL[i]],
+        }
+    }
+
+    /// Nothing is left to write.
+    pub fn is_empty(&self) -> bool {
+        self.ways.iter().all(|way| way.sink.is_empty() && way.waiting.is_empty())
+    }
+
+    pub fn pending(&self) -> usize {
+        let waiting = |way: &Way| way.waiting.iter().map(|(_, _, bytes, _)| bytes.len()).sum::<usize>();
+        self.ways.iter().map(|way| way.sink.pending() + waiting(way)).sum()
+    }
+
+    /// Output of a rank. `i` says at which sink something is ready to be written now.
+    pub fn take(&mut self, source: Source, more: bool, bytes: Vec<u8>) -> (usize, Through) {
+        let raw = bytes.len();
+        let mut through = Through::default();
+        let marked = self.mark(source, bytes);
+        if let Some(files) = &mut self.files {
+            through.trouble = files.write(source, &marked).err();
+        }
+        let i = if self.how.merge { Stream::Out.index() } else { source.1.index() };
+        if self.files.is_some() && self.how.nocopy || self.ways[i].sink.is_closed() {
+            through.credits.push(Credit { rank: source.0, stream: source.1, bytes: raw });
+            return (i, through);
+        }
+        let way = &mut self.ways[i];
+        match way.owner {
+            Some((owner, _)) if owner != source => way.waiting.push_back((source, more, marked, raw)),
+            _ => {
+                self.queue(i, source, more, marked, raw);
+                self.let_others(i);
+            }
+        }
+        (i, through)
+    }
+
+    /// A rank's output has ended.
+    pub fn end(&mut self, rank: u32) {
+        for i in 0..self.ways.len() {
+            if self.ways[i].owner.is_some_and(|((owner, _), _)| owner == rank) {
+                self.ways[i].owner = None;
+                self.let_others(i);
+            }
+        }
+    }
+
+    /// All output has ended.
+    pub fn end_all(&mut self) {
+        for i in 0..self.ways.len() {
+            while self.ways[i].owner.take().is_some() {
+                self.let_others(i);
+            }
+        }
+    }
+
+    /// What waited behind a long line, as far as nobody owns the sink again.
+    fn let_others(&mut self, i: usize) {
+        let mut kept = VecDeque::new();
+        while let Some((source, more, bytes, raw)) = self.ways[i].waiting.pop_front() {
+            match self.ways[i].owner {
+                Some((owner, _)) if owner != source => kept.push_back((source, more, bytes, raw)),
+                _ => {
+                    self.queue(i, source, more, bytes, raw);
+                    if self.ways[i].owner.is_none() {
+                        // Those that were passed over come first now.
+                        kept.append(&mut self.ways[i].waiting);
+                        self.ways[i].waiting = std::mem::take(&mut kept);
+                    }
+                }
+            }
+        }
+        self.ways[i].waiting = kept;
+    }
+
+    fn queue(&mut self, i: usize, source: Source, more: bool, mut bytes: Vec<u8>, raw: usize) {
+        let way = &mut self.ways[i];
+        way.owner = more.then(|| (source, Instant::now()));
+        let marks = self.how.tag != Tag::Nothing || self.how.timestamp;
+        if let Some(other) = way.last.filter(|last| marks && *last != source && !way.sink.is_fresh()) {
+            bytes.insert(0, b'\n');
+            self.unended.remove(&(other.0, other.1.index()));
+        }
+        way.last = Some(source);
+        let (rank, stream) = source;
+        way.sink.push(bytes, Some(Credit { rank, stream, bytes: raw }));
+    }
+
+    pub fn deadline(&self) -> Option<Instant> {
+        self.ways.iter().filter_map(|way| way.owner).map(|(_, since)| since + PATIENCE).min()
+    }
+
+    /// Takes the sink from an owner that says nothing.
+    pub fn advance(&mut self, now: Instant) {
+        for i in 0..self.ways.len() {
+            if self.ways[i].owner.is_some_and(|(_, since)| since + PATIENCE <= now) {
+                self.ways[i].owner = None;
+                self.let_others(i);
+            }
+        }
+    }
+
+    /// Words of mpirun's own, on lines of their own.
+    pub fn report(&mut self, i: usize, text: &str) {
+        let way = &mut self.ways[i];
+        let fresh = if way.sink.is_fresh() { "" } else { "\n" };
+        way.last = None;
+        way.sink.push(format!("{fresh}{text}").into_bytes(), None);
+    }
+
+    /// One write to a sink that can take it.
+    pub fn write(&mut self, i: usize) -> Result<Option<Credit>, Lost> {
+        let way = &mut self.ways[i];
+        way.sink.write().map_err(|mut lost| {
+            way.owner = None;
+            let waited = way.waiting.drain(..);
+            lost.credits.extend(waited.map(|((rank, stream), _, _, bytes)| Credit { rank, stream, bytes }));
+            lost
+        })
+    }
+
+    /// Puts marks in front of lines.
+    fn mark(&mut self, source: Source, bytes: Vec<u8>) -> Vec<u8> {
+        let Some(mark) = self.mark_of(source) else { return bytes };
+        let key = (source.0, source.1.index());
+        let mut out = Vec::with_capacity(bytes.len() + 4 * mark.len());
+        let mut in_line = self.unended.remove(&key);
+        for line in bytes.split_inclusive(|&c| c == b'\n') {
+            if !in_line {
+                out.extend_from_slice(mark.as_bytes());
+            }
+            out.extend_from_slice(line);
+            in_line = line.last() != Some(&b'\n');
+        }
+        if in_line {
+            self.unended.insert(key);
+        }
+        out
+    }
+
+    fn mark_of(&self, (rank, stream): Source) -> Option<String> {
+        let time = if self.how.timestamp { format!("[{}]", now()) } else { String::new() };
+        let tag = match self.how.tag {
+            Tag::Nothing if !self.how.timestamp => return None,
+            Tag::Nothing => String::new(),
+            Tag::Short => format!("[1,{rank}]"),
+            Tag::Rank => format!("[{rank}]"),
+            Tag::FullName => format!("[{},{rank}]", self.own_name),
+            Tag::Detailed => match self.places.get(&rank) {
+                Some((host, pid)) => format!("[1,{rank}][{host}:{pid}]"),
+                None => format!("[1,{rank}]"),
+            },
+        };
+        let stream = match stream {
+            Stream::Out => "stdout",
+            Stream::Err => "stderr",
+        };
+        Some(format!("{time}{tag}<{stream}>: "))
+    }
+}
+
+/// As `date` writes it in the C locale: `Sat Nov 21 16:28:58 2026`.
+fn now() -> String {
+    let mut text = [0; 64];
+    // SAFETY: a null pointer asks for the time alone; localtime_r and strftime write to places of
+    // ours, strftime no more than it is told to, with a format that ends in 0.
+    let n = unsafe {
+        let time = libc::time(std::ptr::null_mut());
+        let mut parts = std::mem::zeroed();
+        libc::localtime_r(&time, &mut parts);
+        libc::strftime(text.as_mut_ptr().cast(), text.len(), c"%a %b %e %H:%M:%S %Y".as_ptr(), &parts)
+    };
+    String::from_utf8_lossy(&text[..n]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(words: &str) -> Output {
+        let mut how = Presentation::default();
+        if !words.is_empty() {
+            how.add(words).expect(words);
+        }
+        Output::new(how, "here", 4).expect("no files")
+    }
+
+    fn queued(output: &mut Output, i: usize) -> String {
+        String::from_utf8(output.ways[i].sink.queued()).expect("text")
+    }
+
+    #[test]
+    fn marks() {
+        let mut o = output("tag");
+        o.take((1, Stream::Out), false, b"a\nb\n".to_vec());
+        o.take((0, Stream::Out), false, b"c".to_vec());
+        o.take((2, Stream::Out), false, b"d\n".to_vec());
+        o.take((0, Stream::Out), false, b"e\n".to_vec());
+        let text =
+            "[1,1]<stdout>: a\n[1,1]<stdout>: b\n[1,0]<stdout>: c\n[1,2]<stdout>: d\n[1,0]<stdout>: e\n";
+        assert_eq!(queued(&mut o, 0), text);
+        let mut o = output("tag-detailed,merge");
+        o.place(3, "node", 77);
+        o.take((3, Stream::Err), false, b"x\n".to_vec());
+        assert_eq!(queued(&mut o, 0), "[1,3][node:77]<stderr>: x\n");
+        let mut o = output("timestamp,rank");
+        o.take((3, Stream::Err), false, b"x\n".to_vec());
+        let text = queued(&mut o, 1);
+        assert!(
+            text.starts_with('[') && text.ends_with("][3]<stderr>: x\n") && text.contains(" 20"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn nothing_comes_between_the_pieces_of_a_long_line() {
+        let mut o = output("");
+        o.take((0, Stream::Out), true, b"long ".to_vec());
+        o.take((1, Stream::Out), false, b"b\n".to_vec());
+        o.take((2, Stream::Out), true, b"also ".to_vec());
+        o.take((3, Stream::Out), false, b"d\n".to_vec());
+        o.take((0, Stream::Out), false, b"line\n".to_vec());
+        o.take((2, Stream::Out), false, b"long\n".to_vec());
+        assert_eq!(queued(&mut o, 0), "long line\nb\nalso long\nd\n");
+    }
+
+    #[test]
+    fn a_long_line_whose_rest_does_not_come_keeps_nobody_waiting_for_ever() {
+        let mut o = output("");
+        o.take((0, Stream::Out), true, b"long ".to_vec());
+        o.take((1, Stream::Out), false, b"b\n".to_vec());
+        assert_eq!(queued(&mut o, 0), "long ");
+        o.advance(o.deadline().expect("it is waited for"));
+        assert_eq!(queued(&mut o, 0), "long b\n");
+        let mut o = output("");
+        o.take((0, Stream::Out), true, b"x".to_vec());
+        o.take((1, Stream::Out), false, b"y".to_vec());
+        o.end(0);
+        assert_eq!(queued(&mut o, 0), "xy");
+    }
+
+    #[test]
+    fn what_goes_to_files_only_is_through_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut how = Presentation::default();
+        how.add(&format!("tag,file={}:nocopy", folder.path().join("log").display())).expect("sound");
+        let mut o = Output::new(how, "here", 2).expect("writable");
+        let (_, through) = o.take((1, Stream::Out), false, b"word\n".to_vec());
+        assert_eq!(through.credits, [Credit { rank: 1, stream: Stream::Out, bytes: 5 }]);
+        assert!(o.is_empty());
+        let text = std::fs::read_to_string(folder.path().join("log.1.1.out")).expect("there");
+        assert_eq!(text, "[1,1]<stdout>: word\n");
+    }
+}

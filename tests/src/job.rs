@@ -156,6 +156,13 @@ impl Running {
         self.wait_keeping().0
     }
 
+    /// The same, with a look at the job's folder before it is gone.
+    pub fn wait_with(self, look: impl FnOnce()) -> Ended {
+        let (ended, _running) = self.wait_keeping();
+        look();
+        ended
+    }
+
     /// The same, with the job's folder kept.
     fn wait_keeping(mut self) -> (Ended, Running) {
         let began = Instant::now();

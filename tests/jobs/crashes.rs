@@ -1,0 +1,137 @@
+//! A signal ends a rank: one stack per job, with names and lines, whatever the program does with
+//! signals of its own.
+
+use oxmpi_tests::{Ended, Job, leave_out, mpi};
+use std::process::Command;
+
+fn ours(test: &str) -> bool {
+    if !mpi().is_ours() {
+        leave_out(test, "the reports are ours");
+    }
+    mpi().is_ours()
+}
+
+fn crash(ranks: usize, how: &str) -> Job {
+    Job::new(ranks).program("crash").arg(how)
+}
+
+#[track_caller]
+fn says(ended: &Ended, parts: &[&str]) {
+    for part in parts {
+        assert!(ended.err.contains(part), "{part:?} is not in\n{}", ended.err);
+    }
+}
+
+#[test]
+fn the_report_of_a_crash() {
+    if !ours("the report of a crash") {
+        return;
+    }
+    let ended = crash(3, "segv").run().ended_with(128 + 11);
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    says(&ended, &["Rank 2", &host, "SIGSEGV", "no memory is mapped there", "fault address 0x8", "Thread "]);
+    says(&ended, &["#0", "store_through_null", "crash.c:", "main"]);
+    assert_eq!(ended.err.matches("#0 ").count(), 1, "one stack:\n{}", ended.err);
+}
+
+#[test]
+fn kinds_of_crashes() {
+    if !ours("kinds of crashes") {
+        return;
+    }
+    let all = [
+        ("abort", 6, "SIGABRT", "main"),
+        ("fpe", 8, "integer division by zero", "divide_by_zero"),
+        ("overflow", 11, "SIGSEGV", "fall"),
+        ("raise", 11, "sent by a process", "main"),
+        ("thread", 11, "fault address 0x8", "in_a_thread"),
+    ];
+    for (how, number, part, function) in all {
+        let ended = crash(2, how).run().ended_with(128 + number);
+        says(&ended, &["Rank 1", part, function]);
+    }
+}
+
+#[test]
+fn all_ranks_crash_and_one_stack_is_shown() {
+    if !ours("one stack per job") {
+        return;
+    }
+    let ended = crash(6, "all").run().ended_with(128 + 11);
+    assert_eq!(ended.err.matches("#0 ").count(), 1, "one stack:\n{}", ended.err);
+    assert_eq!(ended.err.matches("was killed by").count(), 1, "one report:\n{}", ended.err);
+}
+
+/// A handler of the program's own decides, installed before MPI_Init or after it, and what is
+/// survived is not news; a child of a rank is no rank.
+#[test]
+fn programs_with_handlers_of_their_own() {
+    crash(2, "later").run().ended_with(7);
+    for how in ["before", "child"] {
+        let ended = crash(2, how).run().all_ok(2);
+        assert_eq!(ended.err, "", "{how}");
+    }
+}
+
+#[test]
+fn where_reports_go() {
+    if !ours("where reports go") {
+        return;
+    }
+    let with =
+        |name: &str, value: &str| Job::new(2).args(["--mca", name, value]).program("crash").arg("segv");
+    let ended = with("opal_stacktrace_output", "none").run().ended_with(139);
+    assert!(!ended.err.contains("#0 "), "{}", ended.err);
+    let ended = with("opal_signal", "6,8").run().ended_with(139);
+    assert!(!ended.err.contains("#0 "), "{}", ended.err);
+    let ended = with("opal_stacktrace_output", "stdout").run().ended_with(139);
+    assert!(ended.out.contains("store_through_null") && !ended.err.contains("#0 "), "{}", ended.err);
+    let job = Job::new(2);
+    let name = job.folder().join("trace");
+    let running = job
+        .args(["--mca", "opal_stacktrace_output", &format!("file:{}", name.display())])
+        .program("crash")
+        .arg("segv")
+        .start();
+    let folder = running.folder();
+    let mut text = String::new();
+    let ended = running.wait_with(|| {
+        let files = std::fs::read_dir(&folder).expect("the job's folder").flatten();
+        let file = files.map(|e| e.path()).find(|p| p.to_string_lossy().contains("trace.1."));
+        text = std::fs::read_to_string(file.expect("a file of rank 1")).expect("text");
+    });
+    assert!(text.contains("store_through_null"), "{text}");
+    says(&ended.ended_with(139), &["stands in", "trace.1."]);
+    let ended = with("opal_signal", "6:loudly").run().failed();
+    says(&ended, &["opal_signal", "complain"]);
+}
+
+#[test]
+fn a_program_alone_says_it_itself() {
+    if !ours("a crash without mpirun") {
+        return;
+    }
+    let mut command = Command::new(mpi().program("crash"));
+    command.arg("segv");
+    let ended = Job::of(command).run().ended_with(139);
+    says(&ended, &["got signal 11", "0x8", "its stack", "crash"]);
+}
+
+/// At the time limit everybody is asked where he is, MPI program or not.
+#[test]
+fn stacks_at_the_time_limit() {
+    if !ours("stacks at the time limit") {
+        return;
+    }
+    let job = Job::new(2).args(["--timeout", "2", "--get-stack-traces", "--report-state-on-timeout"]);
+    let folder = job.folder();
+    let ended = job.program("hang").arg(folder).start().wait_and_leave_nothing().ended_with(110);
+    says(&ended, &["Rank 0", "Rank 1", "between MPI_Init and MPI_Finalize", "Thread 1"]);
+    if ended.err.contains("cannot be read: Operation not permitted") {
+        return leave_out("stacks at the time limit", "this machine does not permit ptrace");
+    }
+    says(&ended, &["main at ", "hang.c:", "MPI_Recv"]);
+    let job = Job::new(1).args(["--timeout", "1", "--get-stack-traces"]).args(["sleep", "1000"]);
+    let ended = job.run().ended_with(110);
+    says(&ended, &["has not called MPI_Init", "nanosleep"]);
+}

@@ -61,27 +61,38 @@ static REPORTING: AtomicBool = AtomicBool::new(false);
 // Zero, and so no memory until a handler runs.
 static BUFFERS: Buffers = Buffers(UnsafeCell::new(Space { stack: [0; STACK_LIMIT], maps: [0; MAPS_LIMIT] }));
 
+const OUTPUT: &str = "opal_stacktrace_output";
+
+fn text(instance: &Instance, parameter: &str) -> String {
+    let value = instance.param(parameter).and_then(|p| p.value.as_str().map(str::to_owned));
+    value.unwrap_or_default()
+}
+
+/// Says where the calling thread is, which is about to abort the job. In no handler, so it may do
+/// what it likes; a crash of another thread at the same moment says enough.
+pub fn tell(instance: &Instance) {
+    let to = text(instance, OUTPUT);
+    if to == "none" || REPORTING.swap(true, Ordering::Acquire) {
+        return;
+    }
+    // SAFETY: all fields are numbers or pointers; the call fills them with the caller's registers.
+    let mut context: libc::ucontext_t = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    unsafe { libc::getcontext(&mut context) };
+    let moment = Moment { thread: thread().cast_unsigned(), ..registers(&context) };
+    Plan::new(instance, to).report(&moment);
+    REPORTING.store(false, Ordering::Release);
+}
+
 /// Installs the handlers that the parameters ask for.
 pub fn install(instance: &Instance) -> Result<(), String> {
-    let text = |name: &str| {
-        let value = instance.param(name).and_then(|p| p.value.as_str().map(str::to_owned));
-        value.unwrap_or_default()
-    };
-    let signals = signals_in(&text("opal_signal"))?;
-    let to = text("opal_stacktrace_output");
+    let signals = signals_in(&text(instance, "opal_signal"))?;
+    let to = text(instance, OUTPUT);
     check_output(&to)?;
     if to == "none" || signals.is_empty() || !PLAN.load(Ordering::Acquire).is_null() {
         return Ok(());
     }
-    let witness = instance.witness().cloned();
-    let mut plan = Plan {
-        pid: std::process::id().cast_signed(),
-        rank: instance.job().rank,
-        own_output: if witness.is_some() { -1 } else { own_output(&to) },
-        witness,
-        to,
-        before: [None; SIGNALS],
-    };
+    let mut plan = Plan::new(instance, to);
     let complain = signals.iter().any(|(_, complain)| *complain);
     let mut kept = Vec::new();
     for &(signal, _) in &signals {
@@ -235,13 +246,19 @@ fn thread() -> libc::pid_t {
 unsafe fn moment_of(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) -> Moment {
     // SAFETY: the caller's promise.
     let (info, context) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
-    let mut moment =
-        Moment { signal, code: info.si_code, thread: thread().cast_unsigned(), ..Moment::default() };
+    let thread = thread().cast_unsigned();
+    let mut moment = Moment { signal, code: info.si_code, thread, ..registers(context) };
     let faults = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP];
     if info.si_code > 0 && faults.contains(&signal) {
         // SAFETY: these signals, raised by the processor, carry an address.
         moment.address = unsafe { info.si_addr() } as u64;
     }
+    moment
+}
+
+/// Those that say where a thread is; all else is 0.
+fn registers(context: &libc::ucontext_t) -> Moment {
+    let mut moment = Moment::default();
     #[cfg(target_arch = "x86_64")]
     {
         let register = |number: libc::c_int| context.uc_mcontext.gregs[number as usize].cast_unsigned();
@@ -259,6 +276,19 @@ unsafe fn moment_of(signal: libc::c_int, info: *mut libc::siginfo_t, context: *m
 }
 
 impl Plan {
+    /// Without any signal.
+    fn new(instance: &Instance, to: String) -> Plan {
+        let witness = instance.witness().cloned();
+        Plan {
+            pid: std::process::id().cast_signed(),
+            rank: instance.job().rank,
+            own_output: if witness.is_some() { -1 } else { own_output(&to) },
+            witness,
+            to,
+            before: [None; SIGNALS],
+        }
+    }
+
     /// Async-signal-safe where there is a daemon.
     fn report(&self, moment: &Moment) {
         // SAFETY: `REPORTING` is ours.
@@ -276,12 +306,16 @@ impl Plan {
         line.number(self.pid.cast_unsigned().into(), 10);
         line.text(b" (rank ");
         line.number(self.rank.into(), 10);
-        line.text(b") got signal ");
-        line.number(moment.signal.cast_unsigned().into(), 10);
-        line.text(b" (code ");
-        line.number(moment.code.unsigned_abs().into(), 10);
-        line.text(b") at address 0x");
-        line.number(moment.address, 16);
+        if moment.signal == 0 {
+            line.text(b") aborts");
+        } else {
+            line.text(b") got signal ");
+            line.number(moment.signal.cast_unsigned().into(), 10);
+            line.text(b" (code ");
+            line.number(moment.code.unsigned_abs().into(), 10);
+            line.text(b") at address 0x");
+            line.number(moment.address, 16);
+        }
         line.text(b"; its stack:\n");
         let mut frames = [null_mut(); 64];
         // SAFETY: buffers of the sizes that are told; the descriptor is one the user chose. The

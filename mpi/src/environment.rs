@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The installation this very code was loaded from, so that it can be moved.
-fn places() -> Places {
+pub fn places() -> Places {
     // SAFETY: all fields are pointers that may be null.
     let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
     // SAFETY: the address of a function of this library, and a place for the answer.
@@ -48,6 +48,7 @@ pub fn make(level: Level) -> Res<Process> {
     let instance = Instance::start(config)?;
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
     crash::install(&instance).map_err(|why| Failure::new(MPI_ERR_OTHER, why))?;
+    instance.tell_before_abort(crash::tell);
     let done = own::Pool::new(&instance)?;
     let facts = instance.facts();
     let appnum = facts.app().map_or(0, |(number, _)| number as c_int);

@@ -13,7 +13,7 @@ use crate::handle::{Kind, Table};
 use crate::memory::{read, write};
 use crate::process;
 use crate::types::{Comm, Errhandler, File, Session, Win};
-use crate::{comm, session, win};
+use crate::{comm, environment, session, win};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use oxmpi_mca_params::Value;
@@ -95,7 +95,7 @@ pub fn count() -> usize {
 pub fn initial() -> Handler {
     let value = match process::current() {
         Some(process) => process.instance.param(INITIAL).map(|p| p.value.clone()),
-        None => oxmpi_runtime::param_outside(INITIAL),
+        None => oxmpi_runtime::param_outside(INITIAL, &environment::places()),
     };
     match value {
         Some(Value::Enum { index: 1, .. }) => Handler::Abort,

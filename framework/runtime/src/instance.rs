@@ -27,6 +27,7 @@
 //! finalized, and knows the others weakly, to close them then.
 
 use crate::accept::{CollComponent, Pml};
+use crate::before_abort::BeforeAbort;
 use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid};
@@ -117,6 +118,7 @@ pub struct Instance {
     pub(crate) finalized: AtomicBool,
     pub(crate) predefined: Mutex<Option<Predefined>>,
     pub(crate) live: Mutex<Vec<Weak<Communicator>>>,
+    pub(crate) before_abort: BeforeAbort,
 }
 
 pub(crate) struct Predefined {
@@ -240,6 +242,7 @@ impl Instance {
         level: Level,
     ) -> Instance {
         let job = job_info(&client, &params);
+        let before_abort = BeforeAbort::new(&params);
         let counting = params.spc_dump || !params.spc_attach.is_empty();
         let threads = Threads::new(params.num_cris, spc::NAMES.len());
         Instance {
@@ -274,6 +277,7 @@ impl Instance {
             finalized: AtomicBool::new(false),
             predefined: Mutex::new(None),
             live: Mutex::default(),
+            before_abort,
         }
     }
 
@@ -536,6 +540,7 @@ impl Instance {
 
     /// Reports to the keeper and ends the process. The job ends with it.
     pub fn abort(&self, code: i32, message: &str) -> ! {
+        self.linger();
         if !self.client.abort(code, message) {
             self.logger.always(message);
         }

@@ -23,6 +23,8 @@ pub mod progress {
 #[cfg(not(loom))]
 pub mod accept;
 #[cfg(not(loom))]
+mod before_abort;
+#[cfg(not(loom))]
 pub mod buffer;
 #[cfg(not(loom))]
 pub mod coll;

@@ -4,7 +4,9 @@ use crate::accept::Accepted;
 use crate::error::{Error, ErrorKind};
 use crate::spc;
 use oxmpi_mca::ParamValue;
-use oxmpi_mca_params::{Declaration, Kind, ParamError, Resolved, Resolver, Scope, Value};
+use oxmpi_mca_params::{
+    Declaration, Kind, ParamError, Places, Reader, Resolved, Resolver, Scope, Sources, Value,
+};
 use std::path::PathBuf;
 
 /// Turns without an event before a waiting thread yields its core.
@@ -27,6 +29,9 @@ pub(crate) struct HostParams {
     pub spc_attach: Vec<bool>,
     pub component_path: Vec<PathBuf>,
     pub show_load_errors: ShowLoadErrors,
+    /// Before an abort: say where this process is, and wait for so many seconds (below 0: for ever).
+    pub abort_stack: bool,
+    pub abort_delay: i64,
 }
 
 /// For which components a failure to load is reported though nobody named them.
@@ -76,6 +81,8 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
         d("opal", "", "signal", Kind::Text, "6,7,8,11", "Signals on which a process reports where it is: numbers separated by commas; :complain behind one has it said when the program had a handler of its own before").level(3),
         d("opal", "", "stacktrace_output", Kind::Text, "stderr", "Where such a report goes: none, stdout, stderr, file (stacktrace.RANK.PID), file:NAME (NAME.RANK.PID)").level(3),
+        d("opal", "", "abort_print_stack", Kind::Bool, "false", "A process that aborts the job, by MPI_Abort or a fatal error, says where it is; it goes where opal_stacktrace_output says").level(9).synonyms(&["mpi_abort_print_stack"]),
+        d("opal", "", "abort_delay", Kind::Int, "0", "Seconds that a process which aborts the job says who it is and waits before it does, for ever if negative, so that a debugger can be attached").level(9).range(-1, i64::from(i32::MAX)).synonyms(&["mpi_abort_delay"]),
         d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all").level(4),
         d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize").level(4),
     ];
@@ -99,8 +106,9 @@ fn text<'a>(resolver: &'a Resolver, name: &str) -> &'a str {
 
 /// A parameter of the host's as it stands outside any instance: for the little that MPI must know
 /// before it is started and after it has ended. `None`: no such parameter, or a value that is none.
-pub fn outside(name: &str) -> Option<Value> {
-    let mut resolver = Resolver::from_environment();
+/// `places`: where the installation's parameter files are.
+pub fn outside(name: &str, places: &Places) -> Option<Value> {
+    let mut resolver = Sources::read(Reader::Process, std::env::vars_os(), places, &[]).resolver;
     let declaration = declarations().into_iter().find(|d| d.full_name == name)?;
     resolver.declare(declaration).ok().map(|resolved| resolved.value.clone())
 }
@@ -146,6 +154,8 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
         spc_attach: attached(resolver).unwrap_or_default(),
         component_path: path.split(':').filter(|p| !p.is_empty()).map(PathBuf::from).collect(),
         show_load_errors: show_load_errors(text(resolver, "mca_base_component_show_load_errors")),
+        abort_stack: flag(resolver, "opal_abort_print_stack"),
+        abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
     }
 }
 

@@ -379,7 +379,7 @@ impl Daemon {
             self.drain(local, stream);
         }
         if ending != Ending::Exit(0) {
-            self.report_crash(local);
+            self.report_crash(self.launch.local_ranks[local]);
         }
         let mpi = match self.server.membership(local) {
             Membership::Absent => Mpi::Never,
@@ -407,6 +407,8 @@ impl Daemon {
                     self.say(&FromNode::Help { rank, component, topic, text });
                 }
                 Event::Abort { rank, code, message } => {
+                    // It says where it was before it says that.
+                    self.report_crash(rank);
                     let pid = self.pid_of(rank);
                     self.say(&FromNode::Abort { rank, pid, code, message });
                 }
@@ -448,7 +450,7 @@ impl Daemon {
         let due = self.vanishing.iter().position(|(at, _)| *at <= now);
         if let Some((_, local)) = due.map(|at| self.vanishing.swap_remove(at)) {
             let rank = self.launch.local_ranks[local];
-            self.report_crash(local);
+            self.report_crash(rank);
             let pid = self.pid_of(rank);
             self.say(&FromNode::Vanished { rank, pid });
         }

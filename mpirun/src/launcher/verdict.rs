@@ -111,10 +111,11 @@ impl Verdict {
                 (128 + (*number & 0x7f) as u8, paragraph("killed", &arguments))
             }
             FromNode::Abort { rank, pid, code, message } => {
-                let message = match message.trim() {
+                let mut message = match message.trim() {
                     "" => String::new(),
                     text => format!("\n\n{text}"),
                 };
+                message += &self.crash_of(*rank);
                 let arguments = [&*rank.to_string(), node, &pid.to_string(), &code.to_string(), &message];
                 (status_of_code(*code), paragraph("abort", &arguments))
             }

@@ -4,8 +4,8 @@
 //! secret). What happens in the signal handler is then a handful of system calls on memory of its
 //! own: no allocation, no lock, nothing of the instance, whose state nobody knows at that moment.
 //! It goes over a connection of its own, because another thread may be in the middle of a frame
-//! on the process's first one. Nothing is answered, and nothing has to be waited for: the daemon
-//! finds the report when it looks at why the process ended.
+//! on the process's first one. The answer is the daemon's hanging up, which says that it has the report:
+//! what the process says or does next comes after it.
 
 use super::frame::HEADER;
 use super::message::{CRASH, RANK_LIMIT, ToDaemon};
@@ -87,8 +87,9 @@ impl Witness {
         Ok(Witness { address, length, hello, hello_length: frame.len() })
     }
 
-    /// Sends the report. `to` says where the user wants to read it. Async-signal-safe. False: it
-    /// did not get through.
+    /// Sends the report and waits until the daemon has it. `to` says where the user wants to read it.
+    /// Async-signal-safe. False: it did not get through. `moment.signal` is 0 for a process that
+    /// no signal ends.
     pub fn report(&self, moment: &Moment, to: &[u8], stack: &[u8], maps: &[u8]) -> bool {
         let lengths = 12 + to.len() + stack.len() + maps.len();
         let payload = Moment::BYTES + lengths;
@@ -107,13 +108,10 @@ impl Witness {
             }
             // A daemon that does not read must not keep a dying process for ever.
             let patience = libc::timeval { tv_sec: 5, tv_usec: 0 };
-            libc::setsockopt(
-                socket,
-                libc::SOL_SOCKET,
-                libc::SO_SNDTIMEO,
-                (&raw const patience).cast(),
-                size_of::<libc::timeval>() as libc::socklen_t,
-            );
+            for side in [libc::SO_SNDTIMEO, libc::SO_RCVTIMEO] {
+                let length = size_of::<libc::timeval>() as libc::socklen_t;
+                libc::setsockopt(socket, libc::SOL_SOCKET, side, (&raw const patience).cast(), length);
+            }
             let address = (&raw const self.address).cast();
             let sent = libc::connect(socket, address, self.length) == 0
                 && send_all(socket, &self.hello[..self.hello_length])
@@ -121,6 +119,13 @@ impl Witness {
                 && [to, stack, maps].iter().all(|part| {
                     send_all(socket, &(part.len() as u32).to_le_bytes()) && send_all(socket, part)
                 });
+            if sent {
+                libc::shutdown(socket, libc::SHUT_WR);
+                let mut byte = 0_u8;
+                while libc::recv(socket, (&raw mut byte).cast(), 1, 0) < 0
+                    && *libc::__errno_location() == libc::EINTR
+                {}
+            }
             libc::close(socket);
             sent
         }

@@ -135,3 +135,68 @@ fn stacks_at_the_time_limit() {
     let ended = job.run().ended_with(110);
     says(&ended, &["has not called MPI_Init", "nanosleep"]);
 }
+
+#[test]
+fn an_abort_says_where_it_was_called_if_asked() {
+    if !ours("where an abort was called") {
+        return;
+    }
+    let with = |name: &str, value: &str, how: &[&str]| {
+        let job = Job::new(3).args(["--mca", name, value]).program("leave").args(how);
+        job.start().wait_and_leave_nothing()
+    };
+    let plain = with("opal_abort_print_stack", "0", &["abort", "7"]).ended_with(7);
+    assert!(!plain.err.contains("#0 "), "{}", plain.err);
+    for name in ["opal_abort_print_stack", "mpi_abort_print_stack"] {
+        let ended = with(name, "1", &["abort", "7"]).ended_with(7);
+        says(&ended, &["Rank 1", "MPI_Abort with code 7", "#0 ", "MPI_Abort", "main at ", "leave.c:"]);
+    }
+    // A fatal error is one, too.
+    let ended = with("opal_abort_print_stack", "1", &["error"]).failed();
+    says(&ended, &["MPI_Send", "#0 ", "main at ", "leave.c:"]);
+    let job = Job::new(2).args(["--mca", "opal_abort_print_stack", "1"]);
+    let ended = job.args(["--mca", "opal_stacktrace_output", "none"]).program("leave").args(["abort", "7"]);
+    assert!(!ended.run().ended_with(7).err.contains("#0 "), "none is none");
+}
+
+#[test]
+fn an_abort_waits_for_a_debugger_if_asked() {
+    if !ours("an abort that waits") {
+        return;
+    }
+    let waits = |seconds: &str, limit: &str| {
+        let job = Job::new(2).args(["--timeout", limit, "--mca", "opal_abort_delay", seconds]);
+        job.program("leave").args(["abort", "7"]).start().wait_and_leave_nothing()
+    };
+    let ended = waits("1", "100").ended_with(7);
+    says(&ended, &["Rank 1", "is about to abort", "1 seconds", "MPI_Abort with code 7"]);
+    let ended = waits("-1", "3").ended_with(110);
+    says(&ended, &["is about to abort", "for ever"]);
+    assert!(!ended.err.contains("MPI_Abort with code"), "{}", ended.err);
+}
+
+/// While the stack of one rank is read, the output of another waits and is not lost.
+#[test]
+fn what_others_have_written_is_not_lost_in_a_crash() {
+    if !ours("output beside a crash") {
+        return;
+    }
+    let job = Job::new(2);
+    let file = job.folder().join("written");
+    let mut written = 0;
+    let running = job.program("loud").arg(&file).start();
+    let ended = running.wait_with(|| {
+        let bytes = std::fs::read(&file).expect("rank 0 made it");
+        written = i64::from_le_bytes(bytes[..8].try_into().expect("a page"));
+    });
+    let ended = ended.ended_with(128 + 11);
+    says(&ended, &["Rank 1", "store_through_null"]);
+    let mut expected = 0;
+    // Rank 0 may be killed between writing a line and noting it, and within a line.
+    for line in ended.out.lines().take_while(|l| l.starts_with("line ")) {
+        expected += 1;
+        let last = expected > written;
+        assert!(last || line == format!("line {expected}"), "{line:?} stands where line {expected} should");
+    }
+    assert!(written >= 1000 && expected >= written, "{written} lines were written, {expected} came");
+}

@@ -1,7 +1,8 @@
 //! MPIR: what a parallel debugger does with mpirun, done with gdb.
 
-use oxmpi_tests::{Job, in_path, leave_out, mpi};
+use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
 use std::process::Command;
+use tempfile::TempDir;
 
 /// gdb on mpirun with these commands.
 fn gdb(commands: &[&str], ranks: &str, program: &str, arguments: &[&str]) -> Option<Job> {
@@ -36,17 +37,26 @@ fn forbidden(text: &str) -> bool {
     forbidden
 }
 
-/// Row `n` of the table, `what` of it, without types that a binary may not describe.
-fn row(n: usize, what: &str) -> String {
-    match what {
-        "pid" => format!("printf \"pid %d\\n\", *(int*)(*(char**)&MPIR_proctable + {n}*24 + 16)"),
-        offset => format!("printf \"name %s\\n\", *(char**)(*(char**)&MPIR_proctable + {n}*24 + {offset})"),
-    }
+/// Row `n` of the table, without types that a binary may not describe.
+fn row(n: usize) -> String {
+    let place = format!("*(char**)&MPIR_proctable + {n}*24");
+    format!(r#"printf "row %s|%s|%d\n", *(char**)({place}), *(char**)({place} + 8), *(int*)({place} + 16)"#)
 }
 
 #[test]
 fn a_debugger_that_starts_the_job_finds_the_processes_in_mpi_init() {
-    let rows: Vec<String> = (0..3).flat_map(|n| [row(n, "pid"), row(n, "8")]).collect();
+    let folder = TempDir::new_in(root().join("target")).expect("target can be written");
+    let name = folder.path().to_string_lossy().into_owned();
+    let rows: Vec<String> = (0..3).map(row).collect();
+    let count = |what: &str| format!("ls '{name}' | grep -c '^{what}'");
+    // All are in MPI_Init soon; then they have a second to come out of it.
+    let look = format!(
+        "shell for i in $(seq 600); do test $({}) = 3 && break; sleep 0.1; done; sleep 1; \
+         echo held: $({}) in, $({}) through",
+        count("before"),
+        count("before"),
+        count("behind")
+    );
     let mut commands = vec![
         "break main",
         "run",
@@ -56,21 +66,27 @@ fn a_debugger_that_starts_the_job_finds_the_processes_in_mpi_init() {
         "printf \"size %d state %d\\n\", *(int*)&MPIR_proctable_size, *(int*)&MPIR_debug_state",
     ];
     commands.extend(rows.iter().map(String::as_str));
-    // Nobody gets through MPI_Init before the debugger lets mpirun go on.
-    commands.extend(["delete", "continue"]);
-    let Some(job) = gdb(&commands, "3", "ring", &[]) else { return };
+    commands.extend([look.as_str(), "delete", "continue"]);
+    let Some(job) = gdb(&commands, "3", "held", &[&name]) else { return };
     let ended = job.run();
     if forbidden(&ended.err) {
         return;
     }
     let text = format!("{}\n{}", ended.out, ended.err);
     assert!(ended.out.contains("size 3 state 1"), "{text}");
-    assert_eq!(ended.out.matches("/ring").count(), 3, "{text}");
-    let pids: Vec<&str> = ended.out.lines().filter_map(|l| l.strip_prefix("pid ")).collect();
-    assert!(pids.len() == 3 && pids.iter().all(|pid| pid.parse::<i32>().is_ok_and(|n| n > 1)), "{text}");
+    assert!(ended.out.contains("held: 3 in, 0 through"), "{text}");
     assert_eq!(ended.out.lines().filter(|l| *l == "ok").count(), 3, "the job goes on: {text}");
-    let released = ended.out.find("\nok").unwrap_or(0);
-    assert!(ended.out.find("size 3").unwrap_or(usize::MAX) < released, "{text}");
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let program = mpi().program("held").canonicalize().expect("it is there");
+    let rows = ended.out.lines().filter_map(|l| l.strip_prefix("row "));
+    let rows: Vec<Vec<&str>> = rows.map(|l| l.split('|').collect()).collect();
+    assert_eq!(rows.len(), 3, "{text}");
+    let file = |what: &str, end: &str| folder.path().join(format!("{what}.{end}")).exists();
+    for (rank, row) in rows.iter().enumerate() {
+        assert_eq!(row[..2], [host.as_str(), &program.to_string_lossy()], "{text}");
+        assert!(file("before", row[2]), "process {} is one of the job's: {text}", row[2]);
+        assert!(file("behind", &rank.to_string()), "rank {rank} went on: {text}");
+    }
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
 //!
-//! And: `extensions` (mpi-ext.h), `info` (mpi-info, parameters from files) · `authors` (components from outside).
+//! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
+//! `places` (hosts, several programs).
 
 mod authors;
 mod communicators;
@@ -19,4 +20,5 @@ mod messages;
 mod mistakes;
 mod objects;
 mod parameters;
+mod places;
 mod tools;

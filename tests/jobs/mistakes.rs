@@ -46,7 +46,7 @@ fn with_file(name: &str, bytes: &[u8], mode: u32) -> Ended {
 
 /// A job started by a shell that sets something up first; `$@` is mpirun and its words.
 fn shell(setup: &str, words: &[&str], program: &Path, arguments: &[&str]) -> Ended {
-    let mut command = Command::new("sh");
+    let mut command = Command::new("bash");
     command.args(["-c", setup, "sh"]).arg(mpi().bin("mpirun")).args(["--oversubscribe"]).args(words);
     command.arg(program).args(arguments);
     Job::of(command).start().wait_and_leave_nothing()
@@ -54,6 +54,14 @@ fn shell(setup: &str, words: &[&str], program: &Path, arguments: &[&str]) -> End
 
 fn simple(ranks: usize, options: &[&str], program: &str, arguments: &[&str]) -> Ended {
     job(ranks).args(options).program(program).args(arguments).start().wait_and_leave_nothing()
+}
+
+/// A job for which parameters come from a file of these lines.
+fn with_parameters(lines: &str) -> Ended {
+    let job = job(2);
+    let path = file(&job, "params.conf", lines.as_bytes(), 0o644);
+    let path = path.to_string_lossy().into_owned();
+    job.args(["--mca", "mca_base_param_files", &path]).program("ring").start().wait_and_leave_nothing()
 }
 
 /// A job that hangs, and what is done to it.
@@ -154,6 +162,13 @@ fn make(key: &str) -> Option<Ended> {
         "output-full" => shell("\"$@\" > /dev/full", &["-n", "2"], &ring, &[]),
         "parameter-name" => simple(2, &["--mca", "btl_shm_eager_limt", "4k"], "ring", &[]),
         "parameter-value" => simple(2, &["--mca", "btl_shm_eager_limit", "12x"], "ring", &[]),
+        "file-value" => with_parameters("mpi_spin_count = 7\nbtl_shm_eager_limit = 12x\n"),
+        "file-line" => with_parameters("mpi_spin_count 7\n"),
+        "profile" => simple(2, &["--tune", "latencyy"], "ring", &[]),
+        "host" => Job::of(mpirun(&["--host", "no-such-host.invalid", "true"])).run(),
+        "slots" => Job::of(mpirun(&["--host", "localhost:2", "-n", "3", "true"])).run(),
+        "hostfile" => Job::of(mpirun(&["--hostfile", "/no/such/hosts", "true"])).run(),
+        "wdir" => simple(2, &["--wdir", "/no/such/folder"], "ring", &[]),
         "component" => simple(2, &["--mca", "pml", "ucx"], "ring", &[]),
         "open-files" => shell("ulimit -n 40; \"$@\"", &["-n", "64"], &ring, &[]),
         "memory" => {
@@ -165,6 +180,7 @@ fn make(key: &str) -> Option<Ended> {
             // Only x86-64 has the filter that the program sets up.
             simple(2, &[], "noreadv", &[&mpi().program("protocols").to_string_lossy()])
         }
+        "reader-gone" => shell("\"$@\" | true; exit ${PIPESTATUS[0]}", &["-n", "1"], Path::new("yes"), &[]),
         "stdin-closed" => shell("exec \"$@\" <&-", &["-n", "2"], &ring, &[]),
         "stdout-closed" => shell("exec \"$@\" >&-", &["-n", "2"], &ring, &[]),
         "hangup" => hanging(|mpirun, _| mpirun.signal(Signal::HUP)),
@@ -193,7 +209,7 @@ fn mpirun(words: &[&str]) -> Command {
     command
 }
 
-const CASES: [&str; 44] = [
+const CASES: [&str; 52] = [
     "program-missing",
     "program-here",
     "wrong-folder",
@@ -215,13 +231,21 @@ const CASES: [&str; 44] = [
     "output-full",
     "parameter-name",
     "parameter-value",
+    "file-value",
+    "file-line",
+    "profile",
     "component",
+    "host",
+    "slots",
+    "hostfile",
+    "wdir",
     "open-files",
     "memory",
     "tmpdir",
     "no-cma",
     "stdin-closed",
     "stdout-closed",
+    "reader-gone",
     "hangup",
     "interrupt",
     "no-finalize",

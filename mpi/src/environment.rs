@@ -100,7 +100,9 @@ pub fn info_of(arguments: &[String]) -> oxmpi_runtime::Info {
 
 /// What the launcher was told of this rank's program (MPI 5.0 §11.2.1).
 fn as_started(env: &mut oxmpi_runtime::Info, app: &wireup::AppFacts) {
-    env.set("maxprocs", &app.ranks.to_string());
+    for key in ["maxprocs", "soft"] {
+        env.set(key, &app.ranks.to_string());
+    }
     env.set("argv", cut(&app.arguments.join(" ")));
     let texts = [
         ("command", &app.command),

@@ -58,7 +58,7 @@ fn a_debugger_that_starts_the_job_finds_the_processes_in_mpi_init() {
         count("behind")
     );
     let mut commands = vec![
-        "break main",
+        "tbreak main",
         "run",
         "set *(int*)&MPIR_being_debugged = 1",
         "break MPIR_Breakpoint",

@@ -70,7 +70,11 @@ fn two_programs_are_told_apart() {
     let job = Job::of(Command::new(mpi().bin("mpirun"))).args(["--host", "localhost:2"]);
     let folder = job.folder().canonicalize().expect("it is there");
     let job = job.args(["-n", "1"]).program("apps").args(["0", "5", "one"]);
-    let job = job.args([":", "--host", "localhost:3", "-n", "2", "--wdir"]).arg(&folder).program("apps").args(["1", "5", "two", "2"]);
+    let job = job
+        .args([":", "--host", "localhost:3", "-n", "2", "--wdir"])
+        .arg(&folder)
+        .program("apps")
+        .args(["1", "5", "two", "2"]);
     let ended = job.run().all_ok(3);
     let program = mpi().program("apps");
     let told = [

@@ -172,8 +172,8 @@ fn make(key: &str) -> Option<Ended> {
         "component" => simple(2, &["--mca", "pml", "ucx"], "ring", &[]),
         "open-files" => shell("ulimit -n 40; \"$@\"", &["-n", "64"], &ring, &[]),
         "memory" => {
-            let script = format!("ulimit -v 12000; exec '{}'", ring.display());
-            job(2).arg("sh").args(["-c", &script]).run()
+            let script = format!("ulimit -f 32; exec '{}'", ring.display());
+            job(2).arg("bash").args(["-c", &script]).run()
         }
         "tmpdir" => job(2).env("TMPDIR", "/proc/no/such").program("ring").run(),
         "no-cma" => {

@@ -15,6 +15,7 @@ use crate::error::{Failure, Res, call};
 use crate::handle::{Kind, Table};
 use crate::memory::{text, write, write_made, write_text};
 use crate::process::Process;
+use crate::tool::event;
 use crate::types::{Comm, Group, Info};
 use crate::{group, info, probe, request};
 use core::ffi::{c_char, c_int};
@@ -184,6 +185,8 @@ pub fn adopt_with(handler: Handler, comm: Arc<Communicator>) -> Res<Comm> {
     };
     if let Some(object) = TABLE.get(handle) {
         object.handle.store(handle, Ordering::Relaxed);
+        let facts = || [handle as c_int, object.comm.size() as c_int, object.comm.rank() as c_int];
+        event::raise(event::Kind::CommCreated, || facts().to_vec());
     }
     Ok(Comm(handle))
 }
@@ -198,6 +201,7 @@ pub fn free(process: &Process, comm: Comm) -> Res {
     object.buffer.empty(process);
     let Some(object) = TABLE.remove(comm.0) else { return Err(wrong(comm)) };
     retire(process, object);
+    event::raise(event::Kind::CommFreed, || vec![comm.0 as c_int]);
     Ok(())
 }
 

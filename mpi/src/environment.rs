@@ -5,7 +5,7 @@ use crate::error::{Failure, Res, call, call_any_time, raise};
 use crate::memory::{write, write_made, write_text};
 use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
-use crate::{attr, buffered, comm, crash, info, leftovers, own};
+use crate::{attr, buffered, comm, crash, info, leftovers, own, tool};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use oxmpi_mca_params::Places;
 use oxmpi_runtime::{Config, Instance, Level, wireup};
@@ -27,7 +27,7 @@ pub fn places() -> Places {
 }
 
 /// Components linked into this library.
-fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
+pub fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
     #[cfg(feature = "builtin")]
     return crate::builtin::all();
     #[cfg(not(feature = "builtin"))]
@@ -43,9 +43,10 @@ pub fn make(level: Level) -> Res<Process> {
         level,
         wireup: wireup::Source::Environment,
         places,
-        params: Vec::new(),
+        params: tool::written(),
     };
     let instance = Instance::start(config)?;
+    tool::started(&instance);
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
     crash::install(&instance).map_err(|why| Failure::new(MPI_ERR_OTHER, why))?;
     instance.tell_before_abort(crash::tell);

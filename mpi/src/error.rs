@@ -11,6 +11,7 @@
 use crate::constants::*;
 use crate::errhandler::{self, Handler};
 use crate::process::{self, Process};
+use crate::tool::event;
 use crate::types::{Comm, File, Session, Win};
 use crate::{comm, session, win};
 use core::ffi::c_int;
@@ -169,6 +170,7 @@ pub fn raise(name: &str, on: Option<Comm>, failure: Failure) -> c_int {
 #[cold]
 #[inline(never)]
 pub fn raise_on(name: &str, on: On, failure: Failure) -> c_int {
+    event::raise(event::Kind::ErrorRaised, || vec![failure.code]);
     let (on, (handler, word)) = match on.find() {
         Some(found) => (on, found),
         None => {

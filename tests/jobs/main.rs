@@ -1,6 +1,7 @@
 //! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
 //!
 //! `messages` · `matching` (every engine) · `communicators` · `tools` (PMPI, the wrappers, a moved install) ·
+//! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
 //!
@@ -21,4 +22,5 @@ mod mistakes;
 mod objects;
 mod parameters;
 mod places;
+mod tool_interface;
 mod tools;

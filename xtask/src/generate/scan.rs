@@ -1,4 +1,4 @@
-//! Finds the functions that `mpi/src/*.rs` define: lines `fn MPI_A...` inside `mpi_fn!`, several
+//! Finds the functions that the files under `mpi/src` define: lines `fn MPI_A...` inside `mpi_fn!`, several
 //! names with commas between for the plain and the large-count form of one body.
 
 use crate::generate::table::Tables;
@@ -19,20 +19,30 @@ pub type Found = BTreeMap<String, Place>;
 
 pub fn scan(folder: &Path, tables: &Tables) -> Result<Found, String> {
     let mut found = Found::new();
-    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    for entry in entries {
-        let path = entry.map_err(|e| e.to_string())?.path();
-        let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
-        if !name.ends_with(".rs") || name == "unsupported.rs" || name == "constants.rs" {
-            continue;
-        }
-        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        scan_file(name, &text, &mut found)?;
-    }
+    scan_folder(folder, "", &mut found)?;
     let known: Vec<&str> = tables.all_functions().map(|(_, f)| f.name.as_str()).collect();
     // The Fortran handle conversions come on top of the standard's table.
     found.retain(|name, _| known.contains(&name.as_str()));
     Ok(found)
+}
+
+/// The files of a folder and of those in it; `under` is its path with a slash.
+fn scan_folder(folder: &Path, under: &str, found: &mut Found) -> Result<(), String> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
+        if path.is_dir() {
+            scan_folder(&path, &format!("{under}{name}/"), found)?;
+            continue;
+        }
+        if !name.ends_with(".rs") || name == "unsupported.rs" || name == "constants.rs" {
+            continue;
+        }
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        scan_file(&format!("{under}{name}"), &text, found)?;
+    }
+    Ok(())
 }
 
 fn scan_file(file: &str, text: &str, found: &mut Found) -> Result<(), String> {

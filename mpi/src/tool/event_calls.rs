@@ -1,0 +1,217 @@
+//! The functions of events (MPI 5.0 §15.3.8).
+
+use super::event::{self, REGISTRATIONS, Registration, SAFETIES, TYPES, Target, Type};
+use super::{Res, at, call, give, name, offer, offer_text, verbosity};
+use crate::constants::*;
+use crate::info;
+use crate::types::{Aint, Count, Info};
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::Ordering;
+use std::sync::Arc;
+
+fn registration(number: usize) -> Res<Arc<Registration>> {
+    REGISTRATIONS.get(number).ok_or(MPI_T_ERR_INVALID_HANDLE)
+}
+
+fn instance(handle: usize) -> Res<(&'static event::Instance, &'static Type)> {
+    let event = event::instance(handle).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
+    Ok((event, &TYPES[event.kind as usize]))
+}
+
+fn source(index: c_int) -> Res {
+    if index == 0 { Ok(()) } else { Err(MPI_T_ERR_INVALID_INDEX) }
+}
+
+/// Hints are looked at and none is used, so what is in use is none.
+fn look_at(hints: Info) -> Res {
+    info::optional(hints).map(drop).map_err(|_| MPI_T_ERR_INVALID)
+}
+
+fn give_hints(at: *mut Info) -> Res {
+    if at.is_null() {
+        return Err(MPI_T_ERR_INVALID);
+    }
+    give(at, info::adopt(oxmpi_runtime::Info::new()).map_err(|_| MPI_T_ERR_MEMORY)?)
+}
+
+fn place_of(safety: c_int) -> Res<usize> {
+    SAFETIES.iter().position(|s| *s == safety).ok_or(MPI_T_ERR_INVALID)
+}
+
+mpi_fn! {
+    fn MPI_T_source_get_num(num_sources: *mut c_int) -> c_int {
+        call(|| give(num_sources, 1))
+    }
+}
+mpi_fn! {
+    fn MPI_T_source_get_info(source_index: c_int, name: *mut c_char, name_len: *mut c_int, desc: *mut c_char, desc_len: *mut c_int, ordering: *mut c_int, ticks_per_second: *mut Count, max_ticks: *mut Count, info: *mut Info) -> c_int {
+        call(|| {
+            source(source_index)?;
+            if !info.is_null() {
+                give_hints(info)?;
+            }
+            offer_text(name, name_len, "mpi");
+            offer_text(desc, desc_len, "The library's functions, in the thread that calls them; time is that of the monotonic clock");
+            offer(ordering, MPI_T_SOURCE_UNORDERED);
+            offer(ticks_per_second, event::TICKS);
+            offer(max_ticks, Count::MAX);
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_source_get_timestamp(source_index: c_int, timestamp: *mut Count) -> c_int {
+        call(|| {
+            source(source_index)?;
+            give(timestamp, event::now())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_get_num(num_events: *mut c_int) -> c_int {
+        call(|| give(num_events, TYPES.len() as c_int))
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_get_info(event_index: c_int, name: *mut c_char, name_len: *mut c_int, verbosity_: *mut c_int, array_of_datatypes: *mut usize, array_of_displacements: *mut Aint, num_elements: *mut c_int, enumtype: *mut usize, info: *mut Info, desc: *mut c_char, desc_len: *mut c_int, bind: *mut c_int) -> c_int {
+        call(|| {
+            let t = at(&TYPES, event_index)?;
+            if !info.is_null() {
+                give_hints(info)?;
+            }
+            offer_text(name, name_len, t.name);
+            offer(verbosity_, verbosity(t.level));
+            if !num_elements.is_null() {
+                // SAFETY: not null, the user's number: the length of both arrays.
+                let room = usize::try_from(unsafe { num_elements.read() }).unwrap_or(0);
+                for i in 0..t.elements.min(room) {
+                    if !array_of_datatypes.is_null() {
+                        offer(array_of_datatypes.wrapping_add(i), MPI_INT);
+                    }
+                    if !array_of_displacements.is_null() {
+                        offer(array_of_displacements.wrapping_add(i), (i * size_of::<c_int>()) as Aint);
+                    }
+                }
+                offer(num_elements, t.elements as c_int);
+            }
+            offer(enumtype, MPI_T_ENUM_NULL);
+            offer_text(desc, desc_len, t.desc);
+            offer(bind, MPI_T_BIND_NO_OBJECT);
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_get_index(name_: *const c_char, event_index: *mut c_int) -> c_int {
+        call(|| {
+            let wanted = name(name_)?;
+            let found = TYPES.iter().position(|t| t.name == wanted);
+            give(event_index, found.ok_or(MPI_T_ERR_INVALID_NAME)? as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_handle_alloc(event_index: c_int, obj_handle: *mut c_void, info: Info, event_registration: *mut usize) -> c_int {
+        // No type is bound to an object.
+        let _ = obj_handle;
+        call(|| {
+            at(&TYPES, event_index)?;
+            look_at(info)?;
+            if event_registration.is_null() {
+                return Err(MPI_T_ERR_INVALID);
+            }
+            let number = REGISTRATIONS.insert(Registration::new(event_index));
+            registration(number)?.number.store(number as u64, Ordering::Relaxed);
+            event::listen();
+            give(event_registration, number)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_handle_set_info(event_registration: usize, info: Info) -> c_int {
+        call(|| registration(event_registration).and_then(|_| look_at(info)))
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_handle_get_info(event_registration: usize, info_used: *mut Info) -> c_int {
+        call(|| registration(event_registration).and_then(|_| give_hints(info_used)))
+    }
+}
+mpi_fn! {
+    /// A null function takes a callback away.
+    fn MPI_T_event_register_callback(event_registration: usize, cb_safety: c_int, info: Info, user_data: *mut c_void, event_cb_function: Option<unsafe extern "C-unwind" fn(usize, usize, c_int, *mut c_void)>) -> c_int {
+        call(|| {
+            let registration = registration(event_registration)?;
+            let place = place_of(cb_safety)?;
+            look_at(info)?;
+            registration.callbacks.lock()[place] = event_cb_function.map(|f| Target::new(f, user_data));
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_callback_set_info(event_registration: usize, cb_safety: c_int, info: Info) -> c_int {
+        call(|| {
+            registration(event_registration)?;
+            place_of(cb_safety)?;
+            look_at(info)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_callback_get_info(event_registration: usize, cb_safety: c_int, info_used: *mut Info) -> c_int {
+        call(|| {
+            registration(event_registration)?;
+            place_of(cb_safety)?;
+            give_hints(info_used)
+        })
+    }
+}
+mpi_fn! {
+    /// The callback runs when no other callback of the registration is under way: mostly within this call.
+    fn MPI_T_event_handle_free(event_registration: usize, user_data: *mut c_void, free_cb_function: Option<unsafe extern "C-unwind" fn(usize, c_int, *mut c_void)>) -> c_int {
+        call(|| {
+            let registration = REGISTRATIONS.remove(event_registration).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
+            *registration.at_end.lock() = free_cb_function.map(|f| Target::new(f, user_data));
+            event::listen();
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_set_dropped_handler(event_registration: usize, dropped_cb_function: Option<unsafe extern "C-unwind" fn(Count, usize, c_int, c_int, *mut c_void)>) -> c_int {
+        call(|| {
+            *registration(event_registration)?.dropped_handler.lock() = dropped_cb_function;
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_read(event_instance: usize, element_index: c_int, buffer: *mut c_void) -> c_int {
+        call(|| {
+            let (event, t) = instance(event_instance)?;
+            debug_assert_eq!(event.values.len(), t.elements);
+            give(buffer.cast(), *at(&event.values, element_index)?)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_copy(event_instance: usize, buffer: *mut c_void) -> c_int {
+        call(|| {
+            let (event, t) = instance(event_instance)?;
+            let places = crate::memory::slice_mut(buffer.cast::<c_int>(), t.elements, "");
+            places.map_err(|_| MPI_T_ERR_INVALID)?.copy_from_slice(&event.values);
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_get_timestamp(event_instance: usize, event_timestamp: *mut Count) -> c_int {
+        call(|| instance(event_instance).and_then(|(event, _)| give(event_timestamp, event.ticks)))
+    }
+}
+mpi_fn! {
+    fn MPI_T_event_get_source(event_instance: usize, source_index: *mut c_int) -> c_int {
+        call(|| instance(event_instance).and_then(|_| give(source_index, 0)))
+    }
+}

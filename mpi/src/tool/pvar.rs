@@ -1,0 +1,269 @@
+//! Performance variables (MPI 5.0 §15.3.7): which there are, and where their values come from.
+//!
+//! | variables | from | cost |
+//! |---|---|---|
+//! | `runtime_spc_OMPI_SPC_<call>` | the runtime's counters, words of each thread's context | counted from the first start of a handle on |
+//! | `runtime_spc_…UNEXPECTED…`, `pml_ob1_…` | the PML's counts, words of a matching shard | always counted, not on the way of a message that finds its receive |
+//! | `runtime_cri_lock_misses` | the CRIs, one element each | counted where a lock was missed |
+//! | `runtime_thread_level` | the instance | none |
+//!
+//! Where Open MPI has a variable of the same meaning it has the same name.
+
+use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
+use crate::constants::*;
+use core::ffi::{c_char, c_int};
+use oxmpi_runtime::{Communicator, spc};
+use std::sync::{OnceLock, Weak};
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    Counter(usize),
+    Unexpected,
+    UnexpectedNow,
+    UnexpectedMost,
+    Posted,
+    LockMisses,
+    ThreadLevel,
+}
+
+/// A variable.
+#[derive(Debug)]
+pub struct Variable {
+    pub name: String,
+    pub category: &'static str,
+    desc: String,
+    level: u32,
+    pub class: c_int,
+    pub what: What,
+    /// Its handles are bound to a communicator.
+    pub of_comm: bool,
+    pub readonly: bool,
+    pub continuous: bool,
+}
+
+impl Variable {
+    /// Handles count from a start or reset of their own.
+    pub fn counts(&self) -> bool {
+        matches!(self.class, MPI_T_PVAR_CLASS_COUNTER | MPI_T_PVAR_CLASS_AGGREGATE)
+    }
+
+    /// Handles have as many elements.
+    pub fn elements(&self) -> usize {
+        if self.what != What::LockMisses {
+            return 1;
+        }
+        match instance() {
+            Some(instance) => instance.lock_misses().len(),
+            None => {
+                let param = super::cvar::resolved("runtime_num_cris");
+                param.and_then(|p| p.value.as_i64()).and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1)
+            }
+        }
+    }
+
+    /// The values now, `elements` of them; of nothing where nothing was started yet.
+    pub fn now(&self, comm: Option<&Weak<Communicator>>, elements: usize) -> Res<Vec<u64>> {
+        let Some(instance) = instance() else { return Ok(vec![0; elements]) };
+        let counts = || match comm {
+            None => Ok(instance.message_counts()),
+            Some(comm) => comm.upgrade().and_then(|c| c.counts()).ok_or(MPI_T_ERR_NOT_ACCESSIBLE),
+        };
+        let one = match self.what {
+            What::Counter(i) => instance.all_counters().get(i).copied().unwrap_or(0),
+            What::Unexpected => counts()?.unexpected,
+            What::UnexpectedNow => counts()?.waiting,
+            What::UnexpectedMost => counts()?.most_waiting,
+            What::Posted => counts()?.posted,
+            What::ThreadLevel => instance.level() as u64,
+            What::LockMisses => {
+                let mut all = instance.lock_misses();
+                all.resize(elements, 0);
+                return Ok(all);
+            }
+        };
+        Ok(vec![one])
+    }
+
+    fn enumtype(&self) -> usize {
+        const LEVELS: [(c_int, &str); 4] = [
+            (0, "MPI_THREAD_SINGLE"),
+            (1, "MPI_THREAD_FUNNELED"),
+            (2, "MPI_THREAD_SERIALIZED"),
+            (3, "MPI_THREAD_MULTIPLE"),
+        ];
+        match self.what {
+            What::ThreadLevel => enumeration::of("thread_level", LEVELS.into_iter()),
+            _ => MPI_T_ENUM_NULL,
+        }
+    }
+
+    /// Values are of MPI_INT, else of MPI_UNSIGNED_LONG_LONG.
+    pub fn is_int(&self) -> bool {
+        self.what == What::ThreadLevel
+    }
+}
+
+/// All variables; their places are the indices.
+pub fn all() -> &'static [Variable] {
+    static ALL: OnceLock<Vec<Variable>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
+        all.extend(of_messages());
+        all.push(Variable {
+            name: "runtime_cri_lock_misses".into(),
+            category: "runtime_cri",
+            desc: "How often a thread found the lock of a communication resource instance taken and left its progress to the holder; one element for each instance".into(),
+            level: 7,
+            class: MPI_T_PVAR_CLASS_COUNTER,
+            what: What::LockMisses,
+            of_comm: false,
+            readonly: false,
+            continuous: true,
+        });
+        all.push(Variable {
+            name: "runtime_thread_level".into(),
+            category: "runtime",
+            desc: "Level of thread support the library works at; it rises where sessions ask for more".into(),
+            level: 3,
+            class: MPI_T_PVAR_CLASS_STATE,
+            what: What::ThreadLevel,
+            of_comm: false,
+            readonly: true,
+            continuous: true,
+        });
+        all
+    })
+}
+
+fn counter(i: usize) -> Variable {
+    let bytes = spc::NAMES[i].contains("BYTES");
+    Variable {
+        name: format!("runtime_spc_{}", spc::NAMES[i]),
+        category: "runtime_spc",
+        desc: spc::DESCRIPTIONS[i].to_owned(),
+        level: 4,
+        class: if bytes { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
+        what: What::Counter(i),
+        of_comm: false,
+        readonly: false,
+        continuous: false,
+    }
+}
+
+/// The PML's, of all communicators together and of one.
+fn of_messages() -> Vec<Variable> {
+    const LEVEL: c_int = MPI_T_PVAR_CLASS_LEVEL;
+    const MARK: c_int = MPI_T_PVAR_CLASS_HIGHWATERMARK;
+    const COUNTER: c_int = MPI_T_PVAR_CLASS_COUNTER;
+    let rows = [
+        (
+            "runtime_spc_OMPI_SPC_UNEXPECTED",
+            COUNTER,
+            What::Unexpected,
+            "Messages that came before a receive that fits them",
+        ),
+        (
+            "runtime_spc_OMPI_SPC_UNEXPECTED_IN_QUEUE",
+            LEVEL,
+            What::UnexpectedNow,
+            "Messages kept at present because no receive fits them",
+        ),
+        (
+            "runtime_spc_OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE",
+            MARK,
+            What::UnexpectedMost,
+            "Most messages that one matching shard of any communicator ever kept at once",
+        ),
+        (
+            "pml_ob1_unexpected_msgq_length",
+            LEVEL,
+            What::UnexpectedNow,
+            "Messages of a communicator kept at present because no receive fits them",
+        ),
+        (
+            "pml_ob1_unexpected_msgq_max",
+            MARK,
+            What::UnexpectedMost,
+            "Most messages that one matching shard of a communicator ever kept at once",
+        ),
+        (
+            "pml_ob1_unexpected_msgs",
+            COUNTER,
+            What::Unexpected,
+            "Messages of a communicator that came before a receive that fits them",
+        ),
+        (
+            "pml_ob1_posted_recvs",
+            COUNTER,
+            What::Posted,
+            "Receives of a communicator that were posted because no message was there",
+        ),
+    ];
+    let made = rows.into_iter().map(|(name, class, what, desc)| {
+        let of_comm = name.starts_with("pml_");
+        Variable {
+            name: name.into(),
+            category: if of_comm { "pml_ob1" } else { "runtime_spc" },
+            desc: desc.into(),
+            level: 4,
+            class,
+            what,
+            of_comm,
+            readonly: class != COUNTER,
+            continuous: true,
+        }
+    });
+    made.collect()
+}
+
+mpi_fn! {
+    fn MPI_T_pvar_get_num(num_pvar: *mut c_int) -> c_int {
+        call(|| give(num_pvar, all().len() as c_int))
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_get_info(pvar_index: c_int, name: *mut c_char, name_len: *mut c_int, verbosity_: *mut c_int, var_class: *mut c_int, datatype: *mut usize, enumtype: *mut usize, desc: *mut c_char, desc_len: *mut c_int, bind: *mut c_int, readonly: *mut c_int, continuous: *mut c_int, atomic: *mut c_int) -> c_int {
+        call(|| {
+            let v = at(all(), pvar_index)?;
+            offer_text(name, name_len, &v.name);
+            offer(verbosity_, verbosity(v.level));
+            offer(var_class, v.class);
+            offer(datatype, if v.is_int() { MPI_INT } else { MPI_UNSIGNED_LONG_LONG });
+            offer(enumtype, v.enumtype());
+            offer_text(desc, desc_len, &v.desc);
+            offer(bind, if v.of_comm { MPI_T_BIND_MPI_COMM } else { MPI_T_BIND_NO_OBJECT });
+            offer(readonly, v.readonly.into());
+            offer(continuous, v.continuous.into());
+            // A reset is a matter of the handle, so reading and resetting is one step.
+            offer(atomic, (!v.readonly).into());
+            Ok(())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_get_index(name_: *const c_char, var_class: c_int, pvar_index: *mut c_int) -> c_int {
+        call(|| {
+            let wanted = name(name_)?;
+            let found = all().iter().position(|v| v.name == wanted && v.class == var_class);
+            give(pvar_index, found.ok_or(MPI_T_ERR_INVALID_NAME)? as c_int)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_different_and_marks_cannot_be_reset() {
+        let names: HashSet<&str> = all().iter().map(|v| v.name.as_str()).collect();
+        assert_eq!(names.len(), all().len());
+        assert!(names.contains("runtime_spc_OMPI_SPC_SEND"));
+        for v in all() {
+            assert_eq!(v.readonly, !v.counts(), "{}", v.name);
+            assert!(v.continuous || v.counts(), "{}", v.name);
+        }
+    }
+}

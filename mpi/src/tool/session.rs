@@ -1,0 +1,297 @@
+//! Sessions of performance variables, and handles on them (MPI 5.0 §15.3.7).
+//!
+//! What the library counts is one number for all; a handle that counts has what that number was when it
+//! was started or reset last, and what it had before. So handles do not see each other's starts, stops,
+//! resets and writes, and none of these touches anything that is counted. The library's counting of calls
+//! is on while any handle on one of them is started.
+
+use super::pvar::{Variable, What, all};
+use super::{Handles, Res, at, call, give, instance, offer};
+use crate::comm;
+use crate::constants::*;
+use crate::memory::read;
+use crate::types::Comm;
+use core::ffi::{c_int, c_void};
+use oxmpi_runtime::{Communicator, Instance};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
+
+struct Handle {
+    session: usize,
+    variable: &'static Variable,
+    comm: Option<Weak<Communicator>>,
+    elements: usize,
+    state: Mutex<State>,
+}
+
+struct State {
+    started: bool,
+    /// What the library's numbers were at the last start, reset or write.
+    base: Vec<u64>,
+    /// What the handle had then.
+    before: Vec<u64>,
+}
+
+static SESSIONS: Handles<()> = Handles::new();
+static HANDLES: Handles<Handle> = Handles::new();
+/// Started handles on counters of calls.
+static ASKING: Mutex<usize> = Mutex::new(0);
+
+/// A runtime instance was started; `publish` lets others find it. Under the lock, so that each who asks is
+/// heard once.
+pub fn started(instance: &Instance, publish: impl FnOnce()) {
+    let asking = ASKING.lock();
+    publish();
+    if *asking > 0 {
+        instance.ask_counting(true);
+    }
+}
+
+/// Nobody uses the interface any more.
+pub fn forget() {
+    HANDLES.clear();
+    SESSIONS.clear();
+}
+
+/// One more started handle on a counter of calls, or one less.
+fn ask(more: bool) {
+    let mut asking = ASKING.lock();
+    *asking = if more { *asking + 1 } else { asking.saturating_sub(1) };
+    let changed = if more { *asking == 1 } else { *asking == 0 };
+    if let (true, Some(instance)) = (changed, instance()) {
+        instance.ask_counting(more);
+    }
+}
+
+impl Handle {
+    fn now(&self) -> Res<Vec<u64>> {
+        self.variable.now(self.comm.as_ref(), self.elements)
+    }
+
+    /// What the handle shows.
+    fn values(&self, state: &State, now: &[u64]) -> Vec<u64> {
+        if !self.variable.counts() {
+            return now.to_vec();
+        }
+        let since = |i: usize| if state.started { now[i].wrapping_sub(state.base[i]) } else { 0 };
+        (0..self.elements).map(|i| state.before[i].wrapping_add(since(i))).collect()
+    }
+
+    fn is_of_calls(&self) -> bool {
+        matches!(self.variable.what, What::Counter(_))
+    }
+
+    fn start(&self) -> Res {
+        let mut state = self.state.lock();
+        if !state.started {
+            if self.is_of_calls() {
+                ask(true);
+            }
+            state.base = self.now()?;
+            state.started = true;
+        }
+        Ok(())
+    }
+
+    fn stop(&self) -> Res {
+        let mut state = self.state.lock();
+        if state.started {
+            state.before = self.values(&state, &self.now()?);
+            state.started = false;
+            if self.is_of_calls() {
+                ask(false);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, buf: *mut c_void, reset: bool) -> Res {
+        if buf.is_null() {
+            return Err(MPI_T_ERR_INVALID);
+        }
+        let mut state = self.state.lock();
+        let now = self.now()?;
+        let values = self.values(&state, &now);
+        if reset {
+            state.before = vec![0; self.elements];
+            state.base = now;
+        }
+        for (i, value) in values.iter().enumerate() {
+            // SAFETY: the user's buffer has room for `elements` values of the variable's type.
+            unsafe {
+                match self.variable.is_int() {
+                    true => buf.cast::<c_int>().add(i).write_unaligned(*value as c_int),
+                    false => buf.cast::<u64>().add(i).write_unaligned(*value),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&self, values: Vec<u64>) -> Res {
+        let mut state = self.state.lock();
+        state.base = self.now()?;
+        state.before = values;
+        Ok(())
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.state.get_mut().started && self.is_of_calls() {
+            ask(false);
+        }
+    }
+}
+
+fn session(number: usize) -> Res {
+    SESSIONS.get(number).map(drop).ok_or(MPI_T_ERR_INVALID_SESSION)
+}
+
+/// A handle of a session.
+fn handle(session_: usize, number: usize) -> Res<Arc<Handle>> {
+    session(session_)?;
+    HANDLES.get(number).filter(|h| h.session == session_).ok_or(MPI_T_ERR_INVALID_HANDLE)
+}
+
+/// Does something with a handle, or with all of a session that it can be done with.
+fn each(
+    session_: usize,
+    number: usize,
+    can: impl Fn(&Variable) -> Res,
+    body: impl Fn(&Handle) -> Res,
+) -> Res {
+    if number != MPI_T_PVAR_ALL_HANDLES {
+        let handle = handle(session_, number)?;
+        can(handle.variable)?;
+        return body(&handle);
+    }
+    session(session_)?;
+    let of_session = HANDLES.all().into_iter().filter(|(_, h)| h.session == session_);
+    let able: Vec<_> = of_session.filter(|(_, h)| can(h.variable).is_ok()).collect();
+    able.iter().try_for_each(|(_, h)| body(h))
+}
+
+fn can_start(v: &Variable) -> Res {
+    if v.continuous { Err(MPI_T_ERR_PVAR_NO_STARTSTOP) } else { Ok(()) }
+}
+
+fn can_write(v: &Variable) -> Res {
+    if v.readonly { Err(MPI_T_ERR_PVAR_NO_WRITE) } else { Ok(()) }
+}
+
+mpi_fn! {
+    fn MPI_T_pvar_session_create(session: *mut usize) -> c_int {
+        call(|| match session.is_null() {
+            true => Err(MPI_T_ERR_INVALID),
+            false => give(session, SESSIONS.insert(())),
+        })
+    }
+}
+mpi_fn! {
+    /// The session's handles go with it.
+    fn MPI_T_pvar_session_free(session: *mut usize) -> c_int {
+        call(|| {
+            let number = read(session, "").map_err(|_| MPI_T_ERR_INVALID)?;
+            SESSIONS.remove(number).ok_or(MPI_T_ERR_INVALID_SESSION)?;
+            for (handle, _) in HANDLES.all().into_iter().filter(|(_, h)| h.session == number) {
+                HANDLES.remove(handle);
+            }
+            give(session, MPI_T_PVAR_SESSION_NULL)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_handle_alloc(session_: usize, pvar_index: c_int, obj_handle: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int {
+        call(|| {
+            session(session_)?;
+            let variable = at(all(), pvar_index)?;
+            if handle.is_null() || count.is_null() {
+                return Err(MPI_T_ERR_INVALID);
+            }
+            let comm = match variable.of_comm {
+                false => None,
+                true => {
+                    let comm: Comm = read(obj_handle.cast(), "").map_err(|_| MPI_T_ERR_INVALID)?;
+                    let object = comm::get(comm).ok_or(MPI_T_ERR_INVALID)?;
+                    Some(Arc::downgrade(&object.comm))
+                }
+            };
+            let elements = variable.elements();
+            // What is counted always shows what was counted so far.
+            let state = State { started: variable.continuous, base: vec![0; elements], before: vec![0; elements] };
+            offer(handle, HANDLES.insert(Handle { session: session_, variable, comm, elements, state: Mutex::new(state) }));
+            give(count, elements as c_int)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_handle_free(session: usize, handle_: *mut usize) -> c_int {
+        call(|| {
+            let number = read(handle_, "").map_err(|_| MPI_T_ERR_INVALID)?;
+            handle(session, number)?;
+            HANDLES.remove(number);
+            give(handle_, MPI_T_PVAR_HANDLE_NULL)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_start(session: usize, handle: usize) -> c_int {
+        call(|| each(session, handle, can_start, Handle::start))
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_stop(session: usize, handle: usize) -> c_int {
+        call(|| each(session, handle, can_start, Handle::stop))
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_read(session: usize, handle_: usize, buf: *mut c_void) -> c_int {
+        call(|| handle(session, handle_)?.read(buf, false))
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_write(session: usize, handle_: usize, buf: *const c_void) -> c_int {
+        call(|| {
+            let handle = handle(session, handle_)?;
+            can_write(handle.variable)?;
+            // Variables that can be written are of MPI_UNSIGNED_LONG_LONG.
+            let values = crate::memory::slice(buf.cast::<u64>(), handle.elements, "");
+            handle.set(values.map_err(|_| MPI_T_ERR_INVALID)?.to_vec())
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_reset(session: usize, handle: usize) -> c_int {
+        call(|| each(session, handle, can_write, |h| h.set(vec![0; h.elements])))
+    }
+}
+mpi_fn! {
+    fn MPI_T_pvar_readreset(session: usize, handle_: usize, buf: *mut c_void) -> c_int {
+        call(|| {
+            let handle = handle(session, handle_)?;
+            can_write(handle.variable)?;
+            handle.read(buf, true)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_has_its_own_start_and_stop() {
+        let variable = &all()[0];
+        let state = State { started: false, base: vec![0], before: vec![0] };
+        let h = Handle { session: 0, variable, comm: None, elements: 1, state: Mutex::new(state) };
+        let shown = |now: u64| h.values(&h.state.lock(), &[now])[0];
+        assert_eq!(shown(100), 0);
+        *h.state.lock() = State { started: true, base: vec![100], before: vec![0] };
+        assert_eq!(shown(107), 7);
+        *h.state.lock() = State { started: true, base: vec![200], before: vec![7] };
+        assert_eq!(shown(203), 10);
+        // Not started through `start`, so nothing is given back.
+        h.state.lock().started = false;
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+use proptest::prelude::*;
+
+fn again<M: Message>(message: &M) -> M {
+    let mut inbox = Inbox::new(LIMIT);
+    inbox.extend(&message.encode().expect("short"));
+    M::decode(inbox.next().expect("well-formed").expect("whole")).expect("decodes")
+}
+
+#[test]
+fn a_launch_survives() {
+    let launch = Launch {
+        job_id: 7,
+        secret: Secret::from_bytes([3; 32]),
+        size: 2,
+        node: 0,
+        node_names: vec!["here".into()],
+        local_ranks: vec![0, 1],
+        cores: 2,
+        oversubscribed: false,
+        params: vec![("btl".into(), "shm".into())],
+        programs: vec![
+            Program::default(),
+            Program {
+                program: "true".into(),
+                arguments: vec!["".into(), "-x".into()],
+                folder: Some("/tmp".into()),
+                clear: true,
+                unset: vec!["B".into()],
+                environment: vec![("A".into(), OsString::from_vec(vec![0xff]))],
+            },
+        ],
+        places: vec![Place { program: 1, processors: vec![0] }, Place { program: 0, processors: vec![1, 2] }],
+        apps: vec![AppFacts { ranks: 2, command: "true".into(), ..AppFacts::default() }],
+        universe: 9,
+        interactive: true,
+        raw: true,
+        stdin: Stdin::Copies(vec![1]),
+        hold: true,
+    };
+    let message = ToNode::Launch(Box::new(launch.clone()));
+    assert_eq!(again(&message).encode(), message.encode());
+    let wrong = Launch { places: vec![Place { program: 2, processors: vec![] }; 2], ..launch };
+    let bytes = ToNode::Launch(Box::new(wrong)).encode().expect("short");
+    let mut inbox = Inbox::new(LIMIT);
+    inbox.extend(&bytes);
+    assert!(ToNode::decode(inbox.next().expect("well-formed").expect("whole")).is_err());
+}
+
+proptest! {
+    #[test]
+    fn reports_survive(rank: u32, pid: u32, code: i32, core: bool, text in ".{0,80}", bytes: Vec<u8>) {
+        for message in [
+            FromNode::Output { stream: Stream::Err, rank, more: core, bytes },
+            FromNode::Started(vec![(rank, pid), (pid, rank)]),
+            FromNode::Crashed { rank, report: text.clone() },
+            FromNode::State { rank, pid, state: text.clone(), stack: text.clone() },
+            FromNode::Counted,
+            FromNode::Exited { rank, pid, ending: Ending::Exit(code), mpi: Mpi::Inside },
+            FromNode::Exited { rank, pid, ending: Ending::Signal { number: code, core }, mpi: Mpi::Never },
+            FromNode::CannotStart { rank, errno: code },
+            FromNode::Help { rank, component: text.clone(), topic: text.clone(), text: text.clone() },
+            FromNode::Abort { rank, pid, code, message: text.clone() },
+            FromNode::Vanished { rank, pid },
+            FromNode::Broken { rank, pid, why: text.clone() },
+            FromNode::Failed(text.clone()),
+            FromNode::Done,
+        ] {
+            prop_assert_eq!(again(&message), message);
+        }
+    }
+
+    #[test]
+    fn any_payload_decodes_or_is_refused(kind: u8, payload in prop::collection::vec(any::<u8>(), 0..300)) {
+        let frame = Frame { kind, payload: &payload };
+        let _ = ToNode::decode(frame);
+        let _ = FromNode::decode(frame);
+    }
+}

@@ -144,6 +144,23 @@ fn order_across_threads() {
     }
 }
 
+/// The same over several FIFOs, with fewer of them than threads, with as many, and with a number that does
+/// not divide the tags; and all else that threads do.
+#[test]
+fn order_over_several_fifos() {
+    if !mpi().is_ours() {
+        return leave_out("order_over_several_fifos", "about our own resource instances");
+    }
+    for (ranks, threads, cris) in [(2, "4", "2"), (2, "4", "4"), (4, "3", "7"), (2, "9", "16")] {
+        let job = || Job::new(ranks).args(["--mca", "runtime_num_cris", cris]).limit(300);
+        job().program("order").arg(threads).run().all_ok(ranks);
+        job().program("threads").arg(threads).run().all_ok(ranks);
+    }
+    // Receivers whose messages come on several FIFOs sleep, too.
+    let job = Job::new(2).args(["--mca", "runtime_num_cris", "4", "--mca", "mpi_spin_count", "1"]);
+    job.program("order").arg("4").limit(300).run().all_ok(2);
+}
+
 /// The benchmark with every byte checked, in each of its forms.
 #[test]
 fn multirate() {

@@ -57,6 +57,7 @@ impl Btl for SelfModule {
         attrs.latency = self.settings.latency;
         attrs.bandwidth = self.settings.bandwidth;
         attrs.exclusivity = self.settings.exclusivity;
+        attrs.flags = BtlAttrs::VISIBLE_AT_ONCE;
         attrs.amo_ops = amo::ALL;
         attrs.device[..4].copy_from_slice(b"self");
         attrs

@@ -143,13 +143,17 @@ pub fn abandon<M: RingMem>(ring: &Consumer<M>) {
 }
 
 /// Announces sleep for the owner of `inbox`, who polls `watched`. True: nothing has arrived, sleep while
-/// the bell says [`ASLEEP`]. Either way `disarm` follows.
+/// the bell says [`ASLEEP`]. Either way `disarm` follows. `first`: no other inbox with the same bell is
+/// announced; the others must not say [`ASLEEP`] again, since the bell may have been rung for the first.
 pub fn arm<'a, M: RingMem + 'a>(
     inbox: &impl InboxMem,
     watched: impl Iterator<Item = &'a Consumer<M>> + Clone,
     barriers: Barriers,
+    first: bool,
 ) -> bool {
-    inbox.bell().store(ASLEEP, Ordering::Relaxed);
+    if first {
+        inbox.bell().store(ASLEEP, Ordering::Relaxed);
+    }
     let mut any_watched = false;
     for ring in watched.clone() {
         any_watched = true;

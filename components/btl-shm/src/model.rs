@@ -296,7 +296,7 @@ fn sleeping(senders: usize, each: u64, watched: &'static [usize], barriers: Barr
         while got < senders * each as usize {
             got += turn(&consumers, watched, &inbox);
             if got < senders * each as usize {
-                if doorbell::arm(&*inbox, watched_rings(), barriers) {
+                if doorbell::arm(&*inbox, watched_rings(), barriers, true) {
                     while inbox.bell.load(Ordering::Acquire) == ASLEEP {
                         thread::park();
                     }

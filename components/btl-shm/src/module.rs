@@ -11,7 +11,7 @@ use crate::params::Settings;
 use crate::progress::Receiver;
 use crate::segment::Segment;
 use crate::sys::{self, Direction};
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use oxmpi_btl::{Btl, BtlAttrs, BtlGet, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, WaitWord};
 use oxmpi_mca::{Host, Status};
 
@@ -39,6 +39,8 @@ pub struct Shm {
     pid_namespace: u64,
     /// From this size on a read is done together with its source; `u64::MAX`: never.
     assist_min: AtomicU64,
+    /// Contexts that are armed: they share a bell.
+    armed: AtomicI32,
     /// A shortage has been reported; the next ones only count as statuses.
     short_reported: AtomicBool,
     // Last: lanes and receivers point into it.
@@ -69,6 +71,7 @@ impl Shm {
             ring_log2: settings.ring_log2(ranks),
             pid,
             pid_namespace,
+            armed: AtomicI32::new(0),
             short_reported: AtomicBool::new(false),
             segment,
         }
@@ -128,6 +131,13 @@ impl Shm {
         self.assist_min.store(u64::MAX, Ordering::Relaxed);
     }
 
+    /// Counts an armed context; true: it was the first. The caller of `arm` serialises all contexts.
+    pub(crate) fn count_armed(&self, change: i32) -> bool {
+        let before = self.armed.load(Ordering::Relaxed);
+        self.armed.store(before + change, Ordering::Relaxed);
+        before == 0
+    }
+
     /// A peer broke the protocol: the job cannot go on without it.
     #[cold]
     pub(crate) fn peer_broke(&self, peer: u32, what: &str) {
@@ -159,6 +169,7 @@ impl Btl for Shm {
             latency: s.latency,
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,
+            flags: BtlAttrs::VISIBLE_AT_ONCE,
             ..BtlAttrs::new()
         };
         attrs.device[..3].copy_from_slice(b"shm");

@@ -399,8 +399,8 @@ impl Shm {
         {
             return None;
         }
-        receiver.armed.set(true);
-        doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers()).then(|| WaitWord {
+        let first = !receiver.armed.replace(true) && self.count_armed(1);
+        doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers(), first).then(|| WaitWord {
             addr: core::ptr::from_ref(receiver.inbox.bell()).cast(),
             expected: ASLEEP,
             reserved: 0,
@@ -411,6 +411,7 @@ impl Shm {
         if let Some(receiver) = self.receiver(ctx)
             && receiver.armed.replace(false)
         {
+            self.count_armed(-1);
             doorbell::disarm(&receiver.inbox, receiver.watched_rings(), self.barriers());
         }
     }

@@ -13,7 +13,8 @@
 //!                      identity     who it is (pid, job rank); `state` is written last
 //!                      oldest_pending[source]   one word per pair, for ordering several FIFOs
 //!                      one inbox per FIFO:
-//!                        bell         futex word: 0 awake, 1 asleep or about to be
+//!                        bell         futex word: 0 awake, 1 asleep or about to be (that of FIFO 0
+//!                                     serves all FIFOs of the rank)
 //!                        summary      bit w: word w of the ready bits is not zero
 //!                        ready        one bit per source rank
 //!                        directory    one word per source rank: where the ring from there lies

@@ -10,23 +10,22 @@
 //! that is gone is recognised and dropped. Where a process hosts several ranks of a communicator,
 //! each is a [`Comm`] of its own and the destination endpoint tells them apart.
 //!
-//! **Who may touch what.** [`CommTable`] belongs to the holder of the CRI lock. A [`Comm`] lives from
+//! **Who may touch what.** [`CommTable`] is read by the holder of any CRI's lock and changed by who holds all. A [`Comm`] lives from
 //! `add_comm` to `del_comm`, and beyond while released requests still use it. Routes are written once
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
 
-use crate::guarded::{FIFO, Held};
+use crate::guarded::{AllHeld, Held, fifo_of};
 use crate::matching::{Choice, Engine, Setting};
 use crate::module::Ob1;
-use crate::orphan::Orphan;
 use crate::paged::Paged;
 use crate::peer::Peer;
-use crate::shard::{Record, Shard};
+use crate::shard::Shard;
 use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use oxmpi_mca::Status;
 use oxmpi_pml::CommDesc;
 use std::collections::{HashMap, VecDeque};
@@ -42,12 +41,12 @@ pub struct Route {
     /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
     pub head: AtomicU64,
     /// We told it our index.
-    answered: Cell<bool>,
+    answered: AtomicBool,
 }
 
 impl Default for Route {
     fn default() -> Route {
-        Route { peer: AtomicPtr::new(null_mut()), head: AtomicU64::new(0), answered: Cell::new(false) }
+        Route { peer: AtomicPtr::new(null_mut()), head: AtomicU64::new(0), answered: AtomicBool::new(false) }
     }
 }
 
@@ -75,6 +74,8 @@ pub struct Comm {
     gid: [u64; 2],
     /// Another rank of the same communicator in this process, under the same fixed index.
     sibling: Cell<*mut Comm>,
+    /// The same in all processes; see `fifo_of`.
+    salt: u32,
 }
 
 impl Comm {
@@ -142,6 +143,12 @@ impl Comm {
         Ok((route, peer))
     }
 
+    /// The FIFO of a tag's messages where there are `width` of them.
+    #[inline(always)]
+    pub fn fifo(&self, tag: i32, width: u32) -> u32 {
+        fifo_of(self.salt, tag, width)
+    }
+
     /// The prefix that names this communicator to somebody who does not know our index.
     pub fn prefix(&self) -> Prefix {
         Prefix { gid: self.gid, index: self.index(), endpoint: self.endpoint(), version: wire::VERSION }
@@ -155,6 +162,14 @@ impl Comm {
             }
             None => self.fixed_index.is_some() && wire::address_of(head) == self.address,
         }
+    }
+}
+
+/// Spreads communicators over the FIFOs.
+fn salt_of(desc: &CommDesc) -> u32 {
+    match desc.has_fixed_index {
+        0 => ((desc.gid[0] ^ desc.gid[1]).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32,
+        _ => desc.fixed_index,
     }
 }
 
@@ -174,14 +189,13 @@ struct Slot {
     generation: u32,
 }
 
-/// Communicators by index and by global id, and the messages of those to come.
+/// Communicators by index and by global id. Read under any CRI's lock, written under all.
 #[repr(C)]
 pub struct CommTable {
     slots: Vec<Slot>,
     /// Oldest first, so that an index is used again as late as possible.
     free: VecDeque<u32>,
     by_gid: HashMap<([u64; 2], u16), *mut Comm>,
-    pub orphans: Vec<Orphan>,
     /// Deleted while released requests used them.
     dying: Vec<*mut Comm>,
 }
@@ -189,13 +203,7 @@ pub struct CommTable {
 impl CommTable {
     pub fn new() -> CommTable {
         let slots = (0..FIXED_SLOTS).map(|_| Slot { comm: null_mut(), generation: 0 }).collect();
-        CommTable {
-            slots,
-            free: VecDeque::new(),
-            by_gid: HashMap::new(),
-            orphans: Vec::new(),
-            dying: Vec::new(),
-        }
+        CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new() }
     }
 
     /// The communicator a message is addressed to. The reference is good while the lock is held.
@@ -255,6 +263,7 @@ impl CommTable {
             fixed_index: fixed,
             gid: desc.gid,
             sibling: Cell::new(self.slots[slot as usize].comm),
+            salt: salt_of(desc),
         }));
         self.slots[slot as usize].comm = comm;
         if fixed.is_none() {
@@ -306,7 +315,7 @@ impl CommTable {
     }
 
     /// Takes out what was deleted and is not used any more.
-    fn reap(&mut self, busy: bool) -> Vec<Comm> {
+    fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
         let mut gone = Vec::new();
         let dying = core::mem::take(&mut self.dying);
         for comm in dying {
@@ -315,7 +324,7 @@ impl CommTable {
                 self.dying.push(comm);
             } else {
                 // SAFETY: deleted by its owner, nothing posted, nothing queued.
-                gone.push(unsafe { self.remove(comm) });
+                gone.push((comm.cast_const(), unsafe { self.remove(comm) }));
             }
         }
         gone
@@ -343,33 +352,35 @@ impl Ob1 {
             })?,
         };
         let engine = Engine::new(Setting { choice, ..self.config.matching });
-        let held = Held::take(&self.host, FIFO, self.threaded());
-        let comm = self.comms.with(&held, |t| t.add(desc, engine))?;
-        // SAFETY: just made, and we hold the lock.
-        self.adopt_orphans(&held, unsafe { &*comm });
+        let all = AllHeld::take(&self.host, self.width(), self.threaded());
+        let comm = self.comms.with(&all.held(0), |t| t.add(desc, engine))?;
+        for held in all.each() {
+            // SAFETY: just made, and we hold the locks.
+            self.adopt_orphans(&held, unsafe { &*comm });
+        }
         Ok(comm)
     }
 
     pub fn del_communicator(&self, comm: *mut Comm) -> Status {
-        let held = Held::take(&self.host, FIFO, self.threaded());
-        self.comms.with(&held, |t| t.dying.push(comm));
-        self.reap(&held);
+        let all = AllHeld::take(&self.host, self.width(), self.threaded());
+        self.comms.with(&all.held(0), |t| t.dying.push(comm));
+        self.reap(&all);
         Status::OK
     }
 
     /// Frees deleted communicators, unless sends that were released while queued may name them.
     /// Messages that nobody received cost their sender no credit any more.
-    fn reap(&self, held: &Held<'_>) {
-        let busy = self.backlog.with(held, |b| !b.is_empty());
-        for comm in self.comms.with(held, |t| t.reap(busy)) {
+    fn reap(&self, all: &AllHeld<'_>) {
+        let busy = all.each().any(|held| self.has_backlog(&held));
+        for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
+            self.escalated.remove(at);
             let mut shard = comm.shard.enter(false);
-            while let Some(node) = shard.engine.pop_unexpected() {
-                // SAFETY: it came out of the shard's engine.
-                let record = unsafe { Record::of(node) };
-                // SAFETY: as above.
+            while let Some(record) = shard.next_left() {
+                // SAFETY: it came out of the shard.
                 let inc = unsafe { record.as_ref() }.incoming();
                 shard.give(record);
-                self.consumed(inc.proc, inc.len, Some(held), held.threaded);
+                let held = all.held(inc.ctx as u32);
+                self.consumed(&inc, Some(&held), held.threaded);
             }
         }
     }
@@ -379,10 +390,12 @@ impl Ob1 {
         if comm.place(rank).is_none_or(|(p, _)| p != proc) {
             return self.bad_header(held, proc, "a source rank that is not the sender's");
         }
-        let Ok((route, peer)) = comm.route(self, rank, held.threaded) else {
+        let (Ok((route, _)), Ok(peer)) =
+            (comm.route(self, rank, held.threaded), self.flow(proc, held.ctx, held.threaded))
+        else {
             return self.bad_header(held, proc, "a communicator on which it cannot be answered");
         };
-        if route.answered.replace(true) {
+        if route.answered.swap(true, Ordering::Relaxed) {
             return;
         }
         let mut h = wire::Header::new(&[

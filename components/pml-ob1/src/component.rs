@@ -18,6 +18,7 @@ impl Component for Ob1Component {
         let job = host.job();
         let card = Card {
             version: wire::VERSION,
+            contexts: host.num_cris() as u16,
             node: job.node,
             local_rank: job.local_rank,
             eager_credit: config.eager_credit,

@@ -1,6 +1,6 @@
 //! Eager credit: what bounds the payload of messages that nobody receives yet.
 //!
-//! A sender may have `pml_ob1_eager_credit` bytes of eager payload at a peer that the peer has not
+//! A sender may have `pml_ob1_eager_credit` bytes of eager payload per FIFO at a peer that the peer has not
 //! matched; messages of up to 64 bytes are free, because the receiver keeps them inside a record. The
 //! receiver counts what it consumed and returns it in a CREDIT message when half the sender's credit
 //! has come together, so a sender whose messages are received always has half of it. Without credit a
@@ -9,24 +9,26 @@
 //! `consumed` is counted by whoever matched: the callback, or a receiving thread without the CRI lock,
 //! hence an atomic (a plain load and store below MULTIPLE).
 
-use crate::guarded::{FIFO, Held};
+use crate::guarded::Held;
 use crate::module::Ob1;
 use crate::peer::{FREE_BYTES, Peer};
+use crate::shard::Incoming;
 use crate::wire::{self, Header, Reader, kind};
 use core::sync::atomic::Ordering;
 
 impl Ob1 {
-    /// `bytes` of eager payload of one message have been matched.
+    /// The eager payload of a message has been matched. `held`: the lock of the CRI it came on, where the
+    /// caller holds it.
     #[inline(always)]
-    pub fn consumed(&self, proc: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
-        if bytes > FREE_BYTES {
-            self.count_consumed(proc, bytes, held, threaded);
+    pub fn consumed(&self, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
+        if inc.len > FREE_BYTES {
+            self.count_consumed(inc.proc, inc.ctx as u32, inc.len, held, threaded);
         }
     }
 
-    fn count_consumed(&self, proc: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
+    fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
         // Without a way back there is nobody to return the credit to; sending to it says why.
-        let Ok(peer) = self.peer(proc, threaded) else { return };
+        let Ok(peer) = self.flow(proc, ctx, threaded) else { return };
         let total = if threaded {
             peer.consumed.fetch_add(bytes, Ordering::Relaxed) + bytes
         } else {
@@ -37,7 +39,7 @@ impl Ob1 {
         if total >= peer.return_at {
             match held {
                 Some(held) => self.return_credit(held, peer),
-                None => self.return_credit(&Held::take(&self.host, FIFO, threaded), peer),
+                None => self.return_credit(&Held::take(&self.host, ctx, threaded), peer),
             }
         }
     }
@@ -51,7 +53,7 @@ impl Ob1 {
 
     pub fn on_credit(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let bytes = r.word()?;
-        let Ok(peer) = self.peer(proc, held.threaded) else { return Some(()) };
+        let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
         match peer.credit.get().checked_add(bytes) {
             Some(credit) if credit <= self.config.eager_credit => peer.credit.set(credit),
             _ => self.bad_header(held, proc, "more credit than it was given bytes"),

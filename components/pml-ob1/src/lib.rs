@@ -7,9 +7,11 @@ mod comm;
 mod component;
 mod counts;
 mod credit;
+mod fan;
 mod guarded;
 pub mod matching;
 mod module;
+mod ordered;
 mod orphan;
 mod paged;
 mod params;
@@ -22,6 +24,7 @@ mod rendezvous;
 mod request;
 mod send;
 mod shard;
+mod stamp;
 mod wire;
 
 oxmpi_mca::component! {

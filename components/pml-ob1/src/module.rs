@@ -1,18 +1,22 @@
 //! The module: the state of one instance, and the verbs of the contract handed to the files that
 //! do them.
 //!
-//! **Locks.** CRI lock, then a shard's, then a request lane's or the peers' lock (both leaves: the
-//! peers' lock is taken under a CRI lock or under none). No CRI lock is taken under a shard lock. No
-//! lock is taken below THREAD_MULTIPLE; `Host::threaded` is looked at once per call. Nothing the user
+//! **Locks.** The one of the ordered mode (`ordered.rs`), then CRI locks in rising order (of several, all:
+//! who holds one takes no other), then a shard's, then a request lane's or the peers' lock (both leaves:
+//! the peers' lock is taken under a CRI lock or under none). No CRI lock is taken under a shard lock. No
+//! lock is taken below THREAD_MULTIPLE; [`Ob1::threaded`] is looked at once per call. Nothing the user
 //! wrote runs under a lock: completions set a word and tell a sync object.
 
 use crate::comm::{Comm, CommTable};
-use crate::guarded::{FIFO, Guarded, Held};
+use crate::guarded::{AllHeld, FIFO, Guarded, Held};
+use crate::ordered::Escalated;
+use crate::orphan::Orphan;
 use crate::paged::Paged;
 use crate::params::Config;
 use crate::peer::{Peer, btl_name};
 use crate::receive;
 use crate::request::{IdTable, Pools, Request, State};
+use crate::stamp::Clock;
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -29,32 +33,59 @@ pub struct Transport {
     pub own: bool,
 }
 
+/// What belongs to the holder of one CRI's lock.
+#[repr(align(128))]
+#[derive(Default)]
+pub struct Cri {
+    /// Peers with something waiting for room.
+    pub backlog: Guarded<Vec<*const Peer>>,
+    pub ids: Guarded<IdTable>,
+    /// Messages for communicators to come.
+    pub orphans: Guarded<Vec<Orphan>>,
+    /// Messages that came before their sender's MARK (`fan.rs`).
+    pub early: Guarded<Vec<Orphan>>,
+    /// How many of the lost peers were closed on this CRI.
+    pub closed: Cell<u32>,
+    pub turns: Cell<u32>,
+}
+
 /// See the module's head. What every message reads stands first.
 #[repr(C)]
 pub struct Ob1 {
-    /// `HostTable::threaded`, one load nearer.
-    threaded: *const oxmpi_mca::sync::AtomicU32,
-    /// Peers that broke the protocol; their messages are dropped.
-    pub closed: AtomicU32,
+    /// Whether locks must be taken: there are several threads, or a peer sends on several FIFOs.
+    careful: AtomicU32,
+    /// Peers that broke the protocol (their messages are dropped), and CRIs with messages that came early:
+    /// while there are any, every message is looked at closer.
+    pub watchful: AtomicU32,
     /// The one transport through which messages may come; null when there are several.
     pub lone: AtomicPtr<BtlHandle>,
     /// The transport to ourselves is progressed only once somebody uses it.
     pub self_active: AtomicBool,
     /// The info line about refused reads was written.
-    pub told_no_get: Cell<bool>,
+    pub told_no_get: AtomicBool,
     pub comms: Guarded<CommTable>,
     /// By exclusivity; set by `enable`, before anything else is called.
     btls: OnceCell<Vec<Transport>>,
-    /// Peers with something waiting for room.
-    pub backlog: Guarded<Vec<*const Peer>>,
+    /// The state of CRI 0, and of the others.
+    pub first: Cri,
+    others: Box<[Cri]>,
     pub host: Host,
     pub config: Config,
     pub peers: Paged<AtomicPtr<Peer>>,
     /// Guards the making of peers and routes.
     pub peers_lock: Lock,
-    pub ids: Guarded<IdTable>,
-    /// Which transports `arm` armed, by index.
-    pub armed: Guarded<u64>,
+    /// FIFOs that we could use, by CRIs and transports; set by `enable`.
+    width: AtomicU32,
+    /// Messages may come on all of them.
+    pub wide: AtomicBool,
+    /// Peers that were lost.
+    pub lost: AtomicU32,
+    /// The number of the first thread that sent something, plus 1; [`Ob1::CROWD`]: there is another.
+    pub senders: AtomicU32,
+    pub clock: Clock,
+    pub escalated: Escalated,
+    /// Which transports `arm` armed, by index, and on how many CRIs.
+    pub armed: Guarded<(u64, u32)>,
     pub pools: Pools,
 }
 
@@ -67,31 +98,63 @@ unsafe impl Send for Ob1 {}
 impl Ob1 {
     pub fn new(host: Host, config: Config) -> Ob1 {
         Ob1 {
-            threaded: host.table().threaded,
-            closed: AtomicU32::new(0),
+            careful: AtomicU32::new(0),
+            watchful: AtomicU32::new(0),
             lone: AtomicPtr::new(core::ptr::null_mut()),
             self_active: AtomicBool::new(false),
-            told_no_get: Cell::new(false),
+            told_no_get: AtomicBool::new(false),
             comms: Guarded::new(CommTable::new()),
             btls: OnceCell::new(),
-            backlog: Guarded::new(Vec::new()),
+            first: Cri::default(),
+            others: (1..host.num_cris()).map(|_| Cri::default()).collect(),
             host,
             config,
             peers: Paged::new(host.job().job_size as usize),
             peers_lock: Lock::new(),
-            ids: Guarded::new(IdTable::default()),
-            armed: Guarded::new(0),
+            width: AtomicU32::new(1),
+            wide: AtomicBool::new(false),
+            lost: AtomicU32::new(0),
+            senders: AtomicU32::new(0),
+            clock: Clock::new(host.num_cris() > 1),
+            escalated: Escalated::default(),
+            armed: Guarded::new((0, 0)),
             pools: Pools::new(config.pool_step),
         }
     }
 
-    /// `Host::threaded`: whether locks must be taken. Looked at once per call and passed down. The
+    /// In `senders`.
+    pub const CROWD: u32 = u32::MAX;
+
+    /// Whether locks must be taken. Looked at once per call and passed down. The
     /// verbs of a message's path branch on it at once, into two copies of their code: the one below
     /// MULTIPLE has neither locks nor tests for them.
     #[inline(always)]
     pub fn threaded(&self) -> bool {
-        // SAFETY: lives as long as the host's table.
-        unsafe { &*self.threaded }.load(Ordering::Relaxed) != 0
+        self.careful.load(Ordering::Relaxed) != 0
+    }
+    /// From the next call on, locks are taken. Nobody else is in a verb now.
+    pub fn take_care(&self) {
+        self.careful.store(1, Ordering::Relaxed);
+    }
+
+    /// FIFOs that we could use; CRI locks from 0 to this are all there are.
+    #[inline(always)]
+    pub fn width(&self) -> u32 {
+        self.width.load(Ordering::Relaxed)
+    }
+
+    /// The state of a CRI.
+    #[inline(always)]
+    pub fn cri(&self, ctx: u32) -> &Cri {
+        match self.others.get((ctx as usize).wrapping_sub(1)) {
+            Some(cri) => cri,
+            None => &self.first,
+        }
+    }
+
+    /// Whether anything waits for room on a CRI.
+    pub fn has_backlog(&self, held: &Held<'_>) -> bool {
+        self.cri(held.ctx).backlog.with(held, |b| !b.is_empty())
     }
 
     /// The transports, best exclusivity first.
@@ -109,22 +172,52 @@ impl Ob1 {
     /// A transport to a peer failed for good: everything under way with it ends in an error.
     #[cold]
     pub fn peer_failed(&self, held: &Held<'_>, peer: &Peer, status: Status) {
-        if peer.failed.replace(true) {
-            return;
+        let first = self.lose(held, peer);
+        if first {
+            let message = format!("{} cannot send to process {}: {status}", btl_name(peer.btl), peer.proc);
+            self.host.peer_error(peer.proc, true, &message);
         }
-        let message = format!("{} cannot send to process {}: {status}", btl_name(peer.btl), peer.proc);
-        self.close(held, peer);
-        self.host.peer_error(peer.proc, true, &message);
     }
 
-    /// Fails what is under way with a peer.
+    /// Closes a peer on the CRI whose lock is held; the other CRIs follow in their next turn. False: it was
+    /// lost already.
+    fn lose(&self, held: &Held<'_>, peer: &Peer) -> bool {
+        let first = !peer.base.lost.swap(true, Ordering::AcqRel);
+        if first {
+            self.watchful.fetch_add(1, Ordering::Relaxed);
+            self.lost.fetch_add(1, Ordering::Release);
+        }
+        if !peer.failed.replace(true) {
+            self.close(held, peer);
+        }
+        first
+    }
+
+    /// Closes on this CRI what was lost on another.
+    #[cold]
+    pub fn close_lost(&self, held: &Held<'_>) {
+        self.cri(held.ctx).closed.set(self.lost.load(Ordering::Acquire));
+        let lost = self.peers.iter().filter_map(|slot| {
+            // SAFETY: peers stay until `finalize`.
+            unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.lost.load(Ordering::Acquire))
+        });
+        for base in lost {
+            if let Ok(peer) = self.flow_of(base, held.ctx, held.threaded)
+                && !peer.failed.replace(true)
+            {
+                self.close(held, peer);
+            }
+        }
+    }
+
+    /// Fails what is under way with a peer on one FIFO.
     fn close(&self, held: &Held<'_>, peer: &Peer) {
-        self.closed.fetch_add(1, Ordering::Relaxed);
         peer.drop_control(held);
         let queued: Vec<&Request> = peer.queue.with(held, |q| q.drain(..).collect());
+        peer.queue_changed(held);
         peer.queued.set(Peer::SHUT);
         let streams: Vec<&Request> = peer.streams.with(held, |q| q.drain(..).collect());
-        let waiting = self.ids.with(held, |t| t.of_proc(peer.proc));
+        let waiting = self.cri(held.ctx).ids.with(held, |t| t.of_proc(peer.proc));
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
             if req.state.get() == State::Done {
@@ -149,11 +242,10 @@ impl Ob1 {
     /// A header that makes no sense: the peer is closed, and the sentence says what was wrong.
     #[cold]
     pub fn bad_header(&self, held: &Held<'_>, proc: u32, what: &str) {
-        if let Ok(peer) = self.peer(proc, held.threaded) {
-            if peer.failed.replace(true) {
-                return;
-            }
-            self.close(held, peer);
+        if let Ok(peer) = self.flow(proc, held.ctx, held.threaded)
+            && !self.lose(held, peer)
+        {
+            return;
         }
         let message = format!("process {proc} sent a message that pml ob1 cannot accept: {what}");
         self.host.peer_error(proc, true, &message);
@@ -164,7 +256,7 @@ impl Ob1 {
     pub fn is_closed(&self, proc: u32) -> bool {
         let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
         // SAFETY: peers stay until `finalize`.
-        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.failed.get())
+        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.lost.load(Ordering::Acquire))
     }
 }
 
@@ -180,6 +272,9 @@ impl Pml for Ob1 {
         if let (Some(only), None) = (others.next(), others.next()) {
             self.lone.store(core::ptr::from_ref(only.btl).cast_mut(), Ordering::Relaxed);
         }
+        let contexts = self.transports().iter().map(|t| t.btl.attrs.contexts.max(1)).min().unwrap_or(1);
+        self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
+        self.careful.store(self.host.threaded() as u32, Ordering::Relaxed);
         self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void)
     }
     fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status> {
@@ -217,8 +312,8 @@ impl Pml for Ob1 {
         self.recv_message(message, args)
     }
     #[inline(always)]
-    fn progress(&self, _thread: *mut ThreadCtx) -> i32 {
-        self.poll()
+    fn progress(&self, thread: *mut ThreadCtx) -> i32 {
+        self.poll(thread)
     }
     fn arm(&self, _thread: *mut ThreadCtx, word: &mut WaitWord) -> Status {
         self.arm_transports(word)
@@ -226,8 +321,8 @@ impl Pml for Ob1 {
     fn disarm(&self, _thread: *mut ThreadCtx) {
         self.disarm_transports()
     }
-    /// Locks are taken by who sees `Host::threaded`, and nobody is in a verb now: nothing to change.
     fn threads_begin(&self) -> Status {
+        self.take_care();
         Status::OK
     }
     fn flush(&self) -> Status {
@@ -250,15 +345,23 @@ impl Pml for Ob1 {
 
     /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.
     fn finalize(&self) -> Status {
-        let held = Held::take(&self.host, FIFO, false);
-        self.comms.with(&held, |t| t.clear());
+        let all = AllHeld::take(&self.host, self.width(), false);
+        self.comms.with(&all.held(FIFO), |t| t.clear());
         for slot in self.peers.iter() {
             let peer = slot.swap(null_mut(), Ordering::AcqRel);
-            if !peer.is_null() {
-                // SAFETY: made by Box::into_raw; this is the last call.
-                let peer = unsafe { Box::from_raw(peer) };
-                let endpoints = SliceRef { ptr: &peer.endpoint, len: 1 };
-                (peer.btl.del_procs)(peer.btl.state, endpoints);
+            // SAFETY: peers stay until here.
+            let Some(first) = (unsafe { peer.as_ref() }) else { continue };
+            let endpoints = SliceRef { ptr: &first.endpoint, len: 1 };
+            (first.btl.del_procs)(first.btl.state, endpoints);
+            let base = core::ptr::from_ref(first.base).cast_mut();
+            // SAFETY: made by Box::into_raw or Box::leak; this is the last call. FIFO 0 is among the flows.
+            unsafe {
+                for flow in (*base).flows.iter().map(|f| f.swap(null_mut(), Ordering::AcqRel)) {
+                    if !flow.is_null() {
+                        drop(Box::from_raw(flow));
+                    }
+                }
+                drop(Box::from_raw(base));
             }
         }
         Status::OK

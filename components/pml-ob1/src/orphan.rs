@@ -1,7 +1,7 @@
 //! Messages for communicators we have not been told of yet.
 //!
 //! A process may be through with making a communicator, and send on it, while we are still at it.
-//! Its messages are kept as they came and handled again, in order, by `add_comm`. Their eager payload
+//! Its messages are kept as they came, with the CRI they came on, and handled again, in order, by `add_comm`. Their eager payload
 //! counts against the sender's credit until it is matched, so it is bounded like any other.
 //!
 //! A prefixed message that arrives after its communicator was freed here looks the same and stays to the
@@ -15,8 +15,8 @@ use crate::wire::{self, Prefix, Reader, flag};
 
 /// A message as it came.
 pub struct Orphan {
-    proc: u32,
-    bytes: Box<[u8]>,
+    pub proc: u32,
+    pub bytes: Box<[u8]>,
 }
 
 impl Orphan {
@@ -38,16 +38,16 @@ impl Ob1 {
     #[cold]
     pub fn keep_orphan(&self, held: &Held<'_>, proc: u32, message: &[u8]) {
         let orphan = Orphan { proc, bytes: message.into() };
-        self.comms.with(held, |t| t.orphans.push(orphan));
+        self.cri(held.ctx).orphans.with(held, |o| o.push(orphan));
     }
 
     /// Handles what was kept for a communicator that exists now.
     pub fn adopt_orphans(&self, held: &Held<'_>, comm: &Comm) {
-        let all = self.comms.with(held, |t| core::mem::take(&mut t.orphans));
+        let all = self.cri(held.ctx).orphans.with(held, core::mem::take);
         let (ours, others): (Vec<_>, Vec<_>) = all
             .into_iter()
             .partition(|o| o.address().is_some_and(|(head, prefix)| comm.claims(head, prefix.as_ref())));
-        self.comms.with(held, |t| t.orphans = others);
+        self.cri(held.ctx).orphans.with(held, |o| *o = others);
         for o in ours {
             self.handle(held, &o.bytes, o.proc);
         }

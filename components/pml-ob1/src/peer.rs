@@ -1,7 +1,8 @@
-//! A process we talk to: the transport that reaches it, its credits, and what waits to go out.
+//! A process we talk to, on one FIFO: the transport that reaches it, its credits, and what waits to go out.
 //!
-//! Made on first use and kept until `finalize`. Everything in a [`Cell`] or [`Guarded`] belongs to the
-//! holder of the CRI lock; `consumed` alone is also touched by receiving threads.
+//! Made on first use and kept until `finalize`; the one of FIFO 0 leads to those of the others and has
+//! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
+//! CRI's lock; `consumed` alone is also touched by receiving threads.
 
 use crate::guarded::{FIFO, Guarded, Held};
 use crate::module::{Ob1, Transport};
@@ -10,8 +11,8 @@ use crate::wire::{self, Card, Header};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use oxmpi_btl::{BtlHandle, ProcInfo, SendDesc, cap};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_btl::{BtlAttrs, BtlHandle, ProcInfo, SendDesc, cap};
 use oxmpi_mca::host::am_tag;
 use oxmpi_mca::{SliceRef, Status};
 use std::collections::VecDeque;
@@ -45,6 +46,10 @@ pub struct Peer {
     /// We cannot read its memory.
     pub no_get: Cell<bool>,
     in_backlog: Cell<bool>,
+    /// OPEN went out, or is not needed (`fan.rs`).
+    pub opened: Cell<bool>,
+    /// The FIFO.
+    pub ctx: u32,
 
     /// Eager bytes consumed here since the last CREDIT message.
     pub consumed: AtomicU64,
@@ -57,6 +62,28 @@ pub struct Peer {
     control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
     pub streams: Guarded<VecDeque<&'static Request>>,
+    /// Stamp of the oldest in `queue`, or [`Peer::NOTHING`]: read by the holders of other CRIs.
+    pub oldest: AtomicU64,
+    pub base: &'static Base,
+}
+
+/// What all FIFOs to a process share. Rarely written.
+#[repr(align(128))]
+pub struct Base {
+    /// FIFOs that we and the process both have.
+    pub width: u32,
+    /// We send on several FIFOs (`fan.rs`).
+    pub spread: AtomicBool,
+    /// It sends on several: its MARK was seen.
+    pub marked: AtomicBool,
+    /// It broke the protocol or its transport failed.
+    pub lost: AtomicBool,
+    /// FIFOs with something in their queue.
+    pub stuck: AtomicU32,
+    /// By FIFO; made when first used.
+    pub flows: Box<[AtomicPtr<Peer>]>,
+    our_credit: u64,
+    their_credit: u64,
 }
 
 /// A limit as data where 0 means none.
@@ -67,8 +94,11 @@ fn limit(value: u64, none: u64) -> u64 {
 impl Peer {
     /// In `queued`.
     pub const SHUT: u32 = u32::MAX;
+    /// In `oldest`.
+    pub const NOTHING: u64 = u64::MAX;
 
-    fn new(proc: u32, btl: &'static BtlHandle, endpoint: *mut c_void, our_credit: u64, theirs: u64) -> Peer {
+    fn new(proc: u32, btl: &'static BtlHandle, endpoint: *mut c_void, base: &'static Base, ctx: u32) -> Peer {
+        let (our_credit, theirs) = (base.our_credit, base.their_credit);
         let largest = limit(btl.attrs.max_send_size, u64::MAX);
         let eager = limit(btl.attrs.eager_limit, MAX_EAGER).min(largest);
         Peer {
@@ -83,19 +113,24 @@ impl Peer {
             no_rget: Cell::new(!can_get(btl)),
             no_get: Cell::new(!can_get(btl)),
             in_backlog: Cell::new(false),
+            opened: Cell::new(ctx == FIFO),
+            ctx,
             consumed: AtomicU64::new(0),
             return_at: (theirs / 2).max(1),
             btl,
             queue: Guarded::new(VecDeque::new()),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
+            oldest: AtomicU64::new(Peer::NOTHING),
+            base,
         }
     }
 
     /// One call of the transport.
     #[inline(always)]
-    pub fn transmit(&self, _held: &Held<'_>, desc: &SendDesc) -> Status {
-        (self.send)(self.state, self.endpoint, FIFO, desc)
+    pub fn transmit(&self, held: &Held<'_>, desc: &SendDesc) -> Status {
+        debug_assert_eq!(held.ctx, self.ctx);
+        (self.send)(self.state, self.endpoint, self.ctx, desc)
     }
 
     /// Largest message with header that goes eagerly (first part of a rendezvous: `rndv`).
@@ -164,6 +199,37 @@ impl Peer {
         }
     }
 
+    /// Something was put into `queue` or taken out for good: tells the holders of other CRIs which message is
+    /// the oldest that waits here.
+    pub fn queue_changed(&self, held: &Held<'_>) {
+        let front = self.queue.with(held, |q| q.front().map_or(0, |r| r.order.get()));
+        let now = if front == 0 { Peer::NOTHING } else { front };
+        let stuck = &self.base.stuck;
+        let before = self.oldest.load(Ordering::Relaxed);
+        if before == Peer::NOTHING && now != Peer::NOTHING {
+            stuck.fetch_add(1, Ordering::Relaxed);
+        }
+        // SYNC POINT with `must_wait`: the message that waited is in its FIFO.
+        self.oldest.store(now, Ordering::Release);
+        if before != Peer::NOTHING && now == Peer::NOTHING {
+            stuck.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// Whether an older message to this process still waits for room in another FIFO.
+    #[inline(always)]
+    pub fn must_wait(&self, order: u64) -> bool {
+        // SYNC POINT with `queue_changed`. Who sent the older message has told us in the program's own way.
+        order != 0 && self.base.stuck.load(Ordering::Acquire) != 0 && self.older_elsewhere(order)
+    }
+    #[cold]
+    fn older_elsewhere(&self, order: u64) -> bool {
+        let flows = self.base.flows.iter();
+        // SAFETY: flows stay until `finalize`.
+        let flows = flows.filter_map(|f| unsafe { f.load(Ordering::Acquire).as_ref() });
+        flows.into_iter().any(|f| f.ctx != self.ctx && f.oldest.load(Ordering::Acquire) < order)
+    }
+
     /// Whether anything waits for room.
     pub fn is_idle(&self, held: &Held<'_>) -> bool {
         let queue = self.queued.get();
@@ -219,15 +285,79 @@ impl Ob1 {
         }
         let card = self.card_of(proc)?;
         let (transport, endpoint) = self.reach(proc, &card)?;
-        let peer = Peer::new(proc, transport.btl, endpoint, self.config.eager_credit, card.eager_credit);
+        let width = self.width_to(transport, &card);
+        let flows = (0..width).map(|_| AtomicPtr::new(null_mut())).collect();
+        // Freed by `finalize`, after which nobody looks at peers.
+        let base: &'static Base = Box::leak(Box::new(Base {
+            width,
+            spread: AtomicBool::new(false),
+            marked: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
+            stuck: AtomicU32::new(0),
+            flows,
+            our_credit: self.config.eager_credit,
+            their_credit: card.eager_credit,
+        }));
+        let peer = Box::into_raw(Box::new(Peer::new(proc, transport.btl, endpoint, base, FIFO)));
         if transport.own {
             self.self_active.store(true, Ordering::Relaxed);
             self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
         }
+        base.flows[FIFO as usize].store(peer, Ordering::Release);
         // SYNC POINT with the acquire loads above.
-        slot.store(Box::into_raw(Box::new(peer)), Ordering::Release);
+        slot.store(peer, Ordering::Release);
         // SAFETY: just made; freed by `finalize` alone.
-        Ok(unsafe { &*slot.load(Ordering::Relaxed) })
+        Ok(unsafe { &*peer })
+    }
+
+    /// How many FIFOs there may be to a process. Several only where a message is visible to its receiver as
+    /// soon as `send` has returned: the order of MPI_ANY_TAG rests on that.
+    fn width_to(&self, transport: &Transport, card: &Card) -> u32 {
+        let attrs = &transport.btl.attrs;
+        if attrs.flags & BtlAttrs::VISIBLE_AT_ONCE == 0 {
+            return 1;
+        }
+        self.width().min(attrs.contexts).min(card.contexts as u32).max(1)
+    }
+
+    /// The FIFO `ctx` to a job rank, made on first use.
+    #[inline(always)]
+    pub fn flow(&self, proc: u32, ctx: u32, threaded: bool) -> Result<&Peer, Status> {
+        let peer = self.peer(proc, threaded)?;
+        if ctx == FIFO { Ok(peer) } else { self.flow_of(peer, ctx, threaded) }
+    }
+
+    /// The FIFO `ctx` to the process of `peer`. A peer that has fewer has none.
+    #[inline(always)]
+    pub fn flow_of<'a>(&'a self, peer: &'a Peer, ctx: u32, threaded: bool) -> Result<&'a Peer, Status> {
+        let slot = peer.base.flows.get(ctx as usize).ok_or(Status::UNREACHABLE)?;
+        // SYNC POINT with the release store in `make_flow`.
+        // SAFETY: flows stay until `finalize`.
+        match unsafe { slot.load(Ordering::Acquire).as_ref() } {
+            Some(flow) => Ok(flow),
+            None => Ok(self.make_flow(peer, slot, ctx, threaded)),
+        }
+    }
+
+    #[cold]
+    fn make_flow<'a>(
+        &'a self,
+        peer: &'a Peer,
+        slot: &'a AtomicPtr<Peer>,
+        ctx: u32,
+        threaded: bool,
+    ) -> &'a Peer {
+        let _guard = self.peers_lock.guard(threaded);
+        // SAFETY: as in `flow_of`.
+        if let Some(flow) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
+            return flow;
+        }
+        let flow = Box::new(Peer::new(peer.proc, peer.btl, peer.endpoint, peer.base, ctx));
+        let flow = Box::into_raw(flow);
+        // SYNC POINT with the acquire load in `flow_of`.
+        slot.store(flow, Ordering::Release);
+        // SAFETY: just made.
+        unsafe { &*flow }
     }
 
     /// What the process published; a process that speaks another wire is refused here, before the
@@ -276,7 +406,7 @@ impl Ob1 {
     /// Puts a peer on the list that progress drains.
     pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
         if !peer.in_backlog.replace(true) {
-            self.backlog.with(held, |b| b.push(peer));
+            self.cri(held.ctx).backlog.with(held, |b| b.push(peer));
         }
     }
     /// Undoes `remember` for a peer just taken off the list.

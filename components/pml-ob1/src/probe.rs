@@ -14,12 +14,18 @@ impl Ob1 {
     pub fn look(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message> {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
+        let pattern = Pattern::new(args.src, args.tag);
         let mut shard = comm.shard.enter(self.threaded());
-        let node = shard.engine.find_unexpected(Pattern::new(args.src, args.tag), take)?;
-        // SAFETY: it is in the engine, or just came out of it; the lock is held.
-        let record = unsafe { Record::of(node) };
-        // SAFETY: as above.
-        let inc = unsafe { record.as_ref() }.incoming();
+        let (record, inc) = if shard.order.stamped && !pattern.has_tag() {
+            drop(shard);
+            self.look_in_order(comm, pattern, take)?
+        } else {
+            let node = shard.engine.find_unexpected(pattern, take)?;
+            // SAFETY: it is in the engine, or just came out of it; the lock is held.
+            let record = unsafe { Record::of(node) };
+            // SAFETY: as above.
+            (record, unsafe { record.as_ref() }.incoming())
+        };
         *status = MsgStatus {
             source: wire::source_of(inc.key),
             tag: wire::tag_of(inc.key),

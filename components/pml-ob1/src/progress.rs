@@ -1,23 +1,26 @@
 //! Progress, what waits for room, and sleeping.
 
-use crate::guarded::{FIFO, Held};
+use crate::guarded::{AllHeld, FIFO, Held};
 use crate::module::Ob1;
 use crate::peer::Peer;
 use crate::request::State;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{WaitWord, cap};
-use oxmpi_mca::Status;
+use oxmpi_mca::{Status, ThreadCtx};
+
+/// Turns with events that a CRI may have before the next one gets its turn in any case.
+const TURNS_IN_A_ROW: u32 = 16;
 
 impl Ob1 {
-    /// Takes what the transports have and sends what waits. With threads, whoever does not get the
-    /// lock leaves: somebody else is doing it.
+    /// Takes what the transports have and sends what waits. With threads, whoever does not get a
+    /// lock leaves that CRI: somebody else is at it.
     #[inline(always)]
-    pub fn poll(&self) -> i32 {
-        if self.threaded() { self.poll_threaded() } else { self.poll_as(false) }
+    pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
+        if self.threaded() { self.poll_threaded(thread) } else { self.poll_as(false) }
     }
     #[inline(never)]
-    fn poll_threaded(&self) -> i32 {
-        self.poll_as(true)
+    pub fn poll_threaded(&self, thread: *mut ThreadCtx) -> i32 {
+        if self.wide.load(Ordering::Relaxed) { self.poll_wide(thread) } else { self.poll_as(true) }
     }
 
     #[inline(always)]
@@ -30,31 +33,81 @@ impl Ob1 {
         // SAFETY: accepted handles live as long as the instance.
         let mut events = match unsafe { self.lone.load(Ordering::Relaxed).as_ref() } {
             Some(btl) => (btl.progress)(btl.state, FIFO),
-            None => self.poll_several(),
+            None => self.poll_several(FIFO),
         };
-        if self.backlog.with(held, |b| !b.is_empty()) {
+        if self.first.backlog.with(held, |b| !b.is_empty()) {
             events += self.drain(held);
         }
         events
     }
 
+    /// Messages may come on every CRI: the one where this thread's messages come first; if that has
+    /// nothing, the others in turn until one has something. (The dissertation's Algorithm 4.) A CRI that has
+    /// something every time does not keep a thread from the others for ever.
+    fn poll_wide(&self, thread: *mut ThreadCtx) -> i32 {
+        let width = self.width();
+        // SAFETY: the host passes the context of the calling thread, or null.
+        let own = unsafe { thread.as_ref() }.map_or(FIFO, |t| t.cri);
+        let mut events = 0;
+        for i in 0..width {
+            let (more, tired) = self.poll_cri((own + i) % width);
+            events += more;
+            if events > 0 && !tired {
+                break;
+            }
+        }
+        if self.escalated.pending.load(Ordering::Relaxed) != 0 {
+            events += self.resolve_some();
+        }
+        events
+    }
+
+    /// Events, and whether it is time to look at the next CRI, too.
+    fn poll_cri(&self, ctx: u32) -> (i32, bool) {
+        let Some(guard) = Held::try_take(&self.host, ctx, true) else {
+            self.host.cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
+            return (0, true);
+        };
+        let held = &guard.held;
+        let mut events = self.take_arrivals(held);
+        if self.cri(ctx).closed.get() != self.lost.load(Ordering::Relaxed) {
+            self.close_lost(held);
+        }
+        if self.has_backlog(held) {
+            events += self.drain(held);
+        }
+        let turns = &self.cri(ctx).turns;
+        turns.set(turns.get().wrapping_add(1));
+        (events, turns.get() % TURNS_IN_A_ROW == 0)
+    }
+
+    /// Takes what the transports have on one CRI.
+    pub fn take_arrivals(&self, held: &Held<'_>) -> i32 {
+        let events = self.poll_several(held.ctx);
+        if self.watchful.load(Ordering::Relaxed) != 0 {
+            self.take_early(held);
+        }
+        events
+    }
+
     #[inline(never)]
-    fn poll_several(&self) -> i32 {
+    fn poll_several(&self, ctx: u32) -> i32 {
         let active = self.transports().iter().filter(|t| self.is_active(t));
-        active.map(|t| (t.btl.progress)(t.btl.state, FIFO)).sum()
+        active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
     }
 
     /// Offers what waits to the transports again; returns how many messages went out.
     #[inline(never)]
     fn drain(&self, held: &Held<'_>) -> i32 {
         let mut events = 0;
-        for i in (0..self.backlog.with(held, |b| b.len())).rev() {
-            let peer = self.backlog.with(held, |b| b[i]);
+        let backlog = &self.cri(held.ctx).backlog;
+        for i in (0..backlog.with(held, |b| b.len())).rev() {
+            let peer = backlog.with(held, |b| b[i]);
             // SAFETY: peers stay until `finalize`.
             let peer = unsafe { &*peer };
             events += self.drain_peer(held, peer);
             if peer.is_idle(held) {
-                self.backlog.with(held, |b| b.swap_remove(i));
+                backlog.with(held, |b| b.swap_remove(i));
                 self.forget(peer);
             }
         }
@@ -74,14 +127,19 @@ impl Ob1 {
                     req.state.set(State::Queued);
                     peer.queue.with(held, |q| q.push_front(req));
                     peer.queued.set(peer.queued.get() + 1);
+                    peer.queue_changed(held);
                     return events;
                 }
                 error if error.is_err() => {
+                    peer.queue_changed(held);
                     self.fail(held, req, Status::PEER_FAILED);
                     self.peer_failed(held, peer, error);
                     return events;
                 }
-                _ => events += 1,
+                _ => {
+                    peer.queue_changed(held);
+                    events += 1;
+                }
             }
         }
         let before = peer.streams.with(held, |q| q.len());
@@ -92,62 +150,68 @@ impl Ob1 {
 
     /// PENDING while anything waits for room, or sends that were released are under way.
     pub fn flush_queues(&self) -> Status {
-        self.poll();
-        let held = Held::take(&self.host, FIFO, self.threaded());
-        let waiting = self.backlog.with(&held, |b| !b.is_empty());
+        self.poll(core::ptr::null_mut());
+        let all = AllHeld::take(&self.host, self.width(), self.threaded());
+        let waiting = all.each().any(|held| self.has_backlog(&held));
         if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
     }
 
-    /// Arms the transports through which something may come. One word can be slept on, so two such
-    /// transports mean NOT_SUPPORTED, as does one that cannot wake a sleeper. Nobody announces room in
-    /// a full transport: with anything waiting for that, nobody sleeps.
+    /// Arms the transports through which something may come, on every CRI on which it may. One word can be
+    /// slept on, so two such transports mean NOT_SUPPORTED, as does one that cannot wake a sleeper or has a
+    /// word per context. Nobody announces room in a full transport: with anything waiting for that, nobody
+    /// sleeps.
     pub fn arm_transports(&self, word: &mut WaitWord) -> Status {
-        let held = Held::take(&self.host, FIFO, self.threaded());
-        if self.backlog.with(&held, |b| !b.is_empty()) {
+        let width = if self.wide.load(Ordering::Relaxed) { self.width() } else { 1 };
+        let all = AllHeld::take(&self.host, width, self.threaded());
+        if all.each().any(|held| self.has_backlog(&held))
+            || self.escalated.pending.load(Ordering::Relaxed) != 0
+        {
             return Status::PENDING;
         }
-        let mut words = 0;
         let mut verdict = Status::OK;
-        for (i, t) in self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t)) {
-            let (btl, own) = (t.btl, t.own);
-            if btl.caps & cap::SLEEP == 0 {
-                if own {
-                    continue;
+        let mut found: Option<WaitWord> = None;
+        'contexts: for ctx in 0..width {
+            for (i, t) in self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t)) {
+                let (btl, own) = (t.btl, t.own);
+                if btl.caps & cap::SLEEP == 0 {
+                    if own {
+                        continue;
+                    }
+                    verdict = Status::NOT_SUPPORTED;
+                    break 'contexts;
                 }
-                verdict = Status::NOT_SUPPORTED;
-                break;
-            }
-            let mut w = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
-            self.armed.with(&held, |a| *a |= 1 << i);
-            match (btl.arm)(btl.state, FIFO, &mut w) {
-                Status::OK if own => {}
-                Status::OK => {
-                    *word = w;
-                    words += 1;
+                let mut w = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
+                self.armed.with(&all.held(FIFO), |a| *a = (a.0 | 1 << i, width));
+                match (btl.arm)(btl.state, ctx, &mut w) {
+                    Status::OK if own => {}
+                    Status::OK if found.as_ref().is_none_or(|f| f.addr == w.addr) => found = Some(w),
+                    Status::OK => verdict = Status::NOT_SUPPORTED,
+                    other => verdict = other,
                 }
-                other => {
-                    verdict = other;
-                    break;
+                if !verdict.is_ok() {
+                    break 'contexts;
                 }
             }
         }
-        if verdict.is_ok() && words != 1 {
-            verdict = Status::NOT_SUPPORTED;
+        match found {
+            Some(w) if verdict.is_ok() => *word = w,
+            None if verdict.is_ok() => verdict = Status::NOT_SUPPORTED,
+            _ => {}
         }
         if !verdict.is_ok() {
-            self.disarm_all(&held);
+            self.disarm_all(&all);
         }
         verdict
     }
 
     pub fn disarm_transports(&self) {
-        self.disarm_all(&Held::take(&self.host, FIFO, self.threaded()));
+        self.disarm_all(&AllHeld::take(&self.host, self.width(), self.threaded()));
     }
 
-    fn disarm_all(&self, held: &Held<'_>) {
-        let armed = self.armed.with(held, core::mem::take);
+    fn disarm_all(&self, all: &AllHeld<'_>) {
+        let (armed, width) = self.armed.with(&all.held(FIFO), core::mem::take);
         for (_, t) in self.transports().iter().enumerate().filter(|(i, _)| armed & 1 << i != 0) {
-            (t.btl.disarm)(t.btl.state, FIFO);
+            (0..width).for_each(|ctx| (t.btl.disarm)(t.btl.state, ctx));
         }
     }
 }

@@ -30,7 +30,7 @@ fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
 #[inline(always)]
 fn enter(ob1: &Ob1, msg: &RecvDesc, threaded: bool) {
     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-    let held = unsafe { Held::inherited(&ob1.host.cri(msg.ctx).lock, threaded) };
+    let held = unsafe { Held::inherited(&ob1.host.cri(msg.ctx).lock, msg.ctx, threaded) };
     let data = if msg.len == 0 {
         &[]
     } else {
@@ -41,13 +41,13 @@ fn enter(ob1: &Ob1, msg: &RecvDesc, threaded: bool) {
 }
 
 /// Payload of a message that is kept has a 32-bit length.
-const MAX_KEPT: usize = 1 << 30;
+pub const MAX_KEPT: usize = 1 << 30;
 
 impl Ob1 {
     /// One message of a process.
     #[inline(always)]
     pub fn handle(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        if self.closed.load(Ordering::Relaxed) != 0 && self.is_closed(proc) {
+        if self.watchful.load(Ordering::Relaxed) != 0 && self.intercept(held, data, proc) {
             return;
         }
         // The message that matters: plain, on a communicator we have.
@@ -67,14 +67,45 @@ impl Ob1 {
                 addr: 0,
                 proc,
                 kind: kind::MATCH,
+                ctx: held.ctx as u8,
             };
             return self.arrive(held, comm, &inc);
         }
         self.handle_other(held, data, proc);
     }
 
+    /// The same for a plain message of a process that sends on several FIFOs. False: it is another.
+    #[inline(always)]
+    fn handle_stamped(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
+        const PLAIN: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
+        let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>() else { return false };
+        let [head, key, order_key] = wire::match_words(header);
+        if head as u16 != PLAIN {
+            return false;
+        }
+        let Found::Comm(comm) = self.comms.with(held, |t| t.find(head)) else { return false };
+        let len = payload.len() as u64;
+        let inc = Incoming {
+            key,
+            order_key,
+            payload: payload.as_ptr(),
+            len,
+            msg_len: len,
+            src_req: 0,
+            addr: 0,
+            proc,
+            kind: kind::MATCH,
+            ctx: held.ctx as u8,
+        };
+        self.arrive_stamped(held, comm, &inc);
+        true
+    }
+
     #[inline(never)]
     fn handle_other(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        if self.handle_stamped(held, data, proc) {
+            return;
+        }
         let mut r = Reader::new(data);
         let Some(head) = r.word() else {
             return self.bad_header(held, proc, "a message shorter than any header");
@@ -86,6 +117,8 @@ impl Ob1 {
             kind::FIN => self.on_fin(held, r, proc),
             kind::CREDIT => self.on_credit(held, r, proc),
             kind::CID => self.on_index(held, head, r, proc),
+            kind::MARK => return self.on_mark(held, proc),
+            kind::OPEN => return self.on_open(held, data, proc),
             kind::PUT => return self.bad_header(held, proc, "type PUT, which this version does not speak"),
             other => return self.bad_header(held, proc, &format!("type {other}, which does not exist")),
         };
@@ -114,6 +147,7 @@ impl Ob1 {
             addr: 0,
             proc,
             kind: wire::kind_of(head),
+            ctx: held.ctx as u8,
         };
         let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
         if inc.kind != kind::MATCH {
@@ -136,14 +170,18 @@ impl Ob1 {
             return Some(());
         }
         if let Some(comm) = self.destination(held, head, prefix.as_ref(), data, &inc) {
-            self.arrive(held, comm, &inc);
+            if flags & flag::STAMPED != 0 {
+                self.arrive_stamped(held, comm, &inc);
+            } else {
+                self.arrive(held, comm, &inc);
+            }
         }
         Some(())
     }
 
     /// The first thing about a message that cannot be, if any.
     fn what_is_wrong(&self, flags: u8, inc: &Incoming) -> Option<&'static str> {
-        if flags & !(flag::CID | flag::SYNC) != 0 {
+        if flags & !(flag::CID | flag::SYNC | flag::STAMPED) != 0 {
             Some("flags that do not exist")
         } else if inc.len > inc.msg_len {
             Some("more data than its length says")
@@ -199,7 +237,7 @@ impl Ob1 {
             "dropped {} bytes from process {} for a communicator that is gone",
             inc.msg_len, inc.proc
         ));
-        self.consumed(inc.proc, inc.len, Some(held), held.threaded);
+        self.consumed(inc, Some(held), held.threaded);
     }
 
     /// Matches a message, or keeps it. The shard's lock makes "no receive fits" and "kept" one step.
@@ -212,6 +250,10 @@ impl Ob1 {
         let mut shard = comm.shard.enter(held.threaded);
         match shard.engine.match_arrival(arrival) {
             Some(node) => {
+                if held.threaded {
+                    // SAFETY: it came out of the shard's engine.
+                    shard.uncount(unsafe { node.as_ref() }.stamp);
+                }
                 drop(shard);
                 // SAFETY: it came out of the shard's engine; from here it is ours.
                 self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);

@@ -5,11 +5,11 @@
 //! (the callback, or the receiving thread) delivers: it alone owns the request from then on.
 
 use crate::comm::Comm;
-use crate::guarded::{FIFO, Held};
+use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
 use crate::request::{Request, State, copy};
-use crate::shard::{Entered, Incoming, Record};
+use crate::shard::{Entered, Incoming, Inner, Record};
 use crate::wire;
 use core::ptr::{NonNull, null_mut};
 use oxmpi_datatype::TypeDesc;
@@ -91,17 +91,28 @@ impl Ob1 {
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
         let mut shard = comm.shard.enter(threaded);
-        if let Some(node) = shard.engine.find_unexpected(pattern, true) {
+        let in_order = threaded && shard.order.stamped && !pattern.has_tag();
+        if !in_order && let Some(node) = shard.engine.find_unexpected(pattern, true) {
             // SAFETY: it came out of the shard's engine.
             return self.recv_waiting(shard, unsafe { Record::of(node) }, comm, args, status, threaded);
         }
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
-        post(&mut shard, req, pattern);
-        drop(shard);
+        if in_order {
+            drop(shard);
+            self.post_in_order(comm, req, pattern);
+        } else {
+            post(&mut shard, req, pattern, threaded);
+            drop(shard);
+        }
         // It may be in the transport already: then nobody needs to wait for the request, nor to give
         // it back.
-        self.poll_as(threaded);
+        if threaded {
+            self.look_there_first(comm, args);
+            self.poll_threaded(args.thread);
+        } else {
+            self.poll_as(false);
+        }
         if req.is_complete() {
             *status = req.status();
             self.recycle(req, threaded);
@@ -125,6 +136,9 @@ impl Ob1 {
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
+        if threaded {
+            self.look_there_first(comm, args);
+        }
         self.post_or_deliver(comm, req, Pattern::new(args.src, args.tag), threaded);
         Ok(req.handle())
     }
@@ -132,8 +146,12 @@ impl Ob1 {
     #[inline(always)]
     fn post_or_deliver(&self, comm: &Comm, req: &'static Request, pattern: Pattern, threaded: bool) {
         let mut shard = comm.shard.enter(threaded);
+        if threaded && shard.order.stamped && !pattern.has_tag() {
+            drop(shard);
+            return self.post_in_order(comm, req, pattern);
+        }
         match shard.engine.find_unexpected(pattern, true) {
-            None => post(&mut shard, req, pattern),
+            None => post(&mut shard, req, pattern, threaded),
             Some(node) => {
                 drop(shard);
                 // SAFETY: it came out of the shard's engine.
@@ -168,7 +186,7 @@ impl Ob1 {
             drop(shard);
             copy_out(&inc, args, room);
             comm.shard.enter(threaded).give(record);
-            self.consumed(inc.proc, inc.len, None, threaded);
+            self.consumed(&inc, None, threaded);
             return Ok(null_mut());
         }
         drop(shard);
@@ -185,7 +203,13 @@ impl Ob1 {
 
     /// Delivers a message that waited, and gives its record back.
     #[inline(never)]
-    fn deliver_record(&self, comm: &Comm, req: &'static Request, record: NonNull<Record>, threaded: bool) {
+    pub fn deliver_record(
+        &self,
+        comm: &Comm,
+        req: &'static Request,
+        record: NonNull<Record>,
+        threaded: bool,
+    ) {
         // SAFETY: taken out of the engine, so ours.
         let inc = unsafe { record.as_ref() }.incoming();
         self.deliver(req, &inc, None, threaded);
@@ -204,12 +228,12 @@ impl Ob1 {
             unsafe { req.store(0, inc.payload, n) };
         }
         if inc.is_plain() {
-            self.consumed(inc.proc, inc.len, held, threaded);
+            self.consumed(inc, held, threaded);
             return self.complete(req, threaded);
         }
         match held {
             Some(held) => self.ask_for_rest(held, req, inc),
-            None => self.ask_for_rest(&Held::take(&self.host, FIFO, threaded), req, inc),
+            None => self.ask_for_rest(&Held::take(&self.host, inc.ctx as u32, threaded), req, inc),
         }
     }
 
@@ -251,7 +275,24 @@ impl Ob1 {
         // SAFETY: the communicator outlives its pending receives.
         let Some(comm) = (!req.is_complete()).then(|| unsafe { &*req.comm.get() }) else { return false };
         let mut shard = comm.shard.enter(threaded);
-        shard.engine.cancel(req.posted_node())
+        let found = shard.engine.cancel(req.posted_node());
+        if found {
+            // SAFETY: the node is ours again.
+            shard.uncount(unsafe { req.posted_node().as_ref() }.stamp);
+        }
+        found
+    }
+
+    /// Lets the thread progress first the CRI on which what it receives will come.
+    #[inline(always)]
+    fn look_there_first(&self, comm: &Comm, args: &RecvArgs) {
+        if self.wide.load(core::sync::atomic::Ordering::Relaxed)
+            && args.tag >= 0
+            // SAFETY: the host passes the context of the calling thread, or null.
+            && let Some(thread) = unsafe { args.thread.as_mut() }
+        {
+            thread.cri = comm.fifo(args.tag, self.width());
+        }
     }
 }
 
@@ -266,9 +307,13 @@ fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
 
 /// Hands a request to the engine.
 #[inline(always)]
-fn post(shard: &mut Entered<'_>, req: &'static Request, pattern: Pattern) {
+pub fn post(shard: &mut Entered<'_>, req: &'static Request, pattern: Pattern, threaded: bool) {
     req.state.set(State::Posted);
-    let stamp = shard.next_stamp();
+    let mut stamp = shard.next_stamp();
+    if threaded && !pattern.has_tag() {
+        stamp |= Inner::COUNTED;
+        shard.order.wild += 1;
+    }
     let node = req.node(pattern, stamp);
     // SAFETY: requests are never freed, and this one stays posted until the engine gives it out.
     unsafe { shard.engine.post(node) };

@@ -17,7 +17,7 @@
 //! All of it happens under the CRI lock. Once a header that may end a request has been handed to
 //! `control`, the request is not touched again.
 
-use crate::guarded::{FIFO, Held};
+use crate::guarded::Held;
 use crate::module::Ob1;
 use crate::peer::{Peer, btl_name};
 use crate::request::{Request, State, module_of};
@@ -25,6 +25,7 @@ use crate::shard::Incoming;
 use crate::wire::{self, Header, Reader, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null;
+use core::sync::atomic::Ordering;
 use oxmpi_btl::RmaDesc;
 use oxmpi_mca::{RequestHeader, Status};
 
@@ -52,16 +53,17 @@ fn fin(src_req: u64) -> Header {
 impl Ob1 {
     /// A matched message has more to it than what is here: an answer its sender waits for, or data.
     pub fn ask_for_rest(&self, held: &Held<'_>, req: &'static Request, inc: &Incoming) {
-        let Ok(peer) = self.peer(inc.proc, held.threaded) else {
+        let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded) else {
             self.host.peer_error(inc.proc, true, "it sent a message and cannot be reached with an answer");
             return self.fail(held, req, Status::UNREACHABLE);
         };
-        self.consumed(inc.proc, inc.len, Some(held), held.threaded);
+        self.consumed(inc, Some(held), held.threaded);
         if peer.failed.get() {
             return self.fail(held, req, Status::PEER_FAILED);
         }
         let wanted = inc.msg_len.min(req.total.get());
         req.proc.set(inc.proc);
+        req.peer.set(peer);
         req.remote_id.set(inc.src_req);
         req.wanted.set(wanted);
         req.done.set(inc.len);
@@ -95,7 +97,11 @@ impl Ob1 {
 
     /// The request of ours that a peer quotes; closes the peer if it may not.
     fn quoted(&self, held: &Held<'_>, id: u64, proc: u32, kind: u32) -> Option<&'static Request> {
-        let req = self.ids.with(held, |t| t.get(id)).filter(|r| r.proc.get() == proc && r.kind() == kind);
+        let req = self
+            .cri(held.ctx)
+            .ids
+            .with(held, |t| t.get(id))
+            .filter(|r| r.proc.get() == proc && r.kind() == kind);
         if req.is_none() {
             self.bad_header(held, proc, "a request id that it was not given");
         }
@@ -114,7 +120,7 @@ impl Ob1 {
             self.bad_header(held, proc, "an acknowledgement that does not fit its message");
             return Some(());
         }
-        let Ok(peer) = self.peer(proc, held.threaded) else { return Some(()) };
+        let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
         if wire::flags_of(head) & flag::REFUSED != 0 {
             peer.no_rget.set(true);
         }
@@ -240,7 +246,7 @@ impl Ob1 {
                 done: Some(piece_done),
                 done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
             };
-            match (peer.btl.get)(peer.btl.state, peer.endpoint, FIFO, &rma) {
+            match (peer.btl.get)(peer.btl.state, peer.endpoint, peer.ctx, &rma) {
                 Status::OK => {}
                 Status::PENDING => req.pulls.set(req.pulls.get() + 1),
                 Status::NO_RESOURCE => return Turn::NoRoom,
@@ -279,7 +285,7 @@ impl Ob1 {
     #[cold]
     fn remember_refusal(&self, peer: &Peer) {
         peer.no_get.set(true);
-        if !self.told_no_get.replace(true) {
+        if !self.told_no_get.swap(true, Ordering::Relaxed) {
             self.host.info(&format!(
                 "{} may not read the memory of process {}; long messages are copied through it instead",
                 btl_name(peer.btl),
@@ -290,10 +296,11 @@ impl Ob1 {
 
     /// A read that was pending has ended.
     fn on_piece(&self, req: &'static Request, status: Status) {
-        // SAFETY: transports call this from their progress, whose caller holds the lock.
-        let held = unsafe { Held::inherited(&self.host.cri(FIFO).lock, self.threaded()) };
+        // SAFETY: peers stay until `finalize`; a request with reads under way has one.
+        let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
+        // SAFETY: transports call this from their progress of that context, whose caller holds the lock.
+        let held = unsafe { Held::inherited(&self.host.cri(peer.ctx).lock, peer.ctx, self.threaded()) };
         req.pulls.set(req.pulls.get() - 1);
-        let Ok(peer) = self.peer(req.proc.get(), held.threaded) else { return };
         if status.is_err() {
             if matches!(status, Status::NO_PERMISSION | Status::NOT_SUPPORTED) {
                 self.remember_refusal(peer);

@@ -8,12 +8,12 @@
 //! |---|---|---|
 //! | FREE | in a pool, or persistent and inactive | the pool's lock; the user's thread |
 //! | POSTED | a receive in the matching engine | the shard's lock |
-//! | QUEUED | a send that found no room | the CRI lock |
-//! | WAIT_ACK | announced (RNDV) or synchronous, not yet acknowledged | the CRI lock |
-//! | WAIT_FIN | offered for reading (RGET) | the CRI lock |
-//! | STREAMING | sending fragments | the CRI lock |
-//! | RECEIVING | expecting fragments | the CRI lock |
-//! | PULLING | reading the sender's memory | the CRI lock |
+//! | QUEUED | a send that found no room | the lock of its CRI |
+//! | WAIT_ACK | announced (RNDV) or synchronous, not yet acknowledged | the lock of its CRI |
+//! | WAIT_FIN | offered for reading (RGET) | the lock of its CRI |
+//! | STREAMING | sending fragments | the lock of its CRI |
+//! | RECEIVING | expecting fragments | the lock of its CRI |
+//! | PULLING | reading the sender's memory | the lock of its CRI |
 //! | DONE | about to complete or complete | the completer, then the host |
 //!
 //! A receive leaves POSTED under the shard's lock, into the hands of the thread that matched it.
@@ -29,6 +29,7 @@
 use crate::comm::{Comm, Route};
 use crate::matching::{Pattern, Posted};
 use crate::module::Ob1;
+use crate::peer::Peer;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -90,6 +91,10 @@ pub struct Request {
     /// Process at the other end of a rendezvous.
     pub proc: Cell<u32>,
     next: Cell<*const Request>,
+    /// The FIFO to the other end, once it is chosen.
+    pub peer: Cell<*const Peer>,
+    /// A send's stamp, or 0.
+    pub order: Cell<u64>,
 }
 
 static OPS: RequestOps = RequestOps {
@@ -129,6 +134,8 @@ impl Request {
             remote_addr: Cell::new(0),
             proc: Cell::new(0),
             next: Cell::new(null()),
+            peer: Cell::new(null()),
+            order: Cell::new(0),
         }
     }
 

@@ -18,7 +18,7 @@ use core::sync::atomic::Ordering;
 use oxmpi_btl::SendDesc;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::host::am_tag;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
 
 /// Packs a part of a user's buffer straight into the transport's.
@@ -63,11 +63,37 @@ impl Ob1 {
         if out.total > out.peer.eager_payload || wire::flags_of(head) != 0 || args.mode == mode::SYNCHRONOUS {
             return Status::NO_RESOURCE;
         }
-        let held = Held::take(&self.host, FIFO, threaded);
-        if out.peer.queued.get() != 0 || !out.peer.take_credit(&held, out.total) {
+        if !threaded {
+            let held = Held::take(&self.host, FIFO, false);
+            return self.eager_on(&held, out.peer, out, args, head, 0);
+        }
+        let (held, peer, order) = match self.enter_flow(out.comm, out.peer, args.tag, args.thread) {
+            Ok(entered) => entered,
+            Err(status) => return status,
+        };
+        if order == 0 {
+            return self.eager_on(&held, peer, out, args, head, 0);
+        }
+        if !peer.opened.get() || peer.must_wait(order) {
             return Status::NO_RESOURCE;
         }
-        let header = [head.to_le(), wire::source_tag(out.comm.my_rank, args.tag).to_le(), 0];
+        self.eager_on(&held, peer, out, args, head | (flag::STAMPED as u64) << 8, order)
+    }
+
+    #[inline(always)]
+    fn eager_on(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        out: &Outgoing<'_>,
+        args: &SendArgs,
+        head: u64,
+        order: u64,
+    ) -> Status {
+        if peer.queued.get() != 0 || !peer.take_credit(held, out.total) {
+            return Status::NO_RESOURCE;
+        }
+        let header = [head.to_le(), wire::source_tag(out.comm.my_rank, args.tag).to_le(), order.to_le()];
         let mut desc = SendDesc {
             tag: am_tag::PML as u32,
             hdr_len: wire::MATCH_BYTES as u32,
@@ -90,11 +116,11 @@ impl Ob1 {
                 }
             }
         }
-        let status = out.peer.transmit(&held, &desc);
+        let status = peer.transmit(held, &desc);
         if !status.is_ok() {
-            out.peer.give_credit(&held, out.total);
+            peer.give_credit(held, out.total);
             if status != Status::NO_RESOURCE {
-                self.peer_failed(&held, out.peer, status);
+                self.peer_failed(held, peer, status);
                 return Status::PEER_FAILED;
             }
         }
@@ -125,7 +151,7 @@ impl Ob1 {
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         self.describe(req, &out, args, threaded);
-        self.offer_new(req, threaded)?;
+        self.offer_new(req, &out, args.thread, threaded)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
         if req.is_complete() && req.status().error == Status::OK {
             self.recycle(req, threaded);
@@ -169,7 +195,7 @@ impl Ob1 {
     ) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         self.describe(req, &out, args, threaded);
-        self.offer_new(req, threaded)?;
+        self.offer_new(req, &out, args.thread, threaded)?;
         Ok(req.handle())
     }
 
@@ -196,10 +222,16 @@ impl Ob1 {
     }
 
     /// Offers a new request; gives it back to its pool when that fails outright.
-    fn offer_new(&self, req: &'static Request, threaded: bool) -> Result<(), Status> {
-        let status = {
-            let held = Held::take(&self.host, FIFO, threaded);
-            self.offer(&held, req)
+    fn offer_new(
+        &self,
+        req: &'static Request,
+        out: &Outgoing<'_>,
+        thread: *mut ThreadCtx,
+        threaded: bool,
+    ) -> Result<(), Status> {
+        let status = match self.enter(req, out.comm, out.peer, thread, threaded) {
+            Ok((held, peer)) => self.offer(&held, peer, req),
+            Err(status) => status,
         };
         if status.is_err() {
             self.recycle(req, threaded);
@@ -208,12 +240,29 @@ impl Ob1 {
         Ok(())
     }
 
-    /// Starts a send that is described: now, or behind what waits already.
-    pub fn offer(&self, held: &Held<'_>, req: &'static Request) -> Status {
-        let Some(peer) = peer_of(req) else { return Status::INTERNAL };
+    /// Chooses the FIFO of a send that is described, and takes its lock.
+    fn enter<'a>(
+        &'a self,
+        req: &Request,
+        comm: &Comm,
+        base: &'a Peer,
+        thread: *mut ThreadCtx,
+        threaded: bool,
+    ) -> Result<(Held<'a>, &'a Peer), Status> {
+        let (held, peer, order) = match threaded {
+            true => self.enter_flow(comm, base, req.tag.get(), thread)?,
+            false => (Held::take(&self.host, FIFO, false), base, 0),
+        };
+        req.peer.set(peer);
+        req.order.set(order);
+        Ok((held, peer))
+    }
+
+    /// Starts a send that has a FIFO: now, or behind what waits already.
+    fn offer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         req.id.set(0);
         req.done.set(0);
-        if peer.failed.get() {
+        if peer.failed.get() || peer.base.lost.load(Ordering::Relaxed) {
             return Status::PEER_FAILED;
         }
         let status = if peer.queued.get() == 0 { self.issue(held, peer, req) } else { Status::NO_RESOURCE };
@@ -222,6 +271,7 @@ impl Ob1 {
                 req.state.set(State::Queued);
                 peer.queue.with(held, |q| q.push_back(req));
                 peer.queued.set(peer.queued.get() + 1);
+                peer.queue_changed(held);
                 self.remember(held, peer);
                 Status::OK
             }
@@ -238,14 +288,23 @@ impl Ob1 {
     pub fn issue(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+        let order = req.order.get();
+        if order != 0 {
+            match self.open_flow(held, peer) {
+                Status::OK if peer.must_wait(order) => return Status::NO_RESOURCE,
+                Status::OK => {}
+                status => return status,
+            }
+        }
+        let stamped = if order != 0 { flag::STAMPED } else { 0 };
         let head = route.head.load(Ordering::Relaxed);
         let total = req.total.get();
         let sync = req.mode.get() == mode::SYNCHRONOUS;
         let prefixed = wire::flags_of(head) & flag::CID != 0;
         let matching = wire::MATCH_BYTES + if prefixed { PREFIX_BYTES } else { 0 };
         let start = |kind: u8, flags: u8| {
-            let head = head & !0xff | kind as u64 | (flags as u64) << 8;
-            let mut h = Header::new(&[head, wire::source_tag(comm.my_rank, req.tag.get()), 0]);
+            let head = head & !0xff | kind as u64 | ((flags | stamped) as u64) << 8;
+            let mut h = Header::new(&[head, wire::source_tag(comm.my_rank, req.tag.get()), order]);
             if prefixed {
                 h.push_prefix(&comm.prefix());
             }
@@ -352,24 +411,29 @@ impl Ob1 {
     /// The id of a request in our table, made when first needed and kept while it waits for room.
     pub fn id_of(&self, held: &Held<'_>, req: &'static Request) -> u64 {
         if req.id.get() == 0 {
-            req.id.set(self.ids.with(held, |t| t.insert(req)));
+            req.id.set(self.cri(held.ctx).ids.with(held, |t| t.insert(req)));
         }
         req.id.get()
     }
     pub fn drop_id(&self, held: &Held<'_>, req: &'static Request) {
         let id = req.id.replace(0);
-        self.ids.with(held, |t| t.remove(id));
+        self.cri(held.ctx).ids.with(held, |t| t.remove(id));
     }
 
     /// Takes a queued send back; false: it is not queued any more.
     pub fn unqueue(&self, held: &Held<'_>, req: &'static Request) -> bool {
-        let Some(peer) = peer_of(req).filter(|_| req.state.get() == State::Queued) else { return false };
+        // SAFETY: peers stay until `finalize`.
+        let Some(peer) = (unsafe { req.peer.get().as_ref() }).filter(|_| req.state.get() == State::Queued)
+        else {
+            return false;
+        };
         let found = peer.queue.with(held, |q| {
             let at = q.iter().position(|r| core::ptr::eq(*r, req));
             at.and_then(|at| q.remove(at)).is_some()
         });
         if found {
             peer.queued.set(peer.queued.get() - 1);
+            peer.queue_changed(held);
             self.drop_id(held, req);
         }
         found
@@ -380,7 +444,9 @@ impl Ob1 {
     pub fn cancel(&self, req: &'static Request) -> Status {
         let threaded = self.threaded();
         let found = if req.kind() == RequestHeader::SEND {
-            let held = Held::take(&self.host, FIFO, threaded);
+            // SAFETY: peers stay until `finalize`; a send that was started has one.
+            let ctx = unsafe { req.peer.get().as_ref() }.map_or(FIFO, |p| p.ctx);
+            let held = Held::take(&self.host, ctx, threaded);
             self.unqueue(&held, req)
         } else {
             self.unpost(req, threaded)
@@ -398,12 +464,19 @@ impl Ob1 {
         let threaded = self.threaded();
         req.restart();
         if req.kind() == RequestHeader::SEND {
-            let held = Held::take(&self.host, FIFO, threaded);
-            let status = self.offer(&held, req);
-            if status.is_err() {
-                self.fail(&held, req, status);
+            // SAFETY: communicators outlive the persistent requests on them (the host's promise).
+            let comm = unsafe { &*req.comm.get() };
+            let Some(base) = peer_of(req) else { return Status::INTERNAL };
+            match self.enter(req, comm, base, core::ptr::null_mut(), threaded) {
+                Err(status) => status,
+                Ok((held, peer)) => {
+                    let status = self.offer(&held, peer, req);
+                    if status.is_err() {
+                        self.fail(&held, req, status);
+                    }
+                    status
+                }
             }
-            status
         } else {
             self.post_again(req, threaded)
         }

@@ -38,6 +38,8 @@ pub struct Incoming {
     pub proc: u32,
     /// [`kind`]: MATCH, RNDV or RGET.
     pub kind: u8,
+    /// The FIFO it came on.
+    pub ctx: u8,
 }
 
 impl Incoming {
@@ -70,6 +72,7 @@ pub struct Record {
     kind: u8,
     /// 0: payload inline.
     class: u8,
+    ctx: u8,
     len: u32,
     src_req: u64,
     msg_len: u64,
@@ -104,6 +107,7 @@ impl Record {
             addr,
             proc: self.proc,
             kind: self.kind,
+            ctx: self.ctx,
         }
     }
     #[inline(always)]
@@ -164,25 +168,100 @@ impl Buffers {
 /// What the lock guards.
 pub struct Inner {
     pub engine: Engine,
-    /// Receives posted so far.
+    /// Twice the receives posted so far; the lowest bit of a receive's stamp is [`Inner::COUNTED`].
     pub stamp: u64,
     pub waiting: Waiting,
+    /// What keeps the order of stamped messages (`ordered.rs`).
+    pub order: Ordering,
     free: *mut Record,
     slabs: Vec<Box<[Record]>>,
     buffers: Buffers,
 }
 
+/// See `ordered.rs`.
+#[derive(Default)]
+pub struct Ordering {
+    /// A stamped message has come.
+    pub stamped: bool,
+    /// Waiting messages do not stand in the order of their stamps.
+    pub unsorted: bool,
+    /// The largest stamp among waiting messages so far.
+    newest: u64,
+    /// MPI_ANY_TAG receives that are posted or being looked up, and [`Ordering::UNKNOWN`].
+    pub wild: u32,
+    /// Messages that are not matched before their turn is sure, as they came.
+    pub deferred: Vec<NonNull<Record>>,
+}
+
+impl Ordering {
+    /// In `wild`: receives that nobody counted are posted, perhaps with MPI_ANY_TAG.
+    pub const UNKNOWN: u32 = 1 << 31;
+}
+
 impl Inner {
+    /// In a posted receive's stamp: it is one of `wild`.
+    pub const COUNTED: u64 = 1;
+
     /// Counts a posted receive.
     #[inline(always)]
     pub fn next_stamp(&mut self) -> u64 {
-        self.stamp += 1;
+        self.stamp += 2;
         self.stamp
+    }
+
+    /// A posted receive left the engine.
+    #[inline(always)]
+    pub fn uncount(&mut self, stamp: u64) {
+        if stamp & Self::COUNTED != 0 {
+            self.order.wild -= 1;
+        }
     }
 
     /// Keeps a message that no posted receive fits. False: no memory.
     pub fn keep(&mut self, comm: *const Comm, m: &Incoming) -> bool {
-        let Some(record) = self.take_record() else { return false };
+        let Some(record) = self.record(comm, m) else { return false };
+        // Messages without stamp are older than all others of their source: here order is that of arrival.
+        // SAFETY: the record is ours until the engine has it, and stays until the engine gives it out.
+        unsafe { self.engine.add_unexpected(record.cast()) };
+        true
+    }
+
+    /// Puts a stamped message behind those that wait.
+    #[inline(always)]
+    pub fn add_waiting(&mut self, record: NonNull<Record>) {
+        // SAFETY: the record is ours until the engine has it, and stays until the engine gives it out.
+        unsafe {
+            let stamp = record.as_ref().node.order_key;
+            if stamp < self.order.newest {
+                self.order.unsorted = true;
+            } else {
+                self.order.newest = stamp;
+            }
+            self.engine.add_unexpected(record.cast());
+        }
+    }
+
+    /// Puts waiting messages in the order of their stamps; those without come first. Messages of different
+    /// sources have no order among themselves, so any will do.
+    pub fn sort_waiting(&mut self) {
+        if !core::mem::take(&mut self.order.unsorted) {
+            return;
+        }
+        let mut all = Vec::new();
+        while let Some(node) = self.engine.pop_unexpected() {
+            all.push(node);
+        }
+        // SAFETY: nodes that the engine gave out are ours; the sort is stable.
+        all.sort_by_key(|n| unsafe { n.as_ref() }.order_key);
+        for node in all {
+            // SAFETY: as above.
+            unsafe { self.engine.add_unexpected(node) };
+        }
+    }
+
+    /// A record of a message that just came. `None`: no memory.
+    pub fn record(&mut self, comm: *const Comm, m: &Incoming) -> Option<NonNull<Record>> {
+        let record = self.take_record()?;
         let len = m.len as usize;
         let mut class = 0;
         // SAFETY: the record is ours until the engine has it; the payload is readable for `len`
@@ -193,7 +272,7 @@ impl Inner {
                 class = Buffers::class_of(len);
                 let Some(buf) = self.buffers.take(class) else {
                     self.give_record(record);
-                    return false;
+                    return None;
                 };
                 core::ptr::copy_nonoverlapping(m.payload, buf.as_ptr(), len);
                 (*r).body.far = Far { payload: buf.as_ptr(), addr: m.addr };
@@ -207,14 +286,23 @@ impl Inner {
             (*r).comm = comm;
             (*r).proc = m.proc;
             (*r).kind = m.kind;
+            (*r).ctx = m.ctx;
             (*r).class = class as u8;
             (*r).len = m.len as u32;
             (*r).src_req = m.src_req;
             (*r).msg_len = m.msg_len;
-            self.engine.add_unexpected(record.cast());
         }
         self.waiting.keep();
-        true
+        Some(record)
+    }
+
+    /// A message that nobody received, for clearing up.
+    pub fn next_left(&mut self) -> Option<NonNull<Record>> {
+        if let Some(record) = self.order.deferred.pop() {
+            return Some(record);
+        }
+        // SAFETY: the engine holds records only.
+        self.engine.pop_unexpected().map(|node| unsafe { Record::of(node) })
     }
 
     /// Takes a record back whose message was consumed.
@@ -256,6 +344,7 @@ impl Inner {
             proc: 0,
             kind: 0,
             class: 0,
+            ctx: 0,
             len: 0,
             src_req: 0,
             msg_len: 0,
@@ -273,9 +362,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        while let Some(node) = self.engine.pop_unexpected() {
-            // SAFETY: the engine holds records only.
-            let record = unsafe { Record::of(node) };
+        while let Some(record) = self.next_left() {
             self.give(record);
         }
         for (i, head) in self.buffers.free.iter_mut().enumerate() {
@@ -297,8 +384,8 @@ pub struct Shard {
 impl Shard {
     pub fn new(engine: Engine) -> Shard {
         let buffers = Buffers { free: [null_mut(); Buffers::CLASSES] };
-        let waiting = Waiting::default();
-        let inner = Inner { engine, stamp: 0, waiting, free: null_mut(), slabs: Vec::new(), buffers };
+        let (waiting, order) = (Waiting::default(), Ordering::default());
+        let inner = Inner { engine, stamp: 0, waiting, order, free: null_mut(), slabs: Vec::new(), buffers };
         Shard { lock: Lock::new(), inner: UnsafeCell::new(inner) }
     }
 

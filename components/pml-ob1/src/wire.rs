@@ -13,9 +13,14 @@
 //! | FIN | sender's request (status in the index field of the head) | |
 //! | CREDIT | bytes | |
 //! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
+//! | MARK | | |
+//! | OPEN | | |
 //!
 //! PUT has a number and is refused: nobody speaks it yet. A plain MATCH header has 24 bytes, so that
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
+//!
+//! MARK and OPEN say where a sender goes from one FIFO to several (`fan.rs`); from then on its messages
+//! have the flag STAMPED and a stamp as order key, before it the order key is 0.
 //!
 //! The **prefix** (flag CID, three words) names the communicator by its global id while the sender
 //! does not know the receiver's index: gid, gid, and index u32, endpoint u16, wire version u16 of
@@ -25,7 +30,7 @@
 //! checked where they are used (`receive.rs`).
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Message types.
 pub mod kind {
@@ -38,6 +43,10 @@ pub mod kind {
     pub const FIN: u8 = 7;
     pub const CREDIT: u8 = 8;
     pub const CID: u8 = 9;
+    /// On FIFO 0: what follows may come on any FIFO.
+    pub const MARK: u8 = 10;
+    /// First matched message's forerunner on every other FIFO.
+    pub const OPEN: u8 = 11;
 }
 
 /// Bits of the flags byte.
@@ -48,6 +57,8 @@ pub mod flag {
     pub const SYNC: u8 = 2;
     /// In an ACK: this receiver cannot read the sender's memory; do not offer it again.
     pub const REFUSED: u8 = 4;
+    /// The order key is a stamp: the sender uses several FIFOs.
+    pub const STAMPED: u8 = 8;
 }
 
 pub const MATCH_BYTES: usize = 24;
@@ -189,6 +200,8 @@ impl<'a> Reader<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
     pub version: u16,
+    /// How many CRIs it has.
+    pub contexts: u16,
     pub node: u32,
     pub local_rank: u32,
     pub eager_credit: u64,
@@ -202,6 +215,7 @@ impl Card {
         let mut out = [0; Card::BYTES];
         out[0..4].copy_from_slice(&Self::MAGIC.to_le_bytes());
         out[4..6].copy_from_slice(&self.version.to_le_bytes());
+        out[6..8].copy_from_slice(&self.contexts.to_le_bytes());
         out[8..12].copy_from_slice(&self.node.to_le_bytes());
         out[12..16].copy_from_slice(&self.local_rank.to_le_bytes());
         out[16..24].copy_from_slice(&self.eager_credit.to_le_bytes());
@@ -213,6 +227,7 @@ impl Card {
         let (a, b, c) = (r.word()?, r.word()?, r.word()?);
         (a as u32 == Self::MAGIC).then_some(Card {
             version: (a >> 32) as u16,
+            contexts: (a >> 48) as u16,
             node: b as u32,
             local_rank: (b >> 32) as u32,
             eager_credit: c,
@@ -241,7 +256,7 @@ mod tests {
         let bytes = unsafe { core::slice::from_raw_parts(h.ptr(), h.bytes()) };
         assert_eq!(Reader::new(bytes).prefix(), Some(p));
         assert_eq!(Reader::new(&bytes[..23]).prefix(), None);
-        let c = Card { version: 5, node: 1, local_rank: 2, eager_credit: 1 << 33 };
+        let c = Card { version: 5, contexts: 7, node: 1, local_rank: 2, eager_credit: 1 << 33 };
         assert_eq!(Card::decode(&c.encode()), Some(c));
         assert_eq!(Card::decode(&c.encode()[..20]), None);
     }

@@ -43,6 +43,9 @@ pub struct BtlAttrs {
 impl BtlAttrs {
     /// One-sided verbs are made of active messages and need the target's progress.
     pub const EMULATED_RDMA: u32 = 1;
+    /// When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
+    /// message. Only then may a flow of messages use several contexts and keep its order.
+    pub const VISIBLE_AT_ONCE: u32 = 2;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {
@@ -194,7 +197,9 @@ pub struct BtlTable {
     pub deregister_mem: Option<extern "C" fn(State, *const RegHandle) -> Status>,
     // --- sleeping ---
     /// Announces that the context's owner is about to sleep and looks once more. OK: sleep on
-    /// `word`; PENDING: something is there, do not sleep. Always followed by `disarm`.
+    /// `word`; PENDING: something is there, do not sleep. Always followed by `disarm`. Who sleeps on several
+    /// contexts arms them in rising order and sleeps only if their words are one; the caller serialises
+    /// `arm` and `disarm` of all contexts.
     pub arm: Option<extern "C" fn(State, ctx: u32, word: *mut WaitWord) -> Status>,
     pub disarm: Option<extern "C" fn(State, ctx: u32)>,
 }

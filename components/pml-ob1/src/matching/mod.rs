@@ -78,7 +78,9 @@ impl Pattern {
     fn source(&self) -> Option<u32> {
         (self.mask & Self::SOURCE == Self::SOURCE).then_some(self.want as u32)
     }
-    fn has_tag(&self) -> bool {
+    /// The tag is not MPI_ANY_TAG.
+    #[inline(always)]
+    pub fn has_tag(&self) -> bool {
         self.mask & Self::TAG == Self::TAG
     }
 }

@@ -117,6 +117,7 @@ impl Comm {
             addr: 0,
             proc: 0,
             kind: kind::RNDV,
+            ctx: 0,
         };
         let status = status_of(&inc, receive.bytes);
         assert_eq!((status.source, status.tag), (message.source, message.tag));

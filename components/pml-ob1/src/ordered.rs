@@ -1,0 +1,274 @@
+//! MPI_ANY_TAG over several FIFOs: which of a source's messages is the oldest.
+//!
+//! Messages that one exact-tag receive can match share a FIFO and need nothing of this. A receive with
+//! MPI_ANY_TAG must take the message with the smallest stamp among all FIFOs of a source, and it must be sure
+//! that no older one is still on its way.
+//!
+//! **What makes it sure.** The transports here show a message as soon as its send has returned, and a send
+//! that found no room holds back all later ones (`fan.rs`). So whatever was sent before a message X, as the
+//! program orders it, was visible when X was: *look at all FIFOs once more after X was seen, and everything
+//! that must be matched before X is here.* X's stamp serves as the bound for others, too: what was sent
+//! before a message with a smaller stamp than X's was visible when X was.
+//!
+//! **Ordered mode.** While MPI_ANY_TAG receives are posted in a communicator (`Ordering::wild`), its stamped
+//! messages are not matched as they come but *deferred*, unseen by any receive. Whoever makes progress then
+//! resolves them ([`Ob1::resolve`]): takes all CRI locks, looks at all FIFOs twice, and matches, in the order
+//! of stamps, what had been seen after the first look and all with smaller stamps. What came later waits for
+//! the next turn. With the last MPI_ANY_TAG receive the communicator leaves the mode.
+//!
+//! A receive or probe with MPI_ANY_TAG that finds messages waiting does the same before it takes the one with
+//! the smallest stamp; if none waits it is posted at once. Other receives look at what waits as ever: an
+//! older message of their tag cannot be among the deferred, since those of one tag share a FIFO.
+//!
+//! **Locks.** The mode's own first, then all CRI locks, then a shard's. A communicator with deferred messages
+//! stands in `list`, guarded by a leaf.
+
+use crate::comm::Comm;
+use crate::guarded::{AllHeld, Held};
+use crate::matching::{Arrival, Pattern};
+use crate::module::Ob1;
+use crate::recv::post;
+use crate::request::Request;
+use crate::shard::{self, Incoming, Record, request_of};
+use crate::wire;
+use core::cell::UnsafeCell;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_mca::Lock;
+use std::collections::HashMap;
+
+/// Communicators in ordered mode with messages to resolve.
+#[derive(Default)]
+pub struct Escalated {
+    mode: Lock,
+    leaf: Lock,
+    list: UnsafeCell<Vec<*const Comm>>,
+    /// How many stand in the list.
+    pub pending: AtomicU32,
+}
+
+impl Escalated {
+    fn with_list<R>(&self, f: impl FnOnce(&mut Vec<*const Comm>) -> R) -> R {
+        let _guard = self.leaf.guard(true);
+        // SAFETY: the lock is held.
+        let list = unsafe { &mut *self.list.get() };
+        let result = f(list);
+        self.pending.store(list.len() as u32, Ordering::Relaxed);
+        result
+    }
+    fn add(&self, comm: &Comm) {
+        self.with_list(|list| list.push(comm));
+    }
+    /// A communicator goes; all CRI locks are held.
+    pub fn remove(&self, comm: *const Comm) {
+        self.with_list(|list| list.retain(|c| *c != comm));
+    }
+}
+
+impl Ob1 {
+    /// Matches or keeps a stamped message, or defers it.
+    #[inline(always)]
+    pub fn arrive_stamped(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+        if wire::source_of(inc.key) as u32 >= comm.num_peers {
+            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+        }
+        if inc.len as usize > crate::receive::MAX_KEPT {
+            return self.bad_header(held, inc.proc, "an eager message larger than any");
+        }
+        let mut shard = comm.shard.enter(true);
+        if !shard.order.stamped {
+            shard.order.stamped = true;
+            if shard.engine.has_posted() {
+                shard.order.wild |= shard::Ordering::UNKNOWN;
+            }
+        }
+        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        // MPI_ANY_TAG fits none of the library's own tags, so their order is that of their FIFO.
+        let at_once = wire::tag_of(inc.key) < 0 || (shard.order.wild == 0 && shard.order.deferred.is_empty());
+        if at_once {
+            if let Some(node) = shard.engine.match_arrival(arrival) {
+                // SAFETY: it came out of the shard's engine; from here it is ours.
+                shard.uncount(unsafe { node.as_ref() }.stamp);
+                drop(shard);
+                // SAFETY: as above.
+                return self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
+            }
+            if let Some(record) = shard.record(comm, inc) {
+                return shard.add_waiting(record);
+            }
+        } else if let Some(record) = shard.record(comm, inc) {
+            shard.order.deferred.push(record);
+            if shard.order.deferred.len() == 1 {
+                self.escalated.add(comm);
+            }
+            return;
+        }
+        drop(shard);
+        self.host.fatal("no memory to keep a message that nobody receives yet");
+    }
+
+    /// Resolves what is deferred, unless another thread is at it.
+    #[cold]
+    pub fn resolve_some(&self) -> i32 {
+        if !self.escalated.mode.try_lock() {
+            return 0;
+        }
+        let events = self.resolve(&AllHeld::take(&self.host, self.width(), true));
+        self.escalated.mode.unlock();
+        events
+    }
+
+    /// Two looks at all FIFOs, and what is sure after them; returns how many messages were handled.
+    fn resolve(&self, all: &AllHeld<'_>) -> i32 {
+        let mut events = self.look_everywhere(all);
+        let comms = self.escalated.with_list(core::mem::take);
+        let seen: Vec<_> = comms
+            .iter()
+            // SAFETY: communicators leave the list before they go, under the locks we hold.
+            .map(|&comm| unsafe { &*comm })
+            .map(|comm| (comm, comm.shard.enter(true).order.deferred.len()))
+            .collect();
+        events += self.look_everywhere(all);
+        for (comm, seen) in seen {
+            self.settle(all, comm, seen);
+        }
+        events
+    }
+
+    /// Takes what all FIFOs have.
+    fn look_everywhere(&self, all: &AllHeld<'_>) -> i32 {
+        let mut events = 0;
+        for held in all.each() {
+            loop {
+                let more = self.take_arrivals(&held);
+                if more == 0 {
+                    break;
+                }
+                events += more;
+            }
+        }
+        events
+    }
+
+    /// Matches the deferred messages of a communicator whose turn is sure: `seen` of them had come before the
+    /// last look at all FIFOs.
+    fn settle(&self, all: &AllHeld<'_>, comm: &Comm, seen: usize) {
+        let mut shard = comm.shard.enter(true);
+        let mut waiting = core::mem::take(&mut shard.order.deferred);
+        drop(shard);
+        // SAFETY: what is deferred belongs to the holder of the mode's lock once it is out of the list.
+        let about = |r: NonNull<Record>| unsafe { r.as_ref() }.incoming();
+        let mut sure = HashMap::new();
+        for inc in waiting.iter().take(seen).map(|&r| about(r)) {
+            let bound = sure.entry(wire::source_of(inc.key)).or_insert(inc.order_key);
+            *bound = inc.order_key.max(*bound);
+        }
+        waiting.sort_by_key(|&r| about(r).order_key);
+        let mut later = Vec::new();
+        for record in waiting {
+            let inc = about(record);
+            if sure.get(&wire::source_of(inc.key)).is_some_and(|&bound| inc.order_key <= bound) {
+                self.place(all, comm, record, &inc);
+            } else {
+                later.push(record);
+            }
+        }
+        let mut shard = comm.shard.enter(true);
+        if !shard.engine.has_posted() {
+            shard.order.wild &= !shard::Ordering::UNKNOWN;
+        }
+        if shard.order.wild != 0 {
+            if !later.is_empty() {
+                shard.order.deferred = later;
+                self.escalated.add(comm);
+            }
+            return;
+        }
+        // Nobody asks for their order any more; and who does next finds them all waiting.
+        let mut matched = Vec::new();
+        for record in later {
+            let inc = about(record);
+            let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+            match shard.engine.match_arrival(arrival) {
+                Some(node) => matched.push((record, inc, node)),
+                None => shard.add_waiting(record),
+            }
+        }
+        drop(shard);
+        for (record, inc, node) in matched {
+            // SAFETY: it came out of the shard's engine; from here it is ours.
+            self.deliver(unsafe { request_of(node) }, &inc, Some(&all.held(inc.ctx as u32)), true);
+            comm.shard.enter(true).give(record);
+        }
+    }
+
+    /// Gives a deferred message to the oldest receive that fits, or puts it behind those that wait.
+    fn place(&self, all: &AllHeld<'_>, comm: &Comm, record: NonNull<Record>, inc: &Incoming) {
+        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        let mut shard = comm.shard.enter(true);
+        let Some(node) = shard.engine.match_arrival(arrival) else { return shard.add_waiting(record) };
+        // SAFETY: it came out of the shard's engine; from here it is ours.
+        shard.uncount(unsafe { node.as_ref() }.stamp);
+        drop(shard);
+        // SAFETY: as above.
+        self.deliver(unsafe { request_of(node) }, inc, Some(&all.held(inc.ctx as u32)), true);
+        comm.shard.enter(true).give(record);
+    }
+
+    /// Runs `then` on the shard when all that was sent before what waits there is there, in order.
+    fn in_order<R>(&self, comm: &Comm, then: impl FnOnce(&mut shard::Entered<'_>) -> R) -> R {
+        let _mode = self.escalated.mode.guard(true);
+        let all = AllHeld::take(&self.host, self.width(), true);
+        // From here on stamped messages are deferred, so that none is found that came with the last look.
+        comm.shard.enter(true).order.wild += 1;
+        self.resolve(&all);
+        let mut shard = comm.shard.enter(true);
+        shard.sort_waiting();
+        let result = then(&mut shard);
+        shard.order.wild -= 1;
+        result
+    }
+
+    /// Posts an MPI_ANY_TAG receive in a communicator with stamped messages, or gives it what waits.
+    #[cold]
+    pub fn post_in_order(&self, comm: &Comm, req: &'static Request, pattern: Pattern) {
+        let mut shard = comm.shard.enter(true);
+        if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
+            return post(&mut shard, req, pattern, true);
+        }
+        drop(shard);
+        let found = self.in_order(comm, |shard| {
+            let found = shard.engine.find_unexpected(pattern, true);
+            if found.is_none() {
+                post(shard, req, pattern, true);
+            }
+            found
+        });
+        if let Some(node) = found {
+            // SAFETY: it came out of the shard's engine.
+            self.deliver_record(comm, req, unsafe { Record::of(node) }, true);
+        }
+    }
+
+    /// The oldest waiting message that an MPI_ANY_TAG probe finds, and what it is.
+    #[cold]
+    pub fn look_in_order(
+        &self,
+        comm: &Comm,
+        pattern: Pattern,
+        take: bool,
+    ) -> Option<(NonNull<Record>, Incoming)> {
+        let mut shard = comm.shard.enter(true);
+        if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
+            return None;
+        }
+        drop(shard);
+        self.in_order(comm, |shard| {
+            let node = shard.engine.find_unexpected(pattern, take)?;
+            // SAFETY: it is in the engine, or just came out of it; the lock is held.
+            let record = unsafe { Record::of(node) };
+            // SAFETY: as above.
+            Some((record, unsafe { record.as_ref() }.incoming()))
+        })
+    }
+}

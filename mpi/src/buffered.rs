@@ -277,7 +277,7 @@ fn send_checked(
     let (number, at) = room(process, slot, bytes)?;
     if bytes > 0 {
         // SAFETY: the user promises the data; the place has the bytes it packs to.
-        unsafe { oxmpi_datatype::pack(desc, count, buf, 0, at, bytes) };
+        unsafe { process.instance.pack(desc, count, buf, at) };
     }
     let packed = datatype::require_committed(Datatype(MPI_PACKED), "datatype")?;
     let sent = object.comm.isend(process.thread(), at, bytes, packed, dest, tag, mode::BUFFERED);

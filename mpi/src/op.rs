@@ -187,7 +187,7 @@ mpi_fn! {
                 return Failure::err(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same");
             }
             // SAFETY: the user promises the buffers.
-            crate::error::check(unsafe { kernel::reduce(&operation.desc(), inbuf, inoutbuf, n, desc) })
+            crate::error::check(unsafe { process.instance.reduce(&operation.desc(), inbuf, inoutbuf, n, desc) })
         })
     }
 }

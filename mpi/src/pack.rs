@@ -55,7 +55,7 @@ mpi_fn! {
             let at = read(position, "position")?;
             let j = job(process, (inbuf, incount as i64, datatype), (outbuf, outsize as i64, at as i64), None)?;
             // SAFETY: the user promises both buffers; the room was checked.
-            unsafe { oxmpi_datatype::pack(j.desc, incount as u64, inbuf, 0, outbuf.wrapping_add(j.position as usize), j.bytes) };
+            unsafe { process.instance.pack(j.desc, incount as u64, inbuf, outbuf.wrapping_add(j.position as usize)) };
             write(position, "position", at + j.bytes as N)
         })
     }
@@ -67,7 +67,7 @@ mpi_fn! {
             let at = read(position, "position")?;
             let j = job(process, (outbuf, outcount as i64, datatype), (inbuf, insize as i64, at as i64), None)?;
             // SAFETY: the user promises both buffers; the length was checked.
-            unsafe { oxmpi_datatype::unpack(j.desc, outcount as u64, outbuf, 0, inbuf.wrapping_add(j.position as usize), j.bytes) };
+            unsafe { process.instance.unpack(j.desc, outcount as u64, outbuf, inbuf.wrapping_add(j.position as usize)) };
             write(position, "position", at + j.bytes as N)
         })
     }

@@ -184,6 +184,11 @@ fn the_header_of_extensions_says_what_is_exported() {
 }
 
 #[test]
+fn waiting_threads_help_with_large_work() {
+    passes("tasks", &[]);
+}
+
+#[test]
 fn sync_objects() {
     passes("sync", &[]);
 }

@@ -40,6 +40,7 @@ use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
 use crate::progress::sync::Waiters;
+use crate::progress::tasks::Tasks;
 use crate::progress::wait::Patience;
 use crate::progress::{Engine, Rise};
 use crate::registry;
@@ -89,6 +90,7 @@ pub struct Instance {
     pub(crate) rise: Rise,
     pub(crate) patience: Patience,
     pub(crate) waiters: Waiters,
+    pub(crate) tasks: Tasks,
     /// 1 while this kernel is thought to wait for two words at once.
     pub(crate) two_words: AtomicU32,
     pub(crate) parts: OnceLock<Parts>,
@@ -253,6 +255,7 @@ impl Instance {
             rise: Rise::default(),
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
             waiters: Waiters::new(),
+            tasks: Tasks::default(),
             two_words: AtomicU32::new(1),
             parts: OnceLock::new(),
             requests: Table::new(),

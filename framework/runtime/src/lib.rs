@@ -18,6 +18,7 @@
 pub mod progress {
     pub mod events;
     pub mod sync;
+    pub mod tasks;
 }
 
 #[cfg(not(loom))]

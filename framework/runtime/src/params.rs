@@ -24,6 +24,8 @@ pub(crate) struct HostParams {
     pub yield_when_idle: bool,
     pub spins: u32,
     pub yields: u32,
+    /// Bytes from which on waiting threads are asked to help.
+    pub task_min: u64,
     pub spc_dump: bool,
     /// Which counters are shown; empty if none was named.
     pub spc_attach: Vec<bool>,
@@ -76,6 +78,7 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread gives its core away at once instead of polling for a while; always so where more processes run on a node than it has cores").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Turns of progress without an event after which a waiting thread yields its core between turns").level(6).range(1, 1_000_000_000),
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Turns of progress with a yield after which a waiting thread sleeps until a message comes").level(6).range(0, 1_000_000_000),
+        d("mpi", "", "task_min_size", Kind::Size, "256k", "Bytes from which on packing, unpacking and reductions of the library are shared with threads that wait in it (MPI_THREAD_MULTIPLE, and a core for every rank of the node); 0: never").level(6),
         d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, and that hears of errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
         d("mpi", "", "show_handle_leaks", Kind::Bool, "false", "Every rank prints the MPI objects that the program has not freed when MPI is finalized").level(5),
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
@@ -150,6 +153,7 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
         yield_when_idle: flag(resolver, "mpi_yield_when_idle"),
         spins: number(resolver, "mpi_spin_count"),
         yields: number(resolver, "mpi_yield_count"),
+        task_min: task_min(resolver),
         spc_dump: flag(resolver, "mpi_spc_dump_enabled"),
         spc_attach: attached(resolver).unwrap_or_default(),
         component_path: path.split(':').filter(|p| !p.is_empty()).map(PathBuf::from).collect(),
@@ -157,6 +161,11 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
         abort_stack: flag(resolver, "opal_abort_print_stack"),
         abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
     }
+}
+
+fn task_min(resolver: &Resolver) -> u64 {
+    let bytes = resolver.get("mpi_task_min_size").and_then(|r| r.value.as_i64()).unwrap_or(0);
+    u64::try_from(bytes).ok().filter(|n| *n > 0).unwrap_or(u64::MAX)
 }
 
 fn show_load_errors(text: &str) -> ShowLoadErrors {

@@ -1,7 +1,8 @@
 //! Progress: who calls what, how often, and how threads wait.
 //!
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
-//! progress ownership) · `events` (what users' sync objects are told) · `wait` (the loops: spin, yield, sleep) · `rise` (a thread level that
+//! progress ownership) · `events` (what users' sync objects are told) ·
+//! `tasks` (the task pool), `sharing` (what goes there) · `wait` (the loops: spin, yield, sleep) · `rise` (a thread level that
 //! rises under a waiting thread) · `futex` (the system calls).
 //!
 //! **The list** is copied on write: a turn of progress loads one pointer and walks an immutable
@@ -16,7 +17,9 @@
 pub mod events;
 pub(crate) mod futex;
 pub(crate) mod rise;
+mod sharing;
 pub mod sync;
+pub(crate) mod tasks;
 pub(crate) mod wait;
 
 pub use rise::Rise;

@@ -24,7 +24,7 @@
 //! **States.** RUNNING: awake. PARKED: its thread sleeps on this word, or is about to. NUDGED: awake, and
 //! is to look around (a parked one: you are the owner now; the owner: do not sleep yet). DONE: final.
 //! ```text
-//!   RUNNING ⇄ PARKED      by the waiter itself; PARKED → RUNNING also by a nudge of the owner
+//!   RUNNING ⇄ PARKED      by the waiter itself; PARKED → RUNNING also under the list's lock (`rouse`)
 //!   RUNNING | PARKED → NUDGED   under the list's lock;   NUDGED → RUNNING by the waiter
 //!   any → DONE            by the completer that crosses
 //! ```
@@ -132,6 +132,13 @@ impl SyncObject {
         (&self.state, PARKED)
     }
 
+    /// Under the list's lock: a sleeper looks around, with nothing said about ownership.
+    fn rouse(&self) {
+        if self.state.compare_exchange(PARKED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            wake(&self.state);
+        }
+    }
+
     /// Under the list's lock. True: it will look around. False: it is done.
     fn nudge(&self) -> bool {
         let mut state = self.state.load(Ordering::Acquire);
@@ -208,6 +215,24 @@ impl Waiters {
             }
         }
         self.leave(sync);
+    }
+
+    /// There is work for those who wait: the owner does not go to sleep, and up to `most` sleepers wake.
+    pub fn rouse(&self, most: u64) {
+        let list = lock(&self.list);
+        // SAFETY: the owner and all in the list are alive until they leave, which needs the lock.
+        if let Some(owner) = unsafe { list.owner.as_ref() } {
+            owner.nudge();
+        }
+        let (mut at, mut n) = (list.head, 0);
+        // SAFETY: as above.
+        while let Some(sync) = unsafe { at.as_ref() }
+            && n < most
+        {
+            sync.rouse();
+            at = sync.next.get();
+            n += 1;
+        }
     }
 
     /// True: the caller is the owner.

@@ -15,6 +15,9 @@
 //! registered it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
 //! cannot wake a sleeper (NOT_SUPPORTED) the thread naps for times that grow to [`LONGEST_NAP`].
 //!
+//! **Work.** Before it yields or sleeps a waiter of several does a piece of what the task pool has, and
+//! it does not sleep while there is any (`tasks`).
+//!
 //! An owner that sleeps must also wake when another thread completes its requests or brings work: it
 //! waits on two words at once, the doorbell and its own state (`futex_waitv`). Kernels before 5.16 cannot;
 //! there it sleeps on the doorbell alone and for [`LONGEST_BLIND_SLEEP`] at most.
@@ -295,6 +298,9 @@ impl Instance {
                     idle.reset();
                     return;
                 }
+                if self.tasks.help() {
+                    return;
+                }
                 match idle.step(&self.patience) {
                     Step::Spin => std::hint::spin_loop(),
                     Step::Yield => std::thread::yield_now(),
@@ -302,12 +308,17 @@ impl Instance {
                 }
             },
             |sync| {
+                if self.tasks.help() {
+                    return;
+                }
                 looks += 1;
                 if looks < self.patience.parked_spins.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 } else if sync.park() {
                     let (word, parked) = sync.state_word();
-                    futex::wait_private(word, parked, None);
+                    if !self.tasks.may_not_sleep() {
+                        futex::wait_private(word, parked, None);
+                    }
                     sync.unpark();
                 }
             },
@@ -339,6 +350,9 @@ impl Instance {
         if !sync.park() {
             sync.take_nudge();
             return;
+        }
+        if self.tasks.may_not_sleep() {
+            return sync.unpark();
         }
         let (state, parked) = sync.state_word();
         let both = self.two_words.load(Ordering::Relaxed) != 0

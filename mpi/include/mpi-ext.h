@@ -68,6 +68,27 @@ int PMPIX_Sync_probe(MPIX_Sync sync);
 void *PMPIX_Sync_query(MPIX_Sync sync, MPI_Status *status);
 int PMPIX_Sync_query_bulk(int incount, MPIX_Sync sync, int *outcount, void **cbdata, MPI_Status *status);
 
+/* User-level threads: how one that waits in MPI gives its core to the others. With hooks set no thread spins
+ * or sleeps in the kernel while it waits. The functions are called with the state given to
+ * MPIX_Thread_set_hooks, never while the library holds a lock. A thread that called MPI must go on in
+ * the kernel thread in which it did. */
+#define MPIX_HAVE_THREAD_HOOKS 1
+typedef struct {
+    /* Lets other user-level threads run, and returns when it is the caller's turn again. */
+    void (*yield)(void *state);
+    /* Names the calling user-level thread. */
+    void *(*current)(void *state);
+    /* Stops the calling thread, which is named, until unpark was called for it; returns at once if
+     * that came first. Every park has exactly one unpark. */
+    void (*park)(void *state, void *thread);
+    /* Called from any thread. */
+    void (*unpark)(void *state, void *thread);
+} MPIX_Thread_hooks;
+
+/* At MPI_THREAD_MULTIPLE, while no other thread is in a call. NULL: none any more. */
+int MPIX_Thread_set_hooks(const MPIX_Thread_hooks *hooks, void *state);
+int PMPIX_Thread_set_hooks(const MPIX_Thread_hooks *hooks, void *state);
+
 #if defined(__cplusplus)
 }
 #endif

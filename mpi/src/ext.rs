@@ -1,8 +1,11 @@
 //! Extensions of this library, `mpi-ext.h`: what is not in the standard is named MPIX_ and stands here
 //! and in `ext_sync`, outside the table of the standard ABI.
 
+use crate::constants::*;
 use crate::error::{Failure, Res, raise};
 use crate::process::{self, Process};
+use core::ffi::{c_int, c_void};
+use oxmpi_runtime::progress::hooks::Hooks;
 
 /// Runs the body of a function that has no error code to return: a failure goes to the error handler, and
 /// `failed` is returned if that comes back.
@@ -23,7 +26,7 @@ pub fn act_threaded(process: &Process) -> Res {
         return Ok(());
     }
     Failure::err(
-        crate::constants::MPI_ERR_UNSUPPORTED_OPERATION,
+        MPI_ERR_UNSUPPORTED_OPERATION,
         "completions cannot be told of below MPI_THREAD_MULTIPLE on this kernel, which has no membarrier",
     )
 }
@@ -32,6 +35,41 @@ mpi_fn! {
     fn MPIX_Progress() -> () {
         call(NAME, (), |process| {
             process.instance.progress(process.thread());
+            Ok(())
+        })
+    }
+}
+
+type Plain = unsafe extern "C-unwind" fn(*mut c_void);
+type Naming = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+type Named = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
+
+/// `MPIX_Thread_hooks`.
+#[repr(C)]
+pub struct ThreadHooks {
+    yield_now: Option<Plain>,
+    current: Option<Naming>,
+    park: Option<Named>,
+    unpark: Option<Named>,
+}
+
+mpi_fn! {
+    fn MPIX_Thread_set_hooks(hooks: *const ThreadHooks, state: *mut c_void) -> c_int {
+        crate::error::call(NAME, None, |process| {
+            if process.level() != MPI_THREAD_MULTIPLE {
+                return Failure::err(MPI_ERR_OTHER, "hooks for user-level threads need MPI_THREAD_MULTIPLE");
+            }
+            // SAFETY: null, or the caller's functions.
+            let Some(given) = (unsafe { hooks.as_ref() }) else {
+                process.instance.set_hooks(None);
+                return Ok(());
+            };
+            let (Some(yield_now), Some(current), Some(park), Some(unpark)) =
+                (given.yield_now, given.current, given.park, given.unpark)
+            else {
+                return Failure::err(MPI_ERR_ARG, "one of the hooks is a null pointer");
+            };
+            process.instance.set_hooks(Some(Hooks { state, yield_now, current, park, unpark }));
             Ok(())
         })
     }

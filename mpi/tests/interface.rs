@@ -189,6 +189,11 @@ fn waiting_threads_help_with_large_work() {
 }
 
 #[test]
+fn user_level_threads_wait_for_one_another() {
+    passes("fibers", &[]);
+}
+
+#[test]
 fn sync_objects() {
     passes("sync", &[]);
 }

@@ -39,6 +39,7 @@ use crate::made::Makers;
 use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
+use crate::progress::hooks::Cooperation;
 use crate::progress::sync::Waiters;
 use crate::progress::tasks::Tasks;
 use crate::progress::wait::Patience;
@@ -91,6 +92,7 @@ pub struct Instance {
     pub(crate) patience: Patience,
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
+    pub(crate) cooperation: Cooperation,
     /// 1 while this kernel is thought to wait for two words at once.
     pub(crate) two_words: AtomicU32,
     pub(crate) parts: OnceLock<Parts>,
@@ -256,6 +258,7 @@ impl Instance {
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
             waiters: Waiters::new(),
             tasks: Tasks::default(),
+            cooperation: Cooperation::default(),
             two_words: AtomicU32::new(1),
             parts: OnceLock::new(),
             requests: Table::new(),

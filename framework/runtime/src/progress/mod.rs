@@ -2,7 +2,7 @@
 //!
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
 //! progress ownership) · `events` (what users' sync objects are told) ·
-//! `tasks` (the task pool), `sharing` (what goes there) · `wait` (the loops: spin, yield, sleep) · `rise` (a thread level that
+//! `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the loops: spin, yield, sleep) · `rise` (a thread level that
 //! rises under a waiting thread) · `futex` (the system calls).
 //!
 //! **The list** is copied on write: a turn of progress loads one pointer and walks an immutable
@@ -16,6 +16,7 @@
 
 pub mod events;
 pub(crate) mod futex;
+pub mod hooks;
 pub(crate) mod rise;
 mod sharing;
 pub mod sync;
@@ -107,6 +108,14 @@ impl Engine {
     pub(crate) fn follow(&self, f: ProgressFn, ctx: *mut c_void) {
         self.publish(|list| {
             list.after.push(Callback { f, ctx });
+            Status::OK
+        });
+    }
+
+    /// Takes one of those away.
+    pub(crate) fn unfollow(&self, f: ProgressFn, ctx: *mut c_void) {
+        self.publish(|list| {
+            list.after.retain(|c| !same(c, f, ctx));
             Status::OK
         });
     }

@@ -25,21 +25,25 @@
 //! is to look around (a parked one: you are the owner now; the owner: do not sleep yet). DONE: final.
 //! ```text
 //!   RUNNING ⇄ PARKED      by the waiter itself; PARKED → RUNNING also under the list's lock (`rouse`)
-//!   RUNNING | PARKED → NUDGED   under the list's lock;   NUDGED → RUNNING by the waiter
+//!   RUNNING → STOPPED     by the waiter, if it is a user-level thread; from there only by others, as from
+//!                         PARKED, and each time its thread is resumed once (`hooks`)
+//!   RUNNING | PARKED | STOPPED → NUDGED   under the list's lock;   NUDGED → RUNNING by the waiter
 //!   any → DONE            by the completer that crosses
 //! ```
 //!
 //! **The lock** of the list is taken when a wait begins and ends, never on a send, a receive or a
 //! completion.
 
-use oxmpi_mca::sync::{AtomicU32, Ordering};
+use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Ordering};
 use std::cell::Cell;
-use std::ptr::null;
+use std::ffi::c_void;
+use std::ptr::{null, null_mut, with_exposed_provenance};
 
 const RUNNING: u32 = 0;
 const PARKED: u32 = 1;
 const DONE: u32 = 2;
 const NUDGED: u32 = 3;
+const STOPPED: u32 = 4;
 
 /// What requests attach to.
 #[repr(C)]
@@ -51,6 +55,11 @@ pub struct SyncObject {
     /// Neighbours among the parked; guarded by the list's lock.
     next: Cell<*const SyncObject>,
     prev: Cell<*const SyncObject>,
+    /// Where to go when somebody takes it out of STOPPED. Written before it goes there, as the next.
+    sleepers: Cell<*const Sleepers>,
+    /// The user-level thread, and its neighbour among the sleepers.
+    thread: Cell<*mut c_void>,
+    below: Cell<*const SyncObject>,
 }
 
 impl SyncObject {
@@ -61,6 +70,9 @@ impl SyncObject {
             state: AtomicU32::new(RUNNING),
             next: Cell::new(null()),
             prev: Cell::new(null()),
+            sleepers: Cell::new(null()),
+            thread: Cell::new(null_mut()),
+            below: Cell::new(null()),
         }
     }
 
@@ -90,6 +102,9 @@ impl SyncObject {
             let before = unsafe { &*state }.swap(DONE, Ordering::AcqRel);
             if before == PARKED {
                 wake(state);
+            } else if before == STOPPED {
+                // SAFETY: its thread does not run before it was resumed, so the object is alive.
+                unsafe { &*this }.is_to_resume();
             }
         }
     }
@@ -117,6 +132,14 @@ impl SyncObject {
         self.state.compare_exchange(RUNNING, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
+    /// The waiter, a user-level thread, is about to stop. False: it must not. True: its name will be put
+    /// among the `sleepers` once, and it does not go on before.
+    pub fn stop(&self, sleepers: &Sleepers, thread: *mut c_void) -> bool {
+        self.thread.set(thread);
+        self.sleepers.set(sleepers);
+        self.state.compare_exchange(RUNNING, STOPPED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
     /// The waiter is awake again.
     pub fn unpark(&self) {
         let _ = self.state.compare_exchange(PARKED, RUNNING, Ordering::AcqRel, Ordering::Acquire);
@@ -136,7 +159,15 @@ impl SyncObject {
     fn rouse(&self) {
         if self.state.compare_exchange(PARKED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             wake(&self.state);
+        } else if self.state.compare_exchange(STOPPED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            self.is_to_resume();
         }
+    }
+
+    /// By the one who took it out of STOPPED.
+    fn is_to_resume(&self) {
+        // SAFETY: the sleepers live as long as the instance.
+        unsafe { &*self.sleepers.get() }.push(self);
     }
 
     /// Under the list's lock. True: it will look around. False: it is done.
@@ -150,14 +181,53 @@ impl SyncObject {
             }
             match self.state.compare_exchange(state, NUDGED, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(before) => {
-                    if before == PARKED {
-                        wake(&self.state);
+                    match before {
+                        PARKED => wake(&self.state),
+                        STOPPED => self.is_to_resume(),
+                        _ => {}
                     }
                     return true;
                 }
                 Err(now) => state = now,
             }
         }
+    }
+}
+
+/// User-level threads that somebody took out of STOPPED and nobody has resumed: a stack, since completers must
+/// not wait. Who takes it takes it whole.
+#[derive(Default)]
+pub struct Sleepers(AtomicUsize);
+
+impl Sleepers {
+    /// Its thread does not run before it was taken from here and resumed, so the object is alive.
+    fn push(&self, sync: *const SyncObject) {
+        let mut head = self.0.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: alive, and ours since we took it out of STOPPED.
+            unsafe { (*sync).below.set(with_exposed_provenance(head)) };
+            // SYNC POINT with `take`.
+            match self.0.compare_exchange(head, sync.expose_provenance(), Ordering::AcqRel, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Their threads, each of which is to be resumed once.
+    pub fn take(&self) -> impl Iterator<Item = *mut c_void> {
+        let mut at: *const SyncObject = null();
+        if self.0.load(Ordering::Relaxed) != 0 {
+            // SYNC POINT with `push`.
+            at = with_exposed_provenance(self.0.swap(0, Ordering::AcqRel));
+        }
+        std::iter::from_fn(move || {
+            // SAFETY: not resumed yet; both are read before the caller can do that.
+            let (thread, below) = unsafe { at.as_ref() }.map(|s| (s.thread.get(), s.below.get()))?;
+            at = below;
+            Some(thread)
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Two kinds of proof: the model checker goes through all interleavings of small cases (`--cfg loom`),
 //! and threads hammer larger ones.
 
+#[cfg(loom)]
+use super::Sleepers;
 use super::{SyncObject, Waiters};
 use oxmpi_mca::request::{Attach, Completion};
 
@@ -102,6 +104,41 @@ mod model {
             for c in completers {
                 c.join().expect("it ends");
             }
+        });
+    }
+
+    /// A user-level thread stops; whoever empties the sleepers resumes it, once, and until then its object
+    /// is there.
+    #[test]
+    fn a_stopped_thread_is_resumed_once() {
+        check(|| {
+            let word = Arc::new(Completion::new());
+            let sleepers = Arc::new(Sleepers::default());
+            let resumed = Arc::new(AtomicUsize::new(0));
+            let completer = {
+                let (word, sleepers, resumed) = (word.clone(), sleepers.clone(), resumed.clone());
+                thread::spawn(move || {
+                    complete(&word);
+                    for _ in sleepers.take() {
+                        resumed.fetch_add(1, Ordering::Release);
+                    }
+                })
+            };
+            let mut stopped = 0;
+            {
+                let sync = SyncObject::new(1);
+                let attached = word.attach(sync.address()) == Attach::Attached;
+                while attached && !sync.is_done() {
+                    if sync.stop(&sleepers, std::ptr::null_mut()) {
+                        stopped += 1;
+                        while resumed.load(Ordering::Acquire) < stopped {
+                            thread::yield_now();
+                        }
+                    }
+                }
+            }
+            completer.join().expect("it ends");
+            assert_eq!(resumed.load(Ordering::Relaxed), stopped);
         });
     }
 

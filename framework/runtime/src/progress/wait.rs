@@ -216,6 +216,11 @@ impl Instance {
                 idle.reset();
                 continue;
             }
+            if let Some(hooks) = self.cooperation.hooks() {
+                // SAFETY: the program gave the function for this purpose; no lock is held.
+                unsafe { (hooks.yield_now)(hooks.state) };
+                continue;
+            }
             match idle.step(&self.patience) {
                 Step::Spin => std::hint::spin_loop(),
                 Step::Yield => std::thread::yield_now(),
@@ -288,6 +293,9 @@ impl Instance {
     }
 
     fn run_sync(&self, thread: *mut ThreadCtx, sync: &SyncObject) {
+        if let Some(hooks) = self.cooperation.hooks() {
+            return self.run_cooperative(thread, sync, hooks);
+        }
         let mut idle = Idle::new();
         let mut looks = 0;
         self.waiters.run(

@@ -1,0 +1,111 @@
+//! User-level threads: a program whose own scheduler switches threads (Argobots, Qthreads and their like) says
+//! how a waiting one gives its core to the others.
+//!
+//! With hooks set no thread spins or sleeps in the kernel while it waits: the owner of progress calls `yield_now`
+//! between turns, the others call `park` and are resumed alone by `unpark` when their requests are complete or
+//! they are to be the owner.
+//!
+//! **Every park has one unpark.** A thread parks after it has set its sync object to STOPPED; who takes the
+//! object out of STOPPED owes it one call of `unpark`, and nobody else calls it. So the object, on the stack of
+//! the parked thread, lives until then, though its state may say DONE.
+//!
+//! **No hook is called under a lock.** Completers may hold locks of the transports. They put the object on
+//! the stack [`Sleepers`] instead, and it is emptied behind each turn of progress and behind each wait, where no
+//! lock is held. While somebody is parked there is an owner, which makes turns, so nobody is forgotten.
+//!
+//! A thread is to go on in the kernel thread that it was in when it called MPI: what the library knows of
+//! a thread belongs to that one.
+
+use super::sync::{Sleepers, SyncObject};
+use crate::instance::Instance;
+use oxmpi_mca::ThreadCtx;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The functions, and their first argument.
+#[derive(Clone, Copy)]
+pub struct Hooks {
+    pub state: *mut c_void,
+    /// Lets other user-level threads run.
+    pub yield_now: unsafe extern "C-unwind" fn(*mut c_void),
+    /// Names the calling user-level thread.
+    pub current: unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void,
+    /// Stops the calling thread until it was unparked; at once if that came first.
+    pub park: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
+    /// From any thread.
+    pub unpark: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
+}
+
+/// Those of an instance, if it has any.
+#[derive(Default)]
+pub(crate) struct Cooperation {
+    /// Leaked: a thread may be inside.
+    hooks: AtomicPtr<Hooks>,
+    sleepers: Sleepers,
+}
+
+impl Cooperation {
+    #[inline]
+    pub fn hooks(&self) -> Option<&'static Hooks> {
+        // SYNC POINT with `set_hooks`. SAFETY: never given back.
+        unsafe { self.hooks.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Resumes those who were found parked. No lock is held.
+    pub fn resume(&self, hooks: &Hooks) -> i32 {
+        let mut n = 0;
+        for thread in self.sleepers.take() {
+            // SAFETY: the program gave the functions for this purpose; the thread is parked.
+            unsafe { (hooks.unpark)(hooks.state, thread) };
+            n += 1;
+        }
+        n
+    }
+}
+
+extern "C" fn resume(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
+    // SAFETY: registered with the instance's own address, which outlives its progress.
+    let cooperation = unsafe { &*ctx.cast::<Cooperation>() };
+    cooperation.hooks().map_or(0, |hooks| cooperation.resume(hooks))
+}
+
+impl Instance {
+    /// From now on waiting threads use these; with `None` they sleep in the kernel again. Not to be called while
+    /// another thread is in a call.
+    pub fn set_hooks(&self, hooks: Option<Hooks>) {
+        let new = hooks.map_or(std::ptr::null_mut(), |hooks| Box::into_raw(Box::new(hooks)));
+        // SYNC POINT with `Cooperation::hooks`.
+        let old = self.cooperation.hooks.swap(new, Ordering::AcqRel);
+        let ctx = (&raw const self.cooperation).cast_mut().cast();
+        match (old.is_null(), new.is_null()) {
+            (true, false) => self.engine.follow(resume, ctx),
+            (false, true) => self.engine.unfollow(resume, ctx),
+            _ => {}
+        }
+    }
+
+    /// Waits as a user-level thread.
+    #[inline(never)]
+    pub(super) fn run_cooperative(&self, thread: *mut ThreadCtx, sync: &SyncObject, hooks: &'static Hooks) {
+        // SAFETY: here and below: the program gave the functions for this purpose, and no lock is held.
+        let me = unsafe { (hooks.current)(hooks.state) };
+        self.waiters.run(
+            sync,
+            |sync| {
+                sync.take_nudge();
+                if self.engine.turn(thread) == 0 && !sync.is_done() && !self.tasks.help() {
+                    // SAFETY: as above.
+                    unsafe { (hooks.yield_now)(hooks.state) };
+                }
+            },
+            |sync| {
+                if !self.tasks.help() && sync.stop(&self.cooperation.sleepers, me) {
+                    // SAFETY: as above. It returns when somebody took the object out of STOPPED.
+                    unsafe { (hooks.park)(hooks.state, me) };
+                }
+            },
+        );
+        // The next owner, if we were the last one.
+        self.cooperation.resume(hooks);
+    }
+}

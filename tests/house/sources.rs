@@ -132,7 +132,9 @@ fn contracts_have_no_state_and_no_threads() {
 /// The runtime is a value: several instances live in one process.
 #[test]
 fn the_runtime_has_no_process_wide_state() {
-    let found = state_in("framework/runtime").into_iter().filter(|f| !f.contains("thread::"));
+    // A table that never changes is not state.
+    let is_state = |f: &String| !f.contains("thread::") && !f.contains(": table ");
+    let found = state_in("framework/runtime").into_iter().filter(is_state);
     none("statics in the runtime", found.collect());
 }
 

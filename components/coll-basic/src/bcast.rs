@@ -51,12 +51,14 @@ fn binomial(call: &Call<'_>, total: u64) -> Result {
     while bit < n && place & bit == 0 {
         bit *= 2;
     }
-    let mut received = Ok(());
     if place != 0 {
-        received = call.recv_whole((buf, count, dtype), to_rank(call, place - bit), tag::BCAST);
-        // A message of another length is this rank's error and still goes on: those below wait for it.
-        if !matches!(received, Ok(()) | Err(Status::TRUNCATED | Status::MISMATCH)) {
-            return received;
+        match call.recv_whole((buf, count, dtype), to_rank(call, place - bit), tag::BCAST) {
+            (Ok(()), _) => {}
+            (Err(wrong @ (Status::TRUNCATED | Status::MISMATCH)), len) => {
+                pass_on(call, total, len, (1..n).take_while(|b| *b < bit).filter(|b| b.is_power_of_two()))?;
+                return Err(wrong);
+            }
+            (Err(e), _) => return Err(e),
         }
     }
     let mut pending = Pending::<32>::new(call);
@@ -71,7 +73,26 @@ fn binomial(call: &Call<'_>, total: u64) -> Result {
             }
         }
     }
-    received.and(pending.wait())
+    pending.wait()
+}
+
+/// A message of another length than this rank's is its error and goes on all the same, as long as it came: those below
+/// wait for one, and those that asked for the wrong length hear of it, too.
+#[cold]
+fn pass_on(call: &Call<'_>, total: u64, len: u64, below: impl Iterator<Item = u32>) -> Result {
+    let place = from_root(call, call.rank());
+    let (buf, count, dtype) = (call.args.recvbuf, call.args.recvcount, call.recvtype());
+    let scratch = call.scratch(total.max(len))?;
+    // SAFETY: the user's buffer; the copy has room for all of it, and for the byte that is too much.
+    unsafe {
+        scratch.at(total.max(len) - 1).write(0);
+        pack(dtype, count, buf, 0, scratch.at(0), total);
+    }
+    let children = below.map(|bit| place + bit).filter(|child| *child < call.num_ranks());
+    for child in children {
+        call.send(out_bytes(scratch.at(0), len), to_rank(call, child), tag::BCAST)?;
+    }
+    Ok(())
 }
 
 /// Everyone receives from the one before and sends to the one behind, piece by piece: while one piece

@@ -217,12 +217,18 @@ impl<'a> Call<'a> {
         status.error.ok().map(drop)
     }
 
-    /// As [`Call::recv`], for a message that has to fill its place: a shorter one is an error.
-    pub fn recv_whole(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result {
+    /// As [`Call::recv`], for a message that has to fill its place: a shorter one is an error. Tells how long it was,
+    /// or that it was longer than its place.
+    pub fn recv_whole(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> (Result, u64) {
         let mut status = MsgStatus::EMPTY;
-        (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok()?;
-        status.error.ok()?;
-        if status.bytes == dtype.packed.wrapping_mul(count) { Ok(()) } else { Err(Status::MISMATCH) }
+        let room = dtype.packed.wrapping_mul(count);
+        let done = (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok();
+        match done.and(status.error.ok()) {
+            Err(Status::TRUNCATED) => (Err(Status::TRUNCATED), room + 1),
+            Err(e) => (Err(e), 0),
+            Ok(_) if status.bytes != room => (Err(Status::MISMATCH), status.bytes),
+            Ok(_) => (Ok(()), room),
+        }
     }
 
     /// Sends and receives at the same time.

@@ -78,7 +78,7 @@ impl Ob1 {
         }
         let turns = &self.cri(ctx).turns;
         turns.set(turns.get().wrapping_add(1));
-        (events, turns.get() % TURNS_IN_A_ROW == 0)
+        (events, turns.get().is_multiple_of(TURNS_IN_A_ROW))
     }
 
     /// Takes what the transports have on one CRI.

@@ -171,7 +171,7 @@ mod stress {
                             let work = |n: u64| {
                                 // SAFETY: each piece has a cell of its own.
                                 unsafe { *(base as *mut u64).add(n as usize) += me + round + n };
-                                if n % 8 == 0 {
+                                if n.is_multiple_of(8) {
                                     std::thread::yield_now();
                                 }
                             };

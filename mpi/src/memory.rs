@@ -19,7 +19,7 @@ pub fn write<T>(at: *mut T, name: &str, value: T) -> Res {
     Ok(())
 }
 
-/// As [`write`], for a value that is made only where there is a place for it: nothing is made and lost
+/// As [`write`](fn@write), for a value that is made only where there is a place for it: nothing is made and lost
 /// when the argument is null, and null is what such a call is told of first.
 #[inline]
 pub fn write_made<T>(at: *mut T, name: &str, make: impl FnOnce() -> Res<T>) -> Res {

@@ -1,6 +1,6 @@
 //! Events: what a user's sync object is told when the requests attached to it complete.
 //!
-//! A [`SyncObject`](super::sync::SyncObject) is for one thread that waits, and lives as long as the wait.
+//! A [`SyncObject`] is for one thread that waits, and lives as long as the wait.
 //! An [`Events`] stays: requests are attached to it as they are started, with a word of the user's, and any
 //! number of threads take out what has completed, oldest first. Nobody looks at the requests that have
 //! not completed, so a look costs the same however many there are.

@@ -55,6 +55,8 @@ typedef int32_t oxmpi_status;
 #define OXMPI_STATUS_PANICKED (-11)
 #define OXMPI_STATUS_NO_PERMISSION (-12)
 #define OXMPI_STATUS_TIMEOUT (-13)
+/* Ranks gave a collective arguments that do not fit together. */
+#define OXMPI_STATUS_MISMATCH (-14)
 
 /* Borrowed text. The bytes live as long as the component (for what a component gives) or the call
  * (for what a call takes). UTF-8, not terminated. */
@@ -339,6 +341,9 @@ typedef struct oxmpi_btl_attrs {
 } oxmpi_btl_attrs;
 /* One-sided verbs are made of active messages and need the target's progress. */
 #define OXMPI_BTL_ATTRS_EMULATED_RDMA 1
+/* When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
+ * message. Only then may a flow of messages use several contexts and keep its order. */
+#define OXMPI_BTL_ATTRS_VISIBLE_AT_ONCE 2
 
 /* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
 #define OXMPI_AMO_ADD 0
@@ -456,7 +461,9 @@ typedef struct oxmpi_btl_table {
     oxmpi_status (*register_mem)(void *, uint8_t *addr, uint64_t len, uint32_t access, oxmpi_mem_kind kind, oxmpi_reg_handle *);
     oxmpi_status (*deregister_mem)(void *, const oxmpi_reg_handle *);
     /* Announces that the context's owner is about to sleep and looks once more. OK: sleep on
-     * `word`; PENDING: something is there, do not sleep. Always followed by `disarm`. */
+     * `word`; PENDING: something is there, do not sleep. Always followed by `disarm`. Who sleeps on several
+     * contexts arms them in rising order and sleeps only if their words are one; the caller serialises
+     * `arm` and `disarm` of all contexts. */
     oxmpi_status (*arm)(void *, uint32_t ctx, oxmpi_wait_word *word);
     void (*disarm)(void *, uint32_t ctx);
 } oxmpi_btl_table;

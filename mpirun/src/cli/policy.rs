@@ -47,6 +47,8 @@ pub enum BindTo {
     None,
     /// All of the node that may be used.
     Node,
+    /// The core of the process's slot, or the hardware thread where those are slots.
+    Slot,
     Object(Level),
 }
 
@@ -93,7 +95,7 @@ const MAP_WITH: &[&str] = &[
 ];
 const RANK: &[&str] = &["slot", "node", "fill", "span"];
 const BIND: &[&str] = &[
-    "none", "hwthread", "core", "l1cache", "l2cache", "l3cache", "numa", "package", "socket", "node",
+    "none", "slot", "hwthread", "core", "l1cache", "l2cache", "l3cache", "numa", "package", "socket", "node",
     "board", "machine",
 ];
 const BIND_WITH: &[&str] = &["overload-allowed", "no-overload", "if-supported", "report"];
@@ -282,6 +284,7 @@ impl Binding {
         if !head.is_empty() {
             let to = match pick(head, BIND).ok_or_else(|| bad(head))? {
                 "none" => BindTo::None,
+                "slot" => BindTo::Slot,
                 "node" | "board" | "machine" => BindTo::Node,
                 object => BindTo::Object(level(object).ok_or_else(|| bad(head))?),
             };
@@ -368,6 +371,7 @@ impl std::fmt::Display for BindTo {
         f.write_str(match self {
             BindTo::None => "none",
             BindTo::Node => "node",
+            BindTo::Slot => "slot",
             BindTo::Object(level) => level.name(),
         })
     }

@@ -183,7 +183,7 @@ pub const OPTIONS: &[Opt] = &[
         &["OBJECT"],
         "What each may run on: none, hwthread, core, ... (--help bind-to)",
     )
-    .differs("without it: one or two processes a core each, more a NUMA node where that fits"),
+    .differs("slot too, as once; without it one or two processes get a core, more a NUMA node where it fits"),
     Opt::new(PLACES, Job, "report-bindings", &[], "Say on standard error what each process is bound to"),
     Opt::new(
         PLACES,

@@ -33,7 +33,8 @@ impl Policy {
     ) -> Result<Policy, String> {
         let threads = mapping.threads == Some(true);
         let unit = BindTo::Object(if threads { Level::Hwthread } else { Level::Core });
-        let (to, asked) = match (binding.to, &mapping.by, mapping.pe) {
+        let asked_for = binding.to.map(|to| if to == BindTo::Slot { unit } else { to });
+        let (to, asked) = match (asked_for, &mapping.by, mapping.pe) {
             (Some(to), by, pe) => {
                 check(to, by.as_ref(), pe, unit, binding.if_supported)?;
                 (to, !binding.if_supported)
@@ -101,6 +102,8 @@ fn processors(
     };
     match policy.to {
         BindTo::None => Ok(Vec::new()),
+        // `choose` has made a core or a hardware thread of it.
+        BindTo::Slot => one(process.node, topology, &scope, Level::Core, policy, used),
         BindTo::Node => Ok(topology.processors()),
         _ if policy.pe.is_some() => several(process.node, topology, &scope, policy, used),
         BindTo::Object(level) => one(process.node, topology, &scope, level, policy, used),

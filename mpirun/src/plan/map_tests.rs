@@ -100,6 +100,9 @@ fn one_node_as_open_mpi_5_does_it() {
         ("numa", "", "core", cores(&["0", "4", "8", "12"])),
         ("ppr:2:package", "", "", cores(&["0-7", "0-7", "8-15", "8-15"])),
         ("slot", "", "none", vec!["-".into(); 4]),
+        // Open MPI 5 has no such target; Open MPI 1 bound to the slot's core.
+        ("slot", "", "slot", cores(&["0", "1", "2", "3"])),
+        ("package", "slot", "slot", cores(&["0", "8", "1", "9"])),
         // Here processes spread, where Open MPI fills the first NUMA node.
         ("package", "", "numa", cores(&["0-3", "4-7", "8-11", "12-15"])),
     ] {
@@ -107,6 +110,7 @@ fn one_node_as_open_mpi_5_does_it() {
     }
     let threads = |list: &[u32]| list.iter().map(|n| format!("package[0][hwt:L{n}]")).collect::<Vec<_>>();
     assert_eq!(on_one(3, "slot:hwtcpus", "", "hwthread"), threads(&[0, 1, 2]));
+    assert_eq!(on_one(3, "slot:hwtcpus", "", "slot"), threads(&[0, 1, 2]));
     assert_eq!(on_one(2, "core:PE=2:HWTCPUS", "", ""), ["package[0][hwt:L0-1]", "package[0][hwt:L2-3]"]);
 }
 

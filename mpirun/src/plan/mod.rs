@@ -134,6 +134,8 @@ mod tests {
             plan.launch.programs[n].environment.iter().find(|(name, _)| *name == wanted).map(|v| v.1.clone())
         };
         assert_eq!(first(1), Some("0 2 5".into()));
+        // The node has the slots that were given, not its cores besides.
+        assert_eq!(plan.launch.universe, 9);
     }
 
     #[test]

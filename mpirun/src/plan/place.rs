@@ -56,9 +56,16 @@ pub fn place(line: &CommandLine, hostname: &str, processors: u32) -> Result<Plac
         ranked.append(&mut own);
         rest = others;
     }
-    let slots = grants.iter().map(|g| g.slots).fold(0, u32::saturating_add);
+    let slots = total_slots(&grants);
     let mapped_by = job.mapping.by.as_ref().map_or_else(|| "the usual".to_owned(), ToString::to_string);
     Ok(Placed { processes: ranked, nodes, grants, slots, policy, mapped_by })
+}
+
+/// Slots of the job: what was said of a node, or where nobody said anything what was counted there.
+fn total_slots(grants: &[Grant]) -> u32 {
+    let said = |node: usize| grants.iter().any(|g| g.node == node && g.given);
+    let counts = |g: &&Grant| g.given || !said(g.node);
+    grants.iter().filter(counts).map(|g| g.slots).fold(0, u32::saturating_add)
 }
 
 /// Must be known what the node is made of, before anybody is mapped?

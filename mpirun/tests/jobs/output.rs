@@ -195,40 +195,46 @@ fn a_rank_that_does_not_read_its_copy_of_standard_input() {
     assert_eq!(counts, ["0", "2097152", "2097152"]);
 }
 
-/// A rank prints far more than its reader takes. It stands still alone: another one prints on
+/// A rank prints a gigabyte, far more than its reader takes. It stands still alone: another one prints on
 /// standard error and ends meanwhile; memory stays bounded; and in the end nothing is lost.
 #[test]
-fn a_rank_that_prints_much_stands_still_alone() {
-    const MUCH: usize = 96 << 20;
+fn a_rank_that_prints_a_gigabyte_stands_still_alone() {
+    const MUCH: usize = 1_000_000_000;
+    let line = "x".repeat(999);
     let script = format!(
-        "if [ $OMPI_COMM_WORLD_RANK = 0 ]; then head -c {MUCH} /dev/zero | tr '\\0' x | fold -w 999; \
+        "if [ $OMPI_COMM_WORLD_RANK = 0 ]; then yes {line} | head -c {MUCH}; \
          else i=0; while [ $i -lt 3000 ]; do echo line $i of many lines >&2; i=$((i+1)); done; \
          seq 1 50; echo done >&2; fi"
     );
     let mut job = mpirun("-n 2").script(&script);
     let mut child = job.command.spawn().expect("mpirun is there");
     let mut err = std::io::BufReader::new(child.stderr.take().expect("piped"));
-    let mut line = String::new();
+    let mut said = String::new();
     // Nobody reads standard output yet.
-    while line != "done\n" {
-        line.clear();
-        assert!(std::io::BufRead::read_line(&mut err, &mut line).expect("a pipe") > 0, "rank 1 never ended");
+    while said != "done\n" {
+        said.clear();
+        assert!(std::io::BufRead::read_line(&mut err, &mut said).expect("a pipe") > 0, "rank 1 never ended");
     }
     let mut running = job.watch(child);
     for process in running.wait_for("oxmpid", 1).iter().chain(&[running.launcher()]) {
         assert!(process.resident() < 60 << 10, "{}: {} KiB", process.command, process.resident());
     }
     let child = &mut running.child;
-    let mut out = child.stdout.take().expect("piped");
-    let (mut exes, mut buffer) = (0, vec![0; 1 << 20]);
-    loop {
-        match out.read(&mut buffer).expect("a pipe") {
-            0 => break,
-            n => exes += buffer[..n].iter().filter(|&&c| c == b'x').count(),
+    let mut out = std::io::BufReader::with_capacity(1 << 20, child.stdout.take().expect("piped"));
+    let (mut many, mut few, mut got) = (0, String::new(), Vec::new());
+    while std::io::BufRead::read_until(&mut out, b'\n', &mut got).expect("a pipe") > 0 {
+        match got.len() {
+            1000 => {
+                assert!(got.starts_with(line.as_bytes()), "a mixed line");
+                many += 1;
+            }
+            _ => few += &String::from_utf8_lossy(&got),
         }
+        got.clear();
     }
     assert!(child.wait().expect("a child of ours").success());
-    assert_eq!(exes, MUCH);
+    assert_eq!(many * 1000, MUCH);
+    assert_eq!(few.lines().count(), 50, "{few}");
 }
 
 #[test]

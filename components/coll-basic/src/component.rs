@@ -4,8 +4,8 @@ use crate::exchange::Call;
 use crate::module::BasicModule;
 use crate::params::Settings;
 use crate::{
-    allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, gather, gatherv, inter, reduce,
-    reduce_scatter, scan, scatter,
+    allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, gather, gatherv, inter, neighbor,
+    reduce, reduce_scatter, scan, scatter,
 };
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
@@ -78,5 +78,10 @@ impl Coll for Basic {
         exscan: Some(entry!(scan::exscan, inter::not_defined)),
         reduce_scatter: Some(entry!(reduce_scatter::reduce_scatter, inter::reduce_scatter)),
         reduce_scatter_block: Some(entry!(reduce_scatter::reduce_scatter_block, inter::reduce_scatter_block)),
+        neighbor_allgather: Some(entry!(neighbor::neighbor_allgather, inter::not_defined)),
+        neighbor_allgatherv: Some(entry!(neighbor::neighbor_allgatherv, inter::not_defined)),
+        neighbor_alltoall: Some(entry!(neighbor::neighbor_alltoall, inter::not_defined)),
+        neighbor_alltoallv: Some(entry!(neighbor::neighbor_alltoallv, inter::not_defined)),
+        neighbor_alltoallw: Some(entry!(neighbor::neighbor_alltoallw, inter::not_defined)),
     };
 }

@@ -28,6 +28,7 @@ pub mod tag {
     pub const SCATTER: i32 = FIRST_TAG - 6;
     pub const ALLTOALL: i32 = FIRST_TAG - 7;
     pub const SCAN: i32 = FIRST_TAG - 8;
+    pub const NEIGHBOR: i32 = FIRST_TAG - 9;
 }
 
 pub type Result<T = ()> = core::result::Result<T, Status>;
@@ -231,6 +232,25 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Starts a send, which somebody has to wait for.
+    pub fn isend(&self, (buf, count, dtype): Out<'_>, to: u32, tag: i32) -> Result<*mut RequestHeader> {
+        let mut request = null_mut();
+        (self.services.isend)(self.comm, buf, count, dtype, to, tag, &mut request).ok()?;
+        Ok(request)
+    }
+
+    /// Starts a receive, which somebody has to wait for.
+    pub fn irecv(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result<*mut RequestHeader> {
+        let mut request = null_mut();
+        (self.services.irecv)(self.comm, buf, count, dtype, from, tag, &mut request).ok()?;
+        Ok(request)
+    }
+
+    /// Waits for all, and releases them.
+    pub fn wait_all(&self, requests: &mut [*mut RequestHeader]) -> Result {
+        (self.services.wait_all)(self.comm, requests.as_mut_ptr(), requests.len()).ok().map(drop)
+    }
+
     /// Sends and receives at the same time.
     pub fn exchange(&self, out: Out<'_>, to: u32, into: In<'_>, from: u32, tag: i32) -> Result {
         let mut pending = Pending::<1>::new(self);
@@ -254,21 +274,17 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
     }
 
     /// Starts a receive; waits for the others first if there is no room.
-    pub fn recv(&mut self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result {
+    pub fn recv(&mut self, into: In<'_>, from: u32, tag: i32) -> Result {
         self.room()?;
-        let call = self.call;
-        let slot = &mut self.requests[self.len];
-        (call.services.irecv)(call.comm, buf, count, dtype, from, tag, slot).ok()?;
+        self.requests[self.len] = self.call.irecv(into, from, tag)?;
         self.len += 1;
         Ok(())
     }
 
     /// Starts a send; waits for the others first if there is no room.
-    pub fn send(&mut self, (buf, count, dtype): Out<'_>, to: u32, tag: i32) -> Result {
+    pub fn send(&mut self, out: Out<'_>, to: u32, tag: i32) -> Result {
         self.room()?;
-        let call = self.call;
-        let slot = &mut self.requests[self.len];
-        (call.services.isend)(call.comm, buf, count, dtype, to, tag, slot).ok()?;
+        self.requests[self.len] = self.call.isend(out, to, tag)?;
         self.len += 1;
         Ok(())
     }
@@ -283,7 +299,7 @@ impl<'a, 'b, const N: usize> Pending<'a, 'b, N> {
             return Ok(());
         }
         let n = core::mem::take(&mut self.len);
-        (self.call.services.wait_all)(self.call.comm, self.requests.as_mut_ptr(), n).ok().map(drop)
+        self.call.wait_all(&mut self.requests[..n])
     }
 }
 

@@ -15,6 +15,7 @@ mod gatherv;
 mod inter;
 mod layout;
 mod module;
+mod neighbor;
 mod params;
 mod reduce;
 mod reduce_scatter;

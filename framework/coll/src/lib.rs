@@ -12,6 +12,9 @@
 //! nothing else uses. `root` is [`ROOT`] in the root, [`NO_ROOT`] in the other ranks of its group, and
 //! the root's rank in the ranks of the other group.
 //!
+//! **Neighborhood collectives** (MPI 5.0 §8.6) get the ranks they talk with in their arguments ([`Neighbors`]): a
+//! component knows nothing of topologies. They are called on intra-communicators only.
+//!
 //! **Threads.** Different communicators concurrently; one communicator one call at a time, as MPI
 //! demands of the user.
 
@@ -24,7 +27,7 @@ use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
 pub const FRAMEWORK: &str = "coll";
 
 /// Largest tag of the range collectives may use; they count downwards from it.
@@ -122,9 +125,10 @@ pub const IN_PLACE: *const u8 = core::ptr::without_provenance(1);
 /// | allgatherv | `send*`; `recvbuf`, `recvcounts`, `rdispls`, `recvtype` | |
 /// | alltoallv | `sendbuf`, `sendcounts`, `sdispls`, `sendtype`; the same of `recv` | |
 /// | alltoallw | `sendbuf`, `sendcounts`, `sdispls` (bytes), `sendtypes`; the same of `recv` | |
+/// | neighbor_… | as allgather, allgatherv, alltoall, alltoallv, alltoallw | `neighbors` |
 ///
 /// Arrays have one entry per rank (of the remote group on an inter-communicator; `recvcounts` of
-/// reduce_scatter: of the local one). Displacements count in extents of the type except in alltoallw.
+/// reduce_scatter: of the local one; in neighborhood collectives per source or destination). Displacements count in extents of the type except in alltoallw.
 ///
 /// On an inter-communicator only the sides a rank has are looked at: the root of a bcast has `recv*`,
 /// which the other ranks of its group do not; in reduce and gather the root has no operand or block of its own, in
@@ -150,6 +154,29 @@ pub struct CollArgs {
     pub recvcounts: *const u64,
     pub rdispls: *const i64,
     pub recvtypes: *const *const TypeDesc,
+    /// Since 1.2. Of neighborhood collectives.
+    pub neighbors: *const Neighbors,
+}
+
+/// Whom a rank gets from and sends to, in the order of the blocks in its buffers. A rank may be in there several times,
+/// and itself, too; [`NO_ROOT`] (MPI_PROC_NULL) is nobody, and its block is left alone. What goes from one rank to
+/// another over several edges arrives in their order at both ends.
+#[repr(C)]
+pub struct Neighbors {
+    pub size: u32,
+    /// Of [`neighbors`].
+    pub flags: u32,
+    pub num_sources: u32,
+    pub num_destinations: u32,
+    pub sources: *const i32,
+    pub destinations: *const i32,
+}
+
+/// Bits of [`Neighbors::flags`].
+pub mod neighbors {
+    /// Blocks come in pairs, a grid's neighbors down and up in a dimension. What was sent down comes from above: where
+    /// both are one rank, the first it sends is for the second block of the pair.
+    pub const PAIRS: u32 = 1;
 }
 
 impl CollArgs {
@@ -170,6 +197,7 @@ impl CollArgs {
         recvcounts: null(),
         rdispls: null(),
         recvtypes: null(),
+        neighbors: null(),
     };
 }
 
@@ -200,6 +228,12 @@ pub struct CollTable {
     pub exscan: Option<CollFn>,
     pub reduce_scatter: Option<CollFn>,
     pub reduce_scatter_block: Option<CollFn>,
+    /// What follows: since 1.2.
+    pub neighbor_allgather: Option<CollFn>,
+    pub neighbor_allgatherv: Option<CollFn>,
+    pub neighbor_alltoall: Option<CollFn>,
+    pub neighbor_alltoallv: Option<CollFn>,
+    pub neighbor_alltoallw: Option<CollFn>,
 }
 
 /// What `comm_query` answers with.
@@ -215,7 +249,8 @@ const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CollComm>() == 56);
     assert!(size_of::<CollServices>() == 48);
-    assert!(size_of::<CollArgs>() == 112);
-    assert!(size_of::<CollTable>() == 144);
+    assert!(size_of::<CollArgs>() == 120);
+    assert!(size_of::<CollTable>() == 184);
+    assert!(size_of::<Neighbors>() == 32);
     assert!(size_of::<CollOffer>() == 24);
 };

@@ -39,9 +39,14 @@ pub(crate) enum Slot {
     Exscan = 14,
     ReduceScatter = 15,
     ReduceScatterBlock = 16,
+    NeighborAllgather = 17,
+    NeighborAllgatherv = 18,
+    NeighborAlltoall = 19,
+    NeighborAlltoallv = 20,
+    NeighborAlltoallw = 21,
 }
 
-const SLOTS: usize = 17;
+const SLOTS: usize = 22;
 const NAMES: [&str; SLOTS] = [
     "barrier",
     "bcast",
@@ -60,6 +65,11 @@ const NAMES: [&str; SLOTS] = [
     "exscan",
     "reduce_scatter",
     "reduce_scatter_block",
+    "neighbor_allgather",
+    "neighbor_allgatherv",
+    "neighbor_alltoall",
+    "neighbor_alltoallv",
+    "neighbor_alltoallw",
 ];
 
 /// In the order of [`Slot`].
@@ -82,6 +92,11 @@ fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
         table.exscan,
         table.reduce_scatter,
         table.reduce_scatter_block,
+        table.neighbor_allgather,
+        table.neighbor_allgatherv,
+        table.neighbor_alltoall,
+        table.neighbor_alltoallv,
+        table.neighbor_alltoallw,
     ]
 }
 

@@ -40,4 +40,9 @@ collectives! {
     exscan, Exscan, Exscan;
     reduce_scatter, ReduceScatter, ReduceScatter;
     reduce_scatter_block, ReduceScatterBlock, ReduceScatterBlock;
+    neighbor_allgather, NeighborAllgather, NeighborAllgather;
+    neighbor_allgatherv, NeighborAllgatherv, NeighborAllgatherv;
+    neighbor_alltoall, NeighborAlltoall, NeighborAlltoall;
+    neighbor_alltoallv, NeighborAlltoallv, NeighborAlltoallv;
+    neighbor_alltoallw, NeighborAlltoallw, NeighborAlltoallw;
 }

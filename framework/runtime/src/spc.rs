@@ -48,6 +48,11 @@ counters! {
     Exscan "EXSCAN" "Calls of MPI_Exscan";
     ReduceScatter "REDUCE_SCATTER" "Calls of MPI_Reduce_scatter";
     ReduceScatterBlock "REDUCE_SCATTER_BLOCK" "Calls of MPI_Reduce_scatter_block";
+    NeighborAllgather "NEIGHBOR_ALLGATHER" "Calls of MPI_Neighbor_allgather";
+    NeighborAllgatherv "NEIGHBOR_ALLGATHERV" "Calls of MPI_Neighbor_allgatherv";
+    NeighborAlltoall "NEIGHBOR_ALLTOALL" "Calls of MPI_Neighbor_alltoall";
+    NeighborAlltoallv "NEIGHBOR_ALLTOALLV" "Calls of MPI_Neighbor_alltoallv";
+    NeighborAlltoallw "NEIGHBOR_ALLTOALLW" "Calls of MPI_Neighbor_alltoallw";
     Bsend "BSEND" "Calls of MPI_Bsend and MPI_Ibsend";
     Ssend "SSEND" "Calls of MPI_Ssend";
     Rsend "RSEND" "Calls of MPI_Rsend";

@@ -43,7 +43,7 @@ fn peers(rank: &Rank) -> Vec<u64> {
 }
 
 /// Ints that go from one rank to another: a multiple of 12, often 0.
-fn ints(seed: u64, from: u64, to: u64) -> u64 {
+pub fn ints(seed: u64, from: u64, to: u64) -> u64 {
     let mut random = Random::new(seed * 7 + from * 100_003 + to);
     random.next();
     match random.below(8) {
@@ -53,23 +53,23 @@ fn ints(seed: u64, from: u64, to: u64) -> u64 {
     }
 }
 
-fn content(seed: u64, from: u64, to: u64, ints: u64) -> Vec<u8> {
+pub fn content(seed: u64, from: u64, to: u64, ints: u64) -> Vec<u8> {
     Random::new(seed * 13 + from * 1_000_003 + to * 17).bytes(4 * ints)
 }
 
 /// One rank's side of a call: blocks of one type at places of their own, in any order, with gaps.
-struct Side {
-    dtype: TypeRef,
-    counts: Vec<u64>,
-    displs: Vec<i64>,
-    buffer: Buffer,
+pub struct Side {
+    pub dtype: TypeRef,
+    pub counts: Vec<u64>,
+    pub displs: Vec<i64>,
+    pub buffer: Buffer,
     /// What the buffer has to hold, packed.
     expected: Vec<u8>,
 }
 
 impl Side {
     /// `blocks`: what each shall hold; `filled`: it is there before the call.
-    fn new(random: &mut Random, blocks: &[Vec<u8>], filled: bool) -> Side {
+    pub fn new(random: &mut Random, blocks: &[Vec<u8>], filled: bool) -> Side {
         let each = [2, 3, 4, 6][random.below(4) as usize];
         let dtype = layouts(each)[random.below(3) as usize].clone();
         let counts: Vec<u64> = blocks.iter().map(|b| b.len() as u64 / dtype.packed).collect();
@@ -95,11 +95,11 @@ impl Side {
         Side { dtype, counts, displs, buffer, expected }
     }
 
-    fn blocks(&self) -> Blocks<'_> {
+    pub fn blocks(&self) -> Blocks<'_> {
         Blocks { counts: &self.counts, displs: &self.displs, types: &[] }
     }
 
-    fn check(&self, what: &str) {
+    pub fn check(&self, what: &str) {
         assert!(self.buffer.read() == self.expected, "{what}");
     }
 }
@@ -258,9 +258,9 @@ fn alltoallv() {
     });
 }
 
-type Described = (Vec<u64>, Vec<i64>, Vec<*const TypeDesc>);
+pub type Described = (Vec<u64>, Vec<i64>, Vec<*const TypeDesc>);
 
-fn typed((counts, displs, types): &Described) -> Blocks<'_> {
+pub fn typed((counts, displs, types): &Described) -> Blocks<'_> {
     Blocks { counts, displs, types }
 }
 

@@ -46,6 +46,7 @@ fn attempt(rank: &Rank, which: impl Fn(&CollTable) -> Option<CollFn>) -> bool {
             root: rank.n - 1,
             send_blocks: blocks,
             recv_blocks: blocks,
+            ..Args::default()
         },
     );
     let expected = if rank.was_told() { Status::PEER_FAILED } else { Status::OK };

@@ -5,4 +5,5 @@ mod blocks;
 mod common;
 mod failure;
 mod movement;
+mod neighbors;
 mod reduction;

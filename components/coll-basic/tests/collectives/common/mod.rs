@@ -7,7 +7,7 @@ pub mod net;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use net::{Net, SERVICES, View};
-use oxmpi_coll::{CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable};
+use oxmpi_coll::{CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable, Neighbors};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::host::{AmEntry, HostTable, ProgressFn};
@@ -80,6 +80,7 @@ pub struct Args<'a> {
     /// Counts and displacements per rank; types where they differ.
     pub send_blocks: Blocks<'a>,
     pub recv_blocks: Blocks<'a>,
+    pub neighbors: Option<&'a Neighbors>,
 }
 
 /// One entry per rank, or none at all.
@@ -99,6 +100,7 @@ impl Default for Args<'_> {
             root: 0,
             send_blocks: Blocks::default(),
             recv_blocks: Blocks::default(),
+            neighbors: None,
         }
     }
 }
@@ -175,6 +177,7 @@ impl Rank<'_> {
             recvcounts: args.recv_blocks.counts.as_ptr(),
             rdispls: args.recv_blocks.displs.as_ptr(),
             recvtypes: args.recv_blocks.types.as_ptr(),
+            neighbors: args.neighbors.map_or(null(), |n| &raw const *n),
         };
         // SAFETY: the component's table lives as long as the component.
         let function = which(unsafe { &*self.offer.table }).expect("the component has it");

@@ -16,6 +16,9 @@ pub static SERVICES: CollServices =
 /// How long a message may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The one kind of messages that a rank may send to itself: of neighborhoods, in which ranks may be their own neighbors.
+const TO_ONESELF: i32 = FIRST_TAG - 9;
+
 /// How one rank sees the net through a communicator.
 pub struct View<'a> {
     pub net: &'a Net,
@@ -141,7 +144,8 @@ impl Net {
         to: u32,
         tag: i32,
     ) -> Result<usize, Status> {
-        assert!(tag <= FIRST_TAG && (to as usize) < self.woken.len() && to != me);
+        assert!(tag <= FIRST_TAG && (to as usize) < self.woken.len());
+        assert!(to != me || tag == TO_ONESELF, "a message to oneself");
         let user = Data::User(buf as usize, count, dtype as usize);
         let data = if self.synchronous { user } else { Data::Copied(user.read()) };
         let mut state = self.state.lock().unwrap();
@@ -168,7 +172,8 @@ impl Net {
         from: u32,
         tag: i32,
     ) -> Result<usize, Status> {
-        assert!(tag <= FIRST_TAG && (from as usize) < self.woken.len() && from != me);
+        assert!(tag <= FIRST_TAG && (from as usize) < self.woken.len());
+        assert!(from != me || tag == TO_ONESELF, "a message from oneself");
         let data = Data::User(buf as usize, count, dtype as usize);
         let mut state = self.state.lock().unwrap();
         self.count(&mut state, me)?;

@@ -25,7 +25,7 @@ use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::Status;
 use oxmpi_pml::CommDesc;
 use std::collections::{HashMap, VecDeque};
@@ -66,6 +66,8 @@ pub struct Comm {
     pub address: u64,
     pub my_rank: i32,
     pub num_peers: u32,
+    /// What the program promised ([`oxmpi_pml::assert_flag`]).
+    assertions: AtomicU32,
     pub shard: Shard,
     routes: Paged<Route>,
     procs: *const u32,
@@ -85,6 +87,17 @@ impl Comm {
     pub unsafe fn of<'a>(comm: *mut c_void) -> &'a Comm {
         // SAFETY: the caller's promise.
         unsafe { &*comm.cast::<Comm>() }
+    }
+
+    /// Whether the program promised one of [`oxmpi_pml::assert_flag`]. Each speaks of the process that makes it.
+    #[allow(dead_code, reason = "a promise that makes nothing cheaper yet is kept all the same")]
+    #[inline(always)]
+    pub fn asserts(&self, flag: u32) -> bool {
+        self.assertions.load(Ordering::Relaxed) & flag != 0
+    }
+    /// All of them, as they are from now on.
+    pub fn set_assertions(&self, flags: u32) {
+        self.assertions.store(flags, Ordering::Relaxed);
     }
 
     pub fn index(&self) -> u32 {
@@ -256,6 +269,7 @@ impl CommTable {
             address: desc.my_endpoint as u64 | (index as u64) << 16,
             my_rank: desc.my_rank,
             num_peers: desc.num_peers,
+            assertions: AtomicU32::new(desc.flags),
             shard: Shard::new(engine),
             routes: Paged::new(desc.num_peers as usize),
             procs: desc.procs,

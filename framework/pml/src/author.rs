@@ -35,6 +35,11 @@ pub trait Pml: Send + Sync + Sized + 'static {
         let _ = comm;
         None
     }
+    /// The assertions on a communicator changed ([`assert_flag`]).
+    fn set_flags(&self, comm: *mut c_void, flags: u32) -> Status {
+        let _ = (comm, flags);
+        Status::NOT_SUPPORTED
+    }
 }
 
 mod thunk {
@@ -166,6 +171,9 @@ mod thunk {
         };
         Status::OK
     }
+    pub extern "C" fn set_flags<T: Pml>(s: State, comm: *mut c_void, flags: u32) -> Status {
+        at!(T, s).set_flags(comm, flags)
+    }
     pub extern "C" fn finalize<T: Pml>(s: State) -> Status {
         let run = std::panic::AssertUnwindSafe(|| {
             // SAFETY: last call; `module` made it with Box::into_raw.
@@ -199,6 +207,7 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         flush: thunk::flush::<T>,
         finalize: thunk::finalize::<T>,
         counts: thunk::counts::<T>,
+        set_flags: thunk::set_flags::<T>,
     };
     PmlModule {
         size: core::mem::size_of::<PmlModule>() as u32,

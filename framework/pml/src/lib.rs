@@ -162,6 +162,9 @@ pub struct PmlTable {
     pub finalize: extern "C" fn(State) -> Status,
     /// What was counted on a communicator. Not on a message's path.
     pub counts: extern "C" fn(State, comm: *mut c_void, out: *mut Counts) -> Status,
+    /// The assertions on a communicator are now `flags` ([`assert_flag`], as in [`CommDesc::flags`]):
+    /// MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them.
+    pub set_flags: extern "C" fn(State, comm: *mut c_void, flags: u32) -> Status,
 }
 
 /// The one module of a PML component.
@@ -179,7 +182,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 72);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 18 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 19 * 8);
     assert!(size_of::<PmlModule>() == 24);
     assert!(size_of::<Counts>() == 40);
 };

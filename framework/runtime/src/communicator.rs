@@ -244,10 +244,22 @@ impl Communicator {
     pub fn info(&self) -> Info {
         self.text.lock().info.clone()
     }
-    /// Adds hints. Assertions take effect in communicators that are made with them
-    /// (MPI_Comm_dup_with_info): that is when the PML learns them.
+    /// Adds hints. The PML learns of assertions at once; one that takes them with new communicators only
+    /// (MPI_Comm_dup_with_info) loses nothing but what they would make cheaper.
     pub fn set_info(&self, info: &Info) {
-        self.text.lock().info.merge(info);
+        let mut text = self.text.lock();
+        let before = assertions(&text.info);
+        text.info.merge(info);
+        let now = assertions(&text.info);
+        // Behind the lock, so that two threads' changes reach the PML in the order in which they were made.
+        if before != now
+            && let Some(pml) = self.instance.pml()
+        {
+            let status = (pml.table.set_flags)(pml.state, self.hot.comm, now);
+            if status.is_err() {
+                self.instance.logger().debug("pml", &format!("communicator {}: {status}", text.name));
+            }
+        }
     }
     pub fn name(&self) -> String {
         self.text.lock().name.clone()

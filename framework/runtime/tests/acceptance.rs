@@ -310,6 +310,23 @@ fn a_pml_and_a_coll_need_every_function() {
     assert_eq!(coll.err().expect("no comm_free").theirs, "null at byte 24");
 }
 
+extern "C" fn some_verb() -> Status {
+    Status::OK
+}
+
+/// A PML from before counts and changes of assertions: it is used, and says that it has neither.
+#[test]
+fn an_older_pml_gets_real_functions_for_what_it_lacks() {
+    let mut words = [some_verb as extern "C" fn() -> Status as usize; 18];
+    words[0] = 144 | 1 << 32;
+    let m = [i32::MAX as usize * (1 << 32) + 24, 0, words.as_ptr() as usize];
+    // SAFETY: words laid out as module and table, every slot with a function, of which none is called.
+    let pml = unsafe { accept_pml(&opened(&[m]), "libpml_x.so") };
+    let Ok(Some(pml)) = pml else { panic!("older, not wrong") };
+    assert_eq!((pml.table.counts)(null_mut(), null_mut(), null_mut()), Status::NOT_SUPPORTED);
+    assert_eq!((pml.table.set_flags)(null_mut(), null_mut(), 1), Status::NOT_SUPPORTED);
+}
+
 // ------------------------------------------------------------------ through a start
 
 extern "C" fn not_here(_: *const OpenArgs, _: *mut Opened) -> Status {

@@ -60,6 +60,9 @@ mod absent {
     pub extern "C" fn counts(_: State, _: *mut std::ffi::c_void, _: *mut Counts) -> Status {
         Status::NOT_SUPPORTED
     }
+    pub extern "C" fn set_flags(_: State, _: *mut std::ffi::c_void, _: u32) -> Status {
+        Status::NOT_SUPPORTED
+    }
 }
 
 /// The addresses of the modules `open` gave, checked as a list. `least`: bytes of the smallest module.
@@ -313,9 +316,13 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     // not reach to, or leaves empty, gets one of ours before the value is taken as a table.
     let table = unsafe {
         std::ptr::copy_nonoverlapping(base, own.as_mut_ptr().cast(), size.min(size_of::<PmlTable>()));
-        let slot = own.as_mut_ptr().cast::<u8>().add(offset_of!(PmlTable, counts)).cast::<usize>();
-        if slot.read() == 0 {
+        let bytes = own.as_mut_ptr().cast::<u8>();
+        let is_empty = |at: usize| bytes.add(at).cast::<usize>().read() == 0;
+        if is_empty(offset_of!(PmlTable, counts)) {
             (&raw mut (*own.as_mut_ptr()).counts).write(absent::counts);
+        }
+        if is_empty(offset_of!(PmlTable, set_flags)) {
+            (&raw mut (*own.as_mut_ptr()).set_flags).write(absent::set_flags);
         }
         own.assume_init()
     };

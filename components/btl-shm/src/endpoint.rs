@@ -16,7 +16,7 @@ use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
-use crate::wire::{MAX_SHORT, PER_LINE, Place, lines_of, slot};
+use crate::wire::{MAX_SHORT, PER_LINE, Place, first_part, lines_of, slot};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
@@ -29,6 +29,8 @@ pub struct Lane {
     /// The notification word that says the receiver needs nothing more; no such word for a lane
     /// without ring.
     quiet: u32,
+    /// The turn of our own progress in which the last long message was sent.
+    turn: u64,
     // --- what follows is for the slow path ---
     peer: u32,
     inbox: Inbox,
@@ -63,6 +65,7 @@ impl LaneCell {
         LaneCell(UnsafeCell::new(Lane {
             producer: Producer::detached(Mapped::NONE),
             quiet: u32::MAX,
+            turn: u64::MAX,
             peer,
             inbox,
             ring: None,
@@ -194,6 +197,37 @@ fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     });
 }
 
+/// Writes a long message at bulk position `at`, where it has room, and publishes its first part before it
+/// writes the rest.
+fn write_parts(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>) {
+    let (header, payload, len) = (msg.header(), msg.payload_len(), msg.total_len() as u64);
+    let here = first_part(len) as usize - header.len();
+    let dst = producer.mem().bulk_at(at);
+    // SAFETY: a first part is longer than a header of the fast path and shorter than the message, for which there is room.
+    unsafe {
+        copy_short(header.as_ptr(), dst, header.len());
+        write_payload(msg, 0, dst.add(header.len()), here);
+    }
+    producer.publish_parts(at, len, msg.tag(), |_| {
+        // SAFETY: as above.
+        unsafe { write_payload(msg, here, dst.add(header.len() + here), payload - here) };
+    });
+}
+
+/// Writes `len` bytes of payload from `from` on.
+///
+/// # Safety
+/// They are bytes of the payload, and `dst` must be writable for as many.
+#[inline(always)]
+unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize) {
+    let desc = msg.desc();
+    match desc.pack {
+        // SAFETY: a payload without packer is readable.
+        None => unsafe { copy::rising(desc.payload.add(from), dst, len) },
+        Some(pack) => pack(desc.pack_ctx, from as u64, dst, len as u64),
+    }
+}
+
 impl Shm {
     /// The verb. The fast path is a short message into a ring with room: no call, no read-modify-write,
     /// and one cache line to the receiver if header and payload have up to 56 bytes.
@@ -242,20 +276,30 @@ impl Shm {
 
     fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
         let size = slot(len);
-        let known = lane.producer.find_bulk(size).filter(|_| len <= self.max_send_size());
+        // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
+        // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.
+        let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
+        let in_a_row = core::mem::replace(&mut lane.turn, turn) == turn;
+        let parts = !in_a_row && msg.payload_len() < self.nontemporal_min() && msg.header().len() <= SHORT;
+        let lines = if parts { 2 } else { 1 };
+        let known = lane.producer.find_bulk(size, lines).filter(|_| len <= self.max_send_size());
         let at = match known {
             Some(at) => at,
-            None => match self.make_way(lane, ctx, len, 1, size) {
-                Status::OK => match lane.producer.find_bulk(size) {
+            None => match self.make_way(lane, ctx, len, lines, size) {
+                Status::OK => match lane.producer.find_bulk(size, lines) {
                     Some(at) => at,
                     None => return Status::NO_RESOURCE,
                 },
                 status => return status,
             },
         };
-        // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
-        unsafe { write(msg, lane.producer.mem().bulk_at(at), self.nontemporal_min()) };
-        lane.producer.publish_long(at, len, msg.tag());
+        if parts {
+            write_parts(&mut lane.producer, at, msg);
+        } else {
+            // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
+            unsafe { write(msg, lane.producer.mem().bulk_at(at), self.nontemporal_min()) };
+            lane.producer.publish_long(at, len, msg.tag());
+        }
         self.published(lane)
     }
 

@@ -9,7 +9,8 @@
 use crate::doorbell::{self, ASLEEP, Barriers, light_barrier};
 use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, Look, Producer, Rest, RingMem, Room};
-use crate::wire::{GRANULE, NEED_BIT, PER_LINE};
+use crate::wire::{GRANULE, NEED_BIT, PER_LINE, first_part};
+use core::ops::Range;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread::{self, Thread};
@@ -109,6 +110,8 @@ enum Size {
     Lines(u64),
     /// Granules of bulk.
     Bulk(u64),
+    /// The same, the first part published before the rest.
+    Parts(u64),
 }
 
 /// Publishes `value` in a message of `size` if there is room.
@@ -116,8 +119,9 @@ fn publish(p: &mut Producer<Ring>, value: u64, size: Size) -> bool {
     let (lines, bulk) = match size {
         Size::Lines(lines) => (lines, 0),
         Size::Bulk(granules) => (1, granules * GRANULE),
+        Size::Parts(granules) => (2, granules * GRANULE),
     };
-    let known = |p: &Producer<Ring>| p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk).is_some());
+    let known = |p: &Producer<Ring>| p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines).is_some());
     if !known(p) {
         match p.make_room(lines, bulk) {
             Room::Free => {}
@@ -135,16 +139,33 @@ fn publish(p: &mut Producer<Ring>, value: u64, size: Size) -> bool {
             p.publish_line(0, value as u8);
         }
         Size::Lines(n) => p.publish_lines(n * PER_LINE, value as u8, |mem, line, _| fill(mem, line)),
-        Size::Bulk(granules) => {
-            let Some(at) = p.find_bulk(bulk) else { return false };
-            for i in 0..granules {
-                // SAFETY: as above.
-                p.mem().bulk(at + i * GRANULE).with_mut(|cell| unsafe { *cell = value });
-            }
+        Size::Bulk(_) => {
+            let Some(at) = p.find_bulk(bulk, lines) else { return false };
+            fill_bulk(p.mem(), at, 0..bulk, value);
             p.publish_long(at, bulk, value as u8);
+        }
+        Size::Parts(_) => {
+            let Some(at) = p.find_bulk(bulk, lines) else { return false };
+            let first = first_part(bulk);
+            fill_bulk(p.mem(), at, 0..first, value);
+            p.publish_parts(at, bulk, value as u8, |mem| fill_bulk(mem, at, first..bulk, value));
         }
     }
     true
+}
+
+fn fill_bulk(mem: &Ring, at: u64, bytes: Range<u64>, value: u64) {
+    for byte in bytes.step_by(GRANULE as usize) {
+        // SAFETY: loom checks that nobody else is in this cell.
+        mem.bulk(at + byte).with_mut(|cell| unsafe { *cell = value });
+    }
+}
+
+fn check_bulk(mem: &Ring, at: u64, bytes: Range<u64>, value: u64) {
+    for byte in bytes.step_by(GRANULE as usize) {
+        // SAFETY: loom checks that nobody writes this cell.
+        assert_eq!(mem.bulk(at + byte).with(|cell| unsafe { *cell }), value);
+    }
 }
 
 /// Takes a message and checks that all of it is there.
@@ -167,13 +188,17 @@ fn take(c: &Consumer<Ring>) -> Option<u64> {
             c.advance(lines);
             Some(tag as u64)
         }
-        Look::Long { at, len, tag } => {
-            for i in 0..len / GRANULE {
-                // SAFETY: as above.
-                let value = c.mem().bulk(at + i * GRANULE).with(|cell| unsafe { *cell });
-                assert_eq!(value, tag as u64);
+        Look::Long { at, len, tag, line, lines } => {
+            if lines == 2 {
+                check_bulk(c.mem(), at, 0..first_part(len), tag as u64);
             }
-            c.advance_long(at, len);
+            match c.has_all(line, lines, 1) {
+                Rest::Here => {}
+                Rest::Missing => return None,
+                Rest::Garbage(word) => panic!("garbage {word:#x}"),
+            }
+            check_bulk(c.mem(), at, 0..len, tag as u64);
+            c.advance_long(at, len, lines);
             Some(tag as u64)
         }
     }
@@ -185,10 +210,10 @@ fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// Messages of some sizes through a ring of 4 lines and 4 granules, over both ends and through fullness.
-fn stream(sizes: &'static [Size], preemptions: usize) {
+/// Messages of some sizes through a ring of 4 lines, over both ends and through fullness.
+fn stream(granules: usize, sizes: &'static [Size], preemptions: usize) {
     check(preemptions, move || {
-        let ring = Ring::new(4, 4);
+        let ring = Ring::new(4, granules);
         let mut producer = Producer::adopt(ring.clone()).expect("fresh");
         let sender = thread::spawn(move || {
             for (value, &size) in (1..).zip(sizes) {
@@ -215,17 +240,22 @@ fn stream(sizes: &'static [Size], preemptions: usize) {
 
 #[test]
 fn model_ring_of_lines() {
-    stream(&[Size::Lines(1); 6], 3);
+    stream(4, &[Size::Lines(1); 6], 3);
 }
 
 #[test]
 fn model_ring_of_messages_of_several_lines() {
-    stream(&[Size::Lines(2), Size::Lines(1), Size::Lines(3), Size::Lines(2)], 3);
+    stream(4, &[Size::Lines(2), Size::Lines(1), Size::Lines(3), Size::Lines(2)], 3);
 }
 
 #[test]
 fn model_ring_with_long_messages() {
-    stream(&[Size::Bulk(1), Size::Lines(2), Size::Bulk(2), Size::Bulk(2), Size::Lines(1)], 3);
+    stream(4, &[Size::Bulk(1), Size::Lines(2), Size::Bulk(2), Size::Bulk(2), Size::Lines(1)], 3);
+}
+
+#[test]
+fn model_ring_with_long_messages_in_parts() {
+    stream(4, &[Size::Parts(2), Size::Lines(1), Size::Bulk(1), Size::Parts(2), Size::Lines(2)], 3);
 }
 
 /// The sender as `endpoint.rs` has it.

@@ -23,7 +23,7 @@ use crate::ring::{Consumer, Look, Mapped, Rest};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
 use crate::together::Together;
-use crate::wire::MAX_SHORT;
+use crate::wire::{GRANULE, MAX_SHORT, first_part};
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use oxmpi_btl::WaitWord;
@@ -32,7 +32,9 @@ use oxmpi_mca::RecvDesc;
 /// Messages taken from one ring in one turn.
 const BATCH: i32 = 32;
 /// Looks at a line that its sender is just writing before the receiver turns to something else.
-const PATIENCE: u32 = 200;
+const PATIENCE: u32 = 300;
+/// How much of a long message is fetched while it is being matched.
+const FETCHED: u64 = 8 * GRANULE;
 /// How often a ring is found before it may displace a watched one.
 const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
@@ -107,6 +109,12 @@ impl Receiver {
         self.watched().map(|incoming| &incoming.ring)
     }
 
+    /// How many turns there were.
+    #[inline(always)]
+    pub fn turns(&self) -> u64 {
+        self.turn.get()
+    }
+
     /// Stops watching a ring whatever may come in it. (A turn that is going over the watched rings may
     /// then look at one of them twice.)
     fn forget(&self, incoming: &Incoming) {
@@ -164,10 +172,14 @@ impl Shm {
                     }
                     events += 1;
                 }
-                Look::Long { at, len, tag } => {
-                    incoming.ring.mem().fetch_bulk(at, len);
+                Look::Long { at, len, tag, line, lines } => {
+                    if lines > 1 && !self.rest_came(receiver, incoming, at, len, line) {
+                        break;
+                    }
+                    // A few: the processor sees a stream by then.
+                    incoming.ring.mem().fetch_bulk(at, len.min(FETCHED));
                     self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
-                    incoming.ring.advance_long(at, len);
+                    incoming.ring.advance_long(at, len, lines);
                     events += 1;
                 }
                 Look::Assist { at, len } => {
@@ -233,6 +245,21 @@ impl Shm {
         receiver.stage.set(Some(stage));
         ring.advance(lines);
         true
+    }
+
+    /// Fetches the first part of a long message while its sender writes the rest. False: that is not there.
+    #[inline(never)]
+    fn rest_came(&self, receiver: &Receiver, incoming: &Incoming, at: u64, len: u64, line: u64) -> bool {
+        let ring = &incoming.ring;
+        ring.mem().fetch_bulk(at, first_part(len));
+        match ring.has_all(line, 2, PATIENCE) {
+            Rest::Here => true,
+            Rest::Missing => false,
+            Rest::Garbage(word) => {
+                self.garbage(receiver, incoming, word);
+                false
+            }
+        }
     }
 
     #[cold]

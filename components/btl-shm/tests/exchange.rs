@@ -242,7 +242,14 @@ fn garbage_closes_the_peer_and_touches_nothing() {
     // Flags of the first lap: too long for lines, no such kind, a later line where a message should start,
     // and a place in the bulk that is none (the line's second word is zero here).
     let flag = |len: u64, kind: u64| (1 << 44 | kind << 40 | len).to_le_bytes();
-    for word in [flag(1 << 20, 1), flag(u32::MAX as u64, 1), flag(8, 5), flag(8, 3), flag(1 << 20, 2)] {
+    for word in [
+        flag(1 << 20, 1),
+        flag(u32::MAX as u64, 1),
+        flag(8, 6),
+        flag(8, 3),
+        flag(1 << 20, 2),
+        flag(1 << 20, 5),
+    ] {
         let node = Node::new(3);
         let ranks = node.all(&[("ring_size", "64k")]);
         for sender in [1, 2] {
@@ -347,7 +354,7 @@ fn what_cannot_open_says_why() {
     assert_eq!(status, Status::NOT_SUPPORTED);
     let said = record.said.lock().expect("record");
     assert_eq!(said.help[0].0, "version");
-    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 3 "), "{:?}", said.errors);
+    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 4 "), "{:?}", said.errors);
     // Somebody is this rank.
     let node = Node::new(2);
     let _first = node.open(1, &[]);
@@ -384,7 +391,7 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => (0usize..3, 1usize..3, 0usize..2000)
+        4 => (0usize..3, 1usize..3, prop_oneof![0usize..200, 0usize..=4096])
             .prop_map(|(from, by, len)| Step::Send { from, to: (from + by) % 3, len }),
         2 => (0usize..3).prop_map(Step::Progress),
         1 => (0usize..3).prop_map(Step::Doze),
@@ -398,8 +405,8 @@ proptest! {
     fn pairs_are_queues(steps in proptest::collection::vec(step(), 1..300), watched in -1i32..=4) {
         let node = Node::new(3);
         let set = [
-            ("ring_size", "4k"), ("max_send_size", "2048"), ("eager_limit", "2048"), ("rndv_eager_limit", "2048"),
-            ("watched_rings", &watched.to_string()),
+            ("ring_size", "8k"), ("max_send_size", "4096"), ("eager_limit", "4096"), ("rndv_eager_limit", "4096"),
+            ("watched_rings", &watched.to_string()), ("nontemporal_min", "3500"),
         ];
         let ranks = node.all(&set);
         let eps: Vec<Vec<To>> =

@@ -1,9 +1,13 @@
 //! The receiver's end.
 
 use super::{RingMem, room_in_lap};
-use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
+use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, lap, lines_of, slot};
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
+
+/// Looks at a line that its sender is just writing, one right after the other, before the receiver pauses
+/// between them.
+const EAGER_LOOKS: u32 = 100;
 
 /// What the receiver finds at its position.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,11 +20,14 @@ pub enum Look {
         tag: u8,
         lines: u64,
     },
-    /// A message at bulk position `at`.
+    /// A message at bulk position `at`, announced in `line`. Of two lines, the second may still be missing,
+    /// and what is behind its first part with it.
     Long {
         at: u64,
         len: u64,
         tag: u8,
+        line: u64,
+        lines: u64,
     },
     /// Line `at` asks for help with a read.
     Assist {
@@ -67,7 +74,9 @@ impl<M: RingMem> Consumer<M> {
     pub fn is_empty(&self) -> bool {
         match self.look() {
             Look::Nothing => true,
-            Look::Short { at, lines, .. } => self.has_all(at, lines, 1) == Rest::Missing,
+            Look::Short { at, lines, .. } | Look::Long { line: at, lines, .. } => {
+                self.has_all(at, lines, 1) == Rest::Missing
+            }
             _ => false,
         }
     }
@@ -94,9 +103,11 @@ impl<M: RingMem> Consumer<M> {
         if flag.kind() == ASSIST && lines_of(flag.len()) == 1 {
             return Look::Assist { at: line, len: flag.len() };
         }
-        if flag.kind() != LONG {
-            return Look::Garbage(flag.0);
-        }
+        let lines = match flag.kind() {
+            LONG => 1,
+            PARTS => 2,
+            _ => return Look::Garbage(flag.0),
+        };
         let at = self.mem.second(line).load(Ordering::Relaxed);
         let size = slot(flag.len());
         let ahead = at.wrapping_sub(self.bulk.get());
@@ -104,7 +115,11 @@ impl<M: RingMem> Consumer<M> {
             && ahead <= self.mem.bulk_size()
             && size <= self.mem.bulk_size() - ahead
             && size <= room_in_lap(&self.mem, at);
-        if within { Look::Long { at, len: flag.len(), tag: flag.tag() } } else { Look::Garbage(at) }
+        if within {
+            Look::Long { at, len: flag.len(), tag: flag.tag(), line, lines }
+        } else {
+            Look::Garbage(at)
+        }
     }
 
     /// Whether all lines of a message are there; looks at the next missing one up to `patience` times.
@@ -114,7 +129,7 @@ impl<M: RingMem> Consumer<M> {
             let lap = lap(line, self.mem.lines_log2());
             let mut looks = 0;
             loop {
-                // SYNC POINT with the release store in `Producer::publish_lines`.
+                // SYNC POINT with the release stores in `Producer::publish_lines` and `publish_parts`.
                 let flag = Flag(self.mem.flag(line).load(Ordering::Acquire));
                 if flag == Flag::more(lap) {
                     break;
@@ -126,7 +141,10 @@ impl<M: RingMem> Consumer<M> {
                 if looks >= patience {
                     return Rest::Missing;
                 }
-                oxmpi_mca::sync::spin_hint();
+                // The sender is just writing; a pause can last longer than what is still to come.
+                if looks > EAGER_LOOKS {
+                    oxmpi_mca::sync::spin_hint();
+                }
             }
         }
         Rest::Here
@@ -142,9 +160,9 @@ impl<M: RingMem> Consumer<M> {
         }
     }
 
-    /// The long message at bulk position `at` has been dealt with.
-    pub fn advance_long(&self, at: u64, len: u64) {
-        self.position.set(self.position.get() + 1);
+    /// The long message of `lines` lines at bulk position `at` has been dealt with.
+    pub fn advance_long(&self, at: u64, len: u64, lines: u64) {
+        self.position.set(self.position.get() + lines);
         self.bulk.set(at + slot(len));
         self.publish_heads();
     }

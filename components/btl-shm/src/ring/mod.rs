@@ -3,7 +3,9 @@
 //! **Shape.** A ring has *lines* of 64 bytes, each a flag word and 56 bytes, and behind them *bulk*.
 //! A message of up to [`MAX_SHORT`](crate::wire::MAX_SHORT) bytes lies in lines, one behind the other
 //! and over the end; one of up to 56 bytes is one cache line, and sending it moves one cache line. A longer one
-//! lies in the bulk, contiguous, and its one line says where.
+//! lies in the bulk, contiguous, and its line says where. It may be published in two parts: its line when
+//! the first part is written, and a second line when all is; the receiver then fetches the one while the
+//! other is still written.
 //!
 //! **How the receiver tells a line that was written from one that was not.** Every line is written once
 //! per lap, whole or not, and always gets a flag word with the lap's number. So what lies in a line
@@ -110,11 +112,11 @@ impl Mapped {
         unsafe { self.lines.add(bulk + (position & u64::from(self.bulk_mask)) as usize) }
     }
 
-    /// Asks for the first lines of a long message (a few: the processor sees a stream by then), so that
-    /// they are on their way while the message is being matched.
+    /// Asks for so many bytes of the bulk, which lie in one piece, so that they are on their way while
+    /// something else is done.
     #[inline(always)]
     pub fn fetch_bulk(&self, position: u64, len: u64) {
-        for granule in 0..(len / GRANULE).min(8) {
+        for granule in 0..len / GRANULE {
             fetch(self.bulk_at(position + granule * GRANULE));
         }
     }

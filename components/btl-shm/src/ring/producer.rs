@@ -1,7 +1,7 @@
 //! The sender's end.
 
 use super::{RingMem, room_in_lap};
-use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, SHORT, lap, lines_of, slot};
+use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, lap, lines_of, slot};
 use oxmpi_mca::sync::Ordering;
 
 /// What the slow path of a sender found.
@@ -50,10 +50,10 @@ impl<M: RingMem> Producer<M> {
             }
             match flag.kind() {
                 SHORT | ASSIST if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
-                LONG => {
+                kind @ (LONG | PARTS) => {
                     let end = mem.second(tail).load(Ordering::Relaxed).checked_add(slot(flag.len()))?;
                     bulk_tail = bulk_tail.max(end);
-                    tail += 1;
+                    tail += if kind == PARTS { 2 } else { 1 };
                 }
                 _ => return None,
             }
@@ -79,12 +79,12 @@ impl<M: RingMem> Producer<M> {
         self.tail + lines <= self.limit
     }
 
-    /// Where `size` bytes of bulk are known to be free, with a line for them.
+    /// Where `size` bytes of bulk are known to be free, with `lines` lines for them.
     #[inline(always)]
-    pub fn find_bulk(&self, size: u64) -> Option<u64> {
+    pub fn find_bulk(&self, size: u64, lines: u64) -> Option<u64> {
         let room = room_in_lap(&self.mem, self.bulk_tail);
         let at = if size <= room { self.bulk_tail } else { self.bulk_tail + room };
-        (at + size <= self.bulk_limit && self.has_lines(1)).then_some(at)
+        (at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
     }
 
     /// Looks at the receiver's heads.
@@ -102,7 +102,7 @@ impl<M: RingMem> Producer<M> {
         }
         self.limit = head + count;
         self.bulk_limit = bulk_head + self.mem.bulk_size();
-        let free = self.has_lines(lines) && (bulk == 0 || self.find_bulk(bulk).is_some());
+        let free = self.has_lines(lines) && (bulk == 0 || self.find_bulk(bulk, lines).is_some());
         if free { Room::Free } else { Room::Full }
     }
 
@@ -146,12 +146,31 @@ impl<M: RingMem> Producer<M> {
     /// Publishes a long message, written at bulk position `at`, which `find_bulk` gave.
     #[inline(always)]
     pub fn publish_long(&mut self, at: u64, len: u64, tag: u8) {
+        self.publish_bulk(LONG, at, len, tag);
+        self.tail += 1;
+        self.bulk_tail = at + slot(len);
+    }
+
+    /// Publishes a long message in two parts: the first, of [`first_part`](crate::wire::first_part) bytes, is
+    /// written at bulk position `at`, and `rest` writes what follows. There must be two lines.
+    #[inline(always)]
+    pub fn publish_parts(&mut self, at: u64, len: u64, tag: u8, rest: impl FnOnce(&M)) {
+        debug_assert!(self.has_lines(2));
+        self.publish_bulk(PARTS, at, len, tag);
+        rest(&self.mem);
+        let flag = Flag::more(lap(self.tail + 1, self.mem.lines_log2()));
+        // SYNC POINT with the acquire load in `Consumer::has_all`: the rest of the bulk.
+        self.mem.flag(self.tail + 1).store(flag.0, Ordering::Release);
+        self.tail += 2;
+        self.bulk_tail = at + slot(len);
+    }
+
+    #[inline(always)]
+    fn publish_bulk(&mut self, kind: u64, at: u64, len: u64, tag: u8) {
         debug_assert!(self.has_lines(1) && at + slot(len) <= self.bulk_limit);
-        let flag = Flag::new(LONG, len, tag, lap(self.tail, self.mem.lines_log2()));
+        let flag = Flag::new(kind, len, tag, lap(self.tail, self.mem.lines_log2()));
         self.mem.second(self.tail).store(at, Ordering::Relaxed);
         // SYNC POINT with the acquire load in `Consumer::look`: the bulk, and where it is.
         self.mem.flag(self.tail).store(flag.0, Ordering::Release);
-        self.tail += 1;
-        self.bulk_tail = at + slot(len);
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::wire::{Flag, LONG, MAX_SHORT, MORE, SHORT, lap, lines_of, slot};
+use crate::wire::{Flag, LONG, MAX_SHORT, MORE, PARTS, SHORT, first_part, lap, lines_of, slot};
 use oxmpi_mca::sync::Ordering;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -20,8 +20,10 @@ fn ring() -> (Vec<[u64; 512]>, Producer<Mapped>, Consumer<Mapped>) {
 
 /// Sends `len` bytes of `tag`. Lines are filled to their end, with what a flag would look like at worst.
 fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
-    let (lines, bulk) = if len <= MAX_SHORT { (lines_of(len), 0) } else { (1, slot(len)) };
-    let known = p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk).is_some());
+    // Of the long ones, those of odd lengths in parts.
+    let in_parts = len % 2;
+    let (lines, bulk) = if len <= MAX_SHORT { (lines_of(len), 0) } else { (1 + in_parts, slot(len)) };
+    let known = p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines).is_some());
     if !known {
         match p.make_room(lines, bulk) {
             Room::Free => {}
@@ -30,10 +32,18 @@ fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
         }
     }
     if bulk > 0 {
-        let at = p.find_bulk(bulk).expect("room");
-        // SAFETY: `bulk` bytes are free there.
-        unsafe { core::ptr::write_bytes(p.mem().bulk_at(at), tag, len as usize) };
-        p.publish_long(at, len, tag);
+        let at = p.find_bulk(bulk, lines).expect("room");
+        let fill = |mem: &Mapped, from: u64, to: u64| {
+            // SAFETY: `bulk` bytes are free there.
+            unsafe { core::ptr::write_bytes(mem.bulk_at(at).add(from as usize), tag, (to - from) as usize) };
+        };
+        if in_parts == 1 {
+            fill(p.mem(), 0, first_part(len));
+            p.publish_parts(at, len, tag, |mem| fill(mem, first_part(len), len));
+        } else {
+            fill(p.mem(), 0, len);
+            p.publish_long(at, len, tag);
+        }
         return true;
     }
     let fill = |mem: &Mapped, line: u64, index: u64| {
@@ -69,10 +79,11 @@ fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
             c.advance(lines);
             Some((len, tag))
         }
-        Look::Long { at, len, tag } => {
+        Look::Long { at, len, tag, line, lines } => {
+            assert_eq!(c.has_all(line, lines, 1), Rest::Here);
             // SAFETY: the message lies there.
             check(unsafe { core::slice::from_raw_parts(c.mem().bulk_at(at), len as usize) }, tag);
-            c.advance_long(at, len);
+            c.advance_long(at, len, lines);
             Some((len, tag))
         }
     }
@@ -123,7 +134,7 @@ fn the_largest_message_always_gets_through_when_all_was_read() {
                 assert!(send(&mut p, behind * GRANULE, 1));
                 assert!(receive(&c).is_some());
             }
-            for len in [MAX_SHORT, largest_slot(BULK)] {
+            for len in [MAX_SHORT, largest_slot(BULK) - 1, largest_slot(BULK)] {
                 assert!(send(&mut p, len, 7), "start {start}, {behind} granules behind");
                 assert_eq!(receive(&c), Some((len, 7)));
             }
@@ -148,6 +159,24 @@ fn a_message_that_is_being_written_is_left_alone() {
 }
 
 #[test]
+fn a_long_message_whose_rest_is_being_written_is_left_alone() {
+    let (_memory, mut p, c) = ring();
+    let len = 2000;
+    assert_eq!(p.make_room(2, slot(len)), Room::Free);
+    let at = p.find_bulk(slot(len), 2).expect("room");
+    assert_eq!(c.look(), Look::Nothing);
+    p.publish_parts(at, len, 9, |_| {
+        assert_eq!(c.look(), Look::Long { at, len, tag: 9, line: 0, lines: 2 });
+        assert_eq!(c.has_all(0, 2, 5), Rest::Missing);
+        assert!(c.is_empty(), "its sender may be dead");
+    });
+    assert_eq!(c.has_all(0, 2, 1), Rest::Here);
+    assert!(!c.is_empty(), "nobody may go to sleep over it");
+    c.advance_long(at, len, 2);
+    assert_eq!(c.look(), Look::Nothing);
+}
+
+#[test]
 fn garbage_is_named() {
     let lap = lap(0, 6);
     for word in [
@@ -168,6 +197,10 @@ fn garbage_is_named() {
         assert_eq!(c.look(), Look::Garbage(at), "{at} {len}");
     }
     let (_memory, mut p, c) = ring();
+    p.mem().flag(0).store(Flag::new(PARTS, 1024, 0, lap).0, Ordering::Relaxed);
+    p.mem().flag(1).store(Flag::new(LONG, 1024, 0, lap).0, Ordering::Relaxed);
+    assert_eq!(c.look(), Look::Long { at: 0, len: 1024, tag: 0, line: 0, lines: 2 });
+    assert!(matches!(c.has_all(0, 2, 9), Rest::Garbage(_)), "the rest is not a message");
     p.mem().flag(0).store(Flag::new(SHORT, 100, 0, lap).0, Ordering::Relaxed);
     let second = Flag::new(SHORT, 8, 0, lap).0;
     p.mem().flag(1).store(second, Ordering::Relaxed);

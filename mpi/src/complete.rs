@@ -6,6 +6,7 @@
 //! thread is woken once per portion and not once per request.
 
 use crate::constants::*;
+use crate::counting::{self, Counter};
 use crate::error::{Failure, Res, call, class_of, raise};
 use crate::memory::{read, slice, slice_mut, write};
 use crate::process::{self, Process};
@@ -17,18 +18,33 @@ use oxmpi_mca::RequestHeader;
 
 mpi_fn! {
     fn MPI_Wait(request: *mut Request, status: *mut Status) -> c_int {
-        let (Some(process), false) = (process::current(), request.is_null()) else {
-            return call(NAME, None, |_| read(request, "request").map(|_| ()));
+        let (Some(process), false) = (process::quick(), request.is_null()) else {
+            return odd_wait(NAME, request, status);
         };
-        // SAFETY: not null; the caller promises a handle.
-        let handle = unsafe { *request };
-        let Some(req) = find(process, handle) else { return not_found(NAME, handle, status) };
-        if !ready(req) {
-            process.instance.wait(process.thread(), req.as_ptr());
-        }
-        // SAFETY: ready; the pointers are the caller's.
-        let outcome = unsafe { collect(req, request, status) };
-        finish(NAME, outcome)
+        wait(process, NAME, request, status)
+    }
+}
+
+#[inline(always)]
+fn wait(process: &Process, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
+    // SAFETY: not null; the caller promises a handle.
+    let handle = unsafe { *request };
+    let Some(req) = find(process, handle) else { return not_found(name, handle, status) };
+    if !ready(req) {
+        process.instance.wait(process.thread(), req.as_ptr());
+    }
+    // SAFETY: ready; the pointers are the caller's.
+    let outcome = unsafe { collect(req, request, status) };
+    finish(name, outcome)
+}
+
+#[cold]
+#[inline(never)]
+fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
+    counting::call(Counter::Wait);
+    match process::current().filter(|_| !request.is_null()) {
+        Some(process) => wait(process, name, request, status),
+        None => call(name, None, |_| read(request, "request").map(|_| ())),
     }
 }
 
@@ -50,27 +66,54 @@ fn not_found(name: &'static str, handle: Request, status: *mut Status) -> c_int 
 
 mpi_fn! {
     fn MPI_Test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
-        let (Some(process), false) = (process::current(), request.is_null() || flag.is_null()) else {
-            return call(NAME, None, |_| { read(request, "request")?; write(flag, "flag", 0) });
+        let (Some(process), false) = (process::quick(), request.is_null() || flag.is_null()) else {
+            return odd_test(NAME, request, flag, status);
         };
-        // SAFETY: not null; the caller promises a handle.
-        let handle = unsafe { *request };
-        let Some(req) = find(process, handle) else {
-            // SAFETY: not null; the caller's flag.
-            unsafe { *flag = 1 };
-            return not_found(NAME, handle, status);
-        };
+        test(process, NAME, request, flag, status)
+    }
+}
+
+#[inline(always)]
+fn test(
+    process: &Process,
+    name: &'static str,
+    request: *mut Request,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    // SAFETY: not null; the caller promises a handle.
+    let handle = unsafe { *request };
+    let Some(req) = find(process, handle) else {
+        // SAFETY: not null; the caller's flag.
+        unsafe { *flag = 1 };
+        return not_found(name, handle, status);
+    };
+    if !ready(req) {
+        process.instance.progress(process.thread());
         if !ready(req) {
-            process.instance.progress(process.thread());
-            if !ready(req) {
-                // SAFETY: as above.
-                unsafe { *flag = 0 };
-                return MPI_SUCCESS;
-            }
+            // SAFETY: as above.
+            unsafe { *flag = 0 };
+            return MPI_SUCCESS;
         }
-        // SAFETY: ready; the pointers are the caller's.
-        let outcome = unsafe { *flag = 1; collect(req, request, status) };
-        finish(NAME, outcome)
+    }
+    // SAFETY: ready; the pointers are the caller's.
+    let outcome = unsafe {
+        *flag = 1;
+        collect(req, request, status)
+    };
+    finish(name, outcome)
+}
+
+#[cold]
+#[inline(never)]
+fn odd_test(name: &'static str, request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
+    counting::call(Counter::Test);
+    match process::current().filter(|_| !request.is_null() && !flag.is_null()) {
+        Some(process) => test(process, name, request, flag, status),
+        None => call(name, None, |_| {
+            read(request, "request")?;
+            write(flag, "flag", 0)
+        }),
     }
 }
 
@@ -82,40 +125,66 @@ fn status_at(statuses: *mut Status, i: usize) -> *mut Status {
 
 mpi_fn! {
     fn MPI_Waitall(count: c_int, array_of_requests: *mut Request, array_of_statuses: *mut Status) -> c_int {
-        let (Some(process), true) = (process::current(), count >= 0 && (count == 0 || !array_of_requests.is_null())) else {
-            return call(NAME, None, |_| arguments(count, array_of_requests).map(|_| ()));
+        let (Some(process), true) = (process::quick(), is_array(count, array_of_requests)) else {
+            return odd_wait_all(NAME, count, array_of_requests, array_of_statuses);
         };
-        let thread = process.thread();
-        if count > 1 && process.instance.threaded()
-            && let Err(failure) = wait_in_portions(process, array_of_requests, count as usize)
-        {
-            return raise(NAME, None, failure);
-        }
-        let mut errors = Errors::default();
-        for i in 0..count as usize {
-            let place = array_of_requests.wrapping_add(i);
-            // SAFETY: the caller promises `count` handles.
-            let handle = unsafe { *place };
-            let status = status_at(array_of_statuses, i);
-            let Some(req) = find(process, handle) else {
-                if handle.0 != MPI_REQUEST_NULL {
-                    return raise(NAME, None, request::wrong(handle));
-                }
-                // SAFETY: null or the caller's status.
-                unsafe { Status::store_status(status, &Status::EMPTY) };
-                continue;
-            };
-            if !ready(req) {
-                process.instance.wait(thread, req.as_ptr());
-            }
-            // SAFETY: ready; the pointers are the caller's.
-            let outcome = unsafe { collect(req, place, status) };
-            if outcome.error.is_err() {
-                errors.note(i, outcome);
-            }
-        }
-        errors.report(NAME, array_of_statuses, count as usize)
+        wait_all(process, NAME, (count, array_of_requests), array_of_statuses)
     }
+}
+
+#[inline(always)]
+fn is_array(count: c_int, requests: *mut Request) -> bool {
+    count >= 0 && (count == 0 || !requests.is_null())
+}
+
+#[cold]
+#[inline(never)]
+fn odd_wait_all(name: &'static str, count: c_int, requests: *mut Request, statuses: *mut Status) -> c_int {
+    counting::call(Counter::Waitall);
+    match process::current().filter(|_| is_array(count, requests)) {
+        Some(process) => wait_all(process, name, (count, requests), statuses),
+        None => call(name, None, |_| arguments(count, requests).map(|_| ())),
+    }
+}
+
+#[inline(always)]
+fn wait_all(
+    process: &Process,
+    name: &'static str,
+    (count, requests): (c_int, *mut Request),
+    statuses: *mut Status,
+) -> c_int {
+    let thread = process.thread();
+    if count > 1
+        && process.instance.threaded()
+        && let Err(failure) = wait_in_portions(process, requests, count as usize)
+    {
+        return raise(name, None, failure);
+    }
+    let mut errors = Errors::default();
+    for i in 0..count as usize {
+        let place = requests.wrapping_add(i);
+        // SAFETY: the caller promises `count` handles.
+        let handle = unsafe { *place };
+        let status = status_at(statuses, i);
+        let Some(req) = find(process, handle) else {
+            if handle.0 != MPI_REQUEST_NULL {
+                return raise(name, None, request::wrong(handle));
+            }
+            // SAFETY: null or the caller's status.
+            unsafe { Status::store_status(status, &Status::EMPTY) };
+            continue;
+        };
+        if !ready(req) {
+            process.instance.wait(thread, req.as_ptr());
+        }
+        // SAFETY: ready; the pointers are the caller's.
+        let outcome = unsafe { collect(req, place, status) };
+        if outcome.error.is_err() {
+            errors.note(i, outcome);
+        }
+    }
+    errors.report(name, statuses, count as usize)
 }
 
 /// The arguments of a function on many requests.

@@ -11,7 +11,7 @@
 //! `collective`, `collective_v` · `win` · `tool` (MPI_T) · `abi_info`, `fortran` · extensions (`mpi-ext.h`): `ext`, `ext_sync`.
 //! Under them: `process` (who uses MPI, from when to
 //! when), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
-//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `types`, `macros`; generated:
+//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `types`, `macros`; generated:
 //! `constants`, `unsupported`.
 
 #[macro_use]
@@ -29,6 +29,7 @@ mod comm;
 mod comm_create;
 mod complete;
 mod constants;
+mod counting;
 mod crash;
 mod datatype;
 mod environment;

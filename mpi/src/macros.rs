@@ -6,6 +6,16 @@
 //! brackets stands for the placeholder in angle brackets. Inside a body `NAME` is the function's
 //! name. Lines `fn MPI_…` in here are what `cargo xtask generate` counts as implemented.
 
+/// What every function does where it enters (`counting`).
+macro_rules! count_call {
+    ($name:ident) => {
+        const COUNTER: Option<crate::counting::Counter> = crate::counting::at_entry($name);
+        if let Some(counter) = COUNTER {
+            crate::counting::call(counter);
+        }
+    };
+}
+
 macro_rules! mpi_fn {
     ($(#[$m:meta])* fn $name:ident ($($a:ident : $t:ty),* $(,)?) -> $r:ty $body:block) => {
         const _: () = {
@@ -16,11 +26,11 @@ macro_rules! mpi_fn {
             // tool that interposes on purpose.
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, reason = "the standard's name")]
-            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r $body
+            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r { count_call!(NAME); $body }
             $(#[$m])*
             // SAFETY: as above.
             #[unsafe(export_name = concat!("P", stringify!($name)))]
-            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r $body
+            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { count_call!(NAME); $body }
         };
     };
     ($(#[$m:meta])* fn $($name:ident [$c:ty]),+ <$n:ident> ($($a:ident : $t:ty),* $(,)?) -> $r:ty $body:block) => {
@@ -37,12 +47,12 @@ macro_rules! mpi_fn {
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, reason = "the standard's name")]
             #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
-            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r $body
+            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r { count_call!(NAME); $body }
             $($m)*
             // SAFETY: as above.
             #[unsafe(export_name = concat!("P", stringify!($name)))]
             #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
-            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r $body
+            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { count_call!(NAME); $body }
         };
         mpi_fn!(@each [$($m)*] [$($rest)*] $n ($($a : $t),*) -> $r $body);
     };

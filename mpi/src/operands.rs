@@ -38,7 +38,7 @@ impl Operands {
     pub fn find(comm: Comm, datatype: Datatype) -> Option<Operands> {
         let object = comm::get(comm)?;
         let desc = datatype::usable(datatype)?;
-        let process = process::current()?;
+        let process = process::quick()?;
         Some(Operands { process, object, desc })
     }
 

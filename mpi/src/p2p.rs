@@ -1,12 +1,14 @@
 //! Messages between two ranks (MPI 5.0 §3): blocking, nonblocking, both at once.
 
 use crate::constants::*;
+use crate::counting::{self, Counter};
 use crate::error::{Failure, Res, call, raise};
 use crate::memory::write;
 use crate::operands::{Operands, Way, check};
 use crate::request;
 use crate::types::{Comm, Count, Datatype, Request, Status};
 use core::ffi::c_int;
+use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, Status as Code};
 use oxmpi_pml::mode;
 
@@ -47,10 +49,11 @@ fn odd_send(
 ) -> c_int {
     call(name, Some(comm), |process| {
         let o = check(Way::Send, data, dest, tag, comm)?;
+        let (buf, count, _) = data;
+        counting::sent(name, true, mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return Ok(());
         }
-        let (buf, count, _) = data;
         crate::error::check(o.object.comm.send(process.thread(), buf, count as u64, o.desc, dest, tag, mode))
     })
 }
@@ -95,13 +98,19 @@ fn odd_isend(
     call(name, Some(comm), |process| {
         let o = check(Way::Send, data, dest, tag, comm)?;
         place_of(request)?;
+        let (buf, count, _) = data;
+        counting::sent(name, false, mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return write(request, "request", request::done(process));
         }
-        let (buf, count, _) = data;
         let req = o.object.comm.isend(process.thread(), buf, count as u64, o.desc, dest, tag, mode)?;
         write(request, "request", request::give(o.object, req))
     })
+}
+
+/// What a message of so many elements has.
+fn bytes_of(count: i64, desc: &TypeDesc) -> u64 {
+    (count as u64).saturating_mul(desc.packed)
 }
 
 /// The result's place is looked at before anything is started.
@@ -197,11 +206,15 @@ fn odd_recv(
     let mut code = Code::OK;
     let checked = call(name, Some(comm), |process| {
         let o = check(Way::Recv, (buf, count, datatype), source, tag, comm)?;
+        counting::call(Counter::Recv);
         if source == MPI_PROC_NULL {
             result.source = MPI_PROC_NULL;
         } else {
             let thread = process.thread();
             code = o.object.comm.recv(thread, buf, count as u64, o.desc, source, tag, &mut result);
+            if counting::on() {
+                counting::received(process, result.bytes);
+            }
         }
         Ok(())
     });
@@ -246,10 +259,12 @@ fn odd_irecv(
     call(name, Some(comm), |process| {
         let o = check(Way::Recv, (buf, count, datatype), source, tag, comm)?;
         place_of(request)?;
+        counting::call(Counter::Irecv);
         if source == MPI_PROC_NULL {
             return write(request, "request", request::done(process));
         }
         let req = o.object.comm.irecv(process.thread(), buf, count as u64, o.desc, source, tag)?;
+        request::count(req);
         write(request, "request", request::give(o.object, req))
     })
 }

@@ -170,6 +170,7 @@ fn start(
     };
     write(message, "message", Message(MPI_MESSAGE_NULL))?;
     let req = taken.comm.comm.imrecv(process.thread(), taken.message, buf, count as u64, desc)?;
+    request::count(req);
     Ok(request::give(taken.comm, req))
 }
 

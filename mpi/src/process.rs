@@ -24,6 +24,7 @@
 //! thread-local and gives it back when it ends.
 
 use crate::constants::*;
+use crate::counting;
 use crate::error::{Failure, Res};
 use core::cell::Cell;
 use core::ptr::null_mut;
@@ -58,6 +59,8 @@ unsafe impl Send for Process {}
 unsafe impl Sync for Process {}
 
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(null_mut());
+/// The same, but null while calls are counted (`counting`).
+static QUICK: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 static PHASE: AtomicU32 = AtomicU32::new(BEFORE);
 
 pub const BEFORE: u32 = 0;
@@ -73,6 +76,27 @@ pub fn current() -> Option<&'static Process> {
     let process = CURRENT.load(Ordering::Acquire);
     // SAFETY: leaked, see the essay.
     unsafe { process.as_ref() }
+}
+
+/// The running MPI for functions on a message's path: none while there is more to do than what the path does.
+#[inline(always)]
+pub fn quick() -> Option<&'static Process> {
+    // SYNC POINT with `refresh`.
+    let process = QUICK.load(Ordering::Acquire);
+    // SAFETY: leaked, see the essay.
+    unsafe { process.as_ref() }
+}
+
+/// To be called when the running MPI has changed, or whether calls are counted.
+pub fn refresh() {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock();
+    let process = CURRENT.load(Ordering::Acquire);
+    // SAFETY: leaked, see the essay.
+    let counting = unsafe { process.as_ref() }.is_some_and(|p| p.instance.counting());
+    counting::set(counting);
+    // SYNC POINT with `quick`.
+    QUICK.store(if counting { null_mut() } else { process }, Ordering::Release);
 }
 
 pub fn phase() -> u32 {
@@ -176,6 +200,7 @@ pub fn enter(number: u64, level: Level, make: impl FnOnce(Level) -> Res<Process>
     users.now.push(User { number, thread, level });
     // SYNC POINT with `current`.
     CURRENT.store(process as *const Process as *mut Process, Ordering::Release);
+    refresh();
     Ok(process)
 }
 
@@ -196,6 +221,7 @@ pub fn leave(process: &Process, number: u64, close: impl FnOnce(bool)) -> Res {
     if last {
         process.instance.rest();
         CURRENT.store(null_mut(), Ordering::Release);
+        refresh();
     }
     Ok(sent?)
 }

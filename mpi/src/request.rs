@@ -15,14 +15,16 @@
 //! **Kinds of requests**, told apart by the header's flags, which are 0 for the ordinary ones:
 //! an ordinary one; a persistent one (`PERSISTENT`, and `ACTIVE` between start and completion), whose
 //! handle outlives completion; the one request that is complete for ever (`SHARED`), which stands for
-//! every operation with MPI_PROC_NULL that needs a request; generalized ones (`GENERALIZED`).
+//! every operation with MPI_PROC_NULL that needs a request; generalized ones (`GENERALIZED`). An ordinary receive that
+//! starts while calls are counted has `COUNTED` until it goes.
 
 use crate::comm::CommObject;
 use crate::constants::*;
+use crate::counting;
 use crate::error::{Failure, Res};
 use crate::handle;
 use crate::own::What;
-use crate::process::Process;
+use crate::process::{self, Process};
 use crate::types::{Request, Status};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -32,6 +34,8 @@ use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
 pub const SHARED: u32 = 1 << 16;
 /// In `flags`: a generalized request (`grequest`).
 pub const GENERALIZED: u32 = 1 << 17;
+/// In `flags`: a receive whose bytes are counted when it is waited for.
+const COUNTED: u32 = 1 << 18;
 const PERSISTENT: u32 = RequestHeader::PERSISTENT;
 const ACTIVE: u32 = RequestHeader::ACTIVE;
 /// Lowest bits of `comm`: the user has freed the handle of an operation that goes on; the user has
@@ -56,6 +60,14 @@ fn comm_word<'a>(req: Header) -> &'a AtomicUsize {
 fn flags(req: Header) -> u32 {
     // SAFETY: written only by the thread that holds the request.
     unsafe { (*req.as_ptr()).flags }
+}
+
+/// A receive of the user's was started: its bytes are counted when it is waited for, if calls are counted.
+pub fn count(req: *mut RequestHeader) {
+    if counting::on() {
+        // SAFETY: a live request that nobody else knows yet.
+        unsafe { (*req).flags |= COUNTED }
+    }
 }
 
 /// Makes a request that a component gave the user's.
@@ -231,6 +243,18 @@ unsafe fn collect_special(req: Header, place: *mut Request, status: *mut Status)
         // SAFETY: the caller's promise.
         return unsafe { crate::grequest::collect(req, place, status) };
     }
+    if flags(req) & COUNTED != 0 {
+        // SAFETY: complete; the thread that completes a request holds it.
+        let received = unsafe {
+            (*req.as_ptr()).flags &= !COUNTED;
+            (*req.as_ptr()).status.bytes
+        };
+        if let Some(process) = process::current() {
+            counting::received(process, received);
+        }
+        // SAFETY: the caller's promise; an ordinary one now.
+        return unsafe { collect(req, place, status) };
+    }
     let empty = inactive(req);
     // SAFETY: complete or inactive, the component does not write now.
     let result = if empty { MsgStatus::EMPTY } else { unsafe { (*req.as_ptr()).status } };
@@ -290,6 +314,8 @@ pub fn free(req: Header) -> Res {
     if flags(req) & GENERALIZED != 0 {
         return crate::grequest::free(req);
     }
+    // SAFETY: the thread that frees a request holds it.
+    unsafe { (*req.as_ptr()).flags &= !COUNTED };
     let comm = comm_of(req) as usize;
     let_go(req, if comm == 0 { 0 } else { comm | FREED });
     Ok(())

@@ -1,6 +1,7 @@
 //! A send and a receive in one call (MPI 5.0 §3.10), blocking and not.
 
 use crate::constants::*;
+use crate::counting;
 use crate::datatype;
 use crate::error::{Failure, Res, call, raise};
 use crate::memory::write;
@@ -32,6 +33,7 @@ fn sendrecv(
             request::done(process)
         } else {
             let req = o.object.comm.irecv(process.thread(), buf, count as u64, o.desc, source, recvtag)?;
+            request::count(req);
             request::give(o.object, req)
         };
         Ok(())
@@ -113,6 +115,10 @@ fn isendrecv(send: SendPart, recv: RecvPart, kept: Vec<u8>, comm: Comm, request:
         (source != MPI_PROC_NULL).then_some(incoming),
         kept,
     )?;
+    if dest != MPI_PROC_NULL {
+        counting::sent_bytes((count as u64).saturating_mul(s.desc.packed));
+    }
+    request::count(req);
     write(request, "request", request::give(r.object, req))
 }
 

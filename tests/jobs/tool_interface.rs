@@ -18,6 +18,13 @@ fn tool_variables_without_a_launcher() {
     Job::of(program).run().all_ok(1);
 }
 
+/// Ours are all there; another library counts what it has under these names.
+#[test]
+fn each_call_is_counted_once() {
+    let all: &[&str] = if mpi().is_ours() { &["all"] } else { &[] };
+    Job::new(2).program("counters").args(all).limit(300).run().all_ok(2);
+}
+
 #[test]
 fn counters_are_printed_at_the_end() {
     if !mpi().is_ours() {

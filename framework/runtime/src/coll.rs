@@ -11,6 +11,7 @@
 use crate::accept::CollComponent;
 use crate::communicator::Communicator;
 use crate::instance::Instance;
+use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
@@ -315,6 +316,7 @@ extern "C" fn send(
     tag: i32,
 ) -> Status {
     let (c, thread) = at!(comm);
+    c.note_own(thread, Counter::BytesSentMpi, count.saturating_mul(dtype!(dtype).packed));
     match rank(dst) {
         Ok(dst) => c.quiet_send(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD),
         Err(e) => e,
@@ -336,6 +338,7 @@ extern "C" fn recv(
         Ok(src) => c.quiet_recv(thread, buf, count, dtype!(dtype), src, tag, &mut own),
         Err(e) => e,
     };
+    c.note_own(thread, Counter::BytesReceivedMpi, own.bytes);
     if !status.is_null() {
         // SAFETY: the component's out pointer.
         unsafe { *status = own };
@@ -353,6 +356,7 @@ extern "C" fn isend(
     out: *mut *mut RequestHeader,
 ) -> Status {
     let (c, thread) = at!(comm);
+    c.note_own(thread, Counter::BytesSentMpi, count.saturating_mul(dtype!(dtype).packed));
     let req =
         rank(dst).and_then(|dst| c.quiet_isend(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD));
     hand_out(req, out)
@@ -391,22 +395,25 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
     // SAFETY: the component gives `n` requests that `isend` and `irecv` made (or null).
     let reqs = unsafe { std::slice::from_raw_parts_mut(reqs, n) };
     c.instance().wait_all(thread, reqs);
-    let mut first = Status::OK;
+    let (mut first, mut bytes) = (Status::OK, 0);
     for req in reqs {
         if req.is_null() {
             continue;
         }
         // SAFETY: complete, and ours until released.
-        let error = unsafe {
-            let error = (**req).status.error;
+        let (error, received) = unsafe {
+            let status = (**req).status;
+            let received = if (**req).kind == RequestHeader::RECV { status.bytes } else { 0 };
             ((*(**req).ops).release)(*req);
-            error
+            (status.error, received)
         };
+        bytes += received;
         *req = null_mut();
         if first.is_ok() {
             first = error;
         }
     }
+    c.note_own(thread, Counter::BytesReceivedMpi, bytes);
     first
 }
 

@@ -1,20 +1,18 @@
-//! The collectives of a communicator: one counted call each into what was chosen when it was made.
+//! The collectives of a communicator: one call each into what was chosen when it was made.
 
 use crate::coll::Slot;
 use crate::communicator::Communicator;
-use crate::spc::Counter;
 use oxmpi_coll::CollArgs;
 use oxmpi_mca::{Status, ThreadCtx};
 
 /// Collectives: who does them was decided when the communicator was made.
 macro_rules! collectives {
-    ($($name:ident, $counter:ident, $slot:ident;)*) => {
+    ($($name:ident, $slot:ident;)*) => {
         impl Communicator {
             $(
                 #[doc = concat!("The collective `", stringify!($name), "`, by the component chosen for this communicator.")]
                 #[inline]
                 pub fn $name(&self, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
-                    self.note(thread, Counter::$counter);
                     self.coll.run(Slot::$slot, self, thread, args)
                 }
             )*
@@ -23,26 +21,26 @@ macro_rules! collectives {
 }
 
 collectives! {
-    barrier, Barrier, Barrier;
-    bcast, Bcast, Bcast;
-    reduce, Reduce, Reduce;
-    allreduce, Allreduce, Allreduce;
-    allgather, Allgather, Allgather;
-    gather, Gather, Gather;
-    scatter, Scatter, Scatter;
-    alltoall, Alltoall, Alltoall;
-    gatherv, Gatherv, Gatherv;
-    scatterv, Scatterv, Scatterv;
-    allgatherv, Allgatherv, Allgatherv;
-    alltoallv, Alltoallv, Alltoallv;
-    alltoallw, Alltoallw, Alltoallw;
-    scan, Scan, Scan;
-    exscan, Exscan, Exscan;
-    reduce_scatter, ReduceScatter, ReduceScatter;
-    reduce_scatter_block, ReduceScatterBlock, ReduceScatterBlock;
-    neighbor_allgather, NeighborAllgather, NeighborAllgather;
-    neighbor_allgatherv, NeighborAllgatherv, NeighborAllgatherv;
-    neighbor_alltoall, NeighborAlltoall, NeighborAlltoall;
-    neighbor_alltoallv, NeighborAlltoallv, NeighborAlltoallv;
-    neighbor_alltoallw, NeighborAlltoallw, NeighborAlltoallw;
+    barrier, Barrier;
+    bcast, Bcast;
+    reduce, Reduce;
+    allreduce, Allreduce;
+    allgather, Allgather;
+    gather, Gather;
+    scatter, Scatter;
+    alltoall, Alltoall;
+    gatherv, Gatherv;
+    scatterv, Scatterv;
+    allgatherv, Allgatherv;
+    alltoallv, Alltoallv;
+    alltoallw, Alltoallw;
+    scan, Scan;
+    exscan, Exscan;
+    reduce_scatter, ReduceScatter;
+    reduce_scatter_block, ReduceScatterBlock;
+    neighbor_allgather, NeighborAllgather;
+    neighbor_allgatherv, NeighborAllgatherv;
+    neighbor_alltoall, NeighborAlltoall;
+    neighbor_alltoallv, NeighborAlltoallv;
+    neighbor_alltoallw, NeighborAlltoallw;
 }

@@ -18,14 +18,13 @@ use crate::info::Info;
 use crate::instance::Instance;
 use crate::made::partitioned::Meeting;
 use crate::plan::{Plan, assertions};
-use crate::spc::Counter;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs};
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 type SendVerb = extern "C" fn(*mut c_void, *const SendArgs, *mut *mut RequestHeader) -> Status;
@@ -45,8 +44,6 @@ pub(crate) struct Hot {
     irecv: IrecvVerb,
     instance: *const Instance,
     rank: u32,
-    /// Software counters are on.
-    pub(crate) counting: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Hot>() == 64);
@@ -148,7 +145,6 @@ impl Communicator {
             irecv: pml.table.irecv,
             instance: Arc::as_ptr(instance),
             rank,
-            counting: AtomicU32::new(0),
         };
         let num_remote = plan.remote.as_ref().map_or(0, |r| r.group.size());
         let communicator = Arc::new(Communicator {
@@ -171,7 +167,6 @@ impl Communicator {
             _peers: peers,
         });
         instance.remember(&communicator);
-        communicator.count(instance.counting());
         Ok(communicator)
     }
 
@@ -326,11 +321,10 @@ impl Communicator {
         tag: i32,
         mode: u32,
     ) -> Status {
-        self.note_send(thread, true, mode, count, dtype);
         self.quiet_send(thread, buf, count, dtype, dst, tag, mode)
     }
 
-    /// [`Self::send`] on the library's own account: not counted.
+    /// [`Self::send`] on the library's own account.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
     pub(crate) fn quiet_send(
@@ -365,11 +359,10 @@ impl Communicator {
         tag: i32,
         mode: u32,
     ) -> Result<*mut RequestHeader, Status> {
-        self.note_send(thread, false, mode, count, dtype);
         self.quiet_isend(thread, buf, count, dtype, dst, tag, mode)
     }
 
-    /// [`Self::isend`] on the library's own account: not counted.
+    /// [`Self::isend`] on the library's own account.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub(crate) fn quiet_isend(
@@ -402,11 +395,10 @@ impl Communicator {
         tag: i32,
         status: &mut MsgStatus,
     ) -> Status {
-        self.note(thread, Counter::Recv);
         self.quiet_recv(thread, buf, count, dtype, src, tag, status)
     }
 
-    /// [`Self::recv`] on the library's own account: not counted.
+    /// [`Self::recv`] on the library's own account.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
     pub(crate) fn quiet_recv(
@@ -440,11 +432,10 @@ impl Communicator {
         src: i32,
         tag: i32,
     ) -> Result<*mut RequestHeader, Status> {
-        self.note(thread, Counter::Irecv);
         self.quiet_irecv(thread, buf, count, dtype, src, tag)
     }
 
-    /// [`Self::irecv`] on the library's own account: not counted.
+    /// [`Self::irecv`] on the library's own account.
     #[inline(always)]
     pub(crate) fn quiet_irecv(
         &self,
@@ -533,14 +524,12 @@ impl Communicator {
         tag: i32,
         status: &mut MsgStatus,
     ) -> Result<bool, Status> {
-        self.note(thread, Counter::Iprobe);
         self.instance.progress(thread);
         self.look(thread, src, tag, status, null_mut())
     }
 
     /// Blocks until there is a message.
     pub fn probe(&self, thread: *mut ThreadCtx, src: i32, tag: i32, status: &mut MsgStatus) -> Status {
-        self.note(thread, Counter::Probe);
         let mut found = Ok(false);
         self.instance.wait_until(thread, || {
             found = self.look(thread, src, tag, status, null_mut());
@@ -557,7 +546,6 @@ impl Communicator {
         tag: i32,
         status: &mut MsgStatus,
     ) -> Result<Option<*mut Message>, Status> {
-        self.note(thread, Counter::Iprobe);
         self.instance.progress(thread);
         let mut message = null_mut();
         Ok(self.look(thread, src, tag, status, &mut message)?.then_some(message))
@@ -571,7 +559,6 @@ impl Communicator {
         tag: i32,
         status: &mut MsgStatus,
     ) -> Result<*mut Message, Status> {
-        self.note(thread, Counter::Probe);
         let mut message = null_mut();
         let mut found = Ok(false);
         self.instance.wait_until(thread, || {
@@ -590,7 +577,6 @@ impl Communicator {
         count: u64,
         dtype: &TypeDesc,
     ) -> Result<*mut RequestHeader, Status> {
-        self.note(thread, Counter::Mrecv);
         let pml = self.instance.pml().ok_or(Status::INTERNAL)?;
         let args = self.recv_args(thread, buf, count, dtype, oxmpi_pml::ANY_SOURCE, oxmpi_pml::ANY_TAG);
         let mut req = null_mut();

@@ -3,32 +3,23 @@
 use crate::communicator::Communicator;
 use crate::instance::Instance;
 use crate::spc::{self, Counter};
-use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_pml::Counts;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 impl Instance {
-    /// Whether calls are counted.
-    pub(crate) fn counting(&self) -> bool {
-        self.counting.load(Ordering::Acquire) > 0
+    /// Whether anybody asks for counting.
+    pub fn counting(&self) -> bool {
+        self.counting.load(Ordering::Relaxed) > 0
     }
 
-    /// One more asks for counting, or one less. Threads that are in a call notice with their next one.
+    /// One more asks for counting, or one less.
     pub fn ask_counting(&self, more: bool) {
-        let live = self.live.lock();
-        let before = match more {
+        match more {
             true => self.counting.fetch_add(1, Ordering::AcqRel),
             false => self.counting.fetch_sub(1, Ordering::AcqRel),
         };
-        let changed: Vec<Arc<Communicator>> = match before == u32::from(!more) {
-            true => live.iter().filter_map(Weak::upgrade).collect(),
-            false => Vec::new(),
-        };
-        changed.iter().for_each(|c| c.count(more));
-        // Communicators may go with these handles, and not under the list's lock.
-        drop(live);
     }
 
     /// Software performance counters of this rank, by number. Those that `mpi_spc_attach` does not
@@ -70,32 +61,13 @@ impl Instance {
 }
 
 impl Communicator {
-    #[inline(always)]
-    pub(crate) fn note(&self, thread: *mut ThreadCtx, counter: Counter) {
-        if self.hot.counting.load(Ordering::Relaxed) != 0 {
+    /// A collective sent or received so many bytes.
+    #[inline]
+    pub(crate) fn note_own(&self, thread: *mut ThreadCtx, counter: Counter, bytes: u64) {
+        if self.instance().counting() {
             // SAFETY: callers pass their own context.
-            unsafe { spc::count(thread, counter) }
+            unsafe { spc::count(thread, counter, bytes) }
         }
-    }
-
-    #[inline(always)]
-    pub(crate) fn note_send(
-        &self,
-        thread: *mut ThreadCtx,
-        blocking: bool,
-        mode: u32,
-        count: u64,
-        dtype: &TypeDesc,
-    ) {
-        if self.hot.counting.load(Ordering::Relaxed) != 0 {
-            // SAFETY: callers pass their own context.
-            unsafe { spc::sent(thread, blocking, mode, count.saturating_mul(dtype.packed)) }
-        }
-    }
-
-    /// Calls are counted from now on, or are not.
-    pub(crate) fn count(&self, on: bool) {
-        self.hot.counting.store(on.into(), Ordering::Relaxed);
     }
 
     /// What the PML has counted here; `None`: it counts nothing, or the communicator is closed.

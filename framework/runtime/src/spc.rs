@@ -2,108 +2,183 @@
 //!
 //! A counter is a word in the calling thread's context ([`oxmpi_mca::ThreadCtx::counters`]), so
 //! counting touches no shared line. Nothing is counted before somebody asks, by the parameters
-//! `mpi_spc_attach` and `mpi_spc_dump_enabled` or by starting a performance variable (MPI 5.0 §15.3.7):
-//! until then the wrappers pay one test of a flag in the communicator's first cache line. Names are
-//! Open MPI's.
+//! `mpi_spc_attach` and `mpi_spc_dump_enabled` or by starting a performance variable (MPI 5.0 §15.3.7).
+//! Calls are counted by the C interface where they enter, bytes where messages are started and received.
+//! Names are Open MPI's; a counter of a function that this version does not have stays 0.
 
 use oxmpi_mca::ThreadCtx;
-use oxmpi_pml::{Counts, mode};
+use oxmpi_pml::Counts;
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $variant:ident $name:literal $what:literal;)*) => {
+    ($($variant:ident $name:literal $what:literal;)*) => {
         /// A counter's number.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(usize)]
-        pub enum Counter { $($variant),* }
+        pub enum Counter { $(#[doc = $what] $variant),* }
 
+        const ALL: [Counter; [$($name),*].len()] = [$(Counter::$variant),*];
         /// Names, by number.
-        pub const NAMES: [&str; [$($name),*].len()] = [$(concat!("OMPI_SPC_", $name)),*];
+        pub const NAMES: [&str; ALL.len()] = [$(concat!("OMPI_SPC_", $name)),*];
         /// What is counted, by number.
-        pub const DESCRIPTIONS: [&str; NAMES.len()] = [$($what),*];
+        pub const DESCRIPTIONS: [&str; ALL.len()] = [$($what),*];
     };
 }
 
 counters! {
     Send "SEND" "Calls of MPI_Send";
-    Isend "ISEND" "Calls of MPI_Isend";
+    Bsend "BSEND" "Calls of MPI_Bsend";
+    Rsend "RSEND" "Calls of MPI_Rsend";
+    Ssend "SSEND" "Calls of MPI_Ssend";
     Recv "RECV" "Calls of MPI_Recv";
+    Mrecv "MRECV" "Calls of MPI_Mrecv and MPI_Imrecv";
+    Isend "ISEND" "Calls of MPI_Isend";
+    Ibsend "IBSEND" "Calls of MPI_Ibsend";
+    Irsend "IRSEND" "Calls of MPI_Irsend";
+    Issend "ISSEND" "Calls of MPI_Issend";
     Irecv "IRECV" "Calls of MPI_Irecv";
+    Sendrecv "SENDRECV" "Calls of MPI_Sendrecv";
+    SendrecvReplace "SENDRECV_REPLACE" "Calls of MPI_Sendrecv_replace";
+    Isendrecv "ISENDRECV" "Calls of MPI_Isendrecv";
+    IsendrecvReplace "ISENDRECV_REPLACE" "Calls of MPI_Isendrecv_replace";
+    Put "PUT" "Calls of MPI_Put";
+    Rput "RPUT" "Calls of MPI_Rput";
+    Get "GET" "Calls of MPI_Get";
+    Rget "RGET" "Calls of MPI_Rget";
     Probe "PROBE" "Calls of MPI_Probe and MPI_Mprobe";
     Iprobe "IPROBE" "Calls of MPI_Iprobe and MPI_Improbe";
-    Mrecv "MRECV" "Calls of MPI_Mrecv and MPI_Imrecv";
-    Barrier "BARRIER" "Calls of MPI_Barrier";
     Bcast "BCAST" "Calls of MPI_Bcast";
     Reduce "REDUCE" "Calls of MPI_Reduce";
-    Allreduce "ALLREDUCE" "Calls of MPI_Allreduce";
-    Allgather "ALLGATHER" "Calls of MPI_Allgather";
-    Gather "GATHER" "Calls of MPI_Gather";
-    Scatter "SCATTER" "Calls of MPI_Scatter";
-    Alltoall "ALLTOALL" "Calls of MPI_Alltoall";
-    Gatherv "GATHERV" "Calls of MPI_Gatherv";
-    Scatterv "SCATTERV" "Calls of MPI_Scatterv";
-    Allgatherv "ALLGATHERV" "Calls of MPI_Allgatherv";
-    Alltoallv "ALLTOALLV" "Calls of MPI_Alltoallv";
-    Alltoallw "ALLTOALLW" "Calls of MPI_Alltoallw";
-    Scan "SCAN" "Calls of MPI_Scan";
-    Exscan "EXSCAN" "Calls of MPI_Exscan";
     ReduceScatter "REDUCE_SCATTER" "Calls of MPI_Reduce_scatter";
     ReduceScatterBlock "REDUCE_SCATTER_BLOCK" "Calls of MPI_Reduce_scatter_block";
-    NeighborAllgather "NEIGHBOR_ALLGATHER" "Calls of MPI_Neighbor_allgather";
-    NeighborAllgatherv "NEIGHBOR_ALLGATHERV" "Calls of MPI_Neighbor_allgatherv";
+    Allreduce "ALLREDUCE" "Calls of MPI_Allreduce";
+    Scan "SCAN" "Calls of MPI_Scan";
+    Exscan "EXSCAN" "Calls of MPI_Exscan";
+    Scatter "SCATTER" "Calls of MPI_Scatter";
+    Scatterv "SCATTERV" "Calls of MPI_Scatterv";
+    Gather "GATHER" "Calls of MPI_Gather";
+    Gatherv "GATHERV" "Calls of MPI_Gatherv";
+    Alltoall "ALLTOALL" "Calls of MPI_Alltoall";
+    Alltoallv "ALLTOALLV" "Calls of MPI_Alltoallv";
+    Alltoallw "ALLTOALLW" "Calls of MPI_Alltoallw";
     NeighborAlltoall "NEIGHBOR_ALLTOALL" "Calls of MPI_Neighbor_alltoall";
     NeighborAlltoallv "NEIGHBOR_ALLTOALLV" "Calls of MPI_Neighbor_alltoallv";
     NeighborAlltoallw "NEIGHBOR_ALLTOALLW" "Calls of MPI_Neighbor_alltoallw";
-    Bsend "BSEND" "Calls of MPI_Bsend and MPI_Ibsend";
-    Ssend "SSEND" "Calls of MPI_Ssend";
-    Rsend "RSEND" "Calls of MPI_Rsend";
-    Issend "ISSEND" "Calls of MPI_Issend";
-    Irsend "IRSEND" "Calls of MPI_Irsend";
+    Allgather "ALLGATHER" "Calls of MPI_Allgather";
+    Allgatherv "ALLGATHERV" "Calls of MPI_Allgatherv";
+    NeighborAllgather "NEIGHBOR_ALLGATHER" "Calls of MPI_Neighbor_allgather";
+    NeighborAllgatherv "NEIGHBOR_ALLGATHERV" "Calls of MPI_Neighbor_allgatherv";
+    Barrier "BARRIER" "Calls of MPI_Barrier";
+    Ibcast "IBCAST" "Calls of MPI_Ibcast";
+    Ireduce "IREDUCE" "Calls of MPI_Ireduce";
+    IreduceScatter "IREDUCE_SCATTER" "Calls of MPI_Ireduce_scatter";
+    IreduceScatterBlock "IREDUCE_SCATTER_BLOCK" "Calls of MPI_Ireduce_scatter_block";
+    Iallreduce "IALLREDUCE" "Calls of MPI_Iallreduce";
+    Iscan "ISCAN" "Calls of MPI_Iscan";
+    Iexscan "IEXSCAN" "Calls of MPI_Iexscan";
+    Iscatter "ISCATTER" "Calls of MPI_Iscatter";
+    Iscatterv "ISCATTERV" "Calls of MPI_Iscatterv";
+    Igather "IGATHER" "Calls of MPI_Igather";
+    Igatherv "IGATHERV" "Calls of MPI_Igatherv";
+    Ialltoall "IALLTOALL" "Calls of MPI_Ialltoall";
+    Ialltoallv "IALLTOALLV" "Calls of MPI_Ialltoallv";
+    Ialltoallw "IALLTOALLW" "Calls of MPI_Ialltoallw";
+    IneighborAlltoall "INEIGHBOR_ALLTOALL" "Calls of MPI_Ineighbor_alltoall";
+    IneighborAlltoallv "INEIGHBOR_ALLTOALLV" "Calls of MPI_Ineighbor_alltoallv";
+    IneighborAlltoallw "INEIGHBOR_ALLTOALLW" "Calls of MPI_Ineighbor_alltoallw";
+    Iallgather "IALLGATHER" "Calls of MPI_Iallgather";
+    Iallgatherv "IALLGATHERV" "Calls of MPI_Iallgatherv";
+    IneighborAllgather "INEIGHBOR_ALLGATHER" "Calls of MPI_Ineighbor_allgather";
+    IneighborAllgatherv "INEIGHBOR_ALLGATHERV" "Calls of MPI_Ineighbor_allgatherv";
+    Ibarrier "IBARRIER" "Calls of MPI_Ibarrier";
+    BcastInit "BCAST_INIT" "Calls of MPI_Bcast_init";
+    ReduceInit "REDUCE_INIT" "Calls of MPI_Reduce_init";
+    ReduceScatterInit "REDUCE_SCATTER_INIT" "Calls of MPI_Reduce_scatter_init";
+    ReduceScatterBlockInit "REDUCE_SCATTER_BLOCK_INIT" "Calls of MPI_Reduce_scatter_block_init";
+    AllreduceInit "ALLREDUCE_INIT" "Calls of MPI_Allreduce_init";
+    ScanInit "SCAN_INIT" "Calls of MPI_Scan_init";
+    ExscanInit "EXSCAN_INIT" "Calls of MPI_Exscan_init";
+    ScatterInit "SCATTER_INIT" "Calls of MPI_Scatter_init";
+    ScattervInit "SCATTERV_INIT" "Calls of MPI_Scatterv_init";
+    GatherInit "GATHER_INIT" "Calls of MPI_Gather_init";
+    GathervInit "GATHERV_INIT" "Calls of MPI_Gatherv_init";
+    AlltoallInit "ALLTOALL_INIT" "Calls of MPI_Alltoall_init";
+    AlltoallvInit "ALLTOALLV_INIT" "Calls of MPI_Alltoallv_init";
+    AlltoallwInit "ALLTOALLW_INIT" "Calls of MPI_Alltoallw_init";
+    NeighborAlltoallInit "NEIGHBOR_ALLTOALL_INIT" "Calls of MPI_Neighbor_alltoall_init";
+    NeighborAlltoallvInit "NEIGHBOR_ALLTOALLV_INIT" "Calls of MPI_Neighbor_alltoallv_init";
+    NeighborAlltoallwInit "NEIGHBOR_ALLTOALLW_INIT" "Calls of MPI_Neighbor_alltoallw_init";
+    AllgatherInit "ALLGATHER_INIT" "Calls of MPI_Allgather_init";
+    AllgathervInit "ALLGATHERV_INIT" "Calls of MPI_Allgatherv_init";
+    NeighborAllgatherInit "NEIGHBOR_ALLGATHER_INIT" "Calls of MPI_Neighbor_allgather_init";
+    NeighborAllgathervInit "NEIGHBOR_ALLGATHERV_INIT" "Calls of MPI_Neighbor_allgatherv_init";
+    BarrierInit "BARRIER_INIT" "Calls of MPI_Barrier_init";
+    Test "TEST" "Calls of MPI_Test";
+    Testall "TESTALL" "Calls of MPI_Testall";
+    Testany "TESTANY" "Calls of MPI_Testany";
+    Testsome "TESTSOME" "Calls of MPI_Testsome";
+    Wait "WAIT" "Calls of MPI_Wait";
+    Waitall "WAITALL" "Calls of MPI_Waitall";
+    Waitany "WAITANY" "Calls of MPI_Waitany";
+    Waitsome "WAITSOME" "Calls of MPI_Waitsome";
+    Wtime "WTIME" "Calls of MPI_Wtime";
+    Cancel "CANCEL" "Calls of MPI_Cancel";
+    PsendInit "PSEND_INIT" "Calls of MPI_Psend_init";
+    PrecvInit "PRECV_INIT" "Calls of MPI_Precv_init";
+    Pready "PREADY" "Calls of MPI_Pready";
+    PreadyList "PREADY_LIST" "Calls of MPI_Pready_list";
+    PreadyRange "PREADY_RANGE" "Calls of MPI_Pready_range";
+    Parrived "PARRIVED" "Calls of MPI_Parrived";
     BytesSentUser "BYTES_SENT_USER" "Bytes given to blocking and nonblocking sends";
+    BytesSentMpi "BYTES_SENT_MPI" "Bytes that collective operations sent";
+    BytesReceivedUser "BYTES_RECEIVED_USER" "Bytes received by blocking and nonblocking receives; those of a nonblocking one when it is waited for";
+    BytesReceivedMpi "BYTES_RECEIVED_MPI" "Bytes that collective operations received";
+    BytesPut "BYTES_PUT" "Bytes given to MPI_Put and MPI_Rput";
+    BytesGet "BYTES_GET" "Bytes asked for by MPI_Get and MPI_Rget";
 }
 
+/// Functions that are counted under the name of another.
+const TOGETHER: [(&str, Counter); 3] =
+    [("MPI_Mprobe", Counter::Probe), ("MPI_Improbe", Counter::Iprobe), ("MPI_Imrecv", Counter::Mrecv)];
+
 impl Counter {
-    /// The counter of a send.
-    fn of_send(blocking: bool, send_mode: u32) -> Counter {
-        match (blocking, send_mode) {
-            (_, mode::BUFFERED) => Counter::Bsend,
-            (true, mode::SYNCHRONOUS) => Counter::Ssend,
-            (true, mode::READY) => Counter::Rsend,
-            (true, _) => Counter::Send,
-            (false, mode::SYNCHRONOUS) => Counter::Issend,
-            (false, mode::READY) => Counter::Irsend,
-            (false, _) => Counter::Isend,
+    /// The counter of a function's calls, if there is one; the large-count form is the same function.
+    pub const fn of_call(function: &str) -> Option<Counter> {
+        let name = match function.as_bytes() {
+            [name @ .., b'_', b'c'] => name,
+            name => name,
+        };
+        let mut i = 0;
+        while i < TOGETHER.len() {
+            if same(name, TOGETHER[i].0.as_bytes()) {
+                return Some(TOGETHER[i].1);
+            }
+            i += 1;
         }
+        let [b'M', b'P', b'I', b'_', name @ ..] = name else { return None };
+        let mut i = 0;
+        while i < NAMES.len() {
+            // Behind the prefix OMPI_SPC_.
+            if same(name, NAMES[i].as_bytes().split_at(9).1) {
+                return Some(ALL[i]);
+            }
+            i += 1;
+        }
+        None
     }
 }
 
-/// The calling thread did `counter` once.
+/// Whether they are the same but for capitals.
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+/// The calling thread did `n` of what `counter` counts.
 ///
 /// # Safety
 /// `thread` must be a context of a living instance that belongs to the calling thread.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn count(thread: *mut ThreadCtx, counter: Counter) {
-    // SAFETY: the caller's promise.
-    unsafe { add(thread, counter, 1) }
-}
-
-/// The calling thread sends a message.
-///
-/// # Safety
-/// As [`count`].
-#[cold]
-#[inline(never)]
-pub(crate) unsafe fn sent(thread: *mut ThreadCtx, blocking: bool, send_mode: u32, bytes: u64) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        add(thread, Counter::of_send(blocking, send_mode), 1);
-        add(thread, Counter::BytesSentUser, bytes);
-    }
-}
-
-/// # Safety
-/// As [`count`].
-unsafe fn add(thread: *mut ThreadCtx, counter: Counter, n: u64) {
+pub unsafe fn count(thread: *mut ThreadCtx, counter: Counter, n: u64) {
     // SAFETY: the caller's promise.
     let counters = unsafe { (*thread).counters };
     if !counters.is_null() {
@@ -164,6 +239,27 @@ mod tests {
         assert!(list(&["all"]).unwrap().iter().all(|x| *x));
         assert_eq!(list(&["sent"]), Err("sent".to_string()));
         assert!(NAMES[Counter::Alltoall as usize].ends_with("ALLTOALL"));
+    }
+
+    #[test]
+    fn functions_find_their_counters() {
+        let found = [
+            ("MPI_Send", Some(Counter::Send)),
+            ("MPI_Send_c", Some(Counter::Send)),
+            ("MPI_Neighbor_alltoallw_init_c", Some(Counter::NeighborAlltoallwInit)),
+            ("MPI_Improbe", Some(Counter::Iprobe)),
+            ("MPI_Waitsome", Some(Counter::Waitsome)),
+            ("MPI_Comm_dup", None),
+            ("MPI_c", None),
+            ("Send", None),
+        ];
+        for (function, counter) in found {
+            assert_eq!(Counter::of_call(function), counter, "{function}");
+        }
+        for (i, name) in NAMES.iter().enumerate() {
+            assert_eq!(ALL[i] as usize, i);
+            assert_eq!(NAMES.iter().filter(|n| *n == name).count(), 1, "{name}");
+        }
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub fn started(instance: &Instance, publish: impl FnOnce()) {
     publish();
     if *asking > 0 {
         instance.ask_counting(true);
+        crate::process::refresh();
     }
 }
 
@@ -60,6 +61,7 @@ fn ask(more: bool) {
     let changed = if more { *asking == 1 } else { *asking == 0 };
     if let (true, Some(instance)) = (changed, instance()) {
         instance.ask_counting(more);
+        crate::process::refresh();
     }
 }
 

@@ -1,0 +1,128 @@
+//! Counting of calls and bytes, for the software performance counters.
+//!
+//! **Cost.** While nobody asks, a function that has a counter pays one test of a flag where it enters
+//! (`mpi_fn!` puts it there); functions without one pay nothing. The functions on a message's path
+//! ([`COUNTED_INSIDE`]) pay nothing either: they find the process through [`crate::process::quick`], which finds
+//! none while calls are counted, so that they go the way of unusual calls, where they are counted.
+//!
+//! **Bytes** of a nonblocking receive are known when it completes: a receive that starts while calls are counted
+//! carries a flag, by which whoever completes it notices.
+
+use crate::process::{self, Process};
+use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_pml::mode;
+use oxmpi_runtime::spc;
+pub use oxmpi_runtime::spc::Counter;
+
+/// Somebody asks.
+static ON: AtomicBool = AtomicBool::new(false);
+
+/// Functions that are counted by themselves.
+const COUNTED_INSIDE: [&str; 11] = [
+    "MPI_Send",
+    "MPI_Ssend",
+    "MPI_Rsend",
+    "MPI_Isend",
+    "MPI_Issend",
+    "MPI_Irsend",
+    "MPI_Recv",
+    "MPI_Irecv",
+    "MPI_Wait",
+    "MPI_Test",
+    "MPI_Waitall",
+];
+
+/// What `mpi_fn!` counts where a function enters; worked out when it is compiled.
+pub const fn at_entry(function: &str) -> Option<Counter> {
+    let counter = Counter::of_call(function);
+    let mut i = 0;
+    while i < COUNTED_INSIDE.len() {
+        if let (Some(a), Some(b)) = (counter, Counter::of_call(COUNTED_INSIDE[i]))
+            && a as usize == b as usize
+        {
+            return None;
+        }
+        i += 1;
+    }
+    counter
+}
+
+/// Whether calls are counted.
+#[inline(always)]
+pub fn on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// Told by [`process::refresh`] only.
+pub fn set(on: bool) {
+    ON.store(on, Ordering::Relaxed);
+}
+
+/// One call.
+#[inline(always)]
+pub fn call(counter: Counter) {
+    if on() {
+        add(counter, 1);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn add(counter: Counter, n: u64) {
+    if let Some(process) = process::current() {
+        // SAFETY: the calling thread's own context.
+        unsafe { spc::count(process.thread(), counter, n) }
+    }
+}
+
+/// A send by `function`, which may be one that sends and receives and was counted where it entered.
+#[cold]
+#[inline(never)]
+pub fn sent(function: &str, blocking: bool, send_mode: u32, bytes: u64) {
+    if !on() {
+        return;
+    }
+    if !function.contains("sendrecv") && !function.contains("Sendrecv") {
+        let counter = match (blocking, send_mode) {
+            (true, mode::SYNCHRONOUS) => Counter::Ssend,
+            (true, mode::READY) => Counter::Rsend,
+            (true, _) => Counter::Send,
+            (false, mode::SYNCHRONOUS) => Counter::Issend,
+            (false, mode::READY) => Counter::Irsend,
+            (false, _) => Counter::Isend,
+        };
+        add(counter, 1);
+    }
+    add(Counter::BytesSentUser, bytes);
+}
+
+/// Bytes of a message that is counted as a call elsewhere.
+#[inline(always)]
+pub fn sent_bytes(bytes: u64) {
+    if on() {
+        add(Counter::BytesSentUser, bytes);
+    }
+}
+
+/// The program received so many bytes.
+#[cold]
+#[inline(never)]
+pub fn received(process: &Process, bytes: u64) {
+    // SAFETY: the calling thread's own context.
+    unsafe { spc::count(process.thread(), Counter::BytesReceivedUser, bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_call_is_counted_once() {
+        assert_eq!(at_entry("MPI_Send"), None);
+        assert_eq!(at_entry("MPI_Waitall"), None);
+        assert_eq!(at_entry("MPI_Isend_c"), None);
+        assert_eq!(at_entry("MPI_Waitsome"), Some(Counter::Waitsome));
+        assert_eq!(at_entry("MPI_Imrecv_c"), Some(Counter::Mrecv));
+        assert_eq!(at_entry("MPI_Comm_rank"), None);
+    }
+}

@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { WARM_UP = 10, TAGS = 32768 };
@@ -33,10 +34,11 @@ enum { WARM_UP = 10, TAGS = 32768 };
 static struct {
     int all_to_all, senders, receivers, sender_threads, receiver_threads;
     long size, window, iterations;
-    int own_comm, overtaking, single_threaded, verify;
+    int own_comm, overtaking, single_threaded, verify, any_tag, test_loop, switches;
 } opt = { .senders = 1, .receivers = 1, .sender_threads = 1, .receiver_threads = 1,
           .size = 1024, .window = 256, .iterations = 1 };
 
+static long switches_before;
 static int rank, ranks, half;
 static MPI_Comm control;          /* ready, done */
 static MPI_Comm side = MPI_COMM_NULL; /* the senders, or the receivers */
@@ -56,6 +58,9 @@ static void usage(FILE *to) {
         "  -i N      iterations (1), after %d of warm-up\n"
         "  -c        a communicator for each pair  -o        set mpi_assert_allow_overtaking\n"
         "  -Dthrds   MPI_Init instead of MPI_THREAD_MULTIPLE (one thread per process only)\n"
+        "  -A        receive with MPI_ANY_TAG (pairwise)\n"
+        "  -l        wait by a loop of MPI_Testall instead of MPI_Waitall\n"
+        "  -u        print a last column: context switches of all processes while the clock ran\n"
         "  -v        check every byte that arrives (slower)\n"
         "The number of ranks is even; the lower half sends. Prints, separated by tabs: sending\n"
         "processes, threads of each, receiving processes, threads of each, size, window, bandwidth,\n"
@@ -89,7 +94,7 @@ static long number(const char *text, long least) {
 
 static void parse(int argc, char **argv) {
     int c;
-    while ((c = getopt(argc, argv, "pan:m:x:y:t:s:w:i:coD:vh")) != -1) {
+    while ((c = getopt(argc, argv, "pan:m:x:y:t:s:w:i:coAluD:vh")) != -1) {
         switch (c) {
         case 'p': opt.all_to_all = 0; break;
         case 'a': opt.all_to_all = 1; break;
@@ -103,6 +108,9 @@ static void parse(int argc, char **argv) {
         case 'i': opt.iterations = number(optarg, 1); break;
         case 'c': opt.own_comm = 1; break;
         case 'o': opt.overtaking = 1; break;
+        case 'A': opt.any_tag = 1; break;
+        case 'l': opt.test_loop = 1; break;
+        case 'u': opt.switches = 1; break;
         case 'v': opt.verify = 1; break;
         case 'D':
             if (strcmp(optarg, "thrds") == 0) { opt.single_threaded = 1; break; }
@@ -170,6 +178,14 @@ static void free_window(struct window *w) {
 
 static char *send_slot(struct window *w, long slot) { return opt.verify ? w->data + slot * opt.size : w->data; }
 
+/* Waits as -l says: with the loop every thread asks for progress again and again, as it did in libraries
+ * where a wait is just that. */
+static void wait_all(long n, MPI_Request *requests, MPI_Status *statuses) {
+    int done = 0;
+    if (!opt.test_loop) MPI_Waitall((int)n, requests, statuses);
+    else while (!done) MPI_Testall((int)n, requests, &done, statuses);
+}
+
 /* ---- pairwise ---- */
 
 static void pairwise(int thread, long iterations, struct window *w) {
@@ -182,17 +198,19 @@ static void pairwise(int thread, long iterations, struct window *w) {
             MPI_Recv(&word, 1, MPI_CHAR, peer, ready, control, MPI_STATUS_IGNORE);
             for (long k = 0; k < w->slots; k++)
                 MPI_Isend(send_slot(w, k), (int)opt.size, MPI_BYTE, peer, (int)(k % TAGS), comm, &w->requests[k]);
-            MPI_Waitall((int)w->slots, w->requests, MPI_STATUSES_IGNORE);
+            wait_all(w->slots, w->requests, MPI_STATUSES_IGNORE);
             MPI_Recv(&word, 1, MPI_CHAR, peer, done, control, MPI_STATUS_IGNORE);
         } else {
             if (opt.verify) memset(w->data, 0, (size_t)(w->slots * opt.size));
             for (long k = 0; k < w->slots; k++)
-                MPI_Irecv(w->data + k * opt.size, (int)opt.size, MPI_BYTE, peer, (int)(k % TAGS), comm, &w->requests[k]);
+                MPI_Irecv(w->data + k * opt.size, (int)opt.size, MPI_BYTE, peer, opt.any_tag ? MPI_ANY_TAG : (int)(k % TAGS),
+                          comm, &w->requests[k]);
             MPI_Send(&word, 1, MPI_CHAR, peer, ready, control);
-            MPI_Waitall((int)w->slots, w->requests, w->statuses);
+            wait_all(w->slots, w->requests, w->statuses);
             MPI_Send(&word, 1, MPI_CHAR, peer, done, control);
             if (opt.verify)
-                for (long k = 0; k < w->slots; k++) check(w->data + k * opt.size, k, &w->statuses[k]);
+                for (long k = 0; k < w->slots; k++)
+                    check(w->data + k * opt.size, opt.any_tag ? w->statuses[k].MPI_TAG : k, &w->statuses[k]);
         }
     }
 }
@@ -229,7 +247,7 @@ static void all_to_all(int thread, long iterations, struct window *w) {
                     for (int ry = 0; ry < opt.receiver_threads; ry++, at++)
                         MPI_Isend(send_slot(w, k), (int)opt.size, MPI_BYTE, half + r, ry,
                                   comm_of(my_index(), thread, r, ry), &w->requests[at]);
-            MPI_Waitall((int)at, w->requests, MPI_STATUSES_IGNORE);
+            wait_all(at, w->requests, MPI_STATUSES_IGNORE);
         } else {
             if (opt.verify) memset(w->data, 0, (size_t)(w->slots * opt.size));
             for (long k = 0; k < opt.window; k++)
@@ -238,7 +256,7 @@ static void all_to_all(int thread, long iterations, struct window *w) {
                         MPI_Irecv(w->data + at * opt.size, (int)opt.size, MPI_BYTE, s, thread,
                                   comm_of(s, sx, my_index(), thread), &w->requests[at]);
             all_ready(thread);
-            MPI_Waitall((int)at, w->requests, w->statuses);
+            wait_all(at, w->requests, w->statuses);
             if (opt.verify) {
                 /* Which sender's message a receive got is open without -c (threads of one process
                  * race), and so is its place in the window; all bytes of one message agree. */
@@ -250,6 +268,13 @@ static void all_to_all(int thread, long iterations, struct window *w) {
 }
 
 /* ---- the run ---- */
+
+/* Context switches of this process so far. */
+static long switches(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+}
 
 static void run(int thread, long iterations, struct window *w) {
     if (opt.all_to_all) all_to_all(thread, iterations, w);
@@ -268,6 +293,7 @@ static void *entity(void *argument) {
     pthread_barrier_wait(&everyone);
     if (thread == 0) {
         MPI_Barrier(control);
+        switches_before = switches();
         started = MPI_Wtime();
     }
     pthread_barrier_wait(&everyone);
@@ -326,6 +352,8 @@ static void check_options(int provided) {
         fail("pairwise needs as many sending as receiving threads (-x, -y)");
     if (!opt.all_to_all && opt.senders != opt.receivers)
         fail("pairwise needs as many sending as receiving processes (-n, -m)");
+    if (opt.any_tag && opt.all_to_all) fail("-A goes with -p: all-to-all tells its receivers by tag");
+    if (opt.any_tag && opt.verify && opt.window > TAGS) fail("-A and -v together need a window (-w) of at most 32768");
     if (threads && opt.single_threaded) fail("-Dthrds leaves no threads for -x, -y or -t");
     if (threads && provided < MPI_THREAD_MULTIPLE) fail("this MPI does not provide MPI_THREAD_MULTIPLE");
     if (opt.size > 0x7fffffffL) fail("a message (-s) must be shorter than 2 GiB");
@@ -361,16 +389,21 @@ int main(int argc, char **argv) {
         free(others);
     } else {
         MPI_Barrier(control); /* the start of the clock */
+        switches_before = switches();
     }
     MPI_Barrier(control);
     double seconds = MPI_Wtime() - started;
+    long mine = switches() - switches_before, all = 0;
+    MPI_Reduce(&mine, &all, 1, MPI_LONG, MPI_SUM, 0, control);
 
     if (rank == 0) {
         double messages = (double)pairs * (double)opt.window * (double)opt.iterations;
         double rate = messages / seconds;
-        printf("%d\t%d\t%d\t%d\t%ld\t%ld\t%.2lf Gbps\t%.2lf usec\t%.2lf msg/s\n", opt.senders,
+        printf("%d\t%d\t%d\t%d\t%ld\t%ld\t%.2lf Gbps\t%.2lf usec\t%.2lf msg/s", opt.senders,
                opt.sender_threads, opt.receivers, opt.receiver_threads, opt.size, opt.window,
                rate * (double)opt.size * 8 / 1e9, seconds / messages * 1e6, rate);
+        if (opt.switches) printf("\t%ld switches", all);
+        putchar('\n');
     }
     free_communicators();
     MPI_Finalize();

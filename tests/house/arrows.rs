@@ -40,6 +40,8 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "mca-params" => Some(Allowed { ours: &["framework/mca"], others: None, optional: &[] }),
         "mpi" => Some(Allowed { ours: MPI, others: None, optional: &["components/*", "framework/builtin"] }),
         "mpirun" => Some(Allowed { ours: &["mca-params", "framework/runtime"], others: None, optional: &[] }),
+        // A tool beside the product: it starts installed programs and links nothing of ours.
+        "bench/driver" => Some(Allowed { ours: &[], others: None, optional: &[] }),
         "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: CONTRACTS,

@@ -1,0 +1,141 @@
+//! What a case is made of.
+
+use crate::library::Binding;
+use crate::program::Program;
+use std::sync::Arc;
+
+/// How large cases are.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    /// Pairs, senders, receivers or threads.
+    pub entities: Vec<u64>,
+    /// Messages in a window.
+    pub window: u64,
+    /// Data is checked as it arrives, and everything is as small as it can be.
+    pub quick: bool,
+}
+
+impl Sizes {
+    /// As published, up to 20 entities.
+    pub fn whole() -> Sizes {
+        Sizes { entities: vec![1, 2, 4, 8, 12, 16, 20], window: 128, quick: false }
+    }
+
+    pub fn quick() -> Sizes {
+        Sizes { entities: vec![2], window: 8, quick: true }
+    }
+
+    /// A list of x values, or its first two where that is enough.
+    pub fn cut(&self, values: &[u64]) -> Vec<u64> {
+        if self.quick { values.iter().take(2).copied().collect() } else { values.to_vec() }
+    }
+}
+
+/// An experiment.
+#[derive(Clone)]
+pub struct Case {
+    pub name: &'static str,
+    /// In the dissertation.
+    pub figure: &'static str,
+    pub title: String,
+    pub program: Program,
+    pub x: &'static str,
+    pub xs: Vec<u64>,
+    pub unit: &'static str,
+    pub log_x: bool,
+    pub log_y: bool,
+    pub series: Vec<Series>,
+    pub ratios: Vec<Ratio>,
+    /// Not chosen by time.
+    pub iterations: Option<u64>,
+}
+
+/// Which libraries run it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Whose {
+    All,
+    Ours,
+}
+
+#[derive(Clone)]
+pub struct Series {
+    pub label: String,
+    pub whose: Whose,
+    pub dashed: bool,
+    /// The job at a place; `None`: not there.
+    pub point: Arc<dyn Fn(u64) -> Option<Point> + Send + Sync>,
+}
+
+/// A job.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub ranks: u64,
+    pub binding: Binding,
+    pub arguments: Vec<String>,
+    /// Our parameters.
+    pub params: Vec<(String, String)>,
+}
+
+impl Point {
+    pub fn new(ranks: u64, arguments: String) -> Point {
+        let arguments = arguments.split_whitespace().map(str::to_owned).collect();
+        Point { ranks, binding: Binding::None, arguments, params: Vec::new() }
+    }
+
+    pub fn bound(self, binding: Binding) -> Point {
+        Point { binding, ..self }
+    }
+
+    pub fn with(mut self, name: &str, value: impl ToString) -> Point {
+        self.params.push((name.to_owned(), value.to_string()));
+        self
+    }
+}
+
+impl Series {
+    pub fn new(
+        label: impl Into<String>,
+        point: impl Fn(u64) -> Option<Point> + Send + Sync + 'static,
+    ) -> Series {
+        Series { label: label.into(), whose: Whose::All, dashed: false, point: Arc::new(point) }
+    }
+    pub fn dashed(self) -> Series {
+        Series { dashed: true, ..self }
+    }
+    pub fn ours(self) -> Series {
+        Series { whose: Whose::Ours, ..self }
+    }
+}
+
+/// Where in a series a ratio looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    First,
+    Last,
+    /// The largest.
+    Best,
+}
+
+/// One value over another of the same library, or a share, and what was published.
+#[derive(Clone, Debug)]
+pub struct Ratio {
+    pub what: String,
+    pub published: &'static str,
+    pub over: (String, At),
+    /// `None`: it is a share already.
+    pub under: Option<(String, At)>,
+    /// `value`, or one of the further figures.
+    pub quantity: &'static str,
+}
+
+impl Ratio {
+    pub fn new(what: &str, published: &'static str, over: (&str, At), under: (&str, At)) -> Ratio {
+        let own = |(label, at): (&str, At)| (label.to_owned(), at);
+        Ratio { what: what.into(), published, over: own(over), under: Some(own(under)), quantity: "value" }
+    }
+
+    /// A further figure that is a share.
+    pub fn share(what: &str, published: &'static str, of: &str, quantity: &'static str) -> Ratio {
+        Ratio { what: what.into(), published, over: (of.to_owned(), At::Last), under: None, quantity }
+    }
+}

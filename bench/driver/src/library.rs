@@ -1,0 +1,167 @@
+//! An installed MPI: whose it is, how it compiles, how it starts a job.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Whose it is; launchers differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flavour {
+    Ours,
+    OpenMpi,
+    Mpich,
+    Intel,
+}
+
+/// Where processes may run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binding {
+    /// A core each.
+    Core,
+    /// Wherever the system puts them.
+    None,
+    /// All on one core.
+    OneCore,
+}
+
+#[derive(Clone, Debug)]
+pub struct Library {
+    pub name: String,
+    pub prefix: PathBuf,
+    pub flavour: Flavour,
+    /// In its launcher's own words.
+    pub version: String,
+}
+
+/// The names that peers have below the folder of `--peers`.
+pub const PEERS: [&str; 3] = ["openmpi", "mpich", "impi"];
+
+impl Library {
+    pub fn find(name: &str, prefix: &Path) -> Result<Library, String> {
+        let missing = |what: &str| format!("{name}: there is no {what} below {}", prefix.display());
+        if !prefix.join("bin/mpicc").exists() {
+            return Err(missing("bin/mpicc"));
+        }
+        let mut library = Library {
+            name: name.to_owned(),
+            prefix: prefix.to_owned(),
+            flavour: Flavour::Mpich,
+            version: String::new(),
+        };
+        let launcher = library.launcher();
+        if !launcher.exists() {
+            return Err(missing("bin/mpirun or bin/mpiexec"));
+        }
+        let mut command = Command::new(&launcher);
+        command.arg("--version").envs(library.environment()).stdin(Stdio::null());
+        let output = command.output().map_err(|e| format!("{}: {e}", launcher.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = |word: &str| text.lines().map(str::trim).find(|l| l.contains(word)).map(str::to_owned);
+        (library.flavour, library.version) = if let Some(version) = line("oxmpi") {
+            (Flavour::Ours, version)
+        } else if let Some(version) = line("Open MPI") {
+            (Flavour::OpenMpi, version)
+        } else if let Some(version) = line("Intel") {
+            (Flavour::Intel, version)
+        } else {
+            (Flavour::Mpich, line("Version").unwrap_or_else(|| text.lines().next().unwrap_or("").to_owned()))
+        };
+        Ok(library)
+    }
+
+    /// Those of the folder that a peers' set-up made.
+    pub fn peers(folder: &Path) -> Result<Vec<Library>, String> {
+        let there = PEERS.iter().filter(|name| folder.join(name).is_dir());
+        there.map(|name| Library::find(name, &folder.join(name))).collect()
+    }
+
+    pub fn is_ours(&self) -> bool {
+        self.flavour == Flavour::Ours
+    }
+
+    fn launcher(&self) -> PathBuf {
+        let mpirun = self.prefix.join("bin/mpirun");
+        if mpirun.exists() { mpirun } else { self.prefix.join("bin/mpiexec") }
+    }
+
+    /// What its programs need in their environment.
+    fn environment(&self) -> Vec<(String, OsString)> {
+        let with = |variable: &str, folder: &str| {
+            let mut value = self.prefix.join(folder).into_os_string();
+            if let Some(old) = std::env::var_os(variable) {
+                value.push(":");
+                value.push(old);
+            }
+            (variable.to_owned(), value)
+        };
+        let mut all = vec![with("PATH", "bin"), with("LD_LIBRARY_PATH", "lib")];
+        // Harmless to all but the one that asks for them.
+        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+            all.push((name.into(), "1".into()));
+            all.push((name.replace("OMPI", "PRTE"), "1".into()));
+        }
+        if self.name == "impi" || self.flavour == Flavour::Intel {
+            all.push(("I_MPI_ROOT".into(), self.prefix.clone().into_os_string()));
+            all.push(("I_MPI_FABRICS".into(), "shm".into()));
+            all.push(("I_MPI_HYDRA_BOOTSTRAP".into(), "fork".into()));
+        }
+        all
+    }
+
+    /// The command that starts `program` on so many ranks. `params` are our parameters.
+    pub fn job(
+        &self,
+        ranks: u64,
+        binding: Binding,
+        params: &[(String, String)],
+        program: &Path,
+        arguments: &[String],
+    ) -> Command {
+        let bound = binding == Binding::Core;
+        let mut words: Vec<OsString> = Vec::new();
+        if binding == Binding::OneCore {
+            words.extend(["taskset", "-c", "0"].map(OsString::from));
+        }
+        words.push(self.launcher().into());
+        words.extend(["-n".into(), ranks.to_string().into()]);
+        let bind_to = if bound { "core" } else { "none" };
+        match self.flavour {
+            Flavour::Ours | Flavour::OpenMpi => {
+                words.extend(["--oversubscribe", "--bind-to", bind_to].map(OsString::from));
+            }
+            Flavour::Mpich => words.extend(["-bind-to", bind_to].map(OsString::from)),
+            Flavour::Intel => {
+                words.extend(["-genv", "I_MPI_PIN", if bound { "1" } else { "0" }].map(OsString::from))
+            }
+        }
+        if self.is_ours() {
+            for (name, value) in params {
+                words.extend(["--mca".into(), name.into(), value.into()]);
+            }
+        }
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg(program).args(arguments).envs(self.environment());
+        command
+    }
+
+    /// Compiles a source by its `mpicc`; the program's path.
+    pub fn compile(&self, source: &Path, flags: &[&str], into: &Path) -> Result<PathBuf, String> {
+        let folder = into.join(&self.name);
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let out = folder.join(source.file_stem().unwrap_or_default());
+        let output = Command::new(self.prefix.join("bin/mpicc"))
+            .args(["-std=gnu11", "-O2", "-pthread", "-o"])
+            .arg(&out)
+            .arg(source)
+            .args(flags)
+            .envs(self.environment())
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| format!("{}'s mpicc: {e}", self.name))?;
+        if output.status.success() {
+            return Ok(out);
+        }
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(format!("{}'s mpicc on {}: {text}", self.name, source.display()))
+    }
+}

@@ -1,0 +1,132 @@
+//! `oxmpi-bench`: lists and runs the cases.
+
+use clap::Parser;
+use oxmpi_bench::case::{Case, Sizes};
+use oxmpi_bench::library::Library;
+use oxmpi_bench::run::{Effort, Runner};
+use oxmpi_bench::{cases, plot};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Runs the experiments of a dissertation on MPI and threads: all cases, or those named
+#[derive(Parser)]
+#[command(name = "oxmpi-bench")]
+struct Arguments {
+    /// Names of cases, whole or up to a part (fig5.2 is fig5.2a, b and c)
+    cases: Vec<String>,
+    /// Name the cases and stop
+    #[arg(long)]
+    list: bool,
+    /// Our install
+    #[arg(long)]
+    ours: Option<PathBuf>,
+    /// A folder with installs named openmpi, mpich, impi
+    #[arg(long)]
+    peers: Option<PathBuf>,
+    /// Another install, NAME=PREFIX; as often as there are
+    #[arg(long = "library")]
+    libraries: Vec<String>,
+    /// Only these of the libraries, separated by commas
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Everything as small as it can be, and every byte looked at: for a look whether it works
+    #[arg(long)]
+    quick: bool,
+    /// Rounds, in which all libraries take their turn
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// A run is made longer until what it measures takes so many seconds
+    #[arg(long, default_value_t = 0.4)]
+    seconds: f64,
+    /// Iterations of each run, instead of a time
+    #[arg(long)]
+    iterations: Option<u64>,
+    /// Pairs, senders or threads, separated by commas
+    #[arg(long, value_delimiter = ',')]
+    entities: Option<Vec<u64>>,
+    /// Messages in a window
+    #[arg(long)]
+    window: Option<u64>,
+    /// Seconds that one job may take
+    #[arg(long, default_value_t = 60)]
+    timeout: u64,
+    /// Where CSV, JSON and SVG go
+    #[arg(long, default_value = "target/bench")]
+    out: PathBuf,
+}
+
+fn libraries(arguments: &Arguments) -> Result<Vec<Library>, String> {
+    let absolute = |p: &Path| p.canonicalize().map_err(|e| format!("{}: {e}", p.display()));
+    let mut all = Vec::new();
+    if let Some(prefix) = &arguments.ours {
+        all.push(Library::find("ours", &absolute(prefix)?)?);
+    }
+    if let Some(folder) = &arguments.peers {
+        all.extend(Library::peers(&absolute(folder)?)?);
+    }
+    for given in &arguments.libraries {
+        let (name, prefix) = given.split_once('=').ok_or_else(|| format!("{given} is not NAME=PREFIX"))?;
+        all.push(Library::find(name, &absolute(Path::new(prefix))?)?);
+    }
+    if !arguments.only.is_empty() {
+        all.retain(|l| arguments.only.contains(&l.name));
+    }
+    match all.is_empty() {
+        true => Err("no library: name one by --ours, --peers or --library".into()),
+        false => Ok(all),
+    }
+}
+
+fn chosen(all: Vec<Case>, names: &[String]) -> Result<Vec<Case>, String> {
+    let fits = |case: &Case, name: &str| case.name.starts_with(name);
+    if let Some(name) = names.iter().find(|n| !all.iter().any(|c| fits(c, n))) {
+        return Err(format!("there is no case {name}; --list names them"));
+    }
+    // A whole name means that case alone.
+    let wanted = |case: &Case| {
+        names.iter().any(|n| case.name == n || fits(case, n) && !all.iter().any(|c| c.name == n))
+    };
+    Ok(all.iter().filter(|c| names.is_empty() || wanted(c)).cloned().collect())
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    let mut sizes = if arguments.quick { Sizes::quick() } else { Sizes::whole() };
+    if let Some(entities) = &arguments.entities {
+        sizes.entities.clone_from(entities);
+    }
+    sizes.window = arguments.window.unwrap_or(sizes.window);
+    let cases = chosen(cases::all(&sizes), &arguments.cases)?;
+    if arguments.list {
+        for case in &cases {
+            println!("{:20} figure {:12} {}", case.name, case.figure, case.title);
+        }
+        return Ok(());
+    }
+    let effort = Effort {
+        rounds: arguments.rounds.unwrap_or(if arguments.quick { 1 } else { 5 }).max(1),
+        seconds: arguments.seconds,
+        iterations: arguments.iterations.or(arguments.quick.then_some(2)),
+        limit: Duration::from_secs(arguments.timeout),
+    };
+    let mut runner = Runner::new(libraries(arguments)?, effort, arguments.out.join("work"))?;
+    println!("{}", runner.machine.line());
+    for case in &cases {
+        let report = runner.case(case);
+        report.write(&arguments.out)?;
+        plot::draw(case, &report, &arguments.out)?;
+        println!("{}", report.text());
+    }
+    println!("written to {}", arguments.out.display());
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("oxmpi-bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

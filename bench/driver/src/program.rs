@@ -1,0 +1,169 @@
+//! The C programs: where their sources are and what their output means.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Program {
+    Multirate,
+    Sync,
+    Pack,
+    Locks,
+    Cholesky,
+    Sharing,
+}
+
+/// What one run measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    pub value: f64,
+    /// How long what was measured took, in all.
+    pub seconds: f64,
+    /// Further figures by name.
+    pub more: BTreeMap<String, f64>,
+    /// The program looked at what arrived.
+    pub verified: bool,
+}
+
+/// In a point's arguments: the number of iterations, which the driver chooses.
+pub const ITERATIONS: &str = "{i}";
+
+impl Program {
+    pub fn source(self) -> PathBuf {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+        bench.join(match self {
+            Program::Multirate => "multirate/multirate.c",
+            Program::Sync => "sync/sync.c",
+            Program::Pack => "pack/pack.c",
+            Program::Locks => "locks/locks.c",
+            Program::Cholesky => "tasks/cholesky.c",
+            Program::Sharing => "sharing/sharing.c",
+        })
+    }
+
+    pub fn flags(self) -> &'static [&'static str] {
+        if self == Program::Cholesky { &["-lm"] } else { &[] }
+    }
+
+    /// Reads what a run with `arguments` printed.
+    pub fn read(self, arguments: &[String], out: &str) -> Result<Measured, String> {
+        let measured = match self {
+            Program::Multirate => out.lines().find_map(|line| multirate(arguments, line)),
+            Program::Cholesky => out.lines().find_map(cholesky),
+            Program::Sharing => sharing(out),
+            Program::Sync | Program::Pack | Program::Locks => out.lines().find_map(plain),
+        };
+        measured.ok_or_else(|| format!("no result in what it printed: {:?}", out.trim()))
+    }
+}
+
+/// The number that an option has.
+fn option(arguments: &[String], name: &str) -> Option<f64> {
+    let at = arguments.iter().position(|a| a == name)?;
+    arguments.get(at + 1)?.parse().ok()
+}
+
+/// Senders, threads, receivers, threads, size, window, Gbps, usec, msg/s, and perhaps switches, between tabs.
+fn multirate(arguments: &[String], line: &str) -> Option<Measured> {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let number = |i: usize| columns.get(i)?.split(' ').next()?.parse::<f64>().ok();
+    let value = number(8)?;
+    let mut messages = number(0)? * number(1)? * number(5)? * option(arguments, "-i").unwrap_or(1.0);
+    if arguments.iter().any(|a| a == "-a") {
+        messages *= number(2)? * number(3)?;
+    }
+    let mut more = BTreeMap::from([("messages".to_owned(), messages)]);
+    if let Some(switches) = number(9) {
+        more.insert("context switches".into(), switches);
+        more.insert("context switches per message".into(), switches / messages);
+    }
+    let verified = arguments.iter().any(|a| a == "-v");
+    Some(Measured { value, seconds: messages / value, more, verified })
+}
+
+/// Pairs `name=value` between blanks.
+fn pairs(line: &str) -> BTreeMap<&str, &str> {
+    line.split_whitespace().filter_map(|w| w.split_once('=')).collect()
+}
+
+fn plain(line: &str) -> Option<Measured> {
+    let pairs = pairs(line);
+    Some(Measured {
+        value: pairs.get("value")?.parse().ok()?,
+        seconds: pairs.get("seconds")?.parse().ok()?,
+        more: BTreeMap::new(),
+        verified: pairs.get("verified") == Some(&"1"),
+    })
+}
+
+/// Words and numbers in turn; the program has checked the residual.
+fn cholesky(line: &str) -> Option<Measured> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let behind = |name: &str| words.get(words.iter().position(|w| *w == name)? + 1)?.parse::<f64>().ok();
+    Some(Measured {
+        value: behind("gflops")?,
+        seconds: behind("seconds")?,
+        more: BTreeMap::from([("residual".to_owned(), behind("residual")?)]),
+        verified: true,
+    })
+}
+
+/// A line for each rank and variable; the value is the largest of those that should be 0.
+fn sharing(out: &str) -> Option<Measured> {
+    let mut more = BTreeMap::new();
+    let mut verified = true;
+    for line in out.lines() {
+        let pairs = pairs(line);
+        let (Some(name), Some(rank), Some(value)) =
+            (pairs.get("variable"), pairs.get("rank"), pairs.get("value"))
+        else {
+            continue;
+        };
+        verified &= pairs.get("verified") == Some(&"1");
+        more.insert(format!("{name} rank {rank}"), value.parse::<f64>().ok()?);
+    }
+    let shared = |name: &str| name.contains("misses") || name.contains("shared");
+    let value = more
+        .iter()
+        .filter(|(name, _)| shared(name))
+        .map(|(_, v)| *v)
+        .fold(None, |most, v| Some(most.map_or(v, |m: f64| m.max(v))));
+    // No time is taken, so nothing is to be repeated for longer.
+    Some(Measured { value: value?, seconds: f64::INFINITY, more, verified })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_line_of_multirate() {
+        let line = "2\t3\t2\t3\t1024\t128\t8.19 Gbps\t1.00 usec\t1000000.00 msg/s\n";
+        let got = Program::Multirate.read(&words("-p -i 10"), line).unwrap();
+        assert_eq!((got.value, got.more["messages"], got.verified), (1e6, 7680.0, false));
+        assert!((got.seconds - 0.00768).abs() < 1e-9);
+        let line = "2\t3\t2\t3\t8\t128\t8.19 Gbps\t1.00 usec\t1000000.00 msg/s\t768 switches\n";
+        let got = Program::Multirate.read(&words("-a -i 10 -v"), line).unwrap();
+        assert_eq!((got.more["messages"], got.verified), (46080.0, true));
+        assert_eq!(got.more["context switches"], 768.0);
+        assert!(Program::Multirate.read(&words("-a"), "something else\n").is_err());
+    }
+
+    #[test]
+    fn lines_of_the_others() {
+        let got = Program::Sync.read(&[], "value=12.5 unit=ns rounds=3 seconds=0.5 verified=1\n").unwrap();
+        assert_eq!((got.value, got.seconds, got.verified), (12.5, 0.5, true));
+        let line = "cholesky sync ranks 2 workers 3 n 144 tile 16 seconds 0.25 gflops 1.5 residual 0.02\n";
+        let got = Program::Cholesky.read(&[], line).unwrap();
+        assert_eq!((got.value, got.seconds, got.more["residual"]), (1.5, 0.25, 0.02));
+        let text = "threads=2 rank=0 variable=cri_misses value=0.25 verified=1\n\
+                    threads=2 rank=1 variable=cri_turns value=9 verified=1\n";
+        let got = Program::Sharing.read(&[], text).unwrap();
+        assert_eq!((got.value, got.more.len(), got.verified), (0.25, 2, true));
+        assert!(Program::Sharing.read(&[], "").is_err());
+    }
+}

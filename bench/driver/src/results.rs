@@ -1,0 +1,242 @@
+//! What was measured: every value, medians and spread, ratios; as CSV and as JSON.
+
+use crate::case::{At, Case, Ratio};
+use crate::library::Library;
+use crate::machine::Machine;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// All values of one library, series, place and quantity.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    pub library: String,
+    pub series: String,
+    pub x: u64,
+    /// `value`, or the name of a further figure.
+    pub quantity: String,
+    pub values: Vec<f64>,
+    pub median: Option<f64>,
+    pub least: Option<f64>,
+    pub most: Option<f64>,
+    /// Median distance from the median, as a share of it.
+    pub spread: Option<f64>,
+    pub iterations: u64,
+    /// Every run looked at its data.
+    pub verified: bool,
+    /// Why there is no value.
+    pub failure: Option<String>,
+}
+
+impl Row {
+    pub fn new(library: &str, series: &str, x: u64, quantity: &str, values: Vec<f64>) -> Row {
+        let mid = median(&values);
+        let distances = |m: f64| values.iter().map(|v| (v - m).abs()).collect::<Vec<_>>();
+        let spread = mid.and_then(|m| if m == 0.0 { None } else { Some(median(&distances(m))? / m.abs()) });
+        let edge = |pick: fn(f64, f64) -> f64| values.iter().copied().reduce(pick);
+        Row {
+            library: library.into(),
+            series: series.into(),
+            x,
+            quantity: quantity.into(),
+            median: mid,
+            least: edge(f64::min),
+            most: edge(f64::max),
+            spread,
+            values,
+            iterations: 0,
+            verified: false,
+            failure: None,
+        }
+    }
+}
+
+/// The middle value, or the mean of the two in the middle.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    match n {
+        0 => None,
+        _ if n % 2 == 1 => Some(sorted[n / 2]),
+        _ => Some((sorted[n / 2 - 1] + sorted[n / 2]) / 2.0),
+    }
+}
+
+/// A ratio as measured, beside what was published.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    pub library: String,
+    pub what: String,
+    pub measured: f64,
+    pub published: &'static str,
+}
+
+/// Everything of one case.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    pub case: &'static str,
+    pub figure: &'static str,
+    pub title: String,
+    pub x: &'static str,
+    pub unit: &'static str,
+    pub rounds: usize,
+    pub machine: Machine,
+    pub libraries: Vec<(String, String)>,
+    pub rows: Vec<Row>,
+    pub ratios: Vec<Compared>,
+}
+
+impl Report {
+    pub fn new(
+        case: &Case,
+        libraries: &[Library],
+        machine: &Machine,
+        rounds: usize,
+        rows: Vec<Row>,
+    ) -> Report {
+        let ratios =
+            libraries.iter().flat_map(|l| case.ratios.iter().filter_map(|r| compare(r, &l.name, &rows)));
+        Report {
+            case: case.name,
+            figure: case.figure,
+            title: case.title.clone(),
+            x: case.x,
+            unit: case.unit,
+            rounds,
+            machine: machine.clone(),
+            libraries: libraries.iter().map(|l| (l.name.clone(), l.version.clone())).collect(),
+            ratios: ratios.collect(),
+            rows,
+        }
+    }
+
+    /// The rows of the main figure.
+    pub fn main_rows(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|r| r.quantity == "value")
+    }
+
+    /// Writes NAME.csv and NAME.json.
+    pub fn write(&self, folder: &Path) -> Result<(), String> {
+        let put = |ending: &str, text: &str| {
+            let path = folder.join(format!("{}.{ending}", self.case));
+            std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
+        };
+        let json = serde_json::to_string_pretty(self).map_err(|e| e.to_string())?;
+        put("json", &json)?;
+        put("csv", &self.csv())
+    }
+
+    fn csv(&self) -> String {
+        let mut text = String::from(
+            "case,figure,library,series,x,quantity,median,least,most,spread,iterations,verified,failure,values\n",
+        );
+        for row in &self.rows {
+            let number = |n: Option<f64>| n.map(|n| n.to_string()).unwrap_or_default();
+            let values: Vec<String> = row.values.iter().map(f64::to_string).collect();
+            let fields = [
+                self.case.to_owned(),
+                self.figure.to_owned(),
+                row.library.clone(),
+                row.series.clone(),
+                row.x.to_string(),
+                row.quantity.clone(),
+                number(row.median),
+                number(row.least),
+                number(row.most),
+                number(row.spread),
+                row.iterations.to_string(),
+                row.verified.to_string(),
+                row.failure.clone().unwrap_or_default(),
+                values.join(" "),
+            ];
+            text.push_str(&fields.map(|f| quoted(&f)).join(","));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// For a person at a terminal.
+    pub fn text(&self) -> String {
+        let mut text = format!("{} (figure {}): {} [{}]\n", self.case, self.figure, self.title, self.unit);
+        for row in self.main_rows() {
+            let shown = match (row.median, &row.failure) {
+                (Some(m), _) => format!("{m:>14.4} ±{:.0}%", row.spread.unwrap_or(0.0) * 100.0),
+                (None, Some(why)) => format!("failed: {}", why.chars().take(200).collect::<String>()),
+                (None, None) => "nothing".to_owned(),
+            };
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  {:8} {:44} {:>6} {} {shown}", row.library, row.series, row.x, self.x);
+        }
+        for r in &self.ratios {
+            let _ =
+                writeln!(text, "  {:8} {}: {:.4}; published: {}", r.library, r.what, r.measured, r.published);
+        }
+        text
+    }
+}
+
+/// A field of a CSV file (RFC 4180).
+fn quoted(field: &str) -> String {
+    match field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    }
+}
+
+fn pick(rows: &[Row], library: &str, (series, at): &(String, At), quantity: &str) -> Option<f64> {
+    let of_series = |r: &&Row| r.library == library && r.series == *series && r.quantity == quantity;
+    let mut there: Vec<(u64, f64)> =
+        rows.iter().filter(of_series).filter_map(|r| Some((r.x, r.median?))).collect();
+    there.sort_by_key(|(x, _)| *x);
+    match at {
+        At::First => there.first().map(|(_, v)| *v),
+        At::Last => there.last().map(|(_, v)| *v),
+        At::Best => there.into_iter().map(|(_, v)| v).reduce(f64::max),
+    }
+}
+
+fn compare(ratio: &Ratio, library: &str, rows: &[Row]) -> Option<Compared> {
+    let over = pick(rows, library, &ratio.over, ratio.quantity)?;
+    let measured = match &ratio.under {
+        None => over,
+        Some(under) => over / pick(rows, library, under, ratio.quantity).filter(|n| *n != 0.0)?,
+    };
+    Some(Compared { library: library.into(), what: ratio.what.clone(), measured, published: ratio.published })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_and_spread() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        let row = Row::new("l", "s", 1, "value", vec![8.0, 10.0, 13.0]);
+        assert_eq!(
+            (row.median, row.least, row.most, row.spread),
+            (Some(10.0), Some(8.0), Some(13.0), Some(0.2))
+        );
+        assert_eq!(Row::new("l", "s", 1, "value", vec![]).spread, None);
+    }
+
+    #[test]
+    fn ratios_look_where_they_say() {
+        let row = |series: &str, x, v| Row::new("a", series, x, "value", vec![v]);
+        let rows = [row("p", 1, 10.0), row("p", 4, 30.0), row("p", 2, 40.0), row("t", 1, 5.0)];
+        let measured =
+            |over, under| compare(&Ratio::new("", "", over, under), "a", &rows).map(|c| c.measured);
+        assert_eq!(measured(("t", At::Best), ("p", At::Best)), Some(0.125));
+        assert_eq!(measured(("p", At::Last), ("p", At::First)), Some(3.0));
+        assert_eq!(measured(("p", At::Last), ("x", At::First)), None);
+        assert!(compare(&Ratio::share("", "", "t", "value"), "b", &rows).is_none());
+    }
+
+    #[test]
+    fn fields_with_commas_are_quoted() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("a, \"b\""), "\"a, \"\"b\"\"\"");
+    }
+}

@@ -1,0 +1,212 @@
+//! Rounds and turns: every library runs every job of a case in every round, so that what disturbs the machine
+//! for a while disturbs all.
+
+use crate::case::{Case, Point, Whose};
+use crate::cases;
+use crate::job;
+use crate::library::Library;
+use crate::machine::Machine;
+use crate::program::{ITERATIONS, Measured, Program};
+use crate::results::{Report, Row};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How much is measured.
+#[derive(Clone, Debug)]
+pub struct Effort {
+    pub rounds: usize,
+    /// A run is made longer until what it measures takes so long.
+    pub seconds: f64,
+    /// Instead of that.
+    pub iterations: Option<u64>,
+    /// Of one job.
+    pub limit: Duration,
+}
+
+/// Where a point is: library, series, place in the list of x values.
+type Spot = (usize, usize, usize);
+
+/// Runs cases.
+pub struct Runner {
+    pub libraries: Vec<Library>,
+    pub effort: Effort,
+    /// For compiled programs and the output of jobs.
+    pub work: PathBuf,
+    pub machine: Machine,
+    compiled: HashMap<(usize, Program), Result<PathBuf, String>>,
+}
+
+#[derive(Default)]
+struct Collected {
+    runs: Vec<Measured>,
+    iterations: u64,
+    failure: Option<String>,
+}
+
+impl Runner {
+    pub fn new(libraries: Vec<Library>, effort: Effort, work: PathBuf) -> Result<Runner, String> {
+        std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+        Ok(Runner { libraries, effort, work, machine: Machine::here(), compiled: HashMap::new() })
+    }
+
+    /// Runs a case whole. What failed is in the report, with its reason.
+    pub fn case(&mut self, case: &Case) -> Report {
+        let mut all: BTreeMap<Spot, Collected> = BTreeMap::new();
+        for place in 0..case.xs.len() {
+            for _ in 0..self.effort.rounds {
+                for library in 0..self.libraries.len() {
+                    for series in 0..case.series.len() {
+                        self.turn(case, (library, series, place), &mut all);
+                    }
+                }
+            }
+        }
+        let rows = all.iter().flat_map(|(spot, collected)| self.rows(case, *spot, collected)).collect();
+        Report::new(case, &self.libraries, &self.machine, self.effort.rounds, rows)
+    }
+
+    fn turn(&mut self, case: &Case, spot: Spot, all: &mut BTreeMap<Spot, Collected>) {
+        let (library, series, place) = spot;
+        let of_case = &case.series[series];
+        if of_case.whose == Whose::Ours && !self.libraries[library].is_ours() {
+            return;
+        }
+        let Some(point) = (of_case.point)(case.xs[place]) else { return };
+        let collected = all.entry(spot).or_default();
+        if collected.failure.is_some() {
+            return;
+        }
+        let first = collected.iterations == 0;
+        if first {
+            collected.iterations = case.iterations.or(self.effort.iterations).unwrap_or(10);
+        }
+        let chosen = case.iterations.is_some() || self.effort.iterations.is_some() || !first;
+        loop {
+            match self.job(case.program, library, &point, collected.iterations) {
+                Err(why) => {
+                    collected.failure = Some(why);
+                    return;
+                }
+                Ok(measured) => match longer(self.effort.seconds, &measured, collected.iterations) {
+                    Some(more) if !chosen => collected.iterations = more,
+                    _ => {
+                        collected.runs.push(measured);
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    fn job(
+        &mut self,
+        program: Program,
+        library: usize,
+        point: &Point,
+        iterations: u64,
+    ) -> Result<Measured, String> {
+        let path = self.compiled(program, library)?;
+        let fill = |a: &String| a.replace(ITERATIONS, &iterations.to_string());
+        let arguments: Vec<String> = point.arguments.iter().map(fill).collect();
+        let library = &self.libraries[library];
+        let mut command = library.job(point.ranks, point.binding, &point.params, &path, &arguments);
+        let said = job::run(&mut command, self.effort.limit, &self.work)?;
+        if library.is_ours()
+            && let Some(line) = refused(&said.err, &point.params)
+        {
+            return Err(line);
+        }
+        let mut measured = program.read(&arguments, &said.out)?;
+        add_counters(&mut measured, &said.err);
+        Ok(measured)
+    }
+
+    fn compiled(&mut self, program: Program, library: usize) -> Result<PathBuf, String> {
+        let into = self.work.join("programs");
+        let of = &self.libraries[library];
+        let made = || of.compile(&program.source(), program.flags(), &into);
+        self.compiled.entry((library, program)).or_insert_with(made).clone()
+    }
+
+    fn rows(&self, case: &Case, (library, series, place): Spot, collected: &Collected) -> Vec<Row> {
+        let name = &self.libraries[library].name;
+        let label = &case.series[series].label;
+        let runs = &collected.runs;
+        let make = |quantity: &str, values: Vec<f64>| Row {
+            iterations: collected.iterations,
+            verified: !runs.is_empty() && runs.iter().all(|r| r.verified),
+            ..Row::new(name, label, case.xs[place], quantity, values)
+        };
+        let mut value = make("value", runs.iter().map(|r| r.value).collect());
+        value.failure.clone_from(&collected.failure);
+        let mut rows = vec![value];
+        let Some(first) = runs.first() else { return rows };
+        let names = first.more.keys();
+        rows.extend(names.map(|n| make(n, runs.iter().filter_map(|r| r.more.get(n).copied()).collect())));
+        rows
+    }
+}
+
+/// How many iterations a run needs to take `seconds`, if it was too short.
+fn longer(seconds: f64, measured: &Measured, iterations: u64) -> Option<u64> {
+    if measured.seconds >= seconds {
+        return None;
+    }
+    let factor = (seconds / measured.seconds.max(1e-9) * 1.2).clamp(2.0, 100.0);
+    Some((iterations as f64 * factor).ceil() as u64).filter(|n| *n < 1_000_000_000)
+}
+
+/// A parameter that the library does not have or does not take as it was given: the line that says so.
+fn refused(err: &str, params: &[(String, String)]) -> Option<String> {
+    err.lines()
+        .find(|line| params.iter().any(|(name, _)| line.contains(name.as_str())))
+        .map(|l| l.trim().to_owned())
+}
+
+/// Adds the counters that ranks print at their end, summed over the ranks.
+fn add_counters(measured: &mut Measured, err: &str) {
+    for line in err.lines() {
+        let Some((name, n)) = line.split_once(" -> ") else { continue };
+        let (name, Ok(n)) = (name.trim(), n.trim().parse::<f64>()) else { continue };
+        if name.starts_with("OMPI_SPC_") || name.starts_with("runtime_") {
+            *measured.more.entry(name.to_owned()).or_default() += n;
+        }
+    }
+    if let Some(received) = measured.more.get("OMPI_SPC_IRECV").copied().filter(|n| *n > 0.0) {
+        let late = measured.more.get("OMPI_SPC_OUT_OF_SEQUENCE").copied().unwrap_or(0.0);
+        measured.more.insert(cases::OUT_OF_SEQUENCE.to_owned(), late / received);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_grows_until_it_is_long_enough() {
+        let took = |seconds| Measured { seconds, ..Measured::default() };
+        assert_eq!(longer(0.4, &took(0.5), 10), None);
+        assert_eq!(longer(0.4, &took(0.2), 10), Some(24));
+        assert_eq!(longer(0.4, &took(0.0), 10), Some(1000));
+        assert_eq!(longer(0.4, &took(0.39), 10), Some(20));
+    }
+
+    #[test]
+    fn counters_are_summed_over_ranks() {
+        let text = "rank 0: software performance counters\n    OMPI_SPC_IRECV -> 10\n\
+                    rank 1: software performance counters\n    OMPI_SPC_IRECV -> 30\n    OMPI_SPC_OUT_OF_SEQUENCE -> 4\n";
+        let mut m = Measured::default();
+        add_counters(&mut m, text);
+        assert_eq!(m.more["OMPI_SPC_IRECV"], 40.0);
+        assert_eq!(m.more[cases::OUT_OF_SEQUENCE], 0.1);
+    }
+
+    #[test]
+    fn a_refused_parameter_is_named() {
+        let params = [("runtime_progress".to_owned(), "serial".to_owned())];
+        let text = "something\n  there is no parameter runtime_progress\n";
+        assert_eq!(refused(text, &params).as_deref(), Some("there is no parameter runtime_progress"));
+        assert_eq!(refused("something\n", &params), None);
+    }
+}

@@ -1,0 +1,144 @@
+/* What threads of one process share on a message's path, by count: what the library's own counters of its
+ * communication resources say per message, in the steady state.
+ *
+ * Usage: mpirun -n 2 sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1]
+ *
+ * Thread i of one rank sends to thread i of the other with a tag of its own (-1: all with one tag), windows of
+ * nonblocking messages, each answered by a word, after as many that are not counted. Every performance variable
+ * (MPI_T) whose name contains "cri" and whose class is a counter is read before and after, summed over its
+ * elements; a library without such variables prints none. One line for each rank and variable:
+ * threads, rank, variable, counts per message. All data are checked. */
+#define _POSIX_C_SOURCE 200809L
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 256, MOST_VARIABLES = 64, MOST_ELEMENTS = 4096 };
+
+static struct variable {
+    char name[128];
+    MPI_T_pvar_handle handle;
+    int elements;
+    unsigned long long before, after;
+} variables[MOST_VARIABLES];
+
+static int found, rank, threads = 1, window = 64, one_tag;
+static long messages = 2000;
+static MPI_T_pvar_session session;
+static pthread_barrier_t all;
+
+static void fail(const char *why) {
+    fprintf(stderr, "sharing: rank %d: %s\n", rank, why);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void find_variables(void) {
+    int n, provided;
+    MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_num(&n);
+    for (int i = 0; i < n && found < MOST_VARIABLES; i++) {
+        struct variable *v = &variables[found];
+        char desc[512];
+        int name_len = sizeof v->name, desc_len = sizeof desc, verbosity, class, bind, readonly, continuous, atomic;
+        MPI_Datatype type;
+        MPI_T_enum kind;
+        if (MPI_T_pvar_get_info(i, v->name, &name_len, &verbosity, &class, &type, &kind, desc, &desc_len, &bind, &readonly,
+                                &continuous, &atomic) != MPI_SUCCESS)
+            continue;
+        if (class != MPI_T_PVAR_CLASS_COUNTER || !strstr(v->name, "cri") || bind != MPI_T_BIND_NO_OBJECT) continue;
+        if (MPI_T_pvar_handle_alloc(session, i, NULL, &v->handle, &v->elements) != MPI_SUCCESS) continue;
+        if (v->elements > MOST_ELEMENTS) fail("a variable has too many elements");
+        if (MPI_T_pvar_start(session, v->handle) != MPI_SUCCESS) fail("a variable cannot be started");
+        found++;
+    }
+}
+
+static unsigned long long value(struct variable *v) {
+    static unsigned long long n[MOST_ELEMENTS];
+    unsigned long long sum = 0;
+    if (MPI_T_pvar_read(session, v->handle, n) != MPI_SUCCESS) fail("a variable cannot be read");
+    for (int i = 0; i < v->elements; i++) sum += n[i];
+    return sum;
+}
+
+static void phase(int me, long count) {
+    int tag = one_tag ? 0 : 2 * me, answer = one_tag ? 1 : 2 * me + 1, peer = 1 - rank;
+    long *words = malloc((size_t)window * sizeof *words);
+    MPI_Request *requests = malloc((size_t)window * sizeof *requests);
+    if (!words || !requests) fail("no memory");
+    for (long at = 0; at < count; at += window) {
+        for (int k = 0; k < window; k++) {
+            words[k] = one_tag ? at + k : (at + k) * MOST_THREADS + me;
+            if (rank == 0) MPI_Isend(&words[k], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, &requests[k]);
+            else MPI_Irecv(&words[k], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, &requests[k]);
+        }
+        MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+        for (int k = 0; k < window && rank == 1 && !one_tag; k++)
+            if (words[k] != (at + k) * MOST_THREADS + me) fail("wrong data");
+        long word = one_tag ? at : at * MOST_THREADS + me, got = word;
+        if (rank == 1) MPI_Send(&word, 1, MPI_LONG, peer, answer, MPI_COMM_WORLD);
+        else MPI_Recv(&got, 1, MPI_LONG, peer, answer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!one_tag && got != word) fail("wrong answer");
+    }
+    free(words);
+    free(requests);
+}
+
+static void *work(void *argument) {
+    int me = (int)(long)argument;
+    phase(me, messages);
+    pthread_barrier_wait(&all);
+    if (me == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 0; i < found; i++) variables[i].before = value(&variables[i]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    pthread_barrier_wait(&all);
+    phase(me, messages);
+    pthread_barrier_wait(&all);
+    if (me == 0)
+        for (int i = 0; i < found; i++) variables[i].after = value(&variables[i]);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    int provided, c, size;
+    pthread_t others[MOST_THREADS];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    while ((c = getopt(argc, argv, "t:m:w:1")) != -1) {
+        if (c == 't') threads = atoi(optarg);
+        else if (c == 'm') messages = atol(optarg);
+        else if (c == 'w') window = atoi(optarg);
+        else if (c == '1') one_tag = 1;
+        else fail("usage: sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1]");
+    }
+    if (size != 2 || provided != MPI_THREAD_MULTIPLE || threads < 1 || threads > MOST_THREADS || window < 1 || messages < window)
+        fail("two ranks, MPI_THREAD_MULTIPLE, 1 to 256 threads, a window no larger than the messages");
+    messages -= messages % window;
+    find_variables();
+    pthread_barrier_init(&all, NULL, (unsigned)threads);
+    for (long i = 1; i < threads; i++)
+        if (pthread_create(&others[i], NULL, work, (void *)i)) fail("no thread");
+    work((void *)0L);
+    for (int i = 1; i < threads; i++) pthread_join(others[i], NULL);
+    /* Each message, and one answer for each window. */
+    double done = (double)threads * (double)(messages + messages / window);
+    for (int r = 0; r < 2; r++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 0; r == rank && i < found; i++)
+            printf("threads=%d rank=%d variable=%s value=%.6f verified=1\n", threads, rank, variables[i].name,
+                   (double)(variables[i].after - variables[i].before) / done);
+        fflush(stdout);
+    }
+    for (int i = 0; i < found; i++) MPI_T_pvar_handle_free(session, &variables[i].handle);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return 0;
+}

@@ -440,7 +440,9 @@ mpi_fn! {
     fn MPI_Request_free(request: *mut Request) -> c_int {
         call(NAME, None, |process| {
             let handle = read(request, "request")?;
-            let freed = request::free(find(process, handle).ok_or_else(|| request::wrong(handle))?);
+            let req = find(process, handle).ok_or_else(|| request::wrong(handle))?;
+            request::may_be_freed(req)?;
+            let freed = request::free(req);
             write(request, "request", Request(MPI_REQUEST_NULL))?;
             freed
         })

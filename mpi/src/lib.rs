@@ -24,7 +24,6 @@ mod buffered;
 #[cfg(feature = "builtin")]
 mod builtin;
 mod collective;
-mod collective_v;
 mod comm;
 mod comm_create;
 mod complete;

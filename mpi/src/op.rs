@@ -13,6 +13,7 @@ use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::{self, OpDesc, op};
 
 /// A function of the user; the two types differ in what the length points to.
+#[derive(Clone, Copy)]
 pub struct OpObject {
     function: usize,
     /// Made by MPI_Op_create_c: the function takes a large count.
@@ -25,12 +26,18 @@ type Large = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut Count, *
 
 pub static TABLE: Table<OpObject> = Table::new(Kind::Op);
 
-/// What a reduction needs to call the user's function; lives on the stack of the MPI call.
+/// What a reduction needs to call the user's function; of a blocking one it lives on the stack of the MPI call. The
+/// function's facts are a copy, so the program may free the operation.
+#[derive(Clone, Copy)]
 pub struct Call {
-    object: Option<&'static OpObject>,
+    object: Option<OpObject>,
     code: u32,
     datatype: Datatype,
 }
+
+/// The same for a reduction that goes on after the call; its address must not change. The function gets a handle of
+/// the type that is good as long as this lives, even if the program has freed its own.
+pub struct Held(Box<Call>);
 
 fn predefined(handle: usize) -> Option<u32> {
     Some(match handle {
@@ -62,7 +69,7 @@ fn wrong(handle: Op) -> Failure {
 /// The operation on data of a type, if it is defined there.
 pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
     let Some(code) = predefined(handle.0) else {
-        let object = TABLE.get(handle.0).ok_or_else(|| wrong(handle))?;
+        let object = *TABLE.get(handle.0).ok_or_else(|| wrong(handle))?;
         return Ok(Call { object: Some(object), code: op::USER, datatype });
     };
     // The standard defines the last two for one-sided communication only, and predefined operations
@@ -75,7 +82,32 @@ pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
     Ok(Call { object: None, code, datatype })
 }
 
+impl Held {
+    pub fn desc(&self) -> OpDesc {
+        self.0.desc()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Predefined types are in no table.
+        drop(datatype::TABLE.remove(self.0.datatype.0));
+    }
+}
+
 impl Call {
+    /// For after the call; `None`: a predefined operation, which needs nothing.
+    pub fn hold(&self) -> Res<Option<Held>> {
+        if self.object.is_none() {
+            return Ok(None);
+        }
+        let datatype = match datatype::TABLE.get(self.datatype.0) {
+            Some(object) => datatype::again(object.derived.clone())?,
+            None => self.datatype,
+        };
+        Ok(Some(Held(Box::new(Call { datatype, ..*self }))))
+    }
+
     /// The operation as components take it; valid as long as `self`.
     pub fn desc(&self) -> OpDesc {
         OpDesc {
@@ -93,7 +125,7 @@ impl Call {
 extern "C" fn run(ctx: *mut c_void, input: *const u8, inout: *mut u8, count: u64, dtype: *const TypeDesc) {
     // SAFETY: `ctx` is the `Call` that `desc` was made of, which outlives the reduction.
     let call = unsafe { &*(ctx as *const Call) };
-    let Some(object) = call.object else { return };
+    let Some(object) = &call.object else { return };
     // SAFETY: components pass the descriptor of the data.
     let extent = unsafe { (*dtype).extent };
     let mut datatype = call.datatype;

@@ -284,7 +284,8 @@ impl Outcome {
     pub fn failure(&self) -> Failure {
         let (source, tag) = (self.source, self.tag);
         match self.error {
-            Code::TRUNCATED => Failure::new(
+            // Of one with a collective nobody can be named.
+            Code::TRUNCATED if source != MPI_ANY_SOURCE => Failure::new(
                 MPI_ERR_TRUNCATE,
                 format!("the message of rank {source} with tag {tag} is longer than the receive buffer"),
             ),
@@ -304,6 +305,23 @@ impl Outcome {
 pub fn on(process: &Process, request: Request) -> Option<crate::types::Comm> {
     // SAFETY: the object of a living handle lives.
     unsafe { comm_of(find(process, request)?).as_ref() }.map(CommObject::handle)
+}
+
+/// The request of a nonblocking or persistent collective.
+fn is_collective(req: Header) -> bool {
+    // SAFETY: a request of the running instance.
+    unsafe { oxmpi_runtime::made::of(req.as_ptr()) }.is_some_and(oxmpi_runtime::made::schedule::is_collective)
+}
+
+/// Whether the program may free it: it has to wait for nonblocking collectives (MPI 5.0 §6.12).
+pub fn may_be_freed(req: Header) -> Res {
+    if flags(req) & PERSISTENT == 0 && is_collective(req) {
+        return Failure::err(
+            MPI_ERR_REQUEST,
+            "request is that of a nonblocking collective; it is to be waited for",
+        );
+    }
+    Ok(())
 }
 
 /// MPI_Request_free: the operation goes on, the handle ends.
@@ -346,6 +364,9 @@ pub fn start(req: Header) -> Res {
 pub fn cancel(req: Header) -> Res {
     if flags(req) & GENERALIZED != 0 {
         return crate::grequest::cancel(req);
+    }
+    if is_collective(req) {
+        return Failure::err(MPI_ERR_REQUEST, "request is that of a collective, which cannot be cancelled");
     }
     if inactive(req) {
         return Failure::err(MPI_ERR_REQUEST, "request is persistent and not active");

@@ -4,9 +4,8 @@
 //! Bruck's algorithm on packed bytes for others. Many bytes go round a ring.
 
 use crate::exchange::{Call, Result, in_bytes, out_bytes, tag};
-use crate::layout::{bytes, element, element_mut, transfer};
+use crate::layout::{bytes, element, element_mut};
 use oxmpi_coll::IN_PLACE;
-use oxmpi_datatype::{pack, unpack};
 
 pub fn allgather(call: &Call<'_>) -> Result {
     let (buf, count, dtype) = (call.args.recvbuf, call.args.recvcount, call.recvtype());
@@ -19,7 +18,10 @@ pub fn allgather(call: &Call<'_>) -> Result {
     if call.args.sendbuf != IN_PLACE {
         let own = element_mut(buf, dtype, rank as u64 * count);
         // SAFETY: the user's buffers.
-        unsafe { transfer((call.args.sendbuf, call.args.sendcount, call.sendtype()), (own, count, dtype))? };
+        unsafe {
+            let given = (call.args.sendbuf, call.args.sendcount, call.sendtype());
+            call.local().transfer(given, (own, count, dtype))?;
+        }
     }
     if n == 1 {
         Ok(())
@@ -72,7 +74,7 @@ fn bruck(call: &Call<'_>, block: u64) -> Result {
     let at = |i: u32| scratch.at(i as u64 * block);
     let user = |i: u32| element_mut(buf, dtype, i as u64 * count);
     // SAFETY: our block in the user's buffer, and the first place of the packed ones.
-    unsafe { pack(dtype, count, user(rank), 0, at(0), block) };
+    unsafe { call.local().pack((user(rank), count, dtype), 0, at(0), block)? };
     let mut have = 1;
     while have < n {
         let more = have.min(n - have);
@@ -85,7 +87,8 @@ fn bruck(call: &Call<'_>, block: u64) -> Result {
     for (first, place, blocks) in [(rank + 1, 1, n - rank - 1), (0, n - rank, rank)] {
         // SAFETY: `blocks` blocks of the user's buffer, and as many packed ones.
         unsafe {
-            unpack(dtype, blocks as u64 * count, user(first), 0, at(place), blocks as u64 * block);
+            let into = (user(first), blocks as u64 * count, dtype);
+            call.local().unpack(into, 0, at(place), blocks as u64 * block)?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! for an empty block.
 
 use crate::exchange::{Call, Pending, Result, tag};
-use crate::layout::{bytes, transfer};
+use crate::layout::bytes;
 use oxmpi_coll::IN_PLACE;
 
 pub fn allgatherv(call: &Call<'_>) -> Result {
@@ -11,7 +11,7 @@ pub fn allgatherv(call: &Call<'_>) -> Result {
         // SAFETY: the user's buffers.
         unsafe {
             let own = (call.args.sendbuf, call.args.sendcount, call.sendtype());
-            transfer(own, call.in_block(rank))?;
+            call.local().transfer(own, call.in_block(rank))?;
         }
     }
     let (right, left) = ((rank + 1) % n, (rank + n - 1) % n);

@@ -14,8 +14,7 @@ pub fn allreduce(call: &Call<'_>) -> Result {
     }
     if call.num_ranks() == 1 {
         // SAFETY: the user's buffers.
-        unsafe { reduction.duplicate(reduction.input, call.args.recvbuf) };
-        return Ok(());
+        unsafe { return reduction.duplicate(reduction.input, call.args.recvbuf) };
     }
     let small = call.module().settings.reduce_small_msg;
     if reduction.commutes() && reduction.bytes() > small && reduction.count >= call.num_ranks() as u64 {
@@ -58,7 +57,7 @@ impl Sum<'_> {
                 return Ok(());
             }
             let ours = if self.at == self.spare.cast_const() { self.spare } else { self.target };
-            self.reduction.duplicate(self.at, ours);
+            self.reduction.duplicate(self.at, ours)?;
             self.at = ours;
             self.reduction.apply(received, ours, count)
         }
@@ -96,7 +95,7 @@ fn doubling(call: &Call<'_>, reduction: &Reduction<'_>) -> Result {
         bit *= 2;
     }
     // SAFETY: the sum is in one of the two places.
-    unsafe { reduction.duplicate(sum.at, target) };
+    unsafe { reduction.duplicate(sum.at, target)? };
     match fold.takes_from {
         Some(neighbour) => call.send((target, count, dtype), neighbour, tag::ALLREDUCE),
         None => Ok(()),

@@ -4,9 +4,9 @@
 //! at once; large ones pair by pair, so that the memory system serves one stream per rank.
 
 use crate::exchange::{Call, Pending, Result, tag};
-use crate::layout::{BYTE, bytes, element, element_mut, transfer};
+use crate::layout::{BYTE, bytes, element, element_mut};
 use oxmpi_coll::IN_PLACE;
-use oxmpi_datatype::{TypeDesc, pack};
+use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 
 /// Peers that small blocks are exchanged with at once.
@@ -23,7 +23,10 @@ pub fn alltoall(call: &Call<'_>) -> Result {
         let rank = call.rank() as u64;
         let own = element_mut(call.args.recvbuf, dtype, rank * count);
         // SAFETY: the user's buffers.
-        unsafe { transfer((source.block(call.rank()), source.count, source.dtype), (own, count, dtype))? };
+        unsafe {
+            let given = (source.block(call.rank()), source.count, source.dtype);
+            call.local().transfer(given, (own, count, dtype))?;
+        }
         return exchange_all(call, &source, block);
     }
     let n = call.num_ranks() as u64;
@@ -34,7 +37,7 @@ pub fn alltoall(call: &Call<'_>) -> Result {
     let total = block.checked_mul(n).ok_or(Status::OUT_OF_MEMORY)?;
     let scratch = call.scratch(total)?;
     // SAFETY: all the blocks of the user's buffer, and room for their packed bytes.
-    unsafe { pack(dtype, n * count, call.args.recvbuf, 0, scratch.at(0), total) };
+    unsafe { call.local().pack((call.args.recvbuf, n * count, dtype), 0, scratch.at(0), total)? };
     exchange_all(call, &Source { buf: scratch.at(0), count: block, dtype: &BYTE }, block)
 }
 

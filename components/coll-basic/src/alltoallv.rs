@@ -5,10 +5,9 @@
 //! receives.
 
 use crate::exchange::{Call, In, Out, Pending, Result, out_bytes, tag};
-use crate::layout::{bytes, transfer};
+use crate::layout::bytes;
 use crate::scratch::Lease;
 use oxmpi_coll::IN_PLACE;
-use oxmpi_datatype::pack;
 use oxmpi_mca::Status;
 
 /// Peers that are exchanged with at once.
@@ -38,7 +37,7 @@ pub fn exchange_all<'a>(
     }
     if !call.is_inter() {
         // SAFETY: the user's buffers.
-        unsafe { transfer(out(call.rank()), into(call.rank()))? };
+        unsafe { call.local().transfer(out(call.rank()), into(call.rank()))? };
     }
     send_all(call, out, into)
 }
@@ -59,7 +58,7 @@ fn packed_copy<'a, 'b>(call: &Call<'a>, into: &impl Fn(u32) -> In<'b>) -> Result
         let (from, count, dtype) = into(peer);
         let (at, len) = (starts[peer as usize], starts[peer as usize + 1] - starts[peer as usize]);
         // SAFETY: the user's block, and room for its bytes.
-        unsafe { pack(dtype, count, from, 0, scratch.at(at), len) };
+        unsafe { call.local().pack((from, count, dtype), 0, scratch.at(at), len)? };
     }
     Ok((scratch, starts))
 }

@@ -5,7 +5,6 @@
 
 use crate::exchange::{Call, Pending, Result, in_bytes, out_bytes, tag};
 use crate::layout::bytes;
-use oxmpi_datatype::{pack, unpack};
 use oxmpi_mca::Status;
 
 pub fn bcast(call: &Call<'_>) -> Result {
@@ -86,7 +85,7 @@ fn pass_on(call: &Call<'_>, total: u64, len: u64, below: impl Iterator<Item = u3
     // SAFETY: the user's buffer; the copy has room for all of it, and for the byte that is too much.
     unsafe {
         scratch.at(total.max(len) - 1).write(0);
-        pack(dtype, count, buf, 0, scratch.at(0), total);
+        call.local().pack((buf, count, dtype), 0, scratch.at(0), total)?;
     }
     let children = below.map(|bit| place + bit).filter(|child| *child < call.num_ranks());
     for child in children {
@@ -124,7 +123,7 @@ fn chain(call: &Call<'_>, total: u64, pieces: u64) -> Result {
         let turn = (i % 2) as usize;
         if first && packed {
             // SAFETY: the user's buffer, and as much of the packed copy.
-            unsafe { pack(dtype, count, buf, offset, at(offset), len) };
+            unsafe { call.local().pack((buf, count, dtype), offset, at(offset), len)? };
         }
         if !first {
             if i + 1 < pieces {
@@ -138,7 +137,7 @@ fn chain(call: &Call<'_>, total: u64, pieces: u64) -> Result {
         }
         if !first && packed {
             // SAFETY: as above.
-            unsafe { unpack(dtype, count, buf, offset, at(offset), len) };
+            unsafe { call.local().unpack((buf, count, dtype), offset, at(offset), len)? };
         }
     }
     let [one, other] = &mut leaving;

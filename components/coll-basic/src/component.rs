@@ -58,6 +58,8 @@ impl Coll for Basic {
 
     const INTER: bool = true;
 
+    const PLANS: Option<CollTable> = Some(Basic::TABLE);
+
     const TABLE: CollTable = CollTable {
         size: size_of::<CollTable>() as u32,
         version: 1,

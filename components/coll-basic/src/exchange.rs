@@ -6,8 +6,13 @@
 //!
 //! **Order.** Collectives of one kind use one tag. What one rank sends another is received in the
 //! order it was sent, so two calls in a row cannot mix.
+//!
+//! **Plans.** The same functions make the plans of nonblocking and persistent collectives: what to do follows from
+//! the arguments alone, messages go through the services, which then write them down, and work on data goes
+//! through [`Local`].
 
 use crate::layout::{BYTE, displaced};
+use crate::local::Local;
 use crate::module::BasicModule;
 use crate::scratch::Lease;
 use core::ops::Range;
@@ -198,8 +203,17 @@ impl<'a> Call<'a> {
         unsafe { core::slice::from_raw_parts(self.args.recvcounts, self.comm.num_ranks as usize) }
     }
 
+    /// What is done with data in this process.
+    #[inline(always)]
+    pub fn local(&self) -> Local<'a> {
+        Local::new(self.comm, self.services)
+    }
+
     /// Temporary memory of `len` bytes.
     pub fn scratch(&self, len: u64) -> Result<Lease<'a>> {
+        if self.comm.planning != 0 {
+            return self.local().memory(len).map(Lease::of_plan);
+        }
         let host = &self.module.host;
         let lease = match usize::try_from(len) {
             Ok(len) => self.module.scratch.lease(len, host.threaded()),
@@ -213,9 +227,7 @@ impl<'a> Call<'a> {
     }
 
     pub fn recv(&self, (buf, count, dtype): In<'_>, from: u32, tag: i32) -> Result {
-        let mut status = MsgStatus::EMPTY;
-        (self.services.recv)(self.comm, buf, count, dtype, from, tag, &mut status).ok()?;
-        status.error.ok().map(drop)
+        (self.services.recv)(self.comm, buf, count, dtype, from, tag, null_mut()).ok().map(drop)
     }
 
     /// As [`Call::recv`], for a message that has to fill its place: a shorter one is an error. Tells how long it was,

@@ -4,9 +4,8 @@
 //! children's; large ones go to the root directly, where they are received in place.
 
 use crate::exchange::{Call, Pending, Result, in_bytes, out_bytes, tag};
-use crate::layout::{bytes, element_mut, transfer};
+use crate::layout::{bytes, element_mut};
 use oxmpi_coll::IN_PLACE;
-use oxmpi_datatype::{pack, unpack};
 
 pub fn gather(call: &Call<'_>) -> Result {
     let is_root = call.rank() == call.root();
@@ -23,7 +22,10 @@ pub fn gather(call: &Call<'_>) -> Result {
         let (count, dtype) = (call.args.recvcount, call.recvtype());
         let own = element_mut(call.args.recvbuf, dtype, call.rank() as u64 * count);
         // SAFETY: the user's buffers.
-        unsafe { transfer((call.args.sendbuf, call.args.sendcount, call.sendtype()), (own, count, dtype))? };
+        unsafe {
+            let given = (call.args.sendbuf, call.args.sendcount, call.sendtype());
+            call.local().transfer(given, (own, count, dtype))?;
+        }
     }
     if call.num_ranks() == 1 {
         Ok(())
@@ -77,7 +79,10 @@ fn tree(call: &Call<'_>, block: u64) -> Result {
     }
     if place != 0 {
         // SAFETY: the user's block, and the first of the packed ones.
-        unsafe { pack(call.sendtype(), call.args.sendcount, call.args.sendbuf, 0, at(0), block) };
+        unsafe {
+            let own = (call.args.sendbuf, call.args.sendcount, call.sendtype());
+            call.local().pack(own, 0, at(0), block)?;
+        }
         return call.send(out_bytes(at(0), below as u64 * block), parent(), tag::GATHER);
     }
     if !in_user {
@@ -86,7 +91,10 @@ fn tree(call: &Call<'_>, block: u64) -> Result {
         for (rank, place, blocks) in [(root + 1, 1, n - root - 1), (0, n - root, root)] {
             let into = element_mut(call.args.recvbuf, dtype, rank as u64 * count);
             // SAFETY: `blocks` blocks of the user's buffer, and as many packed ones.
-            unsafe { unpack(dtype, blocks as u64 * count, into, 0, at(place), blocks as u64 * block) };
+            unsafe {
+                let into = (into, blocks as u64 * count, dtype);
+                call.local().unpack(into, 0, at(place), blocks as u64 * block)?;
+            }
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! knows how much the others have. Nothing is sent for an empty block; both sides know of it.
 
 use crate::exchange::{Call, Pending, Result, tag};
-use crate::layout::{bytes, transfer};
+use crate::layout::bytes;
 use oxmpi_coll::IN_PLACE;
 
 pub fn gatherv(call: &Call<'_>) -> Result {
@@ -13,7 +13,7 @@ pub fn gatherv(call: &Call<'_>) -> Result {
         // SAFETY: the user's buffers.
         unsafe {
             let own = (call.args.sendbuf, call.args.sendcount, call.sendtype());
-            transfer(own, call.in_block(call.rank()))?;
+            call.local().transfer(own, call.in_block(call.rank()))?;
         }
     }
     take_all(call)
@@ -27,7 +27,7 @@ pub fn scatterv(call: &Call<'_>) -> Result {
         // SAFETY: the user's buffers.
         unsafe {
             let own = (call.args.recvbuf, call.args.recvcount, call.recvtype());
-            transfer(call.out_block(call.rank()), own)?;
+            call.local().transfer(call.out_block(call.rank()), own)?;
         }
     }
     give_all(call)

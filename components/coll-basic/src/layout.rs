@@ -1,7 +1,7 @@
-//! Where elements lie in a buffer, and copies inside a process.
+//! Where elements lie in a buffer.
 
 use crate::scratch::ALIGN;
-use oxmpi_datatype::{Base, TypeDesc, copy, pack, unpack};
+use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::Status;
 
 /// Packed data travels as bytes.
@@ -62,48 +62,4 @@ impl Span {
     pub fn place(&self, start: *mut u8) -> *mut u8 {
         start.wrapping_offset(self.ahead as isize)
     }
-}
-
-/// Copies elements of one type; nothing if source and target are the same.
-///
-/// # Safety
-/// Both must hold `count` elements and not overlap unless they are the same.
-pub unsafe fn duplicate(dtype: &TypeDesc, count: u64, src: *const u8, dst: *mut u8) {
-    if src != dst {
-        // SAFETY: the caller's promise.
-        unsafe { copy(dtype, count, src, dst) }
-    }
-}
-
-/// A message to oneself: `from` elements of one type into `to` of another with the same signature.
-///
-/// # Safety
-/// The buffers must hold what their counts and types say and not overlap.
-pub unsafe fn transfer(
-    (src, from, from_type): (*const u8, u64, &TypeDesc),
-    (dst, to, to_type): (*mut u8, u64, &TypeDesc),
-) -> Result<(), Status> {
-    let total = bytes(from_type, from)?;
-    if total > bytes(to_type, to)? {
-        return Err(Status::TRUNCATED);
-    }
-    // SAFETY: the caller's promise; contiguous data is packed data.
-    unsafe {
-        if from_type.is_contiguous() {
-            unpack(to_type, to, dst, 0, src, total);
-        } else if to_type.is_contiguous() {
-            pack(from_type, from, src, 0, dst, total);
-        } else if core::ptr::eq(from_type, to_type) {
-            copy(from_type, from, src, dst);
-        } else {
-            let mut piece = [0u8; 8192];
-            let mut done = 0;
-            while done < total {
-                let n = pack(from_type, from, src, done, piece.as_mut_ptr(), piece.len() as u64);
-                unpack(to_type, to, dst, done, piece.as_ptr(), n);
-                done += n;
-            }
-        }
-    }
-    Ok(())
 }

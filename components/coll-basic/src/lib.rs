@@ -14,6 +14,7 @@ mod gather;
 mod gatherv;
 mod inter;
 mod layout;
+mod local;
 mod module;
 mod neighbor;
 mod params;

@@ -17,8 +17,7 @@ pub fn reduce(call: &Call<'_>) -> Result {
     }
     if call.num_ranks() == 1 {
         // SAFETY: the user's buffers.
-        unsafe { reduction.duplicate(reduction.input, call.args.recvbuf) };
-        return Ok(());
+        unsafe { return reduction.duplicate(reduction.input, call.args.recvbuf) };
     }
     let small = call.module().settings.reduce_small_msg;
     if reduction.commutes() && reduction.bytes() > small && reduction.count >= call.num_ranks() as u64 {
@@ -67,7 +66,7 @@ fn tree(call: &Call<'_>, reduction: &Reduction<'_>) -> Result {
         call.send((sum, count, dtype), to_rank(place - bit), tag::REDUCE)?;
     } else if rank == root {
         // SAFETY: the result in one of our buffers, and the user's.
-        unsafe { reduction.duplicate(sum, call.args.recvbuf) };
+        unsafe { reduction.duplicate(sum, call.args.recvbuf)? };
     } else {
         call.send((sum, count, dtype), root, tag::REDUCE)?;
     }

@@ -1,7 +1,8 @@
 //! An operation on the elements of one call.
 
 use crate::exchange::{Call, Result};
-use crate::layout::{self, Span, bytes, element, element_mut};
+use crate::layout::{Span, bytes, element, element_mut};
+use crate::local::Local;
 use oxmpi_coll::IN_PLACE;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::{OpDesc, defined, op};
@@ -10,6 +11,7 @@ use oxmpi_mca::Status;
 #[derive(Clone, Copy)]
 pub struct Reduction<'a> {
     op: &'a OpDesc,
+    local: Local<'a>,
     pub dtype: &'a TypeDesc,
     pub count: u64,
     /// This rank's operand; the receive buffer where it is given in place.
@@ -33,7 +35,7 @@ impl<'a> Reduction<'a> {
         }
         let input = if call.args.sendbuf == IN_PLACE { call.args.recvbuf } else { call.args.sendbuf };
         bytes(dtype, call.args.recvcount)?;
-        Ok(Reduction { op, dtype, count: call.args.recvcount, input })
+        Ok(Reduction { op, local: call.local(), dtype, count: call.args.recvcount, input })
     }
 
     /// Nothing to combine and nothing to send.
@@ -69,15 +71,15 @@ impl<'a> Reduction<'a> {
     /// Both must hold `count` elements and not overlap.
     pub unsafe fn apply(&self, left: *const u8, right: *mut u8, count: u64) -> Result {
         // SAFETY: the caller's promise.
-        unsafe { oxmpi_datatype::kernel::reduce(self.op, left, right, count, self.dtype) }.ok().map(drop)
+        unsafe { self.local.reduce(self.op, self.dtype, count, left, right) }
     }
 
     /// Copies all elements, unless source and target are the same.
     ///
     /// # Safety
     /// Both must hold `count` elements and not overlap unless they are the same.
-    pub unsafe fn duplicate(&self, src: *const u8, dst: *mut u8) {
+    pub unsafe fn duplicate(&self, src: *const u8, dst: *mut u8) -> Result {
         // SAFETY: the caller's promise.
-        unsafe { layout::duplicate(self.dtype, self.count, src, dst) }
+        unsafe { self.local.duplicate(self.dtype, self.count, src, dst) }
     }
 }

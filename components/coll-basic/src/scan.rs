@@ -14,7 +14,7 @@ pub fn scan(call: &Call<'_>) -> Result {
         return Ok(());
     }
     // SAFETY: the user's buffers.
-    unsafe { reduction.duplicate(reduction.input, call.args.recvbuf) };
+    unsafe { reduction.duplicate(reduction.input, call.args.recvbuf)? };
     sums(call, &reduction, true)
 }
 
@@ -37,7 +37,7 @@ fn sums(call: &Call<'_>, reduction: &Reduction<'_>, mut started: bool) -> Result
     let scratch = call.scratch(2 * span.len)?;
     let (mut sum, mut got) = (span.place(scratch.at(0)), span.place(scratch.at(span.len)));
     // SAFETY: the user's operand, and room for as much.
-    unsafe { reduction.duplicate(reduction.input, sum) };
+    unsafe { reduction.duplicate(reduction.input, sum)? };
     let mut bit = 1;
     while bit < n {
         let partner = rank ^ bit;
@@ -54,7 +54,7 @@ fn sums(call: &Call<'_>, reduction: &Reduction<'_>, mut started: bool) -> Result
                     if started {
                         reduction.apply(got, result, count)?;
                     } else {
-                        reduction.duplicate(got, result);
+                        reduction.duplicate(got, result)?;
                         started = true;
                     }
                     reduction.apply(got, sum, count)?;

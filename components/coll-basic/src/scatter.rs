@@ -4,9 +4,8 @@
 //! the root directly.
 
 use crate::exchange::{Call, Pending, Result, in_bytes, out_bytes, tag};
-use crate::layout::{bytes, element, transfer};
+use crate::layout::{bytes, element};
 use oxmpi_coll::IN_PLACE;
-use oxmpi_datatype::{pack, unpack};
 
 pub fn scatter(call: &Call<'_>) -> Result {
     let is_root = call.rank() == call.root();
@@ -23,7 +22,10 @@ pub fn scatter(call: &Call<'_>) -> Result {
         let (count, dtype) = (call.args.sendcount, call.sendtype());
         let own = element(call.args.sendbuf, dtype, call.rank() as u64 * count);
         // SAFETY: the user's buffers.
-        unsafe { transfer((own, count, dtype), (call.args.recvbuf, call.args.recvcount, call.recvtype()))? };
+        unsafe {
+            let into = (call.args.recvbuf, call.args.recvcount, call.recvtype());
+            call.local().transfer((own, count, dtype), into)?;
+        }
     }
     if call.num_ranks() == 1 {
         Ok(())
@@ -76,8 +78,9 @@ fn tree(call: &Call<'_>, block: u64) -> Result {
             let out = element(call.args.sendbuf, dtype, rank as u64 * count);
             // SAFETY: `blocks` blocks of the user's buffer, and as many packed ones.
             unsafe {
-                pack(dtype, blocks as u64 * count, out, 0, at(place).cast_mut(), blocks as u64 * block)
-            };
+                let out = (out, blocks as u64 * count, dtype);
+                call.local().pack(out, 0, at(place).cast_mut(), blocks as u64 * block)?;
+            }
         }
     }
     // The largest subtree first: it has the longest way to go.
@@ -90,7 +93,7 @@ fn tree(call: &Call<'_>, block: u64) -> Result {
     if place != 0 {
         let (buf, count, dtype) = own();
         // SAFETY: the user's block, and the first of the packed ones.
-        unsafe { unpack(dtype, count, buf, 0, at(0), block) };
+        unsafe { call.local().unpack((buf, count, dtype), 0, at(0), block)? };
     }
     Ok(())
 }

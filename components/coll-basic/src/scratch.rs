@@ -63,7 +63,9 @@ impl Scratch {
             memory = Memory::new(len).map(Box::new);
         }
         match memory {
-            Some(memory) => Ok(Lease { scratch: self, threaded, memory: Some(memory) }),
+            Some(memory) => {
+                Ok(Lease { start: memory.start.as_ptr(), from: Some((self, threaded)), memory: Some(memory) })
+            }
             None => Err(Status::OUT_OF_MEMORY),
         }
     }
@@ -111,24 +113,28 @@ impl Drop for Scratch {
 
 /// Temporary memory until it is dropped.
 pub struct Lease<'a> {
-    scratch: &'a Scratch,
-    threaded: bool,
-    /// Always there but while being dropped.
+    start: *mut u8,
+    /// Where it goes back to; a plan's memory is the plan's.
+    from: Option<(&'a Scratch, bool)>,
     memory: Option<Box<Memory>>,
 }
 
 impl Lease<'_> {
+    /// Memory of a plan, which lives as long as that.
+    pub fn of_plan(start: *mut u8) -> Lease<'static> {
+        Lease { start, from: None, memory: None }
+    }
+
     /// Address of byte `offset`, which must be inside what was asked for.
     pub fn at(&self, offset: u64) -> *mut u8 {
-        let start = self.memory.as_ref().map_or(null_mut(), |m| m.start.as_ptr());
-        start.wrapping_add(offset as usize)
+        self.start.wrapping_add(offset as usize)
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        if let Some(memory) = self.memory.take() {
-            self.scratch.give(memory, self.threaded);
+        if let (Some(memory), Some((scratch, threaded))) = (self.memory.take(), self.from) {
+            scratch.give(memory, threaded);
         }
     }
 }

@@ -12,6 +12,8 @@ pub trait Coll: Send + Sync + Sized + 'static {
     fn query(&self, comm: &CollComm) -> Option<(i32, Self::Module)>;
     /// The collectives it has; the same for all its communicators.
     const TABLE: CollTable;
+    /// Those it can plan (see the crate's text).
+    const PLANS: Option<CollTable> = None;
     /// It takes inter-communicators, too.
     const INTER: bool = false;
     fn finalize(&self) {}
@@ -45,6 +47,7 @@ extern "C" fn comm_query<T: Coll>(s: *mut c_void, comm: *const CollComm, offer: 
                         reserved: 0,
                         module: Box::into_raw(Box::new(module)).cast(),
                         table: const { &T::TABLE },
+                        plans: const { &T::PLANS }.as_ref().map_or(core::ptr::null(), |t| t),
                     }
                 }
                 Status::OK

@@ -15,6 +15,18 @@
 //! **Neighborhood collectives** (MPI 5.0 §8.6) get the ranks they talk with in their arguments ([`Neighbors`]): a
 //! component knows nothing of topologies. They are called on intra-communicators only.
 //!
+//! **Plans** (since 1.3). Nonblocking and persistent collectives (MPI 5.0 §6.12, §6.13) are carried out by the host:
+//! the component only says what is to be done. It offers a second table ([`CollOffer::plans`]) of functions that
+//! are called with [`CollComm::planning`] set and other services: `send`, `recv`, `isend`, `irecv` and `wait_all` write
+//! down steps instead of doing them, and what a collective does with data in memory goes through the services that
+//! follow those. The host then does the steps in the order they were written down, as far as messages have
+//! arrived, in whatever thread makes progress, and again whenever a persistent operation is started. So a function that
+//! decides by its arguments alone, not by data, can stand in both tables. It returns at once; the arrays of its arguments
+//! are gone afterwards, buffers, types and the operation stay. Tags are the host's, one for each operation: within
+//! one, what a rank sends another has to be received in the order it was sent. A step that fails
+//! does not end the plan, since other ranks count on the others; the first error is the operation's.
+//! An operation that the component can do by itself, on a device say, is one step ([`CollServices::step`]).
+//!
 //! **Threads.** Different communicators concurrently; one communicator one call at a time, as MPI
 //! demands of the user.
 
@@ -27,11 +39,13 @@ use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 3, patch: 0 };
 pub const FRAMEWORK: &str = "coll";
 
 /// Largest tag of the range collectives may use; they count downwards from it.
 pub const FIRST_TAG: i32 = -100;
+/// Smallest tag of that range.
+pub const LAST_TAG: i32 = -100_000;
 
 /// `root` of the root itself on an inter-communicator; MPI_ROOT in MPI's ABI.
 pub const ROOT: i32 = -4;
@@ -61,7 +75,8 @@ pub struct CollComm {
     pub services: *const CollServices,
     /// Since 1.1. Ranks of the remote group; 0: no inter-communicator.
     pub num_remote: u32,
-    pub reserved: u32,
+    /// Since 1.3. 1: what is asked for is a plan.
+    pub planning: u32,
     /// Since 1.1. Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
     /// while a component is asked.
     pub local: *const CollComm,
@@ -102,6 +117,58 @@ pub struct CollServices {
     ) -> Status,
     /// Waits for all and releases them; the first error, if any.
     pub wait_all: extern "C" fn(*const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status,
+    /// What follows: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
+    /// place for a status wants a message that fills its buffer, and answers as if it had come.
+    ///
+    /// Memory for the steps of the plan, aligned to 64 bytes, not initialised.
+    pub memory: extern "C" fn(*const CollComm, len: u64, out: *mut *mut u8) -> Status,
+    /// Packs `len` bytes, from byte `from` of the packed data on, of `count` elements at `base`.
+    pub pack: extern "C" fn(
+        *const CollComm,
+        *const TypeDesc,
+        count: u64,
+        base: *const u8,
+        from: u64,
+        dst: *mut u8,
+        len: u64,
+    ) -> Status,
+    /// The reverse.
+    pub unpack: extern "C" fn(
+        *const CollComm,
+        *const TypeDesc,
+        count: u64,
+        base: *mut u8,
+        from: u64,
+        src: *const u8,
+        len: u64,
+    ) -> Status,
+    /// Copies elements from one place to another that does not overlap.
+    pub copy:
+        extern "C" fn(*const CollComm, *const TypeDesc, count: u64, src: *const u8, dst: *mut u8) -> Status,
+    /// `right[i] = left[i] op right[i]`, with the operation of the call.
+    pub reduce: extern "C" fn(
+        *const CollComm,
+        *const TypeDesc,
+        count: u64,
+        left: *const u8,
+        right: *mut u8,
+    ) -> Status,
+    /// A step of the component's own.
+    pub step: extern "C" fn(*const CollComm, f: StepFn, ctx: *mut c_void) -> Status,
+}
+
+/// A component's step; `what` is one of [`step`]. Must not block. No lock is held but for `DROP`, which must not call
+/// the host.
+pub type StepFn = extern "C" fn(ctx: *mut c_void, what: u32) -> Status;
+
+/// What is asked of a [`StepFn`].
+pub mod step {
+    /// Begins; OK: done, PENDING: not yet, or an error. For each start of a persistent operation.
+    pub const START: u32 = 0;
+    /// Answers as `START`; again and again while that is PENDING.
+    pub const LOOK: u32 = 1;
+    /// The plan is given up, `ctx` is not used again.
+    pub const DROP: u32 = 2;
 }
 
 /// Sentinel for MPI_IN_PLACE in buffer arguments.
@@ -243,14 +310,22 @@ pub struct CollOffer {
     pub reserved: u32,
     pub module: *mut c_void,
     pub table: *const CollTable,
+    /// Since 1.3. The functions that make plans; null: none.
+    pub plans: *const CollTable,
+}
+
+impl CollOffer {
+    /// What a component is given to fill.
+    pub const NONE: CollOffer =
+        CollOffer { priority: 0, reserved: 0, module: null_mut(), table: null(), plans: null() };
 }
 
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CollComm>() == 56);
-    assert!(size_of::<CollServices>() == 48);
+    assert!(size_of::<CollServices>() == 96);
     assert!(size_of::<CollArgs>() == 120);
     assert!(size_of::<CollTable>() == 184);
     assert!(size_of::<Neighbors>() == 32);
-    assert!(size_of::<CollOffer>() == 24);
+    assert!(size_of::<CollOffer>() == 32);
 };

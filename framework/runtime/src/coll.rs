@@ -6,6 +6,8 @@
 //! What nobody has answers NOT_SUPPORTED. A component that served nothing in the end gets its module
 //! back at once.
 //!
+//! The functions that make plans (`made::schedule`) are laid over one another in the same way.
+//!
 //! Components talk through [`CollServices`]: point-to-point on the communicator with negative tags.
 
 use crate::accept::CollComponent;
@@ -22,7 +24,7 @@ use std::ptr::{null, null_mut};
 /// The collectives, by their place in the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum Slot {
+pub enum Slot {
     Barrier = 0,
     Bcast = 1,
     Reduce = 2,
@@ -105,6 +107,18 @@ extern "C" fn not_supported(_: *mut c_void, _: *const CollComm, _: *const CollAr
     Status::NOT_SUPPORTED
 }
 
+/// Who does each collective.
+type Layer = [(CollFn, *mut c_void); SLOTS];
+const NOBODY: Layer = [(not_supported as CollFn, null_mut()); SLOTS];
+
+/// What a component offers for a communicator.
+struct Offer {
+    priority: i32,
+    served: Served,
+    table: CollTable,
+    plans: CollTable,
+}
+
 /// A module that is in use.
 struct Served {
     component: usize,
@@ -113,7 +127,8 @@ struct Served {
 
 /// The collectives of one communicator.
 pub(crate) struct CollStack {
-    slots: [(CollFn, *mut c_void); SLOTS],
+    slots: Layer,
+    plans: Layer,
     served: Vec<Served>,
     components: *const [CollComponent],
     oversubscribed: u32,
@@ -146,8 +161,8 @@ unsafe fn read_table(table: *const CollTable) -> Option<CollTable> {
 impl CollStack {
     /// For communicators of the library's own, on which there are no collectives.
     pub fn none(instance: &Instance) -> CollStack {
-        let slots = [(not_supported as CollFn, null_mut()); SLOTS];
-        CollStack { slots, served: Vec::new(), components: instance.coll_components(), oversubscribed: 0 }
+        let components = instance.coll_components();
+        CollStack { slots: NOBODY, plans: NOBODY, served: Vec::new(), components, oversubscribed: 0 }
     }
 
     /// Asks every component; for an inter-communicator (`num_remote` is not 0) those that take such.
@@ -165,7 +180,7 @@ impl CollStack {
             thread: null_mut(),
             services: services(),
             num_remote,
-            reserved: 0,
+            planning: 0,
             local: null(),
         };
         let mut offers = Vec::new();
@@ -173,17 +188,20 @@ impl CollStack {
             if num_remote > 0 && c.module.flags & flag::INTER == 0 {
                 continue;
             }
-            let mut offer = CollOffer { priority: 0, reserved: 0, module: null_mut(), table: null() };
+            let mut offer = CollOffer::NONE;
             let status = (c.module.comm_query)(c.module.state, &comm, &mut offer);
             if status == Status::NOT_AVAILABLE {
                 continue;
             }
-            // SAFETY: a component's table is a static of it.
-            let table = unsafe { read_table(offer.table) };
+            // SAFETY: a component's tables are statics of it; it may have none of plans.
+            let (table, plans) = unsafe { (read_table(offer.table), read_table(offer.plans)) };
             match table {
-                Some(table) if !status.is_err() => {
-                    offers.push((offer.priority, Served { component: i, module: offer.module }, table));
-                }
+                Some(table) if !status.is_err() => offers.push(Offer {
+                    priority: offer.priority,
+                    served: Served { component: i, module: offer.module },
+                    table,
+                    plans: plans.unwrap_or_default(),
+                }),
                 _ => {
                     let why = if status.is_err() { status.name() } else { "its table cannot be read" };
                     instance
@@ -197,38 +215,43 @@ impl CollStack {
 
     fn lay(
         instance: &Instance,
-        mut offers: Vec<(i32, Served, CollTable)>,
+        mut offers: Vec<Offer>,
         components: &[CollComponent],
         oversubscribed: u32,
         name: &str,
     ) -> CollStack {
         // Stable: at equal priority the component that was found first wins, so it is laid last.
         offers.reverse();
-        offers.sort_by_key(|(priority, ..)| *priority);
-        let mut chosen: [Option<usize>; SLOTS] = [None; SLOTS];
-        let mut out = [(not_supported as CollFn, null_mut()); SLOTS];
-        for (at, (_, served, table)) in offers.iter().enumerate() {
-            for (i, f) in slots(table).into_iter().enumerate() {
-                if let Some(f) = f {
-                    out[i] = (f, served.module);
-                    chosen[i] = Some(at);
+        offers.sort_by_key(|offer| offer.priority);
+        let mut used = vec![false; offers.len()];
+        let mut layer = |what: &str, table: fn(&Offer) -> &CollTable| {
+            let mut out = NOBODY;
+            let mut chosen: [Option<usize>; SLOTS] = [None; SLOTS];
+            for (at, offer) in offers.iter().enumerate() {
+                for (i, f) in slots(table(offer)).into_iter().enumerate() {
+                    if let Some(f) = f {
+                        (out[i], chosen[i]) = ((f, offer.served.module), Some(at));
+                    }
                 }
             }
-        }
-        for (i, at) in chosen.iter().enumerate() {
-            let by = at.map_or("nobody", |at| components[offers[at].1.component].name);
-            instance.logger().debug("coll", &format!("communicator {name}: {} by {by}", NAMES[i]));
-        }
+            for (i, at) in chosen.iter().enumerate() {
+                let by = at.map_or("nobody", |at| components[offers[at].served.component].name);
+                instance.logger().debug("coll", &format!("communicator {name}: {what}{} by {by}", NAMES[i]));
+            }
+            chosen.into_iter().flatten().for_each(|at| used[at] = true);
+            out
+        };
+        let (slots, plans) = (layer("", |offer| &offer.table), layer("plan of ", |offer| &offer.plans));
         let mut served = Vec::new();
-        for (at, (_, s, _)) in offers.into_iter().enumerate() {
-            if chosen.contains(&Some(at)) {
-                served.push(s);
+        for (offer, used) in offers.into_iter().zip(used) {
+            if used {
+                served.push(offer.served);
             } else {
-                let c = &components[s.component].module;
-                (c.comm_free)(c.state, s.module);
+                let c = &components[offer.served.component].module;
+                (c.comm_free)(c.state, offer.served.module);
             }
         }
-        CollStack { slots: out, served, components, oversubscribed }
+        CollStack { slots, plans, served, components, oversubscribed }
     }
 
     #[inline]
@@ -239,6 +262,29 @@ impl CollStack {
             None => f(module, &comm, args),
             Some(local) => {
                 let local = self.seen(local, thread);
+                (comm.num_remote, comm.local) = (c.num_peers(), &local);
+                f(module, &comm, args)
+            }
+        }
+    }
+
+    /// Lets the component make a plan; `places` are its words for the communicator and its local group.
+    pub fn plan(
+        &self,
+        slot: Slot,
+        c: &Communicator,
+        thread: *mut ThreadCtx,
+        args: &CollArgs,
+        services: *const CollServices,
+        places: [*mut c_void; 2],
+    ) -> Status {
+        let seen = |c: &Communicator, comm| CollComm { comm, services, planning: 1, ..self.seen(c, thread) };
+        let mut comm = seen(c, places[0]);
+        let (f, module) = self.plans[slot as usize];
+        match c.local() {
+            None => f(module, &comm, args),
+            Some(local) => {
+                let local = seen(local, places[1]);
                 (comm.num_remote, comm.local) = (c.num_peers(), &local);
                 f(module, &comm, args)
             }
@@ -257,7 +303,7 @@ impl CollStack {
             thread,
             services: services(),
             num_remote: 0,
-            reserved: 0,
+            planning: 0,
             local: null(),
         }
     }
@@ -282,6 +328,12 @@ fn services() -> *const CollServices {
         isend,
         irecv,
         wait_all,
+        memory: in_plans_only::memory,
+        pack: in_plans_only::pack,
+        unpack: in_plans_only::unpack,
+        copy: in_plans_only::copy,
+        reduce: in_plans_only::reduce,
+        step: in_plans_only::step,
     };
     SERVICES
 }
@@ -415,6 +467,28 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
     }
     c.note_own(thread, Counter::BytesReceivedMpi, bytes);
     first
+}
+
+/// Outside a plan a component does these itself.
+mod in_plans_only {
+    use super::*;
+    use oxmpi_coll::StepFn;
+
+    macro_rules! refuse {
+        ($($name:ident($($t:ty),*);)*) => {
+            $(pub extern "C" fn $name(_: *const CollComm $(, _: $t)*) -> Status {
+                Status::NOT_SUPPORTED
+            })*
+        };
+    }
+    refuse! {
+        memory(u64, *mut *mut u8);
+        pack(*const TypeDesc, u64, *const u8, u64, *mut u8, u64);
+        unpack(*const TypeDesc, u64, *mut u8, u64, *const u8, u64);
+        copy(*const TypeDesc, u64, *const u8, *mut u8);
+        reduce(*const TypeDesc, u64, *const u8, *mut u8);
+        step(StepFn, *mut c_void);
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Requests that the host makes itself, out of those of the point-to-point layer or out of nothing:
-//! both halves of a send-receive as one, the flush of a buffer, partitioned messages.
+//! both halves of a send-receive as one, the flush of a buffer, partitioned messages, nonblocking and persistent
+//! collectives.
 //!
 //! A [`Made`] is a request header with a [`Body`]: what the operation is. It completes because
 //! progress **watches** it: behind each turn of the point-to-point layer the bodies under watch are
@@ -15,7 +16,9 @@
 //! the lists are the holder's of the lane's lock, which is taken at MULTIPLE only. A lane's lock comes
 //! before all locks of the point-to-point layer; nothing below ever calls up. A body's `advance`, `start`
 //! and `reset` run under that lock, one at a time; what else a body offers (a partition is ready) it
-//! guards itself. No user code runs under the lock.
+//! guards itself. No user code runs under the lock: a body that has such to run, or much to do, says so
+//! (`claim`, under the lock) and does it in `work`, with no lock held, in the thread that asked; then it
+//! is looked at again.
 //!
 //! **Nobody is overlooked.** A thread that finds a lane's lock taken leaves a note (`again`) and looks
 //! once more at the lock; the holder looks at the note after it has let go. Either sees the other, since
@@ -23,6 +26,7 @@
 
 pub mod both;
 pub mod partitioned;
+pub mod schedule;
 
 use crate::instance::Instance;
 use crate::progress::events;
@@ -46,6 +50,15 @@ pub trait Body: Any + Send + Sync {
     /// Nothing is under way on behalf of an operation that is complete or inactive.
     fn at_rest(&self) -> bool {
         true
+    }
+    /// Under the lock: there is work for `work`, and it is the caller's.
+    fn claim(&self) -> bool {
+        false
+    }
+    /// Holding no lock, after `claim` said yes; whether anything was done.
+    fn work(&self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
+        let _ = (instance, thread);
+        false
     }
     /// The request is given up: lets go of everything.
     fn reset(&self) {}
@@ -283,6 +296,9 @@ impl Instance {
     fn recycle_made(&self, made: &'static Made) {
         made.body.reset();
         made.released.set(false);
+        // Of one that was freed while it was pending nobody has heard that it is over.
+        // SAFETY: the request is nobody's.
+        unsafe { &*made.header.get() }.completion.finish_alone();
         let kind = (*made.body).type_id();
         let free = &mut self.makers.lists(made.lane).free;
         match free.iter_mut().find(|(k, _)| *k == kind) {
@@ -302,30 +318,48 @@ impl Instance {
         while busy != 0 {
             let lane = busy.trailing_zeros();
             busy &= busy - 1;
+            let mut todo = Todo::default();
             if !threaded {
-                events += self.poll_lane(lane, thread, false);
+                loop {
+                    events += self.poll_lane(lane, thread, false, &mut todo);
+                    match todo.work(self, thread) {
+                        0 => break,
+                        done => events += done,
+                    }
+                }
                 continue;
             }
             let place = &self.makers.lanes[lane as usize];
             // SYNC POINT of `again` with itself in other threads, see the essay.
             place.again.store(true, Ordering::SeqCst);
-            // Bounded, so that others who keep leaving notes do not keep us here.
-            for _ in 0..8 {
-                if !place.again.load(Ordering::SeqCst) || !place.lock.try_lock() {
-                    break;
-                }
+            // Bounded, so that others who keep leaving notes do not keep us here; what we worked on is looked
+            // at again in any case.
+            let mut looks = 0;
+            while looks < 8 && place.again.load(Ordering::SeqCst) && place.lock.try_lock() {
                 place.again.store(false, Ordering::SeqCst);
-                events += self.poll_lane(lane, thread, true);
+                events += self.poll_lane(lane, thread, true, &mut todo);
                 place.lock.unlock();
+                looks += 1;
+                let done = todo.work(self, thread);
+                if done > 0 {
+                    events += done;
+                    looks = 0;
+                    place.again.store(true, Ordering::SeqCst);
+                }
             }
         }
         events
     }
 
     /// Under the lane's lock.
-    fn poll_lane(&self, lane: u32, thread: *mut ThreadCtx, threaded: bool) -> i32 {
+    fn poll_lane(&self, lane: u32, thread: *mut ThreadCtx, threaded: bool, todo: &mut Todo) -> i32 {
         let (mut i, mut events) = (0, 0);
         while let Some(&made) = self.makers.lists(lane).watched.get(i) {
+            if todo.has_room() && made.body.claim() {
+                todo.add(made);
+                i += 1;
+                continue;
+            }
             let over = made.body.advance(self, thread).filter(|_| made.pending.get());
             if over.is_some() {
                 made.pending.set(false);
@@ -356,6 +390,28 @@ impl Instance {
     }
 }
 
+/// Claimed work, to be done when the lane's lock is free again.
+#[derive(Default)]
+struct Todo {
+    list: [Option<&'static Made>; 8],
+    len: usize,
+}
+
+impl Todo {
+    fn has_room(&self) -> bool {
+        self.len < self.list.len()
+    }
+    fn add(&mut self, made: &'static Made) {
+        self.list[self.len] = Some(made);
+        self.len += 1;
+    }
+    /// Does it all; how much there was.
+    fn work(&mut self, instance: &Instance, thread: *mut ThreadCtx) -> i32 {
+        let todo = self.list[..std::mem::take(&mut self.len)].iter().flatten();
+        todo.map(|made| i32::from(made.body.work(instance, thread))).sum()
+    }
+}
+
 extern "C" fn poll(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance, which clears its list of functions before it goes.
     unsafe { &*ctx.cast::<Instance>() }.poll_requests(thread)
@@ -377,7 +433,7 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as in `release_thunk`.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let (instance, threaded) = (made.instance(), made.instance().threaded());
-    let _guard = instance.makers.lanes[made.lane as usize].lock.guard(threaded);
+    let guard = instance.makers.lanes[made.lane as usize].lock.guard(threaded);
     debug_assert!(made.persistent() && !made.pending.get());
     // SAFETY: inactive, so the user's thread alone has it.
     let header = unsafe { &mut *made.header.get() };
@@ -387,6 +443,12 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     if status == Status::PENDING {
         made.pending.set(true);
         instance.watch(made, threaded);
+        if made.body.claim() {
+            drop(guard);
+            // No progress calls this, so there is no context.
+            made.body.work(instance, std::ptr::null_mut());
+            instance.poll_requests(std::ptr::null_mut());
+        }
         return Status::OK;
     }
     header.completion.finish_alone();

@@ -1,0 +1,350 @@
+//! Collectives that complete later (MPI 5.0 §6.12, §6.13): a plan of steps that a component wrote down, carried
+//! out by progress.
+//!
+//! ```text
+//! MPI_Ibcast      record ── run ──► pending ── run ─ … ─ run ──► over ──► complete
+//! MPI_Bcast_init  record ─────────► inactive ◄──────────────────────────────┘
+//! MPI_Start                 run ──► pending …
+//! ```
+//!
+//! **Recording.** The component that plans a collective on this communicator is called with services that write
+//! steps down (`record`). What comes of it is a program without branches: start a send, start a receive, wait
+//! for these, pack, reduce. It depends on the arguments alone, so a persistent operation keeps it.
+//!
+//! **Running** (`run`). Steps are done in order until one has to wait for a message. Progress watches the request
+//! (`made`); when what the step waits for has come, whoever found that goes on with the steps, outside the
+//! lane's lock, since a step may call a function of the user's or copy a lot. An error is noted and the steps
+//! go on: other ranks wait for our messages.
+//!
+//! **Who may touch what.** `state` is IDLE between runs, CLAIMED while a thread runs steps, OVER when
+//! there are none left (and before the first start). Whoever holds the claim has `core` to itself. The claim is
+//! taken from IDLE under the lane's lock; the starting thread has it from the beginning. Under the lane's lock an
+//! IDLE operation's core may be looked at. Nobody is overlooked: who found the operation CLAIMED did so under the
+//! lane's lock, and the claim's holder looks under that lock again after it has let go.
+//!
+//! **Tags.** All messages of one operation have one tag of their own: the number of the nonblocking or persistent
+//! operation on its communicator, which all ranks count alike. So operations under way at once do not meet, nor do
+//! they meet blocking ones, and persistent ones may be started in any order. Numbers come round after 2^28
+//! (persistent: 2^27) operations of one communicator.
+//!
+//! **What a plan points to** lives as long as it: buffers are the user's promise, types and the operation are held
+//! by `kept`, memory for steps is its own, and the communicator is in use as long as the request is.
+
+mod memory;
+mod record;
+mod run;
+
+use super::{Begin, Body, Made};
+use crate::coll::Slot;
+use crate::communicator::Communicator;
+use crate::instance::Instance;
+use memory::Memory;
+use oxmpi_coll::{CollArgs, StepFn};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::ptr::null;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What a request holds on to until it is given up: types, the operation.
+pub type Kept = Option<Box<dyn Any + Send>>;
+
+/// Largest tag of nonblocking collectives: below those of partitioned messages.
+const LATER: i32 = -(1 << 29) - (1 << 21);
+const LATERS: u32 = 1 << 28;
+/// Of persistent ones; above the tags for making communicators.
+const AGAIN: i32 = LATER - LATERS as i32;
+const AGAINS: u32 = 1 << 27;
+
+/// How many operations of each kind a communicator has begun.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    later: AtomicU32,
+    again: AtomicU32,
+}
+
+impl Numbers {
+    /// One call at a time on one communicator, so it takes no read-modify-write.
+    fn next(word: &AtomicU32) -> u32 {
+        let number = word.load(Ordering::Relaxed);
+        word.store(number.wrapping_add(1), Ordering::Relaxed);
+        number
+    }
+    fn later(&self) -> i32 {
+        LATER - (Self::next(&self.later) % LATERS) as i32
+    }
+    fn again(&self) -> i32 {
+        AGAIN - (Self::next(&self.again) % AGAINS) as i32
+    }
+}
+
+/// Elements at a place.
+#[derive(Clone, Copy)]
+struct Data {
+    at: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+}
+
+/// Whom a message goes to or comes from.
+#[derive(Clone, Copy)]
+struct Peer {
+    rank: i32,
+    /// In the local group of an inter-communicator.
+    local: bool,
+}
+
+/// What is done at one time. Messages have slots, in which waiting finds them.
+#[derive(Clone, Copy)]
+enum Step {
+    Send {
+        peer: Peer,
+        data: Data,
+        slot: u32,
+    },
+    Recv {
+        peer: Peer,
+        data: Data,
+        slot: u32,
+        /// A shorter message is an error.
+        whole: bool,
+    },
+    /// For the messages in these slots.
+    Wait {
+        first: u32,
+        end: u32,
+    },
+    Pack {
+        data: Data,
+        from: u64,
+        dst: *mut u8,
+        len: u64,
+    },
+    Unpack {
+        data: Data,
+        from: u64,
+        src: *const u8,
+        len: u64,
+    },
+    Copy {
+        data: Data,
+        to: *mut u8,
+    },
+    /// `right[i] = left[i] op right[i]`.
+    Reduce {
+        left: *const u8,
+        right: Data,
+    },
+    /// The component's own.
+    Own {
+        function: StepFn,
+        ctx: *mut c_void,
+    },
+}
+
+/// A message under way.
+#[derive(Clone, Copy)]
+struct Message {
+    req: *mut RequestHeader,
+    /// Bytes that have to come; anything will do where this is `ANY`.
+    expected: u64,
+}
+
+const ANY: u64 = u64::MAX;
+
+/// A plan and how far it is.
+struct Core {
+    comm: *const Communicator,
+    tag: i32,
+    steps: Vec<Step>,
+    slots: u32,
+    op: Option<OpDesc>,
+    memory: Memory,
+    kept: Kept,
+    at: usize,
+    /// The component's own step at `at` has begun.
+    begun: bool,
+    messages: Vec<Message>,
+    error: Status,
+}
+
+impl Default for Core {
+    fn default() -> Core {
+        Core {
+            comm: null(),
+            tag: 0,
+            steps: Vec::new(),
+            slots: 0,
+            op: None,
+            memory: Memory::default(),
+            kept: None,
+            at: 0,
+            begun: false,
+            messages: Vec::new(),
+            error: Status::OK,
+        }
+    }
+}
+
+const OVER: u32 = 0;
+const IDLE: u32 = 1;
+const CLAIMED: u32 = 2;
+
+/// The body of such a request.
+#[derive(Default)]
+pub struct Operation {
+    state: AtomicU32,
+    core: UnsafeCell<Core>,
+}
+
+// SAFETY: see the essay.
+unsafe impl Sync for Operation {}
+// SAFETY: as above.
+unsafe impl Send for Operation {}
+
+impl Operation {
+    /// # Safety
+    /// For the claim's holder; under the lane's lock, to look, where the state is not CLAIMED.
+    #[allow(clippy::mut_from_ref, reason = "the claim's holder is alone")]
+    unsafe fn core(&self) -> &mut Core {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.core.get() }
+    }
+
+    fn outcome(&self) -> MsgStatus {
+        // SAFETY: over, so nobody runs it.
+        MsgStatus { error: unsafe { self.core() }.error, ..MsgStatus::EMPTY }
+    }
+}
+
+impl Body for Operation {
+    fn advance(&self, _: &Instance, _: *mut ThreadCtx) -> Option<MsgStatus> {
+        // SYNC POINT with `work`.
+        (self.state.load(Ordering::Acquire) == OVER).then(|| self.outcome())
+    }
+
+    fn start(&self, _: &Instance) -> Status {
+        // SAFETY: inactive, and under the lane's lock.
+        unsafe { self.core() }.rewind();
+        self.state.store(IDLE, Ordering::Relaxed);
+        Status::PENDING
+    }
+
+    fn claim(&self) -> bool {
+        // SYNC POINT with `work`. SAFETY: idle, and the caller holds the lane's lock.
+        let mine = self.state.load(Ordering::Acquire) == IDLE && unsafe { self.core() }.can_go_on();
+        if mine {
+            self.state.store(CLAIMED, Ordering::Relaxed);
+        }
+        mine
+    }
+
+    fn work(&self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
+        // SAFETY: the caller has the claim.
+        let core = unsafe { self.core() };
+        let before = core.at;
+        let over = core.run(instance, thread);
+        let moved = over || core.at != before;
+        // SYNC POINT with `advance` and `claim`.
+        self.state.store(if over { OVER } else { IDLE }, Ordering::Release);
+        moved
+    }
+
+    fn reset(&self) {
+        // SAFETY: nobody runs it, and the request is given up.
+        unsafe { self.core() }.clear();
+    }
+}
+
+/// Whether the request is that of a nonblocking or persistent collective.
+pub fn is_collective(made: &Made) -> bool {
+    made.body::<Operation>().is_some()
+}
+
+impl Communicator {
+    /// Begins a nonblocking collective. `kept` lives until it is over.
+    pub fn begin_collective(
+        &self,
+        thread: *mut ThreadCtx,
+        which: Slot,
+        args: &CollArgs,
+        kept: Kept,
+    ) -> Result<*mut RequestHeader, Status> {
+        let tag = self.numbers.later();
+        let (made, operation) = self.planned(thread, which, args, kept, tag)?;
+        let instance = self.instance();
+        operation.work(instance, thread);
+        let over = operation.state.load(Ordering::Relaxed) == OVER;
+        instance
+            .begin_request(made, if over { Begin::Complete(operation.outcome()) } else { Begin::Pending });
+        if !over && instance.threaded() {
+            instance.poll_requests(thread);
+        }
+        Ok(made.handle())
+    }
+
+    /// A persistent collective, inactive. `kept` lives until the request is given up.
+    pub fn collective_init(
+        &self,
+        thread: *mut ThreadCtx,
+        which: Slot,
+        args: &CollArgs,
+        kept: Kept,
+    ) -> Result<*mut RequestHeader, Status> {
+        let tag = self.numbers.again();
+        let (made, operation) = self.planned(thread, which, args, kept, tag)?;
+        operation.state.store(OVER, Ordering::Relaxed);
+        self.instance().begin_request(made, Begin::Inactive);
+        Ok(made.handle())
+    }
+
+    /// A request with a plan, claimed by the caller.
+    fn planned(
+        &self,
+        thread: *mut ThreadCtx,
+        which: Slot,
+        args: &CollArgs,
+        kept: Kept,
+        tag: i32,
+    ) -> Result<(&'static Made, &'static Operation), Status> {
+        let instance = self.instance();
+        let made = instance.make_request(thread, |_: &Operation| {})?;
+        let Some(operation) = made.body::<Operation>() else { return Err(Status::INTERNAL) };
+        operation.state.store(CLAIMED, Ordering::Relaxed);
+        // SAFETY: nobody else has the request yet.
+        let core = unsafe { operation.core() };
+        (core.comm, core.tag, core.kept) = (self, tag, kept);
+        // SAFETY: null, or the caller's operation.
+        core.op = unsafe { args.op.as_ref() }.copied();
+        let status = record::plan(core, self, which, thread, args);
+        if status.is_err() {
+            operation.state.store(OVER, Ordering::Relaxed);
+            instance.drop_request(made);
+            return Err(status);
+        }
+        core.rewind();
+        Ok((made, operation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_round_and_tags_stay_between_their_neighbours() {
+        let numbers = Numbers::default();
+        assert_eq!((numbers.later(), numbers.later()), (LATER, LATER - 1));
+        assert_eq!((numbers.again(), numbers.again()), (AGAIN, AGAIN - 1));
+        numbers.later.store(u32::MAX, Ordering::Relaxed);
+        assert_eq!((numbers.later(), numbers.later()), (AGAIN + 1, LATER));
+        numbers.again.store(AGAINS - 1, Ordering::Relaxed);
+        let last = numbers.again();
+        assert_eq!((last, numbers.again()), (AGAIN - AGAINS as i32 + 1, AGAIN));
+        // Partitioned messages end at -(2^20) - 2^29, what makes communicators begins at -2^30.
+        const { assert!(LATER < -(1 << 20) - (1 << 29) && AGAIN - (AGAINS as i32) > -(1 << 30)) };
+    }
+}

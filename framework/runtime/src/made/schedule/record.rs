@@ -1,0 +1,257 @@
+//! The services of a component that plans: each writes down a step.
+//!
+//! Requests that the component gets are the numbers of slots, from 1 on; only `wait_all` here looks at them.
+
+use super::{Core, Data, Peer, Step};
+use crate::coll::Slot;
+use crate::communicator::Communicator;
+use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use std::ffi::c_void;
+use std::ptr::without_provenance_mut;
+
+/// What `comm` of a planning component's [`CollComm`] points to.
+struct Recorder {
+    core: *mut Core,
+    local: bool,
+}
+
+/// Fills an empty plan.
+pub fn plan(
+    core: &mut Core,
+    comm: &Communicator,
+    which: Slot,
+    thread: *mut ThreadCtx,
+    args: &CollArgs,
+) -> Status {
+    let core: *mut Core = core;
+    let between = Recorder { core, local: false };
+    let inside = Recorder { core, local: true };
+    let places = [&between, &inside].map(|r| (r as *const Recorder).cast_mut().cast::<c_void>());
+    let status = comm.coll.plan(which, comm, thread, args, SERVICES, places);
+    // SAFETY: the component has returned.
+    let core = unsafe { &mut *core };
+    core.steps.push(Step::Wait { first: 0, end: core.slots });
+    if status.is_err() { status } else { Status::OK }
+}
+
+const SERVICES: &CollServices = &CollServices {
+    size: size_of::<CollServices>() as u32,
+    reserved: 0,
+    send,
+    recv,
+    isend,
+    irecv,
+    wait_all,
+    memory,
+    pack,
+    unpack,
+    copy,
+    reduce,
+    step,
+};
+
+/// The plan that is being made, and whether this is the local group's communicator.
+#[allow(clippy::mut_from_ref, reason = "one call of a component plans, and services do not call each other")]
+fn at<'a>(comm: *const CollComm) -> (&'a mut Core, bool) {
+    // SAFETY: the component passes on what `plan` gave it, in the one thread that plans.
+    unsafe {
+        let recorder = &*(*comm).comm.cast::<Recorder>();
+        (&mut *recorder.core, recorder.local)
+    }
+}
+
+impl Core {
+    fn note(&mut self, step: Step) -> Status {
+        self.steps.push(step);
+        Status::OK
+    }
+
+    fn slot(&mut self) -> u32 {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    /// Waits that follow each other become one.
+    fn wait_for(&mut self, slot: u32) {
+        match self.steps.last_mut() {
+            Some(Step::Wait { end, .. }) if *end == slot => *end += 1,
+            Some(Step::Wait { first, .. }) if *first == slot + 1 => *first = slot,
+            _ => self.steps.push(Step::Wait { first: slot, end: slot + 1 }),
+        }
+    }
+}
+
+fn peer(rank: u32, local: bool) -> Result<Peer, Status> {
+    i32::try_from(rank).map(|rank| Peer { rank, local }).map_err(|_| Status::BAD_PARAM)
+}
+
+fn note_send(comm: *const CollComm, data: Data, dst: u32) -> Result<u32, Status> {
+    let (core, local) = at(comm);
+    let (peer, slot) = (peer(dst, local)?, core.slot());
+    core.note(Step::Send { peer, data, slot });
+    Ok(slot)
+}
+
+fn note_recv(comm: *const CollComm, data: Data, src: u32, whole: bool) -> Result<u32, Status> {
+    let (core, local) = at(comm);
+    let (peer, slot) = (peer(src, local)?, core.slot());
+    core.note(Step::Recv { peer, data, slot, whole });
+    Ok(slot)
+}
+
+fn then_wait(comm: *const CollComm, slot: Result<u32, Status>) -> Status {
+    match slot {
+        Ok(slot) => {
+            at(comm).0.wait_for(slot);
+            Status::OK
+        }
+        Err(status) => status,
+    }
+}
+
+fn hand_out(slot: Result<u32, Status>, out: *mut *mut RequestHeader) -> Status {
+    match slot {
+        Ok(slot) => {
+            // SAFETY: the component's out pointer.
+            unsafe { *out = without_provenance_mut(slot as usize + 1) };
+            Status::OK
+        }
+        Err(status) => status,
+    }
+}
+
+extern "C" fn send(
+    comm: *const CollComm,
+    buf: *const u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    dst: u32,
+    _tag: i32,
+) -> Status {
+    then_wait(comm, note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst))
+}
+
+extern "C" fn recv(
+    comm: *const CollComm,
+    buf: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    src: u32,
+    tag: i32,
+    status: *mut MsgStatus,
+) -> Status {
+    if !status.is_null() {
+        // SAFETY: the component's out pointer and its type.
+        unsafe {
+            let bytes = (*dtype).packed.wrapping_mul(count);
+            *status = MsgStatus { source: src as i32, tag, bytes, ..MsgStatus::EMPTY };
+        }
+    }
+    then_wait(comm, note_recv(comm, Data { at: buf, count, dtype }, src, !status.is_null()))
+}
+
+extern "C" fn isend(
+    comm: *const CollComm,
+    buf: *const u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    dst: u32,
+    _tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    hand_out(note_send(comm, Data { at: buf.cast_mut(), count, dtype }, dst), out)
+}
+
+extern "C" fn irecv(
+    comm: *const CollComm,
+    buf: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    src: u32,
+    _tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    hand_out(note_recv(comm, Data { at: buf, count, dtype }, src, false), out)
+}
+
+extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status {
+    if n == 0 {
+        return Status::OK;
+    }
+    let (core, _) = at(comm);
+    // SAFETY: the component gives `n` requests that `isend` and `irecv` made (or null).
+    for req in unsafe { std::slice::from_raw_parts_mut(reqs, n) } {
+        match u32::try_from(req.addr()) {
+            Ok(0) => {}
+            Ok(number) if number <= core.slots => core.wait_for(number - 1),
+            _ => return Status::BAD_PARAM,
+        }
+        *req = std::ptr::null_mut();
+    }
+    Status::OK
+}
+
+extern "C" fn memory(comm: *const CollComm, len: u64, out: *mut *mut u8) -> Status {
+    match at(comm).0.memory.take(len) {
+        Some(start) => {
+            // SAFETY: the component's out pointer.
+            unsafe { *out = start };
+            Status::OK
+        }
+        None => Status::OUT_OF_MEMORY,
+    }
+}
+
+extern "C" fn pack(
+    comm: *const CollComm,
+    dtype: *const TypeDesc,
+    count: u64,
+    base: *const u8,
+    from: u64,
+    dst: *mut u8,
+    len: u64,
+) -> Status {
+    at(comm).0.note(Step::Pack { data: Data { at: base.cast_mut(), count, dtype }, from, dst, len })
+}
+
+extern "C" fn unpack(
+    comm: *const CollComm,
+    dtype: *const TypeDesc,
+    count: u64,
+    base: *mut u8,
+    from: u64,
+    src: *const u8,
+    len: u64,
+) -> Status {
+    at(comm).0.note(Step::Unpack { data: Data { at: base, count, dtype }, from, src, len })
+}
+
+extern "C" fn copy(
+    comm: *const CollComm,
+    dtype: *const TypeDesc,
+    count: u64,
+    src: *const u8,
+    dst: *mut u8,
+) -> Status {
+    at(comm).0.note(Step::Copy { data: Data { at: src.cast_mut(), count, dtype }, to: dst })
+}
+
+extern "C" fn reduce(
+    comm: *const CollComm,
+    dtype: *const TypeDesc,
+    count: u64,
+    left: *const u8,
+    right: *mut u8,
+) -> Status {
+    let (core, _) = at(comm);
+    if core.op.is_none() {
+        return Status::BAD_PARAM;
+    }
+    core.note(Step::Reduce { left, right: Data { at: right, count, dtype } })
+}
+
+extern "C" fn step(comm: *const CollComm, function: StepFn, ctx: *mut c_void) -> Status {
+    at(comm).0.note(Step::Own { function, ctx })
+}

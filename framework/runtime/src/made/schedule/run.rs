@@ -1,0 +1,190 @@
+//! Doing the steps of a plan.
+
+use super::{ANY, Core, Data, Message, Peer, Step};
+use crate::communicator::Communicator;
+use crate::instance::Instance;
+use oxmpi_coll::step;
+use oxmpi_datatype::{TypeDesc, copy, pack, unpack};
+use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
+use oxmpi_pml::mode;
+use std::ptr::null_mut;
+
+const NO_MESSAGE: Message = Message { req: null_mut(), expected: ANY };
+
+impl Message {
+    fn is_over(&self) -> bool {
+        // SAFETY: null, or a live request of ours.
+        unsafe { self.req.as_ref() }.is_none_or(|req| req.completion.is_complete())
+    }
+
+    /// Takes the result of one that is over.
+    fn take(&mut self) -> Status {
+        let Message { req, expected } = std::mem::replace(self, NO_MESSAGE);
+        if req.is_null() {
+            return Status::OK;
+        }
+        // SAFETY: complete, and ours until released.
+        let status = unsafe {
+            let status = (*req).status;
+            ((*(*req).ops).release)(req);
+            status
+        };
+        match status.error.is_err() {
+            false if expected != ANY && expected != status.bytes => Status::MISMATCH,
+            _ => status.error,
+        }
+    }
+}
+
+impl Data {
+    fn dtype(&self) -> &TypeDesc {
+        // SAFETY: the type lives as long as the plan (the module's head).
+        unsafe { &*self.dtype }
+    }
+}
+
+impl Core {
+    /// Back to the first step.
+    pub fn rewind(&mut self) {
+        (self.at, self.begun, self.error) = (0, false, Status::OK);
+        self.messages.clear();
+        self.messages.resize(self.slots as usize, NO_MESSAGE);
+    }
+
+    /// Gives up the plan, of which nothing is under way.
+    pub fn clear(&mut self) {
+        for step in self.steps.drain(..) {
+            if let Step::Own { function, ctx } = step {
+                function(ctx, step::DROP);
+            }
+        }
+        self.memory.clear();
+        self.slots = 0;
+        self.op = None;
+        self.kept = None;
+        self.comm = std::ptr::null();
+    }
+
+    /// Whether the step that is to be done need not wait.
+    pub fn can_go_on(&self) -> bool {
+        match self.steps.get(self.at) {
+            Some(Step::Wait { first, end }) => self.among(*first, *end).iter().all(Message::is_over),
+            _ => true,
+        }
+    }
+
+    fn among(&self, first: u32, end: u32) -> &[Message] {
+        self.messages.get(first as usize..end as usize).unwrap_or_default()
+    }
+
+    /// Does what can be done; true: everything is.
+    pub fn run(&mut self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
+        while let Some(step) = self.steps.get(self.at) {
+            let status = self.one(*step, instance, thread);
+            if status == Status::PENDING {
+                return false;
+            }
+            if status.is_err() && self.error.is_ok() {
+                self.error = status;
+            }
+            self.at += 1;
+        }
+        true
+    }
+
+    fn one(&mut self, step: Step, instance: &Instance, thread: *mut ThreadCtx) -> Status {
+        match step {
+            Step::Send { peer, data, slot } => {
+                let comm = self.comm(peer);
+                let req = comm.quiet_isend(
+                    thread,
+                    data.at,
+                    data.count,
+                    data.dtype(),
+                    peer.rank,
+                    self.tag,
+                    mode::STANDARD,
+                );
+                self.under_way(slot, req, ANY)
+            }
+            Step::Recv { peer, data, slot, whole } => {
+                let comm = self.comm(peer);
+                let req = comm.quiet_irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag);
+                let expected = if whole { data.dtype().packed.wrapping_mul(data.count) } else { ANY };
+                self.under_way(slot, req, expected)
+            }
+            Step::Wait { first, end } => self.take(first, end),
+            Step::Own { function, ctx } => {
+                let what = if self.begun { step::LOOK } else { step::START };
+                let status = function(ctx, what);
+                self.begun = status == Status::PENDING;
+                status
+            }
+            // SAFETY: what the component wrote down, about buffers that the user promised or it got for this.
+            _ => unsafe { self.here(step, instance) },
+        }
+    }
+
+    fn comm<'a>(&self, peer: Peer) -> &'a Communicator {
+        // SAFETY: in use as long as the request is (the module's head).
+        let comm = unsafe { &*self.comm };
+        if peer.local { comm.local().unwrap_or(comm) } else { comm }
+    }
+
+    fn under_way(&mut self, slot: u32, req: Result<*mut RequestHeader, Status>, expected: u64) -> Status {
+        match req {
+            Ok(req) => {
+                self.messages[slot as usize] = Message { req, expected };
+                Status::OK
+            }
+            Err(status) => status,
+        }
+    }
+
+    fn take(&mut self, first: u32, end: u32) -> Status {
+        if !self.among(first, end).iter().all(Message::is_over) {
+            return Status::PENDING;
+        }
+        let mut worst = Status::OK;
+        for message in &mut self.messages[first as usize..end as usize] {
+            let status = message.take();
+            if worst.is_ok() {
+                worst = status;
+            }
+        }
+        worst
+    }
+
+    /// A step on data of this process.
+    ///
+    /// # Safety
+    /// The buffers must hold what the step says.
+    unsafe fn here(&self, step: Step, instance: &Instance) -> Status {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match step {
+                Step::Pack { data, from: 0, dst, len } if len == data.count * data.dtype().packed => {
+                    instance.pack(data.dtype(), data.count, data.at, dst);
+                }
+                Step::Pack { data, from, dst, len } => {
+                    pack(data.dtype(), data.count, data.at, from, dst, len);
+                }
+                Step::Unpack { data, from: 0, src, len } if len == data.count * data.dtype().packed => {
+                    instance.unpack(data.dtype(), data.count, data.at, src);
+                }
+                Step::Unpack { data, from, src, len } => {
+                    unpack(data.dtype(), data.count, data.at, from, src, len);
+                }
+                Step::Copy { data, to } => copy(data.dtype(), data.count, data.at, to),
+                Step::Reduce { left, right } => {
+                    return match &self.op {
+                        Some(op) => instance.reduce(op, left, right.at, right.count, right.dtype()),
+                        None => Status::INTERNAL,
+                    };
+                }
+                _ => return Status::INTERNAL,
+            }
+        }
+        Status::OK
+    }
+}

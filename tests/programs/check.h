@@ -2,6 +2,8 @@
 #ifndef CHECK_H
 #define CHECK_H
 
+#include "forms.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

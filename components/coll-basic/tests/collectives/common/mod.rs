@@ -3,6 +3,7 @@
 
 pub mod data;
 pub mod net;
+mod plan;
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -18,12 +19,14 @@ use std::sync::atomic::AtomicU32;
 pub type Params = &'static [(&'static str, &'static str)];
 
 /// Runs `rank_main` as ranks 0..n of one communicator. `synchronous`: no send completes before its
-/// receive is there.
+/// receive is there. Twice: with blocking collectives, and with plans that are made and then done.
 pub fn job(n: u32, synchronous: bool, params: Params, rank_main: impl Fn(&Rank) + Sync) {
-    dying_job(n, synchronous, params, usize::MAX, rank_main);
+    for planned in [false, true] {
+        group(n, synchronous, (params, planned), usize::MAX, &rank_main);
+    }
 }
 
-/// As [`job`]; after so many operations the net is dead.
+/// As [`job`], blocking only; after so many operations the net is dead.
 pub fn dying_job(
     n: u32,
     synchronous: bool,
@@ -31,10 +34,17 @@ pub fn dying_job(
     dies_after: usize,
     rank_main: impl Fn(&Rank) + Sync,
 ) {
+    group(n, synchronous, (params, false), dies_after, &rank_main);
+}
+
+/// Parameters, and whether calls are planned.
+type How = (Params, bool);
+
+fn group(n: u32, synchronous: bool, params: How, dies_after: usize, rank_main: &(impl Fn(&Rank) + Sync)) {
     let net = Net::new(n, synchronous, dies_after);
     std::thread::scope(|scope| {
         for rank in 0..n {
-            let (net, rank_main) = (&net, &rank_main);
+            let net = &net;
             let body = move || Rank::with(net, rank, n, params, rank_main);
             std::thread::Builder::new().name(format!("rank {rank}")).spawn_scoped(scope, body).unwrap();
         }
@@ -42,13 +52,19 @@ pub fn dying_job(
     net.assert_empty();
 }
 
-/// Runs `rank_main` as the ranks of two groups that an inter-communicator joins.
+/// Runs `rank_main` as the ranks of two groups that an inter-communicator joins; twice as [`job`].
 pub fn two_groups(sizes: [u32; 2], synchronous: bool, params: Params, rank_main: impl Fn(&Rank) + Sync) {
+    for planned in [false, true] {
+        sides(sizes, synchronous, (params, planned), &rank_main);
+    }
+}
+
+fn sides(sizes: [u32; 2], synchronous: bool, params: How, rank_main: &(impl Fn(&Rank) + Sync)) {
     let net = Net::new(sizes[0] + sizes[1], synchronous, usize::MAX);
     std::thread::scope(|scope| {
         for side in 0..2 {
             for rank in 0..sizes[side] {
-                let (net, rank_main) = (&net, &rank_main);
+                let net = &net;
                 let body = move || Rank::of_side(net, side, rank, sizes, params, rank_main);
                 let name = format!("rank {rank} of group {side}");
                 std::thread::Builder::new().name(name).spawn_scoped(scope, body).unwrap();
@@ -69,6 +85,8 @@ pub struct Rank<'a> {
     comm: CollComm,
     offer: CollOffer,
     net: &'a Net,
+    /// Calls make plans, which are then done.
+    pub planned: bool,
 }
 
 /// What a collective is called with; the buffers of a call that does not use them are null.
@@ -106,12 +124,12 @@ impl Default for Args<'_> {
 }
 
 impl Rank<'_> {
-    fn with(net: &Net, rank: u32, n: u32, params: Params, main: impl Fn(&Rank)) {
+    fn with(net: &Net, rank: u32, n: u32, params: How, main: impl Fn(&Rank)) {
         let view = View { net, context: 0, mine: 0, theirs: 0 };
         Rank::run(&view, None, (0, rank, n, 0), params, main);
     }
 
-    fn of_side(net: &Net, side: usize, rank: u32, sizes: [u32; 2], params: Params, main: impl Fn(&Rank)) {
+    fn of_side(net: &Net, side: usize, rank: u32, sizes: [u32; 2], params: How, main: impl Fn(&Rank)) {
         let first = [0, sizes[0]];
         let (mine, theirs) = (first[side], first[1 - side]);
         let between = View { net, context: 0, mine, theirs };
@@ -123,7 +141,7 @@ impl Rank<'_> {
         view: &View,
         inside: Option<&View>,
         (side, rank, n, remote): (usize, u32, u32, u32),
-        params: Params,
+        (params, planned): How,
         main: impl Fn(&Rank),
     ) {
         let threaded = AtomicU32::new(rank % 2);
@@ -140,15 +158,15 @@ impl Rank<'_> {
             thread,
             services: &SERVICES,
             num_remote: remote,
-            reserved: 0,
+            planning: 0,
             local,
         };
         let local = inside.map(|inside| seen(inside, &mut thread, 0, null()));
         let comm = seen(view, &mut thread, remote, local.as_ref().map_or(null(), |l| &raw const *l));
-        let mut offer = CollOffer { priority: -1, reserved: 0, module: null_mut(), table: null() };
+        let mut offer = CollOffer::NONE;
         assert_eq!((module.comm_query)(module.state, &comm, &mut offer), Status::OK);
         assert_eq!(offer.priority, 10);
-        let rank = Rank { rank, n, remote, side, comm, offer, net: view.net };
+        let rank = Rank { rank, n, remote, side, comm, offer, net: view.net, planned };
         main(&rank);
         (module.comm_free)(module.state, rank.offer.module);
         (module.finalize)(module.state);
@@ -179,8 +197,12 @@ impl Rank<'_> {
             recvtypes: args.recv_blocks.types.as_ptr(),
             neighbors: args.neighbors.map_or(null(), |n| &raw const *n),
         };
-        // SAFETY: the component's table lives as long as the component.
-        let function = which(unsafe { &*self.offer.table }).expect("the component has it");
+        // SAFETY: the component's tables live as long as the component.
+        let table = unsafe { &*if self.planned { self.offer.plans } else { self.offer.table } };
+        let function = which(table).expect("the component has it");
+        if self.planned {
+            return plan::call(function, self.offer.module, &self.comm, &args);
+        }
         function(self.offer.module, &self.comm, &args)
     }
 }

@@ -10,8 +10,45 @@ use oxmpi_mca::{MsgStatus, RequestHeader, Status};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-pub static SERVICES: CollServices =
-    CollServices { size: size_of::<CollServices>() as u32, reserved: 0, send, recv, isend, irecv, wait_all };
+pub const SERVICES: CollServices = CollServices {
+    size: size_of::<CollServices>() as u32,
+    reserved: 0,
+    send,
+    recv,
+    isend,
+    irecv,
+    wait_all,
+    memory: not_here::memory,
+    pack: not_here::pack,
+    unpack: not_here::unpack,
+    copy: not_here::copy,
+    reduce: not_here::reduce,
+    step: not_here::step,
+};
+
+/// A component that does not plan does these itself.
+mod not_here {
+    use oxmpi_coll::{CollComm, StepFn};
+    use oxmpi_datatype::TypeDesc;
+    use oxmpi_mca::Status;
+    use std::ffi::c_void;
+
+    macro_rules! not_here {
+    ($($name:ident($($t:ty),*);)*) => {
+        $(pub extern "C" fn $name(_: *const CollComm $(, _: $t)*) -> Status {
+            panic!("in plans only")
+        })*
+    };
+}
+    not_here! {
+        memory(u64, *mut *mut u8);
+        pack(*const TypeDesc, u64, *const u8, u64, *mut u8, u64);
+        unpack(*const TypeDesc, u64, *mut u8, u64, *const u8, u64);
+        copy(*const TypeDesc, u64, *const u8, *mut u8);
+        reduce(*const TypeDesc, u64, *const u8, *mut u8);
+        step(StepFn, *mut c_void);
+    }
+}
 
 /// How long a message may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -307,6 +344,9 @@ extern "C" fn recv(
     let (net, me, from, wire_tag) = net(comm, from, tag);
     let done =
         net.start_recv(me, buf, count, dtype, from, wire_tag).map_or_else(|e| e, |id| net.wait(me, id));
+    if status.is_null() {
+        return done;
+    }
     // SAFETY: the component's out pointer.
     unsafe {
         let bytes = (*dtype).packed * count;
@@ -315,7 +355,7 @@ extern "C" fn recv(
     done
 }
 
-extern "C" fn isend(
+pub extern "C" fn isend(
     comm: *const CollComm,
     buf: *const u8,
     count: u64,
@@ -328,7 +368,7 @@ extern "C" fn isend(
     hand_out(net.start_send(me, buf, count, dtype, to, tag), out)
 }
 
-extern "C" fn irecv(
+pub extern "C" fn irecv(
     comm: *const CollComm,
     buf: *mut u8,
     count: u64,
@@ -352,7 +392,7 @@ fn hand_out(request: Result<usize, Status>, out: *mut *mut RequestHeader) -> Sta
     }
 }
 
-extern "C" fn wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {
+pub extern "C" fn wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {
     let (net, me, ..) = net(comm, 0, 0);
     // SAFETY: the component's array.
     let requests = unsafe { std::slice::from_raw_parts(requests, n) };

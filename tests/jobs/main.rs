@@ -1,6 +1,6 @@
 //! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
 //!
-//! `messages` · `matching` (every engine) · `communicators` · `tools` (PMPI, the wrappers, a moved install) ·
+//! `messages` · `matching` (every engine) · `communicators` · `later` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
 //! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
@@ -16,6 +16,7 @@ mod debugger;
 mod endings;
 mod extensions;
 mod info;
+mod later;
 mod matching;
 mod messages;
 mod mistakes;

@@ -1,8 +1,10 @@
 /* Nonblocking and persistent collectives, beyond what their blocking forms are tested with: many under way at
  * once, completed in any order and by any function, among messages and blocking collectives, on several
  * communicators; types, operations and arrays that are gone before the operation is over; requests that are
- * started a thousand times, in orders that differ between ranks; and what goes wrong. */
+ * started a thousand times, in orders that differ between ranks; and what goes wrong. `later THREADS`: so many threads,
+ * each on a communicator of its own. */
 #include "check.h"
+#include <pthread.h>
 
 static int rank, size;
 static MPI_Comm world;
@@ -94,8 +96,8 @@ static void many(int turns, int n) {
 /* Everything the program made for an operation is freed while that is under way. */
 static void freed_early(void) {
     enum { N = 5000 };
-    Line *in = need(2 * sizeof *in * N), *all = need(2 * sizeof *all * N), *sum = need(2 * sizeof *sum * N);
-    for (int i = 0; i < N; i++) in[2 * i] = line_of(rank, i), all[2 * i] = sum[2 * i] = (Line){ 0, 0 };
+    Line *in = need(2 * sizeof *in * N), *all = need(2 * sizeof *all * N), *sum = need(2 * sizeof *sum * N), *data = need(2 * sizeof *data * N);
+    for (int i = 0; i < N; i++) in[2 * i] = data[2 * i] = line_of(rank, i), all[2 * i] = sum[2 * i] = (Line){ 0, 0 };
     MPI_Datatype pair, apart;
     MPI_Op op;
     MPI_Comm comm;
@@ -120,7 +122,7 @@ static void freed_early(void) {
     MPI_Iallreduce(in, all, N, apart, op, comm, &requests[0]);
     MPI_Iscan(in, sum, N, apart, op, comm, &requests[1]);
     MPI_Ialltoallw(to, counts, bytes, types, from, counts, displs, types, comm, &requests[2]);
-    MPI_Ibcast(in, N, apart, 0, comm, &requests[3]);
+    MPI_Ibcast(data, N, apart, 0, comm, &requests[3]);
     MPI_Type_free(&apart);
     MPI_Op_free(&op);
     MPI_Comm_free(&comm);
@@ -129,11 +131,11 @@ static void freed_early(void) {
         Line whole = chain(0, size - 1, i), mine = chain(0, rank, i), first = line_of(0, i);
         CHECK(all[2 * i].a == whole.a && all[2 * i].b == whole.b, "allreduce: element %d", i);
         CHECK(sum[2 * i].a == mine.a && sum[2 * i].b == mine.b, "scan: element %d", i);
-        CHECK(in[2 * i].a == first.a && in[2 * i].b == first.b, "bcast: element %d", i);
+        CHECK(data[2 * i].a == first.a && data[2 * i].b == first.b, "bcast: element %d", i);
     }
     for (int r = 0; r < size; r++) CHECK(from[size - 1 - r] == 100 * r + rank, "alltoallw: from %d", r);
     free(types); free(from); free(to); free(bytes); free(displs); free(counts);
-    free(sum); free(all); free(in);
+    free(data); free(sum); free(all); free(in);
 }
 
 /* Among messages: whichever function completes them. */
@@ -272,7 +274,69 @@ static void wrong(void) {
     MPI_Comm_free(&comm);
 }
 
+/* What one of several threads does on its communicator. */
+static void *thread(void *of) {
+    MPI_Comm comm = *(MPI_Comm *)of;
+    enum { TURNS = 150, N = 400, FLIGHT = 6 };
+    int *in = need(sizeof *in * N * FLIGHT), *out = need(sizeof *out * N * FLIGHT), flag, sum, one = 1;
+    MPI_Request requests[FLIGHT], again;
+    MPI_Op op;
+    MPI_Datatype type;
+    MPI_Op_create(then, 0, &op);
+    MPI_Type_contiguous(2, MPI_UNSIGNED, &type);
+    MPI_Type_commit(&type);
+    Line mine[4], all[4];
+    MPI_Allreduce_init(mine, all, 4, type, op, comm, MPI_INFO_NULL, &again);
+    for (int t = 0; t < TURNS; t++) {
+        for (int i = 0; i < 4; i++) mine[i] = line_of(rank, i + t);
+        MPI_Start(&again);
+        for (int f = 0; f < FLIGHT; f++) {
+            int n = t % 2 ? N : 1 + f;
+            for (int i = 0; i < n; i++) in[f * N + i] = rank + t + f + i, out[f * N + i] = -1;
+            if (f == 3) MPI_Ibarrier(comm, &requests[f]);
+            else MPI_Iallreduce(in + f * N, out + f * N, n, MPI_INT, MPI_SUM, comm, &requests[f]);
+        }
+        if (t % 4 == 1) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+        if (t % 3 == 0) MPI_Waitall(FLIGHT, requests, MPI_STATUSES_IGNORE);
+        else if (t % 3 == 1)
+            for (flag = 0; !flag;) MPI_Testall(FLIGHT, requests, &flag, MPI_STATUSES_IGNORE);
+        else
+            for (int f = FLIGHT - 1; f >= 0; f--) MPI_Wait(&requests[f], MPI_STATUS_IGNORE);
+        MPI_Wait(&again, MPI_STATUS_IGNORE);
+        for (int f = 0; f < FLIGHT; f++)
+            for (int i = 0; f != 3 && i < (t % 2 ? N : 1 + f); i++)
+                CHECK(out[f * N + i] == size * (size - 1) / 2 + size * (t + f + i), "turn %d, operation %d: %d", t, f, out[f * N + i]);
+        for (int i = 0; i < 4; i++) {
+            Line whole = chain(0, size - 1, i + t);
+            CHECK(all[i].a == whole.a && all[i].b == whole.b, "turn %d, persistent: element %d", t, i);
+        }
+    }
+    MPI_Request_free(&again);
+    MPI_Type_free(&type);
+    MPI_Op_free(&op);
+    free(out);
+    free(in);
+    return NULL;
+}
+
+static int threads(int argc, char **argv, int n) {
+    int level;
+    pthread_t ids[16];
+    MPI_Comm comms[16];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_rank_ = rank;
+    CHECK(level == MPI_THREAD_MULTIPLE && n <= 16, "level %d", level);
+    for (int i = 0; i < n; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    for (int i = 0; i < n; i++) CHECK(pthread_create(&ids[i], NULL, thread, &comms[i]) == 0, "thread %d", i);
+    for (int i = 0; i < n; i++) pthread_join(ids[i], NULL);
+    for (int i = 0; i < n; i++) MPI_Comm_free(&comms[i]);
+    return end();
+}
+
 int main(int argc, char **argv) {
+    if (argc > 1) return threads(argc, argv, atoi(argv[1]));
     begin(&argc, &argv, &rank, &size);
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
     many(1, 0);

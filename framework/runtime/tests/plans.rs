@@ -1,0 +1,276 @@
+//! Plans of collective components: who makes them, steps of a component's own, and what becomes of them.
+
+mod common;
+
+use common::{Basic, Form, config, job};
+use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, step};
+use oxmpi_datatype::{Base, kernel::OpDesc, kernel::op};
+use oxmpi_mca::{Component, Host, OpenError, Params, RequestHeader, Status, ThreadCtx};
+use oxmpi_runtime::coll::Slot;
+use oxmpi_runtime::{Communicator, Config, Instance, Level};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Plans barriers only, as one step of its own that takes a few looks, and other collectives not at all.
+struct Device;
+
+const LOOKS: u32 = 3;
+static STARTED: AtomicU32 = AtomicU32::new(0);
+static LOOKED: AtomicU32 = AtomicU32::new(0);
+static DROPPED: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn device(ctx: *mut c_void, what: u32) -> Status {
+    // SAFETY: `plan_barrier` made it, and DROP comes once.
+    let left = unsafe { &*ctx.cast::<AtomicU32>() };
+    match what {
+        step::START => {
+            STARTED.fetch_add(1, Ordering::Relaxed);
+            left.store(LOOKS, Ordering::Relaxed);
+            Status::PENDING
+        }
+        step::LOOK => {
+            LOOKED.fetch_add(1, Ordering::Relaxed);
+            if left.fetch_sub(1, Ordering::Relaxed) == 1 { Status::OK } else { Status::PENDING }
+        }
+        _ => {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: as above.
+            drop(unsafe { Box::from_raw(ctx.cast::<AtomicU32>()) });
+            Status::OK
+        }
+    }
+}
+
+extern "C" fn plan_barrier(_: *mut c_void, comm: *const CollComm, _: *const CollArgs) -> Status {
+    // SAFETY: the host's, valid during the call.
+    let comm = unsafe { &*comm };
+    assert_eq!(comm.planning, 1);
+    let left = Box::into_raw(Box::new(AtomicU32::new(0)));
+    // SAFETY: as above.
+    unsafe { ((*comm.services).step)(comm, device, left.cast()) }
+}
+
+/// Reductions that fail in the middle of a plan.
+extern "C" fn plan_failure(_: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
+    extern "C" fn fails(_: *mut c_void, what: u32) -> Status {
+        if what == step::START { Status::NO_PERMISSION } else { Status::OK }
+    }
+    // SAFETY: the host's, valid during the call.
+    let (comm, args) = unsafe { (&*comm, &*args) };
+    // SAFETY: as above.
+    let services = unsafe { &*comm.services };
+    let peer = 1 - comm.rank;
+    let status = (services.step)(comm, fails, null_mut());
+    assert_eq!(status, Status::OK);
+    // The steps behind it are done: the other rank counts on them.
+    let mut requests: [*mut RequestHeader; 2] = [null_mut(); 2];
+    let (data, into) = (args.sendbuf, args.recvbuf);
+    let (one, other) = requests.split_at_mut(1);
+    for status in [
+        (services.irecv)(comm, into, args.recvcount, args.recvtype, peer, -100, &mut one[0]),
+        (services.isend)(comm, data, args.recvcount, args.recvtype, peer, -100, &mut other[0]),
+        (services.wait_all)(comm, requests.as_mut_ptr(), 2),
+    ] {
+        assert_eq!(status, Status::OK);
+    }
+    Status::OK
+}
+
+impl Coll for Device {
+    type Module = ();
+    fn query(&self, _: &CollComm) -> Option<(i32, ())> {
+        Some((50, ()))
+    }
+    const TABLE: CollTable = EMPTY;
+    const PLANS: Option<CollTable> = Some(CollTable {
+        barrier: Some(plan_barrier as CollFn),
+        reduce: Some(plan_failure as CollFn),
+        ..EMPTY
+    });
+}
+
+const EMPTY: CollTable = CollTable {
+    size: size_of::<CollTable>() as u32,
+    version: 1,
+    barrier: None,
+    bcast: None,
+    reduce: None,
+    allreduce: None,
+    allgather: None,
+    gather: None,
+    scatter: None,
+    alltoall: None,
+    gatherv: None,
+    scatterv: None,
+    allgatherv: None,
+    alltoallv: None,
+    alltoallw: None,
+    scan: None,
+    exscan: None,
+    reduce_scatter: None,
+    reduce_scatter_block: None,
+    neighbor_allgather: None,
+    neighbor_allgatherv: None,
+    neighbor_alltoall: None,
+    neighbor_alltoallv: None,
+    neighbor_alltoallw: None,
+};
+
+impl Component for Device {
+    type Module = CollModule;
+    const NAME: &'static str = "device";
+    fn open(_: Host, _: Params<'_>) -> Result<(i32, Vec<CollModule>), OpenError> {
+        Ok((50, vec![oxmpi_coll::module(Device)]))
+    }
+}
+
+oxmpi_mca::component! {
+    component: Device,
+    symbol: oxmpi_component_coll_device,
+    framework: oxmpi_coll::FRAMEWORK,
+    framework_version: oxmpi_coll::VERSION,
+    name: "device",
+    aliases: [],
+    params: &[],
+    help: "",
+}
+
+fn with_device(level: Level) -> Config {
+    let mut config = config(Form::LinkedIn, level, &[]);
+    config.builtin.push(descriptor());
+    config
+}
+
+fn finish(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
+    instance.wait(thread, req);
+    // SAFETY: complete, released once.
+    unsafe {
+        let error = (*req).status.error;
+        ((*(*req).ops).release)(req);
+        error
+    }
+}
+
+fn start(req: *mut RequestHeader) {
+    // SAFETY: a persistent request that is inactive.
+    assert_eq!(unsafe { ((*(*req).ops).start)(req) }, Status::OK);
+}
+
+#[test]
+fn a_component_plans_with_steps_of_its_own() {
+    job(
+        2,
+        || with_device(Level::Single),
+        |instance| {
+            let (c, t) = (instance.world(), instance.main_thread());
+            // Not the device's: it has no blocking barrier.
+            assert_eq!(c.barrier(t, &CollArgs::NONE), Status::OK);
+            let req = c.begin_collective(t, Slot::Barrier, &CollArgs::NONE, None).expect("a plan");
+            assert_eq!(finish(instance, t, req), Status::OK);
+            let again = c.collective_init(t, Slot::Barrier, &CollArgs::NONE, None).expect("a plan");
+            for _ in 0..5 {
+                start(again);
+                instance.wait(t, again);
+            }
+            // SAFETY: inactive, released once.
+            unsafe { ((*(*again).ops).release)(again) };
+            let long = Basic::new(Base::U64, 8);
+            let (mine, mut theirs) = (u64::from(c.rank()) + 7, 0u64);
+            let sum = sum();
+            let args = reduction(&mine, &mut theirs, &long, &sum);
+            let req = c.begin_collective(t, Slot::Reduce, &args, None).expect("a plan");
+            assert_eq!(finish(instance, t, req), Status::NO_PERMISSION, "the first error is the operation's");
+            assert_eq!(theirs, 8 - u64::from(c.rank()), "the steps behind were done");
+            // Everything else comes from the other component.
+            let req = c.begin_collective(t, Slot::Allreduce, &args, None).expect("a plan");
+            assert_eq!((finish(instance, t, req), theirs), (Status::OK, 15));
+        },
+    );
+    let counts = [&STARTED, &LOOKED, &DROPPED].map(|c| c.load(Ordering::Relaxed));
+    assert_eq!(counts, [12, 12 * LOOKS, 4]);
+}
+
+fn sum() -> OpDesc {
+    let size = size_of::<OpDesc>() as u32;
+    OpDesc { size, code: op::SUM, commutative: 1, reserved: 0, user: None, ctx: null_mut() }
+}
+
+fn reduction(mine: &u64, into: &mut u64, long: &Basic, sum: &OpDesc) -> CollArgs {
+    CollArgs {
+        sendbuf: (mine as *const u64).cast(),
+        sendcount: 1,
+        sendtype: long.desc(),
+        recvbuf: (into as *mut u64).cast(),
+        recvcount: 1,
+        recvtype: long.desc(),
+        op: sum,
+        ..CollArgs::NONE
+    }
+}
+
+#[test]
+fn without_a_planner_they_say_so() {
+    job(
+        1,
+        || config(Form::LinkedIn, Level::Single, &[("coll", "^basic")]),
+        |instance| {
+            let (c, t) = (instance.world(), instance.main_thread());
+            for _ in 0..3 {
+                let refused = c.begin_collective(t, Slot::Barrier, &CollArgs::NONE, None);
+                assert_eq!(refused.err(), Some(Status::NOT_SUPPORTED));
+                let refused = c.collective_init(t, Slot::Bcast, &CollArgs::NONE, None);
+                assert_eq!(refused.err(), Some(Status::NOT_SUPPORTED));
+            }
+        },
+    );
+}
+
+/// Several threads of a rank, each with operations on its own communicator; threads that do not wait
+/// for an operation carry it on for those that do.
+#[test]
+fn several_threads_carry_each_others_operations_on() {
+    job(
+        2,
+        || config(Form::LinkedIn, Level::Multiple, &[]),
+        |instance| {
+            let comms: Vec<Arc<Communicator>> =
+                (0..3).map(|_| instance.world().dup(instance.main_thread(), None).expect("dup")).collect();
+            std::thread::scope(|scope| {
+                for c in &comms {
+                    scope.spawn(move || flights(instance, c));
+                }
+            });
+        },
+    );
+}
+
+fn flights(instance: &Instance, c: &Communicator) {
+    let (t, long, sum) = (instance.attach_thread(), Basic::new(Base::U64, 8), sum());
+    let mut into = [0u64; 8];
+    let mine: Vec<u64> = (0..8).map(|i| i + u64::from(c.rank())).collect();
+    let again = {
+        let args = reduction(&mine[0], &mut into[0], &long, &sum);
+        c.collective_init(t, Slot::Allreduce, &args, None).expect("a plan")
+    };
+    for round in 0..300 {
+        start(again);
+        let begun: Vec<*mut RequestHeader> = (1..8)
+            .map(|i| {
+                let args = reduction(&mine[i], &mut into[i], &long, &sum);
+                c.begin_collective(t, Slot::Allreduce, &args, None).expect("a plan")
+            })
+            .collect();
+        for req in begun.into_iter().rev() {
+            assert_eq!(finish(instance, t, req), Status::OK);
+        }
+        instance.wait(t, again);
+        let sums: Vec<u64> = (0..8).map(|i| 2 * i + 1).collect();
+        assert_eq!(into.to_vec(), sums, "round {round}");
+        into.fill(0);
+    }
+    // SAFETY: inactive, released once.
+    unsafe { ((*(*again).ops).release)(again) };
+    instance.detach_thread(t);
+}

@@ -39,7 +39,7 @@ macro_rules! collective_fns {
 
 mod equal;
 mod reducing;
-mod varying;
+pub mod varying;
 
 use crate::comm::CommObject;
 use crate::constants::*;
@@ -71,7 +71,8 @@ pub struct Which {
 
 macro_rules! all {
     ($($name:ident $verb:ident $slot:ident;)*) => {
-        $(const $name: Which = Which { now: Communicator::$verb, plan: Slot::$slot };)*
+        $(#[allow(dead_code, reason = "those of neighborhoods enter with topologies")]
+        pub const $name: Which = Which { now: Communicator::$verb, plan: Slot::$slot };)*
     };
 }
 
@@ -93,6 +94,11 @@ all! {
     EXSCAN exscan Exscan;
     REDUCE_SCATTER reduce_scatter ReduceScatter;
     REDUCE_SCATTER_BLOCK reduce_scatter_block ReduceScatterBlock;
+    NEIGHBOR_ALLGATHER neighbor_allgather NeighborAllgather;
+    NEIGHBOR_ALLGATHERV neighbor_allgatherv NeighborAllgatherv;
+    NEIGHBOR_ALLTOALL neighbor_alltoall NeighborAlltoall;
+    NEIGHBOR_ALLTOALLV neighbor_alltoallv NeighborAlltoallv;
+    NEIGHBOR_ALLTOALLW neighbor_alltoallw NeighborAlltoallw;
 }
 
 /// When it is done.
@@ -203,11 +209,15 @@ struct Kept {
 }
 
 impl Kept {
-    /// `None`: everything is predefined. `peers`: entries of the arrays of types.
+    /// `None`: everything is predefined. `peers`: entries of the arrays of types, if there are no neighbors.
     fn of(args: &CollArgs, peers: u32, op: Option<&op::Call>) -> Res<Option<Box<Kept>>> {
-        let each = [args.sendtypes, args.recvtypes].into_iter().filter(|array| !array.is_null());
-        // SAFETY: arrays of this call, with an entry for each peer.
-        let each = each.flat_map(|array| unsafe { core::slice::from_raw_parts(array, peers as usize) });
+        // SAFETY: null, or those of this call.
+        let around = unsafe { args.neighbors.as_ref() };
+        let lengths = around.map_or((peers, peers), |n| (n.num_destinations, n.num_sources));
+        let each = [(args.sendtypes, lengths.0), (args.recvtypes, lengths.1)];
+        let each = each.into_iter().filter(|(array, _)| !array.is_null());
+        // SAFETY: arrays of this call, with an entry for each peer or neighbor.
+        let each = each.flat_map(|(array, n)| unsafe { core::slice::from_raw_parts(array, n as usize) });
         let all = [args.sendtype, args.recvtype].into_iter().chain(each.copied());
         // SAFETY: null, or a type that was found in this call.
         let derived = all.filter(|t| unsafe { t.as_ref() }.is_some_and(|t| t.flags & flag::PREDEFINED == 0));
@@ -220,7 +230,7 @@ impl Kept {
 
 impl Process {
     /// Runs a collective, or begins or prepares it. `op`: of a reduction; then `args` need not have it.
-    fn collective(
+    pub fn collective(
         &self,
         object: &'static CommObject,
         way: Way,

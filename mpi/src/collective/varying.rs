@@ -11,14 +11,14 @@ use oxmpi_datatype::Base;
 /// MPI_Aint and MPI_Count are one type, so one placeholder stands for counts and displacements.
 const _: () = assert!(size_of::<crate::types::Aint>() == size_of::<Count>());
 
-/// Counts and displacements of one side, one for each rank.
-struct Blocks {
-    counts: Vec<u64>,
-    displs: Vec<i64>,
+/// Counts and displacements of one side, one for each rank or neighbor.
+pub struct Blocks {
+    pub counts: Vec<u64>,
+    pub displs: Vec<i64>,
 }
 
 /// Reads `n` counts and displacements.
-fn blocks<N: Copy + Into<i64>>(
+pub fn blocks<N: Copy + Into<i64>>(
     n: u32,
     counts: *const N,
     displs: *const N,
@@ -38,7 +38,7 @@ pub fn counts<N: Copy + Into<i64>>(n: u32, counts: *const N, name: &str) -> Res<
 }
 
 /// The side with many blocks: its type and buffer.
-fn many(
+pub fn many(
     process: &Process,
     buf: *const u8,
     blocks: &Blocks,
@@ -266,7 +266,11 @@ fn types(
     types: *const Datatype,
     name: &str,
 ) -> Res<Vec<*const TypeDesc>> {
-    let given = slice(types, object.peers as usize, name)?;
+    types_of(blocks, slice(types, object.peers as usize, name)?, name)
+}
+
+/// A type for each block.
+pub fn types_of(blocks: &Blocks, given: &[Datatype], name: &str) -> Res<Vec<*const TypeDesc>> {
     let read = |(rank, (&datatype, &count)): (usize, (&Datatype, &u64))| match count {
         0 => Ok(&raw const BYTE),
         _ => datatype::require_committed(datatype, &format!("{name}[{rank}]"))

@@ -6,7 +6,7 @@
 //! (MPIR) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
-//! `places` (hosts, several programs).
+//! `places` (hosts, several programs) · `reproductions` (the bench driver).
 
 mod authors;
 mod communicators;
@@ -23,5 +23,6 @@ mod mistakes;
 mod objects;
 mod parameters;
 mod places;
+mod reproductions;
 mod tool_interface;
 mod tools;

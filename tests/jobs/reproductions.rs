@@ -1,0 +1,63 @@
+//! Every case of the bench driver in its quick form: rows for all jobs, every byte looked at, files written.
+
+use oxmpi_bench::case::{Case, Sizes, Whose};
+use oxmpi_bench::library::Library;
+use oxmpi_bench::results::Report;
+use oxmpi_bench::run::{Effort, Runner};
+use oxmpi_bench::{cases, plot};
+use oxmpi_tests::{leave_out, mpi, root};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Jobs that a case is to have.
+fn jobs(case: &Case, ours: bool) -> usize {
+    let series = case.series.iter().filter(|s| ours || s.whose == Whose::All);
+    series.map(|s| case.xs.iter().filter(|x| (s.point)(**x).is_some()).count()).sum()
+}
+
+fn check(case: &Case, report: &Report, folder: &Path) {
+    let rows: Vec<_> = report.main_rows().collect();
+    assert_eq!(rows.len(), jobs(case, mpi().is_ours()), "{}", case.name);
+    for row in &rows {
+        assert!(row.failure.is_none(), "{}: {row:?}", case.name);
+        assert!(row.verified && row.median.is_some_and(|m| m >= 0.0), "{}: {row:?}", case.name);
+    }
+    let csv = std::fs::read_to_string(folder.join(format!("{}.csv", case.name))).expect("it was written");
+    assert_eq!(csv.lines().count(), 1 + report.rows.len(), "{csv}");
+    let json = std::fs::read_to_string(folder.join(format!("{}.json", case.name))).expect("it was written");
+    assert!(json.contains("\"processor\"") && json.contains("\"median\""), "{json}");
+    let svg = std::fs::read_to_string(folder.join(format!("{}.svg", case.name)));
+    assert!(rows.is_empty() || svg.is_ok_and(|text| text.contains("</svg>")), "{}: no picture", case.name);
+}
+
+#[test]
+fn every_case_of_the_bench_driver() {
+    let target = root().join("target");
+    std::fs::create_dir_all(&target).expect("target can be written");
+    let folder = TempDir::new_in(target).expect("target can be written");
+    let name = if mpi().is_ours() { "ours" } else { "theirs" };
+    let library = Library::find(name, &mpi().prefix).expect("it is installed");
+    let effort = Effort { rounds: 1, seconds: 0.0, iterations: Some(2), limit: Duration::from_secs(120) };
+    let mut runner = Runner::new(vec![library], effort, folder.path().join("work")).expect("a fresh folder");
+    for case in cases::all(&Sizes::quick()) {
+        let report = runner.case(&case);
+        report.write(folder.path()).expect("a fresh folder can be written");
+        plot::draw(&case, &report, folder.path()).expect("a picture can be drawn");
+        let missing =
+            report.rows.iter().find_map(|r| r.failure.as_ref().filter(|f| f.contains("not a parameter")));
+        match missing {
+            Some(why) => leave_out(&format!("bench: {}", case.name), why),
+            None => check(&case, &report, folder.path()),
+        }
+        // The table's number of messages follows from the entities and the iterations.
+        if case.name == "table5.2" && missing.is_none() && mpi().is_ours() {
+            let due = (case.xs[0] * 8 * (2 + 10)) as f64;
+            let counted = report.rows.iter().filter(|r| r.quantity == "OMPI_SPC_IRECV");
+            assert!(
+                counted.clone().count() > 0 && counted.into_iter().all(|r| r.median == Some(due)),
+                "{due}"
+            );
+        }
+    }
+}

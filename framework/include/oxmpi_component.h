@@ -160,8 +160,19 @@ typedef struct oxmpi_thread_ctx {
  * is the `ctx` argument of every hot BTL verb; its lock serialises those verbs for that index. */
 typedef struct oxmpi_cri {
     OXMPI_ALIGN(64) oxmpi_lock lock;
-    /* Counts of lock misses and progress calls, written by the lock's holder (misses: by losers). */
+    /* How often somebody wanted to progress it and found the lock taken. */
     uint32_t lock_misses;
+    /* 1 once messages may come on it, so that progressing it makes sense. Written by the PML. */
+    uint32_t active;
+    /* The thread that wrote `lock` last (its number plus 1), where the process uses several instances. */
+    uint32_t last_thread;
+    /* Times it was progressed. */
+    uint64_t progress_calls;
+    /* Events that progressing it brought. */
+    uint64_t completions;
+    /* Times that another thread than the one before took the lock: writes to a line of another core. Counted
+     * where the process uses several instances. */
+    uint64_t shared_writes;
 } oxmpi_cri;
 
 /* Where and who this instance is. One instance is one rank (several may live in one process). */
@@ -230,7 +241,8 @@ typedef struct oxmpi_host_table {
     const uint32_t *threaded;
     const oxmpi_cri *cris;
     uint32_t num_cris;
-    uint32_t reserved;
+    /* How the process uses them: bits of `cri_mode`. */
+    uint32_t cri_modes;
     /* 256 rows; rows may be set while nothing is received yet, i.e. before the first progress. */
     const oxmpi_am_entry *am_table;
     /* Level: 0 error, 1 warning, 2 info, 3 debug; printed if the framework's verbosity says so. */
@@ -511,6 +523,11 @@ OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, host_private) == 16);
 OXMPI_ASSERT(sizeof(oxmpi_cri) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_cri, lock) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_cri, lock_misses) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_cri, active) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_cri, last_thread) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_cri, progress_calls) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_cri, completions) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_cri, shared_writes) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_job_info) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, rank) == 4);
@@ -540,7 +557,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_table, job) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, threaded) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, cris) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, num_cris) == 40);
-OXMPI_ASSERT(offsetof(oxmpi_host_table, reserved) == 44);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, cri_modes) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, am_table) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, log) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, help) == 64);

@@ -1,6 +1,7 @@
 //! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
 //!
-//! `messages` · `matching` (every engine) · `communicators` · `later` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
+//! `messages` · `assignments` (resource instances and threads) · `matching` (every engine) · `communicators` ·
+//! `later` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
 //! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
@@ -8,6 +9,7 @@
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `places` (hosts, several programs) · `reproductions` (the bench driver).
 
+mod assignments;
 mod authors;
 mod communicators;
 mod crashes;

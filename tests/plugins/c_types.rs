@@ -207,6 +207,7 @@ impl Renderer {
             "i8" | "i16" | "i32" | "i64" => format!("int{}_t", &name[1..]),
             // Read and written with atomic operations by the host.
             "AtomicU32" => "uint32_t".into(),
+            "AtomicU64" => "uint64_t".into(),
             "usize" => "size_t".into(),
             "f64" => "double".into(),
             "c_void" | "Endpoint" => "void".into(),

@@ -32,14 +32,14 @@ pub fn all() -> Vec<Layout> {
         ParamDecl { name kind level scope flags default help min max enumerators synonyms }
         ParamValue { kind reserved int double text }
         ThreadCtx { cri index counters host_private }
-        Cri { lock lock_misses }
+        Cri { lock lock_misses active last_thread progress_calls completions shared_writes }
         JobInfo {
             size rank job_size node local_rank local_size job_id segment_fd oversubscribed cores keeper_pid
         }
         RecvDesc { data len proc ctx module }
         AmEntry { receive ctx }
         HostTable {
-            size abi_minor instance job threaded cris num_cris reserved am_table log help fatal am_register
+            size abi_minor instance job threaded cris num_cris cri_modes am_table log help fatal am_register
             progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
             peer_error
         }

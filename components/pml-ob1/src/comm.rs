@@ -18,6 +18,7 @@
 use crate::guarded::{AllHeld, Held, fifo_of};
 use crate::matching::{Choice, Engine, Setting};
 use crate::module::Ob1;
+use crate::numbered::{Assignment, Inbound};
 use crate::paged::Paged;
 use crate::peer::Peer;
 use crate::shard::Shard;
@@ -27,7 +28,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::Status;
-use oxmpi_pml::CommDesc;
+use oxmpi_pml::{CommDesc, assert_flag};
 use std::collections::{HashMap, VecDeque};
 
 const SLOT_BITS: u32 = 20;
@@ -42,15 +43,26 @@ pub struct Route {
     pub head: AtomicU64,
     /// We told it our index.
     answered: AtomicBool,
+    /// Messages to it that have a number (`numbered.rs`).
+    numbered: AtomicU64,
 }
 
 impl Default for Route {
     fn default() -> Route {
-        Route { peer: AtomicPtr::new(null_mut()), head: AtomicU64::new(0), answered: AtomicBool::new(false) }
+        Route {
+            peer: AtomicPtr::new(null_mut()),
+            head: AtomicU64::new(0),
+            answered: AtomicBool::new(false),
+            numbered: AtomicU64::new(0),
+        }
     }
 }
 
 impl Route {
+    /// The number of the next message. A send that the program orders behind this one begins when this is over.
+    pub fn next_number(&self) -> u64 {
+        self.numbered.fetch_add(1, Ordering::Relaxed) + 1
+    }
     /// The process of a route that `Comm::route` gave.
     #[inline(always)]
     pub fn peer(&self) -> Option<&Peer> {
@@ -70,6 +82,11 @@ pub struct Comm {
     assertions: AtomicU32,
     pub shard: Shard,
     routes: Paged<Route>,
+    /// What sources' messages wait for, where they have numbers.
+    inbound: Paged<Inbound>,
+    /// The process sends by streams, and users' messages may not overtake each other.
+    by_tag: AtomicBool,
+    streams: bool,
     procs: *const u32,
     endpoints: *const u16,
     fixed_index: Option<u32>,
@@ -90,7 +107,6 @@ impl Comm {
     }
 
     /// Whether the program promised one of [`oxmpi_pml::assert_flag`]. Each speaks of the process that makes it.
-    #[allow(dead_code, reason = "a promise that makes nothing cheaper yet is kept all the same")]
     #[inline(always)]
     pub fn asserts(&self, flag: u32) -> bool {
         self.assertions.load(Ordering::Relaxed) & flag != 0
@@ -98,6 +114,13 @@ impl Comm {
     /// All of them, as they are from now on.
     pub fn set_assertions(&self, flags: u32) {
         self.assertions.store(flags, Ordering::Relaxed);
+        let overtaking = flags & assert_flag::ALLOW_OVERTAKING != 0;
+        self.by_tag.store(self.streams && !overtaking, Ordering::Relaxed);
+    }
+    /// A message's FIFO follows from its tag alone.
+    #[inline(always)]
+    pub fn by_tag(&self) -> bool {
+        self.by_tag.load(Ordering::Relaxed)
     }
 
     pub fn index(&self) -> u32 {
@@ -115,6 +138,22 @@ impl Comm {
             let endpoint = if self.endpoints.is_null() { 0 } else { *self.endpoints.add(i) };
             Some((*self.procs.add(i), endpoint))
         }
+    }
+
+    /// Whether a rank is of a process.
+    pub fn is_from(&self, rank: i32, proc: u32) -> bool {
+        self.place(rank).is_some_and(|(p, _)| p == proc)
+    }
+
+    /// What messages of a source wait for; made when first asked for. `None`: no such rank.
+    pub fn inbound(&self, ob1: &Ob1, rank: usize) -> Option<&Inbound> {
+        self.inbound.get(rank).or_else(|| {
+            let _guard = ob1.peers_lock.guard(true);
+            self.inbound.make(rank)
+        })
+    }
+    pub fn all_inbound(&self) -> impl Iterator<Item = &Inbound> {
+        self.inbound.iter()
     }
 
     /// The route to a rank and its process.
@@ -257,7 +296,7 @@ impl CommTable {
         self.by_gid.get(&(gid, endpoint)).map(|&c| unsafe { &*c })
     }
 
-    fn add(&mut self, desc: &CommDesc, engine: Engine) -> Result<*mut Comm, Status> {
+    fn add(&mut self, desc: &CommDesc, engine: Engine, streams: bool) -> Result<*mut Comm, Status> {
         let fixed = (desc.has_fixed_index != 0).then_some(desc.fixed_index);
         let slot = match fixed {
             Some(index) if index < FIXED_SLOTS => index,
@@ -272,6 +311,9 @@ impl CommTable {
             assertions: AtomicU32::new(desc.flags),
             shard: Shard::new(engine),
             routes: Paged::new(desc.num_peers as usize),
+            inbound: Paged::new(desc.num_peers as usize),
+            by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
+            streams,
             procs: desc.procs,
             endpoints: desc.endpoints,
             fixed_index: fixed,
@@ -367,7 +409,8 @@ impl Ob1 {
         };
         let engine = Engine::new(Setting { choice, ..self.config.matching });
         let all = AllHeld::take(&self.host, self.width(), self.threaded());
-        let comm = self.comms.with(&all.held(0), |t| t.add(desc, engine))?;
+        let streams = self.assignment == Assignment::Stream;
+        let comm = self.comms.with(&all.held(0), |t| t.add(desc, engine, streams))?;
         for held in all.each() {
             // SAFETY: just made, and we hold the locks.
             self.adopt_orphans(&held, unsafe { &*comm });
@@ -385,9 +428,15 @@ impl Ob1 {
     /// Frees deleted communicators, unless sends that were released while queued may name them.
     /// Messages that nobody received cost their sender no credit any more.
     fn reap(&self, all: &AllHeld<'_>) {
-        let busy = all.each().any(|held| self.has_backlog(&held));
+        let owed = self.owed.pending.load(Ordering::Relaxed) != 0;
+        let busy = owed || all.each().any(|held| self.has_backlog(&held));
         for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
             self.escalated.remove(at);
+            for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
+                let inc = early.incoming();
+                let held = all.held(inc.ctx as u32);
+                self.consumed(&inc, Some(&held), held.threaded);
+            }
             let mut shard = comm.shard.enter(false);
             while let Some(record) = shard.next_left() {
                 // SAFETY: it came out of the shard.
@@ -401,7 +450,7 @@ impl Ob1 {
 
     /// A prefixed message came: tell its sender our index, once.
     pub fn answer_prefix(&self, held: &Held<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
-        if comm.place(rank).is_none_or(|(p, _)| p != proc) {
+        if !comm.is_from(rank, proc) {
             return self.bad_header(held, proc, "a source rank that is not the sender's");
         }
         let (Ok((route, _)), Ok(peer)) =

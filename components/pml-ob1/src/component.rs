@@ -1,6 +1,7 @@
 //! Opening: publish who we are, make the module.
 
 use crate::module::Ob1;
+use crate::numbered::Assignment;
 use crate::params::Config;
 use crate::wire::{self, Card};
 use oxmpi_mca::{Component, Host, OpenError, Params};
@@ -16,12 +17,14 @@ impl Component for Ob1Component {
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<PmlModule>), OpenError> {
         let config = Config::read(&params)?;
         let job = host.job();
+        let numbers = Ob1::assignment_of(&host) != Assignment::Stream;
         let card = Card {
             version: wire::VERSION,
             contexts: host.num_cris() as u16,
             node: job.node,
             local_rank: job.local_rank,
             eager_credit: config.eager_credit,
+            flags: if numbers { Card::NUMBERS } else { 0 },
         };
         let status = host.exchange_put(&card.encode());
         if status.is_err() {

@@ -4,7 +4,8 @@
 //! both sides have several CRIs. Then it puts MARK into FIFO 0, under that CRI's lock and only while nothing
 //! waits for room there, and sets `spread`. Whoever has chosen FIFO 0 before looks at `spread` again under
 //! the lock, so nothing without stamp is behind MARK. From then on the FIFO is that of (communicator,
-//! tag), and messages have stamps. The first thing on each other FIFO is OPEN.
+//! tag), and messages have stamps; or that of the thread, or the next, and they have numbers (`numbered.rs`). The
+//! first thing on each other FIFO is OPEN.
 //!
 //! **The receiver.** What a FIFO brings behind OPEN must not be matched before everything in front of MARK.
 //! So a CRI that finds OPEN of a process whose MARK has not been seen keeps that and all that follows from
@@ -16,30 +17,58 @@
 //! message must then not be visible before it, on whatever FIFO: the receiver could match it with
 //! MPI_ANY_TAG. Each queue publishes the stamp of its oldest message, and a message goes out only when no
 //! other queue to that process has an older one (`Peer::must_wait`). The oldest of all never waits for
-//! another, so there is always one that moves.
+//! another, so there is always one that moves. Messages with numbers hold nobody back: their receiver sorts them.
 
-use crate::comm::Comm;
+use crate::comm::{Comm, Route};
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
+use crate::numbered::Assignment;
 use crate::orphan::Orphan;
 use crate::peer::{Peer, header_only};
-use crate::wire::{self, Header, kind};
+use crate::wire::{self, Header, flag, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_pml::assert_flag;
+
+/// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
+pub const FREE: u64 = u64::MAX;
+
+/// What the choice of a FIFO asks about a message.
+#[derive(Clone, Copy)]
+pub struct Sending {
+    pub tag: i32,
+    pub thread: *mut ThreadCtx,
+    /// The number it has already, or 0.
+    pub number: u64,
+}
+
+/// The number of a thread; the largest if that is not known.
+#[inline(always)]
+pub fn number_of(thread: *mut ThreadCtx) -> u32 {
+    // SAFETY: the host passes a live context or null.
+    unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
+}
+
+/// The FIFO of a thread, by its number: threads that end leave theirs to those that come.
+fn own_fifo(thread: *mut ThreadCtx, width: u32) -> Option<u32> {
+    // SAFETY: the host passes a live context or null.
+    unsafe { thread.as_ref() }.map(|t| t.index % width)
+}
 
 fn bare(kind: u8) -> Header {
     Header::new(&[wire::head(kind, 0, 0, 0)])
 }
 
 impl Ob1 {
-    /// The FIFO of a message, locked, and the message's stamp, or 0 while there is one FIFO. With threads.
+    /// The FIFO of a message, locked, and the message's place in the order: 0 while there is one FIFO, else its
+    /// stamp, its number, or [`FREE`]. `number`: the one it has already, or 0. With threads.
     #[inline(always)]
     pub fn enter_flow<'a>(
         &'a self,
         comm: &Comm,
+        route: &Route,
         base: &'a Peer,
-        tag: i32,
-        thread: *mut ThreadCtx,
+        about: Sending,
     ) -> Result<(Held<'a>, &'a Peer, u64), Status> {
         if base.base.width == 1 {
             return Ok((Held::take(&self.host, FIFO, true), base, 0));
@@ -47,14 +76,77 @@ impl Ob1 {
         // SYNC POINT with `spread_now`.
         if !base.base.spread.load(Ordering::Acquire) {
             let held = Held::take(&self.host, FIFO, true);
-            if !base.base.spread.load(Ordering::Relaxed) && !self.spread_now(&held, base, thread) {
+            if !base.base.spread.load(Ordering::Relaxed) && !self.spread_now(&held, base, about.thread) {
                 return Ok((held, base, 0));
             }
         }
-        let ctx = comm.fifo(tag, base.base.width);
+        if !comm.by_tag() {
+            return self.enter_any_flow(comm, route, base, about);
+        }
+        let ctx = comm.fifo(about.tag, base.base.width);
         let peer = if ctx == FIFO { base } else { self.flow_of(base, ctx, true)? };
-        let held = Held::take(&self.host, ctx, true);
+        let held = self.take_cri(ctx, about.thread);
         Ok((held, peer, self.clock.stamp()))
+    }
+
+    /// The same where the FIFO does not follow from the tag.
+    #[inline(never)]
+    fn enter_any_flow<'a>(
+        &'a self,
+        comm: &Comm,
+        route: &Route,
+        base: &'a Peer,
+        about: Sending,
+    ) -> Result<(Held<'a>, &'a Peer, u64), Status> {
+        // The library's own messages keep their order in any case.
+        let free = about.tag >= 0 && comm.asserts(assert_flag::ALLOW_OVERTAKING);
+        let width = base.base.width;
+        let ctx = match self.assignment {
+            Assignment::Stream if !free => comm.fifo(about.tag, width),
+            Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
+            _ => own_fifo(about.thread, width).unwrap_or_else(|| comm.fifo(about.tag, width)),
+        };
+        let peer = if ctx == FIFO { base } else { self.flow_of(base, ctx, true)? };
+        let held = self.take_cri(ctx, about.thread);
+        let order = match self.assignment {
+            _ if free => FREE,
+            Assignment::Stream => self.clock.stamp(),
+            _ if about.number != 0 => about.number,
+            _ => route.next_number(),
+        };
+        Ok((held, peer, order))
+    }
+
+    /// The lock of a CRI for a send; what answers to it comes there, too.
+    #[inline(always)]
+    fn take_cri(&self, ctx: u32, thread: *mut ThreadCtx) -> Held<'_> {
+        let held = Held::take(&self.host, ctx, true);
+        self.host.cri(ctx).count_holder(number_of(thread));
+        held
+    }
+
+    /// Where a thread looks first for what it receives.
+    pub fn first_look(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
+        match self.assignment {
+            Assignment::Stream => comm.fifo(tag, self.width()),
+            _ => own_fifo(thread, self.width()).unwrap_or(FIFO),
+        }
+    }
+
+    /// The flag and the order key that say a message's place in the order to its receiver.
+    #[inline(always)]
+    pub fn order_words(&self, order: u64) -> (u8, u64) {
+        match order {
+            0 | FREE => (0, 0),
+            _ if self.assignment == Assignment::Stream => (flag::STAMPED, order),
+            _ => (flag::NUMBERED, order),
+        }
+    }
+
+    /// The number that a message must keep, if its place in the order is one.
+    #[inline(always)]
+    pub fn number_of(&self, order: u64) -> u64 {
+        if self.assignment == Assignment::Stream || order == FREE { 0 } else { order }
     }
 
     /// Goes over to several FIFOs, if that is due and possible now.
@@ -63,13 +155,20 @@ impl Ob1 {
         if !self.is_crowd(thread) || base.failed.get() || base.queued.get() != 0 {
             return false;
         }
-        self.wide.store(true, Ordering::Relaxed);
+        self.widen();
         if !base.transmit(held, &header_only(&bare(kind::MARK))).is_ok() {
             return false;
         }
         // SYNC POINT with `enter_flow`.
         base.base.spread.store(true, Ordering::Release);
         true
+    }
+
+    /// From now on messages may come on all CRIs.
+    fn widen(&self) {
+        if !self.wide.swap(true, Ordering::Relaxed) {
+            (0..self.width()).for_each(|ctx| self.host.cri(ctx).active.store(1, Ordering::Relaxed));
+        }
     }
 
     /// Whether more than one thread has sent something.
@@ -100,10 +199,10 @@ impl Ob1 {
 
     pub fn on_mark(&self, held: &Held<'_>, proc: u32) {
         match self.peer(proc, held.threaded) {
-            Ok(peer) if held.ctx == FIFO && peer.base.width > 1 => {
+            Ok(peer) if held.ctx == FIFO && peer.base.width_in > 1 => {
                 // SYNC POINT with `is_early`: everything in front of it has been handled.
                 peer.base.marked.store(true, Ordering::Release);
-                self.wide.store(true, Ordering::Relaxed);
+                self.widen();
                 self.take_care();
             }
             _ => self.bad_header(held, proc, "a MARK where there is one FIFO, or on another one"),
@@ -112,7 +211,7 @@ impl Ob1 {
 
     pub fn on_open(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         match self.peer(proc, held.threaded) {
-            Ok(peer) if peer.base.width > held.ctx => {
+            Ok(peer) if peer.base.width_in > held.ctx => {
                 if !peer.base.marked.load(Ordering::Acquire) {
                     self.keep_early(held, data, proc);
                 }

@@ -9,6 +9,7 @@
 
 use crate::comm::{Comm, CommTable};
 use crate::guarded::{AllHeld, FIFO, Guarded, Held};
+use crate::numbered::{Assignment, Owed};
 use crate::ordered::Escalated;
 use crate::orphan::Orphan;
 use crate::paged::Paged;
@@ -22,7 +23,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use oxmpi_btl::{BtlHandle, WaitWord};
-use oxmpi_mca::host::am_tag;
+use oxmpi_mca::host::{am_tag, cri_mode};
 use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs};
 
@@ -48,6 +49,11 @@ pub struct Cri {
     pub closed: Cell<u32>,
     pub turns: Cell<u32>,
 }
+
+/// The next FIFO where messages go on one after the other. Every thread writes it.
+#[repr(align(128))]
+#[derive(Default)]
+pub struct Rotation(pub AtomicU32);
 
 /// See the module's head. What every message reads stands first.
 #[repr(C)]
@@ -83,6 +89,12 @@ pub struct Ob1 {
     /// The number of the first thread that sent something, plus 1; [`Ob1::CROWD`]: there is another.
     pub senders: AtomicU32,
     pub clock: Clock,
+    pub assignment: Assignment,
+    /// One thread at a time progresses (`progress.rs`).
+    pub one_at_a_time: bool,
+    pub progressing: Lock,
+    pub rotation: Rotation,
+    pub owed: Owed,
     pub escalated: Escalated,
     /// Which transports `arm` armed, by index, and on how many CRIs.
     pub armed: Guarded<(u64, u32)>,
@@ -116,9 +128,25 @@ impl Ob1 {
             lost: AtomicU32::new(0),
             senders: AtomicU32::new(0),
             clock: Clock::new(host.num_cris() > 1),
+            assignment: Ob1::assignment_of(&host),
+            one_at_a_time: host.has_mode(cri_mode::SERIAL_PROGRESS),
+            progressing: Lock::new(),
+            rotation: Rotation::default(),
+            owed: Owed::default(),
             escalated: Escalated::default(),
             armed: Guarded::new((0, 0)),
             pools: Pools::new(config.pool_step),
+        }
+    }
+
+    /// How the process was told to spread its messages.
+    pub fn assignment_of(host: &Host) -> Assignment {
+        if host.has_mode(cri_mode::ROUND_ROBIN) {
+            Assignment::RoundRobin
+        } else if host.has_mode(cri_mode::DEDICATED) {
+            Assignment::Dedicated
+        } else {
+            Assignment::Stream
         }
     }
 
@@ -336,7 +364,9 @@ impl Pml for Ob1 {
     }
     fn counts(&self, comm: *mut c_void) -> Option<oxmpi_pml::Counts> {
         // SAFETY: the host passes a communicator that is alive.
-        let shard = unsafe { Comm::of(comm) }.shard.enter(self.threaded());
+        let comm = unsafe { Comm::of(comm) };
+        let early: Vec<_> = comm.all_inbound().map(|i| i.with(|s| s.kept())).collect();
+        let shard = comm.shard.enter(self.threaded());
         let waiting = shard.waiting;
         Some(oxmpi_pml::Counts {
             size: 0,
@@ -345,6 +375,9 @@ impl Pml for Ob1 {
             waiting: waiting.now(),
             most_waiting: waiting.most,
             posted: shard.stamp / 2,
+            out_of_sequence: early.iter().map(|k| k.all).sum(),
+            out_of_sequence_now: early.iter().map(|k| k.now).sum(),
+            most_out_of_sequence: early.iter().map(|k| k.most).max().unwrap_or(0),
         })
     }
 

@@ -4,8 +4,10 @@
 //! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
 //! CRI's lock; `consumed` alone is also touched by receiving threads.
 
+use crate::fan::FREE;
 use crate::guarded::{FIFO, Guarded, Held};
 use crate::module::{Ob1, Transport};
+use crate::numbered::Assignment;
 use crate::request::Request;
 use crate::wire::{self, Card, Header};
 use core::cell::Cell;
@@ -70,8 +72,12 @@ pub struct Peer {
 /// What all FIFOs to a process share. Rarely written.
 #[repr(align(128))]
 pub struct Base {
-    /// FIFOs that we and the process both have.
+    /// FIFOs on which we may send to it.
     pub width: u32,
+    /// FIFOs on which it may send to us.
+    pub width_in: u32,
+    /// Messages have stamps, so that an older one that waits for room holds others back.
+    stamps: bool,
     /// We send on several FIFOs (`fan.rs`).
     pub spread: AtomicBool,
     /// It sends on several: its MARK was seen.
@@ -202,6 +208,9 @@ impl Peer {
     /// Something was put into `queue` or taken out for good: tells the holders of other CRIs which message is
     /// the oldest that waits here.
     pub fn queue_changed(&self, held: &Held<'_>) {
+        if !self.base.stamps {
+            return;
+        }
         let front = self.queue.with(held, |q| q.front().map_or(0, |r| r.order.get()));
         let now = if front == 0 { Peer::NOTHING } else { front };
         let stuck = &self.base.stuck;
@@ -224,6 +233,9 @@ impl Peer {
     }
     #[cold]
     fn older_elsewhere(&self, order: u64) -> bool {
+        if order == FREE {
+            return false;
+        }
         let flows = self.base.flows.iter();
         // SAFETY: flows stay until `finalize`.
         let flows = flows.filter_map(|f| unsafe { f.load(Ordering::Acquire).as_ref() });
@@ -285,11 +297,15 @@ impl Ob1 {
         }
         let card = self.card_of(proc)?;
         let (transport, endpoint) = self.reach(proc, &card)?;
-        let width = self.width_to(transport, &card);
-        let flows = (0..width).map(|_| AtomicPtr::new(null_mut())).collect();
+        let stamps = self.assignment == Assignment::Stream;
+        let width = self.width_to(transport, &card, !stamps);
+        let width_in = self.width_to(transport, &card, card.flags & Card::NUMBERS != 0);
+        let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
         // Freed by `finalize`, after which nobody looks at peers.
         let base: &'static Base = Box::leak(Box::new(Base {
             width,
+            width_in,
+            stamps,
             spread: AtomicBool::new(false),
             marked: AtomicBool::new(false),
             lost: AtomicBool::new(false),
@@ -310,11 +326,11 @@ impl Ob1 {
         Ok(unsafe { &*peer })
     }
 
-    /// How many FIFOs there may be to a process. Several only where a message is visible to its receiver as
-    /// soon as `send` has returned: the order of MPI_ANY_TAG rests on that.
-    fn width_to(&self, transport: &Transport, card: &Card) -> u32 {
+    /// How many FIFOs there may be to a process, or from it. Several only where messages have numbers, or
+    /// one is visible to its receiver as soon as `send` has returned: the order of MPI_ANY_TAG rests on that.
+    fn width_to(&self, transport: &Transport, card: &Card, numbers: bool) -> u32 {
         let attrs = &transport.btl.attrs;
-        if attrs.flags & BtlAttrs::VISIBLE_AT_ONCE == 0 {
+        if !numbers && attrs.flags & BtlAttrs::VISIBLE_AT_ONCE == 0 {
             return 1;
         }
         self.width().min(attrs.contexts).min(card.contexts as u32).max(1)

@@ -1,5 +1,6 @@
 //! Progress, what waits for room, and sleeping.
 
+use crate::fan::number_of;
 use crate::guarded::{AllHeld, FIFO, Held};
 use crate::module::Ob1;
 use crate::peer::Peer;
@@ -38,37 +39,67 @@ impl Ob1 {
         if self.first.backlog.with(held, |b| !b.is_empty()) {
             events += self.drain(held);
         }
+        if threaded {
+            self.host.cri(FIFO).count_progress(events);
+        }
         events
     }
 
     /// Messages may come on every CRI: the one where this thread's messages come first; if that has
     /// nothing, the others in turn until one has something. (The dissertation's Algorithm 4.) A CRI that has
     /// something every time does not keep a thread from the others for ever.
+    #[inline(never)]
     fn poll_wide(&self, thread: *mut ThreadCtx) -> i32 {
+        if self.one_at_a_time {
+            return self.poll_serially(thread);
+        }
         let width = self.width();
         // SAFETY: the host passes the context of the calling thread, or null.
         let own = unsafe { thread.as_ref() }.map_or(FIFO, |t| t.cri);
         let mut events = 0;
         for i in 0..width {
-            let (more, tired) = self.poll_cri((own + i) % width);
+            let (more, tired) = self.poll_cri((own + i) % width, thread);
             events += more;
             if events > 0 && !tired {
                 break;
             }
         }
+        events + self.follow_up()
+    }
+
+    /// What arrivals leave to be done without a CRI's lock.
+    #[inline(always)]
+    fn follow_up(&self) -> i32 {
+        let mut events = 0;
         if self.escalated.pending.load(Ordering::Relaxed) != 0 {
             events += self.resolve_some();
+        }
+        if self.owed.pending.load(Ordering::Relaxed) != 0 {
+            events += self.pay();
         }
         events
     }
 
+    /// One thread at a time, and that one everything (`runtime_progress`).
+    #[inline(never)]
+    fn poll_serially(&self, thread: *mut ThreadCtx) -> i32 {
+        if !self.progressing.try_lock() {
+            return 0;
+        }
+        let events: i32 = (0..self.width()).map(|ctx| self.poll_cri(ctx, thread).0).sum();
+        self.progressing.unlock();
+        events + self.follow_up()
+    }
+
     /// Events, and whether it is time to look at the next CRI, too.
-    fn poll_cri(&self, ctx: u32) -> (i32, bool) {
+    fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx) -> (i32, bool) {
         let Some(guard) = Held::try_take(&self.host, ctx, true) else {
             self.host.cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
             return (0, true);
         };
         let held = &guard.held;
+        let cri = self.host.cri(ctx);
+        cri.count_holder(number_of(thread));
         let mut events = self.take_arrivals(held);
         if self.cri(ctx).closed.get() != self.lost.load(Ordering::Relaxed) {
             self.close_lost(held);
@@ -76,6 +107,7 @@ impl Ob1 {
         if self.has_backlog(held) {
             events += self.drain(held);
         }
+        cri.count_progress(events);
         let turns = &self.cri(ctx).turns;
         turns.set(turns.get().wrapping_add(1));
         (events, turns.get().is_multiple_of(TURNS_IN_A_ROW))
@@ -153,6 +185,7 @@ impl Ob1 {
         self.poll(core::ptr::null_mut());
         let all = AllHeld::take(&self.host, self.width(), self.threaded());
         let waiting = all.each().any(|held| self.has_backlog(&held));
+        let waiting = waiting || self.owed.pending.load(Ordering::Relaxed) != 0;
         if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
     }
 
@@ -165,6 +198,7 @@ impl Ob1 {
         let all = AllHeld::take(&self.host, width, self.threaded());
         if all.each().any(|held| self.has_backlog(&held))
             || self.escalated.pending.load(Ordering::Relaxed) != 0
+            || self.owed.pending.load(Ordering::Relaxed) != 0
         {
             return Status::PENDING;
         }

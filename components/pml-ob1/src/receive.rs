@@ -76,11 +76,12 @@ impl Ob1 {
 
     /// The same for a plain message of a process that sends on several FIFOs. False: it is another.
     #[inline(always)]
-    fn handle_stamped(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
-        const PLAIN: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
+    fn handle_ordered(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
+        const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
+        const NUMBERED: u16 = kind::MATCH as u16 | (flag::NUMBERED as u16) << 8;
         let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>() else { return false };
         let [head, key, order_key] = wire::match_words(header);
-        if head as u16 != PLAIN {
+        if head as u16 != STAMPED && head as u16 != NUMBERED {
             return false;
         }
         let Found::Comm(comm) = self.comms.with(held, |t| t.find(head)) else { return false };
@@ -97,13 +98,17 @@ impl Ob1 {
             kind: kind::MATCH,
             ctx: held.ctx as u8,
         };
-        self.arrive_stamped(held, comm, &inc);
+        if head as u16 == STAMPED {
+            self.arrive_stamped(held, comm, &inc);
+        } else {
+            self.arrive_numbered(held, comm, &inc);
+        }
         true
     }
 
     #[inline(never)]
     fn handle_other(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        if self.handle_stamped(held, data, proc) {
+        if self.handle_ordered(held, data, proc) {
             return;
         }
         let mut r = Reader::new(data);
@@ -111,7 +116,7 @@ impl Ob1 {
             return self.bad_header(held, proc, "a message shorter than any header");
         };
         let understood = match wire::kind_of(head) {
-            kind::MATCH | kind::RNDV | kind::RGET => self.on_matching(held, head, r, data, proc),
+            kind::MATCH | kind::RNDV | kind::RGET | kind::SKIP => self.on_matching(held, head, r, data, proc),
             kind::ACK => self.on_ack(held, head, r, proc),
             kind::FRAG => self.on_fragment(held, r, proc),
             kind::FIN => self.on_fin(held, r, proc),
@@ -150,10 +155,11 @@ impl Ob1 {
             ctx: held.ctx as u8,
         };
         let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
-        if inc.kind != kind::MATCH {
+        let long = matches!(inc.kind, kind::RNDV | kind::RGET);
+        if long {
             inc.msg_len = r.word()?;
         }
-        if inc.kind != kind::MATCH || flags & flag::SYNC != 0 {
+        if long || flags & flag::SYNC != 0 {
             inc.src_req = r.word()?;
         }
         if inc.kind == kind::RGET {
@@ -170,7 +176,9 @@ impl Ob1 {
             return Some(());
         }
         if let Some(comm) = self.destination(held, head, prefix.as_ref(), data, &inc) {
-            if flags & flag::STAMPED != 0 {
+            if flags & flag::NUMBERED != 0 {
+                self.arrive_numbered(held, comm, &inc);
+            } else if flags & flag::STAMPED != 0 {
                 self.arrive_stamped(held, comm, &inc);
             } else {
                 self.arrive(held, comm, &inc);
@@ -181,15 +189,21 @@ impl Ob1 {
 
     /// The first thing about a message that cannot be, if any.
     fn what_is_wrong(&self, flags: u8, inc: &Incoming) -> Option<&'static str> {
-        if flags & !(flag::CID | flag::SYNC | flag::STAMPED) != 0 {
+        let skip = inc.kind == kind::SKIP;
+        if flags & !(flag::CID | flag::SYNC | flag::STAMPED | flag::NUMBERED) != 0 {
             Some("flags that do not exist")
+        } else if flags & flag::STAMPED != 0 && flags & flag::NUMBERED != 0 {
+            Some("a stamp and a number at once")
+        } else if skip && (flags & !flag::CID != flag::NUMBERED || inc.len != 0) {
+            Some("a number to skip that is none")
         } else if inc.len > inc.msg_len {
             Some("more data than its length says")
         } else if inc.kind == kind::RGET && (inc.len != 0 || inc.addr.checked_add(inc.msg_len).is_none()) {
             Some("an address range that wraps")
         } else if inc.msg_len > i64::MAX as u64 {
             Some("a length that no buffer has")
-        } else if (inc.kind != kind::MATCH || flags & flag::SYNC != 0) && inc.src_req == 0 {
+        } else if (matches!(inc.kind, kind::RNDV | kind::RGET) || flags & flag::SYNC != 0) && inc.src_req == 0
+        {
             Some("no request to answer to")
         } else {
             None

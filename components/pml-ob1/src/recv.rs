@@ -291,7 +291,7 @@ impl Ob1 {
             // SAFETY: the host passes the context of the calling thread, or null.
             && let Some(thread) = unsafe { args.thread.as_mut() }
         {
-            thread.cri = comm.fifo(args.tag, self.width());
+            thread.cri = self.first_look(comm, args.tag, args.thread);
         }
     }
 }

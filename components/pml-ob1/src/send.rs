@@ -7,6 +7,7 @@
 //! anything, everything later to that peer goes behind it.
 
 use crate::comm::{Comm, Route};
+use crate::fan::Sending;
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
 use crate::peer::Peer;
@@ -56,28 +57,32 @@ impl Ob1 {
         Ok(Outgoing { comm, route, peer, total })
     }
 
-    /// Sends at once what needs no request. NO_RESOURCE: it needs one.
+    /// Sends at once what needs no request. NO_RESOURCE: it needs one, and has the number that comes with that,
+    /// if it is not 0.
     #[inline(always)]
-    fn eager_now(&self, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) -> Status {
+    fn eager_now(&self, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) -> (Status, u64) {
         let head = out.route.head.load(Ordering::Relaxed);
         if out.total > out.peer.eager_payload || wire::flags_of(head) != 0 || args.mode == mode::SYNCHRONOUS {
-            return Status::NO_RESOURCE;
+            return (Status::NO_RESOURCE, 0);
         }
         if !threaded {
             let held = Held::take(&self.host, FIFO, false);
-            return self.eager_on(&held, out.peer, out, args, head, 0);
+            return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
         }
-        let (held, peer, order) = match self.enter_flow(out.comm, out.peer, args.tag, args.thread) {
+        let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
+        let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
             Ok(entered) => entered,
-            Err(status) => return status,
+            Err(status) => return (status, 0),
         };
         if order == 0 {
-            return self.eager_on(&held, peer, out, args, head, 0);
+            return (self.eager_on(&held, peer, out, args, head, 0), 0);
         }
+        let number = self.number_of(order);
         if !peer.opened.get() || peer.must_wait(order) {
-            return Status::NO_RESOURCE;
+            return (Status::NO_RESOURCE, number);
         }
-        self.eager_on(&held, peer, out, args, head | (flag::STAMPED as u64) << 8, order)
+        let (flag, key) = self.order_words(order);
+        (self.eager_on(&held, peer, out, args, head | (flag as u64) << 8, key), number)
     }
 
     #[inline(always)]
@@ -140,18 +145,30 @@ impl Ob1 {
     fn send_blocking_as(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         match self.eager_now(&out, args, threaded) {
-            Status::OK => Ok(null_mut()),
-            Status::NO_RESOURCE => self.send_blocking_slowly(args, threaded),
-            error => Err(error),
+            (Status::OK, _) => Ok(null_mut()),
+            (Status::NO_RESOURCE, number) => self.send_blocking_slowly(args, number, threaded),
+            (error, _) => Err(error),
         }
     }
 
     #[inline(never)]
-    fn send_blocking_slowly(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+    fn send_blocking_slowly(
+        &self,
+        args: &SendArgs,
+        number: u64,
+        threaded: bool,
+    ) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
-        let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
+        let req = match self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm) {
+            Ok(req) => req,
+            Err(status) => {
+                let held = Held::take(&self.host, FIFO, threaded);
+                self.give_up_number(&held, out.peer, out.comm, out.route, args.tag, number);
+                return Err(status);
+            }
+        };
         self.describe(req, &out, args, threaded);
-        self.offer_new(req, &out, args.thread, threaded)?;
+        self.offer_new(req, &out, args.thread, number, threaded)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
         if req.is_complete() && req.status().error == Status::OK {
             self.recycle(req, threaded);
@@ -174,12 +191,12 @@ impl Ob1 {
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         match self.eager_now(&out, args, threaded) {
-            Status::OK => {
+            (Status::OK, _) => {
                 req.complete_unseen();
                 Ok(req.handle())
             }
-            Status::NO_RESOURCE => self.send_immediate_slowly(req, args, threaded),
-            error => {
+            (Status::NO_RESOURCE, number) => self.send_immediate_slowly(req, args, number, threaded),
+            (error, _) => {
                 self.recycle(req, threaded);
                 Err(error)
             }
@@ -191,11 +208,12 @@ impl Ob1 {
         &self,
         req: &'static Request,
         args: &SendArgs,
+        number: u64,
         threaded: bool,
     ) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         self.describe(req, &out, args, threaded);
-        self.offer_new(req, &out, args.thread, threaded)?;
+        self.offer_new(req, &out, args.thread, number, threaded)?;
         Ok(req.handle())
     }
 
@@ -227,9 +245,11 @@ impl Ob1 {
         req: &'static Request,
         out: &Outgoing<'_>,
         thread: *mut ThreadCtx,
+        number: u64,
         threaded: bool,
     ) -> Result<(), Status> {
-        let status = match self.enter(req, out.comm, out.peer, thread, threaded) {
+        let about = Sending { tag: req.tag.get(), thread, number };
+        let status = match self.enter(req, (out.comm, out.route, out.peer), about, threaded) {
             Ok((held, peer)) => self.offer(&held, peer, req),
             Err(status) => status,
         };
@@ -244,13 +264,12 @@ impl Ob1 {
     fn enter<'a>(
         &'a self,
         req: &Request,
-        comm: &Comm,
-        base: &'a Peer,
-        thread: *mut ThreadCtx,
+        (comm, route, base): (&Comm, &Route, &'a Peer),
+        about: Sending,
         threaded: bool,
     ) -> Result<(Held<'a>, &'a Peer), Status> {
         let (held, peer, order) = match threaded {
-            true => self.enter_flow(comm, base, req.tag.get(), thread)?,
+            true => self.enter_flow(comm, route, base, about)?,
             false => (Held::take(&self.host, FIFO, false), base, 0),
         };
         req.peer.set(peer);
@@ -296,14 +315,14 @@ impl Ob1 {
                 status => return status,
             }
         }
-        let stamped = if order != 0 { flag::STAMPED } else { 0 };
+        let (ordered, order) = self.order_words(order);
         let head = route.head.load(Ordering::Relaxed);
         let total = req.total.get();
         let sync = req.mode.get() == mode::SYNCHRONOUS;
         let prefixed = wire::flags_of(head) & flag::CID != 0;
         let matching = wire::MATCH_BYTES + if prefixed { PREFIX_BYTES } else { 0 };
         let start = |kind: u8, flags: u8| {
-            let head = head & !0xff | kind as u64 | ((flags | stamped) as u64) << 8;
+            let head = head & !0xff | kind as u64 | ((flags | ordered) as u64) << 8;
             let mut h = Header::new(&[head, wire::source_tag(comm.my_rank, req.tag.get()), order]);
             if prefixed {
                 h.push_prefix(&comm.prefix());
@@ -435,6 +454,9 @@ impl Ob1 {
             peer.queued.set(peer.queued.get() - 1);
             peer.queue_changed(held);
             self.drop_id(held, req);
+            // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
+            let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+            self.give_up_number(held, peer, comm, route, req.tag.get(), req.order.get());
         }
         found
     }
@@ -465,9 +487,10 @@ impl Ob1 {
         req.restart();
         if req.kind() == RequestHeader::SEND {
             // SAFETY: communicators outlive the persistent requests on them (the host's promise).
-            let comm = unsafe { &*req.comm.get() };
-            let Some(base) = peer_of(req) else { return Status::INTERNAL };
-            match self.enter(req, comm, base, core::ptr::null_mut(), threaded) {
+            let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+            let Some(base) = route.peer() else { return Status::INTERNAL };
+            let about = Sending { tag: req.tag.get(), thread: null_mut(), number: 0 };
+            match self.enter(req, (comm, route, base), about, threaded) {
                 Err(status) => status,
                 Ok((held, peer)) => {
                     let status = self.offer(&held, peer, req);
@@ -481,12 +504,6 @@ impl Ob1 {
             self.post_again(req, threaded)
         }
     }
-}
-
-/// The process a send goes to.
-pub fn peer_of(req: &Request) -> Option<&Peer> {
-    // SAFETY: routes stay while requests name them (`comm.rs`), peers until `finalize`.
-    unsafe { req.route.get().as_ref() }.and_then(|r| r.peer())
 }
 
 /// Whether the transport's `get` is the better way for this buffer.

@@ -15,12 +15,14 @@
 //! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
 //! | MARK | | |
 //! | OPEN | | |
+//! | SKIP | source and tag, order key, \[prefix\] | |
 //!
 //! PUT has a number and is refused: nobody speaks it yet. A plain MATCH header has 24 bytes, so that
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
 //!
 //! MARK and OPEN say where a sender goes from one FIFO to several (`fan.rs`); from then on its messages
-//! have the flag STAMPED and a stamp as order key, before it the order key is 0.
+//! have the flag STAMPED and a stamp as order key, or NUMBERED and a number (`numbered.rs`), or neither where
+//! they may overtake each other; before it the order key is 0. SKIP says that a number will not be used.
 //!
 //! The **prefix** (flag CID, three words) names the communicator by its global id while the sender
 //! does not know the receiver's index: gid, gid, and index u32, endpoint u16, wire version u16 of
@@ -30,7 +32,7 @@
 //! checked where they are used (`receive.rs`).
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// Message types.
 pub mod kind {
@@ -47,6 +49,8 @@ pub mod kind {
     pub const MARK: u8 = 10;
     /// First matched message's forerunner on every other FIFO.
     pub const OPEN: u8 = 11;
+    /// No message has this number.
+    pub const SKIP: u8 = 12;
 }
 
 /// Bits of the flags byte.
@@ -59,6 +63,8 @@ pub mod flag {
     pub const REFUSED: u8 = 4;
     /// The order key is a stamp: the sender uses several FIFOs.
     pub const STAMPED: u8 = 8;
+    /// The order key is the message's number among those of its communicator to this rank.
+    pub const NUMBERED: u8 = 16;
 }
 
 pub const MATCH_BYTES: usize = 24;
@@ -205,10 +211,14 @@ pub struct Card {
     pub node: u32,
     pub local_rank: u32,
     pub eager_credit: u64,
+    /// [`Card::NUMBERS`] …
+    pub flags: u64,
 }
 
 impl Card {
-    const BYTES: usize = 24;
+    const BYTES: usize = 32;
+    /// Its messages on several FIFOs have numbers, so it uses them over any transport.
+    pub const NUMBERS: u64 = 1;
     const MAGIC: u32 = u32::from_le_bytes(*b"ob1\0");
 
     pub fn encode(&self) -> [u8; Card::BYTES] {
@@ -219,6 +229,7 @@ impl Card {
         out[8..12].copy_from_slice(&self.node.to_le_bytes());
         out[12..16].copy_from_slice(&self.local_rank.to_le_bytes());
         out[16..24].copy_from_slice(&self.eager_credit.to_le_bytes());
+        out[24..32].copy_from_slice(&self.flags.to_le_bytes());
         out
     }
     /// `None`: not a card. Longer ones (of later versions) are read as far as they are known.
@@ -231,6 +242,8 @@ impl Card {
             node: b as u32,
             local_rank: (b >> 32) as u32,
             eager_credit: c,
+            // Earlier versions have none.
+            flags: r.word().unwrap_or(0),
         })
     }
 }
@@ -256,7 +269,7 @@ mod tests {
         let bytes = unsafe { core::slice::from_raw_parts(h.ptr(), h.bytes()) };
         assert_eq!(Reader::new(bytes).prefix(), Some(p));
         assert_eq!(Reader::new(&bytes[..23]).prefix(), None);
-        let c = Card { version: 5, contexts: 7, node: 1, local_rank: 2, eager_credit: 1 << 33 };
+        let c = Card { version: 5, contexts: 7, node: 1, local_rank: 2, eager_credit: 1 << 33, flags: 9 };
         assert_eq!(Card::decode(&c.encode()), Some(c));
         assert_eq!(Card::decode(&c.encode()[..20]), None);
     }

@@ -21,6 +21,9 @@ const FRAG: u64 = 5;
 const FIN: u64 = 7;
 const CREDIT: u64 = 8;
 const CID: u64 = 9;
+const SKIP: u64 = 12;
+/// A flag.
+const NUMBERED: u64 = 16;
 
 /// Each of these closes the peer with a sentence that contains the words.
 #[test]
@@ -37,7 +40,18 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(0, 0, 0, 0), 0, 0]), "type 0"),
         (words(&[head(6, 0, 0, 0), 0, 0]), "PUT"),
         (words(&[head(10, 0, 0, 0)]), "a MARK where there is one FIFO"),
-        (words(&[head(12, 0, 0, 0), 0, 0]), "type 12"),
+        (words(&[head(13, 0, 0, 0), 0, 0]), "type 13"),
+        (words(&[head(SKIP, 0, 0, 0), 1, 1]), "a number to skip that is none"),
+        (words(&[head(SKIP, NUMBERED, 0, 0), 1, 1, 7]), "a number to skip that is none"),
+        (words(&[head(SKIP, NUMBERED, 0, 0), 1, 0]), "used before"),
+        (words(&[head(SKIP, NUMBERED, 0, 0), 1, 1]), ""),
+        (words(&[head(MATCH, NUMBERED, 0, 0), 1, 0]), "used before"),
+        (words(&[head(MATCH, NUMBERED, 0, 0), 1, 9, 9]), ""),
+        (words(&[head(MATCH, NUMBERED, 0, 0), 1, 1 << 40]), "no sender has reached"),
+        (words(&[head(MATCH, NUMBERED, 0, 0), 0, 1]), "not the sender's"),
+        (words(&[head(MATCH, NUMBERED, 0, 0), 99, 1]), "a source rank"),
+        (words(&[head(MATCH, NUMBERED | 8, 0, 0), 1, 1]), "a stamp and a number"),
+        (words(&[head(RNDV, NUMBERED, 0, 0), 1, 5, 4, 0]), "no request"),
         (words(&[head(MATCH, 0, 0, 77), 0, 0]), "a communicator nobody told it of"),
         (words(&[head(MATCH, 0, 0, 1 << 20), 0, 0]), "a communicator nobody told it of"),
         (words(&[head(MATCH, 0, 0, 0), 99, 0]), "a source rank"),
@@ -55,9 +69,9 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(FIN, 0, 0, 0), u64::MAX]), "a request id"),
         (words(&[head(CREDIT, 0, 0, 0), 1]), "more credit"),
         (words(&[head(CREDIT, 0, 0, 0), u64::MAX]), "more credit"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(2)), ""),
-        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(2)), "an index nobody was told"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), "another wire version"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), ""),
+        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(3)), "an index nobody was told"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(2)), "another wire version"),
     ];
     for (bytes, what) in cases {
         let w = World::new(Setup::default());

@@ -8,7 +8,7 @@ use crate::abi::{SliceRef, StrRef};
 use crate::lock::Lock;
 use crate::request::RequestHeader;
 use crate::status::Status;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use core::ffi::c_void;
 
 /// Which memory an address is in. Registration verbs carry it from the first version.
@@ -39,8 +39,45 @@ pub struct ThreadCtx {
 #[derive(Default)]
 pub struct Cri {
     pub lock: Lock,
-    /// Counts of lock misses and progress calls, written by the lock's holder (misses: by losers).
+    /// How often somebody wanted to progress it and found the lock taken.
     pub lock_misses: AtomicU32,
+    /// 1 once messages may come on it, so that progressing it makes sense. Written by the PML.
+    pub active: AtomicU32,
+    /// The thread that wrote `lock` last (its number plus 1), where the process uses several instances.
+    pub last_thread: AtomicU32,
+    // Counts where several threads may make calls, plain words of the lock's holder.
+    /// Times it was progressed.
+    pub progress_calls: AtomicU64,
+    /// Events that progressing it brought.
+    pub completions: AtomicU64,
+    /// Times that another thread than the one before took the lock: writes to a line of another core. Counted
+    /// where the process uses several instances.
+    pub shared_writes: AtomicU64,
+}
+
+impl Cri {
+    /// The holder of the lock progressed it, and so many events came.
+    #[inline(always)]
+    pub fn count_progress(&self, events: i32) {
+        add_alone(&self.progress_calls, 1);
+        add_alone(&self.completions, events.max(0).cast_unsigned().into());
+    }
+
+    /// The thread of that number has taken the lock.
+    #[inline(always)]
+    pub fn count_holder(&self, number: u32) {
+        let me = number.wrapping_add(1);
+        if self.last_thread.load(Ordering::Relaxed) != me {
+            self.last_thread.store(me, Ordering::Relaxed);
+            add_alone(&self.shared_writes, 1);
+        }
+    }
+}
+
+/// Adds to a word that only one thread at a time writes and others may read.
+#[inline(always)]
+fn add_alone(word: &AtomicU64, n: u64) {
+    word.store(word.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
 }
 
 /// Where and who this instance is. One instance is one rank (several may live in one process).
@@ -99,6 +136,17 @@ pub mod am_tag {
     pub const USER: u8 = 0x80;
 }
 
+/// Bits of [`HostTable::cri_modes`].
+pub mod cri_mode {
+    /// A thread's messages go on an instance of its own; without this bit and the next, a message's instance
+    /// follows from its communicator and tag.
+    pub const DEDICATED: u32 = 1;
+    /// Each message goes on the next instance.
+    pub const ROUND_ROBIN: u32 = 2;
+    /// One thread at a time progresses, whatever the number of instances.
+    pub const SERIAL_PROGRESS: u32 = 4;
+}
+
 pub type ProgressFn = extern "C" fn(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32;
 
 /// The table. Grows at the end; `size` says how far this host's goes.
@@ -113,7 +161,8 @@ pub struct HostTable {
     pub threaded: *const AtomicU32,
     pub cris: *const Cri,
     pub num_cris: u32,
-    pub reserved: u32,
+    /// How the process uses them: bits of [`cri_mode`].
+    pub cri_modes: u32,
     /// 256 rows; rows may be set while nothing is received yet, i.e. before the first progress.
     pub am_table: *const AmEntry,
 
@@ -192,6 +241,10 @@ impl Host {
 
     pub fn num_cris(&self) -> u32 {
         self.table().num_cris
+    }
+    /// Whether a bit of [`cri_mode`] is set.
+    pub fn has_mode(&self, mode: u32) -> bool {
+        self.table().cri_modes & mode != 0
     }
 
     /// The receiver of an active-message tag.

@@ -115,6 +115,12 @@ pub struct Counts {
     pub most_waiting: u64,
     /// Receives that were posted because no message was there.
     pub posted: u64,
+    /// Messages that came before one that their sender had sent earlier, and were kept for that.
+    pub out_of_sequence: u64,
+    /// Those of them that are still kept.
+    pub out_of_sequence_now: u64,
+    /// Most that were ever kept of one source at once.
+    pub most_out_of_sequence: u64,
 }
 
 type State = *mut c_void;
@@ -184,5 +190,5 @@ const _: () = {
     assert!(size_of::<RecvArgs>() == 56);
     assert!(size_of::<PmlTable>() == 8 + 19 * 8);
     assert!(size_of::<PmlModule>() == 24);
-    assert!(size_of::<Counts>() == 40);
+    assert!(size_of::<Counts>() == 64);
 };

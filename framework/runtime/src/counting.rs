@@ -4,6 +4,7 @@ use crate::communicator::Communicator;
 use crate::instance::Instance;
 use crate::spc::{self, Counter};
 use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::host::Cri;
 use oxmpi_pml::Counts;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -45,6 +46,7 @@ impl Instance {
         for counts in live.iter().filter_map(|c| c.counts()) {
             join(&mut sum, &counts);
             sum.waiting += counts.waiting;
+            sum.out_of_sequence_now += counts.out_of_sequence_now;
         }
         sum
     }
@@ -54,9 +56,36 @@ impl Instance {
         join(&mut self.gone_counts.lock(), counts);
     }
 
-    /// How often a thread found a CRI's lock taken and went on, by CRI.
-    pub fn lock_misses(&self) -> Vec<u64> {
-        self.cris().iter().map(|cri| cri.lock_misses.load(Ordering::Relaxed).into()).collect()
+    /// What was counted of the resource instances, by instance.
+    pub fn cri_counts(&self) -> Vec<CriCounts> {
+        let counts = |cri: &Cri| CriCounts {
+            lock_misses: cri.lock_misses.load(Ordering::Relaxed).into(),
+            progress_calls: cri.progress_calls.load(Ordering::Relaxed),
+            completions: cri.completions.load(Ordering::Relaxed),
+            shared_writes: cri.shared_writes.load(Ordering::Relaxed),
+        };
+        self.cris().iter().map(counts).collect()
+    }
+}
+
+/// Counts of one resource instance; see [`Cri`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CriCounts {
+    pub lock_misses: u64,
+    pub progress_calls: u64,
+    pub completions: u64,
+    pub shared_writes: u64,
+}
+
+impl CriCounts {
+    /// With the names that tools see.
+    pub fn named(&self) -> [(&'static str, u64); 4] {
+        [
+            ("runtime_cri_lock_misses", self.lock_misses),
+            ("runtime_cri_progress_calls", self.progress_calls),
+            ("runtime_cri_completions", self.completions),
+            ("runtime_cri_shared_writes", self.shared_writes),
+        ]
     }
 }
 
@@ -88,4 +117,6 @@ fn join(sum: &mut Counts, counts: &Counts) {
     sum.unexpected += counts.unexpected;
     sum.posted += counts.posted;
     sum.most_waiting = sum.most_waiting.max(counts.most_waiting);
+    sum.out_of_sequence += counts.out_of_sequence;
+    sum.most_out_of_sequence = sum.most_out_of_sequence.max(counts.most_out_of_sequence);
 }

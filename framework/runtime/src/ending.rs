@@ -74,7 +74,7 @@ impl Instance {
     fn dump_counters(&self) {
         if self.params.spc_dump {
             let text =
-                spc::dump(self.job().rank, &self.counters(), &self.message_counts(), &self.lock_misses());
+                spc::dump(self.job().rank, &self.counters(), &self.message_counts(), &self.cri_counts());
             eprint!("{text}");
         }
     }

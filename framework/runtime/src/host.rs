@@ -126,7 +126,7 @@ fn table(instance: &Instance) -> HostTable {
         threaded: instance.threaded_word(),
         cris: instance.cris().as_ptr(),
         num_cris: instance.cris().len() as u32,
-        reserved: 0,
+        cri_modes: instance.params.cri_modes,
         am_table: instance.am_table().as_ptr(),
         log,
         help,

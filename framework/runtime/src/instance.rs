@@ -195,6 +195,19 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
     }
 }
 
+/// Below MULTIPLE more than one would be of no use.
+fn how_many_cris(params: &HostParams, level: Level, facts: &wireup::JobFacts) -> u32 {
+    match params.num_cris {
+        0 if level < Level::Multiple || facts.oversubscribed => 1,
+        0 if facts.bound => facts.cores.clamp(1, MOST_CRIS),
+        0 => (facts.cores / facts.local_size().max(1)).clamp(1, MOST_CRIS),
+        n => n,
+    }
+}
+
+/// As many as `runtime_num_cris` takes.
+const MOST_CRIS: u32 = 64;
+
 impl Instance {
     /// Starts a rank.
     pub fn start(config: Config) -> Result<Arc<Instance>, Error> {
@@ -248,7 +261,8 @@ impl Instance {
         let job = job_info(&client, &params);
         let before_abort = BeforeAbort::new(&params);
         let counting = params.spc_dump || !params.spc_attach.is_empty();
-        let threads = Threads::new(params.num_cris, spc::NAMES.len());
+        let num_cris = how_many_cris(&params, level, client.facts());
+        let threads = Threads::new(num_cris, spc::NAMES.len());
         Instance {
             threaded: AtomicU32::new((level == Level::Multiple).into()),
             level: AtomicU32::new(level as u32),
@@ -265,7 +279,7 @@ impl Instance {
             makers: Makers::default(),
             threads,
             job,
-            cris: (0..params.num_cris).map(|_| Cri::default()).collect(),
+            cris: (0..num_cris).map(|_| Cri::default()).collect(),
             am: AmTable::new(),
             byte: ByteType::new(),
             client,

@@ -91,6 +91,7 @@ pub mod wireup;
 #[cfg(not(loom))]
 pub use {
     communicator::Communicator,
+    counting::CriCounts,
     error::{Error, ErrorKind},
     group::{Group, ProcId},
     info::Info,

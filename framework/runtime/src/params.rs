@@ -4,6 +4,7 @@ use crate::accept::Accepted;
 use crate::error::{Error, ErrorKind};
 use crate::spc;
 use oxmpi_mca::ParamValue;
+use oxmpi_mca::host::cri_mode;
 use oxmpi_mca_params::{
     Declaration, Kind, ParamError, Places, Reader, Resolved, Resolver, Scope, Sources, Value,
 };
@@ -17,10 +18,18 @@ const YIELDS: &str = "500";
 /// Words of the standard's launch key of this name (MPI 5.0 §9.3).
 const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"];
 
+/// How messages find their resource instance, by the index of the enumerator.
+const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
+/// Who progresses instances, likewise.
+const PROGRESS: [&str; 2] = ["concurrent", "serial"];
+
 /// Values the host itself uses.
 #[derive(Clone, Debug)]
 pub(crate) struct HostParams {
+    /// 0: as many as suit the cores.
     pub num_cris: u32,
+    /// Bits of [`cri_mode`].
+    pub cri_modes: u32,
     pub yield_when_idle: bool,
     pub spins: u32,
     pub yields: u32,
@@ -74,7 +83,9 @@ fn declarations() -> Vec<Declaration> {
     let others = vec![
         d("mca", "base", "component_path", Kind::Text, "", "Directories with components, separated by colons, searched before the library's own").level(9),
         d("mca", "base", "component_show_load_errors", Kind::Text, "none", "For which components a failure to load is reported even if nobody asked for them: all, none, or a list of framework or framework/component, ^ in front for all but these").level(9),
-        d("runtime", "", "num_cris", Kind::Unsigned, "1", "Communication resource instances (CRIs) a process has: contexts in each transport that threads use without meeting").level(4).range(1, 64),
+        d("runtime", "", "num_cris", Kind::Unsigned, "1", "Communication resource instances (CRIs) a process has: contexts in each transport that threads use without meeting. 0: as many as there are cores for each process of the node at MPI_THREAD_MULTIPLE, else one").level(4).range(0, 64),
+        d("runtime", "", "cri_assignment", Kind::Enum, "stream", "How a message finds its CRI once several threads send: stream by its communicator and tag, so that no receive finds messages out of sequence; dedicated by the thread that sends it; round_robin the next one for each message. With the last two, and where mpi_assert_allow_overtaking is not given, messages carry numbers that the receiver puts in order").one_of(&ASSIGNMENTS).level(4),
+        d("runtime", "", "progress", Kind::Enum, "concurrent", "Who progresses CRIs: with concurrent every waiting thread one that no other is at, its own first; with serial one thread at a time all of them").one_of(&PROGRESS).level(4),
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread gives its core away at once instead of polling for a while; always so where more processes run on a node than it has cores").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Turns of progress without an event after which a waiting thread yields its core between turns").level(6).range(1, 1_000_000_000),
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Turns of progress with a yield after which a waiting thread sleeps until a message comes").level(6).range(0, 1_000_000_000),
@@ -149,7 +160,8 @@ fn attached(resolver: &Resolver) -> Result<Vec<bool>, String> {
 pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
     let path = text(resolver, "mca_base_component_path");
     HostParams {
-        num_cris: number(resolver, "runtime_num_cris").max(1),
+        num_cris: number(resolver, "runtime_num_cris"),
+        cri_modes: cri_modes(resolver),
         yield_when_idle: flag(resolver, "mpi_yield_when_idle"),
         spins: number(resolver, "mpi_spin_count"),
         yields: number(resolver, "mpi_yield_count"),
@@ -161,6 +173,16 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
         abort_stack: flag(resolver, "opal_abort_print_stack"),
         abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
     }
+}
+
+fn cri_modes(resolver: &Resolver) -> u32 {
+    let index = |name| resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
+    let assignment = match index("runtime_cri_assignment") {
+        1 => cri_mode::DEDICATED,
+        2 => cri_mode::ROUND_ROBIN,
+        _ => 0,
+    };
+    assignment | if index("runtime_progress") == 1 { cri_mode::SERIAL_PROGRESS } else { 0 }
 }
 
 fn task_min(resolver: &Resolver) -> u64 {
@@ -229,9 +251,13 @@ mod tests {
         ]);
         let p = host_params(&mut resolver).expect("good values");
         assert_eq!(p.component_path, [PathBuf::from("/a"), PathBuf::from("/b")]);
-        assert!(p.yield_when_idle && !p.spc_dump && p.num_cris == 1);
+        assert!(p.yield_when_idle && !p.spc_dump && p.num_cris == 1 && p.cri_modes == 0);
         assert_eq!(p.spc_attach.iter().filter(|a| **a).count(), 2);
-        for (name, bad) in [("runtime_num_cris", "0"), ("mpi_spc_attach", "nothing"), ("mpi_spin_count", "x")]
+        let set = [("runtime_cri_assignment", "round_robin"), ("runtime_progress", "serial")];
+        let p = host_params(&mut Resolver::new().with(set)).expect("good values");
+        assert_eq!(p.cri_modes, cri_mode::ROUND_ROBIN | cri_mode::SERIAL_PROGRESS);
+        for (name, bad) in
+            [("runtime_num_cris", "65"), ("mpi_spc_attach", "nothing"), ("mpi_spin_count", "x")]
         {
             let e = host_params(&mut Resolver::new().with([(name, bad)])).expect_err(name);
             assert!(e.message.contains(name) && e.message.contains(bad), "{e}");

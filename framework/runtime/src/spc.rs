@@ -6,6 +6,7 @@
 //! Calls are counted by the C interface where they enter, bytes where messages are started and received.
 //! Names are Open MPI's; a counter of a function that this version does not have stays 0.
 
+use crate::counting::CriCounts;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_pml::Counts;
 
@@ -210,14 +211,19 @@ pub(crate) fn attached(names: &[String]) -> Result<Vec<bool>, String> {
     Ok(out)
 }
 
-/// What a rank prints at the end, or nothing if nothing was counted. `misses`: of the lock, by CRI.
-pub(crate) fn dump(rank: u32, counters: &[u64], messages: &Counts, misses: &[u64]) -> String {
+/// What a rank prints at the end, or nothing if nothing was counted. `cris`: by resource instance.
+pub(crate) fn dump(rank: u32, counters: &[u64], messages: &Counts, cris: &[CriCounts]) -> String {
     let mut lines: Vec<(String, u64)> =
         NAMES.iter().zip(counters).map(|(name, n)| ((*name).to_owned(), *n)).collect();
     lines.push(("OMPI_SPC_UNEXPECTED".into(), messages.unexpected));
     lines.push(("OMPI_SPC_UNEXPECTED_IN_QUEUE".into(), messages.waiting));
     lines.push(("OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE".into(), messages.most_waiting));
-    lines.extend(misses.iter().enumerate().map(|(cri, n)| (format!("runtime_cri_lock_misses[{cri}]"), *n)));
+    lines.push(("OMPI_SPC_OUT_OF_SEQUENCE".into(), messages.out_of_sequence));
+    lines.push(("OMPI_SPC_OOS_IN_QUEUE".into(), messages.out_of_sequence_now));
+    lines.push(("OMPI_SPC_MAX_OOS_IN_QUEUE".into(), messages.most_out_of_sequence));
+    for (cri, counts) in cris.iter().enumerate() {
+        lines.extend(counts.named().map(|(name, n)| (format!("{name}[{cri}]"), n)));
+    }
     let shown = lines.iter().filter(|(_, n)| *n > 0);
     let text: String = shown.map(|(name, n)| format!("    {name} -> {n}\n")).collect();
     if text.is_empty() {
@@ -266,13 +272,20 @@ mod tests {
     fn a_dump_shows_what_was_counted() {
         let mut counters = vec![0; NAMES.len()];
         let mut messages = Counts::default();
-        assert_eq!(dump(0, &counters, &messages, &[0, 0]), "");
+        assert_eq!(dump(0, &counters, &messages, &[CriCounts::default(); 2]), "");
         counters[Counter::Recv as usize] = 7;
         messages.most_waiting = 5;
-        let text = dump(3, &counters, &messages, &[0, 2]);
-        for line in
-            ["OMPI_SPC_RECV -> 7", "OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE -> 5", "runtime_cri_lock_misses[1] -> 2"]
-        {
+        messages.out_of_sequence = 9;
+        let cris =
+            [CriCounts::default(), CriCounts { lock_misses: 2, completions: 3, ..CriCounts::default() }];
+        let text = dump(3, &counters, &messages, &cris);
+        for line in [
+            "OMPI_SPC_RECV -> 7",
+            "OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE -> 5",
+            "OMPI_SPC_OUT_OF_SEQUENCE -> 9",
+            "runtime_cri_lock_misses[1] -> 2",
+            "runtime_cri_completions[1] -> 3",
+        ] {
             assert!(text.contains(line), "{text}");
         }
         assert!(!text.contains("OMPI_SPC_SEND"));

@@ -91,7 +91,11 @@ impl Threads {
     /// A context for the calling thread.
     pub fn attach(&self) -> *mut ThreadCtx {
         let mut state = self.state.lock();
-        if let Some(slot) = state.free.pop() {
+        // The lowest number first, so that few threads, however many there were, share instances as late as
+        // possible.
+        // SAFETY: slots live as long as `self`; a number never changes.
+        let lowest = (0..state.free.len()).min_by_key(|&i| unsafe { (*state.free[i]).ctx.index });
+        if let Some(slot) = lowest.map(|i| state.free.swap_remove(i)) {
             // `ctx` is the slot's first field.
             return slot.cast();
         }
@@ -171,6 +175,9 @@ mod tests {
         threads.detach(b);
         assert_eq!(threads.attach(), b);
         assert_eq!(threads.counters(), [0, 7, 0]);
+        threads.detach(b);
+        threads.detach(a);
+        assert_eq!([threads.attach(), threads.attach()], [a, b], "the lowest number first");
         // SAFETY: as above.
         assert_eq!(unsafe { Slot::of(c) } as *const Slot as *mut ThreadCtx, c);
     }

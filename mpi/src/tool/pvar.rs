@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `runtime_spc_OMPI_SPC_<call>` | the runtime's counters, words of each thread's context | counted from the first start of a handle on |
 //! | `runtime_spc_…UNEXPECTED…`, `pml_ob1_…` | the PML's counts, words of a matching shard | always counted, not on the way of a message that finds its receive |
-//! | `runtime_cri_lock_misses` | the CRIs, one element each | counted where a lock was missed |
+//! | `runtime_cri_…` | the CRIs, one element each | where several threads may make calls, words of the CRI's lock |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
@@ -12,7 +12,7 @@
 use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::{Communicator, spc};
+use oxmpi_runtime::{Communicator, CriCounts, spc};
 use std::sync::{OnceLock, Weak};
 
 /// Where a value comes from.
@@ -23,7 +23,11 @@ pub enum What {
     UnexpectedNow,
     UnexpectedMost,
     Posted,
-    LockMisses,
+    OutOfSequence,
+    OutOfSequenceNow,
+    OutOfSequenceMost,
+    /// One of [`CriCounts::named`].
+    Cri(usize),
     ThreadLevel,
 }
 
@@ -50,11 +54,11 @@ impl Variable {
 
     /// Handles have as many elements.
     pub fn elements(&self) -> usize {
-        if self.what != What::LockMisses {
+        if !matches!(self.what, What::Cri(_)) {
             return 1;
         }
         match instance() {
-            Some(instance) => instance.lock_misses().len(),
+            Some(instance) => instance.cri_counts().len(),
             None => {
                 let param = super::cvar::resolved("runtime_num_cris");
                 param.and_then(|p| p.value.as_i64()).and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1)
@@ -76,8 +80,11 @@ impl Variable {
             What::UnexpectedMost => counts()?.most_waiting,
             What::Posted => counts()?.posted,
             What::ThreadLevel => instance.level() as u64,
-            What::LockMisses => {
-                let mut all = instance.lock_misses();
+            What::OutOfSequence => counts()?.out_of_sequence,
+            What::OutOfSequenceNow => counts()?.out_of_sequence_now,
+            What::OutOfSequenceMost => counts()?.most_out_of_sequence,
+            What::Cri(which) => {
+                let mut all: Vec<u64> = instance.cri_counts().iter().map(|c| c.named()[which].1).collect();
                 all.resize(elements, 0);
                 return Ok(all);
             }
@@ -110,17 +117,7 @@ pub fn all() -> &'static [Variable] {
     ALL.get_or_init(|| {
         let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
         all.extend(of_messages());
-        all.push(Variable {
-            name: "runtime_cri_lock_misses".into(),
-            category: "runtime_cri",
-            desc: "How often a thread found the lock of a communication resource instance taken and left its progress to the holder; one element for each instance".into(),
-            level: 7,
-            class: MPI_T_PVAR_CLASS_COUNTER,
-            what: What::LockMisses,
-            of_comm: false,
-            readonly: false,
-            continuous: true,
-        });
+        all.extend(of_cris());
         all.push(Variable {
             name: "runtime_thread_level".into(),
             category: "runtime",
@@ -151,6 +148,28 @@ fn counter(i: usize) -> Variable {
     }
 }
 
+/// Of the resource instances, one element for each.
+fn of_cris() -> impl Iterator<Item = Variable> {
+    const WHAT: [&str; 4] = [
+        "How often a thread found the lock of a communication resource instance taken and left its progress to the holder; one element for each instance",
+        "How often threads progressed a communication resource instance, where several may make calls; one element for each instance",
+        "Events (messages that came or went out) that progressing a communication resource instance brought, where several threads may make calls; one element for each instance",
+        "How often the lock of a communication resource instance went to another thread than before, where messages go on several: writes to a line that another core had; one element for each instance",
+    ];
+    let names = CriCounts::default().named().map(|(name, _)| name);
+    names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {
+        name: name.into(),
+        category: "runtime_cri",
+        desc: what.into(),
+        level: 7,
+        class: MPI_T_PVAR_CLASS_COUNTER,
+        what: What::Cri(i),
+        of_comm: false,
+        readonly: false,
+        continuous: true,
+    })
+}
+
 /// The PML's, of all communicators together and of one.
 fn of_messages() -> Vec<Variable> {
     const LEVEL: c_int = MPI_T_PVAR_CLASS_LEVEL;
@@ -174,6 +193,24 @@ fn of_messages() -> Vec<Variable> {
             MARK,
             What::UnexpectedMost,
             "Most messages that one matching shard of any communicator ever kept at once",
+        ),
+        (
+            "runtime_spc_OMPI_SPC_OUT_OF_SEQUENCE",
+            COUNTER,
+            What::OutOfSequence,
+            "Messages that came before one that their sender had sent earlier, and were kept for that",
+        ),
+        (
+            "runtime_spc_OMPI_SPC_OOS_IN_QUEUE",
+            LEVEL,
+            What::OutOfSequenceNow,
+            "Messages kept at present because one sent earlier has not come",
+        ),
+        (
+            "runtime_spc_OMPI_SPC_MAX_OOS_IN_QUEUE",
+            MARK,
+            What::OutOfSequenceMost,
+            "Most messages of one source and communicator that were ever kept at once because one sent earlier had not come",
         ),
         (
             "pml_ob1_unexpected_msgq_length",

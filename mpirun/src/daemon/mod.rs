@@ -153,6 +153,7 @@ impl Daemon {
             job_id: launch.job_id,
             oversubscribed: launch.oversubscribed,
             cores: launch.cores,
+            bound: false,
             keeper_pid: std::process::id(),
             hostname,
             node_names: launch.node_names.clone(),

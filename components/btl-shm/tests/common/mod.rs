@@ -237,7 +237,7 @@ impl Rank {
             threaded: core::ptr::null(),
             cris: cris.as_ptr(),
             num_cris: node.cris,
-            reserved: 0,
+            cri_modes: 0,
             am_table: am.as_ptr(),
             log,
             help,

@@ -53,10 +53,14 @@ pub struct World {
 
 impl World {
     pub fn new(setup: Setup) -> World {
-        let n = setup.procs as usize;
+        World::with_each(setup, |_, _| {})
+    }
+    /// `differ` changes what one process is told; there are never more instances than `setup` says.
+    pub fn with_each(setup: Setup, differ: impl Fn(u32, &mut Setup)) -> World {
+        let (n, places) = (setup.procs as usize, (setup.procs * setup.cris) as usize);
         let queues = Queues {
-            messages: (0..n).map(|_| (0..n).map(|_| VecDeque::new()).collect()).collect(),
-            done: (0..n).map(|_| Vec::new()).collect(),
+            messages: (0..n).map(|_| (0..places).map(|_| VecDeque::new()).collect()).collect(),
+            done: (0..places).map(|_| Vec::new()).collect(),
             ..Queues::default()
         };
         let net = Box::new(Net {
@@ -66,9 +70,17 @@ impl World {
             queues: Spin::new(queues),
             cards: Spin::default(),
         });
-        let mut procs: Vec<&mut Proc> = (0..setup.procs).map(|r| Proc::new(r, &*net, &setup)).collect();
-        for p in &mut procs {
-            p.open(&setup);
+        let setups: Vec<Setup> = (0..setup.procs)
+            .map(|rank| {
+                let mut own = setup;
+                differ(rank, &mut own);
+                own
+            })
+            .collect();
+        let procs = setups.iter().zip(0..).map(|(own, rank)| Proc::new(rank, &*net, own));
+        let mut procs: Vec<&mut Proc> = procs.collect();
+        for (p, own) in procs.iter_mut().zip(&setups) {
+            p.open(own);
         }
         World { procs, net }
     }
@@ -96,6 +108,11 @@ impl World {
         }
     }
     pub fn inject(&self, from: usize, to: usize, bytes: &[u8]) {
+        self.inject_on(from, to, 0, bytes);
+    }
+    /// On one of several FIFOs.
+    pub fn inject_on(&self, from: usize, to: usize, ctx: usize, bytes: &[u8]) {
+        let from = from * self.net.setup.cris as usize + ctx;
         self.net.queues.lock().messages[to][from].push_back(bytes.to_vec());
     }
     pub fn set_card(&self, proc: u32, card: Option<Vec<u8>>) {
@@ -107,6 +124,11 @@ impl World {
     }
     pub fn card(&self, proc: u32) -> Vec<u8> {
         self.net.cards.lock()[&proc].clone()
+    }
+    /// Messages on their way to a process on one FIFO.
+    pub fn waiting_on(&self, to: usize, ctx: usize) -> usize {
+        let cris = self.net.setup.cris as usize;
+        self.net.queues.lock().messages[to].iter().skip(ctx).step_by(cris).map(|q| q.len()).sum()
     }
     /// Messages on their way to a process.
     pub fn in_flight(&self, to: usize) -> usize {
@@ -127,7 +149,7 @@ impl World {
         let endpoints: &'static [u16] = spec.endpoints.to_vec().leak();
         let desc = CommDesc {
             size: procs.len() as u32,
-            flags: 0,
+            flags: spec.flags,
             gid: spec.gid,
             my_rank: spec.my_rank,
             num_peers: procs.len() as u32,
@@ -344,11 +366,21 @@ pub struct CommSpec<'a> {
     pub my_rank: i32,
     pub my_endpoint: u16,
     pub fixed: Option<u32>,
+    /// Assertions.
+    pub flags: u32,
 }
 
 impl Default for CommSpec<'_> {
     fn default() -> Self {
-        CommSpec { gid: [7, 7], procs: &[0, 1], endpoints: &[], my_rank: 0, my_endpoint: 0, fixed: None }
+        CommSpec {
+            gid: [7, 7],
+            procs: &[0, 1],
+            endpoints: &[],
+            my_rank: 0,
+            my_endpoint: 0,
+            fixed: None,
+            flags: 0,
+        }
     }
 }
 

@@ -39,6 +39,11 @@ pub struct Setup {
     pub credit: i64,
     pub threaded: bool,
     pub sleeps: bool,
+    /// Resource instances of each process, and how it uses them (`cri_mode`).
+    pub cris: u32,
+    pub modes: u32,
+    /// The transport says that messages are visible at once (they are).
+    pub visible: bool,
 }
 
 impl Default for Setup {
@@ -55,6 +60,9 @@ impl Default for Setup {
             credit: 4 << 20,
             threaded: false,
             sleeps: true,
+            cris: 1,
+            modes: 0,
+            visible: true,
         }
     }
 }
@@ -63,9 +71,10 @@ type Done = (extern "C" fn(*mut c_void, Status), usize, Status);
 
 #[derive(Default)]
 pub struct Queues {
-    /// `[to][from]`
+    /// `[to][from * cris + ctx]`
     pub messages: Vec<Vec<VecDeque<Vec<u8>>>>,
     pub spare: Vec<Vec<u8>>,
+    /// `[process * cris + ctx]`
     pub done: Vec<Vec<Done>>,
     pub gets: u64,
     pub sent: u64,
@@ -82,15 +91,21 @@ pub struct Net {
 
 // The verbs; the state of a module is its process.
 
-extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, _ctx: u32, d: *const SendDesc) -> Status {
+/// The place of a process's context in lists of both.
+fn place(net: &Net, rank: u32, ctx: u32) -> usize {
+    assert!(ctx < net.setup.cris);
+    (rank * net.setup.cris + ctx) as usize
+}
+
+extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDesc) -> Status {
     let me = proc_of(s);
     let net = me.net();
-    let to = ep as usize - 1;
+    let (to, from) = (ep as usize - 1, place(net, me.rank, ctx));
     // SAFETY: the descriptor is valid for the call.
     let d = unsafe { &*d };
     let mut guard = net.queues.lock();
     let q = &mut *guard;
-    if q.messages[to][me.rank as usize].len() >= net.room.load(Ordering::Relaxed) as usize {
+    if q.messages[to][from].len() >= net.room.load(Ordering::Relaxed) as usize {
         return Status::NO_RESOURCE;
     }
     let total = d.hdr_len as usize + d.len as usize;
@@ -116,7 +131,7 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, _ctx: u32, d: *const SendD
             None => {}
         }
     }
-    q.messages[to][me.rank as usize].push_back(bytes);
+    q.messages[to][from].push_back(bytes);
     q.sent += 1;
     Status::OK
 }
@@ -125,18 +140,17 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let net = me.net();
     let mut events = 0;
     loop {
-        let done = net.queues.lock().done[me.rank as usize].pop();
+        let done = net.queues.lock().done[place(net, me.rank, ctx)].pop();
         let Some((f, ctx, status)) = done else { break };
         f(ctx as *mut c_void, status);
         events += 1;
     }
-    for from in 0..net.setup.procs as usize {
+    for from in 0..net.setup.procs {
         // A batch per source, so that sources mix.
         for _ in 0..16 {
-            let next = net.queues.lock().messages[me.rank as usize][from].pop_front();
+            let next = net.queues.lock().messages[me.rank as usize][place(net, from, ctx)].pop_front();
             let Some(bytes) = next else { break };
-            let desc =
-                RecvDesc { data: bytes.as_ptr(), len: bytes.len() as u64, proc: from as u32, ctx, module: s };
+            let desc = RecvDesc { data: bytes.as_ptr(), len: bytes.len() as u64, proc: from, ctx, module: s };
             let entry = me.am.lock()[oxmpi_mca::host::am_tag::PML as usize];
             (entry.receive)(entry.ctx, &desc);
             net.queues.lock().spare.push(bytes);
@@ -145,7 +159,7 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     }
     events
 }
-extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, _ctx: u32, d: *const RmaDesc) -> Status {
+extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
     let me = proc_of(s);
     let net = me.net();
     // SAFETY: the descriptor is valid for the call.
@@ -159,7 +173,11 @@ extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, _ctx: u32, d: *const RmaDe
     assert!(net.setup.get_limit == 0 || d.len <= net.setup.get_limit);
     let mode = *net.get.lock();
     let mut later = |status| {
-        q.done[me.rank as usize].push((d.done.expect("a done callback"), d.done_ctx as usize, status));
+        q.done[place(net, me.rank, ctx)].push((
+            d.done.expect("a done callback"),
+            d.done_ctx as usize,
+            status,
+        ));
         Status::PENDING
     };
     match mode {
@@ -243,6 +261,8 @@ impl Proc {
         attrs.max_send_size = setup.max_send;
         attrs.min_get_size = setup.min_get;
         attrs.get_limit = setup.get_limit;
+        attrs.contexts = setup.cris;
+        attrs.flags = if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 };
         BtlHandle {
             size: size_of::<BtlHandle>() as u32,
             caps: if setup.offers_get { cap::GET } else { 0 } | if setup.sleeps { cap::SLEEP } else { 0 },

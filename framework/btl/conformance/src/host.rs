@@ -95,7 +95,7 @@ impl FakeHost {
             threaded: &*threaded,
             cris: cris.as_ptr(),
             num_cris,
-            reserved: 0,
+            cri_modes: 0,
             am_table: core::ptr::null(),
             log,
             help,

@@ -27,6 +27,7 @@ use super::futex;
 use super::sync::SyncObject;
 use crate::instance::Instance;
 use oxmpi_btl::WaitWord;
+use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -261,8 +262,9 @@ impl Instance {
     fn wait_with_others(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
         self.rise.stand_still();
         let live = || reqs.iter().filter(|r| !r.is_null());
-        if self.waiters.is_idle() {
-            // Nobody else waits: a few turns may be all it takes.
+        let beside = self.progress_side_by_side();
+        if beside || self.waiters.is_idle() {
+            // Nobody else waits, or others progress instances of their own: a few turns may be all it takes.
             for _ in 0..self.patience.first_turns() {
                 self.engine.turn(thread);
                 if live().all(|&r| completion!(r).is_complete()) {
@@ -298,6 +300,7 @@ impl Instance {
         }
         let mut idle = Idle::new();
         let mut looks = 0;
+        let beside = self.progress_side_by_side();
         self.waiters.run(
             sync,
             |sync| {
@@ -321,7 +324,11 @@ impl Instance {
                 }
                 looks += 1;
                 if looks < self.patience.parked_spins.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
+                    if !beside {
+                        std::hint::spin_loop();
+                    } else if self.engine.turn(thread) > 0 {
+                        looks = 0;
+                    }
                 } else if sync.park() {
                     let (word, parked) = sync.state_word();
                     if !self.tasks.may_not_sleep() {
@@ -331,6 +338,13 @@ impl Instance {
                 }
             },
         );
+    }
+
+    /// Messages come on several resource instances, which waiting threads progress beside the owner of progress,
+    /// each its own first (`runtime_progress`), before they are parked.
+    fn progress_side_by_side(&self) -> bool {
+        self.params.cri_modes & cri_mode::SERIAL_PROGRESS == 0
+            && self.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
     }
 
     /// One sleep, if the transports let us. `sync`: the caller owns progress for other threads.

@@ -262,6 +262,7 @@ fn variable(name: &str) -> Result<Option<String>, Error> {
 /// The daemon knows the node's cores; a rank that is bound may use fewer.
 fn with_own_cores(mut facts: JobFacts) -> JobFacts {
     if let Ok(mask) = rustix::thread::sched_getaffinity(None) {
+        facts.bound = mask.count() < facts.cores;
         facts.cores = facts.cores.min(mask.count().max(1));
     }
     facts

@@ -19,6 +19,8 @@ pub struct JobFacts {
     pub oversubscribed: bool,
     /// Cores this process may use.
     pub cores: u32,
+    /// It may not use all of the node's; found by the process itself, not told.
+    pub bound: bool,
     /// The node daemon, for PR_SET_PTRACER; 0: there is none.
     pub keeper_pid: u32,
     /// Name of this node.
@@ -107,6 +109,7 @@ impl JobFacts {
             job_id,
             oversubscribed: false,
             cores,
+            bound: false,
             keeper_pid: 0,
             node_names: vec![hostname.clone()],
             hostname,
@@ -151,6 +154,7 @@ impl JobFacts {
             job_id: f.u64("job id")?,
             oversubscribed: f.bool("oversubscribed")?,
             cores: f.u32("cores")?,
+            bound: false,
             keeper_pid: f.u32("keeper pid")?,
             hostname: f.text("host name")?.to_owned(),
             local_ranks: f.list("local ranks", 4, |f| f.u32("local ranks"))?,

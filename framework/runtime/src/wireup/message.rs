@@ -225,6 +225,7 @@ mod tests {
             job_id: 0x1234_5678_9abc_def0,
             oversubscribed: true,
             cores: 2,
+            bound: false,
             keeper_pid: 4711,
             hostname: "b".into(),
             node_names: vec!["a".into(), "b".into()],

@@ -298,7 +298,7 @@ fn host_table(threaded: &AtomicU32) -> HostTable {
         threaded,
         cris: null(),
         num_cris: 0,
-        reserved: 0,
+        cri_modes: 0,
         am_table: null(),
         log,
         help,

@@ -1,0 +1,233 @@
+//! Assignments that do not keep messages of one receive on one FIFO, and the numbers that keep their order.
+//!
+//! With `runtime_cri_assignment` dedicated (a FIFO for each thread) or round_robin (the next FIFO for each
+//! message) any two messages may overtake each other. So from MARK on (`fan.rs`) a message has a **number**:
+//! the how-manieth it is of its communicator to this rank, taken under the lock of its CRI. What the
+//! program orders gets numbers in that order, since the second send begins when the first has its number.
+//!
+//! **A number that was taken is used.** A message that found no room keeps its own, and later ones go out past
+//! it on other FIFOs: the receiver has them wait, so that nothing is held back here. A send that is cancelled
+//! before anybody saw it sends SKIP instead.
+//!
+//! **The receiver** keeps what comes before its turn, by communicator and source ([`Inbound`]), and matches
+//! all in the order of numbers, whichever threads bring them: a message has its turn under the source's
+//! lock, and only then looks for its receive. Behind this point numbered messages are like those of one
+//! FIFO: wildcards and probes need nothing of their own.
+//!
+//! **Whose lock.** Who brings the missing message also matches those that waited for it, which came on other
+//! CRIs. An answer to their sender must go on the CRI that they came on, whose lock may not be taken here,
+//! so such deliveries are *owed*: done by the same thread as soon as it holds no lock.
+//!
+//! **Overtaking.** Messages with user's tags of a communicator with `mpi_assert_allow_overtaking` have no number
+//! and go on their thread's FIFO, whatever the assignment. They are matched as they come.
+
+use crate::comm::{Comm, Route};
+use crate::fan::FREE;
+use crate::guarded::Held;
+use crate::matching::Arrival;
+use crate::module::Ob1;
+use crate::peer::{FREE_BYTES, Peer};
+use crate::receive::MAX_KEPT;
+use crate::request::Request;
+use crate::sequence::{Sequence, Turn};
+use crate::shard::{Incoming, request_of};
+use crate::wire::{self, Header, flag, kind};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_mca::Lock;
+use std::collections::VecDeque;
+
+/// How messages find their FIFO, once there are several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Assignment {
+    /// By communicator and tag.
+    Stream,
+    /// By thread.
+    Dedicated,
+    /// One after the other.
+    RoundRobin,
+}
+
+/// A message with a copy of its payload.
+pub struct Early {
+    inc: Incoming,
+    payload: Box<[u8]>,
+}
+
+// SAFETY: its pointer is replaced by one to its own payload before anybody reads it.
+unsafe impl Send for Early {}
+
+impl Early {
+    fn of(inc: &Incoming) -> Early {
+        let payload = match inc.len {
+            0 => Box::default(),
+            // SAFETY: the payload is readable for `len` bytes.
+            len => unsafe { core::slice::from_raw_parts(inc.payload, len as usize) }.into(),
+        };
+        Early { inc: *inc, payload }
+    }
+    pub fn incoming(&self) -> Incoming {
+        Incoming { payload: self.payload.as_ptr(), ..self.inc }
+    }
+}
+
+/// What one source's messages on one communicator wait for. Its lock is taken under a CRI's and over a shard's.
+#[derive(Default)]
+pub struct Inbound {
+    lock: Lock,
+    sequence: UnsafeCell<Sequence<Early>>,
+}
+
+// SAFETY: the sequence belongs to the holder of the lock.
+unsafe impl Sync for Inbound {}
+
+impl Inbound {
+    /// `f` does not come back here.
+    pub fn with<R>(&self, f: impl FnOnce(&mut Sequence<Early>) -> R) -> R {
+        let _guard = self.lock.guard(true);
+        // SAFETY: the lock is held, and uses do not nest.
+        f(unsafe { &mut *self.sequence.get() })
+    }
+}
+
+/// Matched messages whose delivery needs a CRI lock that the matching thread could not take.
+#[derive(Default)]
+pub struct Owed {
+    leaf: Lock,
+    list: UnsafeCell<VecDeque<(&'static Request, Early)>>,
+    pub pending: AtomicU32,
+}
+
+impl Owed {
+    fn with<R>(&self, f: impl FnOnce(&mut VecDeque<(&'static Request, Early)>) -> R) -> R {
+        let _guard = self.leaf.guard(true);
+        // SAFETY: the lock is held, and uses do not nest.
+        f(unsafe { &mut *self.list.get() })
+    }
+    fn push(&self, req: &'static Request, message: Early) {
+        self.with(|list| list.push_back((req, message)));
+        self.pending.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Ob1 {
+    /// A message with a number has come, or word that a number will not be used.
+    #[inline(never)]
+    pub fn arrive_numbered(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+        let source = wire::source_of(inc.key);
+        if !comm.is_from(source, inc.proc) {
+            return self.bad_header(held, inc.proc, "a source rank that is not the sender's");
+        }
+        if inc.len as usize > MAX_KEPT {
+            return self.bad_header(held, inc.proc, "an eager message larger than any");
+        }
+        let Some(inbound) = comm.inbound(self, source as usize) else {
+            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+        };
+        let used = inc.kind != kind::SKIP;
+        let mut found = None;
+        let (turn, more) = inbound.with(|sequence| {
+            let turn = sequence.look(inc.order_key);
+            let mut more = false;
+            match turn {
+                Turn::Due => {
+                    found = if used { self.match_or_keep(comm, inc) } else { None };
+                    more = sequence.pass();
+                }
+                Turn::Early => sequence.keep(inc.order_key, used.then(|| Early::of(inc))),
+                Turn::Wrong(_) => {}
+            }
+            (turn, more)
+        });
+        if let Turn::Wrong(why) = turn {
+            return self.bad_header(held, inc.proc, why);
+        }
+        if let Some(req) = found {
+            self.deliver(req, inc, Some(held), true);
+        }
+        if more {
+            self.catch_up(held, comm, inbound);
+        }
+    }
+
+    /// Matches what waited for the message before it.
+    fn catch_up(&self, held: &Held<'_>, comm: &Comm, inbound: &Inbound) {
+        loop {
+            let next = inbound.with(|sequence| {
+                let message = sequence.take_due()?;
+                let found = self.match_or_keep(comm, &message.incoming());
+                Some((message, found))
+            });
+            match next {
+                None => return,
+                Some((_, None)) => {}
+                Some((message, Some(req))) => self.hand_over(held, req, message),
+            }
+        }
+    }
+
+    fn hand_over(&self, held: &Held<'_>, req: &'static Request, message: Early) {
+        let inc = message.incoming();
+        if inc.ctx as u32 == held.ctx {
+            self.deliver(req, &inc, Some(held), true);
+        } else if inc.is_plain() && inc.len <= FREE_BYTES {
+            // Neither an answer nor credit goes back.
+            self.deliver(req, &inc, None, true);
+        } else {
+            self.owed.push(req, message);
+        }
+    }
+
+    /// Delivers what is owed. The caller holds no lock.
+    #[cold]
+    pub fn pay(&self) -> i32 {
+        let mut events = 0;
+        while let Some((req, message)) = self.owed.with(|list| list.pop_front()) {
+            let inc = message.incoming();
+            self.deliver(req, &inc, Some(&Held::take(&self.host, inc.ctx as u32, true)), true);
+            self.owed.pending.fetch_sub(1, Ordering::Relaxed);
+            events += 1;
+        }
+        events
+    }
+
+    /// The receive that a message fits, or nothing, and it waits for one.
+    fn match_or_keep(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
+        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        let mut shard = comm.shard.enter(true);
+        if let Some(node) = shard.engine.match_arrival(arrival) {
+            // SAFETY: it came out of the shard's engine; from here it is ours.
+            shard.uncount(unsafe { node.as_ref() }.stamp);
+            // SAFETY: as above.
+            return Some(unsafe { request_of(node) });
+        }
+        if !shard.keep(comm, inc) {
+            drop(shard);
+            self.host.fatal("no memory to keep a message that nobody receives yet");
+        }
+        None
+    }
+
+    /// A send that had a number is not made after all: the receiver must not wait for it.
+    pub fn give_up_number(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        comm: &Comm,
+        route: &Route,
+        tag: i32,
+        number: u64,
+    ) {
+        if self.assignment == Assignment::Stream || number == 0 || number == FREE {
+            return;
+        }
+        let head = route.head.load(Ordering::Relaxed);
+        let flags = wire::flags_of(head) | flag::NUMBERED;
+        let first = head & !0xffff | kind::SKIP as u64 | (flags as u64) << 8;
+        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, tag), number]);
+        if flags & flag::CID != 0 {
+            h.push_prefix(&comm.prefix());
+        }
+        peer.control(held, self, h);
+    }
+}

@@ -1,0 +1,94 @@
+//! Several resource instances: how messages find theirs, who progresses them, and threads that come and go.
+
+use oxmpi_tests::{Job, leave_out, mpi};
+
+const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
+
+fn job(ranks: usize, cris: &str, assignment: &str, progress: &str) -> Job {
+    Job::new(ranks).limit(300).args([
+        "--mca",
+        "runtime_num_cris",
+        cris,
+        "--mca",
+        "runtime_cri_assignment",
+        assignment,
+        "--mca",
+        "runtime_progress",
+        progress,
+    ])
+}
+
+/// Sends and receives that the program puts in order come in order, in every assignment and way of progress: one
+/// tag, many by MPI_ANY_TAG, mixed; into full rings, at first contact, with fewer instances than threads and more,
+/// and all else that threads do.
+#[test]
+fn order_in_every_assignment() {
+    if !mpi().is_ours() {
+        return leave_out("order_in_every_assignment", "about our own resource instances");
+    }
+    for assignment in ASSIGNMENTS {
+        for (progress, ranks, cris, threads) in [
+            ("concurrent", 2, "2", "5"),
+            ("serial", 2, "4", "4"),
+            ("concurrent", 4, "7", "3"),
+            ("serial", 2, "16", "9"),
+        ] {
+            let job = || job(ranks, cris, assignment, progress);
+            job().program("order").args([threads, "200"]).run().all_ok(ranks);
+            job().program("threads").arg(threads).run().all_ok(ranks);
+        }
+        // Those who wait sleep; and rings that are full at once.
+        let asleep = job(2, "4", assignment, "concurrent").args(["--mca", "mpi_spin_count", "1"]);
+        asleep.program("order").args(["4", "100"]).run().all_ok(2);
+        let tight = job(2, "3", assignment, "concurrent").args(["--mca", "btl_shm_ring_size", "64k"]);
+        tight
+            .args(["--mca", "pml_ob1_eager_credit", "10k"])
+            .program("order")
+            .args(["4", "200"])
+            .run()
+            .all_ok(2);
+        // The transport has fewer contexts than the process has instances; and the number is chosen.
+        let fewer =
+            job(2, "6", assignment, "concurrent").args(["--mca", "btl_shm_virtual_device_count", "2"]);
+        fewer.program("order").args(["4", "100"]).run().all_ok(2);
+        job(2, "0", assignment, "concurrent").program("order").args(["4", "100"]).run().all_ok(2);
+    }
+}
+
+/// Only messages that are spread by thread or in turn come out of sequence, and each tool sees it.
+#[test]
+fn what_comes_out_of_sequence_is_counted() {
+    if !mpi().is_ours() {
+        return leave_out("what_comes_out_of_sequence_is_counted", "about our own counters");
+    }
+    for assignment in ASSIGNMENTS {
+        let job = job(2, "4", assignment, "concurrent").args(["--mca", "mpi_spc_dump_enabled", "1"]);
+        let ended = job.program("order").args(["4", "200"]).run().passed();
+        let dump = format!("{}{}", ended.out, ended.err);
+        assert!(dump.contains("OMPI_SPC_SEND -> "), "{dump}");
+        let counted = dump.contains("OMPI_SPC_OUT_OF_SEQUENCE -> ");
+        assert_eq!(counted, assignment != "stream", "{assignment}: {dump}");
+        assert!(!dump.contains("OMPI_SPC_OOS_IN_QUEUE"), "kept to the end: {dump}");
+        for counter in ["progress_calls[3]", "completions[3]", "shared_writes[3]"] {
+            assert!(dump.contains(&format!("runtime_cri_{counter} -> ")), "{counter}: {dump}");
+        }
+    }
+}
+
+/// Hundreds of threads, few at a time: instances and numbers of those that ended serve those that come, and what
+/// they left undone is done by others.
+#[test]
+fn threads_that_come_and_go() {
+    Job::new(2).program("generations").limit(300).run().all_ok(2);
+    if !mpi().is_ours() {
+        return leave_out(
+            "threads_that_come_and_go over several instances",
+            "about our own resource instances",
+        );
+    }
+    for assignment in ASSIGNMENTS {
+        for progress in ["concurrent", "serial"] {
+            job(2, "3", assignment, progress).program("generations").args(["600", "7"]).run().all_ok(2);
+        }
+    }
+}

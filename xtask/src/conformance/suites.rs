@@ -188,6 +188,8 @@ pub fn rsmpi(place: &Place, timeout: u32) -> Result<Results, String> {
         for np in ["2", "3"] {
             let mut command = Command::new(place.program("mpirun"));
             command.args(["-n", np]).arg(&program).current_dir(place.folder).stdin(Stdio::null());
+            // The crate's build leaves no path to the library in its programs.
+            command.env("LD_LIBRARY_PATH", place.prefix.join("lib"));
             command.stdout(Stdio::null()).stderr(Stdio::null());
             let key = format!("examples/{example} np={np}");
             let word = match program.is_file() {

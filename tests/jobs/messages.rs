@@ -161,6 +161,24 @@ fn order_over_several_fifos() {
     job.program("order").arg("4").limit(300).run().all_ok(2);
 }
 
+/// Threads with tags of their own and one with MPI_ANY_TAG in one communicator, over as many FIFOs, with as many matching
+/// shards and each engine that keeps its order in its own way.
+#[test]
+fn matching_spread_over_threads() {
+    Job::new(3).program("shards").args(["4", "400"]).limit(300).run().all_ok(3);
+    if !mpi().is_ours() {
+        return leave_out("matching_spread_over_threads", "about our own resource instances and shards");
+    }
+    for (cris, shards, engine) in
+        [("2", "64", "hash"), ("4", "64", "perpeer"), ("8", "16", "vector"), ("4", "1", "adaptive")]
+    {
+        let job =
+            Job::new(3).args(["--mca", "runtime_num_cris", cris, "--mca", "pml_ob1_max_shards", shards]);
+        let job = job.args(["--mca", "pml_ob1_matching", engine]).limit(300);
+        job.program("shards").args(["4", "300"]).run().all_ok(3);
+    }
+}
+
 /// The benchmark with every byte checked, in each of its forms.
 #[test]
 fn multirate() {

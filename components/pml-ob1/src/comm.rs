@@ -16,12 +16,14 @@
 //! old head sends one more prefix, which is harmless.
 
 use crate::guarded::{AllHeld, Held, fifo_of};
-use crate::matching::{Choice, Engine, Setting};
+use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::module::Ob1;
 use crate::numbered::{Assignment, Inbound};
 use crate::paged::Paged;
 use crate::peer::Peer;
-use crate::shard::Shard;
+use crate::shard::Inner;
+use crate::shards::{Entered, Shards};
+use crate::spread::{Layout, Spreading};
 use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -80,7 +82,7 @@ pub struct Comm {
     pub num_peers: u32,
     /// What the program promised ([`oxmpi_pml::assert_flag`]).
     assertions: AtomicU32,
-    pub shard: Shard,
+    pub shards: Shards<Inner>,
     routes: Paged<Route>,
     /// What sources' messages wait for, where they have numbers.
     inbound: Paged<Inbound>,
@@ -112,15 +114,62 @@ impl Comm {
         self.assertions.load(Ordering::Relaxed) & flag != 0
     }
     /// All of them, as they are from now on.
-    pub fn set_assertions(&self, flags: u32) {
+    pub fn set_assertions(&self, flags: u32, threaded: bool) {
         self.assertions.store(flags, Ordering::Relaxed);
         let overtaking = flags & assert_flag::ALLOW_OVERTAKING != 0;
         self.by_tag.store(self.streams && !overtaking, Ordering::Relaxed);
+        self.promise(&mut self.shards.enter_one(threaded));
     }
     /// A message's FIFO follows from its tag alone.
     #[inline(always)]
     pub fn by_tag(&self) -> bool {
         self.by_tag.load(Ordering::Relaxed)
+    }
+    fn promise(&self, home: &mut Inner) {
+        let (no_any_tag, no_any_source) = (assert_flag::NO_ANY_TAG, assert_flag::NO_ANY_SOURCE);
+        home.spreading.promise(self.asserts(no_any_tag), self.asserts(no_any_source));
+    }
+
+    /// The shard of a message, under its lock.
+    #[inline(always)]
+    pub fn shard_of(&self, key: Key, threaded: bool) -> Entered<'_, Inner> {
+        self.shards.enter(threaded, |layout| layout.of(key))
+    }
+
+    /// The shard that a receive is posted in and whose messages it finds, under its lock. Where a receive fits
+    /// into none alone, the communicator is gathered first.
+    #[inline(always)]
+    pub fn shard_for(&self, pattern: Pattern, threaded: bool) -> Entered<'_, Inner> {
+        self.shards.enter(threaded, |layout| layout.of_receive(pattern))
+    }
+
+    /// The same for a receive by a thread of `lane`, which tells whether several threads receive here.
+    #[inline(always)]
+    pub fn enter_to_receive(&self, pattern: Pattern, lane: usize, threaded: bool) -> Entered<'_, Inner> {
+        let mut shard = self.shard_for(pattern, threaded);
+        if !threaded {
+            return shard;
+        }
+        if !pattern.has_tag() {
+            shard.spreading.cool();
+            return shard;
+        }
+        let user = lane as u32 + 1;
+        if shard.spreading.changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
+    }
+
+    #[inline(never)]
+    fn change_hands<'a>(
+        &'a self,
+        mut shard: Entered<'a, Inner>,
+        user: u32,
+        pattern: Pattern,
+    ) -> Entered<'a, Inner> {
+        if !shard.spreading.warm(user) {
+            return shard;
+        }
+        self.shards.spread(shard);
+        self.shard_for(pattern, true)
     }
 
     pub fn index(&self) -> u32 {
@@ -296,7 +345,13 @@ impl CommTable {
         self.by_gid.get(&(gid, endpoint)).map(|&c| unsafe { &*c })
     }
 
-    fn add(&mut self, desc: &CommDesc, engine: Engine, streams: bool) -> Result<*mut Comm, Status> {
+    fn add(
+        &mut self,
+        desc: &CommDesc,
+        engine: Engine,
+        most_shards: u32,
+        streams: bool,
+    ) -> Result<*mut Comm, Status> {
         let fixed = (desc.has_fixed_index != 0).then_some(desc.fixed_index);
         let slot = match fixed {
             Some(index) if index < FIXED_SLOTS => index,
@@ -304,12 +359,13 @@ impl CommTable {
             None => self.free_slot()?,
         };
         let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
-        let comm = Box::into_raw(Box::new(Comm {
+        let layout = Layout::new(salt_of(desc), most_shards, false);
+        let comm = Box::new(Comm {
             address: desc.my_endpoint as u64 | (index as u64) << 16,
             my_rank: desc.my_rank,
             num_peers: desc.num_peers,
             assertions: AtomicU32::new(desc.flags),
-            shard: Shard::new(engine),
+            shards: Shards::new(Inner::new(engine, Spreading::new(layout))),
             routes: Paged::new(desc.num_peers as usize),
             inbound: Paged::new(desc.num_peers as usize),
             by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
@@ -320,7 +376,11 @@ impl CommTable {
             gid: desc.gid,
             sibling: Cell::new(self.slots[slot as usize].comm),
             salt: salt_of(desc),
-        }));
+        });
+        if desc.flags != 0 {
+            comm.promise(&mut comm.shards.home(false));
+        }
+        let comm = Box::into_raw(comm);
         self.slots[slot as usize].comm = comm;
         if fixed.is_none() {
             self.by_gid.insert((desc.gid, desc.my_endpoint), comm);
@@ -375,8 +435,10 @@ impl CommTable {
         let mut gone = Vec::new();
         let dying = core::mem::take(&mut self.dying);
         for comm in dying {
+            let mut used = busy;
             // SAFETY: in the table, so alive.
-            if busy || unsafe { &*comm }.shard.enter(false).engine.has_posted() {
+            unsafe { &*comm }.shards.each(false, |shard| used |= shard.engine.has_posted());
+            if used {
                 self.dying.push(comm);
             } else {
                 // SAFETY: deleted by its owner, nothing posted, nothing queued.
@@ -409,8 +471,8 @@ impl Ob1 {
         };
         let engine = Engine::new(Setting { choice, ..self.config.matching });
         let all = AllHeld::take(&self.host, self.width(), self.threaded());
-        let streams = self.assignment == Assignment::Stream;
-        let comm = self.comms.with(&all.held(0), |t| t.add(desc, engine, streams))?;
+        let (most, streams) = (self.config.max_shards, self.assignment == Assignment::Stream);
+        let comm = self.comms.with(&all.held(0), |t| t.add(desc, engine, most, streams))?;
         for held in all.each() {
             // SAFETY: just made, and we hold the locks.
             self.adopt_orphans(&held, unsafe { &*comm });
@@ -437,14 +499,15 @@ impl Ob1 {
                 let held = all.held(inc.ctx as u32);
                 self.consumed(&inc, Some(&held), held.threaded);
             }
-            let mut shard = comm.shard.enter(false);
-            while let Some(record) = shard.next_left() {
-                // SAFETY: it came out of the shard.
-                let inc = unsafe { record.as_ref() }.incoming();
-                shard.give(record);
-                let held = all.held(inc.ctx as u32);
-                self.consumed(&inc, Some(&held), held.threaded);
-            }
+            comm.shards.each(false, |shard| {
+                while let Some(record) = shard.next_left() {
+                    // SAFETY: it came out of the shard.
+                    let inc = unsafe { record.as_ref() }.incoming();
+                    shard.give(record);
+                    let held = all.held(inc.ctx as u32);
+                    self.consumed(&inc, Some(&held), held.threaded);
+                }
+            });
         }
     }
 

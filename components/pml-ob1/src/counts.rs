@@ -6,29 +6,50 @@
 pub struct Waiting {
     /// Kept so far.
     pub kept: u64,
-    /// Of those, given back.
-    pub given: u64,
+    /// Still kept. A message may be given back to another shard than kept it, so it is the sum that counts.
+    now: i64,
     /// Most at once.
-    pub most: u64,
+    most: i64,
 }
 
 impl Waiting {
     #[inline(always)]
     pub fn keep(&mut self) {
         self.kept += 1;
-        self.most = self.most.max(self.now());
+        self.come();
     }
     #[inline(always)]
     pub fn give(&mut self) {
-        self.given += 1;
+        self.now -= 1;
     }
+    /// A message comes from another shard.
     #[inline(always)]
-    pub fn now(&self) -> u64 {
-        self.kept - self.given
+    pub fn come(&mut self) {
+        self.now += 1;
+        self.most = self.most.max(self.now);
+    }
+    /// A message goes to another shard.
+    pub fn leave(&mut self) {
+        self.now -= 1;
+    }
+    /// Takes over what another has.
+    pub fn join(&mut self, other: &mut Waiting) {
+        let other = core::mem::take(other);
+        self.kept += other.kept;
+        self.now += other.now;
+        self.most = self.most.max(other.most).max(self.now);
+    }
+    /// Still kept, for the sum.
+    pub fn now(&self) -> i64 {
+        self.now
+    }
+    /// Most at once.
+    pub fn most(&self) -> u64 {
+        self.most as u64
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -41,10 +62,26 @@ mod tests {
         w.give();
         w.give();
         w.keep();
-        assert_eq!(w, Waiting { kept: 4, given: 2, most: 3 });
-        assert_eq!(w.now(), 2);
+        assert_eq!((w.kept, w.now(), w.most()), (4, 2, 3));
         w.keep();
         w.keep();
-        assert_eq!((w.now(), w.most), (4, 4));
+        assert_eq!((w.now(), w.most()), (4, 4));
+    }
+
+    #[test]
+    fn messages_move_from_shard_to_shard() {
+        let (mut home, mut other) = (Waiting::default(), Waiting::default());
+        (0..3).for_each(|_| home.keep());
+        // One is taken out and not given back yet, two move.
+        (0..2).for_each(|_| {
+            home.leave();
+            other.come();
+        });
+        other.keep();
+        (0..4).for_each(|_| other.give());
+        assert_eq!((other.now(), other.most()), (-1, 3), "it was given one that home had kept");
+        home.join(&mut other);
+        assert_eq!((home.kept, home.now(), home.most()), (4, 0, 3));
+        assert_eq!(other, Waiting::default());
     }
 }

@@ -9,8 +9,8 @@
 use core::cell::UnsafeCell;
 use oxmpi_mca::{Guard, Host, Lock};
 
-/// Shards that (communicator, tag) is spread over; the same in all processes of a job.
-const SHARDS: u32 = 64;
+/// Shards that (communicator, tag) is spread over; the same in all processes of a job (`spread.rs`).
+const SHARDS: u32 = crate::shards::MOST as u32;
 
 /// The CRI whose FIFO carries a message once there are several. All messages that an exact-tag receive
 /// can match must share one, so this is a function of communicator and tag alone; low tag bits count,

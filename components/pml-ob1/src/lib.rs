@@ -10,6 +10,8 @@ mod credit;
 mod fan;
 mod guarded;
 pub mod matching;
+#[cfg(all(test, loom))]
+mod model;
 mod module;
 mod numbered;
 mod ordered;
@@ -26,6 +28,8 @@ mod request;
 mod send;
 mod sequence;
 mod shard;
+mod shards;
+mod spread;
 mod stamp;
 mod wire;
 

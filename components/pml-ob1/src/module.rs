@@ -48,6 +48,17 @@ pub struct Cri {
     /// How many of the lost peers were closed on this CRI.
     pub closed: Cell<u32>,
     pub turns: Cell<u32>,
+    /// Messages without stamp that were numbered.
+    numbered: Cell<u64>,
+}
+
+impl Cri {
+    /// The number of a message's arrival, above all that messages get otherwise and below any stamp
+    /// (`spread.rs`).
+    pub fn number(&self, _held: &Held<'_>) -> u64 {
+        self.numbered.set(self.numbered.get() + 1);
+        1 << 32 | self.numbered.get()
+    }
 }
 
 /// The next FIFO where messages go on one after the other. Every thread writes it.
@@ -359,26 +370,31 @@ impl Pml for Ob1 {
 
     fn set_flags(&self, comm: *mut c_void, flags: u32) -> Status {
         // SAFETY: the host passes a communicator that is alive.
-        unsafe { Comm::of(comm) }.set_assertions(flags);
+        unsafe { Comm::of(comm) }.set_assertions(flags, self.threaded());
         Status::OK
     }
     fn counts(&self, comm: *mut c_void) -> Option<oxmpi_pml::Counts> {
+        let mut sum = oxmpi_pml::Counts::default();
+        let (mut waiting, mut home) = (0, 0);
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(comm) };
-        let early: Vec<_> = comm.all_inbound().map(|i| i.with(|s| s.kept())).collect();
-        let shard = comm.shard.enter(self.threaded());
-        let waiting = shard.waiting;
-        Some(oxmpi_pml::Counts {
-            size: 0,
-            reserved: 0,
-            unexpected: waiting.kept,
-            waiting: waiting.now(),
-            most_waiting: waiting.most,
-            posted: shard.stamp / 2,
-            out_of_sequence: early.iter().map(|k| k.all).sum(),
-            out_of_sequence_now: early.iter().map(|k| k.now).sum(),
-            most_out_of_sequence: early.iter().map(|k| k.most).max().unwrap_or(0),
-        })
+        comm.shards.each(self.threaded(), |shard| {
+            sum.unexpected += shard.waiting.kept;
+            sum.most_waiting = sum.most_waiting.max(shard.waiting.most());
+            sum.posted += shard.posted(home);
+            waiting += shard.waiting.now();
+            if shard.spreading.home {
+                sum.spreads = shard.spreading.count;
+                home = shard.stamp;
+            }
+        });
+        for kept in comm.all_inbound().map(|i| i.with(|s| s.kept())) {
+            sum.out_of_sequence += kept.all;
+            sum.out_of_sequence_now += kept.now;
+            sum.most_out_of_sequence = sum.most_out_of_sequence.max(kept.most);
+        }
+        sum.waiting = waiting.max(0) as u64;
+        Some(sum)
     }
 
     /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.

@@ -194,14 +194,16 @@ impl Ob1 {
     /// The receive that a message fits, or nothing, and it waits for one.
     fn match_or_keep(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
-        let mut shard = comm.shard.enter(true);
+        let mut shard = comm.shard_of(inc.key, true);
         if let Some(node) = shard.engine.match_arrival(arrival) {
             // SAFETY: it came out of the shard's engine; from here it is ours.
             shard.uncount(unsafe { node.as_ref() }.stamp);
             // SAFETY: as above.
             return Some(unsafe { request_of(node) });
         }
-        if !shard.keep(comm, inc) {
+        // Above the numbers of what this source sent on one FIFO before it spread, below any stamp.
+        let number = if shard.spreading.home { 0 } else { 1 << 62 | inc.order_key };
+        if !shard.keep(comm, inc, number) {
             drop(shard);
             self.host.fatal("no memory to keep a message that nobody receives yet");
         }

@@ -20,6 +20,10 @@
 //! the smallest stamp; if none waits it is posted at once. Other receives look at what waits as ever: an
 //! older message of their tag cannot be among the deferred, since those of one tag share a FIFO.
 //!
+//! **Shards.** MPI_ANY_TAG needs the communicator in one shard (`shards.rs`), so all of this happens in home:
+//! who comes with MPI_ANY_TAG gathers first, and while `wild` is not 0 or messages are deferred nobody spreads.
+//! In mode many stamped messages are matched as they come, each in its shard.
+//!
 //! **Locks.** The mode's own first, then all CRI locks, then a shard's. A communicator with deferred messages
 //! stands in `list`, guarded by a leaf.
 
@@ -29,7 +33,7 @@ use crate::matching::{Arrival, Pattern};
 use crate::module::Ob1;
 use crate::recv::post;
 use crate::request::Request;
-use crate::shard::{self, Incoming, Record, request_of};
+use crate::shard::{Incoming, Inner, Record, request_of};
 use crate::wire;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
@@ -75,12 +79,10 @@ impl Ob1 {
         if inc.len as usize > crate::receive::MAX_KEPT {
             return self.bad_header(held, inc.proc, "an eager message larger than any");
         }
-        let mut shard = comm.shard.enter(true);
+        let mut shard = comm.shard_of(inc.key, true);
         if !shard.order.stamped {
             shard.order.stamped = true;
-            if shard.engine.has_posted() {
-                shard.order.wild |= shard::Ordering::UNKNOWN;
-            }
+            shard.count_wild();
         }
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
         // MPI_ANY_TAG fits none of the library's own tags, so their order is that of their FIFO.
@@ -93,10 +95,10 @@ impl Ob1 {
                 // SAFETY: as above.
                 return self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
             }
-            if let Some(record) = shard.record(comm, inc) {
+            if let Some(record) = shard.record(comm, inc, inc.order_key | Inner::STAMPED) {
                 return shard.add_waiting(record);
             }
-        } else if let Some(record) = shard.record(comm, inc) {
+        } else if let Some(record) = shard.record(comm, inc, inc.order_key | Inner::STAMPED) {
             shard.order.deferred.push(record);
             if shard.order.deferred.len() == 1 {
                 self.escalated.add(comm);
@@ -126,7 +128,7 @@ impl Ob1 {
             .iter()
             // SAFETY: communicators leave the list before they go, under the locks we hold.
             .map(|&comm| unsafe { &*comm })
-            .map(|comm| (comm, comm.shard.enter(true).order.deferred.len()))
+            .map(|comm| (comm, comm.shards.home(true).order.deferred.len()))
             .collect();
         events += self.look_everywhere(all);
         for (comm, seen) in seen {
@@ -153,8 +155,10 @@ impl Ob1 {
     /// Matches the deferred messages of a communicator whose turn is sure: `seen` of them had come before the
     /// last look at all FIFOs.
     fn settle(&self, all: &AllHeld<'_>, comm: &Comm, seen: usize) {
-        let mut shard = comm.shard.enter(true);
+        let mut shard = comm.shards.enter_one(true);
         let mut waiting = core::mem::take(&mut shard.order.deferred);
+        // Nobody spreads what is in our hands.
+        shard.order.wild += 1;
         drop(shard);
         // SAFETY: what is deferred belongs to the holder of the mode's lock once it is out of the list.
         let about = |r: NonNull<Record>| unsafe { r.as_ref() }.incoming();
@@ -173,10 +177,8 @@ impl Ob1 {
                 later.push(record);
             }
         }
-        let mut shard = comm.shard.enter(true);
-        if !shard.engine.has_posted() {
-            shard.order.wild &= !shard::Ordering::UNKNOWN;
-        }
+        let mut shard = comm.shards.home(true);
+        shard.order.wild -= 1;
         if shard.order.wild != 0 {
             if !later.is_empty() {
                 shard.order.deferred = later;
@@ -198,31 +200,31 @@ impl Ob1 {
         for (record, inc, node) in matched {
             // SAFETY: it came out of the shard's engine; from here it is ours.
             self.deliver(unsafe { request_of(node) }, &inc, Some(&all.held(inc.ctx as u32)), true);
-            comm.shard.enter(true).give(record);
+            comm.shard_of(inc.key, true).give(record);
         }
     }
 
     /// Gives a deferred message to the oldest receive that fits, or puts it behind those that wait.
     fn place(&self, all: &AllHeld<'_>, comm: &Comm, record: NonNull<Record>, inc: &Incoming) {
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
-        let mut shard = comm.shard.enter(true);
+        let mut shard = comm.shards.home(true);
         let Some(node) = shard.engine.match_arrival(arrival) else { return shard.add_waiting(record) };
         // SAFETY: it came out of the shard's engine; from here it is ours.
         shard.uncount(unsafe { node.as_ref() }.stamp);
         drop(shard);
         // SAFETY: as above.
         self.deliver(unsafe { request_of(node) }, inc, Some(&all.held(inc.ctx as u32)), true);
-        comm.shard.enter(true).give(record);
+        comm.shards.home(true).give(record);
     }
 
     /// Runs `then` on the shard when all that was sent before what waits there is there, in order.
-    fn in_order<R>(&self, comm: &Comm, then: impl FnOnce(&mut shard::Entered<'_>) -> R) -> R {
+    fn in_order<R>(&self, comm: &Comm, then: impl FnOnce(&mut Inner) -> R) -> R {
         let _mode = self.escalated.mode.guard(true);
         let all = AllHeld::take(&self.host, self.width(), true);
         // From here on stamped messages are deferred, so that none is found that came with the last look.
-        comm.shard.enter(true).order.wild += 1;
+        comm.shards.enter_one(true).order.wild += 1;
         self.resolve(&all);
-        let mut shard = comm.shard.enter(true);
+        let mut shard = comm.shards.home(true);
         shard.sort_waiting();
         let result = then(&mut shard);
         shard.order.wild -= 1;
@@ -232,7 +234,7 @@ impl Ob1 {
     /// Posts an MPI_ANY_TAG receive in a communicator with stamped messages, or gives it what waits.
     #[cold]
     pub fn post_in_order(&self, comm: &Comm, req: &'static Request, pattern: Pattern) {
-        let mut shard = comm.shard.enter(true);
+        let mut shard = comm.shards.enter_one(true);
         if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
             return post(&mut shard, req, pattern, true);
         }
@@ -258,7 +260,7 @@ impl Ob1 {
         pattern: Pattern,
         take: bool,
     ) -> Option<(NonNull<Record>, Incoming)> {
-        let mut shard = comm.shard.enter(true);
+        let mut shard = comm.shards.enter_one(true);
         if shard.order.deferred.is_empty() && shard.engine.find_unexpected(pattern, false).is_none() {
             return None;
         }

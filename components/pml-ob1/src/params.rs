@@ -26,7 +26,7 @@ static LEVELS: [StrRef; 1 + Level::ALL.len()] = {
 };
 
 /// Declarations, in the order of the indices in [`Config::read`].
-pub static PARAMS: [ParamDecl; 6] = [
+pub static PARAMS: [ParamDecl; 7] = [
     ParamDecl::new(
         "priority",
         ParamKind::INT,
@@ -77,6 +77,15 @@ pub static PARAMS: [ParamDecl; 6] = [
         "Instructions with which matching engines compare; naming some that the processor lacks is an error",
     )
     .one_of(&LEVELS),
+    ParamDecl::new(
+        "max_shards",
+        ParamKind::INT,
+        5,
+        "64",
+        "Locks over which the matching of one communicator may be spread by tag when several threads receive \
+         in it, rounded down to a power of two; 1: all threads share one",
+    )
+    .range(1, 64),
 ];
 
 /// The values of one instance.
@@ -87,6 +96,8 @@ pub struct Config {
     pub eager_credit: u64,
     /// Of communicators that name no engine.
     pub matching: Setting,
+    /// Matching shards that a communicator may have.
+    pub max_shards: u32,
 }
 
 impl Config {
@@ -100,6 +111,7 @@ impl Config {
                 walk: params.int(4).max(1) as usize,
                 simd: simd(params.int(5))?,
             },
+            max_shards: params.int(6).clamp(1, 64) as u32,
         })
     }
 }

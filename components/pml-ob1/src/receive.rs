@@ -261,7 +261,7 @@ impl Ob1 {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
         }
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
-        let mut shard = comm.shard.enter(held.threaded);
+        let mut shard = comm.shard_of(inc.key, held.threaded);
         match shard.engine.match_arrival(arrival) {
             Some(node) => {
                 if held.threaded {
@@ -277,7 +277,9 @@ impl Ob1 {
                 self.bad_header(held, inc.proc, "an eager message larger than any");
             }
             None => {
-                if !shard.keep(comm, inc) {
+                let apart = held.threaded && !shard.spreading.home;
+                let number = if apart { self.cri(held.ctx).number(held) } else { 0 };
+                if !shard.keep(comm, inc, number) {
                     drop(shard);
                     self.host.fatal("no memory to keep a message that nobody receives yet");
                 }

@@ -8,8 +8,9 @@ use crate::comm::Comm;
 use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
-use crate::request::{Request, State, copy};
-use crate::shard::{Entered, Incoming, Inner, Record};
+use crate::request::{Request, State, copy, lane_of};
+use crate::shard::{Incoming, Inner, Record};
+use crate::shards::Entered;
 use crate::wire;
 use core::ptr::{NonNull, null_mut};
 use oxmpi_datatype::TypeDesc;
@@ -90,7 +91,7 @@ impl Ob1 {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
-        let mut shard = comm.shard.enter(threaded);
+        let mut shard = comm.enter_to_receive(pattern, lane_of(args.thread), threaded);
         let in_order = threaded && shard.order.stamped && !pattern.has_tag();
         if !in_order && let Some(node) = shard.engine.find_unexpected(pattern, true) {
             // SAFETY: it came out of the shard's engine.
@@ -145,7 +146,7 @@ impl Ob1 {
 
     #[inline(always)]
     fn post_or_deliver(&self, comm: &Comm, req: &'static Request, pattern: Pattern, threaded: bool) {
-        let mut shard = comm.shard.enter(threaded);
+        let mut shard = comm.enter_to_receive(pattern, req.lane(), threaded);
         if threaded && shard.order.stamped && !pattern.has_tag() {
             drop(shard);
             return self.post_in_order(comm, req, pattern);
@@ -164,7 +165,7 @@ impl Ob1 {
     #[inline(never)]
     fn recv_waiting(
         &self,
-        mut shard: Entered<'_>,
+        mut shard: Entered<'_, Inner>,
         record: NonNull<Record>,
         comm: &Comm,
         args: &RecvArgs,
@@ -185,7 +186,7 @@ impl Ob1 {
             }
             drop(shard);
             copy_out(&inc, args, room);
-            comm.shard.enter(threaded).give(record);
+            comm.shard_of(inc.key, threaded).give(record);
             self.consumed(&inc, None, threaded);
             return Ok(null_mut());
         }
@@ -213,7 +214,7 @@ impl Ob1 {
         // SAFETY: taken out of the engine, so ours.
         let inc = unsafe { record.as_ref() }.incoming();
         self.deliver(req, &inc, None, threaded);
-        comm.shard.enter(threaded).give(record);
+        comm.shard_of(inc.key, threaded).give(record);
     }
 
     /// Puts what is here of a matched message into the user's buffer, and completes the request or
@@ -274,7 +275,9 @@ impl Ob1 {
     pub fn unpost(&self, req: &'static Request, threaded: bool) -> bool {
         // SAFETY: the communicator outlives its pending receives.
         let Some(comm) = (!req.is_complete()).then(|| unsafe { &*req.comm.get() }) else { return false };
-        let mut shard = comm.shard.enter(threaded);
+        // SAFETY: whoever cancels a request is its only user, and posting wrote its node before.
+        let pattern = unsafe { req.posted_node().as_ref() }.pattern;
+        let mut shard = comm.shard_for(pattern, threaded);
         let found = shard.engine.cancel(req.posted_node());
         if found {
             // SAFETY: the node is ours again.
@@ -307,7 +310,7 @@ fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
 
 /// Hands a request to the engine.
 #[inline(always)]
-pub fn post(shard: &mut Entered<'_>, req: &'static Request, pattern: Pattern, threaded: bool) {
+pub fn post(shard: &mut Inner, req: &'static Request, pattern: Pattern, threaded: bool) {
     req.state.set(State::Posted);
     let mut stamp = shard.next_stamp();
     if threaded && !pattern.has_tag() {

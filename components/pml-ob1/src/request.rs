@@ -197,6 +197,10 @@ impl Request {
         // SAFETY: the completion word is atomic.
         unsafe { (*self.header.get()).completion.is_complete() }
     }
+    /// The lane of the thread that made it.
+    pub fn lane(&self) -> usize {
+        self.lane.get() as usize
+    }
     fn flags(&self) -> u32 {
         // SAFETY: flags change only while the request is the caller's.
         unsafe { (*self.header.get()).flags }
@@ -362,7 +366,7 @@ impl Pools {
 
 /// The lane of a thread.
 #[inline(always)]
-fn lane_of(thread: *mut ThreadCtx) -> usize {
+pub fn lane_of(thread: *mut ThreadCtx) -> usize {
     // SAFETY: the host passes a live context or null.
     unsafe { thread.as_ref() }.map_or(0, |t| t.index as usize % Pools::LANES)
 }
@@ -559,6 +563,7 @@ impl IdTable {
 
 /// Keeps the field order honest: an eager receive touches two lines.
 const _: () = {
+    #[cfg(not(loom))]
     assert!(size_of::<Request>() == 256);
     #[cfg(not(loom))]
     assert!(offset_of!(Request, state) == 128 - 8);

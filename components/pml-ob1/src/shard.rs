@@ -1,22 +1,22 @@
-//! A matching shard: the engine, its lock, and the records of messages that wait in it.
+//! What a matching shard holds: the engine, and the records of messages that wait in it. `shards.rs` has its
+//! lock, `spread.rs` what it does when there are several.
 //!
-//! One per communicator now. **A record has at most 128 bytes**: source, tag and what a rendezvous
+//! **A record has at most 128 bytes**: source, tag and what a rendezvous
 //! needs, and payload up to 64 bytes inline; more lies in a buffer of a size class. How much of that
 //! there can be is bounded by the senders' credit (`credit.rs`), so records are what 10^6 unexpected
 //! messages cost, and nothing is lost.
 //!
-//! Records and buffers stay with the shard until its communicator goes. A record that was taken out
-//! of the engine belongs to the thread that took it, until it gives it back under the lock.
+//! The memory of records and buffers stays until the communicator goes. A record that was taken out
+//! of the engine belongs to the thread that took it, until it gives it back under the lock of any of the
+//! communicator's shards: those for its tag are the nearest.
 
 use crate::comm::Comm;
 use crate::counts::Waiting;
 use crate::matching::{Engine, Posted, Unexpected};
+use crate::spread::Spreading;
 use crate::wire::kind;
 use core::alloc::Layout;
-use core::cell::UnsafeCell;
-use core::ops::{Deref, DerefMut};
 use core::ptr::{NonNull, null, null_mut};
-use oxmpi_mca::{Guard, Lock};
 use std::alloc::{alloc, dealloc};
 
 /// Payload that lies in the record itself; equal to what costs no credit.
@@ -125,6 +125,18 @@ struct Buffers {
     free: [*mut u8; Buffers::CLASSES],
 }
 
+/// Memory of records and payload, which a shard has from its first waiting message on.
+struct Stock {
+    slabs: Vec<Box<[Record]>>,
+    buffers: Buffers,
+}
+
+impl Default for Stock {
+    fn default() -> Stock {
+        Stock { slabs: Vec::new(), buffers: Buffers { free: [null_mut(); Buffers::CLASSES] } }
+    }
+}
+
 impl Buffers {
     const CLASSES: usize = 10;
     const FIRST: usize = 128;
@@ -173,9 +185,9 @@ pub struct Inner {
     pub waiting: Waiting,
     /// What keeps the order of stamped messages (`ordered.rs`).
     pub order: Ordering,
+    pub spreading: Spreading,
     free: *mut Record,
-    slabs: Vec<Box<[Record]>>,
-    buffers: Buffers,
+    stock: Option<Box<Stock>>,
 }
 
 /// See `ordered.rs`.
@@ -183,24 +195,42 @@ pub struct Inner {
 pub struct Ordering {
     /// A stamped message has come.
     pub stamped: bool,
+    /// `wild` has all of them: those too that were posted before there were threads.
+    pub counted: bool,
     /// Waiting messages do not stand in the order of their stamps.
     pub unsorted: bool,
     /// The largest stamp among waiting messages so far.
     newest: u64,
-    /// MPI_ANY_TAG receives that are posted or being looked up, and [`Ordering::UNKNOWN`].
+    /// MPI_ANY_TAG receives that are posted or being looked up, and who else needs messages deferred or the
+    /// communicator in one shard.
     pub wild: u32,
     /// Messages that are not matched before their turn is sure, as they came.
     pub deferred: Vec<NonNull<Record>>,
 }
 
 impl Ordering {
-    /// In `wild`: receives that nobody counted are posted, perhaps with MPI_ANY_TAG.
-    pub const UNKNOWN: u32 = 1 << 31;
+    /// No message waits any more.
+    pub fn forget(&mut self) {
+        (self.newest, self.unsorted) = (0, false);
+    }
 }
 
 impl Inner {
     /// In a posted receive's stamp: it is one of `wild`.
     pub const COUNTED: u64 = 1;
+    /// In a kept message's order key: the rest is its sender's stamp. Without it the rest is the number of its
+    /// arrival in mode many (`shards.rs`), and 0 in mode one.
+    pub const STAMPED: u64 = 1 << 63;
+
+    pub fn new(engine: Engine, spreading: Spreading) -> Inner {
+        let (waiting, order) = (Waiting::default(), Ordering::default());
+        Inner { engine, stamp: 0, waiting, order, spreading, free: null_mut(), stock: None }
+    }
+
+    #[inline(always)]
+    fn stock(&mut self) -> &mut Stock {
+        self.stock.get_or_insert_with(Box::default)
+    }
 
     /// Counts a posted receive.
     #[inline(always)]
@@ -217,9 +247,10 @@ impl Inner {
         }
     }
 
-    /// Keeps a message that no posted receive fits. False: no memory.
-    pub fn keep(&mut self, comm: *const Comm, m: &Incoming) -> bool {
-        let Some(record) = self.record(comm, m) else { return false };
+    /// Keeps a message without stamp that no posted receive fits; `number`: of its arrival, or 0. False: no
+    /// memory.
+    pub fn keep(&mut self, comm: *const Comm, m: &Incoming, number: u64) -> bool {
+        let Some(record) = self.record(comm, m, number) else { return false };
         // Messages without stamp are older than all others of their source: here order is that of arrival.
         // SAFETY: the record is ours until the engine has it, and stays until the engine gives it out.
         unsafe { self.engine.add_unexpected(record.cast()) };
@@ -260,7 +291,7 @@ impl Inner {
     }
 
     /// A record of a message that just came. `None`: no memory.
-    pub fn record(&mut self, comm: *const Comm, m: &Incoming) -> Option<NonNull<Record>> {
+    pub fn record(&mut self, comm: *const Comm, m: &Incoming, order_key: u64) -> Option<NonNull<Record>> {
         let record = self.take_record()?;
         let len = m.len as usize;
         let mut class = 0;
@@ -270,7 +301,7 @@ impl Inner {
             let r = record.as_ptr();
             if len > INLINE {
                 class = Buffers::class_of(len);
-                let Some(buf) = self.buffers.take(class) else {
+                let Some(buf) = self.stock().buffers.take(class) else {
                     self.give_record(record);
                     return None;
                 };
@@ -282,7 +313,7 @@ impl Inner {
                 (*r).body.far = Far { payload: null_mut(), addr: m.addr };
             }
             (*r).node.key = m.key;
-            (*r).node.order_key = m.order_key;
+            (*r).node.order_key = order_key;
             (*r).comm = comm;
             (*r).proc = m.proc;
             (*r).kind = m.kind;
@@ -311,7 +342,8 @@ impl Inner {
         let r = unsafe { record.as_ref() };
         if r.class != 0 {
             // SAFETY: a class other than 0 says that `far` was written.
-            self.buffers.give(r.class as usize, unsafe { r.body.far.payload });
+            let payload = unsafe { r.body.far.payload };
+            self.stock().buffers.give(r.class as usize, payload);
         }
         self.waiting.give();
         self.give_record(record);
@@ -334,10 +366,11 @@ impl Inner {
 
     #[cold]
     fn grow(&mut self) -> Option<()> {
-        let count = 16usize << self.slabs.len().min(8);
+        let slabs = &mut self.stock().slabs;
+        let count = 16usize << slabs.len().min(8);
         let mut slab = Vec::new();
         slab.try_reserve_exact(count).ok()?;
-        self.slabs.try_reserve(1).ok()?;
+        slabs.try_reserve(1).ok()?;
         slab.extend((0..count).map(|_| Record {
             node: Unexpected { next: null_mut(), key: 0, order_key: 0 },
             comm: null(),
@@ -350,8 +383,8 @@ impl Inner {
             msg_len: 0,
             body: Body { inline: [0; INLINE] },
         }));
-        self.slabs.push(slab.into_boxed_slice());
-        let slab: *mut Record = self.slabs.last_mut()?.as_mut_ptr();
+        slabs.push(slab.into_boxed_slice());
+        let slab: *mut Record = slabs.last_mut()?.as_mut_ptr();
         for i in (0..count).rev() {
             // SAFETY: `count` records stand there.
             self.give_record(unsafe { NonNull::new_unchecked(slab.add(i)) });
@@ -360,11 +393,10 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+/// No record is in use any more: they may lie in another shard's stock, and were given back before
+/// (`Content::clear`).
+impl Drop for Stock {
     fn drop(&mut self) {
-        while let Some(record) = self.next_left() {
-            self.give(record);
-        }
         for (i, head) in self.buffers.free.iter_mut().enumerate() {
             while let Some(buf) = NonNull::new(*head) {
                 // SAFETY: as in `Buffers::take`.
@@ -372,55 +404,6 @@ impl Drop for Inner {
                 Buffers::free(i + 1, buf.as_ptr());
             }
         }
-    }
-}
-
-/// See the module's head.
-pub struct Shard {
-    lock: Lock,
-    inner: UnsafeCell<Inner>,
-}
-
-impl Shard {
-    pub fn new(engine: Engine) -> Shard {
-        let buffers = Buffers { free: [null_mut(); Buffers::CLASSES] };
-        let (waiting, order) = (Waiting::default(), Ordering::default());
-        let inner = Inner { engine, stamp: 0, waiting, order, free: null_mut(), slabs: Vec::new(), buffers };
-        Shard { lock: Lock::new(), inner: UnsafeCell::new(inner) }
-    }
-
-    /// Takes the shard's lock, if there is more than one thread. Below it only a pool's lock may be
-    /// taken, never a CRI's.
-    #[inline(always)]
-    pub fn enter(&self, threaded: bool) -> Entered<'_> {
-        Entered {
-            _guard: self.lock.guard(threaded),
-            inner: self.inner.get(),
-            shard: core::marker::PhantomData,
-        }
-    }
-}
-
-/// The inside of a shard while its lock is held.
-pub struct Entered<'a> {
-    _guard: Guard<'a>,
-    inner: *mut Inner,
-    shard: core::marker::PhantomData<&'a mut Inner>,
-}
-
-impl Deref for Entered<'_> {
-    type Target = Inner;
-    #[inline(always)]
-    fn deref(&self) -> &Inner {
-        // SAFETY: the lock is held (or we are alone) and `enter` is never nested.
-        unsafe { &*self.inner }
-    }
-}
-impl DerefMut for Entered<'_> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Inner {
-        // SAFETY: as above.
-        unsafe { &mut *self.inner }
     }
 }
 

@@ -42,7 +42,7 @@ fn tsc_is_trusted() -> bool {
     cfg!(target_arch = "x86_64") && source.is_ok_and(|s| s.trim() == "tsc")
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::Mutex;

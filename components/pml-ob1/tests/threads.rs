@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use oxmpi_pml::{ANY_SOURCE, RecvArgs, SendArgs, mode};
+use oxmpi_pml::{ANY_SOURCE, ANY_TAG, Counts, RecvArgs, SendArgs, assert_flag, mode};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -41,6 +41,30 @@ impl Caller<'_> {
         assert_eq!((t.irecv)(s, &args, &mut req), Status::PENDING);
         req
     }
+    fn progress(&self) {
+        let (t, s) = self.w.table(self.comm.proc);
+        if (t.progress)(s, self.thread()) == 0 {
+            std::thread::yield_now();
+        }
+    }
+    /// Looks for a message; taken out and received into `buf` if `take`.
+    fn probe(&self, buf: &mut [u8], src: i32, tag: i32, take: bool) -> Option<MsgStatus> {
+        let (t, s) = self.w.table(self.comm.proc);
+        let n = buf.len() as u64;
+        let args =
+            RecvArgs { thread: self.thread(), ..self.w.recv_args(self.comm, buf, byte(), n, src, tag) };
+        let (mut status, mut message) = (MsgStatus::EMPTY, null_mut());
+        let out = if take { &raw mut message } else { null_mut() };
+        if (t.probe)(s, &args, &mut status, out) != Status::OK {
+            return None;
+        }
+        if take {
+            let mut req = null_mut();
+            assert_eq!((t.imrecv)(s, message, &args, &mut req), Status::PENDING);
+            self.wait(req);
+        }
+        Some(status)
+    }
     fn wait(&self, req: *mut RequestHeader) -> MsgStatus {
         let (t, s) = self.w.table(self.comm.proc);
         // SAFETY: headers live for ever.
@@ -65,12 +89,22 @@ const SIZES: [usize; 7] = [0, 8, 64, 100, 3000, 9000, 50_000];
 fn run(setup: Setup, threads: u32, rounds: usize, body: impl Fn(&Caller<'_>, i32, usize) + Sync) {
     let w = World::new(Setup { threaded: true, ..setup });
     let comms = w.world();
+    run_in(&w, &comms, threads, rounds, body);
+}
+
+fn run_in(
+    w: &World,
+    comms: &[Comm],
+    threads: u32,
+    rounds: usize,
+    body: impl Fn(&Caller<'_>, i32, usize) + Sync,
+) {
     let finished = AtomicU32::new(0);
     std::thread::scope(|scope| {
-        for comm in &comms {
+        for comm in comms {
             for index in 0..threads {
                 let thread = ThreadCtx { cri: 0, index, counters: null_mut(), host_private: null_mut() };
-                let caller = Caller { w: &w, comm: *comm, thread };
+                let caller = Caller { w, comm: *comm, thread };
                 let (body, finished) = (&body, &finished);
                 scope.spawn(move || {
                     let caller = caller;
@@ -81,10 +115,10 @@ fn run(setup: Setup, threads: u32, rounds: usize, body: impl Fn(&Caller<'_>, i32
         }
     });
     // What the scope's end means already, in words that a sanitizer sees.
-    assert_eq!(finished.load(Ordering::Acquire), 2 * threads);
+    assert_eq!(finished.load(Ordering::Acquire), comms.len() as u32 * threads);
     w.settle();
     w.assert_clean();
-    for p in 0..2 {
+    for p in 0..comms.len() {
         assert_eq!(w.in_flight(p), 0);
     }
 }
@@ -179,4 +213,190 @@ fn released_while_others_complete() {
             std::thread::yield_now();
         }
     });
+}
+
+fn counts(w: &World, comm: Comm) -> Counts {
+    let (t, s) = w.table(comm.proc);
+    let mut counts = Counts { size: size_of::<Counts>() as u32, ..Counts::default() };
+    assert_eq!((t.counts)(s, comm.ptr, &mut counts), Status::OK);
+    counts
+}
+
+fn numbered(tag: i32, number: u32) -> [u8; 8] {
+    let mut data = [0u8; 8];
+    data[..4].copy_from_slice(&tag.to_le_bytes());
+    data[4..].copy_from_slice(&number.to_le_bytes());
+    data
+}
+fn number_in(data: &[u8; 8]) -> (i32, u32) {
+    let (tag, number) = data.split_at(4);
+    (i32::from_le_bytes(tag.try_into().unwrap()), u32::from_le_bytes(number.try_into().unwrap()))
+}
+
+/// The number behind which none comes.
+const STOP: u32 = u32::MAX;
+
+/// Threads with a tag of their own, from process 0 to process 1, as long as `sends` says so.
+fn own_tags(caller: &Caller<'_>, tag: i32, sends: impl Fn(u32) -> bool) {
+    let mut number = 0;
+    while caller.comm.proc == 0 && sends(number) {
+        caller.wait(caller.isend(&numbered(tag, number), 1, tag, mode::STANDARD));
+        number += 1;
+    }
+    if caller.comm.proc == 0 {
+        caller.wait(caller.isend(&numbered(tag, STOP), 1, tag, mode::STANDARD));
+        return;
+    }
+    for expected in 0.. {
+        let mut buf = [0; 8];
+        if expected % 17 == 16 {
+            // One that matches nothing, taken back.
+            let mut never = [0; 8];
+            let req = caller.irecv(&mut never, 1, 1000 + tag);
+            // SAFETY: operations live for ever.
+            assert_eq!((unsafe { &*(*req).ops }.cancel)(req), Status::OK);
+            assert_eq!(caller.wait(req).cancelled, 1);
+        }
+        caller.wait(caller.irecv(&mut buf, 0, tag));
+        if number_in(&buf) == (tag, STOP) {
+            return;
+        }
+        assert_eq!(number_in(&buf), (tag, expected));
+    }
+}
+
+/// Receives by several threads spread a communicator, once, and nothing gathers it.
+#[test]
+fn threads_with_their_own_tags_are_spread() {
+    let w = World::new(Setup { threaded: true, room: 64, ..Setup::default() });
+    let comms = w.world();
+    run_in(&w, &comms, 4, 2000, |caller, tag, rounds| own_tags(caller, tag, |n| n < rounds as u32));
+    let counts = counts(&w, comms[1]);
+    assert_eq!((counts.spreads, counts.waiting), (1, 0));
+    assert!(counts.posted + counts.unexpected >= 8000, "{counts:?}");
+}
+
+/// Three processes. Threads of process 0 send to threads of process 1, with a tag for each. One thread of process 1 has
+/// what comes from process 2, which has many tags: with MPI_ANY_TAG, in each of the ways there are, so that the
+/// communicator is gathered while the others want it spread; and after each time it waits until they have it.
+#[test]
+fn any_tag_among_threads_with_their_own_tags() {
+    const TIMES: u64 = 6;
+    let w = World::new(Setup { procs: 3, threaded: true, room: 64, ..Setup::default() });
+    let comms = w.world();
+    let stop = AtomicU32::new(0);
+    let tag_of = |i: u32| (i * 7 % 97) as i32;
+    let per_time = 100;
+    run_in(&w, &comms, 4, 0, |caller, index, _| match (caller.comm.proc, index) {
+        (0 | 1, 0..3) => own_tags(caller, index, |_| stop.load(Ordering::Acquire) == 0),
+        (2, 3) => {
+            for i in 0..per_time * TIMES as u32 {
+                caller.wait(caller.isend(&numbered(tag_of(i), i), 1, tag_of(i), mode::STANDARD));
+            }
+        }
+        (1, 3) => {
+            for time in 0..TIMES {
+                let mut turns = 0u64;
+                while counts(caller.w, caller.comm).spreads <= time {
+                    caller.progress();
+                    turns += 1;
+                    assert!(turns < 50_000_000, "it is not spread again");
+                }
+                for i in 0..per_time {
+                    receive_any(caller, i / 25, tag_of, time as u32 * per_time + i);
+                }
+            }
+            stop.store(1, Ordering::Release);
+        }
+        _ => {}
+    });
+    let counts = counts(&w, comms[1]);
+    assert!(counts.spreads >= TIMES && counts.waiting == 0, "{counts:?}");
+}
+
+/// Receives number `i` of process 2, one way or another.
+fn receive_any(caller: &Caller<'_>, way: u32, tag_of: impl Fn(u32) -> i32, i: u32) {
+    let mut buf = [0; 8];
+    match way {
+        0 => drop(caller.wait(caller.irecv(&mut buf, 2, ANY_TAG))),
+        1 => {
+            while caller.probe(&mut buf, 2, ANY_TAG, true).is_none() {
+                caller.progress();
+            }
+        }
+        2 => {
+            let status = loop {
+                match caller.probe(&mut [0; 8], 2, ANY_TAG, false) {
+                    Some(status) => break status,
+                    None => caller.progress(),
+                }
+            };
+            assert_eq!(status.tag, tag_of(i));
+            caller.wait(caller.irecv(&mut buf, 2, status.tag));
+        }
+        _ => drop(caller.wait(caller.irecv(&mut buf, 2, tag_of(i)))),
+    }
+    assert_eq!(number_in(&buf), (tag_of(i), i));
+}
+
+/// Promises that change what leads to a shard, while messages are under way; and communicators that come and go.
+#[test]
+fn promises_change_the_layout() {
+    let w = World::new(Setup { procs: 3, threaded: true, room: 64, ..Setup::default() });
+    let comms = w.world();
+    let (t, s) = w.table(1);
+    for round in 0..6 {
+        let flags = if round % 2 == 1 { assert_flag::NO_ANY_TAG | assert_flag::NO_ANY_SOURCE } else { 0 };
+        assert_eq!((t.set_flags)(s, comms[1].ptr, flags), Status::OK);
+        run_in(&w, &comms, 3, 300, |caller, index, rounds| {
+            // One tag, and a source for each thread but the last.
+            let other = if index == 0 { 0 } else { 2 };
+            for i in 0..rounds as u32 {
+                let mut buf = [0; 8];
+                match (caller.comm.proc, index) {
+                    (0 | 2, 0) => {
+                        caller.wait(caller.isend(&numbered(5, i), 1, 5, mode::STANDARD));
+                    }
+                    (1, 0 | 1) => {
+                        caller.wait(caller.irecv(&mut buf, other, 5));
+                        assert_eq!(number_in(&buf), (5, i));
+                    }
+                    (1, _) if i == 150 && flags == 0 => {
+                        let (t, s) = caller.w.table(1);
+                        assert_eq!((t.set_flags)(s, caller.comm.ptr, 0), Status::OK);
+                    }
+                    _ => {}
+                }
+            }
+        });
+    }
+    let counts = counts(&w, comms[1]);
+    assert!(counts.spreads >= 3 && counts.waiting == 0, "{counts:?}");
+}
+
+/// Messages that nobody received go with a communicator that is spread, and their credit comes back.
+#[test]
+fn a_spread_communicator_goes_with_its_messages() {
+    let w = World::new(Setup { procs: 2, threaded: true, room: 1 << 10, ..Setup::default() });
+    let comms = w.world();
+    for round in 0..10u64 {
+        let procs = [0, 1];
+        let spec = |r| CommSpec { gid: [9, round], procs: &procs, my_rank: r, ..CommSpec::default() };
+        let pair: Vec<Comm> = (0..2).map(|p| w.add_comm(p, &spec(p as i32))).collect();
+        run_in(&w, &pair, 3, 200, twins);
+        let thread = ThreadCtx { cri: 0, index: 0, counters: null_mut(), host_private: null_mut() };
+        let caller = Caller { w: &w, comm: pair[0], thread };
+        let data = vec![1; 1000];
+        for tag in 0..200 {
+            caller.wait(caller.isend(&data, 1, tag, mode::STANDARD));
+        }
+        w.settle();
+        let counted = counts(&w, pair[1]);
+        assert_eq!((counted.spreads, counted.waiting), (1, 200));
+        assert!(counted.most_waiting < 200, "they wait in several shards: {counted:?}");
+        pair.into_iter().for_each(|c| w.del_comm(c));
+        w.settle();
+    }
+    // 2 MB of payload were never received, of 4 MB of credit; it is all there again.
+    run_in(&w, &comms, 2, 100, twins);
 }

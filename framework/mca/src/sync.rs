@@ -2,9 +2,11 @@
 //! Protocol code names atomics through this module alone, so that the model checker sees all of it.
 
 #[cfg(not(loom))]
-pub use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence};
+pub use core::sync::atomic::{
+    AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
+};
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use loom::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// loom does not model compiler fences; under it the caller's protocol states a full fence instead.
 #[cfg(loom)]

@@ -121,6 +121,8 @@ pub struct Counts {
     pub out_of_sequence_now: u64,
     /// Most that were ever kept of one source at once.
     pub most_out_of_sequence: u64,
+    /// How often matching was spread over several locks.
+    pub spreads: u64,
 }
 
 type State = *mut c_void;
@@ -190,5 +192,5 @@ const _: () = {
     assert!(size_of::<RecvArgs>() == 56);
     assert!(size_of::<PmlTable>() == 8 + 19 * 8);
     assert!(size_of::<PmlModule>() == 24);
-    assert!(size_of::<Counts>() == 64);
+    assert!(size_of::<Counts>() == 72);
 };

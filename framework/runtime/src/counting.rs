@@ -116,6 +116,7 @@ impl Communicator {
 fn join(sum: &mut Counts, counts: &Counts) {
     sum.unexpected += counts.unexpected;
     sum.posted += counts.posted;
+    sum.spreads += counts.spreads;
     sum.most_waiting = sum.most_waiting.max(counts.most_waiting);
     sum.out_of_sequence += counts.out_of_sequence;
     sum.most_out_of_sequence = sum.most_out_of_sequence.max(counts.most_out_of_sequence);

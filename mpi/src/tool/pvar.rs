@@ -28,6 +28,7 @@ pub enum What {
     OutOfSequenceMost,
     /// One of [`CriCounts::named`].
     Cri(usize),
+    Spreads,
     ThreadLevel,
 }
 
@@ -79,6 +80,7 @@ impl Variable {
             What::UnexpectedNow => counts()?.waiting,
             What::UnexpectedMost => counts()?.most_waiting,
             What::Posted => counts()?.posted,
+            What::Spreads => counts()?.spreads,
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
             What::OutOfSequenceNow => counts()?.out_of_sequence_now,
@@ -235,6 +237,12 @@ fn of_messages() -> Vec<Variable> {
             COUNTER,
             What::Posted,
             "Receives of a communicator that were posted because no message was there",
+        ),
+        (
+            "pml_ob1_matching_spreads",
+            COUNTER,
+            What::Spreads,
+            "How often the matching of a communicator was spread over several locks because several threads received",
         ),
     ];
     let made = rows.into_iter().map(|(name, class, what, desc)| {

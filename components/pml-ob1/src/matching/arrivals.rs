@@ -272,6 +272,14 @@ impl<L: LookUp> Index<Unexpected> for Arrivals<L> {
         true
     }
 
+    fn take_all(&mut self, out: &mut Vec<NonNull<Unexpected>>) {
+        for slot in &mut self.slots[self.first..self.end] {
+            out.extend(NonNull::new(core::mem::replace(&mut slot.node, null_mut())));
+        }
+        self.look_up.clear();
+        (self.first, self.end, self.live) = (0, 0, 0);
+    }
+
     fn len(&self) -> usize {
         self.live
     }

@@ -100,6 +100,9 @@ macro_rules! indices {
             fn remove(&mut self, node: NonNull<$node>) -> bool {
                 match self { $($name::$variant(index) => index.remove(node),)* }
             }
+            fn take_all(&mut self, out: &mut Vec<NonNull<$node>>) {
+                match self { $($name::$variant(index) => index.take_all(out),)* }
+            }
             fn len(&self) -> usize {
                 match self { $($name::$variant(index) => index.len(),)* }
             }

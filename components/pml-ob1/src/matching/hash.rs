@@ -129,6 +129,19 @@ impl Index<Posted> for PostedHash {
         true
     }
 
+    fn take_all(&mut self, out: &mut Vec<NonNull<Posted>>) {
+        for chain in self.table.iter() {
+            let mut at = chain.head;
+            while let Some(node) = NonNull::new(at) {
+                out.push(node);
+                // SAFETY: nodes of a chain are valid.
+                at = unsafe { *Posted::link(at) };
+            }
+        }
+        self.table.clear();
+        self.counts = [0; 4];
+    }
+
     fn len(&self) -> usize {
         self.counts.iter().sum()
     }

@@ -322,6 +322,17 @@ impl<N: Node, F: Form, const W: usize, const LINES: usize, const MASKS: usize, c
         false
     }
 
+    fn take_all(&mut self, out: &mut Vec<NonNull<N>>) {
+        while let Some(block) = NonNull::new(self.head) {
+            // SAFETY: a block of the chain, which leaves it.
+            let this = unsafe { block.as_ref() };
+            let live = (0..this.end).filter(|lane| this.live >> lane & 1 != 0);
+            out.extend(live.filter_map(|lane| NonNull::new(this.nodes[lane])));
+            self.drop_block(null_mut(), block);
+        }
+        self.len = 0;
+    }
+
     fn len(&self) -> usize {
         self.len
     }

@@ -54,6 +54,14 @@ impl<N: Node> List<N> {
         None
     }
 
+    /// Takes all out, oldest first.
+    pub fn take_all(&mut self, out: &mut Vec<NonNull<N>>) {
+        while let Some(at) = self.find(|_| true) {
+            self.take(&at);
+            out.push(at.node);
+        }
+    }
+
     /// Takes out what `find` has found since the list last changed.
     pub fn take(&mut self, at: &At<N>) {
         // SAFETY: both are nodes of the list.

@@ -29,7 +29,7 @@ mod queue;
 mod simd;
 mod table;
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 pub use choice::{Choice, Setting};
@@ -76,7 +76,12 @@ impl Pattern {
     }
     /// The source, unless it is MPI_ANY_SOURCE.
     fn source(&self) -> Option<u32> {
-        (self.mask & Self::SOURCE == Self::SOURCE).then_some(self.want as u32)
+        self.has_source().then_some(self.want as u32)
+    }
+    /// The source is not MPI_ANY_SOURCE.
+    #[inline(always)]
+    pub fn has_source(&self) -> bool {
+        self.mask & Self::SOURCE == Self::SOURCE
     }
     /// The tag is not MPI_ANY_TAG.
     #[inline(always)]
@@ -144,6 +149,8 @@ pub(crate) trait Index<N: Node> {
     fn find(&mut self, ask: N::Ask, take: bool) -> Option<NonNull<N>>;
     /// False: it is not here.
     fn remove(&mut self, node: NonNull<N>) -> bool;
+    /// Takes all out: messages oldest first, receives in any order (their stamps tell).
+    fn take_all(&mut self, out: &mut Vec<NonNull<N>>);
     fn len(&self) -> usize;
     /// Bytes of memory, its own and what it has allocated.
     fn bytes(&self) -> usize;
@@ -250,6 +257,24 @@ impl Engine {
     #[inline(always)]
     pub fn find_unexpected(&mut self, pattern: Pattern, take: bool) -> Option<NonNull<Unexpected>> {
         self.waiting.find(pattern, take)
+    }
+
+    /// Takes all posted receives out, oldest first.
+    pub fn take_posted(&mut self) -> Vec<NonNull<Posted>> {
+        let mut all = self.posted.take_all();
+        // SAFETY: nodes that the queue gave out, valid by the promise of `post`.
+        all.sort_by_key(|node| unsafe { node.as_ref() }.stamp);
+        all
+    }
+
+    /// Takes all waiting messages out, oldest first.
+    pub fn take_waiting(&mut self) -> Vec<NonNull<Unexpected>> {
+        self.waiting.take_all()
+    }
+
+    /// What it was made with.
+    pub fn setting(&self) -> Setting {
+        self.posted.setting()
     }
 
     /// Takes a posted receive back. False: it is not here.

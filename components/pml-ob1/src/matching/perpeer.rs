@@ -110,6 +110,12 @@ impl Index<Posted> for PerPeer {
         true
     }
 
+    fn take_all(&mut self, out: &mut Vec<NonNull<Posted>>) {
+        self.peers.iter_mut().for_each(|list| list.take_all(out));
+        self.any.take_all(out);
+        self.len = 0;
+    }
+
     fn len(&self) -> usize {
         self.len
     }

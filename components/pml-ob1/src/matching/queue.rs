@@ -204,12 +204,33 @@ impl<N: Node> Queue<N> {
         false
     }
 
+    /// Takes all out, in the order of [`Index::take_all`].
+    pub fn take_all(&mut self) -> Vec<NonNull<N>> {
+        let mut all = Vec::new();
+        if let Some(index) = self.index() {
+            index.take_all(&mut all);
+            self.drained();
+            return all;
+        }
+        let mut at = core::mem::replace(&mut self.head, null_mut());
+        while let Some(node) = NonNull::new(at) {
+            all.push(node);
+            // SAFETY: nodes in the list are valid (promise of `push`).
+            at = unsafe { *N::link(at) };
+        }
+        all
+    }
+
+    pub fn setting(&self) -> Setting {
+        self.setting
+    }
+
     pub fn is_empty(&self) -> bool {
         // SAFETY: in this mode `behind` is set.
         self.head.is_null() || self.tail.is_null() && unsafe { (*self.behind).index.len() == 0 }
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub fn uses_index(&self) -> bool {
         !self.head.is_null() && self.tail.is_null()
     }

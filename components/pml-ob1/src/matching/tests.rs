@@ -1,10 +1,12 @@
 //! Every engine at every SIMD level against a plain model: each history gives the same pairs in the
-//! same order. `memory` counts what the engines take.
+//! same order. `memory` counts what the engines take, `sharded` does the same with a communicator that is spread
+//! over shards and gathered again.
 //!
 //! A history is a string of bytes, so that whatever makes bytes can drive it: proptest here, a fuzzer
 //! through [`drive`]. Three communicators have an engine each and do not see each other's messages.
 
 mod memory;
+mod sharded;
 
 use super::*;
 use crate::recv::status_of;

@@ -1,0 +1,245 @@
+//! Models under loom of `shards.rs`: from one shard to many and back, against messages and receives in flight.
+//!
+//! The content is small: lists of messages and receives in a cell that loom watches, so two threads in one
+//! shard at a time are an error of the model. What was matched is written down; each scenario says what may
+//! come out of it.
+
+use crate::shards::{Content, Place, Shards};
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::{Arc, Mutex, MutexGuard};
+use loom::thread;
+
+/// The library's lock spins, which a model checker follows for ever; what is checked here is what happens
+/// under it.
+pub struct Lock(Mutex<()>);
+pub struct Guard<'a>(#[allow(dead_code, reason = "held")] Option<MutexGuard<'a, ()>>);
+
+impl Lock {
+    pub fn new() -> Lock {
+        Lock(Mutex::new(()))
+    }
+    pub fn guard(&self, threaded: bool) -> Guard<'_> {
+        Guard(threaded.then(|| self.0.lock().expect("no thread panics")))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Receive {
+    /// `None`: any.
+    tag: Option<usize>,
+    number: usize,
+    stamp: usize,
+}
+#[derive(Clone, Copy)]
+struct Message {
+    tag: usize,
+    number: usize,
+}
+enum Part {
+    Posted(Receive),
+    Waiting(Message),
+}
+
+#[derive(Default)]
+struct Lists {
+    posted: Vec<Receive>,
+    waiting: Vec<Message>,
+    stamp: usize,
+}
+
+#[derive(Default)]
+struct Small(UnsafeCell<Lists>);
+
+impl Small {
+    fn with<R>(&self, f: impl FnOnce(&mut Lists) -> R) -> R {
+        // SAFETY: loom stops the model if another thread is in here.
+        self.0.with_mut(|lists| f(unsafe { &mut *lists }))
+    }
+}
+
+impl Content for Small {
+    type Layout = ();
+    type Part = Part;
+    fn layout(&self) {}
+    fn another(&self) -> Small {
+        let small = Small::default();
+        small.with(|new| new.stamp = self.with(|home| home.stamp));
+        small
+    }
+    fn begin(&mut self, home: &Small) {
+        self.with(|new| new.stamp = home.with(|home| home.stamp));
+    }
+    fn take_apart(&mut self) -> Option<Vec<(usize, Part)>> {
+        self.with(|lists| {
+            let places: Option<Vec<usize>> = lists.posted.iter().map(|r| r.tag).collect();
+            let mut parts: Vec<_> =
+                places?.into_iter().zip(lists.posted.drain(..).map(Part::Posted)).collect();
+            parts.extend(lists.waiting.drain(..).map(|m| (m.tag, Part::Waiting(m))));
+            Some(parts)
+        })
+    }
+    fn accept(&mut self, part: Part) {
+        self.with(|lists| match part {
+            Part::Posted(receive) => lists.posted.push(receive),
+            Part::Waiting(message) => lists.waiting.push(message),
+        });
+    }
+    fn gather(&mut self, shards: &mut [&mut Small]) {
+        self.with(|home| {
+            for shard in shards {
+                shard.with(|lists| {
+                    home.posted.append(&mut lists.posted);
+                    home.waiting.append(&mut lists.waiting);
+                    home.stamp = home.stamp.max(lists.stamp);
+                });
+            }
+            home.posted.sort_by_key(|r| r.stamp);
+        });
+    }
+    fn clear(&mut self) {}
+}
+
+/// Nobody has it.
+const NOBODY: usize = usize::MAX;
+
+struct World {
+    shards: Shards<Small>,
+    /// By message: the receive that has it.
+    matched: [AtomicUsize; 3],
+}
+
+// SAFETY: what is in the shards is watched by loom.
+unsafe impl Sync for World {}
+// SAFETY: as above.
+unsafe impl Send for World {}
+
+impl World {
+    fn new() -> Arc<World> {
+        let matched = core::array::from_fn(|_| AtomicUsize::new(NOBODY));
+        Arc::new(World { shards: Shards::new(Small::default()), matched })
+    }
+    fn many() -> Arc<World> {
+        let world = World::new();
+        assert!(world.shards.spread(world.shards.home(true)));
+        world
+    }
+    fn pair(&self, message: usize, receive: usize) {
+        let before = self.matched[message].swap(receive, Ordering::Relaxed);
+        assert_eq!(before, NOBODY, "message {message} went to two receives");
+    }
+    fn arrive(&self, tag: usize, number: usize) {
+        let shard = self.shards.enter(true, |()| Place::In(tag));
+        shard.with(|lists| match lists.posted.iter().position(|r| r.tag.is_none_or(|t| t == tag)) {
+            Some(at) => self.pair(number, lists.posted.remove(at).number),
+            None => lists.waiting.push(Message { tag, number }),
+        });
+    }
+    fn receive(&self, tag: Option<usize>, number: usize) {
+        let shard = self.shards.enter(true, |()| tag.map_or(Place::AllOver, Place::In));
+        shard.with(|lists| match lists.waiting.iter().position(|m| tag.is_none_or(|t| t == m.tag)) {
+            Some(at) => self.pair(lists.waiting.remove(at).number, number),
+            None => {
+                lists.stamp += 1;
+                lists.posted.push(Receive { tag, number, stamp: lists.stamp });
+            }
+        });
+    }
+    fn matched(&self) -> [usize; 3] {
+        core::array::from_fn(|i| self.matched[i].load(Ordering::Relaxed))
+    }
+    /// Messages and receives that are left.
+    fn left(&self) -> (Vec<usize>, Vec<usize>) {
+        self.shards.enter_one(true).with(|lists| {
+            (
+                lists.waiting.iter().map(|m| m.number).collect(),
+                lists.posted.iter().map(|r| r.number).collect(),
+            )
+        })
+    }
+}
+
+fn beside(world: &Arc<World>, f: impl FnOnce(&World) + 'static) -> thread::JoinHandle<()> {
+    let world = world.clone();
+    thread::spawn(move || f(&world))
+}
+
+/// Two messages and two receives of one tag while the communicator is spread: first to first.
+#[test]
+fn spreading_keeps_the_order_of_a_tag() {
+    loom::model(|| {
+        let world = World::new();
+        let sender = beside(&world, |w| {
+            w.arrive(0, 0);
+            w.arrive(0, 1);
+        });
+        let changer = beside(&world, |w| {
+            w.shards.spread(w.shards.home(true));
+        });
+        world.receive(Some(0), 0);
+        world.receive(Some(0), 1);
+        sender.join().unwrap();
+        changer.join().unwrap();
+        assert_eq!(world.matched(), [0, 1, NOBODY]);
+        assert_eq!(world.left(), (vec![], vec![]));
+    });
+}
+
+/// A wildcard gathers while messages of two tags arrive and an exact receive is posted: nothing is lost, nothing goes
+/// twice, and the exact one takes no other tag.
+#[test]
+fn escalation_against_arrivals_and_exact_receives() {
+    loom::model(|| {
+        let world = World::many();
+        let sender = beside(&world, |w| {
+            w.arrive(0, 0);
+            w.arrive(1, 1);
+        });
+        let receiver = beside(&world, |w| w.receive(Some(0), 0));
+        world.receive(None, 7);
+        sender.join().unwrap();
+        receiver.join().unwrap();
+        match world.matched() {
+            // Whoever was first has the first message; then the second goes to the wildcard or waits.
+            [0, 7, NOBODY] => assert_eq!(world.left(), (vec![], vec![])),
+            [7, NOBODY, NOBODY] => assert_eq!(world.left(), (vec![1], vec![0])),
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+/// Receives that the program orders, exact then wildcard, while somebody spreads again: the first has the first.
+#[test]
+fn posts_keep_their_order_over_both_changes() {
+    loom::model(|| {
+        let world = World::many();
+        let sender = beside(&world, |w| {
+            w.arrive(0, 0);
+            w.arrive(0, 1);
+        });
+        let changer = beside(&world, |w| {
+            w.shards.spread(w.shards.home(true));
+        });
+        world.receive(Some(0), 0);
+        world.receive(None, 1);
+        sender.join().unwrap();
+        changer.join().unwrap();
+        assert_eq!(world.matched(), [0, 1, NOBODY]);
+        assert_eq!(world.left(), (vec![], vec![]));
+    });
+}
+
+/// Two threads are the first in a shard: there is only one.
+#[test]
+fn a_shard_is_made_once() {
+    loom::model(|| {
+        let world = World::many();
+        let sender = beside(&world, |w| w.arrive(1, 0));
+        let gatherer = beside(&world, |w| drop(w.shards.enter_one(true)));
+        world.receive(Some(1), 0);
+        sender.join().unwrap();
+        gatherer.join().unwrap();
+        assert_eq!(world.matched(), [0, NOBODY, NOBODY]);
+        assert_eq!(world.left(), (vec![], vec![]));
+    });
+}

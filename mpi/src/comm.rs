@@ -16,6 +16,7 @@ use crate::handle::{Kind, Table};
 use crate::memory::{text, write, write_made, write_text};
 use crate::process::Process;
 use crate::tool::event;
+use crate::topo::Placed;
 use crate::types::{Comm, Group, Info};
 use crate::{group, info, probe, request};
 use core::ffi::{c_char, c_int};
@@ -37,6 +38,7 @@ pub struct CommObject {
     /// The program has given it its handler.
     handler_given: AtomicBool,
     pub attributes: Attributes,
+    pub topology: OnceLock<Arc<Placed>>,
     /// For buffered sends on this communicator.
     pub buffer: Arc<Slot>,
     /// That of the session it comes from.
@@ -95,6 +97,7 @@ impl CommObject {
             handler: Mutex::new(handler),
             handler_given: AtomicBool::new(false),
             attributes: Attributes::default(),
+            topology: OnceLock::new(),
             buffer: Arc::default(),
             session_buffer,
         }
@@ -293,15 +296,6 @@ mpi_fn! {
         call(NAME, Some(comm), |_| {
             let object = require(comm)?;
             write_made(group, "group", || group::adopt(object.comm.group().clone()))
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Topo_test(comm: Comm, status: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
-            // Nothing in this version makes a communicator with a topology.
-            require(comm)?;
-            write(status, "status", MPI_UNDEFINED)
         })
     }
 }

@@ -18,6 +18,9 @@ fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut
     let hints = with.map(info::optional).transpose()?.flatten();
     let made = adopt(parent, parent.comm.dup(process.thread(), hints.as_ref())?)?;
     let child = require(made)?;
+    if let Some(placed) = parent.topology.get() {
+        let _ = child.topology.set(placed.clone());
+    }
     if let Err(failure) = parent.attributes.copy_to(old.0, &child.attributes) {
         comm::free(process, made)?;
         return Err(failure);

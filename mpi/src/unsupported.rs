@@ -3,59 +3,6 @@
 use crate::types::*;
 use core::ffi::c_int;
 
-// Neighbours and grids (§8)
-unsupported! {
-    MPI_Cart_coords(comm: Comm, rank: c_int, maxdims: c_int, coords: usize) [comm comm];
-    MPI_Cart_create(comm_old: Comm, ndims: c_int, dims: usize, periods: usize, reorder: c_int, comm_cart: usize) [comm comm_old];
-    MPI_Cart_get(comm: Comm, maxdims: c_int, dims: usize, periods: usize, coords: usize) [comm comm];
-    MPI_Cart_map(comm: Comm, ndims: c_int, dims: usize, periods: usize, newrank: usize) [comm comm];
-    MPI_Cart_rank(comm: Comm, coords: usize, rank: usize) [comm comm];
-    MPI_Cart_shift(comm: Comm, direction: c_int, disp: c_int, rank_source: usize, rank_dest: usize) [comm comm];
-    MPI_Cart_sub(comm: Comm, remain_dims: usize, newcomm: usize) [comm comm];
-    MPI_Cartdim_get(comm: Comm, ndims: usize) [comm comm];
-    MPI_Dims_create(nnodes: c_int, ndims: c_int, dims: usize) [none];
-    MPI_Dist_graph_create(comm_old: Comm, n: c_int, sources: usize, degrees: usize, destinations: usize, weights: usize, info: usize, reorder: c_int, comm_dist_graph: usize) [comm comm_old];
-    MPI_Dist_graph_create_adjacent(comm_old: Comm, indegree: c_int, sources: usize, sourceweights: usize, outdegree: c_int, destinations: usize, destweights: usize, info: usize, reorder: c_int, comm_dist_graph: usize) [comm comm_old];
-    MPI_Dist_graph_neighbors(comm: Comm, maxindegree: c_int, sources: usize, sourceweights: usize, maxoutdegree: c_int, destinations: usize, destweights: usize) [comm comm];
-    MPI_Dist_graph_neighbors_count(comm: Comm, indegree: usize, outdegree: usize, weighted: usize) [comm comm];
-    MPI_Graph_create(comm_old: Comm, nnodes: c_int, indx: usize, edges: usize, reorder: c_int, comm_graph: usize) [comm comm_old];
-    MPI_Graph_get(comm: Comm, maxindex: c_int, maxedges: c_int, indx: usize, edges: usize) [comm comm];
-    MPI_Graph_map(comm: Comm, nnodes: c_int, indx: usize, edges: usize, newrank: usize) [comm comm];
-    MPI_Graph_neighbors(comm: Comm, rank: c_int, maxneighbors: c_int, neighbors: usize) [comm comm];
-    MPI_Graph_neighbors_count(comm: Comm, rank: c_int, nneighbors: usize) [comm comm];
-    MPI_Graphdims_get(comm: Comm, nnodes: usize, nedges: usize) [comm comm];
-    MPI_Neighbor_allgather(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Neighbor_allgather_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Ineighbor_allgather(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Ineighbor_allgather_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Neighbor_allgather_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_allgather_init_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_allgatherv(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Neighbor_allgatherv_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Ineighbor_allgatherv(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Ineighbor_allgatherv_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Neighbor_allgatherv_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_allgatherv_init_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcounts: usize, displs: usize, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_alltoall(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Neighbor_alltoall_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Ineighbor_alltoall(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Ineighbor_alltoall_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Neighbor_alltoall_init(sendbuf: usize, sendcount: c_int, sendtype: usize, recvbuf: usize, recvcount: c_int, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_alltoall_init_c(sendbuf: usize, sendcount: Count, sendtype: usize, recvbuf: usize, recvcount: Count, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_alltoallv(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Neighbor_alltoallv_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm) [comm comm];
-    MPI_Ineighbor_alltoallv(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Ineighbor_alltoallv_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Neighbor_alltoallv_init(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_alltoallv_init_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtype: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtype: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_alltoallw(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm) [comm comm];
-    MPI_Neighbor_alltoallw_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm) [comm comm];
-    MPI_Ineighbor_alltoallw(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Ineighbor_alltoallw_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, request: usize) [comm comm];
-    MPI_Neighbor_alltoallw_init(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, info: usize, request: usize) [comm comm];
-    MPI_Neighbor_alltoallw_init_c(sendbuf: usize, sendcounts: usize, sdispls: usize, sendtypes: usize, recvbuf: usize, recvcounts: usize, rdispls: usize, recvtypes: usize, comm: Comm, info: usize, request: usize) [comm comm];
-}
-
 // Windows, put, get, accumulate (§12)
 unsupported! {
     MPI_Accumulate(origin_addr: usize, origin_count: c_int, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, op: usize, win: Win) [none];

@@ -4,7 +4,7 @@
 //! `later` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
 //! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
-//! (MPIR) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
+//! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `places` (hosts, several programs) · `reproductions` (the bench driver).
@@ -28,3 +28,4 @@ mod places;
 mod reproductions;
 mod tool_interface;
 mod tools;
+mod topologies;

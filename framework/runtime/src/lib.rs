@@ -8,7 +8,7 @@
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `coll` (stacking of collective modules,
+//! alone), `gid` · `topo` (grids, graphs) · `coll` (stacking of collective modules,
 //! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
@@ -85,6 +85,8 @@ mod select;
 pub mod spc;
 #[cfg(not(loom))]
 pub mod thread;
+#[cfg(not(loom))]
+pub mod topo;
 #[cfg(not(loom))]
 pub mod wireup;
 

@@ -1,5 +1,5 @@
 //! Collective operations (MPI 5.0 §6): arguments checked, then handed to the component that serves the
-//! communicator. `equal`: one count for all ranks; `varying`: a count and a place for each; `reducing`.
+//! communicator. `equal`: one count for all ranks; `varying`: a count and a place for each; `reducing`; `neighbor`.
 //!
 //! **Three forms of each** ([`Way`]): blocking, nonblocking (§6.12) and persistent (§6.13), each plain and with large
 //! counts, are one function here; [`collective_fns`] makes the exported ones. What a nonblocking or persistent
@@ -38,6 +38,7 @@ macro_rules! collective_fns {
 }
 
 mod equal;
+mod neighbor;
 mod reducing;
 pub mod varying;
 
@@ -71,8 +72,7 @@ pub struct Which {
 
 macro_rules! all {
     ($($name:ident $verb:ident $slot:ident;)*) => {
-        $(#[allow(dead_code, reason = "those of neighborhoods enter with topologies")]
-        pub const $name: Which = Which { now: Communicator::$verb, plan: Slot::$slot };)*
+        $(pub const $name: Which = Which { now: Communicator::$verb, plan: Slot::$slot };)*
     };
 }
 

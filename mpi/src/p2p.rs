@@ -50,7 +50,7 @@ fn odd_send(
     call(name, Some(comm), |process| {
         let o = check(Way::Send, data, dest, tag, comm)?;
         let (buf, count, _) = data;
-        counting::sent(name, true, mode, bytes_of(count, o.desc));
+        counting::sent(process, name, true, mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return Ok(());
         }
@@ -99,7 +99,7 @@ fn odd_isend(
         let o = check(Way::Send, data, dest, tag, comm)?;
         place_of(request)?;
         let (buf, count, _) = data;
-        counting::sent(name, false, mode, bytes_of(count, o.desc));
+        counting::sent(process, name, false, mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return write(request, "request", request::done(process));
         }

@@ -74,12 +74,12 @@ pub fn builtin() -> PathBuf {
     prefix
 }
 
-/// Counts with the install at `prefix`, at a thread level.
-pub fn count(prefix: &Path, level: &str) -> Counts {
+/// Counts with the install at `prefix`, at a thread level, with further options of mpirun.
+pub fn count(prefix: &Path, level: &str, options: &[&str]) -> Counts {
     let target = root().join("target");
     std::fs::create_dir_all(&target).expect("target can be written");
     let folder = TempDir::new_in(target).expect("target can be written");
-    run(prefix, level, folder.path());
+    run(prefix, level, options, folder.path());
     let objects = prefix.canonicalize().expect("the install is there");
     let steady = |phase: Phase, rank: usize| {
         let dump = |part: usize| {
@@ -104,7 +104,7 @@ pub fn count(prefix: &Path, level: &str) -> Counts {
 }
 
 /// Two ranks under callgrind, which writes `rank0.1` and so on into `folder`.
-fn run(prefix: &Path, level: &str, folder: &Path) {
+fn run(prefix: &Path, level: &str, options: &[&str], folder: &Path) {
     let out = |name: &str| {
         let mut option = std::ffi::OsString::from(name);
         option.push(folder);
@@ -122,6 +122,7 @@ fn run(prefix: &Path, level: &str, folder: &Path) {
     // Watched rings as on a machine with free cores, so that one with few counts the same.
     command
         .args(["--allow-run-as-root", "--oversubscribe", "-n", "2", "--mca", "btl_shm_watched_rings", "4"])
+        .args(options)
         .args(["valgrind", "--tool=callgrind", "--quiet", "--vgdb=no", "--collect-atstart=no"]);
     command.args(["--toggle-collect=counted_*", "--zero-before=count_begin", "--dump-before=count_end"]);
     command.arg(dumps);

@@ -31,6 +31,8 @@ const FORMS: f64 = 0.02;
 struct Measured {
     loaded: [Counts; 2],
     builtin: [Counts; 2],
+    /// Loaded, below MULTIPLE, while calls are counted for the performance variables.
+    counted: Counts,
 }
 
 const LEVELS: [&str; 2] = ["single", "multiple"];
@@ -51,8 +53,9 @@ fn measure() -> Option<Measured> {
     } else {
         let (loaded, builtin) = (mpi().prefix.clone(), counts::builtin());
         return Some(Measured {
-            loaded: LEVELS.map(|level| counts::count(&loaded, level)),
-            builtin: LEVELS.map(|level| counts::count(&builtin, level)),
+            loaded: LEVELS.map(|level| counts::count(&loaded, level, &[])),
+            builtin: LEVELS.map(|level| counts::count(&builtin, level, &[])),
+            counted: counts::count(&loaded, LEVELS[0], &["--mca", "mpi_spc_attach", "all"]),
         });
     };
     leave_out("bench: instructions per message", why);
@@ -87,6 +90,7 @@ fn write_down(m: &Measured) -> Table {
     let instructions = [
         ("loaded".to_owned(), by_level(&m.loaded, |c| &c.instructions)),
         ("builtin".to_owned(), by_level(&m.builtin, |c| &c.instructions)),
+        ("counted".to_owned(), table(&m.counted.instructions)),
     ];
     let crossings = [
         ("send".to_owned(), by_level(&m.loaded, |c| &c.send)),

@@ -89,7 +89,15 @@ where
         .x_label_area_size(44)
         .y_label_area_size(84)
         .build_cartesian_2d(x, y)?;
-    chart.configure_mesh().x_desc(case.x).y_desc(case.unit).light_line_style(WHITE).draw()?;
+    // Places are whole numbers.
+    let whole = |x: &f64| format!("{x:.0}");
+    chart
+        .configure_mesh()
+        .x_label_formatter(&whole)
+        .x_desc(case.x)
+        .y_desc(case.unit)
+        .light_line_style(WHITE)
+        .draw()?;
     for (l, (library, _)) in report.libraries.iter().enumerate() {
         for (s, series) in case.series.iter().enumerate() {
             let own = rows.iter().filter(|r| r.library == *library && r.series == series.label);

@@ -4,7 +4,7 @@
  * Usage: mpirun -n 2 sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1]
  *
  * Thread i of one rank sends to thread i of the other with a tag of its own (-1: all with one tag), windows of
- * nonblocking messages, each answered by a word, after as many that are not counted. Every performance variable
+ * nonblocking messages, each answered by a word with the same tag, after as many that are not counted. Every performance variable
  * (MPI_T) whose name contains "cri" and whose class is a counter is read before and after, summed over its
  * elements; a library without such variables prints none. One line for each rank and variable:
  * threads, rank, variable, counts per message. All data are checked. */
@@ -52,7 +52,7 @@ static void find_variables(void) {
         if (class != MPI_T_PVAR_CLASS_COUNTER || !strstr(v->name, "cri") || bind != MPI_T_BIND_NO_OBJECT) continue;
         if (MPI_T_pvar_handle_alloc(session, i, NULL, &v->handle, &v->elements) != MPI_SUCCESS) continue;
         if (v->elements > MOST_ELEMENTS) fail("a variable has too many elements");
-        if (MPI_T_pvar_start(session, v->handle) != MPI_SUCCESS) fail("a variable cannot be started");
+        if (!continuous && MPI_T_pvar_start(session, v->handle) != MPI_SUCCESS) fail("a variable cannot be started");
         found++;
     }
 }
@@ -66,7 +66,7 @@ static unsigned long long value(struct variable *v) {
 }
 
 static void phase(int me, long count) {
-    int tag = one_tag ? 0 : 2 * me, answer = one_tag ? 1 : 2 * me + 1, peer = 1 - rank;
+    int tag = one_tag ? 0 : me, peer = 1 - rank;
     long *words = malloc((size_t)window * sizeof *words);
     MPI_Request *requests = malloc((size_t)window * sizeof *requests);
     if (!words || !requests) fail("no memory");
@@ -80,8 +80,8 @@ static void phase(int me, long count) {
         for (int k = 0; k < window && rank == 1 && !one_tag; k++)
             if (words[k] != (at + k) * MOST_THREADS + me) fail("wrong data");
         long word = one_tag ? at : at * MOST_THREADS + me, got = word;
-        if (rank == 1) MPI_Send(&word, 1, MPI_LONG, peer, answer, MPI_COMM_WORLD);
-        else MPI_Recv(&got, 1, MPI_LONG, peer, answer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(&word, 1, MPI_LONG, peer, tag, MPI_COMM_WORLD);
+        else MPI_Recv(&got, 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!one_tag && got != word) fail("wrong answer");
     }
     free(words);

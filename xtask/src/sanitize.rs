@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Packages, and the test programs of each that need nothing else to be built (empty: unit tests only).
 const ROOMS: [(&str, &[&str]); 4] = [
     ("btl-shm", &["conformance", "exchange", "threads"]),
-    ("pml-ob1", &["communicators", "protocols", "robustness", "threads", "verbs"]),
+    ("pml-ob1", &["assignments", "communicators", "protocols", "robustness", "threads", "verbs"]),
     ("oxmpi-runtime", &[]),
     ("oxmpi-mpi", &[]),
 ];

@@ -74,9 +74,9 @@ impl Ob1 {
             return Ok((Held::take(&self.host, FIFO, true), base, 0));
         }
         // SYNC POINT with `spread_now`.
-        if !base.base.spread.load(Ordering::Acquire) {
+        if !base.base.spread.is_passed() {
             let held = Held::take(&self.host, FIFO, true);
-            if !base.base.spread.load(Ordering::Relaxed) && !self.spread_now(&held, base, about.thread) {
+            if !base.base.spread.is_passed_under_lock() && !self.spread_now(&held, base, about.thread) {
                 return Ok((held, base, 0));
             }
         }
@@ -160,7 +160,7 @@ impl Ob1 {
             return false;
         }
         // SYNC POINT with `enter_flow`.
-        base.base.spread.store(true, Ordering::Release);
+        base.base.spread.pass();
         true
     }
 
@@ -201,7 +201,7 @@ impl Ob1 {
         match self.peer(proc, held.threaded) {
             Ok(peer) if held.ctx == FIFO && peer.base.width_in > 1 => {
                 // SYNC POINT with `is_early`: everything in front of it has been handled.
-                peer.base.marked.store(true, Ordering::Release);
+                peer.base.marked.pass();
                 self.widen();
                 self.take_care();
             }
@@ -212,7 +212,7 @@ impl Ob1 {
     pub fn on_open(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         match self.peer(proc, held.threaded) {
             Ok(peer) if peer.base.width_in > held.ctx => {
-                if !peer.base.marked.load(Ordering::Acquire) {
+                if !peer.base.marked.is_passed() {
                     self.keep_early(held, data, proc);
                 }
             }
@@ -224,7 +224,7 @@ impl Ob1 {
         let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
         // SYNC POINT with `on_mark`.
         // SAFETY: peers stay until `finalize`.
-        slot.and_then(|p| unsafe { p.as_ref() }).is_none_or(|p| !p.base.marked.load(Ordering::Acquire))
+        slot.and_then(|p| unsafe { p.as_ref() }).is_none_or(|p| !p.base.marked.is_passed())
     }
 
     fn keep_early(&self, held: &Held<'_>, data: &[u8], proc: u32) {

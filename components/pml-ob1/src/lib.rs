@@ -12,6 +12,8 @@ mod guarded;
 pub mod matching;
 #[cfg(all(test, loom))]
 mod model;
+#[cfg(all(test, loom))]
+mod model_fifos;
 mod module;
 mod numbered;
 mod ordered;
@@ -29,6 +31,7 @@ mod send;
 mod sequence;
 mod shard;
 mod shards;
+mod signals;
 mod spread;
 mod stamp;
 mod wire;

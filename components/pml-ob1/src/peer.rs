@@ -9,11 +9,12 @@ use crate::guarded::{FIFO, Guarded, Held};
 use crate::module::{Ob1, Transport};
 use crate::numbered::Assignment;
 use crate::request::Request;
+use crate::signals::{Oldest, Passed, Stuck};
 use crate::wire::{self, Card, Header};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use oxmpi_btl::{BtlAttrs, BtlHandle, ProcInfo, SendDesc, cap};
 use oxmpi_mca::host::am_tag;
 use oxmpi_mca::{SliceRef, Status};
@@ -64,8 +65,8 @@ pub struct Peer {
     control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
     pub streams: Guarded<VecDeque<&'static Request>>,
-    /// Stamp of the oldest in `queue`, or [`Peer::NOTHING`]: read by the holders of other CRIs.
-    pub oldest: AtomicU64,
+    /// Of those in `queue`.
+    oldest: Oldest,
     pub base: &'static Base,
 }
 
@@ -79,13 +80,13 @@ pub struct Base {
     /// Messages have stamps, so that an older one that waits for room holds others back.
     stamps: bool,
     /// We send on several FIFOs (`fan.rs`).
-    pub spread: AtomicBool,
+    pub spread: Passed,
     /// It sends on several: its MARK was seen.
-    pub marked: AtomicBool,
+    pub marked: Passed,
     /// It broke the protocol or its transport failed.
     pub lost: AtomicBool,
     /// FIFOs with something in their queue.
-    pub stuck: AtomicU32,
+    stuck: Stuck,
     /// By FIFO; made when first used.
     pub flows: Box<[AtomicPtr<Peer>]>,
     our_credit: u64,
@@ -100,8 +101,6 @@ fn limit(value: u64, none: u64) -> u64 {
 impl Peer {
     /// In `queued`.
     pub const SHUT: u32 = u32::MAX;
-    /// In `oldest`.
-    pub const NOTHING: u64 = u64::MAX;
 
     fn new(proc: u32, btl: &'static BtlHandle, endpoint: *mut c_void, base: &'static Base, ctx: u32) -> Peer {
         let (our_credit, theirs) = (base.our_credit, base.their_credit);
@@ -127,7 +126,7 @@ impl Peer {
             queue: Guarded::new(VecDeque::new()),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
-            oldest: AtomicU64::new(Peer::NOTHING),
+            oldest: Oldest::new(),
             base,
         }
     }
@@ -212,24 +211,13 @@ impl Peer {
             return;
         }
         let front = self.queue.with(held, |q| q.front().map_or(0, |r| r.order.get()));
-        let now = if front == 0 { Peer::NOTHING } else { front };
-        let stuck = &self.base.stuck;
-        let before = self.oldest.load(Ordering::Relaxed);
-        if before == Peer::NOTHING && now != Peer::NOTHING {
-            stuck.fetch_add(1, Ordering::Relaxed);
-        }
-        // SYNC POINT with `must_wait`: the message that waited is in its FIFO.
-        self.oldest.store(now, Ordering::Release);
-        if before != Peer::NOTHING && now == Peer::NOTHING {
-            stuck.fetch_sub(1, Ordering::Release);
-        }
+        self.oldest.publish(if front == 0 { Oldest::NOTHING } else { front }, &self.base.stuck);
     }
 
     /// Whether an older message to this process still waits for room in another FIFO.
     #[inline(always)]
     pub fn must_wait(&self, order: u64) -> bool {
-        // SYNC POINT with `queue_changed`. Who sent the older message has told us in the program's own way.
-        order != 0 && self.base.stuck.load(Ordering::Acquire) != 0 && self.older_elsewhere(order)
+        order != 0 && self.base.stuck.any() && self.older_elsewhere(order)
     }
     #[cold]
     fn older_elsewhere(&self, order: u64) -> bool {
@@ -239,7 +227,7 @@ impl Peer {
         let flows = self.base.flows.iter();
         // SAFETY: flows stay until `finalize`.
         let flows = flows.filter_map(|f| unsafe { f.load(Ordering::Acquire).as_ref() });
-        flows.into_iter().any(|f| f.ctx != self.ctx && f.oldest.load(Ordering::Acquire) < order)
+        flows.into_iter().any(|f| f.ctx != self.ctx && f.oldest.is_before(order))
     }
 
     /// Whether anything waits for room.
@@ -306,10 +294,10 @@ impl Ob1 {
             width,
             width_in,
             stamps,
-            spread: AtomicBool::new(false),
-            marked: AtomicBool::new(false),
+            spread: Passed::new(),
+            marked: Passed::new(),
             lost: AtomicBool::new(false),
-            stuck: AtomicU32::new(0),
+            stuck: Stuck::new(),
             flows,
             our_credit: self.config.eager_credit,
             their_credit: card.eager_credit,

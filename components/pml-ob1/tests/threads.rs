@@ -4,9 +4,11 @@
 mod common;
 
 use common::*;
+use oxmpi_mca::host::cri_mode::{DEDICATED, ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, Counts, RecvArgs, SendArgs, assert_flag, mode};
 use std::ptr::null_mut;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What one thread of one process needs.
@@ -399,4 +401,58 @@ fn a_spread_communicator_goes_with_its_messages() {
     }
     // 2 MB of payload were never received, of 4 MB of credit; it is all there again.
     run_in(&w, &comms, 2, 100, twins);
+}
+
+/// Assignments of messages to several resource instances, and ways of progress.
+const MODES: [u32; 5] =
+    [0, DEDICATED, ROUND_ROBIN, DEDICATED | SERIAL_PROGRESS, ROUND_ROBIN | SERIAL_PROGRESS];
+
+#[test]
+fn twins_over_several_instances() {
+    for modes in MODES {
+        run(Setup { cris: 3, modes, offers_get: false, room: 8, ..Setup::default() }, 4, 100, twins);
+        run(
+            Setup { cris: 3, modes, min_get: 5000, get: Get::Later, room: 8, ..Setup::default() },
+            4,
+            100,
+            twins,
+        );
+    }
+}
+
+/// The threads of process 0 hand a token round, and whoever has it sends the next number; those of process 1 do so
+/// with receives, half of them with MPI_ANY_TAG.
+#[test]
+fn a_token_orders_sends_and_receives_over_several_instances() {
+    for modes in MODES {
+        for room in [4, 1 << 20] {
+            let next = [Mutex::new(0u32), Mutex::new(0u32)];
+            run(Setup { cris: 3, modes, room, ..Setup::default() }, 3, 300, |caller, _, rounds| {
+                let mine = &next[caller.comm.proc];
+                loop {
+                    let mut token = mine.lock().expect("no thread failed");
+                    let n = *token;
+                    if n == rounds as u32 {
+                        break;
+                    }
+                    *token += 1;
+                    let tag = (n * 5 + n / 3) as i32 % 17;
+                    let len = if n % 13 == 12 { 9000 } else { 8 };
+                    if caller.comm.proc == 0 {
+                        let data = pattern(len, n as u64 + 1);
+                        let s = caller.isend(&data, 1, tag, mode::STANDARD);
+                        drop(token);
+                        caller.wait(s);
+                        continue;
+                    }
+                    let mut buf = vec![0; len];
+                    let r = caller.irecv(&mut buf, 0, if n.is_multiple_of(2) { tag } else { ANY_TAG });
+                    drop(token);
+                    let status = caller.wait(r);
+                    assert_eq!((status.tag, status.bytes), (tag, len as u64), "number {n}, modes {modes}");
+                    assert!(buf == pattern(len, n as u64 + 1), "number {n}, modes {modes}");
+                }
+            });
+        }
+    }
 }

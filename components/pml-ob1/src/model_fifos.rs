@@ -1,0 +1,314 @@
+//! Models under loom of the orders that several FIFOs rest on: this component's own words ([`crate::signals`])
+//! and the steps of `fan.rs` and `ordered.rs` around them, over FIFOs made of model atomics, in all
+//! interleavings and with all stale values that the memory model permits.
+//!
+//! A FIFO shows a message with a release store and is read with acquire loads, as transports do that show
+//! messages at once. The locks are the contract's own.
+
+use crate::signals::{Oldest, Passed, Stuck};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+use oxmpi_mca::Lock;
+use oxmpi_mca::sync::{AtomicU64, Ordering};
+
+const MARK: u64 = 90;
+const OPEN: u64 = 91;
+const ROOM: usize = 4;
+
+/// One direction of one context. Senders hold the sending CRI's lock, receivers the receiving one's.
+struct Fifo {
+    slots: Vec<AtomicU64>,
+    /// How many messages there is room for.
+    room: AtomicU64,
+    sent: AtomicU64,
+    taken: AtomicU64,
+}
+
+impl Fifo {
+    fn new(room: u64) -> Fifo {
+        Fifo {
+            slots: (0..ROOM).map(|_| AtomicU64::new(0)).collect(),
+            room: AtomicU64::new(room),
+            sent: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+        }
+    }
+    fn send(&self, message: u64) -> bool {
+        let at = self.sent.load(Ordering::Relaxed);
+        if at >= self.room.load(Ordering::Acquire) {
+            return false;
+        }
+        self.sent.store(at + 1, Ordering::Relaxed);
+        self.slots[at as usize].store(message, Ordering::Release);
+        true
+    }
+    fn take(&self) -> Option<u64> {
+        let at = self.taken.load(Ordering::Relaxed);
+        let slot = self.slots.get(at as usize)?;
+        let message = slot.load(Ordering::Acquire);
+        if message == 0 {
+            return None;
+        }
+        self.taken.store(at + 1, Ordering::Relaxed);
+        Some(message)
+    }
+}
+
+fn check(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(f);
+}
+
+/// From one FIFO to several.
+struct Fan {
+    fifos: [Fifo; 2],
+    senders: [Lock; 2],
+    receivers: [Lock; 2],
+    spread: Passed,
+    opened: AtomicU64,
+    marked: Passed,
+    early: Mutex<Vec<u64>>,
+    /// What was matched, in this order.
+    matched: Mutex<Vec<u64>>,
+}
+
+impl Fan {
+    fn new() -> Fan {
+        Fan {
+            fifos: [Fifo::new(4), Fifo::new(4)],
+            senders: [Lock::new(), Lock::new()],
+            receivers: [Lock::new(), Lock::new()],
+            spread: Passed::new(),
+            opened: AtomicU64::new(0),
+            marked: Passed::new(),
+            early: Mutex::new(Vec::new()),
+            matched: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// `Ob1::enter_flow`, and the send: of messages whose FIFO is the second once there are two.
+    fn send(&self, message: u64, crowd: bool) {
+        if !self.spread.is_passed() {
+            let _held = self.senders[0].guard(true);
+            if !self.spread.is_passed_under_lock() {
+                if !crowd {
+                    assert!(self.fifos[0].send(message));
+                    return;
+                }
+                assert!(self.fifos[0].send(MARK));
+                self.spread.pass();
+            }
+        }
+        let _held = self.senders[1].guard(true);
+        if self.opened.load(Ordering::Relaxed) == 0 {
+            assert!(self.fifos[1].send(OPEN));
+            self.opened.store(1, Ordering::Relaxed);
+        }
+        assert!(self.fifos[1].send(message));
+    }
+
+    fn matched(&self, message: u64) {
+        self.matched.lock().expect("not poisoned").push(message);
+    }
+
+    /// `Ob1::take_early`: what came early and is in its place now.
+    fn take_early(&self, early: &mut Vec<u64>) {
+        if self.marked.is_passed() {
+            early.drain(..).filter(|&m| m != OPEN).for_each(|m| self.matched(m));
+        }
+    }
+
+    /// A turn of progress on one CRI, as far as it goes.
+    fn poll(&self, ctx: usize) {
+        let _held = self.receivers[ctx].guard(true);
+        while let Some(message) = self.fifos[ctx].take() {
+            if ctx == 0 {
+                assert!(!self.marked.is_passed_under_lock(), "{message} behind MARK, without a stamp");
+                match message {
+                    MARK => self.marked.pass(),
+                    _ => self.matched(message),
+                }
+                continue;
+            }
+            let mut early = self.early.lock().expect("not poisoned");
+            if message == OPEN {
+                if !self.marked.is_passed() {
+                    early.push(OPEN);
+                }
+                continue;
+            }
+            // `Ob1::intercept`.
+            if !early.is_empty() {
+                self.take_early(&mut early);
+                if !early.is_empty() {
+                    early.push(message);
+                    continue;
+                }
+            }
+            self.matched(message);
+        }
+        if ctx == 1 {
+            self.take_early(&mut self.early.lock().expect("not poisoned"));
+        }
+    }
+}
+
+/// One thread has sent; then it sends again, while a second one starts to. Whichever CRI is looked at first,
+/// the first message is matched first, and each once.
+fn marking(two_receivers: bool) {
+    check(3, move || {
+        let fan = Arc::new(Fan::new());
+        fan.send(1, false);
+        let second = {
+            let fan = fan.clone();
+            thread::spawn(move || fan.send(2, true))
+        };
+        let receiver = {
+            let fan = fan.clone();
+            thread::spawn(move || {
+                fan.poll(1);
+                if !two_receivers {
+                    fan.poll(0);
+                }
+                fan.poll(1);
+            })
+        };
+        if two_receivers {
+            fan.poll(0);
+        } else {
+            fan.send(3, false);
+        }
+        second.join().expect("sender");
+        receiver.join().expect("receiver");
+        fan.poll(0);
+        fan.poll(1);
+        let mut matched = fan.matched.lock().expect("not poisoned").clone();
+        assert_eq!(matched[0], 1, "{matched:?}");
+        matched.sort_unstable();
+        assert_eq!(matched, if two_receivers { vec![1, 2] } else { vec![1, 2, 3] });
+    });
+}
+
+#[test]
+fn model_mark_while_the_first_sends_on() {
+    marking(false);
+}
+
+#[test]
+fn model_mark_between_two_receivers() {
+    marking(true);
+}
+
+/// A process's sends with stamps, its FIFOs' queues, and a receiver with MPI_ANY_TAG.
+struct Pressure {
+    fifos: [Fifo; 2],
+    senders: [Lock; 2],
+    queues: [Mutex<Vec<u64>>; 2],
+    oldest: [Oldest; 2],
+    stuck: Stuck,
+    /// The rule under test; without it the model must find the fault.
+    holds_back: bool,
+}
+
+impl Pressure {
+    fn must_wait(&self, ctx: usize, stamp: u64) -> bool {
+        self.holds_back && self.stuck.any() && self.oldest[1 - ctx].is_before(stamp)
+    }
+
+    fn publish(&self, ctx: usize) {
+        let front = self.queues[ctx].lock().expect("not poisoned").first().copied();
+        self.oldest[ctx].publish(front.unwrap_or(Oldest::NOTHING), &self.stuck);
+    }
+
+    /// `Ob1::offer`: the call returns with the message in its FIFO or in its queue.
+    fn send(&self, ctx: usize, stamp: u64) {
+        let _held = self.senders[ctx].guard(true);
+        let queued = !self.queues[ctx].lock().expect("not poisoned").is_empty();
+        if queued || self.must_wait(ctx, stamp) || !self.fifos[ctx].send(stamp) {
+            self.queues[ctx].lock().expect("not poisoned").push(stamp);
+            self.publish(ctx);
+        }
+    }
+
+    /// `Ob1::drain_peer`: a turn of the sender's progress.
+    fn drain(&self, ctx: usize) {
+        if !self.senders[ctx].try_lock() {
+            return;
+        }
+        let front = self.queues[ctx].lock().expect("not poisoned").first().copied();
+        if let Some(stamp) = front
+            && !self.must_wait(ctx, stamp)
+            && self.fifos[ctx].send(stamp)
+        {
+            self.queues[ctx].lock().expect("not poisoned").remove(0);
+            self.publish(ctx);
+        }
+        self.senders[ctx].unlock();
+    }
+}
+
+/// Message 1 finds no room until the receiver makes some; then message 2 goes to the other FIFO. The
+/// receiver takes what was there at its first look and all that is older, after a second look at both: never 2
+/// without 1 before it.
+fn two_looks(holds_back: bool, looks: usize) {
+    check(3, move || {
+        let p = Arc::new(Pressure {
+            fifos: [Fifo::new(0), Fifo::new(4)],
+            senders: [Lock::new(), Lock::new()],
+            queues: [Mutex::new(Vec::new()), Mutex::new(Vec::new())],
+            oldest: [Oldest::new(), Oldest::new()],
+            stuck: Stuck::new(),
+            holds_back,
+        });
+        let progress = {
+            let p = p.clone();
+            thread::spawn(move || {
+                p.drain(0);
+                p.drain(1);
+            })
+        };
+        let receiver = {
+            let p = p.clone();
+            thread::spawn(move || {
+                p.fifos[0].room.store(4, Ordering::Release);
+                let mut seen = Vec::new();
+                // The one with the younger message last, which is the worse order.
+                let look = |seen: &mut Vec<u64>| [0, 1].iter().for_each(|&c| seen.extend(p.fifos[c].take()));
+                look(&mut seen);
+                let bound = seen.iter().max().copied().unwrap_or(0);
+                (1..looks).for_each(|_| look(&mut seen));
+                seen.retain(|&stamp| stamp <= bound);
+                seen.sort_unstable();
+                assert!(!seen.starts_with(&[2]), "message 2 was matched before message 1");
+            })
+        };
+        p.send(0, 1);
+        p.send(1, 2);
+        progress.join().expect("progress");
+        receiver.join().expect("receiver");
+        // Nothing is stuck for ever: the older goes first, then the younger may.
+        p.drain(0);
+        p.drain(1);
+        assert!(!p.stuck.any());
+    });
+}
+
+#[test]
+fn model_two_looks_under_back_pressure() {
+    two_looks(true, 2);
+}
+
+/// With one look the model sees the fault: the FIFOs are not looked at in one moment.
+#[test]
+#[should_panic(expected = "message 2 was matched before message 1")]
+fn model_one_look_loses_the_order() {
+    two_looks(true, 1);
+}
+
+/// So it does where the younger message does not wait for the older.
+#[test]
+#[should_panic(expected = "message 2 was matched before message 1")]
+fn model_no_holding_back_loses_the_order() {
+    two_looks(false, 2);
+}

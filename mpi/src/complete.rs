@@ -479,7 +479,13 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
     for handle in requests {
         let on = process::current().and_then(|process| request::on(process, *handle));
         let code = call(name, on, |process| {
-            request::start(find(process, *handle).ok_or_else(|| request::wrong(*handle))?)
+            let req = find(process, *handle).ok_or_else(|| request::wrong(*handle))?;
+            request::start(req)?;
+            // SAFETY: a request of the running instance.
+            if let Some(made) = unsafe { oxmpi_runtime::made::of(req.as_ptr()) } {
+                process.instance.carry_on(process.thread(), made);
+            }
+            Ok(())
         });
         if code != MPI_SUCCESS {
             return code;

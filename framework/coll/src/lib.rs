@@ -118,7 +118,8 @@ pub struct CollServices {
     /// Waits for all and releases them; the first error, if any.
     pub wait_all: extern "C" fn(*const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status,
     /// What follows: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
-    /// place for a status wants a message that fills its buffer, and answers as if it had come.
+    /// place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
+    /// operation's error, and what the plan sends on from there is what came.
     ///
     /// Memory for the steps of the plan, aligned to 64 bytes, not initialised.
     pub memory: extern "C" fn(*const CollComm, len: u64, out: *mut *mut u8) -> Status,

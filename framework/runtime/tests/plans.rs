@@ -7,7 +7,7 @@ use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, step};
 use oxmpi_datatype::{Base, kernel::OpDesc, kernel::op};
 use oxmpi_mca::{Component, Host, OpenError, Params, RequestHeader, Status, ThreadCtx};
 use oxmpi_runtime::coll::Slot;
-use oxmpi_runtime::{Communicator, Config, Instance, Level};
+use oxmpi_runtime::{Communicator, Config, Instance, Level, made};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -153,9 +153,11 @@ fn finish(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) 
     }
 }
 
-fn start(req: *mut RequestHeader) {
-    // SAFETY: a persistent request that is inactive.
-    assert_eq!(unsafe { ((*(*req).ops).start)(req) }, Status::OK);
+fn start(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) {
+    // SAFETY: a persistent request of this instance that is inactive.
+    let (status, made) = unsafe { (((*(*req).ops).start)(req), made::of(req)) };
+    assert_eq!(status, Status::OK);
+    instance.carry_on(thread, made.expect("the host's"));
 }
 
 #[test]
@@ -171,7 +173,7 @@ fn a_component_plans_with_steps_of_its_own() {
             assert_eq!(finish(instance, t, req), Status::OK);
             let again = c.collective_init(t, Slot::Barrier, &CollArgs::NONE, None).expect("a plan");
             for _ in 0..5 {
-                start(again);
+                start(instance, t, again);
                 instance.wait(t, again);
             }
             // SAFETY: inactive, released once.
@@ -255,7 +257,7 @@ fn flights(instance: &Instance, c: &Communicator) {
         c.collective_init(t, Slot::Allreduce, &args, None).expect("a plan")
     };
     for round in 0..300 {
-        start(again);
+        start(instance, t, again);
         let begun: Vec<*mut RequestHeader> = (1..8)
             .map(|i| {
                 let args = reduction(&mine[i], &mut into[i], &long, &sum);

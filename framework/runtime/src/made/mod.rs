@@ -275,6 +275,18 @@ impl Instance {
         }
     }
 
+    /// Does the first work of a request that was just started, so that nobody waits for it until this thread
+    /// makes progress.
+    pub fn carry_on(&self, thread: *mut ThreadCtx, made: &'static Made) {
+        let guard = self.makers.lanes[made.lane as usize].lock.guard(self.threaded());
+        let mine = made.pending.get() && made.body.claim();
+        drop(guard);
+        if mine {
+            made.body.work(self, thread);
+            self.poll_requests(thread);
+        }
+    }
+
     /// Gives back a request that never began.
     pub fn drop_request(&self, made: &'static Made) {
         let _guard = self.makers.lanes[made.lane as usize].lock.guard(self.threaded());
@@ -433,7 +445,7 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as in `release_thunk`.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let (instance, threaded) = (made.instance(), made.instance().threaded());
-    let guard = instance.makers.lanes[made.lane as usize].lock.guard(threaded);
+    let _guard = instance.makers.lanes[made.lane as usize].lock.guard(threaded);
     debug_assert!(made.persistent() && !made.pending.get());
     // SAFETY: inactive, so the user's thread alone has it.
     let header = unsafe { &mut *made.header.get() };
@@ -443,12 +455,6 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     if status == Status::PENDING {
         made.pending.set(true);
         instance.watch(made, threaded);
-        if made.body.claim() {
-            drop(guard);
-            // No progress calls this, so there is no context.
-            made.body.work(instance, std::ptr::null_mut());
-            instance.poll_requests(std::ptr::null_mut());
-        }
         return Status::OK;
     }
     header.completion.finish_alone();

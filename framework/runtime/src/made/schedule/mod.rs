@@ -109,7 +109,7 @@ enum Step {
         peer: Peer,
         data: Data,
         slot: u32,
-        /// A shorter message is an error.
+        /// It has to fill its place.
         whole: bool,
     },
     /// For the messages in these slots.
@@ -149,11 +149,17 @@ enum Step {
 #[derive(Clone, Copy)]
 struct Message {
     req: *mut RequestHeader,
-    /// Bytes that have to come; anything will do where this is `ANY`.
-    expected: u64,
+    /// What it has to fill.
+    whole: Option<Data>,
 }
 
-const ANY: u64 = u64::MAX;
+/// A message that did not fill its place. It is the operation's error, and goes on as it came: those behind wait for
+/// one, and those that ask for the wrong length, too, hear of it.
+struct Wrong {
+    place: Data,
+    /// Packed; one byte more than there is room for where there was too much.
+    bytes: Vec<u8>,
+}
 
 /// A plan and how far it is.
 struct Core {
@@ -168,6 +174,7 @@ struct Core {
     /// The component's own step at `at` has begun.
     begun: bool,
     messages: Vec<Message>,
+    wrong: Vec<Wrong>,
     error: Status,
 }
 
@@ -184,6 +191,7 @@ impl Default for Core {
             at: 0,
             begun: false,
             messages: Vec::new(),
+            wrong: Vec::new(),
             error: Status::OK,
         }
     }

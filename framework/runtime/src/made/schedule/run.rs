@@ -1,15 +1,16 @@
 //! Doing the steps of a plan.
 
-use super::{ANY, Core, Data, Message, Peer, Step};
+use super::{Core, Data, Message, Peer, Step, Wrong};
 use crate::communicator::Communicator;
 use crate::instance::Instance;
+use crate::spc::Counter;
 use oxmpi_coll::step;
 use oxmpi_datatype::{TypeDesc, copy, pack, unpack};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 use std::ptr::null_mut;
 
-const NO_MESSAGE: Message = Message { req: null_mut(), expected: ANY };
+const NO_MESSAGE: Message = Message { req: null_mut(), whole: None };
 
 impl Message {
     fn is_over(&self) -> bool {
@@ -17,22 +18,38 @@ impl Message {
         unsafe { self.req.as_ref() }.is_none_or(|req| req.completion.is_complete())
     }
 
-    /// Takes the result of one that is over.
-    fn take(&mut self) -> Status {
-        let Message { req, expected } = std::mem::replace(self, NO_MESSAGE);
+    /// Takes the result of one that is over, and adds up what was received.
+    fn take(&mut self, received: &mut u64) -> (Status, Option<Wrong>) {
+        let Message { req, whole } = std::mem::replace(self, NO_MESSAGE);
         if req.is_null() {
-            return Status::OK;
+            return (Status::OK, None);
         }
         // SAFETY: complete, and ours until released.
-        let status = unsafe {
-            let status = (*req).status;
+        let (status, is_recv) = unsafe {
+            let found = ((*req).status, (*req).kind == RequestHeader::RECV);
             ((*(*req).ops).release)(req);
-            status
+            found
         };
-        match status.error.is_err() {
-            false if expected != ANY && expected != status.bytes => Status::MISMATCH,
-            _ => status.error,
+        if is_recv {
+            *received += status.bytes;
         }
+        match (status.error, whole) {
+            (Status::TRUNCATED, Some(place)) => (status.error, Some(Wrong::new(place, place.bytes() + 1))),
+            (Status::OK, Some(place)) if status.bytes != place.bytes() => {
+                (Status::MISMATCH, Some(Wrong::new(place, status.bytes)))
+            }
+            (error, _) => (error, None),
+        }
+    }
+}
+
+impl Wrong {
+    #[cold]
+    fn new(place: Data, len: u64) -> Wrong {
+        let mut bytes = vec![0; len as usize];
+        // SAFETY: the place that was received into; not more than it holds.
+        unsafe { pack(place.dtype(), place.count, place.at, 0, bytes.as_mut_ptr(), len.min(place.bytes())) };
+        Wrong { place, bytes }
     }
 }
 
@@ -41,12 +58,16 @@ impl Data {
         // SAFETY: the type lives as long as the plan (the module's head).
         unsafe { &*self.dtype }
     }
+    fn bytes(&self) -> u64 {
+        self.dtype().packed.saturating_mul(self.count)
+    }
 }
 
 impl Core {
     /// Back to the first step.
     pub fn rewind(&mut self) {
         (self.at, self.begun, self.error) = (0, false, Status::OK);
+        self.wrong.clear();
         self.messages.clear();
         self.messages.resize(self.slots as usize, NO_MESSAGE);
     }
@@ -96,24 +117,17 @@ impl Core {
         match step {
             Step::Send { peer, data, slot } => {
                 let comm = self.comm(peer);
-                let req = comm.quiet_isend(
-                    thread,
-                    data.at,
-                    data.count,
-                    data.dtype(),
-                    peer.rank,
-                    self.tag,
-                    mode::STANDARD,
-                );
-                self.under_way(slot, req, ANY)
+                let (buf, count, dtype) = self.outgoing(&data, instance);
+                comm.note_own(thread, Counter::BytesSentMpi, dtype.packed.saturating_mul(count));
+                let req = comm.quiet_isend(thread, buf, count, dtype, peer.rank, self.tag, mode::STANDARD);
+                self.under_way(slot, req, None)
             }
             Step::Recv { peer, data, slot, whole } => {
                 let comm = self.comm(peer);
                 let req = comm.quiet_irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag);
-                let expected = if whole { data.dtype().packed.wrapping_mul(data.count) } else { ANY };
-                self.under_way(slot, req, expected)
+                self.under_way(slot, req, whole.then_some(data))
             }
-            Step::Wait { first, end } => self.take(first, end),
+            Step::Wait { first, end } => self.take(thread, first, end),
             Step::Own { function, ctx } => {
                 let what = if self.begun { step::LOOK } else { step::START };
                 let status = function(ctx, what);
@@ -131,27 +145,44 @@ impl Core {
         if peer.local { comm.local().unwrap_or(comm) } else { comm }
     }
 
-    fn under_way(&mut self, slot: u32, req: Result<*mut RequestHeader, Status>, expected: u64) -> Status {
+    /// What to send: what came there, if that was not what had to.
+    fn outgoing<'a>(&'a self, data: &'a Data, instance: &'a Instance) -> (*const u8, u64, &'a TypeDesc) {
+        let same = |wrong: &&Wrong| wrong.place.at == data.at && wrong.place.count == data.count;
+        match self.wrong.iter().find(same) {
+            None => (data.at, data.count, data.dtype()),
+            Some(wrong) => (wrong.bytes.as_ptr(), wrong.bytes.len() as u64, instance.byte_type()),
+        }
+    }
+
+    fn under_way(
+        &mut self,
+        slot: u32,
+        req: Result<*mut RequestHeader, Status>,
+        whole: Option<Data>,
+    ) -> Status {
         match req {
             Ok(req) => {
-                self.messages[slot as usize] = Message { req, expected };
+                self.messages[slot as usize] = Message { req, whole };
                 Status::OK
             }
             Err(status) => status,
         }
     }
 
-    fn take(&mut self, first: u32, end: u32) -> Status {
+    fn take(&mut self, thread: *mut ThreadCtx, first: u32, end: u32) -> Status {
         if !self.among(first, end).iter().all(Message::is_over) {
             return Status::PENDING;
         }
-        let mut worst = Status::OK;
+        let (mut worst, mut received) = (Status::OK, 0);
         for message in &mut self.messages[first as usize..end as usize] {
-            let status = message.take();
+            let (status, wrong) = message.take(&mut received);
+            self.wrong.extend(wrong);
             if worst.is_ok() {
                 worst = status;
             }
         }
+        // SAFETY: in use as long as the request is.
+        unsafe { &*self.comm }.note_own(thread, Counter::BytesReceivedMpi, received);
         worst
     }
 

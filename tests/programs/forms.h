@@ -48,6 +48,11 @@ static inline int form_done(int code) {
 #define MPI_Reduce_scatter_block(...) FORM(Ireduce_scatter_block, Reduce_scatter_block, __VA_ARGS__)
 #define MPI_Scan(...) FORM(Iscan, Scan, __VA_ARGS__)
 #define MPI_Exscan(...) FORM(Iexscan, Exscan, __VA_ARGS__)
+#define MPI_Neighbor_allgather(...) FORM(Ineighbor_allgather, Neighbor_allgather, __VA_ARGS__)
+#define MPI_Neighbor_allgatherv(...) FORM(Ineighbor_allgatherv, Neighbor_allgatherv, __VA_ARGS__)
+#define MPI_Neighbor_alltoall(...) FORM(Ineighbor_alltoall, Neighbor_alltoall, __VA_ARGS__)
+#define MPI_Neighbor_alltoallv(...) FORM(Ineighbor_alltoallv, Neighbor_alltoallv, __VA_ARGS__)
+#define MPI_Neighbor_alltoallw(...) FORM(Ineighbor_alltoallw, Neighbor_alltoallw, __VA_ARGS__)
 
 #if MPI_VERSION >= 4
 #define MPI_Bcast_c(...) FORM_C(Ibcast, Bcast, __VA_ARGS__)
@@ -66,6 +71,11 @@ static inline int form_done(int code) {
 #define MPI_Reduce_scatter_block_c(...) FORM_C(Ireduce_scatter_block, Reduce_scatter_block, __VA_ARGS__)
 #define MPI_Scan_c(...) FORM_C(Iscan, Scan, __VA_ARGS__)
 #define MPI_Exscan_c(...) FORM_C(Iexscan, Exscan, __VA_ARGS__)
+#define MPI_Neighbor_allgather_c(...) FORM_C(Ineighbor_allgather, Neighbor_allgather, __VA_ARGS__)
+#define MPI_Neighbor_allgatherv_c(...) FORM_C(Ineighbor_allgatherv, Neighbor_allgatherv, __VA_ARGS__)
+#define MPI_Neighbor_alltoall_c(...) FORM_C(Ineighbor_alltoall, Neighbor_alltoall, __VA_ARGS__)
+#define MPI_Neighbor_alltoallv_c(...) FORM_C(Ineighbor_alltoallv, Neighbor_alltoallv, __VA_ARGS__)
+#define MPI_Neighbor_alltoallw_c(...) FORM_C(Ineighbor_alltoallw, Neighbor_alltoallw, __VA_ARGS__)
 #endif
 #endif
 

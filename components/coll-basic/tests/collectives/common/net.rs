@@ -54,7 +54,7 @@ mod not_here {
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The one kind of messages that a rank may send to itself: of neighborhoods, in which ranks may be their own neighbors.
-const TO_ONESELF: i32 = FIRST_TAG - 9;
+pub const TO_ONESELF: i32 = FIRST_TAG - 9;
 
 /// How one rank sees the net through a communicator.
 pub struct View<'a> {

@@ -1,7 +1,7 @@
 //! Plans as a host keeps them: written down while the component is called, and done after it has returned. All
 //! messages of a plan have one tag.
 
-use super::net::{SERVICES, irecv, isend, wait_all};
+use super::net::{SERVICES, TO_ONESELF, irecv, isend, wait_all};
 use core::cell::RefCell;
 use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
@@ -12,7 +12,13 @@ use oxmpi_mca::{MsgStatus, RequestHeader, Status};
 
 const TAG: i32 = FIRST_TAG - 77;
 
-type Message = (*mut u8, u64, *const TypeDesc, u32);
+/// The tag of a plan whose component gave this one; only neighborhoods may have messages to oneself.
+fn plans_tag(tag: i32) -> i32 {
+    if tag == TO_ONESELF { TO_ONESELF } else { TAG }
+}
+
+/// Address, count, type, peer, tag.
+type Message = (*mut u8, u64, *const TypeDesc, u32, i32);
 
 enum Step {
     Send { comm: *const CollComm, message: Message, slot: usize },
@@ -66,13 +72,13 @@ fn run(plan: &Plan) -> Status {
     let mut waiting = vec![];
     for step in &plan.steps {
         let status = match step {
-            Step::Send { comm, message: (buf, count, dtype, to), slot } => {
+            Step::Send { comm, message: (buf, count, dtype, to, tag), slot } => {
                 waiting.push((*comm, *slot));
-                isend(*comm, *buf, *count, *dtype, *to, TAG, &mut requests[*slot])
+                isend(*comm, *buf, *count, *dtype, *to, *tag, &mut requests[*slot])
             }
-            Step::Recv { comm, message: (buf, count, dtype, from), slot } => {
+            Step::Recv { comm, message: (buf, count, dtype, from, tag), slot } => {
                 waiting.push((*comm, *slot));
-                irecv(*comm, *buf, *count, *dtype, *from, TAG, &mut requests[*slot])
+                irecv(*comm, *buf, *count, *dtype, *from, *tag, &mut requests[*slot])
             }
             Step::Wait { comm, slot } => {
                 waiting.retain(|(_, other)| other != slot);
@@ -135,9 +141,9 @@ extern "C" fn send(
     count: u64,
     dtype: *const TypeDesc,
     to: u32,
-    _: i32,
+    tag: i32,
 ) -> Status {
-    wait(comm, message(comm, (buf.cast_mut(), count, dtype, to), true));
+    wait(comm, message(comm, (buf.cast_mut(), count, dtype, to, plans_tag(tag)), true));
     Status::OK
 }
 
@@ -150,7 +156,7 @@ extern "C" fn recv(
     tag: i32,
     status: *mut MsgStatus,
 ) -> Status {
-    wait(comm, message(comm, (buf, count, dtype, from), false));
+    wait(comm, message(comm, (buf, count, dtype, from, plans_tag(tag)), false));
     if !status.is_null() {
         // SAFETY: the component's out pointer and type.
         unsafe {
@@ -173,10 +179,10 @@ extern "C" fn note_isend(
     count: u64,
     dtype: *const TypeDesc,
     to: u32,
-    _: i32,
+    tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    hand_out(message(comm, (buf.cast_mut(), count, dtype, to), true), out)
+    hand_out(message(comm, (buf.cast_mut(), count, dtype, to, plans_tag(tag)), true), out)
 }
 
 extern "C" fn note_irecv(
@@ -185,10 +191,10 @@ extern "C" fn note_irecv(
     count: u64,
     dtype: *const TypeDesc,
     from: u32,
-    _: i32,
+    tag: i32,
     out: *mut *mut RequestHeader,
 ) -> Status {
-    hand_out(message(comm, (buf, count, dtype, from), false), out)
+    hand_out(message(comm, (buf, count, dtype, from, plans_tag(tag)), false), out)
 }
 
 extern "C" fn note_wait_all(comm: *const CollComm, requests: *mut *mut RequestHeader, n: usize) -> Status {

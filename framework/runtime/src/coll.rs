@@ -13,6 +13,7 @@
 use crate::accept::CollComponent;
 use crate::communicator::Communicator;
 use crate::instance::Instance;
+use crate::made::schedule::Numbers;
 use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
 use oxmpi_datatype::TypeDesc;
@@ -130,6 +131,8 @@ pub(crate) struct CollStack {
     slots: Layer,
     plans: Layer,
     served: Vec<Served>,
+    /// Of nonblocking and persistent ones.
+    pub numbers: Numbers,
     components: *const [CollComponent],
     oversubscribed: u32,
 }
@@ -162,7 +165,8 @@ impl CollStack {
     /// For communicators of the library's own, on which there are no collectives.
     pub fn none(instance: &Instance) -> CollStack {
         let components = instance.coll_components();
-        CollStack { slots: NOBODY, plans: NOBODY, served: Vec::new(), components, oversubscribed: 0 }
+        let numbers = Numbers::default();
+        CollStack { slots: NOBODY, plans: NOBODY, served: Vec::new(), numbers, components, oversubscribed: 0 }
     }
 
     /// Asks every component; for an inter-communicator (`num_remote` is not 0) those that take such.
@@ -251,7 +255,7 @@ impl CollStack {
                 (c.comm_free)(c.state, offer.served.module);
             }
         }
-        CollStack { slots, plans, served, components, oversubscribed }
+        CollStack { slots, plans, served, numbers: Numbers::default(), components, oversubscribed }
     }
 
     #[inline]

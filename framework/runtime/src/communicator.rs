@@ -17,7 +17,6 @@ use crate::group::Group;
 use crate::info::Info;
 use crate::instance::Instance;
 use crate::made::partitioned::Meeting;
-use crate::made::schedule::Numbers;
 use crate::plan::{Plan, assertions};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
@@ -69,8 +68,6 @@ pub struct Communicator {
     pub(crate) reading: Mutex<()>,
     /// Partitioned messages, from the first on.
     meeting: OnceLock<Meeting>,
-    /// Of nonblocking and persistent collectives.
-    pub(crate) numbers: Numbers,
     /// Keeps what `hot.instance` points to alive.
     instance: Arc<Instance>,
     /// What the PML's `CommDesc` points to.
@@ -166,7 +163,6 @@ impl Communicator {
             closed: AtomicBool::new(false),
             reading: Mutex::new(()),
             meeting: OnceLock::new(),
-            numbers: Numbers::default(),
             instance: instance.clone(),
             _peers: peers,
         });

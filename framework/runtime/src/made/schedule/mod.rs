@@ -281,7 +281,7 @@ impl Communicator {
         args: &CollArgs,
         kept: Kept,
     ) -> Result<*mut RequestHeader, Status> {
-        let tag = self.numbers.later();
+        let tag = self.coll.numbers.later();
         let (made, operation) = self.planned(thread, which, args, kept, tag)?;
         let instance = self.instance();
         operation.work(instance, thread);
@@ -302,7 +302,7 @@ impl Communicator {
         args: &CollArgs,
         kept: Kept,
     ) -> Result<*mut RequestHeader, Status> {
-        let tag = self.numbers.again();
+        let tag = self.coll.numbers.again();
         let (made, operation) = self.planned(thread, which, args, kept, tag)?;
         operation.state.store(OVER, Ordering::Relaxed);
         self.instance().begin_request(made, Begin::Inactive);

@@ -31,7 +31,7 @@ typedef struct oxmpi_request_header oxmpi_request_header;
 #define OXMPI_ABI_MINOR 0
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 1, 0, 0 }
+#define OXMPI_BTL_VERSION { 1, 1, 0 }
 
 /* A status code. Zero is success; every failure is negative. */
 typedef int32_t oxmpi_status;
@@ -389,6 +389,24 @@ typedef struct oxmpi_send_desc {
     void *pack_ctx;
 } oxmpi_send_desc;
 
+/* One piece of memory in a list. */
+typedef struct oxmpi_piece {
+    uint64_t addr;
+    uint64_t len;
+} oxmpi_piece;
+
+typedef struct oxmpi_slice_of_piece {
+    const oxmpi_piece *ptr;
+    size_t len;
+} oxmpi_slice_of_piece;
+/* `len` bytes that lie in pieces on both sides, cut independently of each other; the packed bytes of
+ * both are the same. Both lists have at least `len` bytes; what is behind is left alone. */
+typedef struct oxmpi_rma_vector_desc {
+    oxmpi_slice_of_piece local;
+    oxmpi_slice_of_piece remote;
+    uint64_t len;
+} oxmpi_rma_vector_desc;
+
 /* Remote memory operation. `done` runs from `progress` unless the verb returned OK (= complete
  * now, `done` is not called); PENDING means `done` will be called. */
 typedef struct oxmpi_rma_desc {
@@ -478,6 +496,9 @@ typedef struct oxmpi_btl_table {
      * `arm` and `disarm` of all contexts. */
     oxmpi_status (*arm)(void *, uint32_t ctx, oxmpi_wait_word *word);
     void (*disarm)(void *, uint32_t ctx);
+    /* `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
+     * NO_RESOURCE. Refusals as those of `get`. */
+    oxmpi_status (*get_vector)(void *, void *, uint32_t ctx, const oxmpi_rma_vector_desc *);
 } oxmpi_btl_table;
 
 /* One device of a BTL component, as its `open` returns it. */
@@ -625,6 +646,13 @@ OXMPI_ASSERT(offsetof(oxmpi_send_desc, payload) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_send_desc, len) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_send_desc, pack) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_send_desc, pack_ctx) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_piece) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_piece, addr) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_piece, len) == 8);
+OXMPI_ASSERT(sizeof(oxmpi_rma_vector_desc) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_rma_vector_desc, local) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_rma_vector_desc, remote) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_rma_vector_desc, len) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_rma_desc) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_rma_desc, local) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_rma_desc, remote) == 8);
@@ -652,7 +680,7 @@ OXMPI_ASSERT(sizeof(oxmpi_wait_word) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, addr) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, expected) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, reserved) == 12);
-OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 120);
+OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, add_procs) == 8);
@@ -670,6 +698,7 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_table, register_mem) == 88);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, deregister_mem) == 96);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, arm) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, disarm) == 112);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, get_vector) == 120);
 OXMPI_ASSERT(sizeof(oxmpi_btl_module) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, reserved) == 4);

@@ -59,6 +59,27 @@ fn non_contiguous_data() {
     }
 }
 
+/// Data in pieces at either end, read from the sender's memory or streamed.
+#[test]
+fn data_in_pieces() {
+    Job::new(2).program("pieces").limit(300).run().all_ok(2);
+    let refused = Job::new(2).program("noreadv").arg(mpi().program("pieces")).limit(300).run();
+    if refused.status == 77 {
+        leave_out("data in pieces under a seccomp filter", refused.err.trim());
+    } else {
+        refused.all_ok(2);
+    }
+    if mpi().is_ours() {
+        let never = ["--mca", "pml_ob1_min_get_run", "0"].to_vec();
+        let always = ["min_get_run", "1", "min_get_run_local", "1", "max_get_pieces", "0"];
+        let always =
+            always.chunks(2).flat_map(|p| ["--mca".into(), format!("pml_ob1_{}", p[0]), p[1].into()]);
+        for set in [never.into_iter().map(String::from).collect(), always.collect::<Vec<_>>()] {
+            Job::new(2).args(&set).program("pieces").limit(300).run().all_ok(2);
+        }
+    }
+}
+
 #[test]
 fn matching_and_probes() {
     for ranks in [2, 4] {

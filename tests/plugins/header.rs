@@ -42,6 +42,8 @@ const ITEMS: &[(&str, &[&str])] = &[
             "amo",
             "RegHandle",
             "SendDesc",
+            "Piece",
+            "RmaVectorDesc",
             "RmaDesc",
             "AtomicDesc",
             "ProcInfo",

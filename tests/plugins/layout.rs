@@ -54,13 +54,15 @@ pub fn all() -> Vec<Layout> {
         }
         RegHandle { bytes }
         SendDesc { tag hdr_len hdr payload len pack pack_ctx }
+        Piece { addr len }
+        RmaVectorDesc { local remote len }
         RmaDesc { local remote len local_handle remote_handle done done_ctx }
         AtomicDesc { result remote remote_handle op flags operand compare done done_ctx }
         ProcInfo { proc node local_rank local }
         WaitWord { addr expected reserved }
         BtlTable {
             size version add_procs del_procs finalize send progress rma_version reserved get put flush atomic
-            register_mem deregister_mem arm disarm
+            register_mem deregister_mem arm disarm get_vector
         }
         BtlModule { size reserved state table attrs }
     };

@@ -6,7 +6,8 @@ use crate::params::Settings;
 use crate::queue::Queue;
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlGet, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, WaitWord,
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlGet, BtlGetVector, BtlPut, BtlSleep, Message, ProcInfo,
+    RmaDesc, RmaVectorDesc, WaitWord,
 };
 use oxmpi_mca::{Host, RecvDesc, Status};
 
@@ -105,6 +106,19 @@ impl BtlGet for SelfModule {
         // as it does for a local copy; `copy` allows them to overlap.
         unsafe { core::ptr::copy(rma.remote as usize as *const u8, rma.local, rma.len as usize) };
         Status::OK
+    }
+}
+
+impl BtlGetVector for SelfModule {
+    fn get_vector(&self, _me: &SelfEndpoint, _ctx: u32, rma: &RmaVectorDesc) -> Status {
+        // SAFETY: the lists are the caller's, alive for the call; the addresses in them as in `get`.
+        let whole = unsafe {
+            rma.stretches(|local, remote, len| {
+                core::ptr::copy(remote as usize as *const u8, local as usize as *mut u8, len as usize);
+                true
+            })
+        };
+        if whole { Status::OK } else { Status::BAD_PARAM }
     }
 }
 

@@ -43,7 +43,7 @@ impl Component for Shm {
             return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
         }
         let built = module(device).sleep();
-        let built = if settings.cma { built.get().put() } else { built };
+        let built = if settings.cma { built.get().get_vector_if(true).put() } else { built };
         Ok((0, vec![built.build()]))
     }
 }

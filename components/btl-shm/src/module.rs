@@ -12,7 +12,10 @@ use crate::progress::Receiver;
 use crate::segment::Segment;
 use crate::sys::{self, Direction};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use oxmpi_btl::{Btl, BtlAttrs, BtlGet, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, WaitWord};
+use oxmpi_btl::{
+    Btl, BtlAttrs, BtlGet, BtlGetVector, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, RmaVectorDesc,
+    WaitWord,
+};
 use oxmpi_mca::{Host, Status};
 
 /// What opening found out.
@@ -213,6 +216,12 @@ impl Btl for Shm {
 impl BtlGet for Shm {
     fn get(&self, endpoint: &Endpoint, ctx: u32, rma: &RmaDesc) -> Status {
         self.copy_memory(Direction::Read, endpoint, ctx, rma)
+    }
+}
+
+impl BtlGetVector for Shm {
+    fn get_vector(&self, endpoint: &Endpoint, _ctx: u32, rma: &RmaVectorDesc) -> Status {
+        self.read_pieces(endpoint, rma)
     }
 }
 

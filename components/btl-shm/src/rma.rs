@@ -7,8 +7,8 @@
 
 use crate::endpoint::Endpoint;
 use crate::module::Shm;
-use crate::sys::{Direction, copy_between};
-use oxmpi_btl::RmaDesc;
+use crate::sys::{Direction, copy_between, read_lists};
+use oxmpi_btl::{RmaDesc, RmaVectorDesc};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, fence};
 use rustix::io::Errno;
@@ -64,6 +64,29 @@ impl Shm {
         }
         // SAFETY: the caller's buffer is valid for `len` bytes.
         match unsafe { copy_between(direction, peer.pid, rma.local, rma.remote, rma.len) } {
+            Ok(()) => Status::OK,
+            Err(errno) => status_of(errno),
+        }
+    }
+
+    /// Reads what lies in pieces.
+    pub(crate) fn read_pieces(&self, endpoint: &Endpoint, rma: &RmaVectorDesc) -> Status {
+        let Some(peer) = self.segment().identity(endpoint.peer) else { return Status::UNREACHABLE };
+        if peer.pid_namespace != self.pid_namespace() {
+            return Status::NOT_SUPPORTED;
+        }
+        if peer.pid == self.pid() {
+            // SAFETY: the lists are the caller's; their addresses as in `copy_memory`.
+            let whole = unsafe {
+                rma.stretches(|local, remote, len| {
+                    core::ptr::copy(remote as *const u8, local as *mut u8, len as usize);
+                    true
+                })
+            };
+            return if whole { Status::OK } else { Status::BAD_PARAM };
+        }
+        // SAFETY: the lists are the caller's, and what the local one names is its buffer.
+        match unsafe { read_lists(peer.pid, rma.local.get(), rma.remote.get(), rma.len) } {
             Ok(()) => Status::OK,
             Err(errno) => status_of(errno),
         }

@@ -3,6 +3,7 @@
 //! None of them is on the path of a message: they open, reserve and map memory, run the barrier of a
 //! receiver that is about to sleep, wake a sleeper, and copy large messages between processes.
 
+use oxmpi_btl::Piece;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{FallocateFlags, fallocate, fstat};
 use rustix::io::Errno;
@@ -156,6 +157,84 @@ pub fn permit_reads_by_descendants_of(keeper: u32) {
     if let Some(pid) = Pid::from_raw(keeper as i32) {
         let _ = rustix::process::set_ptracer(rustix::process::PTracer::ProcessID(pid));
     }
+}
+
+/// Pieces of one call to the kernel, which takes no more than 1024.
+const PIECES: usize = 256;
+
+/// The next pieces of a list from byte `done` of its first one on: at most [`PIECES`] of them with at most
+/// `most` bytes together. How many, and how many bytes.
+fn fill(vector: &mut [libc::iovec; PIECES], list: &[Piece], mut done: u64, most: u64) -> (usize, u64) {
+    let (mut count, mut bytes) = (0, 0);
+    for piece in list {
+        let len = (piece.len - done).min(most - bytes);
+        if count == PIECES || bytes == most {
+            break;
+        }
+        if len > 0 {
+            let base = piece.addr.wrapping_add(done) as *mut libc::c_void;
+            vector[count] = libc::iovec { iov_base: base, iov_len: len as usize };
+            count += 1;
+            bytes += len;
+        }
+        done = 0;
+    }
+    (count, bytes)
+}
+
+/// Moves a place in a list on by `bytes`.
+fn skip(list: &mut &[Piece], done: &mut u64, bytes: u64) {
+    *done += bytes;
+    while let Some(first) = list.first()
+        && first.len <= *done
+    {
+        *done -= first.len;
+        *list = &list[1..];
+    }
+}
+
+/// Copies `len` bytes that lie in pieces in process `pid` to where they belong here.
+///
+/// # Safety
+/// What `local` names must be writable. (What `remote` names the kernel checks.)
+pub unsafe fn read_lists(pid: u32, mut local: &[Piece], mut remote: &[Piece], len: u64) -> Result<(), Errno> {
+    const NONE: libc::iovec = libc::iovec { iov_base: core::ptr::null_mut(), iov_len: 0 };
+    let (mut here, mut there) = ([NONE; PIECES], [NONE; PIECES]);
+    let (mut local_done, mut remote_done, mut left) = (0, 0, len);
+    while left > 0 {
+        let (theirs, bytes) = fill(&mut there, remote, remote_done, left);
+        let (ours, bytes) = fill(&mut here, local, local_done, bytes);
+        if bytes == 0 {
+            // A list that is too short.
+            return Err(Errno::INVAL);
+        }
+        // SAFETY: both vectors have that many entries; `here` is valid by the caller's promise, and the
+        // kernel checks `there` in the other process. It copies as much as both have.
+        let n = unsafe {
+            libc::process_vm_readv(
+                pid as i32,
+                here.as_ptr(),
+                ours as libc::c_ulong,
+                there.as_ptr(),
+                theirs as libc::c_ulong,
+                0,
+            )
+        };
+        match n {
+            0 => return Err(Errno::FAULT),
+            n if n > 0 => {
+                skip(&mut local, &mut local_done, n as u64);
+                skip(&mut remote, &mut remote_done, n as u64);
+                left -= n as u64;
+            }
+            _ => match std::io::Error::last_os_error().raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(code) => return Err(Errno::from_raw_os_error(code)),
+                None => return Err(Errno::IO),
+            },
+        }
+    }
+    Ok(())
 }
 
 /// Which way [`copy_between`] copies.

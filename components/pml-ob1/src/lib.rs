@@ -27,6 +27,7 @@ mod receive;
 mod recv;
 mod rendezvous;
 mod request;
+mod runs;
 mod send;
 mod sequence;
 mod shard;

@@ -1,6 +1,7 @@
 //! The parameters of `pml_ob1_*` and their values as the rest of the room reads them.
 
 use crate::matching::{Choice, Level, Setting, Simd};
+use crate::runs::Limits;
 use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, StrRef};
 
 /// Matching engines by the index of their enumerator.
@@ -26,7 +27,7 @@ static LEVELS: [StrRef; 1 + Level::ALL.len()] = {
 };
 
 /// Declarations, in the order of the indices in [`Config::read`].
-pub static PARAMS: [ParamDecl; 7] = [
+pub static PARAMS: [ParamDecl; 10] = [
     ParamDecl::new(
         "priority",
         ParamKind::INT,
@@ -86,6 +87,34 @@ pub static PARAMS: [ParamDecl; 7] = [
          in it, rounded down to a power of two; 1: all threads share one",
     )
     .range(1, 64),
+    ParamDecl::new(
+        "min_get_run",
+        ParamKind::SIZE,
+        5,
+        "8k",
+        "A large message that is not contiguous is read from the sender's memory in one copy if its pieces have \
+         at least this many bytes on average there (and min_get_run_local at the receiver), and is copied \
+         through the transport otherwise. 0: always copied",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "min_get_run_local",
+        ParamKind::SIZE,
+        5,
+        "1k",
+        "Least average piece, at the receiver, of a message that is read from the sender's memory. Pieces cost \
+         less here than there",
+    )
+    .range(1, 1 << 40),
+    ParamDecl::new(
+        "max_get_pieces",
+        ParamKind::SIZE,
+        5,
+        "512k",
+        "Largest message in pieces that is read from the sender's memory: larger ones are copied through the \
+         transport by both processes at once. 0: any",
+    )
+    .range(0, 1 << 40),
 ];
 
 /// The values of one instance.
@@ -98,6 +127,8 @@ pub struct Config {
     pub matching: Setting,
     /// Matching shards that a communicator may have.
     pub max_shards: u32,
+    /// When data in pieces is read in one copy.
+    pub pieces: Limits,
 }
 
 impl Config {
@@ -112,6 +143,14 @@ impl Config {
                 simd: simd(params.int(5))?,
             },
             max_shards: params.int(6).clamp(1, 64) as u32,
+            pieces: Limits {
+                remote: params.size(7) as u64,
+                local: params.size(8) as u64,
+                largest: match params.size(9) {
+                    0 => u64::MAX,
+                    size => size as u64,
+                },
+            },
         })
     }
 }

@@ -248,6 +248,11 @@ fn can_get(btl: &BtlHandle) -> bool {
     btl.caps & cap::GET != 0 && btl.attrs.registration_handle_size == 0
 }
 
+/// One that reads data in pieces, too.
+pub fn can_get_vector(btl: &BtlHandle) -> bool {
+    btl.caps & cap::GET_VECTOR != 0 && btl.attrs.registration_handle_size == 0
+}
+
 /// A descriptor of a message without payload.
 pub fn header_only(header: &Header) -> SendDesc {
     SendDesc {

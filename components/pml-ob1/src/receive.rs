@@ -8,6 +8,7 @@ use crate::comm::{Comm, Found};
 use crate::guarded::Held;
 use crate::matching::Arrival;
 use crate::module::Ob1;
+use crate::runs;
 use crate::shard::{Incoming, request_of};
 use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
@@ -116,7 +117,9 @@ impl Ob1 {
             return self.bad_header(held, proc, "a message shorter than any header");
         };
         let understood = match wire::kind_of(head) {
-            kind::MATCH | kind::RNDV | kind::RGET | kind::SKIP => self.on_matching(held, head, r, data, proc),
+            kind::MATCH | kind::RNDV | kind::RGET | kind::SKIP | kind::RUNS => {
+                self.on_matching(held, head, r, data, proc)
+            }
             kind::ACK => self.on_ack(held, head, r, proc),
             kind::FRAG => self.on_fragment(held, r, proc),
             kind::FIN => self.on_fin(held, r, proc),
@@ -155,7 +158,7 @@ impl Ob1 {
             ctx: held.ctx as u8,
         };
         let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
-        let long = matches!(inc.kind, kind::RNDV | kind::RGET);
+        let long = matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS);
         if long {
             inc.msg_len = r.word()?;
         }
@@ -171,7 +174,7 @@ impl Ob1 {
         if inc.kind == kind::MATCH {
             inc.msg_len = inc.len;
         }
-        if let Some(wrong) = self.what_is_wrong(flags, &inc) {
+        if let Some(wrong) = self.what_is_wrong(flags, &inc, payload) {
             self.bad_header(held, proc, wrong);
             return Some(());
         }
@@ -188,7 +191,7 @@ impl Ob1 {
     }
 
     /// The first thing about a message that cannot be, if any.
-    fn what_is_wrong(&self, flags: u8, inc: &Incoming) -> Option<&'static str> {
+    fn what_is_wrong(&self, flags: u8, inc: &Incoming, payload: &[u8]) -> Option<&'static str> {
         let skip = inc.kind == kind::SKIP;
         if flags & !(flag::CID | flag::SYNC | flag::STAMPED | flag::NUMBERED) != 0 {
             Some("flags that do not exist")
@@ -196,13 +199,16 @@ impl Ob1 {
             Some("a stamp and a number at once")
         } else if skip && (flags & !flag::CID != flag::NUMBERED || inc.len != 0) {
             Some("a number to skip that is none")
-        } else if inc.len > inc.msg_len {
+        } else if inc.kind == kind::RUNS && !runs::is_list(payload, inc.msg_len) {
+            Some("a list of pieces that does not fit its message")
+        } else if inc.kind != kind::RUNS && inc.len > inc.msg_len {
             Some("more data than its length says")
         } else if inc.kind == kind::RGET && (inc.len != 0 || inc.addr.checked_add(inc.msg_len).is_none()) {
             Some("an address range that wraps")
         } else if inc.msg_len > i64::MAX as u64 {
             Some("a length that no buffer has")
-        } else if (matches!(inc.kind, kind::RNDV | kind::RGET) || flags & flag::SYNC != 0) && inc.src_req == 0
+        } else if (matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS) || flags & flag::SYNC != 0)
+            && inc.src_req == 0
         {
             Some("no request to answer to")
         } else {

@@ -224,13 +224,19 @@ impl Ob1 {
         let room = req.total.get();
         req.set_status(status_of(inc, room));
         let n = inc.len.min(room);
-        if n > 0 {
-            // SAFETY: `n` bytes are in both, the message and the buffer.
-            unsafe { req.store(0, inc.payload, n) };
-        }
+        let store = || {
+            if n > 0 {
+                // SAFETY: `n` bytes are in both, the message and the buffer.
+                unsafe { req.store(0, inc.payload, n) };
+            }
+        };
         if inc.is_plain() {
+            store();
             self.consumed(inc, held, threaded);
             return self.complete(req, threaded);
+        }
+        if inc.kind != wire::kind::RUNS {
+            store();
         }
         match held {
             Some(held) => self.ask_for_rest(held, req, inc),

@@ -8,6 +8,8 @@
 //!
 //! RGET  address       ─────►  matched: reads in pieces, then FIN
 //! complete            ◄─────  or, if reading is refused: ACK(what was read, wanted), and FRAGs
+//!
+//! RUNS  addresses     ─────►  the same for data in pieces (`runs.rs`)
 //! ```
 //!
 //! The receiver asks for no more than its buffer takes (`wanted`), so a truncated message costs what
@@ -19,15 +21,16 @@
 
 use crate::guarded::Held;
 use crate::module::Ob1;
-use crate::peer::{Peer, btl_name};
+use crate::peer::{Peer, btl_name, can_get_vector};
 use crate::request::{Request, State, module_of};
+use crate::runs::{Pieces, Source};
 use crate::shard::Incoming;
 use crate::wire::{self, Header, Reader, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::RmaDesc;
-use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_btl::{RmaDesc, RmaVectorDesc};
+use oxmpi_mca::{RequestHeader, SliceRef, Status};
 
 /// Fragments of one message sent in a row before others get their turn.
 const FRAGMENTS_PER_TURN: u32 = 32;
@@ -66,23 +69,68 @@ impl Ob1 {
         req.peer.set(peer);
         req.remote_id.set(inc.src_req);
         req.wanted.set(wanted);
-        req.done.set(inc.len);
-        if inc.kind == kind::RGET && wanted > 0 && req.dtype().is_none() && !peer.no_get.get() {
-            req.remote_addr.set(inc.addr);
-            req.pulls.set(0);
-            req.set_pull_failed(false);
-            req.state.set(State::Pulling);
-            return self.go_on(held, peer, req);
+        let here = if inc.kind == kind::RUNS { 0 } else { inc.len };
+        req.done.set(here);
+        let readable = matches!(inc.kind, kind::RGET | kind::RUNS);
+        if readable && wanted > 0 && !peer.no_get.get() {
+            if inc.kind == kind::RGET && req.dtype().is_none() {
+                req.remote_addr.set(inc.addr);
+                req.pulls.set(0);
+                req.set_pull_failed(false);
+                req.state.set(State::Pulling);
+                return self.go_on(held, peer, req);
+            }
+            return self.pull_pieces(held, peer, req, inc);
         }
-        if inc.kind == kind::RGET && wanted == 0 {
+        if readable && wanted == 0 {
             peer.control(held, self, fin(inc.src_req));
-        } else if inc.len >= wanted {
+        } else if here >= wanted {
             // The sender counts what it has sent, so it is told that all of that was wanted.
-            peer.control(held, self, ack(0, inc.src_req, 0, inc.len, inc.len));
+            peer.control(held, self, ack(0, inc.src_req, 0, here, here));
         } else {
-            return self.ask_for_copies(held, peer, req, inc.len);
+            return self.ask_for_copies(held, peer, req, here);
         }
         self.complete(req, held.threaded);
+    }
+
+    /// Reads the sender's memory where one side's data lies in pieces, if that pays on ours.
+    fn pull_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, inc: &Incoming) {
+        let limits = &self.config.pieces;
+        if !limits.permit(inc.msg_len) || !can_get_vector(peer.btl) {
+            return self.ask_for_copies(held, peer, req, 0);
+        }
+        let source = match inc.kind {
+            kind::RGET => Source::One(inc.addr),
+            // SAFETY: the list was checked when it came, and is here until the message has been dealt with.
+            _ => Source::Runs(unsafe { core::slice::from_raw_parts(inc.payload, inc.len as usize) }),
+        };
+        let (mut local, mut remote) = (Pieces::new(), Pieces::new());
+        let (buf, wanted) = (req.buf.get() as u64, req.wanted.get());
+        let mut done = 0;
+        while done < wanted {
+            local.fill_local(req.dtype(), req.count.get(), buf, done, wanted - done);
+            remote.fill_remote(source, done, wanted - done);
+            let len = local.bytes.min(remote.bytes);
+            if len == 0 || !local.are_long(limits.local) {
+                return self.ask_for_copies(held, peer, req, done);
+            }
+            let of = |pieces: &Pieces| SliceRef { ptr: pieces.list().as_ptr(), len: pieces.list().len() };
+            let rma = RmaVectorDesc { local: of(&local), remote: of(&remote), len };
+            match (peer.btl.get_vector)(peer.btl.state, peer.endpoint, peer.ctx, &rma) {
+                Status::OK => done += len,
+                Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
+                    self.remember_refusal(peer);
+                    return self.ask_for_copies(held, peer, req, done);
+                }
+                error => {
+                    self.give_up(held, peer, req, error);
+                    return;
+                }
+            }
+        }
+        req.done.set(done);
+        self.complete(req, held.threaded);
+        peer.control(held, self, fin(inc.src_req));
     }
 
     /// Asks the sender to send bytes from `offset` as fragments.

@@ -10,8 +10,9 @@ use crate::comm::{Comm, Route};
 use crate::fan::Sending;
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
-use crate::peer::Peer;
+use crate::peer::{Peer, can_get_vector};
 use crate::request::{Request, State};
+use crate::runs::List;
 use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -351,6 +352,9 @@ impl Ob1 {
                 State::WaitFin,
             );
         }
+        if !contiguous && let Some(status) = self.offer_runs(held, peer, req, || start(kind::RUNS, 0)) {
+            return status;
+        }
         let room = peer.rndv_limit().saturating_sub(matching as u64 + 16).min(total);
         let first = if peer.take_credit(held, room) { room } else { 0 };
         let mut h = start(kind::RNDV, 0);
@@ -363,6 +367,37 @@ impl Ob1 {
             peer.give_credit(held, first);
         }
         self.issued_long(held, req, status, State::WaitAck)
+    }
+
+    /// Tells where data in pieces lies, if reading it there pays. `None`: it does not.
+    fn offer_runs(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        req: &'static Request,
+        start: impl FnOnce() -> Header,
+    ) -> Option<Status> {
+        let (limits, total) = (&self.config.pieces, req.total.get());
+        let pays = limits.permit(total) && !peer.no_rget.get() && total >= peer.btl.attrs.min_get_size;
+        if !pays || !can_get_vector(peer.btl) {
+            return None;
+        }
+        let list = List::of(req.dtype()?, req.count.get(), req.buf.get() as u64, total, limits.remote)?;
+        let bytes = list.bytes();
+        let mut h = start();
+        h.push(total);
+        h.push(self.id_of(held, req));
+        let len = bytes.len() as u64;
+        if len + h.bytes() as u64 > peer.rndv_limit() || !peer.take_credit(held, len) {
+            return None;
+        }
+        let mut desc = crate::peer::header_only(&h);
+        (desc.payload, desc.len) = (bytes.as_ptr(), len);
+        let status = peer.transmit(held, &desc);
+        if !status.is_ok() {
+            peer.give_credit(held, len);
+        }
+        Some(self.issued_long(held, req, status, State::WaitFin))
     }
 
     fn issued_eager(

@@ -36,7 +36,7 @@ pub struct Incoming {
     /// Where the data lies in the sender (RGET).
     pub addr: u64,
     pub proc: u32,
-    /// [`kind`]: MATCH, RNDV or RGET.
+    /// [`kind`]: MATCH, RNDV, RGET or RUNS (whose payload is no data).
     pub kind: u8,
     /// The FIFO it came on.
     pub ctx: u8,

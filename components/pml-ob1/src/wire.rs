@@ -8,6 +8,7 @@
 //! | MATCH | source and tag, order key, \[prefix\], \[sender's request if SYNC\] | payload |
 //! | RNDV | source and tag, order key, \[prefix\], message length, sender's request | first part |
 //! | RGET | source and tag, order key, \[prefix\], message length, sender's request, address | |
+//! | RUNS | as RNDV | where the data lies in the sender (`runs.rs`) |
 //! | ACK | sender's request, receiver's request, offset, wanted | |
 //! | FRAG | receiver's request, offset | payload |
 //! | FIN | sender's request (status in the index field of the head) | |
@@ -32,7 +33,7 @@
 //! checked where they are used (`receive.rs`).
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// Message types.
 pub mod kind {
@@ -51,6 +52,8 @@ pub mod kind {
     pub const OPEN: u8 = 11;
     /// No message has this number.
     pub const SKIP: u8 = 12;
+    /// As RGET for data in pieces.
+    pub const RUNS: u8 = 13;
 }
 
 /// Bits of the flags byte.

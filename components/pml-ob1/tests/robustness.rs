@@ -22,6 +22,7 @@ const FIN: u64 = 7;
 const CREDIT: u64 = 8;
 const CID: u64 = 9;
 const SKIP: u64 = 12;
+const RUNS: u64 = 13;
 /// A flag.
 const NUMBERED: u64 = 16;
 
@@ -40,7 +41,7 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(0, 0, 0, 0), 0, 0]), "type 0"),
         (words(&[head(6, 0, 0, 0), 0, 0]), "PUT"),
         (words(&[head(10, 0, 0, 0)]), "a MARK where there is one FIFO"),
-        (words(&[head(13, 0, 0, 0), 0, 0]), "type 13"),
+        (words(&[head(14, 0, 0, 0), 0, 0]), "type 14"),
         (words(&[head(SKIP, 0, 0, 0), 1, 1]), "a number to skip that is none"),
         (words(&[head(SKIP, NUMBERED, 0, 0), 1, 1, 7]), "a number to skip that is none"),
         (words(&[head(SKIP, NUMBERED, 0, 0), 1, 0]), "used before"),
@@ -52,6 +53,13 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(MATCH, NUMBERED, 0, 0), 99, 1]), "a source rank"),
         (words(&[head(MATCH, NUMBERED | 8, 0, 0), 1, 1]), "a stamp and a number"),
         (words(&[head(RNDV, NUMBERED, 0, 0), 1, 5, 4, 0]), "no request"),
+        (words(&[head(RUNS, 0, 0, 0), 0, 0, 100, 7]), "a list of pieces"),
+        (words(&[head(RUNS, 0, 0, 0), 0, 0, 100, 0, 4096, 100, 1, 0]), "no request"),
+        (words(&[head(RUNS, 0, 0, 0), 0, 0, 100, 7, 4096, 50, 1, 0]), "a list of pieces"),
+        (words(&[head(RUNS, 0, 0, 0), 0, 0, 100, 7, 4096, 50, 3, 0]), "a list of pieces"),
+        (words(&[head(RUNS, 0, 0, 0), 0, 0, 100, 7, 4096, 100, 1]), "a list of pieces"),
+        (words(&[head(RUNS, 0, 0, 0), 0, 0, 0, 7, 4096, 0, 1, 0]), "a list of pieces"),
+        (words(&[head(RUNS, 0, 0, 0), 0, 0, 100, 7, 4096, 1 << 33, 1 << 31, 0]), "a list of pieces"),
         (words(&[head(MATCH, 0, 0, 77), 0, 0]), "a communicator nobody told it of"),
         (words(&[head(MATCH, 0, 0, 1 << 20), 0, 0]), "a communicator nobody told it of"),
         (words(&[head(MATCH, 0, 0, 0), 99, 0]), "a source rank"),
@@ -69,9 +77,9 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(FIN, 0, 0, 0), u64::MAX]), "a request id"),
         (words(&[head(CREDIT, 0, 0, 0), 1]), "more credit"),
         (words(&[head(CREDIT, 0, 0, 0), u64::MAX]), "more credit"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), ""),
-        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(3)), "an index nobody was told"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(2)), "another wire version"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(4)), ""),
+        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(4)), "an index nobody was told"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), "another wire version"),
     ];
     for (bytes, what) in cases {
         let w = World::new(Setup::default());

@@ -37,6 +37,55 @@ pub trait Btl: Send + Sync + Sized + 'static {
 pub trait BtlGet: Btl {
     fn get(&self, endpoint: &Self::Endpoint, ctx: u32, rma: &RmaDesc) -> Status;
 }
+/// Reads remote memory that lies in pieces, all of it at once.
+pub trait BtlGetVector: Btl {
+    fn get_vector(&self, endpoint: &Self::Endpoint, ctx: u32, rma: &RmaVectorDesc) -> Status;
+}
+
+impl RmaVectorDesc {
+    /// Calls `take` with local address, remote address and length of every stretch that is one piece on
+    /// both sides, in order. False: a list has less than `len` bytes, or `take` has answered false.
+    ///
+    /// # Safety
+    /// The lists are readable.
+    pub unsafe fn stretches(&self, mut take: impl FnMut(u64, u64, u64) -> bool) -> bool {
+        // SAFETY: the caller's promise.
+        let (local, remote) = unsafe { (self.local.get(), self.remote.get()) };
+        let (mut here, mut there) = (Cursor { list: local, done: 0 }, Cursor { list: remote, done: 0 });
+        let mut left = self.len;
+        while left > 0 {
+            let (Some(l), Some(r)) = (here.rest(), there.rest()) else { return false };
+            let len = l.len.min(r.len).min(left);
+            if !take(l.addr, r.addr, len) {
+                return false;
+            }
+            here.done += len;
+            there.done += len;
+            left -= len;
+        }
+        true
+    }
+}
+
+/// A place in a list of pieces.
+struct Cursor<'a> {
+    list: &'a [Piece],
+    /// Bytes of the first piece that are dealt with.
+    done: u64,
+}
+
+impl Cursor<'_> {
+    /// What is left of the piece we are in.
+    fn rest(&mut self) -> Option<Piece> {
+        while self.list.first()?.len <= self.done {
+            self.list = &self.list[1..];
+            self.done = 0;
+        }
+        let first = self.list.first()?;
+        Some(Piece { addr: first.addr.wrapping_add(self.done), len: first.len - self.done })
+    }
+}
+
 /// Writes remote memory.
 pub trait BtlPut: Btl {
     fn put(&self, endpoint: &Self::Endpoint, ctx: u32, rma: &RmaDesc) -> Status;
@@ -179,6 +228,14 @@ mod thunk {
     ) -> Status {
         at!(T, s).get(at!(T::Endpoint, ep), ctx, at!(RmaDesc, d))
     }
+    pub extern "C" fn get_vector<T: BtlGetVector>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const RmaVectorDesc,
+    ) -> Status {
+        at!(T, s).get_vector(at!(T::Endpoint, ep), ctx, at!(RmaVectorDesc, d))
+    }
     pub extern "C" fn put<T: BtlPut>(
         s: *mut c_void,
         ep: *mut Endpoint,
@@ -262,6 +319,7 @@ pub fn module<T: Btl>(device: T) -> ModuleBuilder<T> {
             deregister_mem: None,
             arm: None,
             disarm: None,
+            get_vector: None,
         },
     }
 }
@@ -280,6 +338,14 @@ impl<T: Btl> ModuleBuilder<T> {
         T: BtlGet,
     {
         if yes { self.get() } else { self }
+    }
+    /// Offers `get_vector` only if `yes`.
+    pub fn get_vector_if(mut self, yes: bool) -> Self
+    where
+        T: BtlGetVector,
+    {
+        self.table.get_vector = yes.then_some(thunk::get_vector::<T>);
+        self
     }
     pub fn put(mut self) -> Self
     where
@@ -322,5 +388,40 @@ impl<T: Btl> ModuleBuilder<T> {
             table: Box::leak(Box::new(self.table)),
             attrs,
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn list(pieces: &[(u64, u64)]) -> Vec<Piece> {
+        pieces.iter().map(|&(addr, len)| Piece { addr, len }).collect()
+    }
+
+    fn stretches(local: &[Piece], remote: &[Piece], len: u64) -> Option<Vec<(u64, u64, u64)>> {
+        let of = |list: &[Piece]| SliceRef { ptr: list.as_ptr(), len: list.len() };
+        let desc = RmaVectorDesc { local: of(local), remote: of(remote), len };
+        let mut all = Vec::new();
+        // SAFETY: the lists are slices.
+        let whole = unsafe {
+            desc.stretches(|l, r, n| {
+                all.push((l, r, n));
+                true
+            })
+        };
+        whole.then_some(all)
+    }
+
+    #[test]
+    fn two_lists_are_cut_where_either_is() {
+        let local = list(&[(100, 10), (200, 0), (300, 5), (400, 85)]);
+        let remote = list(&[(1000, 4), (2000, 11), (3000, 100)]);
+        let expected = vec![(100, 1000, 4), (104, 2000, 6), (300, 2006, 5), (400, 3000, 85)];
+        assert_eq!(stretches(&local, &remote, 100), Some(expected));
+        assert_eq!(stretches(&local, &remote, 3), Some(vec![(100, 1000, 3)]));
+        assert_eq!(stretches(&local, &remote, 0), Some(vec![]));
+        assert_eq!(stretches(&local, &remote, 101), None, "the local list is shorter");
+        assert_eq!(stretches(&local, &[], 1), None);
     }
 }

@@ -21,5 +21,7 @@
 mod author;
 mod table;
 
-pub use author::{Btl, BtlAtomics, BtlGet, BtlMemory, BtlPut, BtlSleep, Message, ModuleBuilder, module};
+pub use author::{
+    Btl, BtlAtomics, BtlGet, BtlGetVector, BtlMemory, BtlPut, BtlSleep, Message, ModuleBuilder, module,
+};
 pub use table::*;

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 1, minor: 0, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 1, patch: 0 };
 pub const FRAMEWORK: &str = "btl";
 
 /// Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none.
@@ -127,6 +127,23 @@ pub struct RmaDesc {
     pub done_ctx: *mut c_void,
 }
 
+/// One piece of memory in a list.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub addr: u64,
+    pub len: u64,
+}
+
+/// `len` bytes that lie in pieces on both sides, cut independently of each other; the packed bytes of
+/// both are the same. Both lists have at least `len` bytes; what is behind is left alone.
+#[repr(C)]
+pub struct RmaVectorDesc {
+    pub local: SliceRef<Piece>,
+    pub remote: SliceRef<Piece>,
+    pub len: u64,
+}
+
 #[repr(C)]
 pub struct AtomicDesc {
     /// Where the old value goes (fetching forms), or null.
@@ -202,6 +219,10 @@ pub struct BtlTable {
     /// `arm` and `disarm` of all contexts.
     pub arm: Option<extern "C" fn(State, ctx: u32, word: *mut WaitWord) -> Status>,
     pub disarm: Option<extern "C" fn(State, ctx: u32)>,
+    // --- since 1.1 ---
+    /// `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
+    /// NO_RESOURCE. Refusals as those of `get`.
+    pub get_vector: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaVectorDesc) -> Status>,
 }
 
 /// Version of the one-sided slots.
@@ -234,6 +255,7 @@ pub mod cap {
     pub const FLUSH: u32 = 8;
     pub const REGISTER: u32 = 16;
     pub const SLEEP: u32 = 32;
+    pub const GET_VECTOR: u32 = 64;
 }
 
 /// An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
@@ -259,6 +281,8 @@ pub struct BtlHandle {
     pub attrs: BtlAttrs,
     /// Component name, for messages ("shm").
     pub name: oxmpi_mca::StrRef,
+    /// Only there where `caps` has GET_VECTOR: a host of contract 1.0 ends before it.
+    pub get_vector: extern "C" fn(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status,
 }
 
 // SAFETY: the functions may be called from any thread under the serialisation of the contract.
@@ -272,9 +296,12 @@ const _: () = {
     assert!(size_of::<SendDesc>() == 48);
     assert!(size_of::<RmaDesc>() == 56);
     assert!(size_of::<AtomicDesc>() == 64);
+    assert!(size_of::<Piece>() == 16);
+    assert!(size_of::<RmaVectorDesc>() == 40);
     assert!(size_of::<ProcInfo>() == 16);
     assert!(size_of::<WaitWord>() == 16);
     assert!(offset_of!(BtlTable, rma_version) == 48);
-    assert!(size_of::<BtlTable>() == 120);
+    assert!(offset_of!(BtlTable, get_vector) == 120);
+    assert!(size_of::<BtlTable>() == 128);
     assert!(size_of::<BtlModule>() == 24 + 128);
 };

@@ -71,8 +71,8 @@ fn every_field_is_looked_at() {
     refused("framework", "\"pml\"", "\"btl\", as the file's name says", |d| {
         d.framework = StrRef::new("pml");
     });
-    refused("framework version", "btl 1.7", "btl 1.0 or an older minor", |d| d.framework_version.minor = 7);
-    refused("framework version", "btl 2.0", "btl 1.0", |d| d.framework_version.major = 2);
+    refused("framework version", "btl 1.7", "btl 1.1 or an older minor", |d| d.framework_version.minor = 7);
+    refused("framework version", "btl 2.1", "btl 1.1", |d| d.framework_version.major = 2);
     refused("name", "\"other\"", "\"made_by_hand\", as the file's name says", |d| {
         d.name = StrRef::new("other");
     });
@@ -179,6 +179,7 @@ fn basic_table() -> BtlTable {
         deregister_mem: None,
         arm: None,
         disarm: None,
+        get_vector: None,
     }
 }
 

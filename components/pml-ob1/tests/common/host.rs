@@ -215,6 +215,8 @@ fn param_values(descriptor: &Descriptor, setup: &Setup) -> Vec<ParamValue> {
         .map(|d| {
             let int = match (text(d.name).as_str(), d.kind) {
                 ("eager_credit", _) => setup.credit,
+                ("min_get_run" | "min_get_run_local", _) => setup.min_get_run.max(0),
+                ("max_get_pieces", _) => 0,
                 (_, ParamKind::ENUM) => 0,
                 _ => text(d.default).parse().expect("a number"),
             };

@@ -4,7 +4,9 @@ use super::host::{Proc, proc_of};
 use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use oxmpi_btl::{AtomicDesc, BtlAttrs, BtlHandle, ProcInfo, RegHandle, RmaDesc, SendDesc, WaitWord, cap};
+use oxmpi_btl::{
+    AtomicDesc, BtlAttrs, BtlHandle, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitWord, cap,
+};
 use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -36,6 +38,9 @@ pub struct Setup {
     pub get_limit: u64,
     pub get: Get,
     pub offers_get: bool,
+    pub offers_vector: bool,
+    /// pml_ob1_min_get_run
+    pub min_get_run: i64,
     pub credit: i64,
     pub threaded: bool,
     pub sleeps: bool,
@@ -57,6 +62,8 @@ impl Default for Setup {
             get_limit: 0,
             get: Get::Works,
             offers_get: true,
+            offers_vector: true,
+            min_get_run: 2048,
             credit: 4 << 20,
             threaded: false,
             sleeps: true,
@@ -199,6 +206,27 @@ extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDes
         }
     }
 }
+extern "C" fn t_get_vector(s: *mut c_void, _: *mut c_void, _: u32, d: *const RmaVectorDesc) -> Status {
+    let net = proc_of(s).net();
+    let mut q = net.queues.lock();
+    q.gets += 1;
+    let mode = *net.get.lock();
+    match mode {
+        Get::Refused | Get::RefusedLater => return Status::NO_PERMISSION,
+        Get::RefusedSecond if q.gets % 2 == 0 => return Status::NOT_SUPPORTED,
+        _ => {}
+    }
+    // SAFETY: the descriptor is valid for the call; both sides are in this process and large enough, or
+    // the test is wrong.
+    let whole = unsafe {
+        (*d).stretches(|local, remote, len| {
+            core::ptr::copy_nonoverlapping(remote as *const u8, local as *mut u8, len as usize);
+            true
+        })
+    };
+    assert!(whole, "a list is shorter than it says");
+    Status::OK
+}
 extern "C" fn t_put(_: *mut c_void, _: *mut c_void, _: u32, _: *const RmaDesc) -> Status {
     Status::NOT_SUPPORTED
 }
@@ -265,7 +293,9 @@ impl Proc {
         attrs.flags = if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 };
         BtlHandle {
             size: size_of::<BtlHandle>() as u32,
-            caps: if setup.offers_get { cap::GET } else { 0 } | if setup.sleeps { cap::SLEEP } else { 0 },
+            caps: if setup.offers_get { cap::GET } else { 0 }
+                | if setup.offers_vector { cap::GET_VECTOR } else { 0 }
+                | if setup.sleeps { cap::SLEEP } else { 0 },
             state: self as *const Proc as *mut c_void,
             send: t_send,
             progress: t_progress,
@@ -282,6 +312,7 @@ impl Proc {
             finalize: t_finalize,
             attrs,
             name: StrRef::new("fake"),
+            get_vector: t_get_vector,
         }
     }
 }

@@ -371,9 +371,16 @@ unsafe fn handle(module: &BtlModule, name: StrRef) -> BtlHandle {
     let deregister = slot!(deregister_mem, cap::REGISTER, missing::deregister);
     let arm = slot!(arm, cap::SLEEP, missing::arm);
     let disarm = slot!(disarm, cap::SLEEP, missing::disarm);
+    let get_vector = slot!(get_vector, cap::GET_VECTOR, missing::vector);
     BtlHandle {
         size: size_of::<BtlHandle>() as u32,
-        caps: get.0 | put.0 | flush.0 | atomic.0 | (register.0 & deregister.0) | (arm.0 & disarm.0),
+        caps: get.0
+            | put.0
+            | flush.0
+            | atomic.0
+            | (register.0 & deregister.0)
+            | (arm.0 & disarm.0)
+            | get_vector.0,
         state: module.state,
         send: send.1,
         progress: progress.1,
@@ -390,13 +397,14 @@ unsafe fn handle(module: &BtlModule, name: StrRef) -> BtlHandle {
         finalize: finalize.1,
         attrs: module.attrs,
         name,
+        get_vector: get_vector.1,
     }
 }
 
 /// What stands where a component offers nothing.
 mod missing {
     use super::*;
-    use oxmpi_btl::SendDesc;
+    use oxmpi_btl::{RmaVectorDesc, SendDesc};
     type State = *mut c_void;
 
     pub extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut Endpoint) -> Status {
@@ -415,6 +423,9 @@ mod missing {
         0
     }
     pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32) -> Status {

@@ -49,7 +49,7 @@ macro_rules! suite {
             order_with_many_sizes back_pressure_loses_nothing
             callback_may_send callback_floods
             contexts_are_independent ranks_on_threads contexts_on_threads everyone_to_everyone
-            one_sided_is_offered_or_refused get_reads put_writes_and_flushes atomics_update
+            one_sided_is_offered_or_refused get_reads get_vector_reads_pieces put_writes_and_flushes atomics_update
             registration
             arm_sees_what_is_there sleepers_are_woken
             finalize_sends_what_is_queued open_and_close_many_times

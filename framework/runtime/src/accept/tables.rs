@@ -3,7 +3,7 @@
 use super::{Pml, Refusal};
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, RMA_VERSION, RegHandle, RmaDesc,
-    WaitWord, cap,
+    RmaVectorDesc, WaitWord, cap,
 };
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
@@ -32,6 +32,9 @@ mod absent {
         Status::OK
     }
     pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32) -> Status {
@@ -199,6 +202,7 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
         deregister_mem: None,
         arm: None,
         disarm: None,
+        get_vector: None,
     };
     // SAFETY: that many bytes are there; a slot is a pointer or null, which is `None`.
     unsafe { overlay(&mut own, at, size) };
@@ -208,7 +212,7 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
     if own.rma_version != RMA_VERSION {
         // One-sided verbs of another version are as good as none.
         (own.get, own.put, own.flush, own.atomic) = (None, None, None, None);
-        (own.register_mem, own.deregister_mem) = (None, None);
+        (own.register_mem, own.deregister_mem, own.get_vector) = (None, None, None);
     }
     Ok(own)
 }
@@ -231,6 +235,7 @@ fn handle(
         (cap::FLUSH, table.flush.is_some()),
         (cap::REGISTER, register.is_some()),
         (cap::SLEEP, sleep.is_some()),
+        (cap::GET_VECTOR, table.get_vector.is_some()),
     ];
     let caps = caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit);
     if caps & cap::ATOMIC == 0 {
@@ -259,6 +264,7 @@ fn handle(
         finalize: table.finalize.unwrap_or(absent::finalize),
         attrs,
         name: StrRef::new(name),
+        get_vector: table.get_vector.unwrap_or(absent::vector),
     })
 }
 

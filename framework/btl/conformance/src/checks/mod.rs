@@ -19,7 +19,8 @@ pub use messages::{
     too_large_is_refused, visible_when_send_returns,
 };
 pub use one_sided::{
-    atomics_update, get_reads, one_sided_is_offered_or_refused, put_writes_and_flushes, registration,
+    atomics_update, get_reads, get_vector_reads_pieces, one_sided_is_offered_or_refused,
+    put_writes_and_flushes, registration,
 };
 pub use pressure::{back_pressure_loses_nothing, order_with_many_sizes};
 pub use reentry::{callback_floods, callback_may_send};

@@ -4,8 +4,8 @@ use crate::harness::{Harness, Link};
 use crate::message::{Msg, step};
 use crate::rma::{Memory, Verb, flush, transfer, update};
 use crate::setup::Setup;
-use oxmpi_btl::{AtomicDesc, RegHandle, RmaDesc, WaitWord, access, amo, cap};
-use oxmpi_mca::{MemKind, Status};
+use oxmpi_btl::{AtomicDesc, Piece, RegHandle, RmaDesc, RmaVectorDesc, WaitWord, access, amo, cap};
+use oxmpi_mca::{MemKind, SliceRef, Status};
 
 /// What is not offered answers NOT_SUPPORTED and does nothing, in the host's full table.
 pub fn one_sided_is_offered_or_refused(setup: &Setup) {
@@ -23,11 +23,17 @@ pub fn one_sided_is_offered_or_refused(setup: &Setup) {
         done: None,
         done_ctx: core::ptr::null_mut(),
     };
+    let none = SliceRef { ptr: core::ptr::NonNull::dangling().as_ptr(), len: 0 };
+    let vector = RmaVectorDesc { local: none, remote: none, len: 0 };
     let mut handle = RegHandle { bytes: [0; 64] };
     let mut wait = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
     let refused = [
         (cap::GET, (!rank.can(cap::GET)).then(|| (btl.get)(btl.state, endpoint, 0, &desc))),
         (cap::PUT, (!rank.can(cap::PUT)).then(|| (btl.put)(btl.state, endpoint, 0, &desc))),
+        (
+            cap::GET_VECTOR,
+            (!rank.can(cap::GET_VECTOR)).then(|| (btl.get_vector)(btl.state, endpoint, 0, &vector)),
+        ),
         (cap::FLUSH, (!rank.can(cap::FLUSH)).then(|| (btl.flush)(btl.state, endpoint, 0))),
         (
             cap::REGISTER,
@@ -118,6 +124,55 @@ fn one_move(h: &Harness, link: Link, verb: Verb, len: usize, align: usize) {
 /// `get` brings exactly the bytes asked for.
 pub fn get_reads(setup: &Setup) {
     moves(setup, Verb::Get)
+}
+
+/// Cuts a buffer into pieces with gaps between them; `seed` decides where. Bytes of data in all.
+fn cut(buffer: &mut [u8], mut seed: u64) -> (Vec<Piece>, u64) {
+    let (mut pieces, mut at, mut data) = (Vec::new(), 0, 0);
+    let longest = 1 + seed % 5000;
+    while at < buffer.len() {
+        seed = step(seed);
+        let len = (seed % longest).min((buffer.len() - at) as u64);
+        pieces.push(Piece { addr: buffer[at..].as_ptr() as u64, len });
+        data += len;
+        at += (len + seed / 7 % 100) as usize;
+    }
+    (pieces, data)
+}
+
+/// `get_vector` brings the pieces asked for to where they belong, and is through when it returns.
+pub fn get_vector_reads_pieces(setup: &Setup) {
+    let h = Harness::new(setup);
+    if !h.ranks[0].can(cap::GET_VECTOR) {
+        return;
+    }
+    for link in h.links() {
+        for seed in 1..40u64 {
+            let size = (seed * seed * 97) as usize;
+            let mut source = Msg::new(seed, 0, size).bytes();
+            let mut target = vec![0xabu8; size * 2];
+            let (remote, there) = cut(&mut source, step(seed));
+            let (local, here) = cut(&mut target, step(seed + 100));
+            let len = there.min(here) / if seed % 3 == 0 { 2 } else { 1 };
+            let of = |list: &[Piece]| SliceRef { ptr: list.as_ptr(), len: list.len() };
+            let desc = RmaVectorDesc { local: of(&local), remote: of(&remote), len };
+            let rank = &h.ranks[link.from];
+            let read = || (rank.btl.get_vector)(rank.btl.state, rank.endpoint(link.to), 0, &desc);
+            assert_eq!(rank.on(0, read), Status::OK, "{}: {len} bytes over {link:?}", h.name);
+            let mut expected = vec![0xabu8; size * 2];
+            let base = target.as_ptr() as u64;
+            let from = source.as_ptr() as u64;
+            // SAFETY: the lists are slices; nothing is read through their addresses.
+            let whole = unsafe {
+                desc.stretches(|local, remote, len| {
+                    let (to, at, len) = ((local - base) as usize, (remote - from) as usize, len as usize);
+                    expected[to..to + len].copy_from_slice(&source[at..at + len]);
+                    true
+                })
+            };
+            assert!(whole && target == expected, "{}: {len} bytes in pieces went wrong", h.name);
+        }
+    }
 }
 
 /// `put` writes exactly the bytes given, and they are there after `flush`.

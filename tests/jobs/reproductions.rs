@@ -57,27 +57,45 @@ fn every_case_of_the_bench_driver() {
     }
 }
 
-/// By count, with a tag and an instance for each thread: one thread alone shares nothing, and the figures of both ranks
-/// are there for every number of threads. How much more threads share depends on how long they wait.
+/// What `sharing` counted for each message, by variable and rank.
+fn shared(threads: u32, option: &str) -> Vec<(String, f64)> {
+    let program = mpi().build("sharing", &["bench/sharing/sharing.c".into()], &["-O2", "-pthread"]);
+    let threads = threads.to_string();
+    let job = Job::new(2).args(["--mca", "runtime_num_cris", &threads]).limit(300).arg(&program);
+    let ended = job.args(["-t", &threads, "-m", "256"]).args(option.split_whitespace()).run().passed();
+    let read = |line: &str| {
+        println!("{line}");
+        assert!(line.contains("verified=1"), "{line}");
+        let (name, rest) = line.split_once(" value=")?;
+        Some((name.to_owned(), rest.split(' ').next()?.parse().ok()?))
+    };
+    ended.out.lines().filter_map(read).collect()
+}
+
+/// By count, with a tag and an instance for each thread: one thread alone shares nothing; where nobody waits in the
+/// library, many share next to nothing. What they share while they wait depends on how long that is.
 #[test]
 fn what_threads_share_is_counted() {
     if !mpi().is_ours() {
         return leave_out("what_threads_share_is_counted", "about our own counters");
     }
-    let program = mpi().build("sharing", &["bench/sharing/sharing.c".into()], &["-O2", "-pthread"]);
-    for threads in [1u32, 2, 4, 8, 16, 32, 64] {
-        let cris = threads.to_string();
-        let job = Job::new(2).args(["--mca", "runtime_num_cris", &cris]).limit(300).arg(&program);
-        let ended = job.args(["-t", &cris, "-m", "256"]).run().passed();
-        for rank in ["rank=0", "rank=1"] {
-            let of_rank: Vec<&str> = ended.out.lines().filter(|l| l.contains(rank)).collect();
-            for variable in ["lock_misses", "shared_writes", "progress_calls"] {
-                let line = of_rank.iter().find(|l| l.contains(variable));
-                let line = line.unwrap_or_else(|| panic!("{rank} {variable}: {}", ended.out));
-                assert!(line.contains("verified=1"), "{line}");
-                let shares = variable != "progress_calls";
-                assert!(threads > 1 || !shares || line.contains(" value=0.000000 "), "{line}");
-                println!("{line}");
+    for threads in [1, 2, 4, 8, 16, 32, 64] {
+        for option in ["", "-o"] {
+            let counts = shared(threads, option);
+            for rank in ["rank=0", "rank=1"] {
+                let find = |variable: &str| {
+                    let own = |(name, _): &&(String, f64)| name.contains(rank) && name.ends_with(variable);
+                    let found = counts.iter().find(own);
+                    found.unwrap_or_else(|| panic!("{threads} {rank} {variable}: {counts:?}")).1
+                };
+                let (misses, writes) = (find("lock_misses"), find("shared_writes"));
+                assert!(find("progress_calls") >= 0.0);
+                match (threads, option) {
+                    (1, _) => assert_eq!((misses, writes), (0.0, 0.0)),
+                    // One in a hundred, and room for a machine that takes threads off their core at the wrong moment.
+                    (_, "-o") => assert!(writes < 0.25, "{threads} threads, {rank}: {writes} shared writes"),
+                    _ => {}
+                }
             }
         }
     }

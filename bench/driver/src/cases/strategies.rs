@@ -252,12 +252,16 @@ fn state_of_the_art(sizes: &Sizes) -> Case {
 fn sharing(sizes: &Sizes) -> Case {
     let messages = if sizes.quick { 128 } else { 4096 };
     let mut series = Vec::new();
-    for assignment in ASSIGNMENTS {
-        let line = Series::new(format!("{assignment}, a CRI for each thread"), move |t| {
-            let point = Point::new(2, format!("-t {t} -m {messages}"));
-            Some(with_strategy(point, assignment, "concurrent", t.min(64)))
-        });
-        series.push(line.ours());
+    for (what, option) in
+        [("a CRI for each thread", ""), ("a CRI for each thread, nobody waits in MPI", "-o")]
+    {
+        for assignment in ASSIGNMENTS {
+            let line = Series::new(format!("{assignment}, {what}"), move |t| {
+                let point = Point::new(2, format!("-t {t} -m {messages} {option}"));
+                Some(with_strategy(point, assignment, "concurrent", t.min(64)))
+            });
+            series.push(line.ours());
+        }
     }
     let one = Series::new("stream, one CRI", move |t| {
         Some(with_strategy(Point::new(2, format!("-t {t} -m {messages}")), "stream", "concurrent", 1))

@@ -233,3 +233,39 @@ fn what_is_only_strange_is_said_once() {
     let ended = site.ring(&["--mca", "btl_self_latency", "0", "--mca", "btl", "shm"]).run();
     assert!(!ended.err.contains("do not have"), "{}", ended.err);
 }
+
+/// What it measures is not looked at, only that a file comes out which says why, and that a job takes it.
+#[test]
+fn a_machine_is_calibrated() {
+    if !ours("mpi-info --calibrate") {
+        return;
+    }
+    if std::thread::available_parallelism().map_or(1, |n| n.get()) < 2 {
+        return leave_out("mpi-info --calibrate", "it needs two cores");
+    }
+    let site = Site::new();
+    let file = site.path("machine.conf");
+    let arguments = ["--calibrate", name_of(&file), "--quick", "--even-if-busy"];
+    let ended = site.tool("mpi-info", &arguments).limit(300).run();
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let text = std::fs::read_to_string(&file).expect("the file");
+    for name in [
+        "btl_shm_eager_limit",
+        "btl_shm_min_get_size",
+        "btl_shm_nontemporal_min",
+        "btl_shm_assist_min",
+        "pml_ob1_min_get_run",
+    ] {
+        let set = |text: &str| text.lines().filter(|l| l.starts_with(&format!("{name} = "))).count();
+        assert_eq!((set(&text), set(&ended.out)), (1, 1), "{name}\n{text}\n{}", ended.out);
+    }
+    // Every value stands behind its question and figures.
+    has(&text, &["# How long may a message be", "#       4096: ", "# Measured on "]);
+    let checked = site.info(&["--check", name_of(&file)]);
+    assert_eq!(checked.status, 0, "{}{}", checked.out, checked.err);
+    site.ring(&["--tune", name_of(&file)]).run().all_ok(2);
+    let explained = site.info(&["--tune", name_of(&file), "--explain", "btl_shm_eager_limit"]);
+    has(&explained.out, &["machine.conf:"]);
+    // What belongs to it means nothing alone.
+    assert_ne!(site.info(&["--quick"]).status, 0);
+}

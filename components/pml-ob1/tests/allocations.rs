@@ -54,8 +54,14 @@ fn round(w: &World, c: &[Comm], data: &[u8], buf: &mut [u8]) {
     w.wait(r);
 }
 
+/// One test, because another one beside it would allocate, too.
 #[test]
-fn a_message_allocates_nothing() {
+fn messages_allocate_nothing() {
+    contiguous_messages();
+    layouts_and_reads();
+}
+
+fn contiguous_messages() {
     // Short queues, so that waiting for room is part of it.
     for room in [1 << 20, 1] {
         let w = World::new(Setup { room, credit: 64 << 10, ..Setup::default() });
@@ -72,6 +78,41 @@ fn a_message_allocates_nothing() {
                 }
                 let made = ALLOCATIONS.load(Ordering::Relaxed) - before;
                 assert!(!steady || made == 0, "3000 messages of {len} bytes allocated {made} times");
+            }
+        }
+        w.assert_clean();
+    }
+}
+
+/// The same for long messages that are read, and for those that are not contiguous: packed and streamed, or
+/// read piece by piece.
+fn layouts_and_reads() {
+    let types = [
+        (byte(), 32 << 10),
+        (strided(64, 512, 100), 1),
+        (strided(4096, 8, 5000), 1),
+        (strided(8, 64, 24), 1),
+    ];
+    for offers_get in [true, false] {
+        let w =
+            World::new(Setup { min_get: 8192, offers_get, offers_vector: offers_get, ..Setup::default() });
+        let c = w.world();
+        w.stock_buffers(256);
+        for steady in [false, true] {
+            for (ty, n) in types {
+                let data = pattern(ty.extent as usize * n, 1);
+                let mut buf = vec![0; data.len()];
+                let (before, reads) = (ALLOCATIONS.load(Ordering::Relaxed), w.gets());
+                for _ in 0..200 {
+                    let r = w.irecv_typed(c[1], &mut buf, ty, n as u64, 0, 1);
+                    let s = w.isend_typed(c[0], Elements(&data, ty, n as u64), 1, 1, mode::STANDARD);
+                    w.wait(r);
+                    w.wait(s);
+                }
+                let made = ALLOCATIONS.load(Ordering::Relaxed) - before;
+                assert!(!steady || made == 0, "200 messages of {} bytes allocated {made} times", data.len());
+                let long = n > 1 || ty.runs()[0].len == 4096;
+                assert_eq!(w.gets() - reads, if offers_get && long { 200 } else { 0 });
             }
         }
         w.assert_clean();

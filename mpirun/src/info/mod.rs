@@ -5,8 +5,9 @@
 //! started here would get. Components are loaded for what they declare; none is opened.
 //!
 //! Map: `options` (the command line) · `facts` (version, paths, build) · `listing` (components and
-//! parameters, pretty and parsable) · `json` · `explain` · `check`.
+//! parameters, pretty and parsable) · `json` · `explain` · `check` · `calibrate`.
 
+mod calibrate;
 mod check;
 mod explain;
 mod facts;
@@ -76,7 +77,14 @@ fn answer(options: &Options) -> Result<Answer, String> {
     if options.version {
         return Ok(Answer { text: facts::version(options), good: true });
     }
+    if let Some(words) = &options.calibrate_rank {
+        return calibrate::rank::run(words).map(|text| Answer { text, good: true });
+    }
     let known = Known::gather(options);
+    if let Some(file) = &options.calibrate {
+        let effort = calibrate::Effort::of(options.quick);
+        return calibrate::answer(&known, file, effort, options.even_if_busy);
+    }
     if let Some(file) = &options.check {
         return check::answer(&known, file);
     }

@@ -45,6 +45,22 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub check: Option<PathBuf>,
 
+    /// Measure this machine, in less than a minute, and write a tune file for it
+    #[arg(long, value_name = "FILE")]
+    pub calibrate: Option<PathBuf>,
+
+    /// With --calibrate: a second, and figures that are no more than a try
+    #[arg(long, requires = "calibrate")]
+    pub quick: bool,
+
+    /// With --calibrate: also where others use the processors
+    #[arg(long, requires = "calibrate")]
+    pub even_if_busy: bool,
+
+    /// What --calibrate starts
+    #[arg(long, hide = true, num_args = 4)]
+    pub calibrate_rank: Option<Vec<String>>,
+
     /// Directories of the installation: one kind of them, or all
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "all")]
     pub path: Option<String>,

@@ -1,0 +1,181 @@
+//! What is asked of a machine, and what an answer sets.
+
+use super::{Bench, Kind, Point, from_which_on};
+
+const K: u64 = 1 << 10;
+const M: u64 = 1 << 20;
+/// The first part of a rendezvous is no shorter than its default.
+const LEAST_RNDV: u64 = 16 * K;
+
+/// A value that was found, and why.
+pub struct Found {
+    /// Parameters and their values; none where the default is as good.
+    pub set: Vec<(&'static str, String)>,
+    /// What was compared.
+    pub question: &'static str,
+    /// What the two columns are.
+    pub ways: [&'static str; 2],
+    /// What the sizes are of.
+    pub sizes: &'static str,
+    pub points: Vec<Point>,
+    pub conclusion: String,
+}
+
+type Values = Vec<(&'static str, String)>;
+
+fn bytes(name: &'static str, value: u64) -> (&'static str, String) {
+    (name, value.to_string())
+}
+fn word(name: &'static str, value: &str) -> (&'static str, String) {
+    (name, value.to_owned())
+}
+
+/// Messages of `size` go eagerly, whole.
+fn eagerly(size: u64) -> Values {
+    let limit = (size + 128).max(256);
+    vec![
+        bytes("btl_shm_max_send_size", limit.max(32 * K)),
+        bytes("btl_shm_eager_limit", limit),
+        bytes("btl_shm_rndv_eager_limit", limit),
+    ]
+}
+
+/// Messages of `size` are announced, and read.
+fn read() -> Values {
+    vec![bytes("btl_shm_eager_limit", 512), bytes("btl_shm_min_get_size", 1), bytes("btl_shm_assist_min", 0)]
+}
+
+pub fn ask(bench: &Bench) -> Result<Vec<Found>, String> {
+    let (eager, limit) = eager_limit(bench)?;
+    let nontemporal = nontemporal_min(bench)?;
+    let pieces = max_send_size(bench, limit.max(LEAST_RNDV))?;
+    Ok(vec![eager, nontemporal, assist_min(bench)?, pieces, min_get_run(bench)?])
+}
+
+fn whole(size: u64) -> (Kind, u64) {
+    (Kind::RoundTrip, size)
+}
+
+/// And the limit itself.
+fn eager_limit(bench: &Bench) -> Result<(Found, u64), String> {
+    let sizes = [2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K];
+    let points = bench.compare(&sizes, whole, eagerly, |_| read())?;
+    let limit = from_which_on(&points).unwrap_or(64 * K);
+    let set = vec![
+        bytes("btl_shm_eager_limit", limit),
+        bytes("btl_shm_min_get_size", limit),
+        bytes("btl_shm_rndv_eager_limit", limit.max(LEAST_RNDV)),
+        bytes("btl_shm_max_send_size", limit.max(32 * K)),
+    ];
+    let conclusion = match from_which_on(&points) {
+        Some(size) => format!("reading is faster from {size} bytes on: shorter messages go eagerly"),
+        None => "reading is not faster up to 64 KiB, or not permitted here".into(),
+    };
+    let found = Found {
+        set,
+        question: "How long may a message be that is sent without asking? From where on is it better read from \
+                   the sender's memory?",
+        ways: ["eager", "read"],
+        sizes: "bytes",
+        points,
+        conclusion,
+    };
+    Ok((found, limit))
+}
+
+fn nontemporal_min(bench: &Bench) -> Result<Found, String> {
+    let sizes = [4 * K, 8 * K, 16 * K, 32 * K];
+    let with = |size: u64, min: u64| {
+        let mut values = eagerly(size);
+        values.push(bytes("btl_shm_nontemporal_min", min));
+        values
+    };
+    let points = bench.compare(&sizes, whole, |size| with(size, 1 << 40), |size| with(size, 1))?;
+    let min = from_which_on(&points);
+    Ok(Found {
+        set: vec![bytes("btl_shm_nontemporal_min", min.unwrap_or(64 * K))],
+        question: "From which size on is payload better stored past the cache?",
+        ways: ["through the cache", "past it"],
+        sizes: "bytes",
+        conclusion: match min {
+            Some(size) => format!("past the cache from {size} bytes on"),
+            None => "through the cache up to 32 KiB".into(),
+        },
+        points,
+    })
+}
+
+fn assist_min(bench: &Bench) -> Result<Found, String> {
+    let sizes = [32 * K, 64 * K, 128 * K, 256 * K, M];
+    let points = bench.compare(
+        &sizes,
+        whole,
+        |_| vec![bytes("btl_shm_assist_min", 0)],
+        |_| vec![bytes("btl_shm_assist_min", 1)],
+    )?;
+    let min = from_which_on(&points);
+    Ok(Found {
+        set: vec![bytes("btl_shm_assist_min", min.unwrap_or(0))],
+        question: "From which size on should the sender of a message help to read it?",
+        ways: ["alone", "together"],
+        sizes: "bytes",
+        conclusion: match min {
+            Some(size) => format!("together from {size} bytes on"),
+            None => "never: one process is as fast".into(),
+        },
+        points,
+    })
+}
+
+/// The one question with more than two ways: the best piece for streaming, where reading is not possible.
+/// `least`: messages of that size go in one.
+fn max_send_size(bench: &Bench, least: u64) -> Result<Found, String> {
+    let with =
+        |size: u64| vec![word("btl_shm_single_copy_mechanism", "none"), bytes("btl_shm_max_send_size", size)];
+    let sizes = [16 * K, 64 * K, 128 * K];
+    let points = bench.compare(&sizes, |_| (Kind::RoundTrip, M), |_| with(32 * K), with)?;
+    let best = points
+        .iter()
+        .filter(|p| p.other < p.one * super::CLEARLY)
+        .min_by(|a, b| (a.other / a.one).total_cmp(&(b.other / b.one)));
+    Ok(Found {
+        // One that is too small for those is only told.
+        set: best
+            .filter(|p| p.size >= least)
+            .map(|p| bytes("btl_shm_max_send_size", p.size))
+            .into_iter()
+            .collect(),
+        question: "In which pieces is a message of 1 MiB best copied through shared memory, where it cannot be \
+                   read?",
+        ways: ["pieces of 32 KiB", "pieces of that size"],
+        sizes: "bytes of a piece",
+        conclusion: match best {
+            Some(p) => format!("pieces of {} bytes", p.size),
+            None => "pieces of 32 KiB".into(),
+        },
+        points,
+    })
+}
+
+fn min_get_run(bench: &Bench) -> Result<Found, String> {
+    let pieces = [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K];
+    let points = bench.compare(
+        &pieces,
+        |piece| (Kind::Pieces(piece), 256 * K),
+        |_| vec![bytes("pml_ob1_min_get_run", 0)],
+        |_| vec![bytes("pml_ob1_min_get_run", 1), bytes("pml_ob1_min_get_run_local", 1)],
+    )?;
+    let min = from_which_on(&points);
+    Ok(Found {
+        set: vec![bytes("pml_ob1_min_get_run", min.unwrap_or(0))],
+        question: "How long must the pieces of a message of 256 KiB be that is better read from the sender's \
+                   memory in one copy?",
+        ways: ["packed and unpacked", "read"],
+        sizes: "bytes of a piece",
+        conclusion: match min {
+            Some(size) => format!("pieces of {size} bytes"),
+            None => "never, or reading is not permitted here".into(),
+        },
+        points,
+    })
+}

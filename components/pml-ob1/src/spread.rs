@@ -94,9 +94,11 @@ impl Spreading {
         self.user != user
     }
 
-    /// It does; true: spread.
+    /// It does; true: spread. The first one of all takes it from nobody.
     pub fn warm(&mut self, user: u32) -> bool {
-        self.user = user;
+        if core::mem::replace(&mut self.user, user) == 0 {
+            return false;
+        }
         self.heat = self.heat.saturating_add(1);
         self.home && self.heat >= self.limit && self.layout.mask != 0
     }

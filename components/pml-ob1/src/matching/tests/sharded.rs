@@ -284,6 +284,7 @@ fn the_limit_rises_and_falls() {
     let mut comm = Spreadable::new(setting(Choice::List), 64, Stamps::None);
     comm.threaded = true;
     let mut taken = Vec::new();
+    assert!(!comm.shards.home(true).spreading.warm(2), "the first one of all");
     for round in 0..6 {
         let mut hands = 0;
         while !comm.shards.home(true).spreading.warm(1 + hands % 2) {
@@ -315,6 +316,11 @@ fn the_limit_rises_and_falls() {
             home.spreading.cool();
         }
     }
+    // One thread alone spreads nothing, whatever was promised; the second one does.
+    let mut promised = Spreading::new(Layout::new(0, 64, false));
+    promised.promise(true, false);
+    assert!(promised.changes_hands(1) && !promised.warm(1) && !promised.changes_hands(1));
+    assert!(promised.changes_hands(2) && promised.warm(2));
     // Only one shard is allowed.
     let mut alone = Spreading::new(Layout::new(0, 1, false));
     assert!((0..100).all(|user| !alone.warm(user)));

@@ -191,6 +191,19 @@ impl<T: Content> Shards<T> {
         if !threaded {
             return self.home.enter(false);
         }
+        // SYNC POINT with the release stores in `spread` and `gather`.
+        if self.many.load(Ordering::Acquire).is_null() {
+            let home = self.home.enter(true);
+            if home.is_open() {
+                return home;
+            }
+        }
+        self.enter_many(place)
+    }
+
+    /// The same where there were many just now. A call of its own, so that mode one does not pay for it.
+    #[inline(never)]
+    fn enter_many(&self, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         loop {
             // SYNC POINT with the release stores in `spread` and `gather`.
             // SAFETY: tables stay until the communicator goes.

@@ -288,7 +288,7 @@ mpi_fn! {
 }
 
 /// Alignment asked for by the standard's info key, or a cache line.
-fn alignment(hints: Info) -> Res<usize> {
+pub fn alignment(hints: Info) -> Res<usize> {
     let hints = info::optional(hints)?;
     let Some(text) = hints.as_ref().and_then(|h| h.get("mpi_minimum_memory_alignment")) else {
         return Ok(64);

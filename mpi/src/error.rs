@@ -159,6 +159,19 @@ pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
     raise(name, on, failure)
 }
 
+/// As [`unsupported`], for functions of a window.
+#[cold]
+pub fn unsupported_on(name: &'static str, win: Win) -> c_int {
+    let failure = match process::require().and_then(|_| win::require(win)) {
+        Ok(_) => Failure::new(
+            MPI_ERR_UNSUPPORTED_OPERATION,
+            format!("{name} is not in this version of oxmpi; INDEX.md lists what is"),
+        ),
+        Err(failure) => failure,
+    };
+    raise_on(name, On::Win(win), failure)
+}
+
 /// Tells the error handler, and returns what the function shall return if that comes back.
 #[cold]
 #[inline(never)]

@@ -1,13 +1,13 @@
 //! What a program has not freed when MPI is finalized: taken down, and told if
 //! `mpi_show_handle_leaks` asks for it.
 //!
-//! Communicators go with the world or the session they belong to. Datatypes, operations, groups and
+//! Communicators and windows go with the world or the session they belong to. Datatypes, operations, groups and
 //! attribute keys belong to none; they go with the last user of MPI. Info objects and error handlers stay,
 //! because their functions may be called after MPI_Finalize as well (MPI 5.0 §11.4.1).
 
 use crate::handle::Table;
 use crate::process::{Process, WORLD};
-use crate::{attr, comm, datatype, errhandler, ext_sync, group, info, op, probe, request};
+use crate::{attr, comm, datatype, errhandler, ext_sync, group, info, op, probe, request, win};
 
 /// Handles of one kind that are named singly in the report.
 const NAMED: usize = 8;
@@ -23,6 +23,9 @@ pub fn take_down(process: &Process, number: u64, last: bool) {
             eprintln!("oxmpi: rank {rank}: not freed when {what} was finalized: {}", report.join(", "));
         }
     }
+    for handle in windows(number, last) {
+        drop(win::TABLE.remove(handle));
+    }
     comm::take_down(process, of);
     if last {
         empty(&datatype::TABLE);
@@ -31,6 +34,13 @@ pub fn take_down(process: &Process, number: u64, last: bool) {
         empty(&ext_sync::TABLE);
         attr::forget_keyvals();
     }
+}
+
+/// Those of the user `number`, or all.
+fn windows(number: u64, last: bool) -> Vec<usize> {
+    let of =
+        |handle: &usize| win::TABLE.get(*handle).is_some_and(|w| last || w.comm.group().session() == number);
+    win::TABLE.handles().into_iter().filter(of).collect()
 }
 
 fn empty<T>(table: &'static Table<T>) {
@@ -56,10 +66,11 @@ fn report(
         .filter_map(|&h| comm::TABLE.get(h).filter(|c| of(c)).map(|c| format!("{h:#x}, {}", c.describe())))
         .collect();
     lines.extend(named("communicator", &communicators));
+    let hex = |handles: Vec<usize>| handles.iter().map(|h| format!("{h:#x}")).collect::<Vec<_>>();
+    lines.extend(named("window", &hex(windows(number, last))));
     if !last {
         return lines;
     }
-    let hex = |handles: Vec<usize>| handles.iter().map(|h| format!("{h:#x}")).collect::<Vec<_>>();
     lines.extend(named("datatype", &hex(datatype::TABLE.handles())));
     lines.extend(named("operation", &hex(op::TABLE.handles())));
     lines.extend(named("group", &hex(group::TABLE.handles())));

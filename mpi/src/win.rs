@@ -1,6 +1,5 @@
 //! Windows as objects: handle, error handler, attributes, name and hints (MPI 5.0 §12.2, §7.7, §9.3).
-//! What a window does is one-sided communication's; nothing in this version makes one, so that every
-//! handle but those of the tests is refused with MPI_ERR_WIN.
+//! `win_create` makes them. What a window does is one-sided communication's, which is not in this version.
 
 use crate::attr::Attributes;
 use crate::constants::*;
@@ -10,27 +9,77 @@ use crate::handle::{Kind, Table};
 use crate::info;
 use crate::memory::{object_name, text, write, write_made, write_text};
 use crate::types::{Aint, Info, Win};
-use core::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int, c_void};
+use oxmpi_runtime::Communicator;
+use oxmpi_runtime::shared::SharedMemory;
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// What the predefined attributes of a window show.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     pub base: usize,
     pub size: Aint,
-    pub disp_unit: c_int,
+    pub disp_unit: Aint,
+    pub disp_unit_attribute: c_int,
     pub flavor: c_int,
     pub model: c_int,
 }
 
+/// Whose the memory is.
+pub enum Memory {
+    /// The program's.
+    Users,
+    /// Ours, from the allocator.
+    Allocated(*mut c_void),
+    /// Of all ranks.
+    Shared(SharedMemory),
+}
+
+// SAFETY: memory belongs to the process, not to a thread.
+unsafe impl Send for Memory {}
+// SAFETY: as above; nobody looks into it here.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    pub fn base(&self) -> *mut c_void {
+        match self {
+            Memory::Allocated(base) => *base,
+            _ => core::ptr::null_mut(),
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Memory::Allocated(base) = self {
+            // SAFETY: from the allocator, given back once.
+            unsafe { libc::free(*base) };
+        }
+    }
+}
+
+/// What a constructor has made.
+pub struct Made {
+    pub facts: Facts,
+    pub comm: Arc<Communicator>,
+    pub memory: Memory,
+    pub hints: oxmpi_runtime::Info,
+}
+
 pub struct WinObject {
-    facts: Facts,
+    pub facts: Facts,
+    /// The window's own.
+    pub comm: Arc<Communicator>,
+    pub memory: Memory,
+    /// First and last address of what is attached to a dynamic window.
+    pub attached: Mutex<Vec<(usize, usize)>>,
     handler: Mutex<Handler>,
     pub attributes: Attributes,
     text: Mutex<(String, oxmpi_runtime::Info)>,
 }
 
-static TABLE: Table<WinObject> = Table::new(Kind::Win);
+pub static TABLE: Table<WinObject> = Table::new(Kind::Win);
 
 /// The object of a handle.
 pub fn get(win: Win) -> Option<&'static WinObject> {
@@ -45,19 +94,26 @@ pub fn require(win: Win) -> Res<&'static WinObject> {
     })
 }
 
-/// A handle for a window.
-#[cfg_attr(not(test), expect(dead_code, reason = "nothing outside the tests makes a window yet"))]
-pub fn adopt(facts: Facts, handler: Handler, hints: oxmpi_runtime::Info) -> Res<Win> {
+/// A handle for a window, whose errors are fatal until the program says otherwise (MPI 5.0 §12.6).
+pub fn adopt(made: Made) -> Res<Win> {
     let object = WinObject {
-        facts,
-        handler: Mutex::new(handler),
+        facts: made.facts,
+        comm: made.comm,
+        memory: made.memory,
+        attached: Mutex::new(Vec::new()),
+        handler: Mutex::new(Handler::Fatal),
         attributes: Attributes::new(),
-        text: Mutex::new((String::new(), hints)),
+        text: Mutex::new((String::new(), made.hints)),
     };
     match TABLE.insert(Box::new(object)) {
         Some(handle) => Ok(Win(handle)),
         None => Failure::err(MPI_ERR_NO_MEM, "too many windows"),
     }
+}
+
+/// The handle is stale from now on, the memory gone.
+pub fn forget(win: Win) {
+    drop(TABLE.remove(win.0));
 }
 
 impl WinObject {
@@ -77,7 +133,7 @@ impl WinObject {
         Some(match keyval {
             MPI_WIN_BASE => self.facts.base,
             MPI_WIN_SIZE => &raw const self.facts.size as usize,
-            MPI_WIN_DISP_UNIT => &raw const self.facts.disp_unit as usize,
+            MPI_WIN_DISP_UNIT => &raw const self.facts.disp_unit_attribute as usize,
             MPI_WIN_CREATE_FLAVOR => &raw const self.facts.flavor as usize,
             MPI_WIN_MODEL => &raw const self.facts.model as usize,
             _ => return None,
@@ -123,34 +179,5 @@ mpi_fn! {
             let hints = require(win)?.text.lock().1.clone();
             write_made(info_used, "info_used", || info::adopt(hints))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_window_has_its_predefined_attributes() {
-        let facts = Facts {
-            base: 4096,
-            size: 80,
-            disp_unit: 8,
-            flavor: MPI_WIN_FLAVOR_CREATE,
-            model: MPI_WIN_UNIFIED,
-        };
-        let win = adopt(facts, Handler::Return, oxmpi_runtime::Info::new()).unwrap();
-        let object = require(win).unwrap();
-        assert_eq!(object.predefined(MPI_WIN_BASE), Some(4096));
-        let size = object.predefined(MPI_WIN_SIZE).unwrap() as *const Aint;
-        // SAFETY: the address of the value in the window.
-        assert_eq!(unsafe { *size }, 80);
-        assert_eq!(object.predefined(MPI_TAG_UB), None);
-        object.set_handler(Handler::Abort);
-        assert!(matches!(get(win).unwrap().handler(), Handler::Abort));
-        assert_eq!(require(Win(MPI_WIN_NULL)).err().unwrap().code, MPI_ERR_WIN);
-        assert_eq!(require(Win(win.0 + 256)).err().unwrap().code, MPI_ERR_WIN);
-        drop(TABLE.remove(win.0));
-        assert!(get(win).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions, and what becomes of objects at the end.
+//! Sessions, windows as objects, and what becomes of objects at the end.
 
 use oxmpi_tests::{Job, leave_out, mpi};
 
@@ -28,6 +28,14 @@ fn a_session_that_stays_open_is_noticed() {
 }
 
 #[test]
+fn windows_as_objects() {
+    let strict = if mpi().is_ours() { "strict" } else { "-" };
+    for ranks in [1, 2, 4] {
+        Job::new(ranks).program("windows").arg(strict).limit(300).run().all_ok(ranks);
+    }
+}
+
+#[test]
 fn what_was_not_freed_is_told_when_asked_for() {
     if !mpi().is_ours() {
         return leave_out("the report of what was not freed", "its words are ours");
@@ -39,8 +47,7 @@ fn what_was_not_freed_is_told_when_asked_for() {
     for rank in 0..2 {
         let start = format!("rank {rank}: not freed when MPI was finalized: ");
         let line = ended.err.lines().find(|l| l.contains(&start)).unwrap_or_else(|| panic!("{}", ended.err));
-        let kinds =
-            "1 communicator,forgotten,1 datatype,1 operation,1 group,1 request,1 attribute key,1 info";
+        let kinds = "1 communicator,forgotten,1 window,1 datatype,1 operation,1 group,1 request,1 attribute key,1 info";
         for kind in kinds.split(',') {
             assert!(line.contains(kind), "{kind}: {line}");
         }

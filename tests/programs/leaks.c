@@ -28,12 +28,14 @@ int main(int argc, char **argv) {
     MPI_Group group;
     MPI_Info info;
     MPI_Request request;
+    MPI_Win win;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_name(comm, "forgotten");
     MPI_Type_contiguous(3, MPI_INT, &type);
     MPI_Op_create(add, 1, &op);
     MPI_Comm_group(comm, &group);
     MPI_Info_create(&info);
+    MPI_Win_create(&rank, sizeof rank, 1, MPI_INFO_NULL, comm, &win);
     MPI_Send_init(&rank, 1, MPI_INT, 0, 0, comm, &request);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, &deleted);

@@ -24,6 +24,7 @@ pub enum ErrorKind {
     Intern,
     Info,
     NoMem,
+    RmaShared,
     Unsupported,
     ProcAborted,
 }
@@ -48,6 +49,7 @@ impl ErrorKind {
             ErrorKind::Intern => 17,
             ErrorKind::Info => 34,
             ErrorKind::NoMem => 39,
+            ErrorKind::RmaShared => 49,
             ErrorKind::Unsupported => 55,
             ErrorKind::ProcAborted => 58,
         }

@@ -8,7 +8,7 @@
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `topo` (grids, graphs) · `coll` (stacking of collective modules,
+//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks) · `coll` (stacking of collective modules,
 //! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
@@ -81,6 +81,8 @@ pub mod registry;
 pub mod request;
 #[cfg(not(loom))]
 mod select;
+#[cfg(not(loom))]
+pub mod shared;
 #[cfg(not(loom))]
 pub mod spc;
 #[cfg(not(loom))]

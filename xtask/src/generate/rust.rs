@@ -92,6 +92,7 @@ fn object(f: &Function) -> String {
     match &f.object {
         Some(name) => match f.parameters.iter().find(|p| &p.name == name).map(|p| p.kind.as_str()) {
             Some("MPI_Comm") => format!("[comm {}]", rust_name(name)),
+            Some("MPI_Win") => format!("[win {}]", rust_name(name)),
             _ => "[none]".to_string(),
         },
         None => "[none]".to_string(),

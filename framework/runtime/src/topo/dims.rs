@@ -1,7 +1,7 @@
 //! MPI_Dims_create (MPI 5.0 §8.5.2): a number of ranks as a product of dimensions that are as close to each other as
 //! possible. What that means here: the difference between the largest and the smallest is as small as it can be; of all
-//! such products it is the one whose smallest dimension is largest (and so is its first), then the second, and so on.
-//! Dimensions do not increase.
+//! such products those whose smallest dimension is largest (and so is the first); of these the one whose second dimension is
+//! smallest, then the third, and so on. Dimensions do not increase.
 //!
 //! Found by search, over divisors only and with what cannot be better than the best so far left out.
 
@@ -59,8 +59,9 @@ impl Search {
     fn found(&mut self, ones: usize) {
         let first = self.now.first().copied().unwrap_or(1);
         let last = if ones > 0 { 1 } else { self.now.last().copied().unwrap_or(1) };
-        // Later ones begin with larger dimensions.
-        if first - last <= self.spread {
+        // In ascending order: what begins with the same dimension comes with the smaller second one first.
+        let larger = self.best.first().is_none_or(|best| first > u64::from(*best));
+        if first - last < self.spread || first - last == self.spread && larger {
             self.spread = first - last;
             self.best = self.now.iter().map(|d| *d as u32).chain(std::iter::repeat_n(1, ones)).collect();
         }
@@ -95,7 +96,10 @@ mod tests {
     }
 
     fn plain(n: u32, k: usize) -> Vec<u32> {
-        all(n, k, n).into_iter().min_by_key(|d| (d[0] - d[k - 1], std::cmp::Reverse(d.clone()))).unwrap()
+        all(n, k, n)
+            .into_iter()
+            .min_by_key(|d| (d[0] - d[k - 1], std::cmp::Reverse(d[0]), d.clone()))
+            .unwrap()
     }
 
     #[test]

@@ -22,12 +22,13 @@
 //! arrangement is with the daemon itself. Either way its death reaches us.
 //!
 //! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `secret` ·
-//! `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
+//! `handing` (a descriptor from process to process) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
 //! crashing process's last word) · `server` · `topology` (what the node is made of).
 
 mod client;
 mod facts;
 pub mod frame;
+pub(crate) mod handing;
 mod local;
 pub mod message;
 mod remote;

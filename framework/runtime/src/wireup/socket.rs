@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
-fn address(name: &str) -> Result<SocketAddr, Error> {
+pub(super) fn address(name: &str) -> Result<SocketAddr, Error> {
     SocketAddr::from_abstract_name(name)
         .map_err(|why| Error::system(&format!("{name:?} cannot be the name of a socket"), why))
 }

@@ -9,7 +9,7 @@ use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
 
 mpi_fn! {
-    fn MPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
+    any_time fn MPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             write(version, "version", MPI_VERSION)?;
             write(subversion, "subversion", MPI_SUBVERSION)
@@ -17,7 +17,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
+    any_time fn MPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             write(abi_major, "abi_major", MPI_ABI_VERSION)?;
             write(abi_minor, "abi_minor", MPI_ABI_SUBVERSION)
@@ -25,7 +25,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int {
+    any_time fn MPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let text = match process::current() {
                 Some(process) => process.instance.library_version(),
@@ -47,7 +47,7 @@ fn sizes(pairs: &[(&str, usize)]) -> Res<oxmpi_runtime::Info> {
 }
 
 mpi_fn! {
-    fn MPI_Abi_get_info(info: *mut Info) -> c_int {
+    any_time fn MPI_Abi_get_info(info: *mut Info) -> c_int {
         call_any_time(NAME, || {
             let all = sizes(&[
                 ("mpi_aint_size", size_of::<crate::types::Aint>()),
@@ -70,7 +70,7 @@ static FORTRAN: Mutex<Fortran> = Mutex::new(Fortran { info: None, booleans: Vec:
 
 mpi_fn! {
     /// Without Fortran bindings in the library nothing is known until somebody sets it.
-    fn MPI_Abi_get_fortran_info(info: *mut Info) -> c_int {
+    any_time fn MPI_Abi_get_fortran_info(info: *mut Info) -> c_int {
         call_any_time(NAME, || {
             let known = FORTRAN.lock().info.clone();
             let handle = match known {
@@ -82,7 +82,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Abi_set_fortran_info(info: Info) -> c_int {
+    any_time fn MPI_Abi_set_fortran_info(info: Info) -> c_int {
         call_any_time(NAME, || {
             let given = info::require(info)?;
             let mut fortran = FORTRAN.lock();
@@ -108,7 +108,7 @@ fn logical_size(size: c_int) -> Res<usize> {
 }
 
 mpi_fn! {
-    fn MPI_Abi_set_fortran_booleans(size: c_int, logical_true: *const u8, logical_false: *const u8) -> c_int {
+    any_time fn MPI_Abi_set_fortran_booleans(size: c_int, logical_true: *const u8, logical_false: *const u8) -> c_int {
         call_any_time(NAME, || {
             let n = logical_size(size)?;
             let (yes, no) = (bytes(logical_true, n, "logical_true")?, bytes(logical_false, n, "logical_false")?);
@@ -122,7 +122,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Abi_get_fortran_booleans(size: c_int, logical_true: *mut u8, logical_false: *mut u8, is_set: *mut c_int) -> c_int {
+    any_time fn MPI_Abi_get_fortran_booleans(size: c_int, logical_true: *mut u8, logical_false: *mut u8, is_set: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let n = logical_size(size)?;
             let known = FORTRAN.lock().booleans.iter().find(|(s, _, _)| *s == size).cloned();

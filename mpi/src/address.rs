@@ -6,17 +6,17 @@ use crate::types::Aint;
 use core::ffi::c_int;
 
 mpi_fn! {
-    fn MPI_Get_address(location: *const u8, address: *mut Aint) -> c_int {
+    any_time fn MPI_Get_address(location: *const u8, address: *mut Aint) -> c_int {
         call(NAME, None, |_| write(address, "address", location as usize as Aint))
     }
 }
 mpi_fn! {
-    fn MPI_Aint_add(base: Aint, disp: Aint) -> Aint {
+    any_time fn MPI_Aint_add(base: Aint, disp: Aint) -> Aint {
         base.wrapping_add(disp)
     }
 }
 mpi_fn! {
-    fn MPI_Aint_diff(addr1: Aint, addr2: Aint) -> Aint {
+    any_time fn MPI_Aint_diff(addr1: Aint, addr2: Aint) -> Aint {
         addr1.wrapping_sub(addr2)
     }
 }

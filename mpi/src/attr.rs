@@ -8,6 +8,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, On, Res, call, call_on};
+use crate::gate;
 use crate::memory::{read, write};
 use crate::types::{Comm, Datatype, Win};
 use crate::{comm, datatype, errcode, win};
@@ -131,7 +132,7 @@ impl Keyval {
         // SAFETY: the user gave it as a delete function; the sentinel is excluded.
         let function = unsafe { core::mem::transmute::<usize, Delete>(self.delete) };
         // SAFETY: called as the standard says.
-        answer(unsafe { function(object, self.number, value, self.extra) }, "delete")
+        answer(gate::outside(|| unsafe { function(object, self.number, value, self.extra) }), "delete")
     }
 
     /// The value for a copy of the object, if there is to be one.
@@ -144,7 +145,9 @@ impl Keyval {
                 let function = unsafe { core::mem::transmute::<usize, Copy>(address) };
                 let (mut new, mut flag) = (0, 0);
                 // SAFETY: called as the standard says, with places that live here.
-                let code = unsafe { function(object, self.number, self.extra, value, &mut new, &mut flag) };
+                let code = gate::outside(|| unsafe {
+                    function(object, self.number, self.extra, value, &mut new, &mut flag)
+                });
                 answer(code, "copy")?;
                 Ok((flag != 0).then_some(new))
             }

@@ -8,6 +8,7 @@
 use crate::constants::*;
 use crate::counting::{self, Counter};
 use crate::error::{Failure, Res, call, class_of, raise};
+use crate::gate::{self, Here};
 use crate::memory::{read, slice, slice_mut, write};
 use crate::process::{self, Process};
 use crate::request::{self, Header, Outcome, collect, find, ready};
@@ -17,21 +18,21 @@ use core::ptr::null_mut;
 use oxmpi_mca::RequestHeader;
 
 mpi_fn! {
-    fn MPI_Wait(request: *mut Request, status: *mut Status) -> c_int {
-        let (Some(process), false) = (process::quick(), request.is_null()) else {
+    hot fn MPI_Wait(request: *mut Request, status: *mut Status) -> c_int |here| {
+        let (Some(here), false) = (here, request.is_null()) else {
             return odd_wait(NAME, request, status);
         };
-        wait(process, NAME, request, status)
+        wait(here, NAME, request, status)
     }
 }
 
 #[inline(always)]
-fn wait(process: &Process, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
+fn wait(Here { process, thread }: Here, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
     // SAFETY: not null; the caller promises a handle.
     let handle = unsafe { *request };
     let Some(req) = find(process, handle) else { return not_found(name, handle, status) };
     if !ready(req) {
-        process.instance.wait(process.thread(), req.as_ptr());
+        process.instance.wait(thread, req.as_ptr());
     }
     // SAFETY: ready; the pointers are the caller's.
     let outcome = unsafe { collect(req, request, status) };
@@ -42,8 +43,8 @@ fn wait(process: &Process, name: &'static str, request: *mut Request, status: *m
 #[inline(never)]
 fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
     counting::call(Counter::Wait);
-    match process::current().filter(|_| !request.is_null()) {
-        Some(process) => wait(process, name, request, status),
+    match gate::here().filter(|_| !request.is_null()) {
+        Some(here) => wait(here, name, request, status),
         None => call(name, None, |_| read(request, "request").map(|_| ())),
     }
 }
@@ -65,17 +66,17 @@ fn not_found(name: &'static str, handle: Request, status: *mut Status) -> c_int 
 }
 
 mpi_fn! {
-    fn MPI_Test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
-        let (Some(process), false) = (process::quick(), request.is_null() || flag.is_null()) else {
+    hot fn MPI_Test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int |here| {
+        let (Some(here), false) = (here, request.is_null() || flag.is_null()) else {
             return odd_test(NAME, request, flag, status);
         };
-        test(process, NAME, request, flag, status)
+        test(here, NAME, request, flag, status)
     }
 }
 
 #[inline(always)]
 fn test(
-    process: &Process,
+    Here { process, thread }: Here,
     name: &'static str,
     request: *mut Request,
     flag: *mut c_int,
@@ -89,7 +90,7 @@ fn test(
         return not_found(name, handle, status);
     };
     if !ready(req) {
-        process.instance.progress(process.thread());
+        process.instance.progress(thread);
         if !ready(req) {
             // SAFETY: as above.
             unsafe { *flag = 0 };
@@ -108,8 +109,8 @@ fn test(
 #[inline(never)]
 fn odd_test(name: &'static str, request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
     counting::call(Counter::Test);
-    match process::current().filter(|_| !request.is_null() && !flag.is_null()) {
-        Some(process) => test(process, name, request, flag, status),
+    match gate::here().filter(|_| !request.is_null() && !flag.is_null()) {
+        Some(here) => test(here, name, request, flag, status),
         None => call(name, None, |_| {
             read(request, "request")?;
             write(flag, "flag", 0)
@@ -124,11 +125,11 @@ fn status_at(statuses: *mut Status, i: usize) -> *mut Status {
 }
 
 mpi_fn! {
-    fn MPI_Waitall(count: c_int, array_of_requests: *mut Request, array_of_statuses: *mut Status) -> c_int {
-        let (Some(process), true) = (process::quick(), is_array(count, array_of_requests)) else {
+    hot fn MPI_Waitall(count: c_int, array_of_requests: *mut Request, array_of_statuses: *mut Status) -> c_int |here| {
+        let (Some(here), true) = (here, is_array(count, array_of_requests)) else {
             return odd_wait_all(NAME, count, array_of_requests, array_of_statuses);
         };
-        wait_all(process, NAME, (count, array_of_requests), array_of_statuses)
+        wait_all(here, NAME, (count, array_of_requests), array_of_statuses)
     }
 }
 
@@ -141,20 +142,19 @@ fn is_array(count: c_int, requests: *mut Request) -> bool {
 #[inline(never)]
 fn odd_wait_all(name: &'static str, count: c_int, requests: *mut Request, statuses: *mut Status) -> c_int {
     counting::call(Counter::Waitall);
-    match process::current().filter(|_| is_array(count, requests)) {
-        Some(process) => wait_all(process, name, (count, requests), statuses),
+    match gate::here().filter(|_| is_array(count, requests)) {
+        Some(here) => wait_all(here, name, (count, requests), statuses),
         None => call(name, None, |_| arguments(count, requests).map(|_| ())),
     }
 }
 
 #[inline(always)]
 fn wait_all(
-    process: &Process,
+    Here { process, thread }: Here,
     name: &'static str,
     (count, requests): (c_int, *mut Request),
     statuses: *mut Status,
 ) -> c_int {
-    let thread = process.thread();
     if count > 1
         && process.instance.threaded()
         && let Err(failure) = wait_in_portions(process, requests, count as usize)

@@ -2,6 +2,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, Res, call, call_any_time, raise};
+use crate::gate::GATE;
 use crate::memory::{write, write_made, write_text};
 use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
@@ -44,6 +45,7 @@ pub fn make(level: Level) -> Res<Process> {
         wireup: wireup::Source::Environment,
         places,
         params: tool::written(),
+        gate: Some(&GATE),
     };
     let instance = Instance::start(config)?;
     tool::started(&instance);
@@ -148,14 +150,14 @@ fn init(name: &'static str, level: Level) -> c_int {
 }
 
 mpi_fn! {
-    fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
+    any_time fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
         // Nothing is taken from the arguments: the launcher speaks through the environment.
         let _ = (argc, argv);
         init(NAME, Level::Single)
     }
 }
 mpi_fn! {
-    fn MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) -> c_int {
+    any_time fn MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int) -> c_int {
         let _ = (argc, argv);
         let level = match required {
             n if n <= MPI_THREAD_SINGLE => Level::Single,
@@ -198,30 +200,30 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Initialized(flag: *mut c_int) -> c_int {
+    any_time fn MPI_Initialized(flag: *mut c_int) -> c_int {
         let started = process::phase() >= process::RUNNING;
         call_any_time(NAME, || write(flag, "flag", started as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_Finalized(flag: *mut c_int) -> c_int {
+    any_time fn MPI_Finalized(flag: *mut c_int) -> c_int {
         let ended = process::phase() == process::ENDED;
         call_any_time(NAME, || write(flag, "flag", ended as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_Query_thread(provided: *mut c_int) -> c_int {
+    any_time fn MPI_Query_thread(provided: *mut c_int) -> c_int {
         call(NAME, None, |process| write(provided, "provided", process.level()))
     }
 }
 mpi_fn! {
-    fn MPI_Is_thread_main(flag: *mut c_int) -> c_int {
+    any_time fn MPI_Is_thread_main(flag: *mut c_int) -> c_int {
         call(NAME, None, |_| write(flag, "flag", process::is_main_thread() as c_int))
     }
 }
 mpi_fn! {
     /// Ends all processes of the job, whatever the communicator, as the standard permits.
-    fn MPI_Abort(comm: Comm, errorcode: c_int) -> c_int {
+    any_time fn MPI_Abort(comm: Comm, errorcode: c_int) -> c_int {
         match process::current() {
             Some(process) => {
                 let on = comm::get(comm).map_or_else(|| "no communicator".to_string(), |object| object.describe());
@@ -235,7 +237,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
+    any_time fn MPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
         call(NAME, None, |process| {
             let value = process.instance.processor_name();
             let n = write_text(name, "name", &value, MPI_MAX_PROCESSOR_NAME as usize)?;
@@ -245,7 +247,7 @@ mpi_fn! {
 }
 mpi_fn! {
     /// The kinds of hardware that MPI_Comm_split_type knows, and whether this process is bound to one of each.
-    fn MPI_Get_hw_resource_info(hw_info: *mut Info) -> c_int {
+    any_time fn MPI_Get_hw_resource_info(hw_info: *mut Info) -> c_int {
         call_any_time(NAME, || {
             let mut known = oxmpi_runtime::Info::new();
             known.set("mpi_shared_memory", "true");
@@ -267,12 +269,12 @@ fn seconds() -> f64 {
 }
 
 mpi_fn! {
-    fn MPI_Wtime() -> f64 {
+    any_time fn MPI_Wtime() -> f64 {
         seconds()
     }
 }
 mpi_fn! {
-    fn MPI_Wtick() -> f64 {
+    any_time fn MPI_Wtick() -> f64 {
         let mut tick = libc::timespec { tv_sec: 0, tv_nsec: 1 };
         // SAFETY: a place for the answer; the clock exists on every Linux.
         unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC, &mut tick) };
@@ -281,7 +283,7 @@ mpi_fn! {
 }
 mpi_fn! {
     /// The standard's variable arguments are never looked at, so their absence here is not seen.
-    fn MPI_Pcontrol(level: c_int) -> c_int {
+    any_time fn MPI_Pcontrol(level: c_int) -> c_int {
         let _ = level;
         MPI_SUCCESS
     }
@@ -303,7 +305,7 @@ pub fn alignment(hints: Info) -> Res<usize> {
 }
 
 mpi_fn! {
-    fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: *mut *mut c_void) -> c_int {
+    any_time fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: *mut *mut c_void) -> c_int {
         call(NAME, None, |_| {
             let Ok(bytes) = usize::try_from(size) else {
                 return Failure::err(MPI_ERR_ARG, format!("size is {size}"));
@@ -319,7 +321,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Free_mem(base: *mut c_void) -> c_int {
+    any_time fn MPI_Free_mem(base: *mut c_void) -> c_int {
         call(NAME, None, |_| {
             // SAFETY: null, or from MPI_Alloc_mem by the user's promise.
             unsafe { libc::free(base) };

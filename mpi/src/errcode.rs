@@ -197,7 +197,7 @@ fn string(code: c_int) -> Option<String> {
 }
 
 mpi_fn! {
-    fn MPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
+    any_time fn MPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let class = class_of_code(errorcode).ok_or_else(|| no_such("error code", errorcode))?;
             write(errorclass, "errorclass", class)
@@ -205,7 +205,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int {
+    any_time fn MPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let value = crate::errcode::string(errorcode).ok_or_else(|| no_such("error code", errorcode))?;
             let n = write_text(string, "string", &value, MPI_MAX_ERROR_STRING as usize)?;
@@ -214,17 +214,17 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Add_error_class(errorclass: *mut c_int) -> c_int {
+    any_time fn MPI_Add_error_class(errorclass: *mut c_int) -> c_int {
         call_any_time(NAME, || write(errorclass, "errorclass", add(None)?))
     }
 }
 mpi_fn! {
-    fn MPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int {
+    any_time fn MPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int {
         call_any_time(NAME, || write(errorcode, "errorcode", add(Some(errorclass))?))
     }
 }
 mpi_fn! {
-    fn MPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int {
+    any_time fn MPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int {
         call_any_time(NAME, || {
             let string = text(string, "string")?;
             if string.len() >= MPI_MAX_ERROR_STRING as usize {
@@ -235,17 +235,17 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Remove_error_class(errorclass: c_int) -> c_int {
+    any_time fn MPI_Remove_error_class(errorclass: c_int) -> c_int {
         call_any_time(NAME, || remove(errorclass, true))
     }
 }
 mpi_fn! {
-    fn MPI_Remove_error_code(errorcode: c_int) -> c_int {
+    any_time fn MPI_Remove_error_code(errorcode: c_int) -> c_int {
         call_any_time(NAME, || remove(errorcode, false))
     }
 }
 mpi_fn! {
-    fn MPI_Remove_error_string(errorcode: c_int) -> c_int {
+    any_time fn MPI_Remove_error_string(errorcode: c_int) -> c_int {
         call_any_time(NAME, || {
             if string(errorcode).is_none_or(|s| s.is_empty()) {
                 return Err(no_such("error code with a string that was added", errorcode));

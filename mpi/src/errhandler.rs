@@ -191,28 +191,28 @@ fn create(function: usize, of: For, out: *mut Errhandler) -> Res {
 
 mpi_fn! {
     /// A handler from a function of the user.
-    fn MPI_Comm_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Comm_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
         call_any_time(NAME, || create(function, For::Comm, errhandler))
     }
 }
 mpi_fn! {
-    fn MPI_Win_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Win_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
         call_any_time(NAME, || create(function, For::Win, errhandler))
     }
 }
 mpi_fn! {
-    fn MPI_File_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_File_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
         call_any_time(NAME, || create(function, For::File, errhandler))
     }
 }
 mpi_fn! {
-    fn MPI_Session_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Session_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
         call_any_time(NAME, || create(function, For::Session, errhandler))
     }
 }
 mpi_fn! {
     /// Gives the user's reference up.
-    fn MPI_Errhandler_free(errhandler: *mut Errhandler) -> c_int {
+    any_time fn MPI_Errhandler_free(errhandler: *mut Errhandler) -> c_int {
         call_any_time(NAME, || {
             let handle = read(errhandler, "errhandler")?;
             match handle.0 {

@@ -10,6 +10,7 @@
 
 use crate::constants::*;
 use crate::errhandler::{self, Handler};
+use crate::gate;
 use crate::process::{self, Process};
 use crate::tool::event;
 use crate::types::{Comm, File, Session, Win};
@@ -200,7 +201,7 @@ pub fn raise_on(name: &str, on: On, failure: Failure) -> c_int {
             let (mut object, mut code) = (Comm(word), failure.code);
             // SAFETY: the function the user gave for this purpose; its parameters live here. Handles
             // of all kinds are one word, and the function's kind was checked when it was set.
-            unsafe { (user.function)(&mut object, &mut code) };
+            gate::outside(|| unsafe { (user.function)(&mut object, &mut code) });
             failure.code
         }
         Handler::Fatal => die(name, &on, "MPI_ERRORS_ARE_FATAL", &failure),

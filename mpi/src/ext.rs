@@ -3,6 +3,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, Res, raise};
+use crate::gate;
 use crate::process::{self, Process};
 use core::ffi::{c_int, c_void};
 use oxmpi_runtime::progress::hooks::Hooks;
@@ -22,7 +23,7 @@ pub fn call<T>(name: &'static str, failed: T, body: impl FnOnce(&'static Process
 /// Completions tell whoever is attached from now on. Below MPI_THREAD_MULTIPLE the program keeps other
 /// threads out of the library meanwhile, as in every call.
 pub fn act_threaded(process: &Process) -> Res {
-    if process.instance.threaded() || process.instance.act_threaded() {
+    if process.instance.threaded() || gate::outside(|| process.instance.act_threaded()) {
         return Ok(());
     }
     Failure::err(
@@ -69,6 +70,8 @@ mpi_fn! {
             else {
                 return Failure::err(MPI_ERR_ARG, "one of the hooks is a null pointer");
             };
+            // Two user-level threads are one to the gate.
+            act_threaded(process)?;
             process.instance.set_hooks(Some(Hooks { state, yield_now, current, park, unpark }));
             Ok(())
         })

@@ -9,10 +9,10 @@ use core::ffi::c_int;
 /// One line per kind, with the names spelled out so that the index finds them.
 macro_rules! conversions {
     ($($kind:ident: $toint:ident $fromint:ident $c2f:ident $f2c:ident;)*) => { $(
-        mpi_fn! { fn $toint(handle: $kind) -> c_int { handle.0 as c_int } }
-        mpi_fn! { fn $fromint(handle: c_int) -> $kind { $kind(handle as u32 as usize) } }
-        mpi_fn! { fn $c2f(handle: $kind) -> c_int { handle.0 as c_int } }
-        mpi_fn! { fn $f2c(handle: c_int) -> $kind { $kind(handle as u32 as usize) } }
+        mpi_fn! { any_time fn $toint(handle: $kind) -> c_int { handle.0 as c_int } }
+        mpi_fn! { any_time fn $fromint(handle: c_int) -> $kind { $kind(handle as u32 as usize) } }
+        mpi_fn! { any_time fn $c2f(handle: $kind) -> c_int { handle.0 as c_int } }
+        mpi_fn! { any_time fn $f2c(handle: c_int) -> $kind { $kind(handle as u32 as usize) } }
     )* };
 }
 
@@ -32,12 +32,12 @@ conversions! {
 
 mpi_fn! {
     /// A Fortran status is the same eight integers.
-    fn MPI_Status_c2f(c_status: *const Status, f_status: *mut Status) -> c_int {
+    any_time fn MPI_Status_c2f(c_status: *const Status, f_status: *mut Status) -> c_int {
         call_any_time(NAME, || write(f_status, "f_status", read(c_status, "c_status")?))
     }
 }
 mpi_fn! {
-    fn MPI_Status_f2c(f_status: *const Status, c_status: *mut Status) -> c_int {
+    any_time fn MPI_Status_f2c(f_status: *const Status, c_status: *mut Status) -> c_int {
         call_any_time(NAME, || write(c_status, "c_status", read(f_status, "f_status")?))
     }
 }

@@ -11,6 +11,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, Res, call, of_user};
+use crate::gate;
 use crate::own::{self, Own, What};
 use crate::p2p::place_of;
 use crate::request::{self, Header, Outcome};
@@ -86,7 +87,7 @@ mpi_fn! {
 /// A request that is complete and freed.
 fn end_freed(req: Header, functions: &Functions) -> Res {
     // SAFETY: the user's function with the user's state.
-    let code = unsafe { (functions.free)(functions.extra) };
+    let code = gate::outside(|| unsafe { (functions.free)(functions.extra) });
     request::let_go(req, 0);
     said(code)
 }
@@ -103,7 +104,7 @@ pub fn query(req: Header) -> MsgStatus {
     let Some((_, functions)) = functions(req) else { return MsgStatus::EMPTY };
     let mut status = Status::EMPTY;
     // SAFETY: the user's function with the user's state.
-    let code = unsafe { (functions.query)(functions.extra, &mut status) };
+    let code = gate::outside(|| unsafe { (functions.query)(functions.extra, &mut status) });
     MsgStatus {
         source: status.source,
         tag: status.tag,
@@ -126,7 +127,7 @@ pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> 
     }
     if let Some((_, functions)) = functions(req) {
         // SAFETY: the user's function with the user's state.
-        let code = unsafe { (functions.free)(functions.extra) };
+        let code = gate::outside(|| unsafe { (functions.free)(functions.extra) });
         if result.error == Code::OK {
             result.error = of_user(code);
         }
@@ -149,7 +150,7 @@ pub fn cancel(req: Header) -> Res {
     // SAFETY: live header.
     let complete = unsafe { req.as_ref() }.completion.is_complete();
     // SAFETY: the user's function with the user's state.
-    said(unsafe { (functions.cancel)(functions.extra, complete as c_int) })
+    said(gate::outside(|| unsafe { (functions.cancel)(functions.extra, complete as c_int) }))
 }
 
 const _: () = assert!(request::GENERALIZED & (RequestHeader::PERSISTENT | RequestHeader::ACTIVE) == 0);

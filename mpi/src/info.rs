@@ -68,12 +68,12 @@ fn key_of(key: *const c_char) -> Res<String> {
 }
 
 mpi_fn! {
-    fn MPI_Info_create(info: *mut Info) -> c_int {
+    any_time fn MPI_Info_create(info: *mut Info) -> c_int {
         call_any_time(NAME, || write_made(info, "info", || adopt(Object::new())))
     }
 }
 mpi_fn! {
-    fn MPI_Info_create_env(argc: c_int, argv: *const *const c_char, info: *mut Info) -> c_int {
+    any_time fn MPI_Info_create_env(argc: c_int, argv: *const *const c_char, info: *mut Info) -> c_int {
         call_any_time(NAME, || {
             let arguments = match usize::try_from(argc) {
                 Ok(n) if n > 0 && !argv.is_null() => {
@@ -87,14 +87,14 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Info_dup(info: Info, newinfo: *mut Info) -> c_int {
+    any_time fn MPI_Info_dup(info: Info, newinfo: *mut Info) -> c_int {
         call_any_time(NAME, || {
             write_made(newinfo, "newinfo", || adopt(require(info)?))
         })
     }
 }
 mpi_fn! {
-    fn MPI_Info_free(info: *mut Info) -> c_int {
+    any_time fn MPI_Info_free(info: *mut Info) -> c_int {
         call_any_time(NAME, || {
             let handle = read(info, "info")?;
             object(handle)?;
@@ -104,7 +104,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Info_set(info: Info, key: *const c_char, value: *const c_char) -> c_int {
+    any_time fn MPI_Info_set(info: Info, key: *const c_char, value: *const c_char) -> c_int {
         call_any_time(NAME, || {
             let object = object(info)?;
             let key = key_of(key)?;
@@ -119,7 +119,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Info_delete(info: Info, key: *const c_char) -> c_int {
+    any_time fn MPI_Info_delete(info: Info, key: *const c_char) -> c_int {
         call_any_time(NAME, || {
             let object = object(info)?;
             let key = key_of(key)?;
@@ -131,7 +131,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Info_get(info: Info, key: *const c_char, valuelen: c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get(info: Info, key: *const c_char, valuelen: c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let key = key_of(key)?;
@@ -148,7 +148,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Info_get_string(info: Info, key: *const c_char, buflen: *mut c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get_string(info: Info, key: *const c_char, buflen: *mut c_int, value: *mut c_char, flag: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let key = key_of(key)?;
@@ -169,7 +169,7 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Info_get_valuelen(info: Info, key: *const c_char, valuelen: *mut c_int, flag: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get_valuelen(info: Info, key: *const c_char, valuelen: *mut c_int, flag: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let found = info.get(&key_of(key)?).map(str::len);
@@ -181,12 +181,12 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Info_get_nkeys(info: Info, nkeys: *mut c_int) -> c_int {
+    any_time fn MPI_Info_get_nkeys(info: Info, nkeys: *mut c_int) -> c_int {
         call_any_time(NAME, || write(nkeys, "nkeys", require(info)?.nkeys() as c_int))
     }
 }
 mpi_fn! {
-    fn MPI_Info_get_nthkey(info: Info, n: c_int, key: *mut c_char) -> c_int {
+    any_time fn MPI_Info_get_nthkey(info: Info, n: c_int, key: *mut c_char) -> c_int {
         call_any_time(NAME, || {
             let info = require(info)?;
             let nth = usize::try_from(n).ok().and_then(|n| info.nth(n));

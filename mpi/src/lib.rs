@@ -38,6 +38,7 @@ mod error;
 mod ext;
 mod ext_sync;
 mod fortran;
+mod gate;
 mod get_status;
 mod grequest;
 mod group;

@@ -4,11 +4,17 @@
 //! to one address, and a tool that defines `MPI_X` still finds the library's under `PMPI_X`. The
 //! form with brackets makes the plain and the large-count function of one body; the type in
 //! brackets stands for the placeholder in angle brackets. Inside a body `NAME` is the function's
-//! name. Lines `fn MPI_…` in here are what `cargo xtask generate` counts as implemented.
+//! name. Lines `fn MPI_…` in here are what `cargo xtask generate` counts as implemented, also behind
+//! `any_time` and `hot`; `gate` says what these two are. The body of a hot function has a parameter more,
+//! named between bars: who calls, or nobody where MPI is not in use.
 
-/// What every function does where it enters (`counting`).
+/// What every function does where it is inside (`counting`).
 macro_rules! count_call {
-    ($name:ident) => {
+    // They ask for no context, where counts stand.
+    (any_time $name:ident) => {
+        const _: () = assert!(crate::counting::at_entry($name).is_none());
+    };
+    ($form:ident $name:ident) => {
         const COUNTER: Option<crate::counting::Counter> = crate::counting::at_entry($name);
         if let Some(counter) = COUNTER {
             crate::counting::call(counter);
@@ -17,45 +23,83 @@ macro_rules! count_call {
 }
 
 macro_rules! mpi_fn {
-    ($(#[$m:meta])* fn $name:ident ($($a:ident : $t:ty),* $(,)?) -> $r:ty $body:block) => {
+    ($(#[$m:meta])* fn $($rest:tt)*) => { mpi_fn!(@read plain [$(#[$m])*] $($rest)*); };
+    ($(#[$m:meta])* any_time fn $($rest:tt)*) => { mpi_fn!(@read any_time [$(#[$m])*] $($rest)*); };
+    ($(#[$m:meta])* hot fn $($rest:tt)*) => { mpi_fn!(@read hot [$(#[$m])*] $($rest)*); };
+
+    (@read $form:ident $m:tt $name:ident ($($a:ident : $t:ty),* $(,)?) -> $r:ty $(|$here:ident|)? $body:block) => {
+        mpi_fn!(@make $form $m [] $name ($($a : $t),*) -> $r, [$($here)?] $body);
+    };
+    (@read $form:ident $m:tt $($name:ident [$c:ty]),+ <$n:ident> ($($a:ident : $t:ty),* $(,)?) -> $r:ty $(|$here:ident|)? $body:block) => {
+        mpi_fn!(@each $form $m [$($name [$c])+] $n ($($a : $t),*) -> $r, [$($here)?] $body);
+    };
+    (@each $form:ident $m:tt [] $n:ident $args:tt -> $r:ty, $here:tt $body:block) => {};
+    (@each $form:ident $m:tt [$name:ident [$c:ty] $($rest:tt)*] $n:ident $args:tt -> $r:ty, $here:tt $body:block) => {
+        mpi_fn!(@make $form $m [type $n = $c;] $name $args -> $r, $here $body);
+        mpi_fn!(@each $form $m [$($rest)*] $n $args -> $r, $here $body);
+    };
+
+    (@make $form:ident [$($m:tt)*] [$($width:tt)*] $name:ident ($($a:ident : $t:ty),*) -> $r:ty, [$($here:ident)?] $body:block) => {
         const _: () = {
             #[allow(dead_code, reason = "not every function can fail")]
             const NAME: &str = stringify!($name);
-            $(#[$m])*
+            $($width)*
+            $($m)*
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
+            unsafe fn body($($here: Option<$crate::gate::Here>,)? $($a: $t),*) -> $r {
+                count_call!($form NAME);
+                $body
+            }
+            mpi_fn!(@longer $form ($($a : $t),*) -> $r);
+            $($m)*
             // SAFETY: the name is the standard's; nothing else in the process may define it but a
             // tool that interposes on purpose.
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, reason = "the standard's name")]
-            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r { count_call!(NAME); $body }
-            $(#[$m])*
-            // SAFETY: as above.
-            #[unsafe(export_name = concat!("P", stringify!($name)))]
-            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { count_call!(NAME); $body }
-        };
-    };
-    ($(#[$m:meta])* fn $($name:ident [$c:ty]),+ <$n:ident> ($($a:ident : $t:ty),* $(,)?) -> $r:ty $body:block) => {
-        mpi_fn!(@each [$(#[$m])*] [$($name [$c])+] $n ($($a : $t),*) -> $r $body);
-    };
-    (@each $m:tt [] $n:ident $args:tt -> $r:ty $body:block) => {};
-    (@each [$($m:tt)*] [$name:ident [$c:ty] $($rest:tt)*] $n:ident ($($a:ident : $t:ty),*) -> $r:ty $body:block) => {
-        const _: () = {
-            #[allow(dead_code, reason = "not every function can fail")]
-            const NAME: &str = stringify!($name);
-            type $n = $c;
-            $($m)*
-            // SAFETY: as above.
-            #[unsafe(no_mangle)]
-            #[allow(non_snake_case, reason = "the standard's name")]
-            #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
-            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r { count_call!(NAME); $body }
+            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r { mpi_fn!(@run $form ($($a),*)) }
             $($m)*
             // SAFETY: as above.
             #[unsafe(export_name = concat!("P", stringify!($name)))]
-            #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
-            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { count_call!(NAME); $body }
+            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { mpi_fn!(@run $form ($($a),*)) }
         };
-        mpi_fn!(@each [$($m)*] [$($rest)*] $n ($($a : $t),*) -> $r $body);
     };
+
+    (@longer hot ($($a:ident : $t:ty),*) -> $r:ty) => {
+        #[inline(never)]
+        unsafe extern "C-unwind" fn longer($($a: $t),*) -> $r {
+            let marked = $crate::gate::ask();
+            // SAFETY: the caller's promises.
+            let result = unsafe { body($crate::gate::here(), $($a),*) };
+            $crate::gate::leave(marked);
+            result
+        }
+    };
+    (@longer $form:ident $args:tt -> $r:ty) => {};
+
+    (@run any_time ($($a:ident),*)) => {
+        // SAFETY: the caller's promises.
+        unsafe { body($($a),*) }
+    };
+    (@run plain ($($a:ident),*)) => {{
+        let marked = $crate::gate::enter();
+        // SAFETY: the caller's promises.
+        let result = unsafe { body($($a),*) };
+        $crate::gate::leave(marked);
+        result
+    }};
+    // No closures: they would put all arguments on the stack.
+    (@run hot ($($a:ident),*)) => {{
+        if let Some(here) = $crate::gate::owner() {
+            // SAFETY: the caller's promises.
+            let result = unsafe { body(Some(here), $($a),*) };
+            $crate::gate::leave(true);
+            return result;
+        }
+        // SAFETY: as above.
+        unsafe { longer($($a),*) }
+    }};
 }
 
 /// Functions of later work, one per line, with the object whose error handler hears of it.

@@ -3,6 +3,7 @@
 use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call};
+use crate::gate;
 use crate::handle::{Kind, Table};
 use crate::memory::{read, write};
 use crate::operands::check_buffer;
@@ -137,15 +138,17 @@ extern "C" fn run(ctx: *mut c_void, input: *const u8, inout: *mut u8, count: u64
         if object.large {
             let mut n = (count - done) as Count;
             // SAFETY: the user gave it as a function of this type; buffers hold `n` elements.
-            unsafe {
+            gate::outside(|| unsafe {
                 core::mem::transmute::<usize, Large>(object.function)(input, inout, &mut n, &mut datatype)
-            };
+            });
             return;
         }
         let piece = (count - done).min(c_int::MAX as u64);
         let mut n = piece as c_int;
         // SAFETY: as above.
-        unsafe { core::mem::transmute::<usize, Plain>(object.function)(input, inout, &mut n, &mut datatype) };
+        gate::outside(|| unsafe {
+            core::mem::transmute::<usize, Plain>(object.function)(input, inout, &mut n, &mut datatype)
+        });
         done += piece;
     }
 }

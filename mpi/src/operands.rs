@@ -35,10 +35,9 @@ pub enum Way {
 
 impl Operands {
     #[inline(always)]
-    pub fn find(comm: Comm, datatype: Datatype) -> Option<Operands> {
+    pub fn find(process: &'static Process, comm: Comm, datatype: Datatype) -> Option<Operands> {
         let object = comm::get(comm)?;
         let desc = datatype::usable(datatype)?;
-        let process = process::quick()?;
         Some(Operands { process, object, desc })
     }
 

@@ -3,6 +3,7 @@
 use crate::constants::*;
 use crate::counting::{self, Counter};
 use crate::error::{Failure, Res, call, raise};
+use crate::gate::Here;
 use crate::memory::write;
 use crate::operands::{Operands, Way, check};
 use crate::request;
@@ -22,34 +23,35 @@ fn failed(name: &'static str, comm: Comm, code: Code) -> c_int {
 #[inline(always)]
 pub fn send(
     name: &'static str,
+    here: Option<Here>,
     (buf, count, datatype): (*const u8, i64, Datatype),
     dest: c_int,
     tag: c_int,
     comm: Comm,
     mode: u32,
 ) -> c_int {
-    if let Some(o) = Operands::find(comm, datatype)
+    if let Some(here) = here
+        && let Some(o) = Operands::find(here.process, comm, datatype)
         && o.plain_send(buf, count, dest, tag)
     {
-        let code = o.object.comm.send(o.process.thread(), buf, count as u64, o.desc, dest, tag, mode);
+        let code = o.object.comm.send(here.thread, buf, count as u64, o.desc, dest, tag, mode);
         return if code.is_err() { failed(name, comm, code) } else { MPI_SUCCESS };
     }
-    odd_send(name, (buf, count, datatype), dest, tag, comm, mode)
+    odd_send(name, (buf, count), datatype, (dest, tag), comm, mode)
 }
 
 #[cold]
 #[inline(never)]
 fn odd_send(
     name: &'static str,
-    data: (*const u8, i64, Datatype),
-    dest: c_int,
-    tag: c_int,
+    (buf, count): (*const u8, i64),
+    datatype: Datatype,
+    (dest, tag): (c_int, c_int),
     comm: Comm,
     mode: u32,
 ) -> c_int {
     call(name, Some(comm), |process| {
-        let o = check(Way::Send, data, dest, tag, comm)?;
-        let (buf, count, _) = data;
+        let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
         counting::sent(process, name, true, mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return Ok(());
@@ -61,18 +63,18 @@ fn odd_send(
 #[inline(always)]
 fn isend(
     name: &'static str,
+    here: Option<Here>,
     (buf, count, datatype): (*const u8, i64, Datatype),
-    dest: c_int,
-    tag: c_int,
-    comm: Comm,
+    (dest, tag, comm): (c_int, c_int, Comm),
     mode: u32,
     request: *mut Request,
 ) -> c_int {
-    if let Some(o) = Operands::find(comm, datatype)
+    if let Some(here) = here
+        && let Some(o) = Operands::find(here.process, comm, datatype)
         && o.plain_send(buf, count, dest, tag)
         && !request.is_null()
     {
-        return match o.object.comm.isend(o.process.thread(), buf, count as u64, o.desc, dest, tag, mode) {
+        return match o.object.comm.isend(here.thread, buf, count as u64, o.desc, dest, tag, mode) {
             Ok(req) => {
                 // SAFETY: not null; the caller promises a place for a handle.
                 unsafe { *request = request::give(o.object, req) };
@@ -81,24 +83,23 @@ fn isend(
             Err(code) => failed(name, comm, code),
         };
     }
-    odd_isend(name, (buf, count, datatype), dest, tag, comm, mode, request)
+    odd_isend(name, (buf, count), datatype, (dest, tag), comm, mode, request)
 }
 
 #[cold]
 #[inline(never)]
 fn odd_isend(
     name: &'static str,
-    data: (*const u8, i64, Datatype),
-    dest: c_int,
-    tag: c_int,
+    (buf, count): (*const u8, i64),
+    datatype: Datatype,
+    (dest, tag): (c_int, c_int),
     comm: Comm,
     mode: u32,
     request: *mut Request,
 ) -> c_int {
     call(name, Some(comm), |process| {
-        let o = check(Way::Send, data, dest, tag, comm)?;
+        let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
         place_of(request)?;
-        let (buf, count, _) = data;
         counting::sent(process, name, false, mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return write(request, "request", request::done(process));
@@ -119,33 +120,33 @@ pub fn place_of(request: *mut Request) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_Send[c_int], MPI_Send_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int {
-        send(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD)
+    hot fn MPI_Send[c_int], MPI_Send_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int |here| {
+        send(NAME, here, (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD)
     }
 }
 mpi_fn! {
-    fn MPI_Ssend[c_int], MPI_Ssend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int {
-        send(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::SYNCHRONOUS)
+    hot fn MPI_Ssend[c_int], MPI_Ssend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int |here| {
+        send(NAME, here, (buf, count as i64, datatype), dest, tag, comm, mode::SYNCHRONOUS)
     }
 }
 mpi_fn! {
-    fn MPI_Rsend[c_int], MPI_Rsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int {
-        send(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::READY)
+    hot fn MPI_Rsend[c_int], MPI_Rsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int |here| {
+        send(NAME, here, (buf, count as i64, datatype), dest, tag, comm, mode::READY)
     }
 }
 mpi_fn! {
-    fn MPI_Isend[c_int], MPI_Isend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
-        isend(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD, request)
+    hot fn MPI_Isend[c_int], MPI_Isend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int |here| {
+        isend(NAME, here, (buf, count as i64, datatype), (dest, tag, comm), mode::STANDARD, request)
     }
 }
 mpi_fn! {
-    fn MPI_Issend[c_int], MPI_Issend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
-        isend(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::SYNCHRONOUS, request)
+    hot fn MPI_Issend[c_int], MPI_Issend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int |here| {
+        isend(NAME, here, (buf, count as i64, datatype), (dest, tag, comm), mode::SYNCHRONOUS, request)
     }
 }
 mpi_fn! {
-    fn MPI_Irsend[c_int], MPI_Irsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
-        isend(NAME, (buf, count as i64, datatype), dest, tag, comm, mode::READY, request)
+    hot fn MPI_Irsend[c_int], MPI_Irsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int |here| {
+        isend(NAME, here, (buf, count as i64, datatype), (dest, tag, comm), mode::READY, request)
     }
 }
 
@@ -175,30 +176,31 @@ fn bad_message(name: &'static str, comm: Comm, result: &MsgStatus) -> c_int {
 #[inline(always)]
 fn recv(
     name: &'static str,
+    here: Option<Here>,
     (buf, count, datatype): (*mut u8, i64, Datatype),
     source: c_int,
     tag: c_int,
     comm: Comm,
     status: *mut Status,
 ) -> c_int {
-    if let Some(o) = Operands::find(comm, datatype)
+    if let Some(here) = here
+        && let Some(o) = Operands::find(here.process, comm, datatype)
         && o.plain_recv(buf, count, source, tag)
     {
         let mut result = MsgStatus::EMPTY;
-        let thread = o.process.thread();
-        let code = o.object.comm.recv(thread, buf, count as u64, o.desc, source, tag, &mut result);
+        let code = o.object.comm.recv(here.thread, buf, count as u64, o.desc, source, tag, &mut result);
         return received(name, comm, code, &result, status);
     }
-    odd_recv(name, (buf, count, datatype), source, tag, comm, status)
+    odd_recv(name, (buf, count), datatype, (source, tag), comm, status)
 }
 
 #[cold]
 #[inline(never)]
 fn odd_recv(
     name: &'static str,
-    (buf, count, datatype): (*mut u8, i64, Datatype),
-    source: c_int,
-    tag: c_int,
+    (buf, count): (*mut u8, i64),
+    datatype: Datatype,
+    (source, tag): (c_int, c_int),
     comm: Comm,
     status: *mut Status,
 ) -> c_int {
@@ -222,18 +224,19 @@ fn odd_recv(
 }
 
 mpi_fn! {
-    fn MPI_Recv[c_int], MPI_Recv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, status: *mut Status) -> c_int {
-        recv(NAME, (buf, count as i64, datatype), source, tag, comm, status)
+    hot fn MPI_Recv[c_int], MPI_Recv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, status: *mut Status) -> c_int |here| {
+        recv(NAME, here, (buf, count as i64, datatype), source, tag, comm, status)
     }
 }
 mpi_fn! {
-    fn MPI_Irecv[c_int], MPI_Irecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
+    hot fn MPI_Irecv[c_int], MPI_Irecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int |here| {
         let count = count as i64;
-        if let Some(o) = Operands::find(comm, datatype)
+        if let Some(here) = here
+        && let Some(o) = Operands::find(here.process, comm, datatype)
             && o.plain_recv(buf, count, source, tag)
             && !request.is_null()
         {
-            return match o.object.comm.irecv(o.process.thread(), buf, count as u64, o.desc, source, tag) {
+            return match o.object.comm.irecv(here.thread, buf, count as u64, o.desc, source, tag) {
                 Ok(req) => {
                     // SAFETY: not null; the caller promises a place for a handle.
                     unsafe { *request = request::give(o.object, req) };
@@ -242,7 +245,7 @@ mpi_fn! {
                 Err(code) => failed(NAME, comm, code),
             };
         }
-        odd_irecv(NAME, (buf, count, datatype), source, tag, comm, request)
+        odd_irecv(NAME, (buf, count), datatype, (source, tag), comm, request)
     }
 }
 
@@ -250,9 +253,9 @@ mpi_fn! {
 #[inline(never)]
 fn odd_irecv(
     name: &'static str,
-    (buf, count, datatype): (*mut u8, i64, Datatype),
-    source: c_int,
-    tag: c_int,
+    (buf, count): (*mut u8, i64),
+    datatype: Datatype,
+    (source, tag): (c_int, c_int),
     comm: Comm,
     request: *mut Request,
 ) -> c_int {

@@ -19,17 +19,19 @@
 //! `Process` is leaked: a thread that calls MPI while another ends it breaks the standard's rules, but
 //! reads memory that is there.
 //!
-//! **Contexts of threads.** Below MPI_THREAD_MULTIPLE every call uses the context of the main thread,
-//! and no thread-local is touched. From the moment the level rises each thread finds its own in a
-//! thread-local and gives it back when it ends.
+//! **Contexts of threads.** While one thread at a time makes calls (`gate`) every call uses one context,
+//! and no thread-local is touched. From the moment there are several each thread finds its own in a
+//! thread-local and gives it back when it ends; the one that made the calls before keeps that context.
 
 use crate::constants::*;
 use crate::counting;
 use crate::error::{Failure, Res};
+use crate::gate::{self, GATE, Here};
 use core::cell::Cell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use oxmpi_mca::ThreadCtx;
+use oxmpi_runtime::thread::thread_pointer;
 use oxmpi_runtime::{Instance, Level};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -42,8 +44,6 @@ pub struct Process {
     main: *mut ThreadCtx,
     /// Largest tag.
     pub tag_ub: i32,
-    /// Whose context `main` is once the level is MULTIPLE: the thread that started the instance.
-    starter: ThreadId,
     /// `mpi_param_check`: arguments that need no look-up are checked.
     pub check: bool,
     /// Requests of our own.
@@ -52,8 +52,8 @@ pub struct Process {
     pub buffer: Arc<crate::buffered::Slot>,
 }
 
-// SAFETY: the context pointer is used by one thread at a time below MULTIPLE and by none but the main
-// thread afterwards; the rest is shareable.
+// SAFETY: the context pointer is used by one thread at a time before there are several and by none but the
+// gate's first thread afterwards; the rest is shareable.
 unsafe impl Send for Process {}
 // SAFETY: as above.
 unsafe impl Sync for Process {}
@@ -201,6 +201,7 @@ pub fn enter(number: u64, level: Level, make: impl FnOnce(Level) -> Res<Process>
     // SYNC POINT with `current`.
     CURRENT.store(process as *const Process as *mut Process, Ordering::Release);
     refresh();
+    gate::open(process);
     Ok(process)
 }
 
@@ -214,12 +215,14 @@ pub fn alone(number: u64) -> bool {
 pub fn leave(process: &Process, number: u64, close: impl FnOnce(bool)) -> Res {
     // Before the list is held: progress may run functions of the user.
     let sent = process.instance.flush(process.thread());
-    let mut users = USERS.lock();
+    // Not inside: whoever holds the list may be raising the level.
+    let mut users = gate::outside(|| USERS.lock());
     users.now.retain(|u| u.number != number);
     let last = users.now.is_empty();
     close(last);
     if last {
         process.instance.rest();
+        gate::outside(|| GATE.close());
         CURRENT.store(null_mut(), Ordering::Release);
         refresh();
     }
@@ -253,7 +256,6 @@ impl Process {
     pub fn new(instance: Arc<Instance>, check: bool, done: crate::own::Pool) -> Process {
         Process {
             main: instance.main_thread(),
-            starter: std::thread::current().id(),
             tag_ub: instance.max_tag(),
             check,
             done,
@@ -274,7 +276,7 @@ impl Process {
         if !known.is_null() {
             return known;
         }
-        if std::thread::current().id() == self.starter {
+        if thread_pointer() == GATE.first() {
             CONTEXT.set(self.main);
             return self.main;
         }

@@ -113,7 +113,7 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
 
 mpi_fn! {
     /// May be called at any time and by several threads at once.
-    fn MPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int {
+    any_time fn MPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int {
         let handler = match errhandler::get(errhandler, For::Session) {
             Ok(handler) => handler,
             Err(failure) => return raise_on(NAME, On::Nothing, failure),

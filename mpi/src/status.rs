@@ -132,32 +132,32 @@ fn change(status: *mut Status, how: impl FnOnce(&mut Status)) -> Res {
 }
 
 mpi_fn! {
-    fn MPI_Status_get_source(status: *const Status, source: *mut c_int) -> c_int {
+    any_time fn MPI_Status_get_source(status: *const Status, source: *mut c_int) -> c_int {
         call_any_time(NAME, || write(source, "source", read(status, "status")?.source))
     }
 }
 mpi_fn! {
-    fn MPI_Status_get_tag(status: *const Status, tag: *mut c_int) -> c_int {
+    any_time fn MPI_Status_get_tag(status: *const Status, tag: *mut c_int) -> c_int {
         call_any_time(NAME, || write(tag, "tag", read(status, "status")?.tag))
     }
 }
 mpi_fn! {
-    fn MPI_Status_get_error(status: *const Status, error: *mut c_int) -> c_int {
+    any_time fn MPI_Status_get_error(status: *const Status, error: *mut c_int) -> c_int {
         call_any_time(NAME, || write(error, "error", read(status, "status")?.error))
     }
 }
 mpi_fn! {
-    fn MPI_Status_set_source(status: *mut Status, source: c_int) -> c_int {
+    any_time fn MPI_Status_set_source(status: *mut Status, source: c_int) -> c_int {
         call_any_time(NAME, || change(status, |s| s.source = source))
     }
 }
 mpi_fn! {
-    fn MPI_Status_set_tag(status: *mut Status, tag: c_int) -> c_int {
+    any_time fn MPI_Status_set_tag(status: *mut Status, tag: c_int) -> c_int {
         call_any_time(NAME, || change(status, |s| s.tag = tag))
     }
 }
 mpi_fn! {
-    fn MPI_Status_set_error(status: *mut Status, error: c_int) -> c_int {
+    any_time fn MPI_Status_set_error(status: *mut Status, error: c_int) -> c_int {
         call_any_time(NAME, || change(status, |s| s.error = error))
     }
 }

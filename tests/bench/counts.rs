@@ -20,11 +20,12 @@ enum Phase {
     SelfRecv,
     Starts,
     Waits,
+    Each,
 }
-const PHASES: usize = 6;
+const PHASES: usize = 7;
 
 /// A figure: what it is called, and the phase and rank it is that of.
-const FIGURES: [(&str, Phase, usize); 9] = [
+const FIGURES: [(&str, Phase, usize); 11] = [
     ("send", Phase::Ring, 0),
     ("recv", Phase::Ring, 1),
     ("recv-waiting", Phase::Waiting, 1),
@@ -34,6 +35,8 @@ const FIGURES: [(&str, Phase, usize); 9] = [
     ("irecv", Phase::Starts, 1),
     ("waitall-sent", Phase::Waits, 0),
     ("waitall-received", Phase::Waits, 1),
+    ("wait-sent", Phase::Each, 0),
+    ("wait-received", Phase::Each, 1),
 ];
 
 /// Instructions per message by figure.

@@ -29,13 +29,16 @@ const FORMS: f64 = 0.02;
 
 /// With what was measured.
 struct Measured {
-    loaded: [Counts; 2],
-    builtin: [Counts; 2],
+    loaded: [Counts; 3],
+    builtin: [Counts; 3],
     /// Loaded, below MULTIPLE, while calls are counted for the performance variables.
     counted: Counts,
 }
 
-const LEVELS: [&str; 2] = ["single", "multiple"];
+/// MPI_THREAD_SINGLE; MPI_THREAD_MULTIPLE with one thread; the same after a second one has come.
+const LEVELS: [&str; 3] = ["single", "multiple", "several"];
+/// What MPI_THREAD_MULTIPLE may cost a process that has one thread.
+const SOLO: f64 = 0.05;
 
 /// Measured on first use; `None` where it cannot be, which has been said then.
 fn measured() -> Option<&'static Measured> {
@@ -83,7 +86,7 @@ fn table(figures: &Figures) -> Value {
 
 /// The file as it would be committed now.
 fn write_down(m: &Measured) -> Table {
-    let by_level = |counts: &[Counts; 2], what: fn(&Counts) -> &Figures| {
+    let by_level = |counts: &[Counts; 3], what: fn(&Counts) -> &Figures| {
         let rows = LEVELS.iter().zip(counts).map(|(level, c)| ((*level).to_owned(), table(what(c))));
         Value::Table(rows.collect())
     };
@@ -201,17 +204,41 @@ fn linked_in_costs_what_loaded_costs() {
     assert!(wrong.is_empty(), "more than 2% apart:\n  {}", wrong.join("\n  "));
 }
 
+/// MPI_THREAD_MULTIPLE costs a process with one thread at most 5% more; and the figures with a second one
+/// show that it is not the same program twice.
+#[test]
+fn multiple_with_one_thread_costs_what_single_costs() {
+    let Some(m) = measured() else { return };
+    for (form, [single, multiple, several]) in [("loaded", &m.loaded), ("linked in", &m.builtin)] {
+        let mut wrong = Vec::new();
+        for (name, alone) in &single.instructions {
+            let (solo, shared) = (multiple.instructions[name], several.instructions[name]);
+            if solo > alone * (1.0 + SOLO) {
+                wrong.push(format!("{name}: {alone} at SINGLE, {solo} at MULTIPLE with one thread"));
+            }
+            if shared <= solo * (1.0 + SOLO) {
+                wrong
+                    .push(format!("{name}: {solo} with one thread, {shared} with several: are there locks?"));
+            }
+        }
+        assert!(wrong.is_empty(), "{form}:\n  {}", wrong.join("\n  "));
+    }
+}
+
 /// STYLE.md's budget of the hot path: a send makes two calls across the boundary, and each level
 /// makes the same ones.
 #[test]
 fn calls_across_the_boundary() {
     let Some(m) = measured() else { return };
-    let [single, multiple] = &m.loaded;
+    let [single, multiple, several] = &m.loaded;
     let sending: Crossings = [("libmpi_abi -> libpml_ob1", 1.0), ("libpml_ob1 -> libbtl_shm", 1.0)]
         .map(|(n, v)| (n.into(), v))
         .into();
     assert_eq!(single.send, sending);
     assert_eq!(multiple.send, sending);
+    assert_eq!(several.send, sending);
     assert_eq!(single.recv.get("libbtl_shm -> libpml_ob1"), Some(&1.0), "a message is handed up once");
-    assert_eq!(single.recv.keys().collect::<Vec<_>>(), multiple.recv.keys().collect::<Vec<_>>());
+    for other in [multiple, several] {
+        assert_eq!(single.recv.keys().collect::<Vec<_>>(), other.recv.keys().collect::<Vec<_>>());
+    }
 }

@@ -1,7 +1,8 @@
 /*
  * Messages whose instructions are counted (tests/bench/main.rs says how).
  *
- *     messages FILE LEVEL MESSAGES      on two ranks; LEVEL: single or multiple
+ *     messages FILE LEVEL MESSAGES      on two ranks; LEVEL: single, multiple, or several (MULTIPLE, and a second
+ *                                       thread of each rank has made a call)
  *
  * Every phase runs three times: once to warm up, once with MESSAGES messages and once with twice as
  * many, the latter two between count_begin and count_end. The ranks meet through words in FILE and
@@ -10,6 +11,7 @@
  */
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -66,6 +68,10 @@ COUNTED void counted_irecv(void *data, int from, int tag, MPI_Request *request) 
 }
 COUNTED void counted_waitall(int count, MPI_Request *requests) {
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+}
+
+COUNTED void counted_wait(MPI_Request *request) {
+    MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
 static void send(int to, int i) {
@@ -131,9 +137,12 @@ static void self_recv(int messages) {
 
 /*
  * Windows of nonblocking messages from rank 0 to rank 1; the receives are posted first, and all
- * messages are in the ring when they are waited for. The starts are counted, or the waits.
+ * messages are in the ring when they are waited for. The starts are counted, or the waits for all or for
+ * each.
  */
-static void window(int messages, int count_starts) {
+enum what { STARTS, WAITS, EACH };
+static void window(int messages, enum what counted) {
+    int count_starts = counted == STARTS;
     static unsigned long long data[WINDOW];
     MPI_Request requests[WINDOW];
     for (int first = 0; first < messages; first += WINDOW) {
@@ -157,8 +166,12 @@ static void window(int messages, int count_starts) {
         meet();
         if (count_starts) {
             MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
-        } else {
+        } else if (counted == WAITS) {
             counted_waitall(WINDOW, requests);
+        } else {
+            for (int i = 0; i < WINDOW; i++) {
+                counted_wait(&requests[i]);
+            }
         }
         for (int i = 0; i < WINDOW; i++) {
             expect(data[i], 0, first + i);
@@ -167,10 +180,26 @@ static void window(int messages, int count_starts) {
     }
 }
 static void starts(int messages) {
-    window(messages, 1);
+    window(messages, STARTS);
 }
 static void waits(int messages) {
-    window(messages, 0);
+    window(messages, WAITS);
+}
+static void each(int messages) {
+    window(messages, EACH);
+}
+
+/* From now on there are several threads. */
+static void *come(void *argument) {
+    int flag;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    return argument;
+}
+static void second_thread(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, come, NULL) != 0 || pthread_join(thread, NULL) != 0) {
+        fail("no second thread", 0);
+    }
 }
 
 /* The tool starts from zero here, and writes down its counts there. */
@@ -191,14 +220,15 @@ static void phase(void (*run)(int), int messages) {
 }
 
 int main(int argc, char **argv) {
-    int level = argc > 2 && strcmp(argv[2], "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    int several = argc > 2 && strcmp(argv[2], "several") == 0;
+    int level = several || (argc > 2 && strcmp(argv[2], "multiple") == 0) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
     int messages = argc > 3 ? atoi(argv[3]) : 0;
     int provided, size;
     MPI_Init_thread(&argc, &argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != 2 || messages < WINDOW || messages % WINDOW != 0 || provided != level) {
-        fail("usage: messages FILE single|multiple MESSAGES on 2 ranks; thread level", provided);
+        fail("usage: messages FILE single|multiple|several MESSAGES on 2 ranks; thread level", provided);
     }
     other = 1 - me;
     int file = open(argv[1], O_RDWR | O_CREAT, 0600);
@@ -209,6 +239,11 @@ int main(int argc, char **argv) {
     if (words == MAP_FAILED) {
         fail("cannot map the file to meet in", file);
     }
+    if (several) {
+        /* The first call is that of the thread that goes on. */
+        MPI_Barrier(MPI_COMM_SELF);
+        second_thread();
+    }
     meet();
     phase(ring, messages);
     phase(waiting, messages);
@@ -216,6 +251,7 @@ int main(int argc, char **argv) {
     phase(self_recv, messages);
     phase(starts, messages);
     phase(waits, messages);
+    phase(each, messages);
     meet();
     MPI_Finalize();
     puts("ok");

@@ -7,7 +7,8 @@
 //! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
-//! `places` (hosts, several programs) · `reproductions` (the bench driver).
+//! `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
+//! and a second one).
 
 mod assignments;
 mod authors;
@@ -26,6 +27,7 @@ mod objects;
 mod parameters;
 mod places;
 mod reproductions;
+mod solo;
 mod tool_interface;
 mod tools;
 mod topologies;

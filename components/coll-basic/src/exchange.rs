@@ -216,7 +216,7 @@ impl<'a> Call<'a> {
         }
         let host = &self.module.host;
         let lease = match usize::try_from(len) {
-            Ok(len) => self.module.scratch.lease(len, host.threaded()),
+            Ok(len) => self.module.scratch.lease(len, host),
             Err(_) => Err(Status::OUT_OF_MEMORY),
         };
         lease.inspect_err(|_| host.help("no-memory", &[&len.to_string()]))

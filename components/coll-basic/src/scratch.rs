@@ -6,7 +6,8 @@
 //! MPI's rule of one collective at a time per communicator gets wrong answers but no memory of
 //! somebody else.
 //!
-//! Below MPI_THREAD_MULTIPLE taking and giving back are a load and a store.
+//! While the process has one thread in MPI, taking and giving back are a load and a store. A second one may come
+//! between the two, so each looks anew ([`Threads`]).
 
 use core::alloc::Layout;
 use core::ptr::{NonNull, null_mut};
@@ -22,6 +23,17 @@ const SMALLEST: usize = 4096;
 pub struct Scratch {
     kept: AtomicPtr<Memory>,
     limit: usize,
+}
+
+/// Says whether several threads may be in MPI at this moment.
+pub trait Threads: Copy {
+    fn several(self) -> bool;
+}
+
+impl Threads for &oxmpi_mca::Host {
+    fn several(self) -> bool {
+        self.threaded()
+    }
 }
 
 struct Memory {
@@ -55,8 +67,8 @@ impl Scratch {
     }
 
     /// Memory of at least `len` bytes, not initialised.
-    pub fn lease(&self, len: usize, threaded: bool) -> Result<Lease<'_>, Status> {
-        let mut memory = self.take(threaded);
+    pub fn lease<T: Threads>(&self, len: usize, threads: T) -> Result<Lease<'_, T>, Status> {
+        let mut memory = self.take(threads.several());
         if memory.as_ref().is_none_or(|m| m.layout.size() < len) {
             // Before the larger one is made, so that both are never there.
             drop(memory.take());
@@ -64,7 +76,7 @@ impl Scratch {
         }
         match memory {
             Some(memory) => {
-                Ok(Lease { start: memory.start.as_ptr(), from: Some((self, threaded)), memory: Some(memory) })
+                Ok(Lease { start: memory.start.as_ptr(), from: Some((self, threads)), memory: Some(memory) })
             }
             None => Err(Status::OUT_OF_MEMORY),
         }
@@ -112,29 +124,31 @@ impl Drop for Scratch {
 }
 
 /// Temporary memory until it is dropped.
-pub struct Lease<'a> {
+pub struct Lease<'a, T: Threads = &'a oxmpi_mca::Host> {
     start: *mut u8,
     /// Where it goes back to; a plan's memory is the plan's.
-    from: Option<(&'a Scratch, bool)>,
+    from: Option<(&'a Scratch, T)>,
     memory: Option<Box<Memory>>,
 }
 
-impl Lease<'_> {
+impl Lease<'static> {
     /// Memory of a plan, which lives as long as that.
     pub fn of_plan(start: *mut u8) -> Lease<'static> {
         Lease { start, from: None, memory: None }
     }
+}
 
+impl<T: Threads> Lease<'_, T> {
     /// Address of byte `offset`, which must be inside what was asked for.
     pub fn at(&self, offset: u64) -> *mut u8 {
         self.start.wrapping_add(offset as usize)
     }
 }
 
-impl Drop for Lease<'_> {
+impl<T: Threads> Drop for Lease<'_, T> {
     fn drop(&mut self) {
-        if let (Some(memory), Some((scratch, threaded))) = (self.memory.take(), self.from) {
-            scratch.give(memory, threaded);
+        if let (Some(memory), Some((scratch, threads))) = (self.memory.take(), self.from) {
+            scratch.give(memory, threads.several());
         }
     }
 }
@@ -142,6 +156,32 @@ impl Drop for Lease<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::cell::Cell;
+
+    impl Threads for bool {
+        fn several(self) -> bool {
+            self
+        }
+    }
+
+    impl Threads for &Cell<bool> {
+        fn several(self) -> bool {
+            self.get()
+        }
+    }
+
+    /// A reduction function of the user lets a second thread in.
+    #[test]
+    fn a_second_thread_comes_meanwhile() {
+        let (scratch, threads) = (Scratch::new(1 << 20), Cell::new(false));
+        let first = scratch.lease(100, &threads).unwrap();
+        threads.set(true);
+        let second = scratch.lease(100, &threads).unwrap();
+        assert_ne!(first.at(0), second.at(0));
+        drop(second);
+        drop(first);
+        assert!(!scratch.kept.load(Ordering::Relaxed).is_null());
+    }
 
     #[test]
     fn memory_is_used_again() {

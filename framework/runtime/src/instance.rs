@@ -34,16 +34,18 @@ use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
 use crate::help;
 use crate::host::AmTable;
+use crate::levels;
 use crate::log::Logger;
 use crate::made::Makers;
 use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
+use crate::progress::Engine;
+use crate::progress::gate::Gate;
 use crate::progress::hooks::Cooperation;
 use crate::progress::sync::Waiters;
 use crate::progress::tasks::Tasks;
 use crate::progress::wait::Patience;
-use crate::progress::{Engine, Rise};
 use crate::registry;
 use crate::request::Table;
 use crate::select::Chooser;
@@ -52,7 +54,7 @@ use crate::thread::{Level, Threads};
 use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::host::{Cri, ProgressFn};
-use oxmpi_mca::{Descriptor, JobInfo, SliceRef, Status, ThreadCtx};
+use oxmpi_mca::{Descriptor, JobInfo, SliceRef, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
 use oxmpi_pml::Counts;
 use parking_lot::{Mutex, RwLock};
@@ -60,6 +62,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -77,6 +80,9 @@ pub struct Config {
     pub places: Places,
     /// Set on top of all other sources but the site's override file.
     pub params: Vec<(String, String)>,
+    /// Where the threads that call this instance are marked. With a gate of the host's an instance at level
+    /// MULTIPLE takes no locks before a second thread asks to get in.
+    pub gate: Option<&'static Gate>,
 }
 
 /// One rank.
@@ -84,11 +90,12 @@ pub struct Config {
 pub struct Instance {
     // What a message touches, first.
     /// 1 at level MULTIPLE; components read it through the host table.
-    threaded: AtomicU32,
-    level: AtomicU32,
+    pub(crate) threaded: AtomicU32,
+    pub(crate) level: AtomicU32,
     pub(crate) main: *mut ThreadCtx,
     pub(crate) engine: Engine,
-    pub(crate) rise: Rise,
+    /// Given by the host, or `own_gate`.
+    pub(crate) gate: NonNull<Gate>,
     pub(crate) patience: Patience,
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
@@ -111,7 +118,8 @@ pub struct Instance {
     pub(crate) counting: AtomicU32,
     /// Of communicators that are gone.
     pub(crate) gone_counts: Mutex<Counts>,
-    raising: Mutex<()>,
+    pub(crate) raising: Mutex<()>,
+    pub(crate) own_gate: Option<Arc<Gate>>,
     /// Something was published, so addresses are exchanged.
     published: AtomicBool,
     fresh: AtomicU64,
@@ -130,7 +138,8 @@ pub(crate) struct Predefined {
     pub self_comm: Arc<Communicator>,
 }
 
-// SAFETY: `main` is a context that only the thread it belongs to writes; all else is Sync by itself.
+// SAFETY: `main` is a context that only the thread it belongs to writes; `gate` is a static or `own_gate`;
+// all else is Sync by itself.
 unsafe impl Send for Instance {}
 // SAFETY: as above.
 unsafe impl Sync for Instance {}
@@ -241,7 +250,8 @@ impl Instance {
                 show_help(&client, "runtime", help::HOST, warning.topic, &args);
             }
         }
-        let instance = Arc::new(Instance::assemble(client, resolver, params, logger, config.level));
+        let instance = Instance::assemble(client, resolver, params, logger, config.level, config.gate);
+        let instance = Arc::new(instance);
         instance.am.report_to(Arc::as_ptr(&instance));
         let parts = Parts::open(&instance, components)?;
         if instance.parts.set(parts).is_err() {
@@ -257,18 +267,22 @@ impl Instance {
         params: HostParams,
         logger: Logger,
         level: Level,
+        gate: Option<&'static Gate>,
     ) -> Instance {
         let job = job_info(&client, &params);
         let before_abort = BeforeAbort::new(&params);
         let counting = params.spc_dump || !params.spc_attach.is_empty();
         let num_cris = how_many_cris(&params, level, client.facts());
         let threads = Threads::new(num_cris, spc::NAMES.len());
+        let own_gate = gate.is_none().then(Arc::<Gate>::default);
+        let threaded = level == Level::Multiple && (gate.is_none() || !levels::can_stop());
+        let gate = own_gate.as_deref().or(gate).map_or(NonNull::dangling(), NonNull::from);
         Instance {
-            threaded: AtomicU32::new((level == Level::Multiple).into()),
+            threaded: AtomicU32::new(threaded.into()),
             level: AtomicU32::new(level as u32),
             main: threads.attach(),
             engine: Engine::new(),
-            rise: Rise::default(),
+            gate,
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
             waiters: Waiters::new(),
             tasks: Tasks::default(),
@@ -289,6 +303,7 @@ impl Instance {
             counting: AtomicU32::new(counting.into()),
             gone_counts: Mutex::default(),
             raising: Mutex::new(()),
+            own_gate,
             published: AtomicBool::new(false),
             fresh: AtomicU64::new(0),
             from_groups: Mutex::default(),
@@ -347,62 +362,6 @@ impl Instance {
 
     pub fn job(&self) -> &JobInfo {
         &self.job
-    }
-    /// The provided thread level.
-    pub fn level(&self) -> Level {
-        Level::from_number(self.level.load(Ordering::Acquire))
-    }
-    /// Whether several threads may make calls. Look once per call.
-    #[inline(always)]
-    pub fn threaded(&self) -> bool {
-        self.threaded.load(Ordering::Relaxed) != 0
-    }
-    pub(crate) fn threaded_word(&self) -> *const oxmpi_mca::sync::AtomicU32 {
-        &self.threaded
-    }
-
-    /// Raises the level if that is more, and says what it is then. No thread may be inside a call
-    /// other than one that waits (see `thread`).
-    pub fn raise_level(&self, level: Level) -> Level {
-        let _one_at_a_time = self.raising.lock();
-        let now = self.level();
-        if level <= now {
-            return now;
-        }
-        if level < Level::Multiple {
-            self.level.store(level as u32, Ordering::Release);
-            return level;
-        }
-        match self.begin_threads() {
-            true => self.level.store(Level::Multiple as u32, Ordering::Release),
-            false => {
-                self.level.fetch_max(Level::Serialized as u32, Ordering::AcqRel);
-            }
-        }
-        self.level()
-    }
-
-    /// From now on calls take the way of several threads whatever the level is, so that a completion tells
-    /// whatever is attached to the request. Not to be called while another thread is in a call that does
-    /// not wait. False: this kernel or the point-to-point layer cannot.
-    pub fn act_threaded(&self) -> bool {
-        let _one_at_a_time = self.raising.lock();
-        self.begin_threads()
-    }
-
-    /// Under `raising`.
-    fn begin_threads(&self) -> bool {
-        if self.threaded() {
-            return true;
-        }
-        let mut began = Status::OK;
-        let risen = self.rise.run(|| {
-            began = self.pml().map_or(Status::OK, |pml| (pml.table.threads_begin)(pml.state));
-            if !began.is_err() {
-                self.threaded.store(1, Ordering::SeqCst);
-            }
-        });
-        risen && !began.is_err()
     }
 
     /// The context used while only one thread makes calls at a time.

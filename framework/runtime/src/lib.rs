@@ -12,11 +12,13 @@
 //! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
-//! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the task pool.
+//! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the
+//! task pool, the gate.
 
 #[cfg(loom)]
 pub mod progress {
     pub mod events;
+    pub mod gate;
     pub mod sync;
     pub mod tasks;
 }
@@ -57,6 +59,8 @@ pub mod info;
 pub mod instance;
 #[cfg(not(loom))]
 pub mod intercomm;
+#[cfg(not(loom))]
+mod levels;
 #[cfg(not(loom))]
 pub mod loader;
 #[cfg(not(loom))]

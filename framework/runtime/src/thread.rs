@@ -5,15 +5,12 @@
 //! threads that went, so their number is that of the most threads there ever were at once. A
 //! context belongs to one thread at a time: what lies in it is written without synchronisation.
 //!
-//! **The level may rise** (a second session may ask for more than the first). Below MULTIPLE
-//! nobody takes a lock on a message's path, so the flag `threaded` may only turn 1 while no thread
-//! is on such a path. A thread that is inside a wait loop can stay there for ever, therefore it takes
-//! part: the raiser sets `rising`, a thread in a lock-free wait loop sees that, acknowledges and
-//! stands still until the flag is up, then goes on the locked way ([`crate::progress::Rise`]). A
-//! thread inside any other call comes out by itself; that none is, is what the caller of
-//! [`crate::Instance::raise_level`] answers for (the MPI layer raises the level in MPI_Init_thread and
-//! MPI_Session_init only, and below MULTIPLE the program itself keeps all other calls apart from
-//! those).
+//! **One thread or several.** While one thread at a time makes calls nobody takes a lock on a message's path.
+//! The flag `threaded`, which says that there are several, may only turn 1 while no thread is on such a path:
+//! [`crate::progress::gate`] has how that is known. **Who calls a function of an [`crate::Instance`] that is
+//! not threaded stands inside its gate**, unless nothing turns the flag meanwhile. The level (what was asked
+//! for) and the flag are two things: an instance at MULTIPLE whose host keeps a gate
+//! ([`crate::instance::Config::gate`]) is not threaded before a second thread comes.
 
 use oxmpi_mca::ThreadCtx;
 use parking_lot::Mutex;
@@ -39,6 +36,36 @@ impl Level {
             2 => Level::Serialized,
             _ => Level::Multiple,
         }
+    }
+}
+
+/// A number of the calling thread that no other thread of the process has at the same time, and not 0: one
+/// instruction.
+#[inline(always)]
+pub fn thread_pointer() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let pointer: usize;
+        // SAFETY: the ABI has the thread pointer at the first word of the thread's control block, and it does
+        // not change while the thread lives.
+        unsafe {
+            core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags))
+        };
+        pointer
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        let pointer: usize;
+        // SAFETY: reads the register that the ABI gives the thread pointer.
+        unsafe {
+            core::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags))
+        };
+        pointer
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        thread_local!(static HERE: u8 = const { 0 });
+        HERE.with(|here| std::ptr::from_ref(here).addr())
     }
 }
 

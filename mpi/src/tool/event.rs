@@ -18,6 +18,7 @@
 
 use super::Handles;
 use crate::constants::*;
+use crate::gate;
 use crate::process;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -164,12 +165,12 @@ impl Registration {
             match self.dropped.swap(0, Ordering::Relaxed) {
                 0 => {}
                 // SAFETY: the function the user gave for this; source 0 is the only one.
-                n => unsafe { handler(n as MpiCount, handle, 0, safety, user_data) },
+                n => gate::outside(|| unsafe { handler(n as MpiCount, handle, 0, safety, user_data) }),
             }
         }
         CURRENT.set(event);
         // SAFETY: as above.
-        unsafe { (target.function)(&raw const *event as usize, handle, safety, user_data) };
+        gate::outside(|| unsafe { (target.function)(&raw const *event as usize, handle, safety, user_data) });
         CURRENT.set(null());
     }
 }
@@ -178,7 +179,9 @@ impl Drop for Registration {
     fn drop(&mut self) {
         if let Some(target) = self.at_end.get_mut().take() {
             // SAFETY: the function the user gave for this.
-            unsafe { (target.function)(self.handle(), MPI_T_CB_REQUIRE_NONE, target.user_data()) }
+            gate::outside(|| unsafe {
+                (target.function)(self.handle(), MPI_T_CB_REQUIRE_NONE, target.user_data())
+            })
         }
     }
 }
@@ -195,8 +198,9 @@ pub fn raise(kind: Kind, values: impl FnOnce() -> Vec<c_int>) {
 fn deliver(kind: Kind, values: Vec<c_int>) {
     debug_assert_eq!(values.len(), TYPES[kind as usize].elements);
     let event = Instance { kind, ticks: now(), values };
-    // Two threads could be in a callback at once.
-    let threads = process::current().is_some_and(|p| p.instance.threaded());
+    // Two threads could be in a callback at once, the second while this one is the first to come.
+    let threads =
+        process::current().is_some_and(|p| p.instance.threaded() || p.level() == MPI_THREAD_MULTIPLE);
     let needed = if threads { 2 } else { 0 };
     let busy = !CURRENT.get().is_null();
     for (_, registration) in REGISTRATIONS.all() {

@@ -76,6 +76,7 @@ fn scan_file(file: &str, text: &str, found: &mut Found) -> Result<(), String> {
 /// `conversions!`, which reads `Kind: MPI_A MPI_B;`.
 fn names(line: &str) -> Vec<String> {
     let bare = |name: &str| name.split('[').next().unwrap_or("").trim().to_string();
+    let line = ["any_time ", "hot "].iter().find_map(|form| line.strip_prefix(form)).unwrap_or(line);
     if line.starts_with("fn MPI_") {
         let rest = &line["fn ".len()..];
         let end = rest.find(['(', '<']).unwrap_or(rest.len());
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn both_forms_are_found() {
         let mut found = Found::new();
-        let text = "mpi_fn! {\n    /// Partial: no colours.\n    fn MPI_Send[c_int], MPI_Send_c[Count]<N>(a: N)\n}\nfn MPI_Wtime() {}\n    Op: MPI_Op_toint MPI_Op_c2f;\n";
+        let text = "mpi_fn! {\n    /// Partial: no colours.\n    hot fn MPI_Send[c_int], MPI_Send_c[Count]<N>(a: N)\n}\nfn MPI_Wtime() {}\n    Op: MPI_Op_toint MPI_Op_c2f;\n";
         scan_file("x.rs", text, &mut found).unwrap();
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
         assert_eq!(names, ["MPI_Op_c2f", "MPI_Op_toint", "MPI_Send", "MPI_Send_c", "MPI_Wtime"]);

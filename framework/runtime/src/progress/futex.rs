@@ -26,6 +26,14 @@ pub fn wake_private(word: *const AtomicU32) {
     }
 }
 
+/// Wakes all who sleep on the word at `addr`, which may be shared with other processes, and may be unmapped.
+pub fn wake_shared(addr: usize) {
+    // SAFETY: FUTEX_WAKE reads no memory of ours; the kernel says EFAULT of an address that is not mapped.
+    unsafe {
+        libc::syscall(libc::SYS_futex, addr, libc::FUTEX_WAKE, i32::MAX);
+    }
+}
+
 /// Sleeps while the word at `addr`, shared with other processes, has the value `expected`.
 ///
 /// # Safety

@@ -1,7 +1,7 @@
 //! The loops in which a thread waits: poll, then give the core away, then sleep.
 //!
 //! **Below MULTIPLE** the waiter polls the completion word between turns of progress; nothing else
-//! can complete its request. **At MULTIPLE** it attaches a sync object and is either the owner of
+//! can complete its request. So it is at MULTIPLE while there is one thread (`gate`). **With several** it attaches a sync object and is either the owner of
 //! progress or parked (`sync`).
 //!
 //! **Patience.** Turns without events are counted: so many turns at full speed, then so many with a
@@ -26,6 +26,7 @@ use super::events::Events;
 use super::futex;
 use super::sync::SyncObject;
 use crate::instance::Instance;
+use crate::thread::thread_pointer;
 use oxmpi_btl::WaitWord;
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::request::Attach;
@@ -137,11 +138,10 @@ impl Instance {
         if done.is_complete() {
             return;
         }
-        if !self.threaded() && self.rise.enter() {
+        if !self.threaded() {
             for _ in 0..self.patience.first_turns() {
                 self.engine.turn(thread);
                 if done.is_complete() {
-                    self.rise.leave();
                     return;
                 }
             }
@@ -164,7 +164,7 @@ impl Instance {
         if all_done() {
             return;
         }
-        if !self.threaded() && self.rise.enter() && self.wait_alone(thread, &mut all_done) {
+        if !self.threaded() && self.wait_alone(thread, &mut all_done) {
             return;
         }
         self.wait_with_others(thread, &reqs[first..]);
@@ -177,10 +177,9 @@ impl Instance {
         if live().next().is_none() || any_done() {
             return;
         }
-        if !self.threaded() && self.rise.enter() && self.wait_alone(thread, &mut any_done) {
+        if !self.threaded() && self.wait_alone(thread, &mut any_done) {
             return;
         }
-        self.rise.stand_still();
         let sync = SyncObject::new(1);
         let mut attached = 0;
         for &req in live() {
@@ -202,10 +201,9 @@ impl Instance {
         if done() {
             return;
         }
-        if !self.threaded() && self.rise.enter() && self.wait_alone(thread, &mut done) {
+        if !self.threaded() && self.wait_alone(thread, &mut done) {
             return;
         }
-        self.rise.stand_still();
         let mut idle = Idle::new();
         // Another thread may own progress and the doorbell, so this one does not sleep for long.
         loop {
@@ -230,19 +228,20 @@ impl Instance {
         }
     }
 
-    /// The loop of the only thread that makes calls; `rise.enter` has said yes. False: the thread
-    /// level is rising, go on the way of several threads.
+    /// The loop of the only thread that makes calls, which is inside the gate. False: from now on there are
+    /// several, go on in their way.
     #[inline(never)]
     fn wait_alone(&self, thread: *mut ThreadCtx, done: &mut dyn FnMut() -> bool) -> bool {
         let mut idle = Idle::new();
         loop {
-            if self.rise.wanted() {
-                self.rise.leave();
-                return false;
+            if self.gate().wanted() {
+                self.gate().step_aside(thread_pointer());
+                if self.threaded() {
+                    return false;
+                }
             }
             let events = self.engine.turn(thread);
             if done() {
-                self.rise.leave();
                 return true;
             }
             if events > 0 {
@@ -260,7 +259,6 @@ impl Instance {
     /// Waits for all of `reqs` where other threads make calls, too.
     #[inline(never)]
     fn wait_with_others(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
-        self.rise.stand_still();
         let live = || reqs.iter().filter(|r| !r.is_null());
         let beside = self.progress_side_by_side();
         if beside || self.waiters.is_idle() {
@@ -366,8 +364,13 @@ impl Instance {
     fn sleep_on(&self, word: &WaitWord, sync: Option<&SyncObject>) {
         let longest = if self.engine.is_single() { LONGEST_SLEEP } else { LONGEST_SLEEP_WITH_POLLERS };
         let Some(sync) = sync else {
-            // SAFETY: the transport keeps the word mapped until `disarm`.
-            return unsafe { futex::wait_shared(word.addr, word.expected, longest) };
+            // Who wants to get in knocks until we are up.
+            self.gate().sleeps_on(word.addr.expose_provenance());
+            if !self.gate().wanted() {
+                // SAFETY: the transport keeps the word mapped until `disarm`.
+                unsafe { futex::wait_shared(word.addr, word.expected, longest) };
+            }
+            return self.gate().sleeps_on(0);
         };
         if !sync.park() {
             sync.take_nudge();

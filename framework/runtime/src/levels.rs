@@ -1,0 +1,86 @@
+//! The thread level of an instance, and the change from one thread to several (`thread`, `progress::gate`).
+
+use crate::instance::Instance;
+use crate::progress::futex;
+use crate::progress::gate::Gate;
+use crate::thread::Level;
+use oxmpi_mca::Status;
+use rustix::thread::{MembarrierCommand, membarrier};
+use std::sync::atomic::Ordering;
+
+/// Whether this kernel has the barrier that a change needs; asks it to have it ready.
+pub(crate) fn can_stop() -> bool {
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+}
+
+/// A full barrier on every core that runs a thread of this process. False: this kernel cannot.
+fn fence_all() -> bool {
+    can_stop() && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+}
+
+impl Instance {
+    /// The provided thread level.
+    pub fn level(&self) -> Level {
+        Level::from_number(self.level.load(Ordering::Acquire))
+    }
+    /// Whether several threads may make calls. Look once per call.
+    #[inline(always)]
+    pub fn threaded(&self) -> bool {
+        self.threaded.load(Ordering::Relaxed) != 0
+    }
+    pub(crate) fn threaded_word(&self) -> *const oxmpi_mca::sync::AtomicU32 {
+        &self.threaded
+    }
+
+    /// Where threads that make calls are marked.
+    #[inline(always)]
+    pub fn gate(&self) -> &Gate {
+        // SAFETY: a static, or `own_gate`.
+        unsafe { self.gate.as_ref() }
+    }
+
+    /// Raises the level if that is more, and says what it is then. The caller is not inside the gate; other
+    /// threads that call this instance are.
+    pub fn raise_level(&self, level: Level) -> Level {
+        let _one_at_a_time = self.raising.lock();
+        let now = self.level();
+        if level <= now {
+            return now;
+        }
+        if level < Level::Multiple {
+            self.level.store(level as u32, Ordering::Release);
+            return level;
+        }
+        // With a gate of the host's threads ask before they come.
+        let guarded = self.own_gate.is_none() && can_stop() && self.gate().guard();
+        match guarded || self.begin_threads() {
+            true => self.level.store(Level::Multiple as u32, Ordering::Release),
+            false => {
+                self.level.fetch_max(Level::Serialized as u32, Ordering::AcqRel);
+            }
+        }
+        self.level()
+    }
+
+    /// From now on calls take the way of several threads whatever the level is, so that a completion tells
+    /// whatever is attached to the request. The caller is not inside the gate; other threads that call this
+    /// instance are. False: this kernel or the point-to-point layer cannot.
+    pub fn act_threaded(&self) -> bool {
+        let _one_at_a_time = self.raising.lock();
+        self.begin_threads()
+    }
+
+    /// Under `raising`.
+    fn begin_threads(&self) -> bool {
+        if self.threaded() {
+            return true;
+        }
+        self.gate().stop(fence_all, futex::wake_shared, || {
+            let began = self.pml().map_or(Status::OK, |pml| (pml.table.threads_begin)(pml.state));
+            if !began.is_err() {
+                self.threaded.store(1, Ordering::SeqCst);
+            }
+            !began.is_err()
+        })
+    }
+}

@@ -1,0 +1,350 @@
+//! The gate of an instance: who is inside a call without locks, and how a second thread gets in.
+//!
+//! **Why.** A process that asked for MPI_THREAD_MULTIPLE often has one thread that calls MPI. While that is
+//! so the flag `threaded` stays 0 and nothing on a message's path takes a lock. The first call of a second
+//! thread turns the flag, for good. The flag may only turn while nobody is inside a call, since a call
+//! looks at it and then goes on without locks; so every call of the C interface leaves a mark here.
+//!
+//! **States.**
+//!
+//! * `CLOSED`: nobody uses MPI.
+//! * `ALONE` (a level below MULTIPLE) and `SOLO` (MULTIPLE): one thread makes the calls. It is the *owner*,
+//!   the first one that came. It compares `owner` with its thread pointer, writes `inside`, and looks at
+//!   `owner` again: that is the whole price of a call. In `ALONE` a second thread is one that the program
+//!   keeps apart from the first (MPI_THREAD_SERIALIZED): the state becomes `TURNS`. In `SOLO` it may come at
+//!   any time: the process goes over to `SHARED`.
+//! * `TURNS`: below MULTIPLE, several threads one after another. Nobody owns; each call writes `inside` on
+//!   the longer way through [`Gate::ask`].
+//! * `SHARED`: `threaded` is 1. No marks, and no way back.
+//!
+//! The state changes under `rising`, which is a lock and the sign of a change at once.
+//!
+//! **Getting in** ([`Gate::stop`]). The raiser sets `rising` to 1 and `owner` to 0, runs `membarrier`, and
+//! waits until `inside` is 0. Each side writes its word and then reads the other's: store, full barrier,
+//! load on both sides, or both may miss the other. The owner's side is on every call, so its barrier is a
+//! compiler fence, and the raiser pays for both: `membarrier` runs a full barrier on every core that runs
+//! a thread of this process, at some moment between its call and its return (a thread that is not running
+//! passed one when it was switched out). If the owner's second look at `owner` comes after that moment it
+//! sees 0 and goes back; if it came before, so did the store to `inside`, and the raiser sees it. *In a
+//! model this is a full fence on both sides*, and so it is stated to the checker (`gate_tests`).
+//!
+//! **One way.** The owner may read `owner` before a change, be stopped, and write `inside` long after it.
+//! It then finds that it is not the owner and takes the mark back. So nobody else may use `inside` by then:
+//! ownership never goes from one thread to another, and what follows `SOLO` has no marks. (From `ALONE` to
+//! `TURNS` the program's own synchronisation is between the two threads.) A change that fails gives
+//! ownership back to the same thread.
+//!
+//! **Who waits inside**, in a loop of `progress::wait`, looks at `rising` each time round, takes its mark
+//! back, stands still until the change is done, and goes on in the way of several threads. Who sleeps there
+//! has named the word it sleeps on in `bed`; the raiser wakes it until it is up.
+//!
+//! **The user's code never runs inside** ([`Gate::outside`]): a callback may wait for another thread, which
+//! may be the one that wants to get in. Nor does a call stay inside while it waits for a lock that somebody
+//! else holds while raising. A callback that never comes back (an exception, a thread that ends) leaves no
+//! mark behind.
+//!
+//! **What is not inside:** functions that may be called at any time by any thread and touch neither messages
+//! nor what `threaded` guards (MPI_Wtime, MPI_Info_create), and those that change the state (MPI_Init,
+//! MPI_Session_init).
+//!
+//! **The owner's end.** A thread pointer is used again when a thread has ended. The new thread finds itself
+//! the owner: right, since the old one makes no call any more.
+
+use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Ordering, compiler_fence, yield_now};
+
+const CLOSED: u32 = 0;
+const ALONE: u32 = 1;
+const SOLO: u32 = 2;
+const TURNS: u32 = 3;
+const SHARED: u32 = 4;
+
+/// In `owner` and `inside`: no thread, which no thread pointer is.
+const NOBODY: usize = 0;
+
+/// One per instance; threads are named by their thread pointers.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct Gate {
+    /// The thread that may mark itself by a plain store.
+    owner: AtomicUsize,
+    /// The thread that is inside.
+    inside: AtomicUsize,
+    /// A change of state is going on. A lock: 0 to 1 by compare-and-swap.
+    rising: AtomicU32,
+    state: AtomicU32,
+    /// Address of the word on which the thread inside sleeps, or 0.
+    bed: AtomicUsize,
+    /// The owner when `SHARED` came.
+    first: AtomicUsize,
+}
+
+/// What a thread is to do that did not get in by [`Gate::enter`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Answer {
+    /// It is inside; [`Gate::leave`] follows.
+    Inside,
+    /// There is nothing to mark.
+    Free,
+    /// The process must act with several threads first ([`Gate::stop`]); then ask again.
+    Raise,
+}
+
+impl Default for Gate {
+    fn default() -> Gate {
+        Gate::new()
+    }
+}
+
+impl Gate {
+    #[cfg(not(loom))]
+    pub const fn new() -> Gate {
+        Gate {
+            owner: AtomicUsize::new(NOBODY),
+            inside: AtomicUsize::new(NOBODY),
+            rising: AtomicU32::new(0),
+            state: AtomicU32::new(CLOSED),
+            bed: AtomicUsize::new(0),
+            first: AtomicUsize::new(NOBODY),
+        }
+    }
+    #[cfg(loom)]
+    pub fn new() -> Gate {
+        Gate {
+            owner: AtomicUsize::new(NOBODY),
+            inside: AtomicUsize::new(NOBODY),
+            rising: AtomicU32::new(0),
+            state: AtomicU32::new(CLOSED),
+            bed: AtomicUsize::new(0),
+            first: AtomicUsize::new(NOBODY),
+        }
+    }
+
+    /// Marks the calling thread `me` if it is the owner. False: [`Gate::ask`].
+    #[inline(always)]
+    pub fn enter(&self, me: usize) -> bool {
+        self.owner.load(Ordering::Relaxed) == me && self.mark_owner(me)
+    }
+
+    #[inline(always)]
+    fn mark_owner(&self, me: usize) -> bool {
+        debug_assert_eq!(self.inside.load(Ordering::Relaxed), NOBODY, "user code ran inside a call");
+        self.inside.store(me, Ordering::Relaxed);
+        // With the raiser's membarrier this is a full fence. SYNC POINT with `stop`.
+        compiler_fence(Ordering::SeqCst);
+        if self.owner.load(Ordering::Acquire) == me {
+            return true;
+        }
+        self.leave();
+        false
+    }
+
+    /// The call of the thread that is inside ends.
+    #[inline(always)]
+    pub fn leave(&self) {
+        // SYNC POINT with `stop`: what this thread did without locks is seen by the raiser.
+        self.inside.store(NOBODY, Ordering::Release);
+    }
+
+    /// The way in of everybody but an owner whom nothing stops.
+    #[cold]
+    pub fn ask(&self, me: usize) -> Answer {
+        loop {
+            // SYNC POINT with `stop` and `change`.
+            match self.state.load(Ordering::Acquire) {
+                TURNS if self.mark(me, TURNS) => return Answer::Inside,
+                TURNS => {}
+                ALONE | SOLO if self.owner.load(Ordering::Relaxed) == me => {
+                    if self.enter(me) {
+                        return Answer::Inside;
+                    }
+                }
+                ALONE | SOLO => {
+                    if let Some(answer) = self.change(|state| self.claim(me, state)) {
+                        return answer;
+                    }
+                }
+                _ => return Answer::Free,
+            }
+            self.stand_still();
+        }
+    }
+
+    /// Under `rising`: a thread that does not own came.
+    fn claim(&self, me: usize, state: u32) -> Option<Answer> {
+        match (state, self.owner.load(Ordering::Relaxed)) {
+            (ALONE | SOLO, NOBODY) => self.owner.store(me, Ordering::Relaxed),
+            (ALONE, other) if other != me => {
+                self.owner.store(NOBODY, Ordering::Relaxed);
+                self.state.store(TURNS, Ordering::Release);
+            }
+            (SOLO, other) if other != me => return Some(Answer::Raise),
+            _ => {}
+        }
+        None
+    }
+
+    /// Marks the calling thread while the state is the one named.
+    fn mark(&self, me: usize, state: u32) -> bool {
+        self.inside.store(me, Ordering::Relaxed);
+        // SYNC POINT with `stop`, as in `mark_owner`.
+        compiler_fence(Ordering::SeqCst);
+        if self.rising.load(Ordering::Acquire) == 0 && self.state.load(Ordering::Acquire) == state {
+            return true;
+        }
+        self.leave();
+        false
+    }
+
+    /// Runs `f` on the state while nobody else changes it.
+    fn change<R>(&self, f: impl FnOnce(u32) -> R) -> R {
+        // SYNC POINT with the release below and in `stop`.
+        while self.rising.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            yield_now();
+        }
+        let result = f(self.state.load(Ordering::Relaxed));
+        self.rising.store(0, Ordering::Release);
+        result
+    }
+
+    /// Somebody begins to use MPI, or one more does. `solo`: at MPI_THREAD_MULTIPLE.
+    pub fn open(&self, solo: bool) {
+        self.change(|state| match state {
+            CLOSED | ALONE => self.state.store(if solo { SOLO } else { ALONE }, Ordering::Release),
+            _ => {}
+        });
+    }
+
+    /// The level becomes MULTIPLE. False: that takes a [`Gate::stop`].
+    pub fn guard(&self) -> bool {
+        self.change(|state| {
+            if state == ALONE {
+                self.state.store(SOLO, Ordering::Release);
+            }
+            state != TURNS
+        })
+    }
+
+    /// Nobody uses MPI any more.
+    pub fn close(&self) {
+        self.change(|state| {
+            if state != SHARED {
+                self.owner.store(NOBODY, Ordering::Relaxed);
+                self.state.store(CLOSED, Ordering::Release);
+            }
+        });
+    }
+
+    /// In a child of the process: none of its threads is there, and nothing is marked any more.
+    pub fn forget(&self) {
+        for word in [&self.owner, &self.inside, &self.bed] {
+            word.store(0, Ordering::Relaxed);
+        }
+        self.state.store(CLOSED, Ordering::Relaxed);
+        self.rising.store(0, Ordering::Relaxed);
+    }
+
+    /// The process acts with several threads from its start; `me` starts it.
+    pub fn share(&self, me: usize) {
+        self.first.store(me, Ordering::Relaxed);
+        self.state.store(SHARED, Ordering::Release);
+    }
+
+    /// The thread that made the calls before there were several.
+    pub fn first(&self) -> usize {
+        self.first.load(Ordering::Relaxed)
+    }
+
+    /// Runs `raise` while nobody is inside; if that says yes, the state is `SHARED` from then on. `fence` is
+    /// `membarrier`, false where the kernel has none: then nothing was done. `wake` wakes who sleeps on an
+    /// address. The caller is not inside.
+    pub fn stop(
+        &self,
+        fence: impl FnOnce() -> bool,
+        wake: impl Fn(usize),
+        raise: impl FnOnce() -> bool,
+    ) -> bool {
+        self.change(|state| {
+            if state == SHARED {
+                return true;
+            }
+            // From here on nobody gets in: `mark_owner` looks at this word and `mark` at `rising`.
+            let owner = self.owner.swap(NOBODY, Ordering::SeqCst);
+            let fenced = fence();
+            if fenced {
+                // SYNC POINT with `leave`.
+                while self.inside.load(Ordering::Acquire) != NOBODY {
+                    match self.bed.load(Ordering::Relaxed) {
+                        0 => {}
+                        bed => wake(bed),
+                    }
+                    yield_now();
+                }
+            }
+            let done = fenced && raise();
+            if done {
+                self.first.store(owner, Ordering::Relaxed);
+                // SYNC POINT with `ask`.
+                self.state.store(SHARED, Ordering::Release);
+            } else {
+                self.owner.store(owner, Ordering::Release);
+            }
+            done
+        })
+    }
+
+    /// A loop that waits inside looks here each time round and then calls [`Gate::step_aside`].
+    #[inline(always)]
+    pub fn wanted(&self) -> bool {
+        self.rising.load(Ordering::Relaxed) != 0
+    }
+
+    fn stand_still(&self) {
+        // SYNC POINT with `change`.
+        while self.rising.load(Ordering::Acquire) != 0 {
+            yield_now();
+        }
+    }
+
+    /// Lets a raiser have its way, between two turns of a loop that waits.
+    #[cold]
+    pub fn step_aside(&self, me: usize) {
+        self.outside(me, || self.stand_still());
+    }
+
+    /// Runs `f`, which may take any time or call MPI, outside the call that the thread `me` may be in. What
+    /// the call knew of `threaded` before is to be looked at again.
+    pub fn outside<R>(&self, me: usize, f: impl FnOnce() -> R) -> R {
+        let was_inside = self.inside.load(Ordering::Relaxed) == me;
+        if was_inside {
+            self.leave();
+        }
+        let result = f();
+        if was_inside {
+            self.back(me);
+        }
+        result
+    }
+
+    /// Back into the call that is still on the stack.
+    fn back(&self, me: usize) {
+        loop {
+            // SYNC POINT with `stop`.
+            let state = self.state.load(Ordering::Acquire);
+            if matches!(state, SHARED | CLOSED) || self.mark(me, state) {
+                return;
+            }
+            self.stand_still();
+        }
+    }
+
+    /// The thread inside sleeps on the word at `bed` from now on, or with 0 no longer.
+    #[inline]
+    pub fn sleeps_on(&self, bed: usize) {
+        self.bed.store(bed, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

@@ -27,7 +27,12 @@ mpi_fn! {
 }
 
 #[inline(always)]
-fn wait(Here { process, thread }: Here, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
+fn wait(
+    Here { process, thread }: Here,
+    name: &'static str,
+    request: *mut Request,
+    status: *mut Status,
+) -> c_int {
     // SAFETY: not null; the caller promises a handle.
     let handle = unsafe { *request };
     let Some(req) = find(process, handle) else { return not_found(name, handle, status) };

@@ -36,18 +36,36 @@ pub fn here() -> Option<Here> {
 /// At the beginning of a plain function. Whether it left a mark, which [`leave`] takes back.
 #[inline(always)]
 pub fn enter() -> bool {
-    GATE.enter(thread_pointer()) || ask()
+    GATE.enter(thread_pointer()) || (!GATE.is_shared() && ask())
 }
 
 /// At the beginning of a hot function: marks the calling thread if it is the owner.
 #[inline(always)]
+pub fn enter_as_owner() -> bool {
+    GATE.enter(thread_pointer())
+}
+
+/// The owner, who is inside: nobody where there is more to do than what a hot function does.
+#[inline(always)]
 pub fn owner() -> Option<Here> {
-    GATE.enter(thread_pointer()).then(process::of_owner)
+    process::quick().map(|process| Here { process, thread: process.of_owner() })
+}
+
+/// At the beginning of a hot function of a thread that is not the owner. Whether it left a mark.
+#[inline(always)]
+pub fn by_the_longer_way() -> (bool, Option<Here>) {
+    if GATE.is_shared() {
+        let own = |process: &'static Process| Here { process, thread: process.own_thread() };
+        return (false, process::quick().map(own));
+    }
+    let marked = ask();
+    (marked, process::quick().map(|process| Here { process, thread: process.thread() }))
 }
 
 /// In by the longer way, for who is not the owner and where somebody wants to get in. Whether it left a mark.
+#[cold]
 #[inline(never)]
-pub fn ask() -> bool {
+fn ask() -> bool {
     loop {
         match GATE.ask(thread_pointer()) {
             Answer::Inside => return true,

@@ -6,13 +6,21 @@
 //! brackets stands for the placeholder in angle brackets. Inside a body `NAME` is the function's
 //! name. Lines `fn MPI_…` in here are what `cargo xtask generate` counts as implemented, also behind
 //! `any_time` and `hot`; `gate` says what these two are. The body of a hot function has a parameter more,
-//! named between bars: who calls, or nobody where MPI is not in use.
+//! named between bars: who calls, or nobody where the way of unusual calls is to be taken
+//! (`process::quick`).
 
 /// What every function does where it is inside (`counting`).
 macro_rules! count_call {
-    // They ask for no context, where counts stand.
+    // Counts stand in the thread's context, which is found inside only.
     (any_time $name:ident) => {
-        const _: () = assert!(crate::counting::at_entry($name).is_none());
+        const COUNTER: Option<crate::counting::Counter> = crate::counting::at_entry($name);
+        if let Some(counter) = COUNTER
+            && crate::counting::on()
+        {
+            let marked = crate::gate::enter();
+            crate::counting::call(counter);
+            crate::gate::leave(marked);
+        }
     };
     ($form:ident $name:ident) => {
         const COUNTER: Option<crate::counting::Counter> = crate::counting::at_entry($name);
@@ -69,9 +77,9 @@ macro_rules! mpi_fn {
     (@longer hot ($($a:ident : $t:ty),*) -> $r:ty) => {
         #[inline(never)]
         unsafe extern "C-unwind" fn longer($($a: $t),*) -> $r {
-            let marked = $crate::gate::ask();
+            let (marked, here) = $crate::gate::by_the_longer_way();
             // SAFETY: the caller's promises.
-            let result = unsafe { body($crate::gate::here(), $($a),*) };
+            let result = unsafe { body(here, $($a),*) };
             $crate::gate::leave(marked);
             result
         }
@@ -91,9 +99,9 @@ macro_rules! mpi_fn {
     }};
     // No closures: they would put all arguments on the stack.
     (@run hot ($($a:ident),*)) => {{
-        if let Some(here) = $crate::gate::owner() {
+        if $crate::gate::enter_as_owner() {
             // SAFETY: the caller's promises.
-            let result = unsafe { body(Some(here), $($a),*) };
+            let result = unsafe { body($crate::gate::owner(), $($a),*) };
             $crate::gate::leave(true);
             return result;
         }

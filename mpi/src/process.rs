@@ -26,7 +26,7 @@
 use crate::constants::*;
 use crate::counting;
 use crate::error::{Failure, Res};
-use crate::gate::{self, GATE, Here};
+use crate::gate::{self, GATE};
 use core::cell::Cell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -270,12 +270,22 @@ impl Process {
         if self.instance.threaded() { self.own_thread() } else { self.main }
     }
 
-    #[inline(never)]
-    fn own_thread(&self) -> *mut ThreadCtx {
+    /// The same for the owner of the gate.
+    #[inline(always)]
+    pub fn of_owner(&self) -> *mut ThreadCtx {
+        self.main
+    }
+
+    /// The same where there are several.
+    #[inline(always)]
+    pub fn own_thread(&self) -> *mut ThreadCtx {
         let known = CONTEXT.get();
-        if !known.is_null() {
-            return known;
-        }
+        if known.is_null() { self.new_thread() } else { known }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_thread(&self) -> *mut ThreadCtx {
         if thread_pointer() == GATE.first() {
             CONTEXT.set(self.main);
             return self.main;

@@ -325,21 +325,18 @@ impl Instance {
         if busy == 0 {
             return 0;
         }
-        let threaded = self.threaded();
         let mut events = 0;
-        while busy != 0 {
+        'lanes: while busy != 0 {
             let lane = busy.trailing_zeros();
             busy &= busy - 1;
             let mut todo = Todo::default();
-            if !threaded {
-                loop {
-                    events += self.poll_lane(lane, thread, false, &mut todo);
-                    match todo.work(self, thread) {
-                        0 => break,
-                        done => events += done,
-                    }
+            // Looked at anew behind work, which may run the user's code: that may let a second thread in.
+            while !self.threaded() {
+                events += self.poll_lane(lane, thread, false, &mut todo);
+                match todo.work(self, thread) {
+                    0 => continue 'lanes,
+                    done => events += done,
                 }
-                continue;
             }
             let place = &self.makers.lanes[lane as usize];
             // SYNC POINT of `again` with itself in other threads, see the essay.

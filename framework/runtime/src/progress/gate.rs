@@ -250,6 +250,13 @@ impl Gate {
         self.state.store(SHARED, Ordering::Release);
     }
 
+    /// There are several threads, for good: nobody is marked, and `threaded` is 1.
+    #[inline(always)]
+    pub fn is_shared(&self) -> bool {
+        // SYNC POINT with `stop`.
+        self.state.load(Ordering::Acquire) == SHARED
+    }
+
     /// The thread that made the calls before there were several.
     pub fn first(&self) -> usize {
         self.first.load(Ordering::Relaxed)

@@ -236,9 +236,10 @@ impl Instance {
         loop {
             if self.gate().wanted() {
                 self.gate().step_aside(thread_pointer());
-                if self.threaded() {
-                    return false;
-                }
+            }
+            // Also behind a turn that ran the user's code.
+            if self.threaded() {
+                return false;
             }
             let events = self.engine.turn(thread);
             if done() {

@@ -42,7 +42,7 @@ fn sendrecv(
     if started != MPI_SUCCESS {
         return started;
     }
-    let sent = send(name, gate::here(), outgoing, dest, sendtag, comm, mode::STANDARD);
+    let sent = send(name, gate::here_quickly(), outgoing, dest, sendtag, comm, mode::STANDARD);
     let (Some(process), true) = (crate::process::current(), sent == MPI_SUCCESS) else { return sent };
     let Some(req) = request::find(process, receiving) else { return sent };
     if !request::ready(req) {

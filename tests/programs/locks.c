@@ -2,13 +2,14 @@
  * rank executes while messages go to and fro: a child of it runs it step by step and looks at every
  * instruction. A lock cannot be taken without one.
  *
- *   locks [single|multiple] RANK
+ *   locks [single|multiple|several] RANK
  *
  * prints for each kind of message: its name, messages, instructions, and how many of them were such. Exit status
  * 77: stepping is not permitted here. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -144,8 +145,16 @@ static void count(const char *name, void (*message)(void)) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void *call_once(void *unused) {
+    int initialized, me;
+    MPI_Initialized(&initialized);
+    CHECK(initialized && MPI_Comm_rank(MPI_COMM_WORLD, &me) == MPI_SUCCESS, "a call of a second thread");
+    return unused;
+}
+
 int main(int argc, char **argv) {
-    int size, level = argc > 1 && strcmp(argv[1], "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, provided;
+    const char *how = argc > 1 ? argv[1] : "single";
+    int size, level = strcmp(how, "single") == 0 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, provided;
     const unsigned char locked[3][16] = {{0xf0, 0x0f, 0xb1, 0x0a}, {0x66, 0xf0, 0x48, 0x01, 0x07}, {0x48, 0x87, 0x07}};
     const unsigned char plain[3][16] = {{0x48, 0x89, 0x07}, {0x48, 0x87, 0xc7}, {0xf3, 0x90}};
     MPI_Init_thread(&argc, &argv, level, &provided);
@@ -153,6 +162,10 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_rank_ = rank;
     CHECK(size == 2, "two ranks, not %d", size);
+    if (strcmp(how, "several") == 0) {
+        pthread_t other;
+        CHECK(pthread_create(&other, NULL, call_once, NULL) == 0 && pthread_join(other, NULL) == 0, "a thread");
+    }
 #if defined(__x86_64__)
     for (int i = 0; i < 3; i++) CHECK(is_atomic(locked[i]) && !is_atomic(plain[i]), "the reader of instructions, %d", i);
 #else

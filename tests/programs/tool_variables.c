@@ -244,6 +244,15 @@ int main(int argc, char **argv) {
         MPI_T_pvar_handle misses = pvar("runtime_cri_lock_misses", MPI_T_PVAR_CLASS_COUNTER, NULL, &count);
         CHECK(count == 3, "what was written before the start counts: %d", count);
         CHECK(value(misses) == 0, "%llu", value(misses));
+        static const char *const of_cris[] = {"progress_calls", "completions", "shared_writes"};
+        for (int i = 0; i < 3; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "runtime_cri_%s", of_cris[i]);
+            MPI_T_pvar_handle one = pvar(name, MPI_T_PVAR_CLASS_COUNTER, NULL, &count);
+            CHECK(count == 3 && value(one) == 0, "%s is counted with several threads only: %d", name, count);
+        }
+        MPI_T_pvar_handle late = pvar("runtime_spc_OMPI_SPC_OUT_OF_SEQUENCE", MPI_T_PVAR_CLASS_COUNTER, NULL, &count);
+        CHECK(count == 1 && value(late) == 0, "one thread's messages are in sequence: %llu", value(late));
         count_sends(rank, size);
         watch_the_queue(rank, size);
         events(size);

@@ -85,7 +85,7 @@ static void arguments(void) {
     FAILS(MPI_ERR_TYPE, MPI_Type_free(&(MPI_Datatype){MPI_INT}));
     FAILS(MPI_ERR_COMM, MPI_Comm_free(&(MPI_Comm){MPI_COMM_WORLD}));
     FAILS(MPI_ERR_ARG, MPI_Comm_size(MPI_COMM_WORLD, NULL));
-    FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &(MPI_Win){0}));
+    FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_File_open(MPI_COMM_WORLD, "f", MPI_MODE_RDONLY, MPI_INFO_NULL, &(MPI_File){0}));
     FAILS(MPI_ERR_OTHER, MPI_Init(NULL, NULL));
     /* What looks wrong and is right. */
     MPI_Status status;

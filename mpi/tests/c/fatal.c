@@ -12,8 +12,8 @@ int main(int argc, char **argv) {
         MPI_Comm_size(MPI_COMM_WORLD, &x);
     }
     if (argc > 1 && strcmp(argv[1], "later") == 0) {
-        MPI_Request request;
-        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+        MPI_Comm joined;
+        MPI_Comm_join(0, &joined);
     }
     MPI_Send(&x, 1, MPI_INT, 7, 0, MPI_COMM_WORLD);
     printf("still here\n");

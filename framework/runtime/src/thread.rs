@@ -63,10 +63,7 @@ pub fn thread_pointer() -> usize {
         pointer
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        thread_local!(static HERE: u8 = const { 0 });
-        HERE.with(|here| std::ptr::from_ref(here).addr())
-    }
+    compile_error!("the register with the thread pointer of this processor is not known here");
 }
 
 /// What the host keeps per thread beside the context that components see. `host_private` of the

@@ -8,8 +8,6 @@ use oxmpi_coll::CollArgs;
 use oxmpi_datatype::{Base, TypeDesc, kernel::OpDesc, kernel::op};
 use oxmpi_mca::{MsgStatus, Status};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, mode};
-use oxmpi_runtime::progress::gate::Answer;
-use oxmpi_runtime::thread::thread_pointer;
 use oxmpi_runtime::{Communicator, Group, Instance, Level};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -340,83 +338,6 @@ fn exchange(instance: &Instance, c: &Communicator, rounds: u64) {
         assert!(got.iter().all(|w| *w == i), "round {i}");
     }
     instance.detach_thread(t);
-}
-
-/// The level rises while the only thread of a rank waits for a message.
-#[test]
-fn the_level_rises_under_a_waiting_thread() {
-    job(
-        2,
-        || config(Form::Loaded, Level::Serialized, &[("mpi_yield_when_idle", "1")]),
-        |instance| {
-            let byte = Basic::new(Base::BYTE, 1);
-            let c = instance.world();
-            barrier(&c);
-            if c.rank() == 0 {
-                // Enough for the other one to be asleep.
-                std::thread::sleep(std::time::Duration::from_millis(60));
-                assert_eq!(send(&c, &[5], byte.desc(), 1, 1, mode::STANDARD), Status::OK);
-                return;
-            }
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    std::thread::sleep(std::time::Duration::from_millis(20));
-                    assert_eq!(instance.raise_level(Level::Funneled), Level::Serialized, "it never falls");
-                    assert_eq!(instance.raise_level(Level::Multiple), Level::Multiple);
-                    assert!(instance.threaded());
-                });
-                let mut got = [0];
-                let (gate, me) = (instance.gate(), thread_pointer());
-                gate.open(false);
-                assert_eq!(gate.ask(me), Answer::Inside);
-                recv(&c, &mut got, byte.desc(), 0, 1);
-                gate.leave();
-                assert_eq!(got, [5]);
-                assert!(!gate.enter(me) && gate.ask(me) == Answer::Free);
-            });
-        },
-    );
-}
-
-/// A level that is raised while the only thread sleeps is there long before that one would wake by itself.
-#[test]
-fn a_sleeper_is_woken_for_the_second_thread() {
-    job(
-        1,
-        || config(Form::Loaded, Level::Serialized, &[("mpi_yield_when_idle", "1"), ("mpi_yield_count", "1")]),
-        |instance| {
-            let gate = instance.gate();
-            gate.open(false);
-            let done = AtomicU32::new(0);
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    for _ in 0..20 {
-                        std::thread::sleep(std::time::Duration::from_millis(3));
-                        assert!(!instance.threaded());
-                        // Nothing is changed: the sleeper is woken, stands aside, and sleeps again.
-                        assert!(!gate.stop(fence_all, wake, || false));
-                    }
-                    assert!(instance.act_threaded());
-                    done.store(1, Ordering::Release);
-                });
-                assert_eq!(gate.ask(thread_pointer()), Answer::Inside);
-                instance.wait_until(instance.main_thread(), || done.load(Ordering::Acquire) == 1);
-                gate.leave();
-            });
-            assert!(instance.threaded());
-        },
-    );
-}
-
-fn fence_all() -> bool {
-    use rustix::thread::{MembarrierCommand, membarrier};
-    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-        && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
-}
-
-fn wake(bed: usize) {
-    // SAFETY: FUTEX_WAKE touches no memory.
-    unsafe { libc::syscall(libc::SYS_futex, bed, libc::FUTEX_WAKE, 1) };
 }
 
 /// Many more ranks than cores, asleep most of the time.

@@ -1,0 +1,91 @@
+//! The gate of a living instance: a second thread gets in while the first one waits or sleeps.
+
+mod common;
+
+use common::{Basic, Form, config, job};
+use oxmpi_datatype::Base;
+use oxmpi_mca::{MsgStatus, Status};
+use oxmpi_pml::mode;
+use oxmpi_runtime::Level;
+use oxmpi_runtime::progress::gate::Answer;
+use oxmpi_runtime::thread::thread_pointer;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The level rises while the only thread of a rank waits for a message.
+#[test]
+fn the_level_rises_under_a_waiting_thread() {
+    job(
+        2,
+        || config(Form::Loaded, Level::Serialized, &[("mpi_yield_when_idle", "1")]),
+        |instance| {
+            let byte = Basic::new(Base::BYTE, 1);
+            let c = instance.world();
+            let t = instance.main_thread();
+            if c.rank() == 0 {
+                // Enough for the other one to be asleep.
+                std::thread::sleep(std::time::Duration::from_millis(60));
+                assert_eq!(c.send(t, [5].as_ptr(), 1, byte.desc(), 1, 1, mode::STANDARD), Status::OK);
+                return;
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                    assert_eq!(instance.raise_level(Level::Funneled), Level::Serialized, "it never falls");
+                    assert_eq!(instance.raise_level(Level::Multiple), Level::Multiple);
+                    assert!(instance.threaded());
+                });
+                let mut got = [0_u8];
+                let mut status = MsgStatus::EMPTY;
+                let (gate, me) = (instance.gate(), thread_pointer());
+                gate.open(false);
+                assert_eq!(gate.ask(me), Answer::Inside);
+                let answer = c.recv(t, got.as_mut_ptr(), 1, byte.desc(), 0, 1, &mut status);
+                assert_eq!(answer, Status::OK);
+                gate.leave();
+                assert_eq!(got, [5]);
+                assert!(!gate.enter(me) && gate.ask(me) == Answer::Free);
+            });
+        },
+    );
+}
+
+/// A level that is raised while the only thread sleeps is there long before that one would wake by itself.
+#[test]
+fn a_sleeper_is_woken_for_the_second_thread() {
+    job(
+        1,
+        || config(Form::Loaded, Level::Serialized, &[("mpi_yield_when_idle", "1"), ("mpi_yield_count", "1")]),
+        |instance| {
+            let gate = instance.gate();
+            gate.open(false);
+            let done = AtomicU32::new(0);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        std::thread::sleep(std::time::Duration::from_millis(3));
+                        assert!(!instance.threaded());
+                        // Nothing is changed: the sleeper is woken, stands aside, and sleeps again.
+                        assert!(!gate.stop(fence_all, wake, || false));
+                    }
+                    assert!(instance.act_threaded());
+                    done.store(1, Ordering::Release);
+                });
+                assert_eq!(gate.ask(thread_pointer()), Answer::Inside);
+                instance.wait_until(instance.main_thread(), || done.load(Ordering::Acquire) == 1);
+                gate.leave();
+            });
+            assert!(instance.threaded());
+        },
+    );
+}
+
+fn fence_all() -> bool {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+        && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+}
+
+fn wake(bed: usize) {
+    // SAFETY: FUTEX_WAKE touches no memory.
+    unsafe { libc::syscall(libc::SYS_futex, bed, libc::FUTEX_WAKE, 1) };
+}

@@ -160,7 +160,7 @@ pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
     raise(name, on, failure)
 }
 
-/// As [`unsupported`], for functions of a window.
+/// As [`unsupported()`], for functions of a window.
 #[cold]
 pub fn unsupported_on(name: &'static str, win: Win) -> c_int {
     let failure = match process::require().and_then(|_| win::require(win)) {

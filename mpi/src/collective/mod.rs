@@ -2,7 +2,7 @@
 //! communicator. `equal`: one count for all ranks; `varying`: a count and a place for each; `reducing`; `neighbor`.
 //!
 //! **Three forms of each** ([`Way`]): blocking, nonblocking (§6.12) and persistent (§6.13), each plain and with large
-//! counts, are one function here; [`collective_fns`] makes the exported ones. What a nonblocking or persistent
+//! counts, are one function here; `collective_fns!` makes the exported ones. What a nonblocking or persistent
 //! operation needs after the call, types and the operation, it holds on to ([`Kept`]), so the program may free its
 //! handles at once; arrays of counts, places and types have been read.
 //!

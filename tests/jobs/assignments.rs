@@ -52,6 +52,8 @@ fn order_in_every_assignment() {
             job(2, "6", assignment, "concurrent").args(["--mca", "btl_shm_virtual_device_count", "2"]);
         fewer.program("order").args(["4", "100"]).run().all_ok(2);
         job(2, "0", assignment, "concurrent").program("order").args(["4", "100"]).run().all_ok(2);
+        // To itself.
+        job(1, "3", assignment, "concurrent").program("order").args(["4", "100"]).run().all_ok(1);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Order across threads: the threads of a rank hand a token round, and each in turn sends the next number
    to the same peer. Whatever the tags and whoever receives, the numbers arrive in order, because the
-   program orders the sends, and the receives likewise. Usage: order THREADS [COUNT] */
+   program orders the sends, and the receives likewise. Ranks work in pairs; a single one has threads that send
+   and as many that receive. Usage: order THREADS [COUNT] */
 #include "check.h"
 #include <pthread.h>
 #include <sched.h>
@@ -17,17 +18,21 @@ static const char *const tags_name[] = {"one tag", "any tag", "mixed tags"};
 enum manner { BLOCKING, POSTED, PROBED, FLOOD, MANNERS };
 static const char *const manner_name[] = {"blocking", "posted", "probed", "flood"};
 
-static int rank, size, peer, sending, threads, count;
+static int rank, size, peer, threads, count;
 static MPI_Comm comm;
 static enum token token;
 static enum tags tags;
 static enum manner manner;
 static int lone_receiver;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_barrier_t barrier;
-static atomic_int turn;
-static int next;
+/* Those who send and those who receive; each has a token of its own. */
+struct side {
+    int sending, here, next;
+    pthread_mutex_t lock;
+    pthread_barrier_t barrier;
+    atomic_int turn;
+};
+static struct side sides[2];
 
 static int tag_of(int n) { return tags == ONE ? 7 : (n * 5 + n / 3) % 97; }
 
@@ -35,6 +40,9 @@ static int tag_of(int n) { return tags == ONE ? 7 : (n * 5 + n / 3) % 97; }
 static int bytes_of(int n) { return n % 61 == 60 ? LONG_BYTES : n % 7 == 6 ? SHORT_BYTES : (int)sizeof(int); }
 
 struct mine {
+    struct side *side;
+    int me;
+    pthread_t thread;
     MPI_Request *requests;
     int *numbers;
     char **buffers;
@@ -48,6 +56,7 @@ static void check(const char *buffer, int n, const MPI_Status *status) {
     CHECK(got == n, "%d came when %d was due (%s, %s, %s)", got, n, token_name[token], tags_name[tags], manner_name[manner]);
     CHECK(status->MPI_TAG == tag_of(n) && bytes == bytes_of(n), "number %d: tag %d, %d bytes", n, status->MPI_TAG, bytes);
     CHECK(differs(buffer + sizeof got, bytes - (int)sizeof got, n) < 0, "number %d: contents", n);
+    atomic_fetch_add_explicit(&check_messages_, 1, memory_order_relaxed);
 }
 
 static void send_number(struct mine *mine, int n) {
@@ -88,7 +97,7 @@ static void receive_number(struct mine *mine, int n) {
 }
 
 static void step(struct mine *mine, int n) {
-    if (sending)
+    if (mine->side->sending)
         send_number(mine, n);
     else
         receive_number(mine, n);
@@ -98,7 +107,7 @@ static void finish(struct mine *mine) {
     for (int i = 0; i < mine->used; i++) {
         MPI_Status status;
         MPI_Wait(&mine->requests[i], &status);
-        if (!sending) check(mine->buffers[i], mine->numbers[i], &status);
+        if (!mine->side->sending) check(mine->buffers[i], mine->numbers[i], &status);
         free(mine->buffers[i]);
     }
     free(mine->requests);
@@ -107,43 +116,52 @@ static void finish(struct mine *mine) {
 }
 
 static void *run(void *argument) {
-    int me = (int)(long)argument;
-    struct mine mine = {need(count * sizeof(MPI_Request)), need(count * sizeof(int)), need(count * sizeof(char *)), 0};
-    if (lone_receiver && !sending) {
-        for (int n = 0; n < count && me == 0; n++) step(&mine, n);
+    struct mine *mine = argument;
+    struct side *side = mine->side;
+    int me = mine->me;
+    mine->requests = need(count * sizeof(MPI_Request));
+    mine->numbers = need(count * sizeof(int));
+    mine->buffers = need(count * sizeof(char *));
+    mine->used = 0;
+    if (lone_receiver && !side->sending) {
+        for (int n = 0; n < count && me == 0; n++) step(mine, n);
     } else if (token == MUTEX) {
         for (int more = 1; more;) {
-            pthread_mutex_lock(&lock);
-            more = next < count;
-            if (more) step(&mine, next++);
-            pthread_mutex_unlock(&lock);
+            pthread_mutex_lock(&side->lock);
+            more = side->next < count;
+            if (more) step(mine, side->next++);
+            pthread_mutex_unlock(&side->lock);
             sched_yield();
         }
     } else if (token == BARRIER) {
         for (int n = 0; n < count; n++) {
-            if (n % threads == me) step(&mine, n);
-            pthread_barrier_wait(&barrier);
+            if (n % threads == me) step(mine, n);
+            pthread_barrier_wait(&side->barrier);
         }
     } else {
         for (int n = me; n < count; n += threads) {
-            while (atomic_load(&turn) != n) sched_yield();
-            step(&mine, n);
-            atomic_store(&turn, n + 1);
+            while (atomic_load(&side->turn) != n) sched_yield();
+            step(mine, n);
+            atomic_store(&side->turn, n + 1);
         }
     }
-    finish(&mine);
+    finish(mine);
     return NULL;
 }
 
 static void round_of(void) {
-    pthread_t others[MOST];
-    next = 0;
-    atomic_store(&turn, 0);
+    static struct mine all[2 * MOST];
+    int n = 0;
+    for (int s = 0; s < 2; s++) {
+        sides[s].next = 0;
+        atomic_store(&sides[s].turn, 0);
+        for (int i = 0; sides[s].here && i < threads; i++) all[n++] = (struct mine){.side = &sides[s], .me = i};
+    }
     /* Nobody receives while this rank sleeps: rings fill, and what follows waits behind. */
-    if (manner == FLOOD && !sending) usleep(20000);
-    for (long i = 1; i < threads; i++) CHECK(!pthread_create(&others[i], NULL, run, (void *)i), "no thread");
-    run((void *)0);
-    for (int i = 1; i < threads; i++) pthread_join(others[i], NULL);
+    if (manner == FLOOD && !sides[0].here) usleep(20000);
+    for (int i = 1; i < n; i++) CHECK(!pthread_create(&all[i].thread, NULL, run, &all[i]), "no thread");
+    run(&all[0]);
+    for (int i = 1; i < n; i++) pthread_join(all[i].thread, NULL);
 }
 
 int main(int argc, char **argv) {
@@ -155,10 +173,14 @@ int main(int argc, char **argv) {
     threads = argc > 1 ? atoi(argv[1]) : 4;
     few = argc > 2 ? atoi(argv[2]) : 300;
     CHECK(provided == MPI_THREAD_MULTIPLE && threads > 0 && threads <= MOST && few > 0, "usage");
-    CHECK(size % 2 == 0, "ranks work in pairs");
-    sending = rank % 2 == 0;
-    peer = sending ? rank + 1 : rank - 1;
-    pthread_barrier_init(&barrier, NULL, threads);
+    CHECK(size == 1 || size % 2 == 0, "ranks work in pairs");
+    peer = size == 1 ? 0 : rank ^ 1;
+    for (int s = 0; s < 2; s++) {
+        sides[s].sending = s == 0;
+        sides[s].here = size == 1 || rank % 2 == s;
+        pthread_mutex_init(&sides[s].lock, NULL);
+        pthread_barrier_init(&sides[s].barrier, NULL, threads);
+    }
     /* The first round is the first contact of the two, the next ones that on new communicators. */
     comm = MPI_COMM_WORLD;
     for (int i = 0; i < TOKENS * TAGS * MANNERS; i++) {
@@ -173,6 +195,6 @@ int main(int argc, char **argv) {
         if (i % 5 == 4 && comm != MPI_COMM_WORLD) MPI_Comm_free(&comm), comm = MPI_COMM_WORLD;
     }
     if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
-    pthread_barrier_destroy(&barrier);
+    for (int s = 0; s < 2; s++) pthread_barrier_destroy(&sides[s].barrier);
     return end();
 }

@@ -1,136 +1,316 @@
 #!/usr/bin/env python3
 """Threads of several ranks under load for a given time, in every mode of an installed oxmpi.
 
-    stress.py PREFIX                       2 hours for each mode: 6 seeds of 20 minutes
-    stress.py PREFIX --minutes 1 --seeds 1 --modes 'stream.*concurrent'
-    stress.py PREFIX --list                the modes: assignment of CRIs, progress, matching engine
+    stress.py PREFIX                          2 hours for each mode: 6 seeds of 20 minutes
+    stress.py PREFIX --together --idle        all modes side by side, on what the machine has left over
+    stress.py PREFIX --minutes 1 --seeds 1 --modes 'stream concurrent'
+    stress.py --list | --report               the modes; what --out holds so far
 
-A seed decides a row of jobs: the order test (tests/programs/order.c) with some number of threads, message rates
-with every byte looked at (bench/multirate), wildcards, deep queues and mixed calls of many threads, on 2 to 6 ranks, with 1 to 32
-CRIs and eager limits that differ. The same seed gives the same row. Every job has a limit (mpirun --timeout); one that
-does not end is reported with the stacks of its ranks (--get-stack-traces), one that fails with what it said, and the row
-goes on. A mode whose parameters the library does not have counts as failed. Results go to --json as they come.
-Needs python3 and gcc. Ends with `N jobs passed, N failed, N hung`, and with status 1 unless all passed.
+A mode is an assignment of CRIs and a way of progress. The matching engine, the transport, the number of shards and that
+of threads are dealt from a deck that holds every combination once; a seed starts in it where the one before it would have
+ended if all seeds dealt equally, so six seeds see all of them. The row of jobs is the same for the same seed: for every
+card the order test (programs/order.c), then another program: message rates with every byte looked at
+(bench/multirate), wildcards, deep queues, mixed calls of many threads; with 1 to 32 CRIs, rings, eager limits and ways
+of waiting that differ. The transport `template` takes part where --components names a folder that has it.
+
+A job hangs when its processes have used --cpu seconds of processor time together, or when all their threads sleep
+and use none for --asleep seconds; time on the wall says nothing on a busy machine. Before it is ended, everything
+about its processes goes to a folder below --out: stacks with all variables and a core of each (gdb), and what /proc knows.
+
+--out has a JSON file for each mode, written after every job: wall time and processor time, jobs and messages checked for
+each seed, how often each combination ran, and what did not pass. A run that was cut short goes on where it
+was. Needs python3, gcc and gdb. Status 1 unless all passed.
 """
-import argparse, itertools, json, os, random, re, subprocess, sys, tempfile, time
+import argparse, gzip, itertools, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 ASSIGNMENTS = ("stream", "dedicated", "round_robin")
 PROGRESS = ("serial", "concurrent")
 ENGINES = ("adaptive", "list", "hash", "perpeer", "vector", "fuzzy32", "fuzzy16", "fuzzy8")
-TIME_LIMIT = 110  # exit status of mpirun --timeout
+SHARDS = (1, 4, 64)
+THREADS = (2, 4, 8, 24)
 PROGRAMS = {"order": "tests/programs/order.c", "wildcards": "tests/programs/wildcards.c", "threads": "tests/programs/threads.c",
             "deep": "tests/programs/deep.c", "multirate": "bench/multirate/multirate.c"}
+TICK = os.sysconf("SC_CLK_TCK")
+CORES_KEPT = 3
 
 
-def modes(engines):
-    known = ENGINES if not engines else engines.split(",")
-    return [dict(runtime_cri_assignment=a, runtime_progress=p, pml_ob1_matching=e)
-            for a, p, e in itertools.product(ASSIGNMENTS, PROGRESS, known)]
+class Mode:
+    """What one mode has done, kept in a file."""
+
+    def __init__(self, assignment, progress, out):
+        self.assignment, self.progress = assignment, progress
+        self.name = f"{assignment} {progress}"
+        self.file = os.path.join(out, self.name.replace(" ", "-") + ".json")
+        self.data = dict(mode=self.name, seeds={}, covered={}, not_passed=[])
+        if os.path.exists(self.file):
+            with open(self.file) as f:
+                self.data = json.load(f)
+
+    def seed(self, number):
+        empty = dict(wall=0.0, cpu=0.0, next=0, passed=0, failed=0, hung=0, messages=0)
+        return self.data["seeds"].setdefault(str(number), empty)
+
+    def total(self, key):
+        return sum(seed[key] for seed in self.data["seeds"].values())
+
+    def save(self):
+        self.data["totals"] = {key: self.total(key) for key in ("wall", "cpu", "passed", "failed", "hung", "messages")}
+        with open(self.file + ".new", "w") as f:
+            json.dump(self.data, f, indent=1)
+        os.replace(self.file + ".new", self.file)
+
+    def line(self, combinations):
+        return (f"{self.name}: {self.total('wall') / 60:.1f} min of wall time, {self.total('cpu') / 60:.1f} of processor time, "
+                f"{len(self.data['seeds'])} seeds, {self.total('messages')} messages checked, {len(self.data['covered'])} of "
+                f"{combinations} combinations, {self.total('passed')} jobs passed, {self.total('failed')} failed, {self.total('hung')} hung")
 
 
-def name_of(mode):
-    return " ".join(mode.values())
+def deck_of(mode, transports):
+    deck = list(itertools.product(ENGINES, transports, SHARDS, THREADS))
+    random.Random(mode).shuffle(deck)
+    return deck
 
 
-def compile_all(prefix, folder):
-    for name, source in PROGRAMS.items():
-        subprocess.run([f"{prefix}/bin/mpicc", "-std=gnu11", "-O2", "-g", "-pthread", f"{ROOT}/{source}", "-o", f"{folder}/{name}"], check=True)
+def jobs_of(mode, seed, number, deck, seeds):
+    """The jobs of one card: each its ranks, words of the command, parameters, and messages it checks if it does not say."""
+    rng = random.Random(f"{mode.name} {seed} {number}")
+    engine, transport, shards, threads = deck[((seed - 1) * len(deck) // seeds + number) % len(deck)]
+    params = dict(runtime_cri_assignment=mode.assignment, runtime_progress=mode.progress, pml_ob1_matching=engine, pml_ob1_max_shards=shards,
+                  btl="self" if transport == "self" else f"{transport},self", runtime_num_cris=rng.choice((1, 2, 3, 4, 8, 20, 32)))
+    if transport == "shm":
+        params.update(rng.choice(({}, {}, dict(btl_shm_eager_limit=rng.choice(("512", "2k"))), dict(btl_shm_ring_size="64k", pml_ob1_eager_credit="10k"),
+                                  dict(btl_shm_virtual_device_count=2), dict(btl_shm_single_copy_mechanism="none"))))
+    params.update(rng.choice(({}, {}, dict(mpi_spin_count=1), dict(mpi_spin_count=1, mpi_yield_count=1))))
+    ranks = 1 if transport == "self" else rng.choice((2, 2, 4))
+    jobs = [(ranks, ["order", threads, rng.choice((300, 1000, 3000)) if transport != "template" else 100], params, 0)]
+    if transport != "self":
+        jobs.append(other_job(rng, threads, params))
+    return f"{engine} {transport} {shards} shards {threads} threads", jobs
 
 
-def next_job(rng):
-    """Ranks, program and arguments, further parameters."""
-    params = dict(runtime_num_cris=rng.choice((1, 2, 3, 4, 8, 20, 32)))
-    if rng.random() < 0.3:
-        params["btl_shm_eager_limit"] = rng.choice(("512", "2k", "8k"))
-    kind = rng.choices(("order", "multirate", "threads", "wildcards", "deep"), (5, 5, 2, 1, 1))[0]
-    threads = rng.choice((1, 2, 3, 4, 6, 8, 12, 16, 24))
-    if kind == "order":
-        return rng.choice((2, 2, 2, 4, 6)), ["order", threads, rng.choice((20, 60, 150))], params
-    if kind == "multirate":
-        common = ["-v", "-s", rng.choice((0, 1, 8, 64, 200, 1024, 4096, 20000)), "-w", rng.choice((1, 7, 64, 128)), "-i", rng.choice((5, 30))]
-        common += rng.choice(([], [], ["-c"])) + rng.choice(([], [], ["-l"]))
-        if rng.random() < 0.5:
-            pairs = rng.choice((1, 1, 2))
-            return 2 * pairs, ["multirate", "-p", "-n", pairs, "-m", pairs, "-t", threads] + rng.choice(([], ["-A"], ["-o"], ["-o", "-A"])) + common, params
-        few = rng.choice((1, 2, 4, 8))
-        senders, receivers = rng.choice((1, 2)), rng.choice((1, 2))
-        return 2 * max(senders, receivers), ["multirate", "-a", "-n", senders, "-m", receivers, "-x", few, "-y", rng.choice((1, 2, 4))] + common, params
+def other_job(rng, threads, params):
+    kind = rng.choices(("multirate", "threads", "wildcards", "deep"), (6, 2, 1, 1))[0]
     if kind == "threads":
-        return rng.choice((2, 3, 4)), ["threads", min(threads, 16)], params
-    return rng.choice((2, 3, 4)), [kind], params
+        return rng.choice((2, 3)), ["threads", min(threads, 16)], params, 0
+    if kind != "multirate":
+        return rng.choice((2, 3)), [kind], params, 0
+    window, iterations = rng.choice((1, 7, 64, 128)), rng.choice((5, 30))
+    common = ["-v", "-s", rng.choice((0, 1, 8, 64, 200, 1024, 4096, 20000)), "-w", window, "-i", iterations]
+    common += rng.choice(([], [], ["-c"])) + rng.choice(([], [], ["-l"]))
+    if rng.random() < 0.6:
+        pairs = rng.choice((1, 1, 2))
+        words = ["-p", "-n", pairs, "-m", pairs, "-t", threads] + rng.choice(([], ["-A"], ["-o"], ["-o", "-A"]))
+        return 2 * pairs, ["multirate"] + words + common, params, pairs * threads * window * iterations
+    few, receivers_each = rng.choice((1, 2, 4)), rng.choice((1, 2, 4))
+    senders, receivers = rng.choice((1, 2)), rng.choice((1, 2))
+    words = ["-a", "-n", senders, "-m", receivers, "-x", few, "-y", receivers_each]
+    return 2 * max(senders, receivers), ["multirate"] + words + common, params, senders * receivers * few * receivers_each * window * iterations
 
 
-def run(prefix, folder, mode, job, limit):
-    ranks, words, params = job
-    command = [f"{prefix}/bin/mpirun", "-n", str(ranks), "--oversubscribe", "--timeout", str(limit), "--get-stack-traces"]
-    for name, value in {**mode, **params}.items():
+class Processes:
+    """A launcher and everything it started: seen in /proc, through parents."""
+
+    def __init__(self, pid):
+        self.root = pid
+
+    @staticmethod
+    def stat(path):
+        """Parent, state, ticks of the processor."""
+        try:
+            with open(path) as f:
+                fields = f.read().rsplit(")", 1)[1].split()
+            return int(fields[1]), fields[0], int(fields[11]) + int(fields[12])
+        except (OSError, IndexError):
+            return None
+
+    def all(self):
+        parent = {int(p): s for p in os.listdir("/proc") if p.isdigit() and (s := self.stat(f"/proc/{p}/stat"))}
+        found, more = {self.root}, True
+        while more:
+            more = {p for p, s in parent.items() if s[0] in found and p not in found}
+            found |= more
+        return sorted(p for p in found if p in parent)
+
+    def look(self):
+        """Ticks used so far, and whether every thread sleeps."""
+        ticks, asleep = 0, True
+        for pid in self.all():
+            try:
+                tasks = os.listdir(f"/proc/{pid}/task")
+            except OSError:
+                continue
+            for task in tasks:
+                s = self.stat(f"/proc/{pid}/task/{task}/stat")
+                asleep = asleep and (s is None or s[1] in "SDZ")
+            s = self.stat(f"/proc/{pid}/stat")
+            ticks += s[2] if s else 0
+        return ticks, asleep
+
+    def kill(self):
+        for pid in reversed(self.all()):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+
+    def save(self, folder, programs, cores):
+        """Stacks, cores and what /proc knows; the job is still there."""
+        os.makedirs(folder, exist_ok=True)
+        for pid in self.all():
+            try:
+                name = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+            except OSError:
+                continue
+            base = os.path.join(folder, f"{name}.{pid}")
+            with open(base + ".proc", "w") as f:
+                for task in [str(pid)] + [f"{pid}/task/{t}" for t in sorted(os.listdir(f"/proc/{pid}/task"))]:
+                    for what in ("status", "wchan", "syscall", "stack", "maps")[: 5 if "/" not in task else 4]:
+                        try:
+                            with open(f"/proc/{task}/{what}") as g:
+                                f.write(f"== {task}/{what}\n{g.read()}\n")
+                        except OSError as e:
+                            f.write(f"== {task}/{what}: {e}\n")
+            if name not in programs:
+                continue
+            gdb = ["gdb", "-p", str(pid), "-batch", "-ex", "set pagination off", "-ex", "thread apply all -q bt full", "-ex", "thread apply all -q info registers"]
+            if cores:
+                # Shared memory, too: the rings are there.
+                gdb += ["-ex", "set use-coredump-filter off", "-ex", f"gcore {base}.core"]
+            with open(base + ".gdb", "w") as f:
+                try:
+                    subprocess.run(gdb, stdout=f, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=1800)
+                except (OSError, subprocess.TimeoutExpired) as e:
+                    f.write(f"\n{e}\n")
+            if os.path.exists(base + ".core"):
+                with open(base + ".core", "rb") as core, gzip.open(base + ".core.gz", "wb", 1) as packed:
+                    shutil.copyfileobj(core, packed)
+                os.remove(base + ".core")
+
+
+def run(o, binaries, job, hang_folder, cores):
+    ranks, words, params, _ = job
+    command = [f"{o.prefix}/bin/mpirun", "-n", str(ranks), "--oversubscribe"]
+    for name, value in params.items():
         command += ["--mca", name, str(value)]
-    command += [f"{folder}/{words[0]}", *map(str, words[1:])]
-    started = time.time()
-    try:
-        # Twice the time: that its own limit does not work would be a finding of its own.
-        r = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=2 * limit + 60)
-        said, status = r.stdout + r.stderr, r.returncode
-    except subprocess.TimeoutExpired as e:
-        said, status = str(e.stdout or "") + str(e.stderr or "") + "\nmpirun did not keep its own limit", "hung"
-    took = time.time() - started
-    unknown = [line for line in said.splitlines() if any(p in line for p in mode) and "is not a parameter" in line]
-    if unknown:
-        outcome = "failed"
-    elif status == 0:
-        outcome = "passed"
-    else:
-        outcome = "hung" if status in ("hung", TIME_LIMIT) else "failed"
-    return outcome, took, " ".join(command[1:]), "" if outcome == "passed" else said
+    command += [f"{binaries}/{words[0]}", *map(str, words[1:])]
+    environment = {**os.environ, "CHECK_COUNT": "1"}
+    if o.components:
+        environment["OXMPI_MCA_mca_base_component_path"] = o.components
+    started, outcome, ticks = time.time(), None, 0
+    with tempfile.TemporaryFile(mode="w+", errors="replace", dir=binaries) as said:
+        child = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=binaries, env=environment)
+        processes = Processes(child.pid)
+        still, looked, beat = 0.0, time.time(), 0.05
+        while child.poll() is None:
+            time.sleep(beat)
+            beat = min(2.0, beat * 1.5)
+            now_ticks, asleep = processes.look()
+            # A gap between two looks counts as one beat: whoever stopped us stopped the job, too.
+            gap, looked = min(time.time() - looked, 2 * beat), time.time()
+            still = still + gap if asleep and now_ticks == ticks else 0.0
+            ticks = max(ticks, now_ticks)
+            if child.poll() is None and (ticks > o.cpu * TICK or still > o.asleep):
+                outcome = "hung"
+                processes.save(hang_folder, PROGRAMS, cores)
+                processes.kill()
+                child.wait()
+        said.seek(0)
+        text = said.read()
+    if outcome is None:
+        outcome = "passed" if child.returncode == 0 and "is not a parameter" not in text else "failed"
+    return dict(outcome=outcome, wall=time.time() - started, cpu=ticks / TICK, said=text, status=child.returncode,
+                command="mpirun " + " ".join(command[1:]))
+
+
+def run_mode(o, mode, binaries, deck, stop, print_lock):
+    for number in range(o.first, o.first + o.seeds):
+        seed = mode.seed(number)
+        while seed["wall"] < 60 * o.minutes and not stop.is_set():
+            card, jobs = jobs_of(mode, number, seed["next"], deck, o.seeds)
+            for job in jobs:
+                hang_folder = f"{mode.file[:-5]}-hangs/seed{number}-{seed['next']}-{job[1][0]}"
+                result = run(o, binaries, job, hang_folder, mode.total("hung") < CORES_KEPT)
+                if stop.is_set() and result["outcome"] != "passed":
+                    return  # ended by whoever ended us
+                seed["wall"] += result["wall"]
+                seed["cpu"] += result["cpu"]
+                seed[result["outcome"]] += 1
+                if result["outcome"] == "passed":
+                    seed["messages"] += job[3] + sum(map(int, re.findall(r"^checked (\d+)$", result["said"], re.M)))
+                    continue
+                row = {key: result[key] for key in ("outcome", "wall", "cpu", "status", "command")}
+                row.update(seed=number, number=seed["next"], said=result["said"][-20000:])
+                if result["outcome"] == "hung":
+                    row["saved"] = hang_folder
+                mode.data["not_passed"].append(row)
+                with print_lock:
+                    print(f"--- {mode.name}, seed {number}: {row['outcome']} after {row['wall']:.0f} s ({row['cpu']:.0f} s of processor time): "
+                          f"{row['command']}\n{row['said'][-3000:]}", flush=True)
+            mode.data["covered"][card] = mode.data["covered"].get(card, 0) + 1
+            seed["next"] += 1
+            mode.save()
+        if not stop.is_set():
+            with print_lock:
+                print(f"seed {number} done. {mode.line(len(deck))}", flush=True)
 
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("prefix", nargs="?")
-    ap.add_argument("--minutes", type=float, default=20, help="of one seed")
+    ap.add_argument("--minutes", type=float, default=20, help="of wall time for one seed")
     ap.add_argument("--seeds", type=int, default=6, help="how many for each mode")
     ap.add_argument("--first", type=int, default=1, help="the first seed")
     ap.add_argument("--modes", default="", help="only modes whose name fits this expression")
-    ap.add_argument("--engines", default="", help="only these, separated by commas")
-    ap.add_argument("--limit", type=int, default=180, help="seconds of one job")
-    ap.add_argument("--total", type=float, default=0, help="end after so many minutes, wherever that is")
-    ap.add_argument("--json")
+    ap.add_argument("--together", action="store_true", help="all modes at the same time")
+    ap.add_argument("--idle", action="store_true", help="run under SCHED_IDLE: when nobody else wants a core")
+    ap.add_argument("--cpu", type=float, default=400, help="seconds of processor time after which a job hangs")
+    ap.add_argument("--asleep", type=float, default=180, help="seconds of sleep of all its threads after which a job hangs")
+    ap.add_argument("--components", help="folder with further components; with libbtl_template.so that transport takes part")
+    ap.add_argument("--out", default="target/stress", help="folder of results")
     ap.add_argument("--list", action="store_true")
+    ap.add_argument("--report", action="store_true")
     o = ap.parse_args()
-    chosen = [m for m in modes(o.engines) if re.search(o.modes, name_of(m))]
-    if o.list or not o.prefix:
-        print("\n".join(map(name_of, chosen)))
+    o.out = os.path.abspath(o.out)
+    chosen = [Mode(a, p, o.out) for a, p in itertools.product(ASSIGNMENTS, PROGRESS) if re.search(o.modes, f"{a} {p}")]
+    transports = ["shm", "self"]
+    if o.components:
+        o.components = os.path.abspath(o.components)
+        transports += ["template"] if os.path.exists(f"{o.components}/libbtl_template.so") else []
+    decks = {m.name: deck_of(m.name, transports) for m in chosen}
+    if o.list:
+        print("\n".join(m.name for m in chosen))
         return 0
+    if o.report:
+        print("\n".join(m.line(len(decks[m.name])) for m in chosen))
+        return 0
+    if not o.prefix:
+        ap.error("which PREFIX?")
     o.prefix = os.path.abspath(o.prefix)
-    count = dict(passed=0, failed=0, hung=0)
-    rows, began = [], time.time()
-    over = lambda: o.total and time.time() - began > 60 * o.total
-    with tempfile.TemporaryDirectory(prefix="stress.") as folder:
-        compile_all(o.prefix, folder)
-        # All modes of one seed, then the next seed, so that a run that is cut short has seen every mode.
-        for seed in range(o.first, o.first + o.seeds):
+    os.makedirs(o.out, exist_ok=True)
+    if o.idle:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    stop, print_lock = threading.Event(), threading.Lock()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with tempfile.TemporaryDirectory(prefix="stress.") as binaries:
+        for name, source in PROGRAMS.items():
+            subprocess.run([f"{o.prefix}/bin/mpicc", "-std=gnu11", "-O2", "-g", "-pthread", f"{ROOT}/{source}", "-o", f"{binaries}/{name}"], check=True)
+        work = lambda mode: run_mode(o, mode, binaries, decks[mode.name], stop, print_lock)
+        if o.together:
+            threads = [threading.Thread(target=work, args=(mode,)) for mode in chosen]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(1)
+        else:
             for mode in chosen:
-                rng = random.Random(f"{seed} {name_of(mode)}")
-                end, here = time.time() + 60 * o.minutes, dict(passed=0, failed=0, hung=0)
-                while time.time() < end and not over():
-                    outcome, took, command, said = run(o.prefix, folder, mode, next_job(rng), o.limit)
-                    here[outcome] += 1
-                    if outcome != "passed":
-                        print(f"--- {outcome} after {took:.0f} s, seed {seed}: mpirun {command}\n{said[-6000:]}", flush=True)
-                        rows.append(dict(mode=name_of(mode), seed=seed, outcome=outcome, command=command, said=said[-20000:]))
-                    if "is not a parameter" in said:
-                        break
-                for key in count:
-                    count[key] += here[key]
-                if sum(here.values()):
-                    print(f"seed {seed}, {name_of(mode)}: " + ", ".join(f"{n} {k}" for k, n in here.items()), flush=True)
-                if o.json:
-                    with open(o.json, "w") as f:
-                        json.dump(dict(minutes=(time.time() - began) / 60, jobs=count, not_passed=rows), f, indent=1)
-    print(f"{count['passed']} jobs passed, {count['failed']} failed, {count['hung']} hung, in {(time.time() - began) / 60:.1f} minutes")
-    return 0 if count["passed"] and not count["failed"] and not count["hung"] else 1
+                work(mode)
+    print("\n".join(m.line(len(decks[m.name])) for m in chosen))
+    bad = sum(m.total("failed") + m.total("hung") for m in chosen)
+    return 1 if bad or not all(m.total("passed") for m in chosen) else 0
 
 
 if __name__ == "__main__":

@@ -170,7 +170,9 @@ impl Peer {
         }
     }
 
-    /// Sends a message that is all header, or keeps it until there is room.
+    /// Sends a message that is all header, or keeps it until there is room. Where the peer is not there any more,
+    /// what only informs it is dropped: it may have ended in good order before its last message was read, and
+    /// whoever waits for one that did not finds out by what it waits for.
     pub fn control(&self, held: &Held<'_>, ob1: &Ob1, header: Header) {
         if self.failed.get() {
             return;
@@ -179,6 +181,7 @@ impl Peer {
             match self.transmit(held, &header_only(&header)) {
                 Status::OK => return,
                 Status::NO_RESOURCE => {}
+                Status::PEER_FAILED if header.only_informs() => return,
                 error => return ob1.peer_failed(held, self, error),
             }
         }
@@ -192,10 +195,10 @@ impl Peer {
             // The message leaves the queue only after it went out, so that order is kept.
             let Some(header) = self.control.with(held, |q| q.front().cloned()) else { return true };
             match self.transmit(held, &header_only(&header)) {
-                Status::OK => self.control.with(held, |q| {
-                    q.pop_front();
-                }),
                 Status::NO_RESOURCE => return false,
+                status if !status.is_err() || status == Status::PEER_FAILED && header.only_informs() => {
+                    self.control.with(held, |q| q.pop_front());
+                }
                 error => {
                     ob1.peer_failed(held, self, error);
                     return true;

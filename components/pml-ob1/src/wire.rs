@@ -176,6 +176,11 @@ impl Header {
     pub fn bytes(&self) -> usize {
         self.len * 8
     }
+    /// Nobody waits for it: it only spares its receiver something in what follows.
+    pub fn only_informs(&self) -> bool {
+        let kind = u64::from_le(self.words[0]) as u8;
+        matches!(kind, kind::CREDIT | kind::CID | kind::SKIP)
+    }
 }
 
 /// A message being read.

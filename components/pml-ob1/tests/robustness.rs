@@ -103,6 +103,34 @@ fn each_kind_of_nonsense_is_named() {
     }
 }
 
+/// A process that has sent its last message may end before that is read. Answers it does not need are not missed,
+/// whether they find it gone at once or had to wait for room; a message to it fails.
+#[test]
+fn a_peer_that_has_left_in_good_order() {
+    for waits in [false, true] {
+        // Little credit, so that some is given back for what follows.
+        let w = World::new(Setup { credit: 1000, ..Setup::default() });
+        let c = w.world();
+        let data = pattern(900, 1);
+        assert!(w.send(c[1], &data, 0, 0, mode::STANDARD).is_ok());
+        if waits {
+            w.set_room(0);
+        } else {
+            w.end_of(1);
+        }
+        let mut into = vec![0; 900];
+        let r = w.irecv(c[0], &mut into, 1, 0);
+        w.progress_one(0);
+        w.end_of(1);
+        w.progress_one(0);
+        assert_eq!(w.wait(r).error, Status::OK);
+        assert_eq!(into, data);
+        assert_eq!(w.errors(0), vec![]);
+        assert_eq!(w.send(c[0], b"x", 1, 0, mode::STANDARD).err(), Some(Status::PEER_FAILED));
+        assert_eq!(w.errors(0).len(), 1);
+    }
+}
+
 /// Answers to a message that is really under way, but wrong ones.
 #[test]
 fn wrong_answers_to_a_real_message_fail_it() {

@@ -67,6 +67,7 @@ impl World {
             setup,
             get: Spin::new(setup.get),
             room: AtomicU32::new(setup.room as u32),
+            ended: AtomicU32::new(u32::MAX),
             queues: Spin::new(queues),
             cards: Spin::default(),
         });
@@ -90,6 +91,10 @@ impl World {
     }
     pub fn set_room(&self, room: u32) {
         self.net.room.store(room, Ordering::Relaxed);
+    }
+    /// A process has ended: what is sent to it fails.
+    pub fn end_of(&self, proc: u32) {
+        self.net.ended.store(proc, Ordering::Relaxed);
     }
     pub fn gets(&self) -> u64 {
         self.net.queues.lock().gets

@@ -92,6 +92,8 @@ pub struct Net {
     pub setup: Setup,
     pub get: Spin<Get>,
     pub room: AtomicU32,
+    /// The process that has ended, or `u32::MAX`.
+    pub ended: AtomicU32,
     pub queues: Spin<Queues>,
     pub cards: Spin<HashMap<u32, Vec<u8>>>,
 }
@@ -110,6 +112,9 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
     let (to, from) = (ep as usize - 1, place(net, me.rank, ctx));
     // SAFETY: the descriptor is valid for the call.
     let d = unsafe { &*d };
+    if to as u32 == net.ended.load(Ordering::Relaxed) {
+        return Status::PEER_FAILED;
+    }
     let mut guard = net.queues.lock();
     let q = &mut *guard;
     if q.messages[to][from].len() >= net.room.load(Ordering::Relaxed) as usize {

@@ -304,7 +304,7 @@ impl Process {
 }
 
 /// A level as MPI numbers it.
-pub fn number_of(level: Level) -> i32 {
+fn number_of(level: Level) -> i32 {
     match level {
         Level::Single => MPI_THREAD_SINGLE,
         Level::Funneled => MPI_THREAD_FUNNELED,

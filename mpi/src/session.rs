@@ -2,8 +2,8 @@
 //!
 //! A session is one user of the process's runtime instance (`process`), with a number that its groups
 //! carry on to the communicators made of them. Session_finalize takes down what the program has left of
-//! those. A session's level of thread support is at least what was asked for; the instance's may be
-//! higher, because others asked for more.
+//! those. A session's level of thread support is at least what was asked for, and as high as the process's
+//! was when it began, because others asked for more.
 
 use crate::buffered::{self, Slot};
 use crate::constants::*;
@@ -99,7 +99,8 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
     let level = level_of(&info)?;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = process::enter(number, level, make)?;
-    info.set(LEVEL_KEY, level_name(process::number_of(level).min(process.level())));
+    // What it gets, which is what the process has by now (MPI 5.0 §11.3.1: "actually provided").
+    info.set(LEVEL_KEY, level_name(process.level()));
     info.set(KINDS_KEY, &memory_kinds(info.get(KINDS_KEY)));
     let object = SessionObject { number, info, handler: Mutex::new(handler), buffer: Arc::default() };
     match TABLE.insert(Box::new(object)) {

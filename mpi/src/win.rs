@@ -24,6 +24,8 @@ pub struct Facts {
     pub disp_unit_attribute: c_int,
     pub flavor: c_int,
     pub model: c_int,
+    /// The lowest rank that gave memory, where each rank's is its own.
+    pub first: Option<u32>,
 }
 
 /// Whose the memory is.

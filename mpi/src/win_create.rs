@@ -57,6 +57,11 @@ impl Wanted {
         Ok(self.parent.comm.dup(process.thread(), None)?)
     }
 
+    /// The lowest rank that has memory, which all are to know.
+    fn first(&self, process: &Process, own: &Communicator) -> Res<Option<u32>> {
+        Ok(own.first_without(process.thread(), self.bytes == 0)?)
+    }
+
     /// The handle of the window, at last.
     fn give(
         self,
@@ -64,6 +69,7 @@ impl Wanted {
         flavor: c_int,
         base: *mut c_void,
         memory: Memory,
+        first: Option<u32>,
         win: *mut Win,
     ) -> Res {
         let mut hints = oxmpi_runtime::Info::new();
@@ -81,6 +87,7 @@ impl Wanted {
             disp_unit_attribute: self.disp_unit.min(c_int::MAX.into()) as c_int,
             flavor,
             model: MPI_WIN_UNIFIED,
+            first,
         };
         write(win, "win", adopt(Made { facts, comm, memory, hints })?)
     }
@@ -91,7 +98,8 @@ mpi_fn! {
         call(NAME, Some(comm), |process| {
             let wanted = wanted(comm, size, disp_unit.into(), info, win)?;
             let own = wanted.communicator(process)?;
-            wanted.give(own, MPI_WIN_FLAVOR_CREATE, base, Memory::Users, win)
+            let first = wanted.first(process, &own)?;
+            wanted.give(own, MPI_WIN_FLAVOR_CREATE, base, Memory::Users, first, win)
         })
     }
 }
@@ -100,7 +108,7 @@ mpi_fn! {
         call(NAME, Some(comm), |process| {
             let wanted = wanted(comm, 0, 1, info, win)?;
             let own = wanted.communicator(process)?;
-            wanted.give(own, MPI_WIN_FLAVOR_DYNAMIC, null_mut(), Memory::Users, win)
+            wanted.give(own, MPI_WIN_FLAVOR_DYNAMIC, null_mut(), Memory::Users, None, win)
         })
     }
 }
@@ -120,7 +128,8 @@ mpi_fn! {
                 return Failure::err(MPI_ERR_NO_MEM, format!("there are no {} bytes", wanted.bytes));
             };
             let base = memory.base();
-            wanted.give(own, MPI_WIN_FLAVOR_ALLOCATE, base, memory, win)?;
+            let first = wanted.first(process, &own)?;
+            wanted.give(own, MPI_WIN_FLAVOR_ALLOCATE, base, memory, first, win)?;
             write(baseptr, "baseptr", base)
         })
     }
@@ -135,7 +144,7 @@ mpi_fn! {
             let wish = Wish { bytes: wanted.bytes, disp_unit: wanted.disp_unit, apart };
             let memory = own.share_memory(process.thread(), wish)?;
             let base = memory.at(&memory.parts()[own.rank() as usize]).cast();
-            wanted.give(own, MPI_WIN_FLAVOR_SHARED, base, Memory::Shared(memory), win)?;
+            wanted.give(own, MPI_WIN_FLAVOR_SHARED, base, Memory::Shared(memory), None, win)?;
             write(baseptr, "baseptr", base)
         })
     }
@@ -197,7 +206,7 @@ fn fits<N: TryFrom<Aint>>(unit: Aint) -> Res<N> {
 }
 
 /// What this process can load and store of a rank's memory; nothing of ranks that do not share it. MPI_PROC_NULL is the
-/// first that has any.
+/// lowest rank that has any, shared or not.
 fn seen(object: &WinObject, rank: c_int) -> Res<(Aint, Aint, *mut c_void)> {
     let (facts, size, me) = (&object.facts, object.comm.size(), object.comm.rank());
     let rank = match u32::try_from(rank) {
@@ -224,9 +233,7 @@ fn seen(object: &WinObject, rank: c_int) -> Res<(Aint, Aint, *mut c_void)> {
             };
             Ok(part.map_or((0, 1, null_mut()), told))
         }
-        _ if rank.is_none_or(|rank| rank == me) => {
-            Ok((facts.size, facts.disp_unit, facts.base as *mut c_void))
-        }
+        _ if rank.or(facts.first) == Some(me) => Ok((facts.size, facts.disp_unit, facts.base as *mut c_void)),
         _ => Ok((0, 1, null_mut())),
     }
 }

@@ -160,6 +160,23 @@ fn free_gib() -> u64 {
 }
 
 #[test]
+fn sends_are_cancelled() {
+    if !mpi().is_ours() {
+        return leave_out("cancelled sends", "the standard lets them complete, and some do that alone");
+    }
+    for ranks in [1, 2, 3] {
+        Job::new(ranks).program("cancel").run().all_ok(ranks);
+    }
+    Job::new(2).args(["--mca", "btl_shm_single_copy_mechanism", "none"]).program("cancel").run().all_ok(2);
+    Job::new(2).args(["--mca", "pml_ob1_eager_credit", "10k"]).program("cancel").run().all_ok(2);
+    for assignment in ["stream", "dedicated", "round_robin"] {
+        let job = Job::new(2).args(["--mca", "runtime_num_cris", "4"]);
+        let job = job.args(["--mca", "runtime_cri_assignment", assignment]);
+        job.program("cancel").arg("threads").limit(300).run().all_ok(2);
+    }
+}
+
+#[test]
 fn buffered_sends() {
     for ranks in [1, 3] {
         Job::new(ranks).program("buffered").run().all_ok(ranks);

@@ -180,6 +180,15 @@ static void shared(int apart) {
     MPI_Win_free(&win);
 }
 
+/* Each has memory of its own but rank 0: the lowest that has any is rank 1, which others cannot see. */
+static void first(MPI_Win win, void *own) {
+    MPI_Aint bytes;
+    int unit;
+    void *base;
+    MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &base);
+    CHECK(rank == 1 ? bytes > 0 && base == own : bytes == 0, "%ld bytes", (long)bytes);
+}
+
 static void refused(void) {
     MPI_Win win = MPI_WIN_NULL;
     void *base;
@@ -212,12 +221,14 @@ int main(int argc, char **argv) {
     MPI_Win win;
     MPI_Win_create(x, rank ? sizeof x : 0, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     tells(win, x, rank ? sizeof x : 0, 8, MPI_WIN_FLAVOR_CREATE);
+    if (strict) first(win, x);
     handlers(win);
     attributes(&win);
     MPI_Win_allocate(1000 * rank, 1 + rank, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     fill(base, 1000 * rank, rank);
     tells(win, base, 1000 * rank, 1 + rank, MPI_WIN_FLAVOR_ALLOCATE);
     CHECK(differs(base, 1000 * rank, rank) < 0, "memory of one's own");
+    if (strict) first(win, base);
     MPI_Win_free(&win);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     tells(win, MPI_BOTTOM, 0, 1, MPI_WIN_FLAVOR_DYNAMIC);

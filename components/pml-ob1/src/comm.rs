@@ -201,6 +201,10 @@ impl Comm {
             self.inbound.make(rank)
         })
     }
+    /// The same, if it was made.
+    pub fn inbound_made(&self, rank: usize) -> Option<&Inbound> {
+        self.inbound.get(rank)
+    }
     pub fn all_inbound(&self) -> impl Iterator<Item = &Inbound> {
         self.inbound.iter()
     }

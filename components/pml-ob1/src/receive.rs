@@ -117,12 +117,13 @@ impl Ob1 {
             return self.bad_header(held, proc, "a message shorter than any header");
         };
         let understood = match wire::kind_of(head) {
-            kind::MATCH | kind::RNDV | kind::RGET | kind::SKIP | kind::RUNS => {
+            kind::MATCH | kind::RNDV | kind::RGET | kind::SKIP | kind::RUNS | kind::CANCEL => {
                 self.on_matching(held, head, r, data, proc)
             }
             kind::ACK => self.on_ack(held, head, r, proc),
             kind::FRAG => self.on_fragment(held, r, proc),
             kind::FIN => self.on_fin(held, r, proc),
+            kind::CANCELLED => self.on_cancelled(held, r, proc),
             kind::CREDIT => self.on_credit(held, r, proc),
             kind::CID => self.on_index(held, head, r, proc),
             kind::MARK => return self.on_mark(held, proc),
@@ -162,7 +163,7 @@ impl Ob1 {
         if long {
             inc.msg_len = r.word()?;
         }
-        if long || flags & flag::SYNC != 0 {
+        if long || flags & flag::SYNC != 0 || inc.kind == kind::CANCEL {
             inc.src_req = r.word()?;
         }
         if inc.kind == kind::RGET {
@@ -179,7 +180,9 @@ impl Ob1 {
             return Some(());
         }
         if let Some(comm) = self.destination(held, head, prefix.as_ref(), data, &inc) {
-            if flags & flag::NUMBERED != 0 {
+            if inc.kind == kind::CANCEL {
+                self.withdraw(held, comm, &inc);
+            } else if flags & flag::NUMBERED != 0 {
                 self.arrive_numbered(held, comm, &inc);
             } else if flags & flag::STAMPED != 0 {
                 self.arrive_stamped(held, comm, &inc);
@@ -199,6 +202,8 @@ impl Ob1 {
             Some("a stamp and a number at once")
         } else if skip && (flags & !flag::CID != flag::NUMBERED || inc.len != 0) {
             Some("a number to skip that is none")
+        } else if inc.kind == kind::CANCEL && (flags & !flag::CID != 0 || inc.len != 0) {
+            Some("a message to take back that is none")
         } else if inc.kind == kind::RUNS && !runs::is_list(payload, inc.msg_len) {
             Some("a list of pieces that does not fit its message")
         } else if inc.kind != kind::RUNS && inc.len > inc.msg_len {
@@ -207,7 +212,8 @@ impl Ob1 {
             Some("an address range that wraps")
         } else if inc.msg_len > i64::MAX as u64 {
             Some("a length that no buffer has")
-        } else if (matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS) || flags & flag::SYNC != 0)
+        } else if (matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS | kind::CANCEL)
+            || flags & flag::SYNC != 0)
             && inc.src_req == 0
         {
             Some("no request to answer to")

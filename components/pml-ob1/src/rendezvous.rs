@@ -144,7 +144,7 @@ impl Ob1 {
     }
 
     /// The request of ours that a peer quotes; closes the peer if it may not.
-    fn quoted(&self, held: &Held<'_>, id: u64, proc: u32, kind: u32) -> Option<&'static Request> {
+    pub fn quoted(&self, held: &Held<'_>, id: u64, proc: u32, kind: u32) -> Option<&'static Request> {
         let req = self
             .cri(held.ctx)
             .ids

@@ -70,6 +70,8 @@ pub struct Request {
     /// Set by `release` below MULTIPLE while pending.
     released: Cell<bool>,
     pull_failed: Cell<bool>,
+    /// A send that the receiver was asked to give back.
+    pub asked_back: Cell<bool>,
     lane: Cell<u16>,
     pub mode: Cell<u32>,
     /// The datatype, retained, where data is not contiguous; else null.
@@ -119,6 +121,7 @@ impl Request {
             state: Cell::new(State::Free),
             released: Cell::new(false),
             pull_failed: Cell::new(false),
+            asked_back: Cell::new(false),
             lane: Cell::new(lane),
             mode: Cell::new(0),
             dtype: Cell::new(null()),

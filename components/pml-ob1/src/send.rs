@@ -20,7 +20,7 @@ use core::sync::atomic::Ordering;
 use oxmpi_btl::SendDesc;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::host::am_tag;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
 
 /// Packs a part of a user's buffer straight into the transport's.
@@ -282,6 +282,7 @@ impl Ob1 {
     fn offer(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Status {
         req.id.set(0);
         req.done.set(0);
+        req.asked_back.set(false);
         if peer.failed.get() || peer.base.lost.load(Ordering::Relaxed) {
             return Status::PEER_FAILED;
         }
@@ -494,26 +495,6 @@ impl Ob1 {
             self.give_up_number(held, peer, comm, route, req.tag.get(), req.order.get());
         }
         found
-    }
-
-    /// Cancels a receive that is posted, or a send that nobody has seen. PENDING: too late, the
-    /// request completes as if nothing had been asked.
-    pub fn cancel(&self, req: &'static Request) -> Status {
-        let threaded = self.threaded();
-        let found = if req.kind() == RequestHeader::SEND {
-            // SAFETY: peers stay until `finalize`; a send that was started has one.
-            let ctx = unsafe { req.peer.get().as_ref() }.map_or(FIFO, |p| p.ctx);
-            let held = Held::take(&self.host, ctx, threaded);
-            self.unqueue(&held, req)
-        } else {
-            self.unpost(req, threaded)
-        };
-        if !found {
-            return Status::PENDING;
-        }
-        req.set_status(MsgStatus { cancelled: 1, ..MsgStatus::EMPTY });
-        self.complete(req, threaded);
-        Status::OK
     }
 
     /// Starts a persistent request.

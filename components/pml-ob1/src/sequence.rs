@@ -87,6 +87,13 @@ impl<T> Sequence<T> {
         None
     }
 
+    /// Takes the first early message that fits; its number will not be used.
+    pub fn withdraw(&mut self, fits: impl Fn(&T) -> bool) -> Option<T> {
+        let message = self.early.values_mut().find(|m| m.as_ref().is_some_and(&fits))?.take();
+        self.kept.now -= 1;
+        message
+    }
+
     /// Takes what never had its turn.
     pub fn clear(&mut self) -> impl Iterator<Item = T> {
         self.kept.now = 0;
@@ -182,6 +189,18 @@ mod tests {
             prop_assert_eq!(left, expected);
             prop_assert_eq!(sequence.kept().now, 0);
         }
+    }
+
+    #[test]
+    fn what_is_taken_back_is_passed_over() {
+        let mut s = Sequence::default();
+        for number in [2, 3, 4] {
+            s.keep(number, Some(10 * number));
+        }
+        assert_eq!((s.withdraw(|n| *n == 30), s.withdraw(|n| *n == 30)), (Some(30), None));
+        assert!(s.pass());
+        assert_eq!((s.take_due(), s.take_due(), s.take_due()), (Some(20), Some(40), None));
+        assert_eq!((s.kept().now, s.look(3), s.look(5)), (0, s.look(1), Turn::Due));
     }
 
     #[test]

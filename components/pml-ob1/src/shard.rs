@@ -327,6 +327,27 @@ impl Inner {
         Some(record)
     }
 
+    /// Takes out a message that waits, wherever it stands. All others keep their order.
+    pub fn withdraw(&mut self, fits: impl Fn(&Incoming) -> bool) -> Option<NonNull<Record>> {
+        // SAFETY: what is deferred or in the engine are records, and the lock is held.
+        let is_it = |record: NonNull<Record>| fits(&unsafe { record.as_ref() }.incoming());
+        if let Some(at) = self.order.deferred.iter().position(|&record| is_it(record)) {
+            return Some(self.order.deferred.remove(at));
+        }
+        let mut found = None;
+        for node in self.engine.take_waiting() {
+            // SAFETY: as above.
+            let record = unsafe { Record::of(node) };
+            if found.is_none() && is_it(record) {
+                found = Some(record);
+            } else {
+                // SAFETY: the engine gave it out, so it is ours until it goes back.
+                unsafe { self.engine.add_unexpected(node) };
+            }
+        }
+        found
+    }
+
     /// A message that nobody received, for clearing up.
     pub fn next_left(&mut self) -> Option<NonNull<Record>> {
         if let Some(record) = self.order.deferred.pop() {

@@ -17,13 +17,16 @@
 //! | MARK | | |
 //! | OPEN | | |
 //! | SKIP | source and tag, order key, \[prefix\] | |
+//! | CANCEL | source and tag, order key 0, \[prefix\], sender's request | |
+//! | CANCELLED | sender's request | |
 //!
 //! PUT has a number and is refused: nobody speaks it yet. A plain MATCH header has 24 bytes, so that
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
 //!
 //! MARK and OPEN say where a sender goes from one FIFO to several (`fan.rs`); from then on its messages
 //! have the flag STAMPED and a stamp as order key, or NUMBERED and a number (`numbered.rs`), or neither where
-//! they may overtake each other; before it the order key is 0. SKIP says that a number will not be used.
+//! they may overtake each other; before it the order key is 0. SKIP says that a number will not be used. CANCEL
+//! asks for a message back that nobody has received, CANCELLED gives it back (`cancel.rs`).
 //!
 //! The **prefix** (flag CID, three words) names the communicator by its global id while the sender
 //! does not know the receiver's index: gid, gid, and index u32, endpoint u16, wire version u16 of
@@ -33,7 +36,7 @@
 //! checked where they are used (`receive.rs`).
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// Message types.
 pub mod kind {
@@ -54,6 +57,10 @@ pub mod kind {
     pub const SKIP: u8 = 12;
     /// As RGET for data in pieces.
     pub const RUNS: u8 = 13;
+    /// Give a message back, if nobody has received it.
+    pub const CANCEL: u8 = 14;
+    /// It was given back.
+    pub const CANCELLED: u8 = 15;
 }
 
 /// Bits of the flags byte.

@@ -63,6 +63,7 @@ struct Sent {
     tag: i32,
     data: Vec<u8>,
     req: Req,
+    /// Once all is settled, whether it was cancelled.
     cancelled: bool,
 }
 
@@ -175,6 +176,7 @@ impl Driver {
                     if let Some(sent) = flow.sent.get_mut(which % count.max(1))
                         && !sent.req.is_complete()
                     {
+                        // Else its receiver is asked, and may say so later.
                         sent.cancelled = sent.req.cancel() == Status::OK;
                     }
                 }
@@ -186,6 +188,11 @@ impl Driver {
     fn finish(mut self) {
         self.meet();
         self.w.settle();
+        for sent in self.flows.iter_mut().flat_map(|f| &mut f.sent) {
+            let cancelled = sent.req.is_complete() && sent.req.status().cancelled != 0;
+            assert!(cancelled || !sent.cancelled, "a cancelled send went out");
+            sent.cancelled = cancelled;
+        }
         for flow in &mut self.flows {
             flow.check(&self.w);
         }

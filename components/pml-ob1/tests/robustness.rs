@@ -23,6 +23,8 @@ const CREDIT: u64 = 8;
 const CID: u64 = 9;
 const SKIP: u64 = 12;
 const RUNS: u64 = 13;
+const CANCEL: u64 = 14;
+const CANCELLED: u64 = 15;
 /// A flag.
 const NUMBERED: u64 = 16;
 
@@ -41,7 +43,15 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(0, 0, 0, 0), 0, 0]), "type 0"),
         (words(&[head(6, 0, 0, 0), 0, 0]), "PUT"),
         (words(&[head(10, 0, 0, 0)]), "a MARK where there is one FIFO"),
-        (words(&[head(14, 0, 0, 0), 0, 0]), "type 14"),
+        (words(&[head(16, 0, 0, 0), 0, 0]), "type 16"),
+        (words(&[head(CANCEL, 0, 0, 0), 1, 0]), "cut off"),
+        (words(&[head(CANCEL, 0, 0, 0), 1, 0, 0]), "no request"),
+        (words(&[head(CANCEL, NUMBERED, 0, 0), 1, 1, 7]), "a message to take back"),
+        (words(&[head(CANCEL, 0, 0, 0), 1, 0, 7, 8]), "a message to take back"),
+        (words(&[head(CANCEL, 0, 0, 0), 0, 0, 7]), "not the sender's"),
+        (words(&[head(CANCEL, 0, 0, 0), 99, 0, 7]), "a source rank"),
+        (words(&[head(CANCEL, 0, 0, 0), 1, 0, 7]), ""),
+        (words(&[head(CANCELLED, 0, 0, 0), 1 << 32]), "a request id"),
         (words(&[head(SKIP, 0, 0, 0), 1, 1]), "a number to skip that is none"),
         (words(&[head(SKIP, NUMBERED, 0, 0), 1, 1, 7]), "a number to skip that is none"),
         (words(&[head(SKIP, NUMBERED, 0, 0), 1, 0]), "used before"),
@@ -77,8 +87,8 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(FIN, 0, 0, 0), u64::MAX]), "a request id"),
         (words(&[head(CREDIT, 0, 0, 0), 1]), "more credit"),
         (words(&[head(CREDIT, 0, 0, 0), u64::MAX]), "more credit"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(4)), ""),
-        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(4)), "an index nobody was told"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(5)), ""),
+        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(5)), "an index nobody was told"),
         (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), "another wire version"),
     ];
     for (bytes, what) in cases {
@@ -142,6 +152,7 @@ fn wrong_answers_to_a_real_message_fail_it() {
         words(&[head(ACK, 0, 0, 0), first_id, 5, 5000, 4000]),
         words(&[head(ACK, 0, 0, 0), first_id, 0, 4056, 20_000]),
         words(&[head(FIN, 0, 0, 0), first_id]),
+        words(&[head(CANCELLED, 0, 0, 0), first_id]),
         words(&[head(FRAG, 0, 0, 0), first_id, 0, 1]),
         words(&[head(ACK, 0, 0, 0), first_id + (1 << 32), 5, 4056, 20_000]),
         words(&[head(ACK, 0, 0, 0), first_id + 1, 5, 4056, 20_000]),

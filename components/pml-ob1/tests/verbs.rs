@@ -122,6 +122,48 @@ fn a_send_that_waits_for_room_is_cancelled_and_one_under_way_is_not() {
     w.assert_clean();
 }
 
+/// Whatever way a message goes: the receiver gives it back if it has not received it, and others keep their order.
+#[test]
+fn a_send_that_lies_unmatched_at_its_receiver_is_cancelled() {
+    let ways = [(4, mode::SYNCHRONOUS), (3000, mode::SYNCHRONOUS), (20_000, mode::STANDARD)];
+    for (min_get, (len, how)) in [0, 5000, u64::MAX].into_iter().flat_map(|g| ways.map(|way| (g, way))) {
+        let w = World::new(Setup { min_get, ..Setup::default() });
+        let c = w.world();
+        let data: Vec<Vec<u8>> = (0..5).map(|i| vec![i; len]).collect();
+        let reqs: Vec<Req> = data.iter().map(|d| w.isend(c[0], d, 1, 0, how)).collect();
+        if len == 4 {
+            // One that nobody may ask back, between them.
+            w.send(c[0], b"free", 1, 0, mode::STANDARD).unwrap();
+        }
+        w.settle();
+        for i in [1, 4, 4] {
+            assert_eq!(reqs[i].cancel(), Status::PENDING);
+        }
+        assert!(!reqs[1].is_complete(), "its receiver has not been asked yet");
+        w.settle();
+        assert_eq!(w.wait(reqs[1]).cancelled + w.wait(reqs[4]).cancelled, 2);
+        let mut buf = vec![9; len];
+        for i in [0, 2, 3] {
+            w.wait(w.irecv(c[1], &mut buf, 0, 0));
+            assert_eq!(buf, data[i]);
+            assert_eq!(w.wait(reqs[i]).cancelled, 0);
+        }
+        if len == 4 {
+            w.recv(c[1], &mut buf, 0, 0).unwrap();
+            assert_eq!(buf, b"free");
+        }
+        assert_eq!(w.probe(c[1], 0, 0), None);
+        // Too late: it was received, but the sender has not heard of that.
+        let late = w.isend(c[0], &data[3], 1, 0, how);
+        let got = w.irecv(c[1], &mut buf, 0, 0);
+        w.progress_one(1);
+        late.cancel();
+        assert_eq!(w.wait(got).cancelled + w.wait(late).cancelled, 0);
+        assert_eq!(buf, data[3]);
+        w.assert_clean();
+    }
+}
+
 fn init(w: &World, c: Comm, send: Option<&[u8]>, recv: Option<&mut [u8]>, peer: i32) -> Req {
     let (t, s) = w.table(c.proc);
     let mut ptr = core::ptr::null_mut();

@@ -1,0 +1,121 @@
+//! MPI_Cancel.
+//!
+//! A receive that is posted is taken back, and so is a send that waits for room. A send that is out, but whose
+//! sender waits for an answer (synchronous, or long), may still lie unmatched at its receiver:
+//!
+//! ```text
+//! sender                          receiver
+//! MATCH+SYNC, RNDV, RGET, RUNS ─► nobody wants it: kept
+//! CANCEL                       ─► still there: out with it
+//! complete, cancelled          ◄─ CANCELLED
+//! ```
+//!
+//! CANCEL goes behind its message in the same FIFO, so it finds it where it waits: among those that came before
+//! their turn (`numbered.rs`), the deferred (`ordered.rs`), or the unexpected. If it is in none of them it was
+//! matched; then nothing is said, because the answer to the message itself is on its way and completes the send.
+//! So a cancelled send ends as soon as its receiver makes progress, whether or not it ever receives
+//! (MPI 5.0 §3.8.4). Sends that were complete when they were made, as short ones are, cannot be cancelled.
+//!
+//! **The order of all others stays.** Looking for the message costs the receiver a walk over all that wait in
+//! that shard, which nobody pays who does not cancel.
+
+use crate::comm::Comm;
+use crate::guarded::{FIFO, Held};
+use crate::module::Ob1;
+use crate::request::{Request, State};
+use crate::shard::Incoming;
+use crate::wire::{self, Header, Reader, flag, kind};
+use core::sync::atomic::Ordering;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+
+const CANCELLED: MsgStatus = MsgStatus { cancelled: 1, ..MsgStatus::EMPTY };
+
+impl Ob1 {
+    /// Cancels a receive that is posted, or a send that nobody has received. PENDING: whether that works is not known
+    /// yet, or it is too late; the request completes in any case as if nothing had been asked, or cancelled.
+    pub fn cancel(&self, req: &'static Request) -> Status {
+        let threaded = self.threaded();
+        let found = match req.kind() {
+            RequestHeader::SEND => self.take_back(req, threaded),
+            _ => self.unpost(req, threaded),
+        };
+        if !found {
+            return Status::PENDING;
+        }
+        req.set_status(CANCELLED);
+        self.complete(req, threaded);
+        Status::OK
+    }
+
+    /// Takes back a send that waits for room, or asks its receiver to. True: nobody has seen it.
+    fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
+        // SAFETY: peers stay until `finalize`; a send that was started has one.
+        let peer = unsafe { req.peer.get().as_ref() };
+        let held = Held::take(&self.host, peer.map_or(FIFO, |p| p.ctx), threaded);
+        if self.unqueue(&held, req) {
+            return true;
+        }
+        let out = matches!(req.state.get(), State::WaitAck | State::WaitFin);
+        let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
+        // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
+        let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+        let head = route.head.load(Ordering::Relaxed);
+        let first = head & !0xff | kind::CANCEL as u64;
+        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, req.tag.get()), 0]);
+        if wire::flags_of(head) & flag::CID != 0 {
+            h.push_prefix(&comm.prefix());
+        }
+        h.push(req.id.get());
+        // The answer may come within this call: the request is not touched again.
+        peer.control(&held, self, h);
+        false
+    }
+
+    /// A sender asks for a message back.
+    #[cold]
+    pub fn withdraw(&self, held: &Held<'_>, comm: &Comm, asked: &Incoming) {
+        let source = wire::source_of(asked.key);
+        if !comm.is_from(source, asked.proc) {
+            return self.bad_header(held, asked.proc, "a source rank that is not the sender's");
+        }
+        let is_it = |m: &Incoming| {
+            m.src_req == asked.src_req && m.key == asked.key && m.proc == asked.proc && m.ctx == asked.ctx
+        };
+        // In this order: a message goes from the early ones to the shard, and never back.
+        let early = comm
+            .inbound_made(source as usize)
+            .and_then(|inbound| inbound.with(|s| s.withdraw(|early| is_it(&early.incoming()))));
+        let message = match early {
+            Some(early) => Some(early.incoming()),
+            None => {
+                let mut shard = comm.shard_of(asked.key, held.threaded);
+                shard.withdraw(is_it).map(|record| {
+                    // SAFETY: it came out of the shard, so it is ours until it is given back.
+                    let message = unsafe { record.as_ref() }.incoming();
+                    shard.give(record);
+                    message
+                })
+            }
+        };
+        let Some(message) = message else { return };
+        // Of the message only lengths are looked at from here on.
+        self.consumed(&message, Some(held), held.threaded);
+        if let Ok(peer) = self.flow(asked.proc, held.ctx, held.threaded) {
+            peer.control(held, self, Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]));
+        }
+    }
+
+    /// The receiver has given a message back.
+    pub fn on_cancelled(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
+        let id = r.word()?;
+        let Some(req) = self.quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
+        if !req.asked_back.get() || !matches!(req.state.get(), State::WaitAck | State::WaitFin) {
+            self.bad_header(held, proc, "a message given back that was not asked for");
+            return Some(());
+        }
+        self.drop_id(held, req);
+        req.set_status(CANCELLED);
+        self.complete(req, held.threaded);
+        Some(())
+    }
+}

@@ -265,6 +265,9 @@ fn is_predefined(number: c_int) -> bool {
 }
 
 fn tell(found: Option<usize>, value: *mut usize, flag: *mut c_int) -> Res {
+    if value.is_null() {
+        return Failure::err(MPI_ERR_ARG, "attribute_val is a null pointer");
+    }
     if let Some(found) = found {
         write(value, "attribute_val", found)?;
     }

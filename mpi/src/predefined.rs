@@ -4,7 +4,7 @@
 use crate::constants::*;
 use core::sync::atomic::AtomicU32;
 use oxmpi_datatype::external::Atom;
-use oxmpi_datatype::{Base, Run, Signature, TypeDesc, flag};
+use oxmpi_datatype::{Base, Signature, TypeDesc, flag};
 use oxmpi_mca::SliceRef;
 
 /// First handle of the table, and its length.
@@ -31,34 +31,16 @@ const fn none() -> TypeDesc {
     }
 }
 
-const RUN16: &[Run] = &[Run { disp: 0, len: 16, count: 1, stride: 16 }];
-const RUN32: &[Run] = &[Run { disp: 0, len: 32, count: 1, stride: 32 }];
-
-/// A Fortran type without a counterpart here: carried, but no reduction is defined on it.
-const fn opaque(len: u64, runs: &'static [Run]) -> TypeDesc {
-    TypeDesc {
-        flags: flag::PREDEFINED | flag::COMMITTED | flag::CONTIGUOUS | flag::of_align(16),
-        packed: len,
-        extent: len as i64,
-        true_extent: len as i64,
-        elements: 1,
-        runs: SliceRef::new(runs),
-        ..none()
-    }
-}
-
 macro_rules! predefined {
-    ($($name:ident = $base:ident,)* @ $($odd:ident = $desc:expr,)*) => {
+    ($($name:ident = $base:ident,)*) => {
         static DESCS: [TypeDesc; LEN] = {
             let mut all = [const { none() }; LEN];
             $(if let Some(desc) = TypeDesc::basic(Base::$base) { all[$name - FIRST] = desc; })*
-            $(all[$odd - FIRST] = $desc;)*
             all
         };
         static NAMES: &[(usize, &str)] = &[
             (MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"),
             $(($name, stringify!($name)),)*
-            $(($odd, stringify!($odd)),)*
         ];
     };
 }
@@ -87,9 +69,7 @@ predefined! {
     MPI_INTEGER1 = I8, MPI_INTEGER2 = I16, MPI_INTEGER4 = I32, MPI_INTEGER8 = I64,
     MPI_REAL2 = F16, MPI_REAL4 = F32, MPI_REAL8 = F64,
     MPI_COMPLEX4 = C16, MPI_COMPLEX8 = C32, MPI_COMPLEX16 = C64,
-    @
-    MPI_LOGICAL16 = opaque(16, RUN16), MPI_INTEGER16 = opaque(16, RUN16), MPI_REAL16 = opaque(16, RUN16),
-    MPI_COMPLEX32 = opaque(32, RUN32),
+    MPI_LOGICAL16 = LOGICAL16, MPI_INTEGER16 = I128, MPI_REAL16 = F128, MPI_COMPLEX32 = C128,
 }
 
 /// The descriptor at a handle of the table's range; one that is no type is not committed.
@@ -108,8 +88,6 @@ pub fn signature(handle: usize) -> Signature {
     match handle {
         MPI_LONG => Signature::atom(Atom::LONG),
         MPI_UNSIGNED_LONG => Signature::atom(Atom::UNSIGNED_LONG),
-        MPI_LOGICAL16 | MPI_INTEGER16 | MPI_REAL16 => Signature::atom(Atom::plain(16, 1)),
-        MPI_COMPLEX32 => Signature::atom(Atom::plain(16, 2)),
         // The long in the pair has external32's size of one, too.
         MPI_LONG_INT => Signature::pair(Atom::LONG, Base::I32),
         _ => match handle.checked_sub(FIRST).filter(|index| *index < LEN) {

@@ -123,6 +123,21 @@ fn datatypes_say_what_they_are() {
     passes("datatypes", &[]);
 }
 
+#[test]
+fn every_operation_on_every_type() {
+    passes("operations", &[]);
+}
+
+#[test]
+fn datatypes_tell_how_they_were_made() {
+    passes("contents", &[]);
+}
+
+#[test]
+fn misuse_of_objects_has_its_class() {
+    passes("misuse", &[]);
+}
+
 /// Names in the first column of the table of functions.
 fn functions() -> Vec<String> {
     let table = std::fs::read_to_string(here().join("abi/functions.tsv")).unwrap();

@@ -18,8 +18,6 @@ module do not appear, so compare the counts with those of another MPI.
 
 With --trace TOOL.so (made by tracer.py) every test's MPI calls are noted too, and
 --calls OUT.json holds them, united over processes and numbers of ranks.
-With --whole INDEX.md --needs CALLS.json only the tests are run whose calls are all
-marked whole in the index; --list OUT.txt writes their names.
 """
 import argparse, collections, glob, json, os, re, shlex, signal, subprocess, sys
 import tempfile, time, uuid
@@ -59,12 +57,6 @@ if os.environ.get('M4P_TRACE'):
                 return old(self, test)
             return new
         setattr(R, name, wrap())
-if os.environ.get('M4P_ONLY'):
-    # A test that needs what is not there would leave the ranks out of step, or end the job of the others.
-    wanted = set(open(os.environ['M4P_ONLY']).read().split())
-    def chosen(self, result=None, old=unittest.TestCase.run):
-        return old(self, result) if self.id() in wanted else None
-    unittest.TestCase.run = chosen
 sys.path.insert(0, os.getcwd())
 sys.dont_write_bytecode = True
 if __name__ == '__main__':       # worker processes import this file too
@@ -131,28 +123,6 @@ def run_module(o, module, np, env, script):
                 tests=tests, calls=calls, tail="" if rc == 0 else text[-4000:])
 
 
-def within_index(o):
-    """The tests whose calls are all marked whole in INDEX.md."""
-    whole = set()
-    for line in open(o.whole):
-        cells = [c.strip().strip("`") for c in line.split("|")]
-        name = next((c for c in cells if re.fullmatch(r"MPI_\w+", c)), None)
-        if name and "whole" in cells:
-            whole.add(name)
-    needs = json.load(open(o.needs))
-    # Processes that one test started serve the next: who needs one such module's test needs that, too.
-    spawning = {t.split(".")[0] for t, used in needs.items() if "MPI_Comm_spawn" in used}
-    for t, used in needs.items():
-        if t.split(".")[0] in spawning:
-            used.append("MPI_Comm_spawn")
-    wanted = {t for t, used in needs.items() if set(used) <= whole}
-    if o.list:
-        with open(o.list, "w") as f:
-            f.write("".join(t + "\n" for t in sorted(wanted)))
-    print(f"{len(whole)} functions are whole; {len(wanted)} of {len(needs)} traced tests need nothing else", flush=True)
-    return wanted
-
-
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("tests", help="mpi4py's folder test")
@@ -167,9 +137,6 @@ def main():
     ap.add_argument("--json")
     ap.add_argument("--trace", help="the tool tracer.py made")
     ap.add_argument("--calls", help="with --trace: write the calls of each test here")
-    ap.add_argument("--whole", help="INDEX.md: run only tests whose calls are all whole in it")
-    ap.add_argument("--needs", help="with --whole: the calls of each test, from --calls")
-    ap.add_argument("--list", help="with --whole: write the names of the tests that count here")
     o = ap.parse_args()
     o.tests = os.path.abspath(o.tests)
     env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
@@ -177,12 +144,6 @@ def main():
         env["PYTHONPATH"] = os.path.abspath(o.pythonpath)
     if o.trace:
         env.update(M4P_TRACE="1", LD_PRELOAD=os.path.abspath(o.trace))
-    wanted = within_index(o) if o.whole else None
-    if wanted is not None:
-        only = tempfile.NamedTemporaryFile("w", prefix="m4p_only.")
-        only.write("".join(t + "\n" for t in wanted))
-        only.flush()
-        env["M4P_ONLY"] = only.name
     calls = {}
     script = os.path.join(tempfile.gettempdir(), f"m4p_inside.{os.getpid()}.py")
     with open(script, "w") as f:
@@ -196,8 +157,6 @@ def main():
             r = run_module(o, m, np, env, script)
             for name, used in r.pop("calls").items():
                 calls.setdefault(name, set()).update(used)
-            if wanted is not None:
-                r["tests"] = {k: v for k, v in r["tests"].items() if k in wanted}
             out.append(r)
             c = collections.Counter(r["tests"].values())
             count.update(c)
@@ -205,7 +164,7 @@ def main():
             if bad or r["rc"]:
                 print(f"np={np} {m}: {dict(c)} exit {r['rc']} {r['secs']}s", flush=True)
                 for name, word in sorted(r["tests"].items()):
-                    if word not in ("pass", "skip") and wanted is not None:
+                    if word not in ("pass", "skip"):
                         print(f"    {word} {name}", flush=True)
             if o.json:
                 with open(o.json, "w") as f:

@@ -1,6 +1,7 @@
 //! Communicators of all kinds: the same programs run on any MPI (`MPI_UNDER_TEST`).
 
-use oxmpi_tests::{Job, mpi};
+use crate::messages::free_gib;
+use oxmpi_tests::{Job, leave_out, mpi};
 
 #[test]
 fn inter_communicators() {
@@ -13,10 +14,22 @@ fn inter_communicators() {
 fn made_and_freed() {
     // Ours gives back all hints; others may forget what they do not know.
     let hints = if mpi().is_ours() { "echo" } else { "-" };
-    for ranks in [1, 3] {
-        let job = Job::new(ranks).program("communicators").arg("20000").arg(hints);
+    for (ranks, rounds) in [(1, "1000000"), (3, "20000")] {
+        let job = Job::new(ranks).program("communicators").arg(rounds).arg(hints);
         job.limit(300).run().all_ok(ranks);
     }
+}
+
+#[test]
+fn more_than_there_is_room_for() {
+    let free = free_gib();
+    if !mpi().is_ours() || free < 4 {
+        return leave_out(
+            "as many communicators as there is room for",
+            "ours takes 0.6 GiB for them, others more",
+        );
+    }
+    Job::new(1).program("limits").limit(300).run().all_ok(1);
 }
 
 #[test]

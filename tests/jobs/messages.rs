@@ -152,11 +152,20 @@ fn large_messages() {
 }
 
 /// Whole gibibytes that programs may take without swapping.
-fn free_gib() -> u64 {
+pub fn free_gib() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:")).unwrap_or("0");
     let kib: u64 = line.trim().split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     kib >> 20
+}
+
+#[test]
+fn a_start_allocates_nothing() {
+    if !mpi().is_ours() {
+        return leave_out("allocations of started operations", "others may make them");
+    }
+    Job::new(2).program("steady").run().all_ok(2);
+    Job::new(2).args(["--mca", "btl_shm_single_copy_mechanism", "none"]).program("steady").run().all_ok(2);
 }
 
 #[test]

@@ -74,6 +74,11 @@ impl Base {
     pub const C16: Base = Base(33);
     /// MPI_AINT, MPI_OFFSET and MPI_COUNT: as I64, but no logical operations are defined on them.
     pub const AINT: Base = Base(34);
+    /// Fortran INTEGER, LOGICAL, REAL and COMPLEX of 16 bytes (a part).
+    pub const I128: Base = Base(35);
+    pub const LOGICAL16: Base = Base(36);
+    pub const F128: Base = Base(37);
+    pub const C128: Base = Base(38);
 }
 
 /// Bits of [`TypeDesc::flags`].

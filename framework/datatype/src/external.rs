@@ -57,6 +57,7 @@ impl Atom {
             Base::C16 => Atom::plain(2, 2),
             Base::C32 => Atom::plain(4, 2),
             Base::C64 => Atom::plain(8, 2),
+            Base::C128 => Atom::plain(16, 2),
             other => match other.layout() {
                 Some(basic) if basic.elements == 1 => Atom::plain(basic.packed as u8, 1),
                 _ => return None,

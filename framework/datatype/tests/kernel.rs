@@ -29,6 +29,7 @@ enum Scalar {
     F16,
     F32,
     F64,
+    F128,
     Long,
 }
 
@@ -37,14 +38,16 @@ const LONG_DOUBLE: bool = cfg!(target_arch = "x86_64");
 fn class(base: Base) -> Class {
     let pair = |value, index, at| Class::Pair { value, index, at };
     match base {
-        Base::I8 | Base::I16 | Base::I32 | Base::I64 => Class::Integer { signed: true },
+        Base::I8 | Base::I16 | Base::I32 | Base::I64 | Base::I128 => Class::Integer { signed: true },
         Base::U8 | Base::U16 | Base::U32 | Base::U64 => Class::Integer { signed: false },
         Base::AINT => Class::Address,
-        Base::F16 | Base::F32 | Base::F64 => Class::Float,
+        Base::F16 | Base::F32 | Base::F64 | Base::F128 => Class::Float,
         Base::LONG_DOUBLE if LONG_DOUBLE => Class::Float,
-        Base::C16 | Base::C32 | Base::C64 => Class::Complex,
+        Base::C16 | Base::C32 | Base::C64 | Base::C128 => Class::Complex,
         Base::C_LONG_DOUBLE if LONG_DOUBLE => Class::Complex,
-        Base::BOOL | Base::LOGICAL1 | Base::LOGICAL2 | Base::LOGICAL4 | Base::LOGICAL8 => Class::Logical,
+        Base::BOOL | Base::LOGICAL1 | Base::LOGICAL2 | Base::LOGICAL4 | Base::LOGICAL8 | Base::LOGICAL16 => {
+            Class::Logical
+        }
         Base::BYTE => Class::Byte,
         Base::FLOAT_INT => pair(Scalar::F32, Scalar::I32, 4),
         Base::DOUBLE_INT => pair(Scalar::F64, Scalar::I32, 8),
@@ -97,6 +100,7 @@ fn put(s: Scalar, out: &mut [u8], v: i64) {
             out[..2].copy_from_slice(&bits.to_ne_bytes());
         }
         Scalar::Long => out[..10].copy_from_slice(&x87(v)),
+        Scalar::F128 => out[..16].copy_from_slice(&quad(v).to_le_bytes()),
     }
 }
 
@@ -112,8 +116,19 @@ fn x87(v: i64) -> [u8; 10] {
     bytes
 }
 
-fn float_of(size: u64) -> Scalar {
+/// The same as binary128 has it: 112 bits behind the leading one, 15 of exponent, sign.
+fn quad(v: i64) -> u128 {
+    if v == 0 {
+        return 0;
+    }
+    let high = v.unsigned_abs().ilog2();
+    let fraction = u128::from(v.unsigned_abs()) << (112 - high) & ((1 << 112) - 1);
+    u128::from(v < 0) << 127 | u128::from(high + 16383) << 112 | fraction
+}
+
+fn float_of(base: Base, size: u64) -> Scalar {
     match size {
+        _ if matches!(base, Base::F128 | Base::C128) => Scalar::F128,
         2 => Scalar::F16,
         4 => Scalar::F32,
         8 => Scalar::F64,
@@ -127,6 +142,7 @@ fn width(s: Scalar) -> usize {
         Scalar::I32 | Scalar::F32 => 4,
         Scalar::I64 | Scalar::F64 => 8,
         Scalar::Long => 10,
+        Scalar::F128 => 16,
     }
 }
 
@@ -152,7 +168,7 @@ fn integer(bytes: &[u8], signed: bool) -> i128 {
     wide[..bytes.len()].copy_from_slice(bytes);
     let value = i128::from_le_bytes(wide);
     let bits = bytes.len() * 8;
-    if signed && value >> (bits - 1) != 0 { value - (1 << bits) } else { value }
+    if signed && bits < 128 && value >> (bits - 1) != 0 { value - (1 << bits) } else { value }
 }
 
 /// One element of each side and the expected result, as bytes of one extent. Holes are 0xee, and stay
@@ -166,13 +182,13 @@ fn element(code: u32, base: Base, seeds: [i64; 4]) -> (Vec<u8>, Vec<u8>, Vec<u8>
         Class::Integer { .. } | Class::Address | Class::Byte | Class::Logical => {
             let signed = class(base) != Class::Integer { signed: false };
             let wide = |v: i64| if v % 5 == 0 { 0 } else { v };
-            left.copy_from_slice(&wide(seeds[0]).to_le_bytes()[..size]);
-            right.copy_from_slice(&wide(seeds[1]).to_le_bytes()[..size]);
+            left.copy_from_slice(&i128::from(wide(seeds[0])).to_le_bytes()[..size]);
+            right.copy_from_slice(&i128::from(wide(seeds[1])).to_le_bytes()[..size]);
             let result = fold(code, integer(&left, signed), integer(&right, signed));
             (left, right, result.to_le_bytes()[..size].to_vec())
         }
         Class::Float => {
-            let s = float_of(size as u64);
+            let s = float_of(base, size as u64);
             let mut expected = right.clone();
             let (a, b) = (small(seeds[0]), small(seeds[1]));
             put(s, &mut left, a);
@@ -181,7 +197,7 @@ fn element(code: u32, base: Base, seeds: [i64; 4]) -> (Vec<u8>, Vec<u8>, Vec<u8>
             (left, right, expected)
         }
         Class::Complex => {
-            let (half, s) = (size / 2, float_of(size as u64 / 2));
+            let (half, s) = (size / 2, float_of(base, size as u64 / 2));
             let [a, b, c, d] = seeds.map(small);
             let mut expected = right.clone();
             let (re, im) = match code {
@@ -220,9 +236,9 @@ fn data_bytes(base: Base) -> Vec<usize> {
     let size = base.layout().unwrap().extent as usize;
     match class(base) {
         Class::Pair { value, index, at } => (0..width(value)).chain(at..at + width(index)).collect(),
-        Class::Float => (0..width(float_of(size as u64))).collect(),
+        Class::Float => (0..width(float_of(base, size as u64))).collect(),
         Class::Complex => {
-            let (half, n) = (size / 2, width(float_of(size as u64 / 2)));
+            let (half, n) = (size / 2, width(float_of(base, size as u64 / 2)));
             (0..n).chain(half..half + n).collect()
         }
         _ => (0..size).collect(),

@@ -4,6 +4,7 @@
 //! smaller (larger), which is what the vector instructions do; so a NaN on the right stays.
 
 use super::half::Half;
+use super::quad::Quad;
 use super::{Apply, Kernel, each, op};
 use crate::desc::Base;
 
@@ -31,7 +32,7 @@ macro_rules! integers {
         apply!(Max, $t, |a, b| if a > b { a } else { b });
     )* };
 }
-integers!(i8 u8 i16 u16 i32 u32 i64 u64);
+integers!(i8 u8 i16 u16 i32 u32 i64 u64 i128);
 
 macro_rules! floats {
     ($($t:ty)*) => { $(
@@ -47,6 +48,11 @@ apply!(Sum, Half, |a, b| Half::of(a.value() + b.value()));
 apply!(Prod, Half, |a, b| Half::of(a.value() * b.value()));
 apply!(Min, Half, |a, b| if a.value() < b.value() { a } else { b });
 apply!(Max, Half, |a, b| if a.value() > b.value() { a } else { b });
+
+apply!(Sum, Quad, |a, b| a.plus(b));
+apply!(Prod, Quad, |a, b| a.times(b));
+apply!(Min, Quad, |a, b| if a.is_less(b) { a } else { b });
+apply!(Max, Quad, |a, b| if b.is_less(a) { a } else { b });
 
 /// Real part first, as in C and Fortran.
 #[repr(C)]
@@ -77,6 +83,12 @@ impl Complex<Half> {
 }
 apply!(Sum, Complex<Half>, |a, b| Complex::rounded(Sum::apply(a.single(), b.single())));
 apply!(Prod, Complex<Half>, |a, b| Complex::rounded(Prod::apply(a.single(), b.single())));
+
+apply!(Sum, Complex<Quad>, |a, b| Complex { re: a.re.plus(b.re), im: a.im.plus(b.im) });
+apply!(Prod, Complex<Quad>, |a, b| Complex {
+    re: a.re.times(b.re).plus(a.im.times(b.im).negated()),
+    im: a.re.times(b.im).plus(a.im.times(b.re)),
+});
 
 fn ordered<T: Copy>(code: u32) -> Option<Kernel>
 where
@@ -114,12 +126,15 @@ pub(super) fn kernel(code: u32, base: Base) -> Option<Kernel> {
         Base::U32 => ordered::<u32>(code),
         Base::I64 | Base::AINT => ordered::<i64>(code),
         Base::U64 => ordered::<u64>(code),
+        Base::I128 => ordered::<i128>(code),
         Base::F16 => ordered::<Half>(code),
         Base::F32 => ordered::<f32>(code),
         Base::F64 => ordered::<f64>(code),
+        Base::F128 => ordered::<Quad>(code),
         Base::C16 => unordered::<Complex<Half>>(code),
         Base::C32 => unordered::<Complex<f32>>(code),
         Base::C64 => unordered::<Complex<f64>>(code),
+        Base::C128 => unordered::<Complex<Quad>>(code),
         #[cfg(target_arch = "x86_64")]
         Base::LONG_DOUBLE => ordered::<super::long_double::Extended>(code),
         #[cfg(target_arch = "x86_64")]

@@ -28,7 +28,7 @@ macro_rules! operations {
         }
     )* };
 }
-operations!(u8 u16 u32 u64);
+operations!(u8 u16 u32 u64 u128);
 
 /// Integers, and bytes (no sign matters to bits).
 pub(super) fn bitwise(code: u32, base: Base) -> Option<Kernel> {
@@ -46,6 +46,7 @@ pub(super) fn bitwise(code: u32, base: Base) -> Option<Kernel> {
         Base::I16 | Base::U16 => kernels!(u16),
         Base::I32 | Base::U32 => kernels!(u32),
         Base::I64 | Base::U64 | Base::AINT => kernels!(u64),
+        Base::I128 => kernels!(u128),
         _ => return None,
     })
 }
@@ -67,6 +68,7 @@ pub(super) fn logical(code: u32, base: Base) -> Option<Kernel> {
         Base::I16 | Base::U16 | Base::LOGICAL2 => kernels!(u16),
         Base::I32 | Base::U32 | Base::LOGICAL4 => kernels!(u32),
         Base::I64 | Base::U64 | Base::LOGICAL8 | Base::AINT => kernels!(u64),
+        Base::I128 | Base::LOGICAL16 => kernels!(u128),
         _ => return None,
     })
 }

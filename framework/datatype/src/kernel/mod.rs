@@ -14,6 +14,7 @@ mod loc;
 mod logic;
 #[cfg(target_arch = "x86_64")]
 mod long_double;
+mod quad;
 
 use crate::desc::{Base, TypeDesc, flag};
 use crate::walk::{copy, pack, unpack};

@@ -16,7 +16,7 @@ use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
-use crate::wire::{MAX_SHORT, PER_LINE, Place, first_part, lines_of, slot};
+use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, Place, lines_of, slot};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
@@ -29,8 +29,11 @@ pub struct Lane {
     /// The notification word that says the receiver needs nothing more; no such word for a lane
     /// without ring.
     quiet: u32,
-    /// The turn of our own progress in which the last long message was sent.
+    /// The turn of our own progress in which the last message of more than [`SHORT_IN_A_ROW`] was sent.
     turn: u64,
+    claim: Claim,
+    /// How many of those have come one by one since the last two in a row.
+    singles: u32,
     // --- what follows is for the slow path ---
     peer: u32,
     inbox: Inbox,
@@ -38,6 +41,22 @@ pub struct Lane {
     /// A place that was given to us while there was no memory for it.
     place: Option<Place>,
 }
+
+/// The bulk of the next long message, of which idle turns take possession. Its lines were last in the receiver's
+/// cache, and taking them back is most of what writing them costs.
+struct Claim {
+    /// How long the last one was, and so the next one, probably.
+    size: u64,
+    /// Where the next one will lie, and how far from there the lines are ours; nothing is ours where both are 0.
+    from: u64,
+    to: u64,
+}
+
+/// After so many messages that came one by one the next is expected to do so, too.
+const SINGLES: u32 = 4;
+
+/// Lines that one idle turn asks for.
+const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
 
 /// A lane as the module holds it.
 #[repr(transparent)]
@@ -66,6 +85,8 @@ impl LaneCell {
             producer: Producer::detached(Mapped::NONE),
             quiet: u32::MAX,
             turn: u64::MAX,
+            claim: Claim { size: 0, from: 0, to: 0 },
+            singles: 0,
             peer,
             inbox,
             ring: None,
@@ -132,6 +153,10 @@ unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
+/// Longest message in lines where messages are sent in a row; of those that come one by one
+/// [`MAX_SHORT`] is: their receiver can use the time in which a line follows the other.
+const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
+
 /// Writes header and payload of any size; contiguous payload from `nontemporal_min` on past the cache.
 ///
 /// # Safety
@@ -197,21 +222,28 @@ fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     });
 }
 
-/// Writes a long message at bulk position `at`, where it has room, and publishes its first part before it
-/// writes the rest.
-fn write_parts(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>) {
+/// From here on it pays to announce a message when half of it is written.
+const HALVED: usize = 3 << 10;
+
+/// Writes a long message at bulk position `at`, where it has room, and announces it before it is whole: at once
+/// where the lines are ours, else when half of it is written, so that the receiver has that to fetch.
+fn write_parts(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>, ours: bool) {
     let (header, payload, len) = (msg.header(), msg.payload_len(), msg.total_len() as u64);
-    let here = first_part(len) as usize - header.len();
     let dst = producer.mem().bulk_at(at);
-    // SAFETY: a first part is longer than a header of the fast path and shorter than the message, for which there is room.
-    unsafe {
-        copy_short(header.as_ptr(), dst, header.len());
-        write_payload(msg, 0, dst.add(header.len()), here);
+    // SAFETY: a long message is longer than two headers of the fast path, and there is room for it.
+    let part = |from: usize, to: usize| unsafe {
+        if from == 0 {
+            copy_short(header.as_ptr(), dst, header.len());
+        }
+        write_payload(msg, from, dst.add(header.len() + from), to - from);
+    };
+    if ours {
+        return producer.publish_parts(at, len, 0, msg.tag(), |_| part(0, payload));
     }
-    producer.publish_parts(at, len, msg.tag(), |_| {
-        // SAFETY: as above.
-        unsafe { write_payload(msg, here, dst.add(header.len() + here), payload - here) };
-    });
+    let first = (len / 2) & !(GRANULE - 1);
+    let here = first as usize - header.len();
+    part(0, here);
+    producer.publish_parts(at, len, first, msg.tag(), |_| part(here, payload));
 }
 
 /// Writes `len` bytes of payload from `from` on.
@@ -225,6 +257,21 @@ unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize
         // SAFETY: a payload without packer is readable.
         None => unsafe { copy::rising(desc.payload.add(from), dst, len) },
         Some(pack) => pack(desc.pack_ctx, from as u64, dst, len as u64),
+    }
+}
+
+impl Lane {
+    /// Takes possession of a few more lines of the next long message. False: that is all.
+    pub fn prepare(&mut self) -> bool {
+        let claim = &mut self.claim;
+        if claim.to == 0 {
+            self.producer.look_ahead(claim.size);
+            let Some(at) = self.producer.find_bulk(claim.size, 2, true) else { return false };
+            (claim.from, claim.to) = (at, at);
+        }
+        self.producer.mem().claim_bulk(claim.to, CLAIMED_AT_ONCE);
+        claim.to += CLAIMED_AT_ONCE;
+        claim.to < claim.from + claim.size
     }
 }
 
@@ -260,8 +307,14 @@ impl Shm {
     #[inline(never)]
     fn send_any(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>) -> Status {
         let len = msg.total_len() as u64;
-        if len > MAX_SHORT {
-            return self.send_long(lane, ctx, msg, len);
+        if len > SHORT_IN_A_ROW {
+            // The turns of our own progress tell whether we did anything but send since the last one.
+            let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
+            let in_a_row = core::mem::replace(&mut lane.turn, turn) == turn;
+            lane.singles = if in_a_row { 0 } else { lane.singles.saturating_add(1) };
+            if len > MAX_SHORT || in_a_row {
+                return self.send_long(lane, ctx, msg, len);
+            }
         }
         let lines = lines_of(len);
         if !lane.producer.has_lines(lines) || len > self.max_send_size() {
@@ -278,23 +331,32 @@ impl Shm {
         let size = slot(len);
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
         // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.
-        let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
-        let in_a_row = core::mem::replace(&mut lane.turn, turn) == turn;
-        let parts = !in_a_row && msg.payload_len() < self.nontemporal_min() && msg.header().len() <= SHORT;
+        let parts =
+            lane.singles > 0 && msg.payload_len() < self.nontemporal_min() && msg.header().len() <= SHORT;
         let lines = if parts { 2 } else { 1 };
-        let known = lane.producer.find_bulk(size, lines).filter(|_| len <= self.max_send_size());
+        let one_by_one = lane.singles >= SINGLES;
+        let find = |lane: &Lane| lane.producer.find_bulk(size, lines, one_by_one);
+        let known = find(lane).filter(|_| len <= self.max_send_size());
         let at = match known {
             Some(at) => at,
             None => match self.make_way(lane, ctx, len, lines, size) {
-                Status::OK => match lane.producer.find_bulk(size, lines) {
+                Status::OK => match find(lane) {
                     Some(at) => at,
                     None => return Status::NO_RESOURCE,
                 },
                 status => return status,
             },
         };
-        if parts {
-            write_parts(&mut lane.producer, at, msg);
+        // Most of it will do: the receiver comes to the rest later than we.
+        let ours = parts && lane.claim.from == at && lane.claim.to - at >= size - size / 4;
+        if parts && one_by_one {
+            lane.claim = Claim { size, from: 0, to: 0 };
+            if let Some(receiver) = self.receiver(ctx) {
+                receiver.prepare_for(lane.peer);
+            }
+        }
+        if ours || parts && msg.total_len() >= HALVED {
+            write_parts(&mut lane.producer, at, msg, ours);
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
             unsafe { write(msg, lane.producer.mem().bulk_at(at), self.nontemporal_min()) };

@@ -100,6 +100,10 @@ impl Shm {
     pub(crate) fn receiver(&self, ctx: u32) -> Option<&Receiver> {
         self.receivers.get(ctx as usize)
     }
+    #[inline(always)]
+    pub(crate) fn lane(&self, peer: u32, ctx: u32) -> Option<&LaneCell> {
+        self.lanes.get((peer * self.contexts() + ctx) as usize)
+    }
     pub(crate) fn receivers(&self) -> &[Receiver] {
         &self.receivers
     }

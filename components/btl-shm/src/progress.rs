@@ -23,7 +23,7 @@ use crate::ring::{Consumer, Look, Mapped, Rest};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
 use crate::together::Together;
-use crate::wire::{GRANULE, MAX_SHORT, first_part};
+use crate::wire::{GRANULE, MAX_SHORT};
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use oxmpi_btl::WaitWord;
@@ -39,6 +39,8 @@ const FETCHED: u64 = 8 * GRANULE;
 const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
 const TURNS_BETWEEN: u64 = 4096;
+
+const NOBODY: u32 = u32::MAX;
 
 /// The receiver's end of a ring. What a message needs is in the first line.
 #[repr(C, align(64))]
@@ -72,6 +74,8 @@ pub struct Receiver {
     /// Where messages of several lines are put together; taken out while one is handed up.
     stage: Cell<Option<Box<[u8; MAX_SHORT as usize]>>>,
     displaced: Cell<u64>,
+    /// The peer for whose next long message idle turns make ready.
+    preparing: Cell<u32>,
     pub together: Together,
     /// By source; boxed, since `watched` points at them, and never taken out.
     rings: Box<[OnceCell<Box<Incoming>>]>,
@@ -94,6 +98,7 @@ impl Receiver {
             armed: Cell::new(false),
             stage: Cell::new(None),
             displaced: Cell::new(0),
+            preparing: Cell::new(NOBODY),
             together: Together::new(),
             rings: (0..ranks).map(|_| OnceCell::new()).collect(),
         }
@@ -113,6 +118,12 @@ impl Receiver {
     #[inline(always)]
     pub fn turns(&self) -> u64 {
         self.turn.get()
+    }
+
+    /// Idle turns make ready for the next long message to this peer.
+    #[inline(always)]
+    pub fn prepare_for(&self, peer: u32) {
+        self.preparing.set(peer);
     }
 
     /// Stops watching a ring whatever may come in it. (A turn that is going over the watched rings may
@@ -151,7 +162,22 @@ impl Shm {
         if receiver.together.is_waiting() {
             events += self.end_reads(ctx);
         }
+        if events == 0 && receiver.preparing.get() != NOBODY {
+            self.prepare(receiver);
+        }
         events
+    }
+
+    /// Uses a turn without messages to make ready for the next long message to the peer that got the last one.
+    #[inline(never)]
+    fn prepare(&self, receiver: &Receiver) {
+        let goes_on = self.lane(receiver.preparing.get(), receiver.ctx).is_some_and(|cell| {
+            // SAFETY: a verb of the receiver's context, whose caller serialises.
+            unsafe { cell.get() }.prepare()
+        });
+        if !goes_on {
+            receiver.preparing.set(NOBODY);
+        }
     }
 
     /// Hands up what a ring has, at most a batch.
@@ -173,11 +199,12 @@ impl Shm {
                     events += 1;
                 }
                 Look::Long { at, len, tag, line, lines } => {
-                    if lines > 1 && !self.rest_came(receiver, incoming, at, len, line) {
+                    if lines == 1 {
+                        // A few: the processor sees a stream by then.
+                        incoming.ring.mem().fetch_bulk(at, len.min(FETCHED));
+                    } else if !self.rest_came(receiver, incoming, at, len, line) {
                         break;
                     }
-                    // A few: the processor sees a stream by then.
-                    incoming.ring.mem().fetch_bulk(at, len.min(FETCHED));
                     self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
                     incoming.ring.advance_long(at, len, lines);
                     events += 1;
@@ -247,11 +274,14 @@ impl Shm {
         true
     }
 
-    /// Fetches the first part of a long message while its sender writes the rest. False: that is not there.
+    /// Fetches what is there of a long message while its sender writes the rest, or all of it where the
+    /// sender has the lines already and will have written them by the time they are asked for. False: the rest
+    /// is not there.
     #[inline(never)]
     fn rest_came(&self, receiver: &Receiver, incoming: &Incoming, at: u64, len: u64, line: u64) -> bool {
         let ring = &incoming.ring;
-        ring.mem().fetch_bulk(at, first_part(len));
+        let first = ring.first_part(line, len);
+        ring.mem().fetch_bulk(at, if first == 0 { len } else { first });
         match ring.has_all(line, 2, PATIENCE) {
             Rest::Here => true,
             Rest::Missing => false,

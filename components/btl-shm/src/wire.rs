@@ -32,7 +32,7 @@
 //! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -42,7 +42,7 @@ pub const FLAG: u64 = 8;
 /// Bytes of a message in one line.
 pub const PER_LINE: u64 = GRANULE - FLAG;
 /// A message of more lines goes through the bulk.
-pub const MAX_LINES: u64 = 38;
+pub const MAX_LINES: u64 = 20;
 /// Longest message in lines, header and payload.
 pub const MAX_SHORT: u64 = MAX_LINES * PER_LINE;
 
@@ -222,8 +222,8 @@ pub const LONG: u64 = 2;
 pub const MORE: u64 = 3;
 /// No message: the receiver is asked to help with a read (`together.rs`).
 pub const ASSIST: u64 = 4;
-/// A message in the bulk whose first part ([`first_part`]) is there; all of it is when the next line, of
-/// kind [`MORE`], is.
+/// A message in the bulk that is still being written: the line's third word says how much of it is there
+/// already; all of it is when the next line, of kind [`MORE`], is.
 pub const PARTS: u64 = 5;
 
 const KIND_SHIFT: u32 = 40;
@@ -273,12 +273,6 @@ pub const fn lap(position: u64, lines_log2: u32) -> u64 {
 #[inline(always)]
 pub const fn lines_of(len: u64) -> u64 {
     if len <= PER_LINE { 1 } else { len.div_ceil(PER_LINE) }
-}
-
-/// How much of a message of kind [`PARTS`] is there when its first line is.
-#[inline(always)]
-pub const fn first_part(len: u64) -> u64 {
-    (len / 2) & !(GRANULE - 1)
 }
 
 /// Bytes of bulk that a long message of `len` bytes takes.
@@ -366,7 +360,6 @@ mod tests {
         assert_eq!([0, 1, 56, 57, 112, 113].map(lines_of), [1, 1, 1, 2, 2, 3]);
         assert_eq!(lines_of(MAX_SHORT), MAX_LINES);
         assert_eq!([0, 1, 64, 65].map(slot), [0, 64, 64, 128]);
-        assert_eq!([0, 127, 128, 1000, 8192].map(first_part), [0, 0, 64, 448, 4096]);
         for log2 in MIN_RING_LOG2..=MAX_RING_LOG2 {
             assert!(1 << ring::lines_log2(log2) >= MAX_LINES / 3 * 4, "{log2}");
             assert!(ring::bulk(log2).is_multiple_of(PAGE));

@@ -151,6 +151,31 @@ fn payload_may_be_packed_straight_into_the_ring() {
     assert_eq!(calls, 5);
 }
 
+/// Turns without messages make ready for the next long one; its size, the place and who sends then may
+/// differ from what was expected.
+#[test]
+fn idle_turns_between_messages_change_nothing() {
+    let node = Node::new(3);
+    let ranks = node.all(&[]);
+    let to: Vec<To> = [1, 2].map(|peer| ranks[0].to(peer)).into();
+    let sizes = [4096, 4096, 4096, 4096, 4096, 4096, 1500, 8000, 4096, 20_000, 700, 4096, 2000, 3000];
+    let mut sent = 0u64;
+    for idle in [0, 1, 5, 40] {
+        for round in 0..60 {
+            for (i, &size) in sizes.iter().enumerate() {
+                let to_whom = usize::from(round % 7 == 6 && i % 5 == 0);
+                let payload = bytes(sent, size);
+                assert_eq!(ranks[0].send(to[to_whom], 4, &sent.to_le_bytes(), &payload), Status::OK);
+                (0..idle).for_each(|_| assert_eq!(ranks[0].progress(), 0));
+                let got = ranks[1 + to_whom].drain();
+                assert_eq!(got.len(), 1);
+                assert!(got[0].bytes[..8] == sent.to_le_bytes() && got[0].bytes[8..] == payload[..]);
+                sent += 1;
+            }
+        }
+    }
+}
+
 #[test]
 fn a_callback_may_answer() {
     let node = Node::new(2);
@@ -354,7 +379,7 @@ fn what_cannot_open_says_why() {
     assert_eq!(status, Status::NOT_SUPPORTED);
     let said = record.said.lock().expect("record");
     assert_eq!(said.help[0].0, "version");
-    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 4 "), "{:?}", said.errors);
+    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 5 "), "{:?}", said.errors);
     // Somebody is this rank.
     let node = Node::new(2);
     let _first = node.open(1, &[]);

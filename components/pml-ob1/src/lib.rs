@@ -6,6 +6,7 @@
 mod cancel;
 mod comm;
 mod component;
+mod copy;
 mod counts;
 mod credit;
 mod fan;

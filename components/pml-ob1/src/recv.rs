@@ -5,10 +5,11 @@
 //! (the callback, or the receiving thread) delivers: it alone owns the request from then on.
 
 use crate::comm::Comm;
+use crate::copy::copy;
 use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
-use crate::request::{Request, State, copy, lane_of};
+use crate::request::{Request, State, lane_of};
 use crate::shard::{Incoming, Inner, Record};
 use crate::shards::Entered;
 use crate::wire;

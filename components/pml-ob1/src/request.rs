@@ -27,6 +27,7 @@
 //! completer's swap finds it and recycles. A flag set before the level rose stays valid.
 
 use crate::comm::{Comm, Route};
+use crate::copy::copy;
 use crate::matching::{Pattern, Posted};
 use crate::module::Ob1;
 use crate::peer::Peer;
@@ -315,30 +316,6 @@ impl Request {
                     oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len);
                 }
             }
-        }
-    }
-}
-
-/// Copies bytes; up to 16 of them in two moves, because a call costs more than those.
-///
-/// # Safety
-/// As `copy_nonoverlapping`.
-#[inline(always)]
-pub unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
-    // SAFETY: all accesses lie within `len` bytes; the two moves may overlap each other.
-    unsafe {
-        if !(4..=16).contains(&len) {
-            core::ptr::copy_nonoverlapping(src, dst, len);
-        } else if len >= 8 {
-            let (a, b) =
-                (src.cast::<u64>().read_unaligned(), src.add(len - 8).cast::<u64>().read_unaligned());
-            dst.cast::<u64>().write_unaligned(a);
-            dst.add(len - 8).cast::<u64>().write_unaligned(b);
-        } else {
-            let (a, b) =
-                (src.cast::<u32>().read_unaligned(), src.add(len - 4).cast::<u32>().read_unaligned());
-            dst.cast::<u32>().write_unaligned(a);
-            dst.add(len - 4).cast::<u32>().write_unaligned(b);
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum Look {
         lines: u64,
     },
     /// A message at bulk position `at`, announced in `line`. Of two lines, the second may still be missing,
-    /// and what is behind its first part with it.
+    /// and what is behind [`Consumer::first_part`] with it.
     Long {
         at: u64,
         len: u64,
@@ -120,6 +120,12 @@ impl<M: RingMem> Consumer<M> {
         } else {
             Look::Garbage(at)
         }
+    }
+
+    /// How much of a message whose second line is missing is there already.
+    #[inline(always)]
+    pub fn first_part(&self, line: u64, len: u64) -> u64 {
+        self.mem.third(line).load(Ordering::Relaxed).min(len)
     }
 
     /// Whether all lines of a message are there; looks at the next missing one up to `patience` times.

@@ -3,9 +3,9 @@
 //! **Shape.** A ring has *lines* of 64 bytes, each a flag word and 56 bytes, and behind them *bulk*.
 //! A message of up to [`MAX_SHORT`](crate::wire::MAX_SHORT) bytes lies in lines, one behind the other
 //! and over the end; one of up to 56 bytes is one cache line, and sending it moves one cache line. A longer one
-//! lies in the bulk, contiguous, and its line says where. It may be published in two parts: its line when
-//! the first part is written, and a second line when all is; the receiver then fetches the one while the
-//! other is still written.
+//! lies in the bulk, contiguous, and its line says where. It may be announced before it is whole: its line
+//! when the first part of it, or nothing yet, is written, and a second line when all is; the receiver
+//! fetches meanwhile what the sender has written or is about to write.
 //!
 //! **How the receiver tells a line that was written from one that was not.** Every line is written once
 //! per lap, whole or not, and always gets a flag word with the lap's number. So what lies in a line
@@ -23,6 +23,11 @@
 //! nothing more, three quarters of the lines and all of the bulk are known to be free. A long message that
 //! does not fit before the end of the bulk starts at its beginning, so none is longer than half the bulk
 //! ([`largest_slot`]).
+//!
+//! **Window.** Between messages that come one by one the sender has the time to take possession of the lines of
+//! the next ([`Mapped::claim_bulk`]); lines that both sides used a moment ago are then the nearest. So
+//! such messages stay in the first [`window`] bytes of the bulk: a sender that would leave them goes back to the
+//! beginning, if the receiver has read what lies there. Messages in a row use the whole bulk.
 //!
 //! **Limit.** The sender's fast path compares one number. A ring that is full or not even made exceeds
 //! it, and the slow path finds out which.
@@ -54,6 +59,14 @@ pub const fn largest_slot(bulk_size: u64) -> u64 {
     bulk_size / 2
 }
 
+/// How much of the bulk is used while the receiver keeps up.
+pub const fn window(bulk_size: u64) -> u64 {
+    let half = bulk_size / 2;
+    if half < WINDOW { half } else { WINDOW }
+}
+
+const WINDOW: u64 = 32 << 10;
+
 /// The memory of a ring: mapped in earnest, lines of model atomics under loom.
 pub trait RingMem {
     /// How many lines, as a power of two.
@@ -63,6 +76,8 @@ pub trait RingMem {
     fn flag(&self, line: u64) -> &AtomicU64;
     /// The word behind the flag: where a long message lies.
     fn second(&self, line: u64) -> &AtomicU64;
+    /// The word behind that: how much of a long message is there already.
+    fn third(&self, line: u64) -> &AtomicU64;
     fn head(&self) -> &AtomicU64;
     fn bulk_head(&self) -> &AtomicU64;
     fn notification(&self) -> &AtomicU32;
@@ -116,8 +131,17 @@ impl Mapped {
     /// something else is done.
     #[inline(always)]
     pub fn fetch_bulk(&self, position: u64, len: u64) {
-        for granule in 0..len / GRANULE {
+        for granule in 0..len.div_ceil(GRANULE) {
             fetch(self.bulk_at(position + granule * GRANULE));
+        }
+    }
+
+    /// Asks for so many bytes of the bulk for writing: other caches give them up now, and not when they are
+    /// written.
+    #[inline(always)]
+    pub fn claim_bulk(&self, position: u64, len: u64) {
+        for granule in 0..len.div_ceil(GRANULE) {
+            claim(self.bulk_at(position + granule * GRANULE));
         }
     }
 
@@ -163,6 +187,23 @@ fn fetch(at: *const u8) {
     let _ = at;
 }
 
+#[inline(always)]
+fn claim(at: *mut u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch changes nothing that a program sees. (Where there is no such instruction, this one
+    // does nothing.)
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) at, options(nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = at;
+}
+
 impl RingMem for Mapped {
     #[inline(always)]
     fn lines_log2(&self) -> u32 {
@@ -181,6 +222,11 @@ impl RingMem for Mapped {
     fn second(&self, line: u64) -> &AtomicU64 {
         // SAFETY: as above.
         unsafe { &*self.line_data(line).cast() }
+    }
+    #[inline(always)]
+    fn third(&self, line: u64) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.line_data(line).add(FLAG as usize).cast() }
     }
     #[inline(always)]
     fn head(&self) -> &AtomicU64 {

@@ -1,6 +1,6 @@
 //! The sender's end.
 
-use super::{RingMem, room_in_lap};
+use super::{RingMem, window};
 use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, lap, lines_of, slot};
 use oxmpi_mca::sync::Ordering;
 
@@ -79,12 +79,30 @@ impl<M: RingMem> Producer<M> {
         self.tail + lines <= self.limit
     }
 
-    /// Where `size` bytes of bulk are known to be free, with `lines` lines for them.
+    /// Where `size` bytes of bulk are known to be free, with `lines` lines for them: in the window if possible
+    /// where that is wanted.
     #[inline(always)]
-    pub fn find_bulk(&self, size: u64, lines: u64) -> Option<u64> {
-        let room = room_in_lap(&self.mem, self.bulk_tail);
-        let at = if size <= room { self.bulk_tail } else { self.bulk_tail + room };
+    pub fn find_bulk(&self, size: u64, lines: u64, windowed: bool) -> Option<u64> {
+        let bulk = self.mem.bulk_size();
+        let end = (self.bulk_tail & (bulk - 1)) + size;
+        let next_lap = (self.bulk_tail | (bulk - 1)) + 1;
+        let returns = windowed && end > window(bulk) && next_lap + size <= self.bulk_limit;
+        let stays = end <= bulk && !returns;
+        let at = if stays { self.bulk_tail } else { next_lap };
         (at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
+    }
+
+    /// Looks at the receiver's heads where one of the next two messages of `size` bytes needs more than is known to
+    /// be free, or would leave the window (or pass another multiple of its length) though that may be free again.
+    pub fn look_ahead(&mut self, size: u64) {
+        let bulk = self.mem.bulk_size();
+        let here = self.bulk_tail & (bulk - 1);
+        let next_lap = self.bulk_tail - here + bulk;
+        let passes = (here ^ (here + 2 * size)) >= window(bulk) && next_lap + size > self.bulk_limit;
+        if (passes || self.bulk_tail + 2 * size > self.bulk_limit) && self.bulk_limit > 0 {
+            // What is wrong with them, who needs room will find.
+            let _ = self.make_room(0, 0);
+        }
     }
 
     /// Looks at the receiver's heads.
@@ -102,7 +120,7 @@ impl<M: RingMem> Producer<M> {
         }
         self.limit = head + count;
         self.bulk_limit = bulk_head + self.mem.bulk_size();
-        let free = self.has_lines(lines) && (bulk == 0 || self.find_bulk(bulk, lines).is_some());
+        let free = self.has_lines(lines) && (bulk == 0 || self.find_bulk(bulk, lines, true).is_some());
         if free { Room::Free } else { Room::Full }
     }
 
@@ -151,11 +169,12 @@ impl<M: RingMem> Producer<M> {
         self.bulk_tail = at + slot(len);
     }
 
-    /// Publishes a long message in two parts: the first, of [`first_part`](crate::wire::first_part) bytes, is
-    /// written at bulk position `at`, and `rest` writes what follows. There must be two lines.
+    /// Announces a long message of which `first` bytes are written at bulk position `at`, and publishes it when
+    /// `rest` has written what follows. There must be two lines.
     #[inline(always)]
-    pub fn publish_parts(&mut self, at: u64, len: u64, tag: u8, rest: impl FnOnce(&M)) {
-        debug_assert!(self.has_lines(2));
+    pub fn publish_parts(&mut self, at: u64, len: u64, first: u64, tag: u8, rest: impl FnOnce(&M)) {
+        debug_assert!(self.has_lines(2) && first <= len);
+        self.mem.third(self.tail).store(first, Ordering::Relaxed);
         self.publish_bulk(PARTS, at, len, tag);
         rest(&self.mem);
         let flag = Flag::more(lap(self.tail + 1, self.mem.lines_log2()));

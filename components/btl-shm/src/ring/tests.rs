@@ -1,5 +1,5 @@
 use super::*;
-use crate::wire::{Flag, LONG, MAX_SHORT, MORE, PARTS, SHORT, first_part, lap, lines_of, slot};
+use crate::wire::{Flag, LONG, MAX_SHORT, MORE, PARTS, SHORT, lap, lines_of, slot};
 use oxmpi_mca::sync::Ordering;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
     // Of the long ones, those of odd lengths in parts.
     let in_parts = len % 2;
     let (lines, bulk) = if len <= MAX_SHORT { (lines_of(len), 0) } else { (1 + in_parts, slot(len)) };
-    let known = p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines).is_some());
+    let known = p.has_lines(lines) && (bulk == 0 || p.find_bulk(bulk, lines, true).is_some());
     if !known {
         match p.make_room(lines, bulk) {
             Room::Free => {}
@@ -32,14 +32,16 @@ fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
         }
     }
     if bulk > 0 {
-        let at = p.find_bulk(bulk, lines).expect("room");
+        let at = p.find_bulk(bulk, lines, true).expect("room");
         let fill = |mem: &Mapped, from: u64, to: u64| {
             // SAFETY: `bulk` bytes are free there.
             unsafe { core::ptr::write_bytes(mem.bulk_at(at).add(from as usize), tag, (to - from) as usize) };
         };
         if in_parts == 1 {
-            fill(p.mem(), 0, first_part(len));
-            p.publish_parts(at, len, tag, |mem| fill(mem, first_part(len), len));
+            // Nothing, half or all of it is there when it is announced.
+            let first = len / 2 * (len / 2 % 3);
+            fill(p.mem(), 0, first);
+            p.publish_parts(at, len, first, tag, |mem| fill(mem, first, len));
         } else {
             fill(p.mem(), 0, len);
             p.publish_long(at, len, tag);
@@ -80,6 +82,7 @@ fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
             Some((len, tag))
         }
         Look::Long { at, len, tag, line, lines } => {
+            assert!(lines == 1 || c.first_part(line, len) <= len);
             assert_eq!(c.has_all(line, lines, 1), Rest::Here);
             // SAFETY: the message lies there.
             check(unsafe { core::slice::from_raw_parts(c.mem().bulk_at(at), len as usize) }, tag);
@@ -163,10 +166,11 @@ fn a_long_message_whose_rest_is_being_written_is_left_alone() {
     let (_memory, mut p, c) = ring();
     let len = 2000;
     assert_eq!(p.make_room(2, slot(len)), Room::Free);
-    let at = p.find_bulk(slot(len), 2).expect("room");
+    let at = p.find_bulk(slot(len), 2, true).expect("room");
     assert_eq!(c.look(), Look::Nothing);
-    p.publish_parts(at, len, 9, |_| {
+    p.publish_parts(at, len, 1024, 9, |_| {
         assert_eq!(c.look(), Look::Long { at, len, tag: 9, line: 0, lines: 2 });
+        assert_eq!(c.first_part(0, len), 1024);
         assert_eq!(c.has_all(0, 2, 5), Rest::Missing);
         assert!(c.is_empty(), "its sender may be dead");
     });
@@ -174,6 +178,45 @@ fn a_long_message_whose_rest_is_being_written_is_left_alone() {
     assert!(!c.is_empty(), "nobody may go to sleep over it");
     c.advance_long(at, len, 2);
     assert_eq!(c.look(), Look::Nothing);
+}
+
+#[test]
+fn messages_that_come_one_by_one_stay_in_the_window() {
+    let (_memory, mut p, c) = ring();
+    let len = MAX_SHORT + 1;
+    let size = slot(len);
+    let mut send_one = |windowed: bool| {
+        p.look_ahead(size);
+        let at = match p.find_bulk(size, 1, windowed) {
+            Some(at) => at,
+            None => {
+                assert_eq!(p.make_room(1, size), Room::Free);
+                p.find_bulk(size, 1, windowed).expect("room")
+            }
+        };
+        p.publish_long(at, len, 1);
+        at
+    };
+    let mut highest = 0;
+    for _ in 0..100 {
+        highest = highest.max(send_one(true) % BULK + size);
+        assert!(matches!(c.look(), Look::Long { len: l, .. } if l == len));
+        assert_eq!(receive_unchecked(&c), len);
+    }
+    assert!(highest <= window(BULK), "{highest}");
+    // In a row they go on behind the window; and where the receiver does not keep up, so do the others.
+    for windowed in [false, true] {
+        let places: Vec<u64> = (0..2).map(|_| send_one(windowed) % BULK + size).collect();
+        assert!(places.iter().any(|&end| end > window(BULK)), "{places:?}");
+        (0..2).for_each(|_| assert_eq!(receive_unchecked(&c), len));
+    }
+}
+
+/// Takes a long message whatever is in it.
+fn receive_unchecked(c: &Consumer<Mapped>) -> u64 {
+    let Look::Long { at, len, lines, .. } = c.look() else { panic!("no long message") };
+    c.advance_long(at, len, lines);
+    len
 }
 
 #[test]
@@ -201,6 +244,8 @@ fn garbage_is_named() {
     p.mem().flag(1).store(Flag::new(LONG, 1024, 0, lap).0, Ordering::Relaxed);
     assert_eq!(c.look(), Look::Long { at: 0, len: 1024, tag: 0, line: 0, lines: 2 });
     assert!(matches!(c.has_all(0, 2, 9), Rest::Garbage(_)), "the rest is not a message");
+    p.mem().third(0).store(u64::MAX, Ordering::Relaxed);
+    assert_eq!(c.first_part(0, 1024), 1024, "no more than there is");
     p.mem().flag(0).store(Flag::new(SHORT, 100, 0, lap).0, Ordering::Relaxed);
     let second = Flag::new(SHORT, 8, 0, lap).0;
     p.mem().flag(1).store(second, Ordering::Relaxed);

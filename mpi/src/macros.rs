@@ -3,7 +3,7 @@
 //! `mpi_fn!` makes two exported functions of one body, `MPI_X` and `PMPI_X`; the compiler folds them
 //! to one address, and a tool that defines `MPI_X` still finds the library's under `PMPI_X`. The
 //! form with brackets makes the plain and the large-count function of one body; the type in
-//! brackets stands for the placeholder in angle brackets. Inside a body `NAME` is the function's
+//! brackets stands for the letter in angle brackets. Inside a body `NAME` is the function's
 //! name. Lines `fn MPI_…` in here are what `cargo xtask generate` counts as implemented, also behind
 //! `any_time` and `hot`; `gate` says what these two are. The body of a hot function has a parameter more,
 //! named between bars: who calls, or nobody where the way of unusual calls is to be taken

@@ -11,9 +11,18 @@ use oxmpi_runtime::progress::gate::Answer;
 use oxmpi_runtime::thread::thread_pointer;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The level rises while the only thread of a rank waits for a message.
+/// Waits for a word that another thread of this test sets.
+fn until(word: &AtomicU32) {
+    while word.load(Ordering::Acquire) == 0 {
+        std::thread::yield_now();
+    }
+}
+
+/// The level rises while the only thread of a rank waits for a message, which is sent only then.
 #[test]
 fn the_level_rises_under_a_waiting_thread() {
+    static ENTERS: AtomicU32 = AtomicU32::new(0);
+    static HAS_RISEN: AtomicU32 = AtomicU32::new(0);
     job(
         2,
         || config(Form::Loaded, Level::Serialized, &[("mpi_yield_when_idle", "1")]),
@@ -22,23 +31,24 @@ fn the_level_rises_under_a_waiting_thread() {
             let c = instance.world();
             let t = instance.main_thread();
             if c.rank() == 0 {
-                // Enough for the other one to be asleep.
-                std::thread::sleep(std::time::Duration::from_millis(60));
+                until(&HAS_RISEN);
                 assert_eq!(c.send(t, [5].as_ptr(), 1, byte.desc(), 1, 1, mode::STANDARD), Status::OK);
                 return;
             }
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    std::thread::sleep(std::time::Duration::from_millis(20));
+                    until(&ENTERS);
                     assert_eq!(instance.raise_level(Level::Funneled), Level::Serialized, "it never falls");
                     assert_eq!(instance.raise_level(Level::Multiple), Level::Multiple);
                     assert!(instance.threaded());
+                    HAS_RISEN.store(1, Ordering::Release);
                 });
                 let mut got = [0_u8];
                 let mut status = MsgStatus::EMPTY;
                 let (gate, me) = (instance.gate(), thread_pointer());
                 gate.open(false);
                 assert_eq!(gate.ask(me), Answer::Inside);
+                ENTERS.store(1, Ordering::Release);
                 let answer = c.recv(t, got.as_mut_ptr(), 1, byte.desc(), 0, 1, &mut status);
                 assert_eq!(answer, Status::OK);
                 gate.leave();
@@ -62,6 +72,7 @@ fn a_sleeper_is_woken_for_the_second_thread() {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     for _ in 0..20 {
+                        // So that it mostly sleeps; a round in which it does not yet is one, too.
                         std::thread::sleep(std::time::Duration::from_millis(3));
                         assert!(!instance.threaded());
                         // Nothing is changed: the sleeper is woken, stands aside, and sleeps again.

@@ -8,7 +8,7 @@ use crate::memory::slice;
 use crate::types::{Comm, Count};
 use oxmpi_datatype::Base;
 
-/// MPI_Aint and MPI_Count are one type, so one placeholder stands for counts and displacements.
+/// MPI_Aint and MPI_Count are one type, so one letter stands for the types of counts and of displacements.
 const _: () = assert!(size_of::<crate::types::Aint>() == size_of::<Count>());
 
 /// Counts and displacements of one side, one for each rank or neighbor.

@@ -1,9 +1,13 @@
 //! Reads that both processes work on.
 //!
-//! A long read is cut into shares. The reader takes them and copies with `process_vm_readv`; it also tells
-//! the process it reads from, in a line of the ring, and that one, when it next looks, takes shares, too, and
-//! copies with `process_vm_writev`. So two cores copy where the source waits for its message to be read
-//! anyway, and one where it computes. Neither waits for the other to begin.
+//! A long read is cut into shares. The reader takes half of them and copies with `process_vm_readv`, then half
+//! of what is left, and so on; it also tells the process it reads from, in a line of the ring, and that one, when
+//! it next looks, takes halves of what is left, too, and copies with `process_vm_writev`. So two cores copy
+//! where the source waits for its message to be read anyway, and one where it computes. Neither waits for the other
+//! to begin, and both end at about the same time.
+//!
+//! A source that has its own messages to read comes too late. Where nobody came to several reads one after
+//! the other, the reader asks now and then only, and copies the others in one call.
 //!
 //! **Who may touch what.** The two words lie in the reader's part of the segment. `taken` has the number of
 //! the read (its *generation*) and the next share; taking one is a compare-and-swap, so that each share goes
@@ -25,6 +29,7 @@ use crate::module::Shm;
 use crate::sys::{Direction, copy_between};
 use crate::wire::ASSISTS;
 use core::cell::{Cell, RefCell};
+use core::ops::Range;
 use oxmpi_btl::RmaDesc;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{AtomicU64, Ordering, spin_hint};
@@ -35,6 +40,9 @@ const PATIENCE: u32 = 2000;
 /// Least bytes of a share; more than this many shares are never made.
 const LEAST_SHARE: u64 = 32 << 10;
 const MOST_SHARES: u64 = 64;
+/// After so many reads without a helper only one in so many asks for one.
+const MOST_ALONE: u32 = 4;
+const ASKED_EVERY: u32 = 8;
 
 /// A failure of the helper's, in `ended`.
 const FAILED: u64 = 1 << 32;
@@ -54,16 +62,19 @@ impl Shares<'_> {
         self.taken.store(u64::from(generation) << 32, Ordering::Release);
     }
 
-    /// The next share of `shares`, if there is one and the read is still this one.
-    fn take(&self, generation: u32, shares: u32) -> Option<u32> {
+    /// Half of what is left of `shares`, if anything is and the read is still this one.
+    fn take(&self, generation: u32, shares: u32) -> Option<Range<u32>> {
         // SYNC POINT with `begin`.
         let mut word = self.taken.load(Ordering::Acquire);
         loop {
             if (word >> 32) as u32 != generation || word as u32 >= shares {
                 return None;
             }
-            match self.taken.compare_exchange_weak(word, word + 1, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some(word as u32),
+            let first = word as u32;
+            let some = (shares - first).div_ceil(2);
+            let rest = word + u64::from(some);
+            match self.taken.compare_exchange_weak(word, rest, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(first..first + some),
                 Err(now) => word = now,
             }
         }
@@ -74,10 +85,10 @@ impl Shares<'_> {
         self.taken.swap(u64::from(generation) << 32 | u64::from(shares), Ordering::AcqRel) as u32
     }
 
-    /// A share of the helper's has ended.
-    fn end(&self, well: bool) {
+    /// So many shares of the helper's have ended.
+    fn end(&self, shares: u32, well: bool) {
         // SYNC POINT with `all_ended`: the bytes are there.
-        self.ended.fetch_add(if well { 1 } else { FAILED + 1 }, Ordering::AcqRel);
+        self.ended.fetch_add(u64::from(shares) + if well { 0 } else { FAILED }, Ordering::AcqRel);
     }
 
     /// Whether `expected` shares have ended, and how.
@@ -106,10 +117,10 @@ impl Call {
     fn shares(&self) -> u32 {
         self.len.div_ceil(self.share) as u32
     }
-    /// Offset and length of a share.
-    fn part(&self, share: u32) -> (u64, u64) {
-        let at = u64::from(share) * self.share;
-        (at, self.share.min(self.len - at))
+    /// Offset and length of some shares.
+    fn part(&self, shares: Range<u32>) -> (u64, u64) {
+        let at = u64::from(shares.start) * self.share;
+        (at, (shares.len() as u64 * self.share).min(self.len - at))
     }
 }
 
@@ -127,12 +138,29 @@ pub struct Together {
     generation: Cell<u32>,
     /// One bit per pair of words in use.
     used: Cell<u32>,
+    /// Reads one after the other to which no helper came.
+    alone: Cell<u32>,
     waiting: RefCell<Vec<Waiting>>,
 }
 
 impl Together {
     pub fn new() -> Together {
-        Together { generation: Cell::new(0), used: Cell::new(0), waiting: RefCell::new(Vec::new()) }
+        Together {
+            generation: Cell::new(0),
+            used: Cell::new(0),
+            alone: Cell::new(0),
+            waiting: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Whether it is worth asking for help.
+    fn hopes(&self) -> bool {
+        let alone = self.alone.get();
+        if alone < MOST_ALONE || alone.is_multiple_of(ASKED_EVERY) {
+            return true;
+        }
+        self.alone.set(alone.wrapping_add(1));
+        false
     }
 
     fn claim(&self) -> Option<u32> {
@@ -167,6 +195,9 @@ impl Shm {
     ) -> Option<Status> {
         let receiver = self.receiver(ctx)?;
         let together = &receiver.together;
+        if !together.hopes() {
+            return None;
+        }
         let index = together.claim()?;
         let share = rma.len.div_ceil(MOST_SHARES).max(LEAST_SHARE).next_multiple_of(4096);
         let generation = together.generation.get();
@@ -179,7 +210,7 @@ impl Shm {
         }
         let (mut own, mut mine) = (Ok(()), 0);
         while let Some(next) = words.take(generation, call.shares()) {
-            mine += 1;
+            mine += next.len() as u32;
             let (at, len) = call.part(next);
             // SAFETY: a part of the caller's buffer.
             own = unsafe {
@@ -190,6 +221,7 @@ impl Shm {
             }
         }
         let expected = words.close(generation, call.shares()).min(call.shares()) - mine;
+        together.alone.set(if expected == 0 { together.alone.get().wrapping_add(1) } else { 0 });
         // Everything in a descriptor is the caller's until the read has ended.
         let rma = RmaDesc { ..*rma };
         let waiting = Waiting { index, expected, own, peer: endpoint.peer, rma };
@@ -267,13 +299,14 @@ impl Shm {
             return true;
         }
         let words = self.segment().assist(source, ctx, call.index);
-        while let Some(share) = words.take(call.generation, call.shares()) {
-            let (at, len) = call.part(share);
+        while let Some(shares) = words.take(call.generation, call.shares()) {
+            let count = shares.len() as u32;
+            let (at, len) = call.part(shares);
             // SAFETY: the kernel checks both addresses; nothing of ours is written.
             let wrote = unsafe {
                 copy_between(Direction::Write, reader.pid, (call.from + at) as *mut u8, call.to + at, len)
             };
-            words.end(wrote.is_ok());
+            words.end(count, wrote.is_ok());
         }
         true
     }
@@ -297,11 +330,17 @@ mod tests {
             let call = Call { from: 0, to: 0, len, share, index: 0, generation: 1 };
             assert!(u64::from(call.shares()) <= MOST_SHARES);
             let mut end = 0;
-            for i in 0..call.shares() {
-                let (at, n) = call.part(i);
+            let words = (AtomicU64::new(0), AtomicU64::new(0));
+            let shares = Shares { taken: &words.0, ended: &words.1 };
+            shares.begin(1);
+            let mut takes = 0;
+            while let Some(some) = shares.take(1, call.shares()) {
+                let (at, n) = call.part(some);
                 assert_eq!(at, end);
                 end += n;
+                takes += 1;
             }
+            assert!(takes <= 7, "{takes} copies");
             assert_eq!(end, len);
         }
     }
@@ -344,9 +383,10 @@ mod model {
                 let words = words.clone();
                 thread::spawn(move || {
                     for generation in 1..=2 {
-                        while let Some(share) = words.shares().take(generation, 2) {
-                            words.write(share, generation);
-                            words.shares().end(true);
+                        while let Some(mut some) = words.shares().take(generation, 2) {
+                            let count = some.len() as u32;
+                            some.by_ref().for_each(|share| words.write(share, generation));
+                            words.shares().end(count, true);
                         }
                     }
                 })
@@ -355,9 +395,9 @@ mod model {
                 let shares = words.shares();
                 shares.begin(generation);
                 let mut mine = 0;
-                while let Some(share) = shares.take(generation, 2) {
-                    words.write(share, generation);
-                    mine += 1;
+                while let Some(some) = shares.take(generation, 2) {
+                    mine += some.len() as u32;
+                    some.for_each(|share| words.write(share, generation));
                 }
                 let expected = shares.close(generation, 2).min(2) - mine;
                 while shares.all_ended(expected).is_none() {

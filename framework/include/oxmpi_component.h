@@ -154,6 +154,9 @@ typedef struct oxmpi_thread_ctx {
     /* Software counters of this thread, or null: `counters[i]` is SPC number i. */
     uint64_t *counters;
     void *host_private;
+    /* The PML's own: null in a new context, and never touched by the host. A context passes from a thread that
+     * ends to one that comes, with this in it; whoever has it is alone with what it points to. */
+    void *pml_private;
 } oxmpi_thread_ctx;
 
 /* Communication resource instance: what one flow of messages needs to communicate alone. Its index
@@ -536,11 +539,12 @@ OXMPI_ASSERT(offsetof(oxmpi_param_value, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_param_value, int_) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_param_value, double_) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_param_value, text) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_thread_ctx) == 24);
+OXMPI_ASSERT(sizeof(oxmpi_thread_ctx) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, cri) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, index) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, counters) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, host_private) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, pml_private) == 24);
 OXMPI_ASSERT(sizeof(oxmpi_cri) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_cri, lock) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_cri, lock_misses) == 4);

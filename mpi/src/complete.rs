@@ -2,20 +2,20 @@
 //!
 //! The common cases go straight: one look-up per handle, no allocation, the status copied only where
 //! the user wants it. Several requests are waited for one after another (all have to complete, so the
-//! order does not matter); with several threads the runtime gets them in portions, so that a sleeping
-//! thread is woken once per portion and not once per request.
+//! order does not matter); with several threads the last one first, and what is not ready then in portions, so
+//! that a sleeping thread is not woken once per request.
 
 use crate::constants::*;
 use crate::counting::{self, Counter};
 use crate::error::{Failure, Res, call, class_of, raise};
 use crate::gate::{self, Here};
-use crate::memory::{read, slice, slice_mut, write};
+use crate::memory::{read, slice_mut, write};
 use crate::process::{self, Process};
 use crate::request::{self, Header, Outcome, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
 use core::ptr::null_mut;
-use oxmpi_mca::RequestHeader;
+use oxmpi_mca::{RequestHeader, ThreadCtx};
 
 mpi_fn! {
     hot fn MPI_Wait(request: *mut Request, status: *mut Status) -> c_int |here| {
@@ -35,12 +35,17 @@ fn wait(
 ) -> c_int {
     // SAFETY: not null; the caller promises a handle.
     let handle = unsafe { *request };
+    if handle == process.done.sent() {
+        // SAFETY: the caller's places.
+        unsafe { end_sent(request, status) };
+        return MPI_SUCCESS;
+    }
     let Some(req) = find(process, handle) else { return not_found(name, handle, status) };
     if !ready(req) {
         process.instance.wait(thread, req.as_ptr());
     }
     // SAFETY: ready; the pointers are the caller's.
-    let outcome = unsafe { collect(req, request, status) };
+    let outcome = unsafe { collect(req, request, status, thread) };
     finish(name, outcome)
 }
 
@@ -57,6 +62,19 @@ fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c
 #[inline(always)]
 fn finish(name: &'static str, outcome: Outcome) -> c_int {
     if outcome.error.is_err() { raise(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
+}
+
+/// Ends the handle of a send that was complete before its call returned.
+///
+/// # Safety
+/// `place` is the caller's place of a handle; `status` is null or the caller's status.
+#[inline(always)]
+unsafe fn end_sent(place: *mut Request, status: *mut Status) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        Status::store_status(status, &Status::EMPTY);
+        *place = Request(MPI_REQUEST_NULL);
+    }
 }
 
 /// MPI_REQUEST_NULL is complete with an empty status; anything else is an error.
@@ -89,6 +107,14 @@ fn test(
 ) -> c_int {
     // SAFETY: not null; the caller promises a handle.
     let handle = unsafe { *request };
+    if handle == process.done.sent() {
+        // SAFETY: the caller's places; none is null but perhaps the status.
+        unsafe {
+            *flag = 1;
+            end_sent(request, status);
+        }
+        return MPI_SUCCESS;
+    }
     let Some(req) = find(process, handle) else {
         // SAFETY: not null; the caller's flag.
         unsafe { *flag = 1 };
@@ -105,7 +131,7 @@ fn test(
     // SAFETY: ready; the pointers are the caller's.
     let outcome = unsafe {
         *flag = 1;
-        collect(req, request, status)
+        collect(req, request, status, thread)
     };
     finish(name, outcome)
 }
@@ -160,18 +186,22 @@ fn wait_all(
     (count, requests): (c_int, *mut Request),
     statuses: *mut Status,
 ) -> c_int {
-    if count > 1
-        && process.instance.threaded()
-        && let Err(failure) = wait_in_portions(process, requests, count as usize)
-    {
-        return raise(name, None, failure);
+    let count = count as usize;
+    let together = count > 1 && process.instance.threaded();
+    if together {
+        wait_for_last(process, thread, requests, count);
     }
     let mut errors = Errors::default();
-    for i in 0..count as usize {
+    for i in 0..count {
         let place = requests.wrapping_add(i);
         // SAFETY: the caller promises `count` handles.
         let handle = unsafe { *place };
         let status = status_at(statuses, i);
+        if handle == process.done.sent() {
+            // SAFETY: the caller's places.
+            unsafe { end_sent(place, status) };
+            continue;
+        }
         let Some(req) = find(process, handle) else {
             if handle.0 != MPI_REQUEST_NULL {
                 return raise(name, None, request::wrong(handle));
@@ -181,15 +211,19 @@ fn wait_all(
             continue;
         };
         if !ready(req) {
-            process.instance.wait(thread, req.as_ptr());
+            if together {
+                wait_for_portion(process, thread, place, (count - i).min(PORTION));
+            } else {
+                process.instance.wait(thread, req.as_ptr());
+            }
         }
         // SAFETY: ready; the pointers are the caller's.
-        let outcome = unsafe { collect(req, place, status) };
+        let outcome = unsafe { collect(req, place, status, thread) };
         if outcome.error.is_err() {
             errors.note(i, outcome);
         }
     }
-    errors.report(name, statuses, count as usize)
+    errors.report(name, statuses, count)
 }
 
 /// The arguments of a function on many requests.
@@ -234,20 +268,34 @@ impl Errors {
 /// Requests per portion.
 const PORTION: usize = 64;
 
-/// Waits until all valid requests are complete, several at a time.
+/// Waits for the last request that is not ready: then most often the others are, too, so that a thread which
+/// sleeps meanwhile is woken once, and one request has to know about it.
 #[inline(never)]
-fn wait_in_portions(process: &Process, requests: *mut Request, count: usize) -> Res {
-    let requests = slice(requests.cast_const(), count, "array_of_requests")?;
-    for portion in requests.chunks(PORTION) {
-        let mut headers = [null_mut::<RequestHeader>(); PORTION];
-        for (header, request) in headers.iter_mut().zip(portion) {
-            if let Some(req) = find(process, *request).filter(|req| !ready(*req)) {
-                *header = req.as_ptr();
-            }
+fn wait_for_last(process: &Process, thread: *mut ThreadCtx, requests: *const Request, count: usize) {
+    for i in (0..count).rev() {
+        // SAFETY: the caller promises `count` handles.
+        let handle = unsafe { *requests.wrapping_add(i) };
+        if handle == process.done.sent() {
+            continue;
         }
-        process.instance.wait_all(process.thread(), &headers[..portion.len()]);
+        if let Some(req) = find(process, handle).filter(|req| !ready(*req)) {
+            return process.instance.wait(thread, req.as_ptr());
+        }
     }
-    Ok(())
+}
+
+/// Waits for all of the next `count` requests, at most [`PORTION`]. Handles that are not good are passed over.
+#[inline(never)]
+fn wait_for_portion(process: &Process, thread: *mut ThreadCtx, requests: *const Request, count: usize) {
+    let mut headers = [null_mut::<RequestHeader>(); PORTION];
+    for (i, header) in headers.iter_mut().enumerate().take(count) {
+        // SAFETY: the caller promises so many handles.
+        let handle = unsafe { *requests.wrapping_add(i) };
+        if let Some(req) = find(process, handle).filter(|req| !ready(*req)) {
+            *header = req.as_ptr();
+        }
+    }
+    process.instance.wait_all(thread, &headers[..count]);
 }
 
 /// All requests of an array, null ones as `None`.
@@ -273,6 +321,7 @@ mpi_fn! {
                 return write(flag, "flag", 0);
             }
             write(flag, "flag", 1)?;
+            let thread = process.thread();
             for (i, (req, place)) in headers.iter().zip(requests).enumerate() {
                 let status = status_at(array_of_statuses, i);
                 match req {
@@ -280,7 +329,7 @@ mpi_fn! {
                     None => unsafe { Status::store_status(status, &Status::EMPTY) },
                     Some(req) => {
                         // SAFETY: ready; the pointers are the caller's.
-                        let outcome = unsafe { collect(*req, place, status) };
+                        let outcome = unsafe { collect(*req, place, status, thread) };
                         if outcome.error.is_err() {
                             errors.note(i, outcome);
                         }
@@ -364,7 +413,7 @@ fn any(
                 write(flag, "flag", 1)?;
                 if let Some(req) = headers[i] {
                     // SAFETY: ready; the pointers are the caller's.
-                    outcome = Some(unsafe { collect(req, &mut requests[i], status) });
+                    outcome = Some(unsafe { collect(req, &mut requests[i], status, process.thread()) });
                 }
                 Ok(())
             }
@@ -416,10 +465,11 @@ fn some(
             return write(outcount, "outcount", MPI_UNDEFINED);
         }
         let indices = slice_mut(indices, requests.len(), "array_of_indices")?;
+        let thread = process.thread();
         for (i, req) in headers.iter().enumerate() {
             let Some(req) = req.filter(|req| !request::inactive(*req) && ready(*req)) else { continue };
             // SAFETY: ready; the pointers are the caller's.
-            let outcome = unsafe { collect(req, &mut requests[i], status_at(statuses, done)) };
+            let outcome = unsafe { collect(req, &mut requests[i], status_at(statuses, done), thread) };
             indices[done] = i as c_int;
             if outcome.error.is_err() {
                 errors.note(done, outcome);

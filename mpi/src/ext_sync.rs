@@ -118,7 +118,7 @@ fn end(event: &Event, status: *mut Status) -> Outcome {
     request::retake(req);
     let mut nowhere = Request(MPI_REQUEST_NULL);
     // SAFETY: complete; the status is null or the caller's.
-    unsafe { request::collect(req, &mut nowhere, status) }
+    unsafe { request::collect(req, &mut nowhere, status, null_mut()) }
 }
 
 /// Ends the requests of events that nobody wants to hear of; an error is told all the same.

@@ -17,6 +17,7 @@ use crate::p2p::place_of;
 use crate::request::{self, Header, Outcome};
 use crate::types::{Request, Status};
 use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
 
 type Query = unsafe extern "C-unwind" fn(*mut c_void, *mut Status) -> c_int;
@@ -88,7 +89,7 @@ mpi_fn! {
 fn end_freed(req: Header, functions: &Functions) -> Res {
     // SAFETY: the user's function with the user's state.
     let code = gate::outside(|| unsafe { (functions.free)(functions.extra) });
-    request::let_go(req, 0);
+    request::let_go(req, 0, null_mut());
     said(code)
 }
 
@@ -132,7 +133,7 @@ pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> 
             result.error = of_user(code);
         }
     }
-    request::let_go(req, 0);
+    request::let_go(req, 0, null_mut());
     Outcome { error: result.error, comm: core::ptr::null(), source: result.source, tag: result.tag }
 }
 

@@ -10,12 +10,13 @@ use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res};
 use crate::request::{self, Header};
+use crate::types::Request;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_mca::request::RequestOps;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code, ThreadCtx};
 use oxmpi_runtime::Instance;
 use parking_lot::Mutex;
 
@@ -42,7 +43,7 @@ const FREED: u32 = 2;
 static OPS: RequestOps =
     RequestOps { size: size_of::<RequestOps>() as u32, reserved: 0, release, cancel, start };
 
-extern "C" fn release(req: *mut RequestHeader) {
+extern "C" fn release(req: *mut RequestHeader, _: *mut ThreadCtx) {
     // SAFETY: our requests begin with their header and live for ever; nobody else has this one now.
     let own = unsafe { &*req.cast::<Own>() };
     // SAFETY: as above.
@@ -92,27 +93,38 @@ impl Own {
     }
 }
 
-/// The pool, and the request that is complete for ever.
+/// The pool, and the two requests that are complete for ever.
 pub struct Pool {
     shared: Header,
+    sent: Request,
     free: Box<Mutex<Vec<usize>>>,
 }
 
 impl Pool {
     pub fn new(instance: &Instance) -> Res<Pool> {
         let free = Box::new(Mutex::new(Vec::new()));
-        let shared = make(instance, &free)?;
-        // SAFETY: just made.
-        unsafe {
-            (*shared.as_ptr()).flags = request::SHARED;
-            (*shared.as_ptr()).status.source = MPI_PROC_NULL;
-            (*shared.as_ptr()).completion.finish_alone();
-        }
-        request::mark_live(shared);
-        Ok(Pool { shared, free })
+        let shared = || -> Res<Header> {
+            let req = make(instance, &free)?;
+            // SAFETY: just made.
+            let header = unsafe { &mut *req.as_ptr() };
+            header.flags = request::SHARED;
+            header.completion.finish_alone();
+            request::mark_live(req);
+            Ok(req)
+        };
+        let (to_nobody, sent) = (shared()?, request::handle_of(shared()?));
+        // SAFETY: nobody else knows it.
+        unsafe { (*to_nobody.as_ptr()).status.source = MPI_PROC_NULL };
+        Ok(Pool { shared: to_nobody, sent, free })
     }
+    /// Stands for every operation with MPI_PROC_NULL.
     pub fn shared(&self) -> Header {
         self.shared
+    }
+    /// Stands for every send that was complete before its call returned.
+    #[inline(always)]
+    pub fn sent(&self) -> Request {
+        self.sent
     }
 
     /// A request that stands for `what`: pending, without flags, with an empty status.

@@ -74,10 +74,10 @@ fn isend(
         && o.plain_send(buf, count, dest, tag)
         && !request.is_null()
     {
-        return match o.object.comm.isend(here.thread, buf, count as u64, o.desc, dest, tag, mode) {
+        return match o.object.comm.start_send(here.thread, buf, count as u64, o.desc, dest, tag, mode) {
             Ok(req) => {
                 // SAFETY: not null; the caller promises a place for a handle.
-                unsafe { *request = request::give(o.object, req) };
+                unsafe { *request = request::give_sent(here.process, o.object, req) };
                 MPI_SUCCESS
             }
             Err(code) => failed(name, comm, code),
@@ -104,8 +104,8 @@ fn odd_isend(
         if dest == MPI_PROC_NULL {
             return write(request, "request", request::done(process));
         }
-        let req = o.object.comm.isend(process.thread(), buf, count as u64, o.desc, dest, tag, mode)?;
-        write(request, "request", request::give(o.object, req))
+        let req = o.object.comm.start_send(process.thread(), buf, count as u64, o.desc, dest, tag, mode)?;
+        write(request, "request", request::give_sent(process, o.object, req))
     })
 }
 

@@ -194,7 +194,7 @@ mpi_fn! {
                     process.instance.wait(process.thread(), req.as_ptr());
                 }
                 // SAFETY: ready; the place is ours, the status the caller's.
-                outcome = Some(unsafe { request::collect(req, &mut receiving, status) });
+                outcome = Some(unsafe { request::collect(req, &mut receiving, status, process.thread()) });
             }
             Ok(())
         });

@@ -14,8 +14,9 @@
 //!
 //! **Kinds of requests**, told apart by the header's flags, which are 0 for the ordinary ones:
 //! an ordinary one; a persistent one (`PERSISTENT`, and `ACTIVE` between start and completion), whose
-//! handle outlives completion; the one request that is complete for ever (`SHARED`), which stands for
-//! every operation with MPI_PROC_NULL that needs a request; generalized ones (`GENERALIZED`). An ordinary receive that
+//! handle outlives completion; the two requests that are complete for ever (`SHARED`), one of which stands for
+//! every operation with MPI_PROC_NULL that needs a request, the other for every send that was complete before
+//! its call returned (so such a send needs no object); generalized ones (`GENERALIZED`). An ordinary receive that
 //! starts while calls are counted has `COUNTED` until it goes.
 
 use crate::comm::CommObject;
@@ -27,8 +28,9 @@ use crate::own::What;
 use crate::process::{self, Process};
 use crate::types::{Request, Status};
 use core::ptr::NonNull;
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code, ThreadCtx};
 
 /// In `flags`: complete for ever, owned by nobody.
 pub const SHARED: u32 = 1 << 16;
@@ -112,7 +114,7 @@ pub fn give_back(req: *mut RequestHeader) {
     if let Some(req) = NonNull::new(req) {
         comm_word(req).store(0, Ordering::Relaxed);
         // SAFETY: `ops` is the owner's table, valid as long as the request.
-        unsafe { ((*(*req.as_ptr()).ops).release)(req.as_ptr()) }
+        unsafe { ((*(*req.as_ptr()).ops).release)(req.as_ptr(), null_mut()) }
     }
 }
 
@@ -154,7 +156,7 @@ pub fn retake(req: Header) {
     word.store(word.load(Ordering::Relaxed) & !BITS | LIVE, Ordering::Relaxed);
 }
 
-/// Stands for every operation with MPI_PROC_NULL.
+/// Stands for many operations, all complete.
 pub fn is_shared(req: Header) -> bool {
     flags(req) & SHARED != 0
 }
@@ -190,9 +192,9 @@ fn comm_of(req: Header) -> *const CommObject {
     (comm_word(req).load(Ordering::Relaxed) & !BITS) as *const CommObject
 }
 
-/// Ends the handle and gives the request back to its owner.
+/// Ends the handle and gives the request back to its owner. `thread`: the caller's context, or null.
 #[inline(always)]
-pub fn let_go(req: Header, comm: usize) {
+pub fn let_go(req: Header, comm: usize, thread: *mut ThreadCtx) {
     comm_word(req).store(comm, Ordering::Relaxed);
     // SAFETY: live header.
     let header = unsafe { req.as_ref() };
@@ -200,7 +202,7 @@ pub fn let_go(req: Header, comm: usize) {
     header.generation.store(generation.wrapping_add(1), Ordering::Relaxed);
     // SAFETY: `ops` is the owner's table, valid as long as the request.
     let release = unsafe { &*header.ops }.release;
-    release(req.as_ptr());
+    release(req.as_ptr(), thread);
 }
 
 /// What came of an operation.
@@ -213,15 +215,20 @@ pub struct Outcome {
 }
 
 /// Takes the result of a request that is ready: fills the status, and ends the handle at `place`
-/// unless the request is persistent.
+/// unless the request is persistent. `thread`: the caller's context, or null.
 ///
 /// # Safety
 /// `place` must point to the request's handle, `status` be MPI_STATUS_IGNORE or point to a status.
 #[inline(always)]
-pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> Outcome {
+pub unsafe fn collect(
+    req: Header,
+    place: *mut Request,
+    status: *mut Status,
+    thread: *mut ThreadCtx,
+) -> Outcome {
     if flags(req) != 0 {
         // SAFETY: the caller's promise.
-        return unsafe { collect_special(req, place, status) };
+        return unsafe { collect_special(req, place, status, thread) };
     }
     // SAFETY: complete, so the component is done with the status.
     let result = unsafe { (*req.as_ptr()).status };
@@ -231,14 +238,19 @@ pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> 
         *place = Request(MPI_REQUEST_NULL);
     }
     let comm = comm_of(req);
-    let_go(req, 0);
+    let_go(req, 0, thread);
     Outcome { error: result.error, comm, source: result.source, tag: result.tag }
 }
 
 /// # Safety
 /// As [`collect`].
 #[cold]
-unsafe fn collect_special(req: Header, place: *mut Request, status: *mut Status) -> Outcome {
+unsafe fn collect_special(
+    req: Header,
+    place: *mut Request,
+    status: *mut Status,
+    thread: *mut ThreadCtx,
+) -> Outcome {
     if flags(req) & GENERALIZED != 0 {
         // SAFETY: the caller's promise.
         return unsafe { crate::grequest::collect(req, place, status) };
@@ -253,7 +265,7 @@ unsafe fn collect_special(req: Header, place: *mut Request, status: *mut Status)
             counting::received(process, received);
         }
         // SAFETY: the caller's promise; an ordinary one now.
-        return unsafe { collect(req, place, status) };
+        return unsafe { collect(req, place, status, thread) };
     }
     let empty = inactive(req);
     // SAFETY: complete or inactive, the component does not write now.
@@ -335,7 +347,7 @@ pub fn free(req: Header) -> Res {
     // SAFETY: the thread that frees a request holds it.
     unsafe { (*req.as_ptr()).flags &= !COUNTED };
     let comm = comm_of(req) as usize;
-    let_go(req, if comm == 0 { 0 } else { comm | FREED });
+    let_go(req, if comm == 0 { 0 } else { comm | FREED }, null_mut());
     Ok(())
 }
 
@@ -410,6 +422,15 @@ pub fn held(process: &Process) -> usize {
     let all = (0..handle::MAX_REQUESTS).map_while(|slot| requests.get(slot));
     let users = |r: &Header| comm_word(*r).load(Ordering::Relaxed) & (LIVE | ATTACHED) != 0;
     all.filter(|r| flags(*r) & SHARED == 0 && users(r)).count()
+}
+
+/// The handle for a send that was started, or is complete already (`None`).
+#[inline(always)]
+pub fn give_sent(process: &Process, object: &'static CommObject, req: Option<Header>) -> Request {
+    match req {
+        Some(req) => give(object, req.as_ptr()),
+        None => process.done.sent(),
+    }
 }
 
 /// A request that is complete already.

@@ -49,7 +49,7 @@ fn sendrecv(
         process.instance.wait(process.thread(), req.as_ptr());
     }
     // SAFETY: ready; the place is ours, the status the caller's.
-    let outcome = unsafe { request::collect(req, &mut receiving, status) };
+    let outcome = unsafe { request::collect(req, &mut receiving, status, process.thread()) };
     if outcome.error.is_err() { raise(name, Some(comm), outcome.failure()) } else { MPI_SUCCESS }
 }
 

@@ -9,6 +9,7 @@ use oxmpi_runtime::wireup::{Client, Source};
 use oxmpi_runtime::{Config, Instance};
 use oxmpi_tests::root;
 use std::path::PathBuf;
+use std::ptr::null_mut;
 
 const SIZES: [usize; 9] = [0, 1, 8, 100, 4000, 5000, 40_000, 300_000, 3_000_000];
 
@@ -49,7 +50,7 @@ fn exchange(instance: &Instance, to: u32) {
         if let Some(req) = sent {
             instance.wait(thread, req);
             // SAFETY: complete, and ours until released.
-            unsafe { ((*(*req).ops).release)(req) };
+            unsafe { ((*(*req).ops).release)(req, null_mut()) };
         }
     }
 }

@@ -121,6 +121,10 @@ macro_rules! move_word {
     }};
 }
 
+/// How many lines ahead of the one that is written a line is asked for: far enough for it to come in time while
+/// messages go out in a row, and behind the one that a receiver without work looks at.
+const LINES_AHEAD: u64 = 4;
+
 /// Longest header and longest payload of the fast path.
 const SHORT: usize = 32;
 
@@ -293,6 +297,8 @@ impl Shm {
         if !short || !lane.producer.has_lines(1) {
             return self.send_any(lane, ctx, msg);
         }
+        // A lock that is taken before this line is ours would wait for it.
+        lane.producer.mem().fetch_to_write(lane.producer.tail() + LINES_AHEAD);
         let at = lane.producer.mem().line_data(lane.producer.tail());
         // SAFETY: the descriptor is valid for the call; the line at the tail is free and takes them.
         unsafe {

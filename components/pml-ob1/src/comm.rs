@@ -143,9 +143,9 @@ impl Comm {
         self.shards.enter(threaded, |layout| layout.of_receive(pattern))
     }
 
-    /// The same for a receive by a thread of `lane`, which tells whether several threads receive here.
+    /// The same for a receive by a thread with this number, which tells whether several receive here.
     #[inline(always)]
-    pub fn enter_to_receive(&self, pattern: Pattern, lane: usize, threaded: bool) -> Entered<'_, Inner> {
+    pub fn enter_to_receive(&self, pattern: Pattern, thread: u32, threaded: bool) -> Entered<'_, Inner> {
         let mut shard = self.shard_for(pattern, threaded);
         if !threaded {
             return shard;
@@ -154,7 +154,7 @@ impl Comm {
             shard.spreading.cool();
             return shard;
         }
-        let user = lane as u32 + 1;
+        let user = thread.saturating_add(1);
         if shard.spreading.changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
     }
 

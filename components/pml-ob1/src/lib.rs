@@ -23,6 +23,7 @@ mod orphan;
 mod paged;
 mod params;
 mod peer;
+mod pool;
 mod probe;
 mod progress;
 mod receive;

@@ -2,7 +2,7 @@
 //! do them.
 //!
 //! **Locks.** The one of the ordered mode (`ordered.rs`), then CRI locks in rising order (of several, all:
-//! who holds one takes no other), then a shard's, then a request lane's or the peers' lock (both leaves:
+//! who holds one takes no other), then a shard's, then the lock of the lane for calls without a context or the peers' lock (both leaves:
 //! the peers' lock is taken under a CRI lock or under none). No CRI lock is taken under a shard lock. No
 //! lock is taken below THREAD_MULTIPLE; [`Ob1::threaded`] is looked at once per call. Nothing the user
 //! wrote runs under a lock: completions set a word and tell a sync object.
@@ -15,8 +15,9 @@ use crate::orphan::Orphan;
 use crate::paged::Paged;
 use crate::params::Config;
 use crate::peer::{Peer, btl_name};
+use crate::pool::Pools;
 use crate::receive;
-use crate::request::{IdTable, Pools, Request, State};
+use crate::request::{IdTable, Request, State};
 use crate::stamp::Clock;
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;

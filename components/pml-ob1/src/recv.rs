@@ -6,10 +6,11 @@
 
 use crate::comm::Comm;
 use crate::copy::copy;
+use crate::fan::number_of;
 use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
-use crate::request::{Request, State, lane_of};
+use crate::request::{Request, State};
 use crate::shard::{Incoming, Inner, Record};
 use crate::shards::Entered;
 use crate::wire;
@@ -92,7 +93,7 @@ impl Ob1 {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
-        let mut shard = comm.enter_to_receive(pattern, lane_of(args.thread), threaded);
+        let mut shard = comm.enter_to_receive(pattern, number_of(args.thread), threaded);
         let in_order = threaded && shard.order.stamped && !pattern.has_tag();
         if !in_order && let Some(node) = shard.engine.find_unexpected(pattern, true) {
             // SAFETY: it came out of the shard's engine.
@@ -117,7 +118,7 @@ impl Ob1 {
         }
         if req.is_complete() {
             *status = req.status();
-            self.recycle(req, threaded);
+            self.recycle(req, args.thread, threaded);
             return Ok(null_mut());
         }
         Ok(req.handle())
@@ -147,19 +148,46 @@ impl Ob1 {
 
     #[inline(always)]
     fn post_or_deliver(&self, comm: &Comm, req: &'static Request, pattern: Pattern, threaded: bool) {
-        let mut shard = comm.enter_to_receive(pattern, req.lane(), threaded);
+        let mut shard = comm.enter_to_receive(pattern, req.lane.index, threaded);
         if threaded && shard.order.stamped && !pattern.has_tag() {
             drop(shard);
             return self.post_in_order(comm, req, pattern);
         }
         match shard.engine.find_unexpected(pattern, true) {
             None => post(&mut shard, req, pattern, threaded),
-            Some(node) => {
-                drop(shard);
-                // SAFETY: it came out of the shard's engine.
-                self.deliver_record(comm, req, unsafe { Record::of(node) }, threaded);
-            }
+            // SAFETY: it came out of the shard's engine.
+            Some(node) => self.deliver_waiting(shard, comm, req, unsafe { Record::of(node) }, threaded),
         }
+    }
+
+    /// A receive that nobody else knows yet found its message waiting.
+    #[inline(never)]
+    fn deliver_waiting(
+        &self,
+        mut shard: Entered<'_, Inner>,
+        comm: &Comm,
+        req: &'static Request,
+        record: NonNull<Record>,
+        threaded: bool,
+    ) {
+        // SAFETY: taken out of the engine, so ours.
+        let inc = unsafe { record.as_ref() }.incoming();
+        // SAFETY: as above.
+        if !inc.is_plain() || !unsafe { record.as_ref() }.is_small() {
+            drop(shard);
+            return self.deliver_record(comm, req, record, threaded);
+        }
+        // So little that copying it costs less than taking the lock a second time.
+        let room = req.total.get();
+        req.set_status(status_of(&inc, room));
+        let n = inc.len.min(room);
+        if n > 0 {
+            // SAFETY: `n` bytes are in both, the message and the buffer.
+            unsafe { req.store(0, inc.payload, n) };
+        }
+        shard.give(record);
+        drop(shard);
+        self.complete_unseen(req, threaded);
     }
 
     /// A blocking receive found its message waiting.
@@ -197,7 +225,7 @@ impl Ob1 {
         self.deliver_record(comm, req, record, threaded);
         if req.is_complete() {
             *status = req.status();
-            self.recycle(req, threaded);
+            self.recycle(req, args.thread, threaded);
             return Ok(null_mut());
         }
         Ok(req.handle())

@@ -6,7 +6,7 @@
 //!
 //! | state | meaning | owner |
 //! |---|---|---|
-//! | FREE | in a pool, or persistent and inactive | the pool's lock; the user's thread |
+//! | FREE | in a pool (`pool.rs`), or persistent and inactive | the lane's thread; the user's thread |
 //! | POSTED | a receive in the matching engine | the shard's lock |
 //! | QUEUED | a send that found no room | the lock of its CRI |
 //! | WAIT_ACK | announced (RNDV) or synchronous, not yet acknowledged | the lock of its CRI |
@@ -31,14 +31,15 @@ use crate::copy::copy;
 use crate::matching::{Pattern, Posted};
 use crate::module::Ob1;
 use crate::peer::Peer;
+use crate::pool::Lane;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr::{NonNull, null, null_mut};
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::request::Attach;
-use oxmpi_mca::{Lock, MsgStatus, RequestHeader, RequestOps, Status, ThreadCtx};
+use oxmpi_mca::{MsgStatus, RequestHeader, RequestOps, Status, ThreadCtx};
 
 /// Attached instead of a sync object's address: nobody waits. No object lies at this address.
 const ABANDONED: usize = 2;
@@ -73,10 +74,13 @@ pub struct Request {
     pull_failed: Cell<bool>,
     /// A send that the receiver was asked to give back.
     pub asked_back: Cell<bool>,
-    lane: Cell<u16>,
     pub mode: Cell<u32>,
     /// The datatype, retained, where data is not contiguous; else null.
     dtype: Cell<*const TypeDesc>,
+    /// The next free one.
+    pub next: Cell<*const Request>,
+    /// Where it goes when it is free.
+    pub lane: &'static Lane,
     pub count: Cell<u64>,
     pub comm: Cell<*const Comm>,
     pub route: Cell<*const Route>,
@@ -93,7 +97,6 @@ pub struct Request {
     pub remote_addr: Cell<u64>,
     /// Process at the other end of a rendezvous.
     pub proc: Cell<u32>,
-    next: Cell<*const Request>,
     /// The FIFO to the other end, once it is chosen.
     pub peer: Cell<*const Peer>,
     /// A send's stamp, or 0.
@@ -109,7 +112,7 @@ static OPS: RequestOps = RequestOps {
 };
 
 impl Request {
-    fn new(owner: *mut c_void, lane: u16) -> Request {
+    pub fn new(owner: *mut c_void, lane: &'static Lane) -> Request {
         Request {
             header: UnsafeCell::new(RequestHeader::new(RequestHeader::OTHER, &OPS, owner)),
             posted: UnsafeCell::new(Posted {
@@ -123,9 +126,10 @@ impl Request {
             released: Cell::new(false),
             pull_failed: Cell::new(false),
             asked_back: Cell::new(false),
-            lane: Cell::new(lane),
             mode: Cell::new(0),
             dtype: Cell::new(null()),
+            next: Cell::new(null()),
+            lane,
             count: Cell::new(0),
             comm: Cell::new(null()),
             route: Cell::new(null()),
@@ -137,7 +141,6 @@ impl Request {
             remote_id: Cell::new(0),
             remote_addr: Cell::new(0),
             proc: Cell::new(0),
-            next: Cell::new(null()),
             peer: Cell::new(null()),
             order: Cell::new(0),
         }
@@ -201,10 +204,6 @@ impl Request {
         // SAFETY: the completion word is atomic.
         unsafe { (*self.header.get()).completion.is_complete() }
     }
-    /// The lane of the thread that made it.
-    pub fn lane(&self) -> usize {
-        self.lane.get() as usize
-    }
     fn flags(&self) -> u32 {
         // SAFETY: flags change only while the request is the caller's.
         unsafe { (*self.header.get()).flags }
@@ -219,7 +218,7 @@ impl Request {
 
     /// Resets the header of a request just taken from its pool.
     #[inline(always)]
-    fn begin(&self, kind: u32, host_comm: *mut c_void) {
+    pub fn begin(&self, kind: u32, host_comm: *mut c_void) {
         // SAFETY: the request is the caller's alone.
         let h = unsafe { &mut *self.header.get() };
         h.completion.rearm();
@@ -227,6 +226,14 @@ impl Request {
         h.comm = host_comm;
         h.flags = 0;
         h.status = MsgStatus::EMPTY;
+    }
+
+    /// Nobody refers to it any more.
+    #[inline(always)]
+    pub fn leave(&self, threaded: bool) {
+        self.drop_type(threaded);
+        self.released.set(false);
+        self.state.set(State::Free);
     }
 
     /// Makes it a persistent request, inactive: complete, with an empty status.
@@ -320,93 +327,14 @@ impl Request {
     }
 }
 
-/// Requests of one or a few threads: a free list and its lock.
-#[repr(align(64))]
-struct Lane {
-    lock: Lock,
-    free: Cell<*const Request>,
-}
-
-/// The pools; a request goes back to the lane it came from.
-pub struct Pools {
-    lanes: [Lane; Pools::LANES],
-    step: usize,
-    /// Sends that were released while pending and still are.
-    pub detached: AtomicU32,
-}
-
-impl Pools {
-    const LANES: usize = 16;
-
-    pub fn new(step: usize) -> Pools {
-        let lane = |_| Lane { lock: Lock::new(), free: Cell::new(null()) };
-        Pools { lanes: core::array::from_fn(lane), step, detached: AtomicU32::new(0) }
-    }
-}
-
-/// The lane of a thread.
-#[inline(always)]
-pub fn lane_of(thread: *mut ThreadCtx) -> usize {
-    // SAFETY: the host passes a live context or null.
-    unsafe { thread.as_ref() }.map_or(0, |t| t.index as usize % Pools::LANES)
-}
-
 impl Ob1 {
-    /// A request for one operation of `thread`. The lane's lock is a leaf: nothing is taken under it.
+    /// The operation is over before anybody but the caller has seen the request; `status` is set.
     #[inline(always)]
-    pub fn take_request(
-        &self,
-        thread: *mut ThreadCtx,
-        threaded: bool,
-        kind: u32,
-        host_comm: *mut c_void,
-    ) -> Result<&'static Request, Status> {
-        let index = lane_of(thread);
-        let lane = &self.pools.lanes[index];
-        let guard = lane.lock.guard(threaded);
-        // SAFETY: what the free list holds are requests, which are never freed.
-        let req = match unsafe { lane.free.get().as_ref() } {
-            Some(req) => req,
-            None => self.grow(lane, index)?,
-        };
-        lane.free.set(req.next.get());
-        drop(guard);
-        req.begin(kind, host_comm);
-        Ok(req)
-    }
-
-    /// Makes more requests for a lane and gives the first.
-    #[cold]
-    fn grow(&self, lane: &Lane, index: usize) -> Result<&'static Request, Status> {
-        let owner = self as *const Ob1 as *mut c_void;
-        let mut slab = Vec::new();
-        slab.try_reserve_exact(self.pools.step).map_err(|_| Status::OUT_OF_MEMORY)?;
-        slab.extend((0..self.pools.step).map(|_| Request::new(owner, index as u16)));
-        // Never given back: the host's table of handles refers to the headers.
-        let slab: &'static [Request] = Vec::leak(slab);
-        for req in slab {
-            // SAFETY: in memory that stays.
-            let status = unsafe { self.host.request_slot(req.handle()) };
-            if status.is_err() {
-                break;
-            }
-            req.next.set(lane.free.get());
-            lane.free.set(req);
+    pub fn complete_unseen(&self, req: &'static Request, threaded: bool) {
+        if !req.is_persistent() {
+            req.drop_type(threaded);
         }
-        // SAFETY: as in `take_request`.
-        unsafe { lane.free.get().as_ref() }.ok_or(Status::OUT_OF_MEMORY)
-    }
-
-    /// Puts a request back that nobody refers to any more.
-    #[inline(always)]
-    pub fn recycle(&self, req: &'static Request, threaded: bool) {
-        req.drop_type(threaded);
-        req.released.set(false);
-        req.state.set(State::Free);
-        let lane = &self.pools.lanes[req.lane.get() as usize];
-        let _guard = lane.lock.guard(threaded);
-        req.next.set(lane.free.get());
-        lane.free.set(req);
+        req.complete_unseen();
     }
 
     /// The operation is over; `status` is set. The request may be gone when this returns.
@@ -436,15 +364,15 @@ impl Ob1 {
         if req.kind() == RequestHeader::SEND {
             self.pools.detached.fetch_sub(1, Ordering::Relaxed);
         }
-        self.recycle(req, threaded);
+        self.recycle(req, null_mut(), threaded);
     }
 
     /// The host is done with the request, finished or not.
     #[inline(always)]
-    fn release(&self, req: &'static Request) {
+    fn release(&self, req: &'static Request, thread: *mut ThreadCtx) {
         let threaded = self.threaded();
         if req.is_complete() {
-            return self.recycle(req, threaded);
+            return self.recycle(req, thread, threaded);
         }
         self.abandon(req, threaded)
     }
@@ -465,7 +393,7 @@ impl Ob1 {
                 // Not complete either: another thread waits on what this one frees, which MPI
                 // forbids. Leaking one request is the harm we choose.
                 if req.is_complete() {
-                    self.recycle(req, threaded);
+                    self.recycle(req, null_mut(), threaded);
                 }
             }
         }
@@ -478,10 +406,10 @@ fn owner(req: &Request) -> &Ob1 {
     unsafe { &*(*req.handle()).owner.cast::<Ob1>() }
 }
 
-extern "C" fn release_thunk(header: *mut RequestHeader) {
+extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let req = unsafe { Request::of(header) };
-    owner(req).release(req);
+    owner(req).release(req, thread);
 }
 extern "C" fn cancel_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as above.
@@ -546,5 +474,5 @@ const _: () = {
     #[cfg(not(loom))]
     assert!(size_of::<Request>() == 256);
     #[cfg(not(loom))]
-    assert!(offset_of!(Request, state) == 128 - 8);
+    assert!(offset_of!(Request, dtype) == 128);
 };

@@ -70,6 +70,10 @@ impl Ob1 {
             let held = Held::take(&self.host, FIFO, false);
             return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
         }
+        if out.peer.base.width == 1 {
+            let held = Held::take(&self.host, FIFO, true);
+            return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
+        }
         let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
         let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
             Ok(entered) => entered,
@@ -172,7 +176,7 @@ impl Ob1 {
         self.offer_new(req, &out, args.thread, number, threaded)?;
         // Anybody may complete it, but only we may recycle it: nobody else has its handle.
         if req.is_complete() && req.status().error == Status::OK {
-            self.recycle(req, threaded);
+            self.recycle(req, args.thread, threaded);
             return Ok(null_mut());
         }
         Ok(req.handle())
@@ -198,7 +202,7 @@ impl Ob1 {
             }
             (Status::NO_RESOURCE, number) => self.send_immediate_slowly(req, args, number, threaded),
             (error, _) => {
-                self.recycle(req, threaded);
+                self.recycle(req, args.thread, threaded);
                 Err(error)
             }
         }
@@ -255,7 +259,7 @@ impl Ob1 {
             Err(status) => status,
         };
         if status.is_err() {
-            self.recycle(req, threaded);
+            self.recycle(req, thread, threaded);
             return Err(status);
         }
         Ok(())

@@ -64,7 +64,7 @@ pub struct Spreading {
     /// It is its communicator's first one.
     pub home: bool,
     layout: Layout,
-    /// Who received here last: the number of a thread's lane (`request.rs`) plus 1, or 0.
+    /// Who received here last: the number of a thread plus 1, or 0.
     user: u32,
     /// Changes of hands since MPI_ANY_TAG was used or the mode changed.
     heat: u32,

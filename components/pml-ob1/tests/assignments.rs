@@ -114,7 +114,13 @@ impl Driver {
         let w = World::new(setup);
         let world = w.world();
         let own = w.add_comm(0, &spec(0));
-        let thread = |index| ThreadCtx { cri: 0, index, counters: null_mut(), host_private: null_mut() };
+        let thread = |index| ThreadCtx {
+            cri: 0,
+            index,
+            counters: null_mut(),
+            host_private: null_mut(),
+            pml_private: null_mut(),
+        };
         Driver {
             comms: [[Some(world[0]), Some(world[1])], [Some(own), None]],
             w,
@@ -343,7 +349,13 @@ fn settings_may_differ() {
             });
             let c = w.world();
             let threads: Vec<ThreadCtx> = (0..3)
-                .map(|index| ThreadCtx { cri: 0, index, counters: null_mut(), host_private: null_mut() })
+                .map(|index| ThreadCtx {
+                    cri: 0,
+                    index,
+                    counters: null_mut(),
+                    host_private: null_mut(),
+                    pml_private: null_mut(),
+                })
                 .collect();
             let mut reqs = Vec::new();
             for n in 0..60u64 {

@@ -81,7 +81,7 @@ impl Caller<'_> {
         }
         let status = header.status;
         // SAFETY: operations live for ever.
-        (unsafe { &*header.ops }.release)(req);
+        (unsafe { &*header.ops }.release)(req, null_mut());
         status
     }
 }
@@ -105,7 +105,13 @@ fn run_in(
     std::thread::scope(|scope| {
         for comm in comms {
             for index in 0..threads {
-                let thread = ThreadCtx { cri: 0, index, counters: null_mut(), host_private: null_mut() };
+                let thread = ThreadCtx {
+                    cri: 0,
+                    index,
+                    counters: null_mut(),
+                    host_private: null_mut(),
+                    pml_private: null_mut(),
+                };
                 let caller = Caller { w, comm: *comm, thread };
                 let (body, finished) = (&body, &finished);
                 scope.spawn(move || {
@@ -205,7 +211,7 @@ fn released_while_others_complete() {
             let mut buf = vec![0; data.len()];
             let s = caller.isend(&data, other, tag, mode::STANDARD);
             // SAFETY: operations live for ever; the buffer outlives the flush below.
-            (unsafe { &*(*s).ops }.release)(s);
+            (unsafe { &*(*s).ops }.release)(s, null_mut());
             let r = caller.irecv(&mut buf, other, tag);
             caller.wait(r);
             assert!(buf == data);
@@ -386,7 +392,13 @@ fn a_spread_communicator_goes_with_its_messages() {
         let spec = |r| CommSpec { gid: [9, round], procs: &procs, my_rank: r, ..CommSpec::default() };
         let pair: Vec<Comm> = (0..2).map(|p| w.add_comm(p, &spec(p as i32))).collect();
         run_in(&w, &pair, 3, 200, twins);
-        let thread = ThreadCtx { cri: 0, index: 0, counters: null_mut(), host_private: null_mut() };
+        let thread = ThreadCtx {
+            cri: 0,
+            index: 0,
+            counters: null_mut(),
+            host_private: null_mut(),
+            pml_private: null_mut(),
+        };
         let caller = Caller { w: &w, comm: pair[0], thread };
         let data = vec![1; 1000];
         for tag in 0..200 {

@@ -31,6 +31,9 @@ pub struct ThreadCtx {
     /// Software counters of this thread, or null: `counters[i]` is SPC number i.
     pub counters: *mut u64,
     pub host_private: *mut c_void,
+    /// The PML's own: null in a new context, and never touched by the host. A context passes from a thread that
+    /// ends to one that comes, with this in it; whoever has it is alone with what it points to.
+    pub pml_private: *mut c_void,
 }
 
 /// Communication resource instance: what one flow of messages needs to communicate alone. Its index
@@ -359,7 +362,7 @@ impl Host {
 }
 
 const _: () = {
-    assert!(core::mem::size_of::<ThreadCtx>() == 24);
+    assert!(core::mem::size_of::<ThreadCtx>() == 32);
     assert!(core::mem::size_of::<Cri>() == 64);
     assert!(core::mem::size_of::<JobInfo>() == 48);
     assert!(core::mem::size_of::<RecvDesc>() == 32);

@@ -10,6 +10,7 @@
 //! different object in the host and in every loaded component.
 
 pub mod abi;
+pub mod cache;
 pub mod component;
 pub mod host;
 pub mod lock;

@@ -13,7 +13,7 @@
 //! **Memory.** Headers live in pools that are never given back while the instance lives, so a
 //! stale handle reads a valid header and is told apart by its generation.
 
-use crate::host::Host;
+use crate::host::{Host, ThreadCtx};
 use crate::status::Status;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering};
 use core::ffi::c_void;
@@ -121,8 +121,8 @@ pub struct RequestOps {
     pub size: u32,
     pub reserved: u32,
     /// The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
-    /// until it completes and then recycles it.
-    pub release: extern "C" fn(req: *mut RequestHeader),
+    /// until it completes and then recycles it. `thread`: the calling thread's context, or null.
+    pub release: extern "C" fn(req: *mut RequestHeader, thread: *mut ThreadCtx),
     /// Tries to cancel; completes the request as cancelled if that succeeded.
     pub cancel: extern "C" fn(req: *mut RequestHeader) -> Status,
     /// Starts a persistent request.

@@ -460,7 +460,7 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
         let (error, received) = unsafe {
             let status = (**req).status;
             let received = if (**req).kind == RequestHeader::RECV { status.bytes } else { 0 };
-            ((*(**req).ops).release)(*req);
+            ((*(**req).ops).release)(*req, thread);
             (status.error, received)
         };
         bytes += received;

@@ -23,7 +23,7 @@ use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs};
 use parking_lot::Mutex;
 use std::ffi::c_void;
-use std::ptr::{null, null_mut};
+use std::ptr::{NonNull, null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -308,6 +308,28 @@ impl Communicator {
         RecvArgs { comm: self.hot.comm, thread, buf, count, dtype, src, tag, host_comm }
     }
 
+    /// Starts a send. `None`: it is complete, and nothing went wrong.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
+    pub fn start_send(
+        &self,
+        thread: *mut ThreadCtx,
+        buf: *const u8,
+        count: u64,
+        dtype: &TypeDesc,
+        dst: i32,
+        tag: i32,
+        mode: u32,
+    ) -> Result<Option<NonNull<RequestHeader>>, Status> {
+        let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
+        let mut req = null_mut();
+        match (self.hot.send)(self.hot.state, &args, &mut req) {
+            Status::OK => Ok(None),
+            Status::PENDING => Ok(NonNull::new(req)),
+            error => Err(error),
+        }
+    }
+
     /// Blocking send; `mode` is one of [`oxmpi_pml::mode`].
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
@@ -460,7 +482,7 @@ impl Communicator {
         // SAFETY: the request is complete and ours until it is released.
         unsafe {
             let status = (*req).status;
-            ((*(*req).ops).release)(req);
+            ((*(*req).ops).release)(req, thread);
             status
         }
     }

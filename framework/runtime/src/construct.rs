@@ -305,7 +305,7 @@ impl Communicator {
         // SAFETY: complete, and ours until it is released.
         unsafe {
             let status = (*req).status;
-            ((*(*req).ops).release)(req);
+            ((*(*req).ops).release)(req, thread);
             status
         }
     }

@@ -97,6 +97,8 @@ pub struct Instance {
     /// Given by the host, or `own_gate`.
     pub(crate) gate: NonNull<Gate>,
     pub(crate) patience: Patience,
+    /// How many of its threads may spin at once.
+    pub(crate) room: u32,
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
     pub(crate) cooperation: Cooperation,
@@ -208,10 +210,15 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
 fn how_many_cris(params: &HostParams, level: Level, facts: &wireup::JobFacts) -> u32 {
     match params.num_cris {
         0 if level < Level::Multiple || facts.oversubscribed => 1,
-        0 if facts.bound => facts.cores.clamp(1, MOST_CRIS),
-        0 => (facts.cores / facts.local_size().max(1)).clamp(1, MOST_CRIS),
+        0 => own_cores(facts).min(MOST_CRIS),
         n => n,
     }
+}
+
+/// Cores for each of the node's processes, at least one.
+fn own_cores(facts: &wireup::JobFacts) -> u32 {
+    let cores = if facts.bound { facts.cores } else { facts.cores / facts.local_size().max(1) };
+    cores.max(1)
 }
 
 /// As many as `runtime_num_cris` takes.
@@ -284,6 +291,7 @@ impl Instance {
             engine: Engine::new(),
             gate,
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
+            room: own_cores(client.facts()),
             waiters: Waiters::new(),
             tasks: Tasks::default(),
             cooperation: Cooperation::default(),

@@ -148,7 +148,7 @@ fn finish(instance: &Instance, thread: *mut ThreadCtx, req: *mut RequestHeader) 
     // SAFETY: complete, released once.
     unsafe {
         let error = (*req).status.error;
-        ((*(*req).ops).release)(req);
+        ((*(*req).ops).release)(req, null_mut());
         error
     }
 }
@@ -177,7 +177,7 @@ fn a_component_plans_with_steps_of_its_own() {
                 instance.wait(t, again);
             }
             // SAFETY: inactive, released once.
-            unsafe { ((*(*again).ops).release)(again) };
+            unsafe { ((*(*again).ops).release)(again, null_mut()) };
             let long = Basic::new(Base::U64, 8);
             let (mine, mut theirs) = (u64::from(c.rank()) + 7, 0u64);
             let sum = sum();
@@ -273,6 +273,6 @@ fn flights(instance: &Instance, c: &Communicator) {
         into.fill(0);
     }
     // SAFETY: inactive, released once.
-    unsafe { ((*(*again).ops).release)(again) };
+    unsafe { ((*(*again).ops).release)(again, null_mut()) };
     instance.detach_thread(t);
 }

@@ -9,6 +9,7 @@ use oxmpi_datatype::{Base, TypeDesc, kernel::OpDesc, kernel::op};
 use oxmpi_mca::{MsgStatus, Status};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, mode};
 use oxmpi_runtime::{Communicator, Group, Instance, Level};
+use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -42,7 +43,7 @@ fn ring(c: &Communicator, words: usize, byte: &TypeDesc, tag: i32, mode: u32) {
     // SAFETY: the request is complete and ours until it is released.
     let status = unsafe {
         let status = (*req).status;
-        ((*(*req).ops).release)(req);
+        ((*(*req).ops).release)(req, null_mut());
         status
     };
     assert_eq!((status.source, status.tag, status.bytes), (left as i32, tag, bytes));
@@ -134,7 +135,7 @@ fn truncation_and_probes() {
             let req = c.imrecv(t, message, two.as_mut_ptr().cast(), 16, byte.desc()).expect("a request");
             instance.wait_all(t, &[std::ptr::null_mut(), req]);
             // SAFETY: complete.
-            unsafe { ((*(*req).ops).release)(req) };
+            unsafe { ((*(*req).ops).release)(req, null_mut()) };
             assert_eq!(two, [7, 8]);
             assert_eq!(recv(&c, &mut two, byte.desc(), 0, ANY_TAG).tag, 1);
             assert_eq!(recv(&c, &mut two, byte.desc(), 0, ANY_TAG).tag, 3);
@@ -332,7 +333,7 @@ fn exchange(instance: &Instance, c: &Communicator, rounds: u64) {
             // SAFETY: complete, released once.
             unsafe {
                 assert_eq!((*q).status.error, Status::OK);
-                ((*(*q).ops).release)(q);
+                ((*(*q).ops).release)(q, null_mut());
             }
         }
         assert!(got.iter().all(|w| *w == i), "round {i}");

@@ -51,6 +51,7 @@ pub use consumer::{Consumer, Look, Rest};
 pub use producer::{Producer, Room};
 
 use crate::wire::{FLAG, GRANULE, PER_LINE, ring};
+use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64};
 
 /// The largest message (in bytes of bulk) that surely finds room once the receiver has read
@@ -141,8 +142,14 @@ impl Mapped {
     #[inline(always)]
     pub fn claim_bulk(&self, position: u64, len: u64) {
         for granule in 0..len.div_ceil(GRANULE) {
-            claim(self.bulk_at(position + granule * GRANULE));
+            fetch_to_write(self.bulk_at(position + granule * GRANULE));
         }
+    }
+
+    /// Asks for a line that will be written soon.
+    #[inline(always)]
+    pub fn fetch_to_write(&self, line: u64) {
+        fetch_to_write(self.line(line));
     }
 
     /// Asks for the lines of a short message behind its first.
@@ -184,23 +191,6 @@ fn fetch(at: *const u8) {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
-
-#[inline(always)]
-fn claim(at: *mut u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch changes nothing that a program sees. (Where there is no such instruction, this one
-    // does nothing.)
-    unsafe {
-        core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, preserves_flags));
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
-    unsafe {
-        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) at, options(nostack, preserves_flags));
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = at;
 }
 

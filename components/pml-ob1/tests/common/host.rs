@@ -148,7 +148,13 @@ impl Proc {
             armed: AtomicU32::new(0),
             slots: AtomicU32::new(0),
             synced: AtomicU32::new(0),
-            thread: ThreadCtx { cri: 0, index: 0, counters: null_mut(), host_private: null_mut() },
+            thread: ThreadCtx {
+                cri: 0,
+                index: 0,
+                counters: null_mut(),
+                host_private: null_mut(),
+                pml_private: null_mut(),
+            },
         }))
     }
 

@@ -351,7 +351,7 @@ impl Req {
     }
     pub fn release(&self) {
         // SAFETY: operations live for ever.
-        (unsafe { &*self.header().ops }.release)(self.ptr)
+        (unsafe { &*self.header().ops }.release)(self.ptr, null_mut())
     }
     pub fn cancel(&self) -> Status {
         // SAFETY: as above.

@@ -42,7 +42,7 @@ impl Half {
         // SAFETY: null, or complete and ours until it is released.
         unsafe {
             let status = self.0.as_ref()?.status;
-            ((*(*self.0).ops).release)(self.0);
+            ((*(*self.0).ops).release)(self.0, null_mut());
             Some(status)
         }
     }
@@ -140,7 +140,7 @@ fn give_up(half: Half) {
     unsafe {
         if let Some(header) = half.0.as_ref() {
             ((*header.ops).cancel)(half.0);
-            ((*header.ops).release)(half.0);
+            ((*header.ops).release)(half.0, null_mut());
         }
     }
 }

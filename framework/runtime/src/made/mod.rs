@@ -426,7 +426,7 @@ extern "C" fn poll(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     unsafe { &*ctx.cast::<Instance>() }.poll_requests(thread)
 }
 
-extern "C" fn release_thunk(header: *mut RequestHeader) {
+extern "C" fn release_thunk(header: *mut RequestHeader, _: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let made: &'static Made = unsafe { &*header.cast::<Made>() };
     let instance = made.instance();

@@ -238,13 +238,22 @@ pub struct Waiters {
     list: Mutex<List>,
     /// 1 while somebody waits: a hint that costs no lock.
     busy: AtomicU32,
+    /// How many waited at once lately: a hint, too.
+    crowd: AtomicU32,
 }
+
+/// Waits of one alone, in a row, after which there is no crowd any more.
+const CALM: u32 = 64;
 
 struct List {
     owner: *const SyncObject,
     /// The parked, in order of arrival.
     head: *const SyncObject,
     tail: *const SyncObject,
+    /// How many are parked.
+    parked: u32,
+    /// Waits since anybody was.
+    calm: u32,
 }
 
 // SAFETY: the objects are alive while they are in the list (essay above).
@@ -258,8 +267,15 @@ impl Default for Waiters {
 
 impl Waiters {
     pub fn new() -> Waiters {
-        let list = List { owner: null(), head: null(), tail: null() };
-        Waiters { list: Mutex::new(list), busy: AtomicU32::new(0) }
+        let list = List { owner: null(), head: null(), tail: null(), parked: 0, calm: 0 };
+        Waiters { list: Mutex::new(list), busy: AtomicU32::new(0), crowd: AtomicU32::new(0) }
+    }
+
+    /// How many threads waited at once lately. Where that is more than there are cores for them, one that
+    /// spins takes the core from one that has something to do.
+    #[inline]
+    pub fn crowd(&self) -> u32 {
+        self.crowd.load(Ordering::Relaxed)
     }
 
     /// Nobody seems to be waiting.
@@ -311,9 +327,17 @@ impl Waiters {
         if list.owner.is_null() {
             list.owner = sync;
             self.busy.store(1, Ordering::Relaxed);
+            list.calm += 1;
+            if list.calm == CALM {
+                self.crowd.store(1, Ordering::Relaxed);
+            }
             return true;
         }
         list.push(sync);
+        list.calm = 0;
+        if list.parked >= self.crowd.load(Ordering::Relaxed) {
+            self.crowd.store(list.parked + 1, Ordering::Relaxed);
+        }
         // What the newcomer has queued may need progress that the sleeping owner does not know of.
         // SAFETY: the owner is alive until it leaves, which needs the lock.
         unsafe { &*list.owner }.nudge();
@@ -354,9 +378,11 @@ impl List {
             unsafe { &*self.tail }.next.set(sync);
         }
         self.tail = sync;
+        self.parked += 1;
     }
 
     fn unlink(&mut self, sync: &SyncObject) {
+        self.parked -= 1;
         let (prev, next) = (sync.prev.get(), sync.next.get());
         if prev.is_null() {
             self.head = next;

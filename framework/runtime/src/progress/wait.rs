@@ -7,7 +7,8 @@
 //! **Patience.** Turns without events are counted: so many turns at full speed, then so many with a
 //! `sched_yield`, then sleep on the transports' doorbell. An event starts the count again. Where more
 //! threads than cores want to run there is no full-speed phase: the thread we wait for may need this
-//! core.
+//! core. The same holds while more threads of this process wait than there are cores for each of the node's
+//! processes (`Waiters::crowd`).
 //!
 //! **Sleep.** `pml.arm` announces the sleep to the transports and gives the word a sender will change.
 //! No sleep is longer than [`LONGEST_SLEEP`]: that is a net under what no doorbell covers (a peer that
@@ -67,6 +68,11 @@ impl Patience {
         self.spins.load(Ordering::Relaxed).min(FIRST_TURNS)
     }
 
+    /// How often a parked thread looks at its state before it sleeps.
+    fn parked_spins(&self, crowded: bool) -> u32 {
+        if crowded { 1 } else { self.parked_spins.load(Ordering::Relaxed) }
+    }
+
     /// Takes effect with the next turn without an event.
     pub fn set(&self, spins: u32, yields: u32, oversubscribed: bool) {
         let spins = if oversubscribed { 1 } else { spins.max(1) };
@@ -99,9 +105,9 @@ impl Idle {
         self.nap = FIRST_NAP;
     }
     #[inline(always)]
-    fn step(&mut self, patience: &Patience) -> Step {
+    fn step(&mut self, patience: &Patience, crowded: bool) -> Step {
         self.turns = self.turns.saturating_add(1);
-        let spins = patience.spins.load(Ordering::Relaxed);
+        let spins = if crowded { 1 } else { patience.spins.load(Ordering::Relaxed) };
         if self.turns < spins {
             Step::Spin
         } else if self.turns < spins.saturating_add(patience.yields.load(Ordering::Relaxed)) {
@@ -220,7 +226,7 @@ impl Instance {
                 unsafe { (hooks.yield_now)(hooks.state) };
                 continue;
             }
-            match idle.step(&self.patience) {
+            match idle.step(&self.patience, false) {
                 Step::Spin => std::hint::spin_loop(),
                 Step::Yield => std::thread::yield_now(),
                 Step::Sleep => futex::nap(idle.next_nap()),
@@ -249,7 +255,7 @@ impl Instance {
                 idle.reset();
                 continue;
             }
-            match idle.step(&self.patience) {
+            match idle.step(&self.patience, false) {
                 Step::Spin => {}
                 Step::Yield => std::thread::yield_now(),
                 Step::Sleep => self.sleep(thread, None, &mut idle),
@@ -264,7 +270,8 @@ impl Instance {
         let beside = self.progress_side_by_side();
         if beside || self.waiters.is_idle() {
             // Nobody else waits, or others progress instances of their own: a few turns may be all it takes.
-            for _ in 0..self.patience.first_turns() {
+            let turns = if self.is_crowded() { 1 } else { self.patience.first_turns() };
+            for _ in 0..turns {
                 self.engine.turn(thread);
                 if live().all(|&r| completion!(r).is_complete()) {
                     return;
@@ -299,6 +306,7 @@ impl Instance {
         }
         let mut idle = Idle::new();
         let mut looks = 0;
+        let crowded = self.is_crowded();
         let beside = self.progress_side_by_side();
         self.waiters.run(
             sync,
@@ -311,7 +319,7 @@ impl Instance {
                 if self.tasks.help() {
                     return;
                 }
-                match idle.step(&self.patience) {
+                match idle.step(&self.patience, crowded) {
                     Step::Spin => std::hint::spin_loop(),
                     Step::Yield => std::thread::yield_now(),
                     Step::Sleep => self.sleep(thread, Some(sync), &mut idle),
@@ -322,7 +330,7 @@ impl Instance {
                     return;
                 }
                 looks += 1;
-                if looks < self.patience.parked_spins.load(Ordering::Relaxed) {
+                if looks < self.patience.parked_spins(crowded) {
                     if !beside {
                         std::hint::spin_loop();
                     } else if self.engine.turn(thread) > 0 {
@@ -337,6 +345,11 @@ impl Instance {
                 }
             },
         );
+    }
+
+    /// More threads wait than there are cores for: whoever spins is in the way of one that has something to do.
+    fn is_crowded(&self) -> bool {
+        self.waiters.crowd() > self.room
     }
 
     /// Messages come on several resource instances, which waiting threads progress beside the owner of progress,

@@ -148,7 +148,13 @@ impl Rank<'_> {
         let host = host_table(&threaded);
         let module = open(&host, params);
         assert_eq!(module.flags, oxmpi_coll::flag::INTER);
-        let mut thread = ThreadCtx { cri: 0, index: 0, counters: null_mut(), host_private: null_mut() };
+        let mut thread = ThreadCtx {
+            cri: 0,
+            index: 0,
+            counters: null_mut(),
+            host_private: null_mut(),
+            pml_private: null_mut(),
+        };
         let seen = |view: *const View, thread: *mut ThreadCtx, remote, local| CollComm {
             size: size_of::<CollComm>() as u32,
             num_ranks: n,

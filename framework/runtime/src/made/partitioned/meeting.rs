@@ -4,6 +4,7 @@ use super::{ANNOUNCE, Announcement, WORDS};
 use crate::communicator::Communicator;
 use oxmpi_mca::{Lock, RequestHeader, Status, ThreadCtx};
 use std::cell::UnsafeCell;
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Announcements of a communicator and who waits for them; see the module's head.
@@ -117,7 +118,7 @@ impl Meeting {
                     // Being received this moment: the words stay.
                     Box::leak(e.words);
                 }
-                ((*(*e.req).ops).release)(e.req);
+                ((*(*e.req).ops).release)(e.req, null_mut());
             }
         }
     }
@@ -137,7 +138,7 @@ impl Inner {
             }
             let status = header.status;
             // SAFETY: complete and ours.
-            unsafe { ((*header.ops).release)(e.req) };
+            unsafe { ((*header.ops).release)(e.req, null_mut()) };
             match Announcement::decode(&e.words) {
                 Some(a) if !status.error.is_err() && status.bytes == (WORDS * 8) as u64 => {
                     come.push((e.source, a));

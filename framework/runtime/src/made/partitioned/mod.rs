@@ -40,6 +40,7 @@ pub use sending::Sending;
 use super::Made;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The tag of announcements; channels lie below it. Tags of collectives are above, those for making
@@ -93,7 +94,7 @@ impl Part {
 fn release_all(parts: &mut Vec<Part>) {
     for part in parts.drain(..) {
         // SAFETY: complete or inactive, and nobody else's.
-        unsafe { ((*(*part.req).ops).release)(part.req) };
+        unsafe { ((*(*part.req).ops).release)(part.req, null_mut()) };
     }
 }
 

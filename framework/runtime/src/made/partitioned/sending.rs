@@ -68,14 +68,14 @@ impl Sending {
 }
 
 impl Body for Sending {
-    fn advance(&self, _: &Instance, _: *mut ThreadCtx) -> Option<MsgStatus> {
+    fn advance(&self, _: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus> {
         if let Some(Half(req)) = self.announcing.get() {
             // SAFETY: a live request of ours.
             unsafe {
                 if !(*req).completion.is_complete() {
                     return None;
                 }
-                ((*(*req).ops).release)(req);
+                ((*(*req).ops).release)(req, thread);
             }
             self.announcing.set(None);
         }

@@ -27,7 +27,7 @@ impl Message {
         // SAFETY: complete, and ours until released.
         let (status, is_recv) = unsafe {
             let found = ((*req).status, (*req).kind == RequestHeader::RECV);
-            ((*(*req).ops).release)(req);
+            ((*(*req).ops).release)(req, null_mut());
             found
         };
         if is_recv {

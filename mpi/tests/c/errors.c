@@ -108,6 +108,23 @@ static void truncation(void) {
     FAILS(MPI_ERR_IN_STATUS, MPI_Waitall(2, requests, statuses));
     CHECK(statuses[0].MPI_ERROR == MPI_ERR_TRUNCATE && statuses[1].MPI_ERROR == MPI_SUCCESS);
     CHECK(one == 1);
+    /* The other functions on several requests: those on all or some say where, those on any return the error itself. */
+    for (int way = 0; way < 5; way++) {
+        int flag, index, count, indices[2], code = 0;
+        MPI_Irecv(&one, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[0]);
+        requests[1] = MPI_REQUEST_NULL;
+        MPI_Send(two, 2, MPI_INT, 0, 1, MPI_COMM_SELF);
+        switch (way) {
+        case 0: do code = MPI_Testall(2, requests, &flag, statuses); while (code == MPI_SUCCESS && !flag); break;
+        case 1: code = MPI_Waitsome(2, requests, &count, indices, statuses); CHECK(count == 1 && indices[0] == 0); break;
+        case 2: do code = MPI_Testsome(2, requests, &count, indices, statuses); while (code == MPI_SUCCESS && !count); break;
+        case 3: code = MPI_Waitany(2, requests, &index, statuses); CHECK(index == 0); break;
+        default: do code = MPI_Testany(2, requests, &index, &flag, statuses); while (code == MPI_SUCCESS && !flag);
+        }
+        FAILS(way < 3 ? MPI_ERR_IN_STATUS : MPI_ERR_TRUNCATE, code);
+        if (way < 3) CHECK(statuses[0].MPI_ERROR == MPI_ERR_TRUNCATE);
+        CHECK(requests[0] == MPI_REQUEST_NULL);
+    }
     MPI_Irecv(&one, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &requests[0]);
     MPI_Send(two, 2, MPI_INT, 0, 3, MPI_COMM_SELF);
     FAILS(MPI_ERR_TRUNCATE, MPI_Wait(&requests[0], &status));

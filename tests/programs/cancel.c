@@ -125,6 +125,21 @@ static void matched(int to, int from) {
 
 static MPI_Comm beside;
 
+/* To oneself: known at once. */
+static void oneself(void) {
+    int value = 1, flag, cancelled;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Issend(&value, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request);
+    MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &status);
+    MPI_Cancel(&request);
+    MPI_Request_get_status(request, &flag, &status);
+    CHECK(flag, "a message to oneself is still under way");
+    MPI_Test_cancelled(&status, &cancelled);
+    CHECK(cancelled, "it was not received");
+    MPI_Request_free(&request);
+}
+
 /* Makes the process one that sends by several threads. */
 static void *chatter(void *arg) {
     int value = 0, in, next = (rank + 1) % size, last = (rank + size - 1) % size;
@@ -142,6 +157,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_rank_ = rank;
     several = several && provided == MPI_THREAD_MULTIPLE;
+    oneself();
     MPI_Comm_dup(MPI_COMM_WORLD, &beside);
     if (several) pthread_create(&thread, NULL, chatter, NULL);
     for (int from = 0; from < size; from++)

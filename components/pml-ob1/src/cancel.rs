@@ -25,6 +25,7 @@ use crate::module::Ob1;
 use crate::request::{Request, State};
 use crate::shard::Incoming;
 use crate::wire::{self, Header, Reader, flag, kind};
+use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status};
 
@@ -40,11 +41,30 @@ impl Ob1 {
             _ => self.unpost(req, threaded),
         };
         if !found {
+            if req.kind() == RequestHeader::SEND && req.proc.get() == self.host.job().rank {
+                self.answer_oneself(req, threaded);
+            }
             return Status::PENDING;
         }
         req.set_status(CANCELLED);
         self.complete(req, threaded);
         Status::OK
+    }
+
+    /// A message to oneself: the answer is as near as a few turns of progress, and programs that look at the status behind
+    /// MPI_Cancel, without waiting, find it there.
+    fn answer_oneself(&self, req: &'static Request, threaded: bool) {
+        const TURNS: u32 = 8;
+        for _ in 0..TURNS {
+            if req.is_complete() {
+                return;
+            }
+            if threaded {
+                self.poll_threaded(null_mut());
+            } else {
+                self.poll_as(false);
+            }
+        }
     }
 
     /// Takes back a send that waits for room, or asks its receiver to. True: nobody has seen it.

@@ -89,6 +89,15 @@ static void cancelled(void) {
     MPI_Wait(&r, &s);
     MPI_Test_cancelled(&s, &flag);
     CHECK(flag);
+    /* A send to oneself that nobody has received: known at once. */
+    MPI_Issend(&in, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &r);
+    MPI_Probe(0, 9, MPI_COMM_SELF, &s);
+    MPI_Cancel(&r);
+    MPI_Request_get_status(r, &flag, &s);
+    CHECK(flag);
+    MPI_Test_cancelled(&s, &flag);
+    CHECK(flag);
+    MPI_Request_free(&r);
     /* The next message is not eaten by what was cancelled. */
     int out = 5;
     MPI_Request q;

@@ -1,0 +1,307 @@
+//! Order across threads, with ranks as threads of one process, so that a sanitizer sees all of a rank's threads and all of
+//! the code they run: the threads of a rank hand a token round, and each in turn sends the next number to the same peer;
+//! those of the peer do the same with receives. Every number comes in its place, in every assignment, way of progress and
+//! matching engine, over every transport. (tests/programs/order.c is the same from outside, on any MPI library.)
+
+mod common;
+
+use common::{Basic, Form, config, job};
+use oxmpi_datatype::{Base, TypeDesc};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_pml::{ANY_SOURCE, ANY_TAG, mode};
+use oxmpi_runtime::{Communicator, Instance, Level};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const ENGINES: [&str; 8] =
+    ["adaptive", "list", "hash", "perpeer", "vector", "fuzzy32", "fuzzy16", "fuzzy8"];
+const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
+const PROGRESS: [&str; 2] = ["concurrent", "serial"];
+const LONG: usize = 70_000;
+
+/// How the program orders the calls of its threads. Locks and barriers are of crates that a sanitizer compiles, too.
+#[derive(Clone, Copy, Debug)]
+enum Token {
+    Mutex,
+    Barrier,
+    Turn,
+}
+
+/// One tag; many, received by MPI_ANY_TAG; many, received by their tag and by MPI_ANY_TAG in turn.
+#[derive(Clone, Copy, Debug)]
+enum Tags {
+    One,
+    Any,
+    Mixed,
+}
+
+/// Blocking; all posted first; into a peer that does not listen for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Manner {
+    Blocking,
+    Posted,
+    Flood,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    token: Token,
+    tags: Tags,
+    manner: Manner,
+    count: u32,
+}
+
+impl Round {
+    fn tag(&self, n: u32) -> i32 {
+        match self.tags {
+            Tags::One => 7,
+            Tags::Any | Tags::Mixed => (n * 5 + n / 3) as i32 % 97,
+        }
+    }
+    fn bytes(&self, n: u32) -> usize {
+        match n {
+            n if n % 31 == 30 => LONG,
+            n if n % 7 == 6 => 200,
+            _ => 8,
+        }
+    }
+    fn asked(&self, n: u32) -> i32 {
+        match self.tags {
+            Tags::One => self.tag(n),
+            Tags::Mixed if n % 2 == 1 => self.tag(n),
+            Tags::Any | Tags::Mixed => ANY_TAG,
+        }
+    }
+}
+
+/// Those of one rank who send, or who receive.
+struct Side {
+    sending: bool,
+    threads: u32,
+    next: Mutex<u32>,
+    /// Turns taken, and for the barrier arrivals.
+    turn: AtomicU32,
+}
+
+/// One thread of a side.
+struct Caller<'a> {
+    c: &'a Communicator,
+    t: *mut ThreadCtx,
+    byte: &'a TypeDesc,
+    peer: i32,
+    round: Round,
+    started: Vec<(*mut RequestHeader, u32, Vec<u8>)>,
+}
+
+fn contents(n: u32, bytes: usize) -> Vec<u8> {
+    let mut data = vec![n as u8; bytes];
+    data[..4].copy_from_slice(&n.to_le_bytes());
+    data
+}
+
+impl Caller<'_> {
+    fn step(&mut self, sending: bool, n: u32) {
+        match sending {
+            true => self.send(n),
+            false => self.receive(n),
+        }
+    }
+
+    fn send(&mut self, n: u32) {
+        let (c, t, round) = (self.c, self.t, self.round);
+        let data = contents(n, round.bytes(n));
+        let (at, len) = (data.as_ptr(), data.len() as u64);
+        if round.manner == Manner::Blocking {
+            let answer = c.send(t, at, len, self.byte, self.peer, round.tag(n), mode::STANDARD);
+            assert_eq!(answer, Status::OK);
+            return;
+        }
+        let req = c.isend(t, at, len, self.byte, self.peer, round.tag(n), mode::STANDARD).expect("a request");
+        self.started.push((req, n, data));
+    }
+
+    fn receive(&mut self, n: u32) {
+        let (c, t, round) = (self.c, self.t, self.round);
+        let mut data = vec![0; round.bytes(n)];
+        let (at, len) = (data.as_mut_ptr(), data.len() as u64);
+        let source = if n.is_multiple_of(3) { ANY_SOURCE } else { self.peer };
+        if round.manner == Manner::Posted {
+            let req = c.irecv(t, at, len, self.byte, source, round.asked(n)).expect("a request");
+            self.started.push((req, n, data));
+            return;
+        }
+        let mut status = MsgStatus::EMPTY;
+        assert_eq!(c.recv(t, at, len, self.byte, source, round.asked(n), &mut status), Status::OK);
+        self.check(n, &data, status);
+    }
+
+    fn check(&self, n: u32, data: &[u8], status: MsgStatus) {
+        let got = u32::from_le_bytes(data[..4].try_into().expect("four bytes"));
+        assert_eq!(got, n, "{:?}", self.round);
+        assert_eq!((status.tag, status.bytes), (self.round.tag(n), data.len() as u64), "{:?}", self.round);
+        assert!(data == contents(n, data.len()), "number {n}, {:?}", self.round);
+    }
+
+    fn finish(&mut self, instance: &Instance, sending: bool) {
+        for (req, n, data) in std::mem::take(&mut self.started) {
+            instance.wait(self.t, req);
+            // SAFETY: the request is complete and ours until it is released.
+            let status = unsafe {
+                let status = (*req).status;
+                ((*(*req).ops).release)(req);
+                status
+            };
+            assert_eq!(status.error, Status::OK);
+            if !sending {
+                self.check(n, &data, status);
+            }
+        }
+    }
+}
+
+/// What one thread does in a round.
+fn take_part(side: &Side, me: u32, caller: &mut Caller<'_>) {
+    let count = caller.round.count;
+    let wait_for = |turn: u32| {
+        while side.turn.load(Ordering::Acquire) < turn {
+            std::thread::yield_now();
+        }
+    };
+    match caller.round.token {
+        Token::Mutex => loop {
+            let mut next = side.next.lock();
+            if *next == count {
+                break;
+            }
+            caller.step(side.sending, *next);
+            *next += 1;
+            drop(next);
+            std::thread::yield_now();
+        },
+        Token::Barrier => {
+            for n in 0..count {
+                if n % side.threads == me {
+                    caller.step(side.sending, n);
+                }
+                side.turn.fetch_add(1, Ordering::AcqRel);
+                wait_for((n + 1) * side.threads);
+            }
+        }
+        Token::Turn => {
+            for n in (me..count).step_by(side.threads as usize) {
+                wait_for(n);
+                caller.step(side.sending, n);
+                side.turn.store(n + 1, Ordering::Release);
+            }
+        }
+    }
+}
+
+fn round(instance: &Instance, c: &Communicator, threads: u32, round: Round) {
+    let byte = Basic::new(Base::BYTE, 1);
+    let alone = c.size() == 1;
+    let sides: Vec<Side> = [true, false]
+        .into_iter()
+        .filter(|sending| alone || *sending == c.rank().is_multiple_of(2))
+        .map(|sending| Side { sending, threads, next: Mutex::new(0), turn: AtomicU32::new(0) })
+        .collect();
+    if round.manner == Manner::Flood && !alone && !sides[0].sending {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let finished = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for side in &sides {
+            for me in 0..threads {
+                let (byte, finished) = (&byte, &finished);
+                scope.spawn(move || {
+                    let t = instance.attach_thread();
+                    let peer = if alone { 0 } else { (c.rank() ^ 1) as i32 };
+                    let mut caller = Caller { c, t, byte: byte.desc(), peer, round, started: Vec::new() };
+                    take_part(side, me, &mut caller);
+                    caller.finish(instance, side.sending);
+                    instance.detach_thread(t);
+                    finished.fetch_add(1, Ordering::Release);
+                });
+            }
+        }
+    });
+    // What the scope's end means already, in words that a sanitizer sees.
+    assert_eq!(finished.load(Ordering::Acquire), threads * sides.len() as u32);
+}
+
+/// All tokens, tags and manners, on the world (the first is the first contact) and on duplicates of it.
+fn order(ranks: u32, threads: u32, count: u32, params: &[(&str, &str)]) {
+    job(
+        ranks,
+        || {
+            let mut config = config(Form::LinkedIn, Level::Multiple, params);
+            config.builtin.push(btl_template::descriptor());
+            config
+        },
+        |instance| {
+            let mut c: Arc<Communicator> = instance.world();
+            for token in [Token::Mutex, Token::Barrier, Token::Turn] {
+                for tags in [Tags::Any, Tags::One, Tags::Mixed] {
+                    for manner in [Manner::Blocking, Manner::Posted, Manner::Flood] {
+                        let count = if manner == Manner::Flood { 3 * count } else { count };
+                        round(instance, &c, threads, Round { token, tags, manner, count });
+                    }
+                    c = instance.world().dup(instance.main_thread(), None).expect("dup");
+                }
+            }
+        },
+    );
+}
+
+fn in_every_mode(assignment: &str) {
+    for progress in PROGRESS {
+        for (i, engine) in ENGINES.into_iter().enumerate() {
+            let mode = [
+                ("runtime_cri_assignment", assignment),
+                ("runtime_progress", progress),
+                ("pml_ob1_matching", engine),
+                ("runtime_num_cris", ["3", "2", "5"][i % 3]),
+                ("pml_ob1_max_shards", ["64", "4", "1"][i / 3]),
+            ];
+            order(2, 3 + i as u32 % 2, 20, &mode);
+        }
+    }
+}
+
+#[test]
+fn stream() {
+    in_every_mode("stream");
+}
+
+#[test]
+fn dedicated() {
+    in_every_mode("dedicated");
+}
+
+#[test]
+fn round_robin() {
+    in_every_mode("round_robin");
+}
+
+#[test]
+fn one_instance_for_all() {
+    order(2, 4, 40, &[("runtime_num_cris", "1")]);
+}
+
+/// To its own rank; over sockets; with rings that are full at once; asleep between any two messages.
+#[test]
+fn over_other_transports_and_full_rings() {
+    for assignment in ASSIGNMENTS {
+        for progress in PROGRESS {
+            let with = |more: &[(&'static str, &'static str)]| {
+                let mode = [("runtime_cri_assignment", assignment), ("runtime_progress", progress)];
+                [&mode[..], &[("runtime_num_cris", "3")], more].concat()
+            };
+            order(1, 3, 20, &with(&[("btl", "self")]));
+            order(2, 3, 20, &with(&[("btl", "template,self")]));
+            order(2, 3, 40, &with(&[("btl_shm_ring_size", "64k"), ("pml_ob1_eager_credit", "10k")]));
+            order(2, 3, 20, &with(&[("mpi_spin_count", "1"), ("mpi_yield_count", "1")]));
+        }
+    }
+}

@@ -3,12 +3,13 @@
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
 //! `conformance` (suites that others wrote) · `sanitize`
-//! (ThreadSanitizer).
+//! (ThreadSanitizer) · `helgrind` (and DRD).
 
 mod bounded;
 mod conformance;
 mod demo;
 mod generate;
+mod helgrind;
 mod install;
 mod sanitize;
 mod suite;
@@ -50,7 +51,11 @@ enum Command {
     /// Run suites that others wrote and write docs/CONFORMANCE.md
     Conformance(conformance::Options),
     /// Run the tests of crates with shared state under ThreadSanitizer; needs a nightly toolchain
-    Sanitize,
+    Sanitize {
+        /// The tests of messages between threads under valgrind's helgrind and DRD instead; needs valgrind
+        #[arg(long)]
+        helgrind: bool,
+    },
     /// Write the files made from mpi/abi and mpi/src
     Generate {
         /// Write nothing and fail when one is stale
@@ -70,7 +75,8 @@ fn run(arguments: Arguments) -> Result<(), String> {
             Ok(())
         }
         Command::Conformance(options) => conformance::run(&workspace, &options),
-        Command::Sanitize => sanitize::run(&workspace),
+        Command::Sanitize { helgrind: false } => sanitize::run(&workspace),
+        Command::Sanitize { helgrind: true } => helgrind::run(&workspace),
         Command::Generate { check } => {
             let action = if check { generate::Action::Check } else { generate::Action::Write };
             generate::run(&workspace.root, action)

@@ -18,7 +18,7 @@ use std::time::Duration;
 const ROOMS: [(&str, &[&str]); 4] = [
     ("btl-shm", &["conformance", "exchange", "threads"]),
     ("pml-ob1", &["assignments", "communicators", "protocols", "robustness", "threads", "verbs"]),
-    ("oxmpi-runtime", &[]),
+    ("oxmpi-runtime", &["order"]),
     ("oxmpi-mpi", &[]),
 ];
 
@@ -47,6 +47,7 @@ pub fn run(workspace: &Workspace) -> Result<(), String> {
                 command
                     .args(["--exact", "-q", &test])
                     .env("TSAN_OPTIONS", options(workspace))
+                    .env("OXMPI_ORDER_TIMES", "5")
                     .current_dir(&workspace.root)
                     .stdin(Stdio::null())
                     .stdout(Stdio::null());
@@ -70,22 +71,30 @@ fn options(workspace: &Workspace) -> String {
 /// The test programs of one package.
 fn build(workspace: &Workspace, package: &str, tests: &[&str]) -> Result<Vec<PathBuf>, String> {
     let mut command = Command::new("rustup");
-    command.args(["run", "nightly", "cargo", "test", "-q", "--no-run", "--message-format=json"]);
-    command.args(["--target", TARGET, "-p", package, "--lib"]);
+    command.args(["run", "nightly", "cargo", "test", "--target", TARGET, "-p", package, "--lib"]);
+    let target = workspace.target.join("sanitize");
+    command
+        .env("CARGO_TARGET_DIR", target)
+        .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer");
+    programs(workspace, command, tests)
+        .map_err(|e| format!("{package} does not build with ThreadSanitizer: {e}"))
+}
+
+/// The test programs that a `cargo test` with further arguments would run.
+pub fn programs(workspace: &Workspace, mut command: Command, tests: &[&str]) -> Result<Vec<PathBuf>, String> {
+    command.args(["-q", "--no-run", "--message-format=json"]);
     for test in tests {
         command.args(["--test", test]);
     }
     let mut child = command
         .current_dir(&workspace.root)
-        .env("CARGO_TARGET_DIR", workspace.target.join("sanitize"))
-        .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer")
         // Set by the cargo that runs us, for its own toolchain.
         .env_remove("CARGO")
         .env_remove("RUSTUP_TOOLCHAIN")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|e| format!("rustup: {e}"))?;
+        .map_err(|e| format!("{}: {e}", command.get_program().display()))?;
     let mut programs = Vec::new();
     if let Some(out) = child.stdout.take() {
         for message in Message::parse_stream(BufReader::new(out)) {
@@ -99,14 +108,11 @@ fn build(workspace: &Workspace, package: &str, tests: &[&str]) -> Result<Vec<Pat
         }
     }
     let status = child.wait().map_err(|e| format!("cargo: {e}"))?;
-    if !status.success() {
-        return Err(format!("{package} does not build with ThreadSanitizer"));
-    }
-    Ok(programs)
+    if status.success() { Ok(programs) } else { Err(format!("{status}")) }
 }
 
 /// Names of the tests in a program.
-fn list(program: &PathBuf) -> Result<Vec<String>, String> {
+pub fn list(program: &PathBuf) -> Result<Vec<String>, String> {
     let out = Command::new(program)
         .args(["--list", "--format", "terse"])
         .output()

@@ -3,9 +3,9 @@
 //! All of them are one compare-and-swap loop, so integer, float and conditional forms are atomic with
 //! respect to each other on every context.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_btl::{AtomicDesc, amo};
 use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 
 /// Everything of [`amo`], 32 and 64 bits wide, integer and float.
 pub const ALL: u32 = (1 << (amo::COMPARE_SWAP + 1)) - 1;

@@ -11,11 +11,11 @@ use crate::params::Settings;
 use crate::progress::Receiver;
 use crate::segment::Segment;
 use crate::sys::{self, Direction};
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use oxmpi_btl::{
     Btl, BtlAttrs, BtlGet, BtlGetVector, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, RmaVectorDesc,
     WaitWord,
 };
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use oxmpi_mca::{Host, Status};
 
 /// What opening found out.

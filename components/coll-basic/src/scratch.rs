@@ -13,8 +13,8 @@ use core::alloc::Layout;
 use core::ptr::{NonNull, null_mut};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::Ordering;
+use oxmpi_mca::sync::unmodelled::AtomicPtr;
 use std::alloc::{alloc, dealloc};
-use std::sync::atomic::AtomicPtr;
 
 /// A cache line; enough for any C type.
 pub const ALIGN: usize = 64;

@@ -5,7 +5,9 @@
 //! A FIFO shows a message with a release store and is read with acquire loads, as transports do that show
 //! messages at once. The locks are the contract's own.
 
+use crate::sequence::{Sequence, Turn};
 use crate::signals::{Oldest, Passed, Stuck};
+use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use oxmpi_mca::Lock;
@@ -311,4 +313,119 @@ fn model_one_look_loses_the_order() {
 #[should_panic(expected = "message 2 was matched before message 1")]
 fn model_no_holding_back_loses_the_order() {
     two_looks(false, 2);
+}
+
+/// Messages with numbers: any FIFO, any receiver. The steps of `numbered.rs` around its own `Sequence`.
+struct Numbered {
+    fifos: [Fifo; 2],
+    senders: [Lock; 2],
+    receivers: [Lock; 2],
+    /// The last number given out; several CRIs' holders take numbers.
+    given: AtomicU64,
+    /// The source's lock, and what it guards.
+    lock: Lock,
+    sequence: UnsafeCell<Sequence<u64>>,
+    /// What was matched; loom stops the model if two threads are in here.
+    matched: UnsafeCell<Vec<u64>>,
+}
+
+// SAFETY: loom watches the cells.
+unsafe impl Sync for Numbered {}
+// SAFETY: as above.
+unsafe impl Send for Numbered {}
+
+impl Numbered {
+    fn new() -> Arc<Numbered> {
+        Arc::new(Numbered {
+            fifos: [Fifo::new(4), Fifo::new(4)],
+            senders: [Lock::new(), Lock::new()],
+            receivers: [Lock::new(), Lock::new()],
+            given: AtomicU64::new(0),
+            lock: Lock::new(),
+            sequence: UnsafeCell::new(Sequence::default()),
+            matched: UnsafeCell::new(Vec::new()),
+        })
+    }
+
+    /// Takes a number under the lock of the CRI, as every send does; `used`, or SKIP goes out in its place.
+    fn send(&self, ctx: usize, used: bool) {
+        let _held = self.senders[ctx].guard(true);
+        let number = self.given.fetch_add(1, Ordering::Relaxed) + 1;
+        assert!(self.fifos[ctx].send(if used { number } else { number + 100 }));
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut Sequence<u64>, &mut Vec<u64>) -> R) -> R {
+        let _guard = self.lock.guard(true);
+        // SAFETY: loom stops the model if another thread is in here.
+        self.sequence.with_mut(|s| self.matched.with_mut(|m| unsafe { f(&mut *s, &mut *m) }))
+    }
+
+    /// `Ob1::arrive_numbered`.
+    fn arrive(&self, message: u64) {
+        let (number, used) = (message % 100, message < 100);
+        let more = self.with(|sequence, matched| match sequence.look(number) {
+            Turn::Due => {
+                matched.extend(used.then_some(number));
+                sequence.pass()
+            }
+            Turn::Early => {
+                sequence.keep(number, used.then_some(number));
+                false
+            }
+            Turn::Wrong(why) => panic!("{number}: {why}"),
+        });
+        // `Ob1::catch_up`.
+        while more
+            && self.with(|sequence, matched| {
+                let next = sequence.take_due();
+                matched.extend(next);
+                next.is_some()
+            })
+        {}
+    }
+
+    fn poll(&self, ctx: usize) {
+        let _held = self.receivers[ctx].guard(true);
+        while let Some(message) = self.fifos[ctx].take() {
+            self.arrive(message);
+        }
+    }
+}
+
+/// Three messages on two FIFOs, of two threads, the last two ordered by nothing; two receivers. Whoever brings the
+/// missing one also matches what waited for it, and all are matched in the order of their numbers.
+fn numbers(skipped: bool) {
+    check(3, move || {
+        let world = Numbered::new();
+        world.send(1, true);
+        let sender = {
+            let world = world.clone();
+            thread::spawn(move || world.send(0, !skipped))
+        };
+        let receiver = {
+            let world = world.clone();
+            thread::spawn(move || world.poll(0))
+        };
+        world.send(1, true);
+        world.poll(1);
+        sender.join().expect("sender");
+        receiver.join().expect("receiver");
+        world.poll(0);
+        world.poll(1);
+        world.with(|sequence, matched| {
+            assert!(matched.is_sorted(), "{matched:?}");
+            assert_eq!((matched[0], matched.len()), (1, 3 - usize::from(skipped)), "{matched:?}");
+            assert_eq!(sequence.kept().now, 0, "left in the queue");
+        });
+    });
+}
+
+#[test]
+fn model_numbers_sort_two_fifos() {
+    numbers(false);
+}
+
+#[test]
+fn model_numbers_that_are_not_used() {
+    numbers(true);
 }

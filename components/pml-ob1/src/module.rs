@@ -22,9 +22,9 @@ use crate::stamp::Clock;
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use oxmpi_btl::{BtlHandle, WaitWord};
 use oxmpi_mca::host::{am_tag, cri_mode};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs};
 

@@ -33,8 +33,8 @@ use crate::sequence::{Sequence, Turn};
 use crate::shard::{Incoming, request_of};
 use crate::wire::{self, Header, flag, kind};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_mca::Lock;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use std::collections::VecDeque;
 
 /// How messages find their FIFO, once there are several.

@@ -37,8 +37,8 @@ use crate::shard::{Incoming, Inner, Record, request_of};
 use crate::wire;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_mca::Lock;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use std::collections::HashMap;
 
 /// Communicators in ordered mode with messages to resolve.

@@ -4,7 +4,7 @@
 //! and found with an acquire load without one.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 
 const SHIFT: u32 = 7;
 const PAGE: usize = 1 << SHIFT;

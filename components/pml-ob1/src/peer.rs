@@ -14,9 +14,9 @@ use crate::wire::{self, Card, Header};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use oxmpi_btl::{BtlAttrs, BtlHandle, ProcInfo, SendDesc, cap};
 use oxmpi_mca::host::am_tag;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use oxmpi_mca::{SliceRef, Status};
 use std::collections::VecDeque;
 

@@ -20,8 +20,8 @@ use crate::request::Request;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use core::sync::atomic::AtomicU32;
 use oxmpi_mca::cache::fetch_to_write;
+use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
 use oxmpi_mca::{Lock, Status, ThreadCtx};
 

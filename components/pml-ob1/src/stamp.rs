@@ -6,7 +6,7 @@
 //! fence in front keeps the reading behind whatever told this thread of the earlier send. Elsewhere a
 //! counter of the process serves, which the threads contend for.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 
 /// See the module's head.
 #[repr(align(128))]

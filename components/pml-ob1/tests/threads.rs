@@ -5,11 +5,11 @@ mod common;
 
 use common::*;
 use oxmpi_mca::host::cri_mode::{DEDICATED, ROUND_ROBIN, SERIAL_PROGRESS};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, Counts, RecvArgs, SendArgs, assert_flag, mode};
 use std::ptr::null_mut;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What one thread of one process needs.
 struct Caller<'a> {

@@ -5,8 +5,8 @@
 use crate::help;
 use crate::instance::Instance;
 use crate::params::HostParams;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How a stack is told is not the runtime's to know.

@@ -16,15 +16,15 @@ use crate::gid::Gid;
 use crate::group::Group;
 use crate::info::Info;
 use crate::instance::Instance;
+use crate::locks::Mutex;
 use crate::made::partitioned::Meeting;
 use crate::plan::{Plan, assertions};
 use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs};
-use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::{NonNull, null, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 type SendVerb = extern "C" fn(*mut c_void, *const SendArgs, *mut *mut RequestHeader) -> Status;

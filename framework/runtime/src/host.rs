@@ -9,13 +9,13 @@
 
 use crate::accept::{Accepted, Framework};
 use crate::instance::Instance;
+use crate::locks::Mutex;
 use crate::params::Values;
 use crate::progress::events;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
-use parking_lot::Mutex;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 

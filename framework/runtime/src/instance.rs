@@ -35,6 +35,7 @@ use crate::group::{Group, ProcId};
 use crate::help;
 use crate::host::AmTable;
 use crate::levels;
+use crate::locks::{Mutex, RwLock};
 use crate::log::Logger;
 use crate::made::Makers;
 use crate::open::Parts;
@@ -54,16 +55,15 @@ use crate::thread::{Level, Threads};
 use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Descriptor, JobInfo, SliceRef, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
 use oxmpi_pml::Counts;
-use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// What an instance is started with.

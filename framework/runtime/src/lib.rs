@@ -64,6 +64,8 @@ mod levels;
 #[cfg(not(loom))]
 pub mod loader;
 #[cfg(not(loom))]
+mod locks;
+#[cfg(not(loom))]
 mod log;
 #[cfg(not(loom))]
 pub mod made;

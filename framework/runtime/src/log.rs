@@ -1,8 +1,8 @@
 //! Lines for people on the standard error, as far as each framework's verbosity asks for them.
 
 use crate::accept::Framework;
+use oxmpi_mca::sync::unmodelled::{AtomicI64, Ordering};
 use oxmpi_mca_params::{Declaration, ParamError, Resolver};
-use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Verbosity from which on a message of level 0 (error) to 3 (debug) is printed.
 const FROM: [i64; 4] = [0, 1, 10, 60];

@@ -8,10 +8,10 @@
 //! The table is a directory of chunks. Chunks are made when needed and never move, so readers see
 //! either nothing or the final pointer.
 
+use crate::locks::Mutex;
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 use oxmpi_mca::{RequestHeader, Status};
-use parking_lot::Mutex;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Bits of a slot number: what a request handle has room for.
 pub const SLOT_BITS: u32 = 22;

@@ -10,6 +10,7 @@ use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
 use crate::wireup::handing::{self, Handing, TICKET};
 use oxmpi_coll::CollArgs;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -17,7 +18,6 @@ use rustix::process::{Resource, getrlimit};
 use std::ffi::c_void;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What one rank asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,8 @@
 //! for) and the flag are two things: an instance at MULTIPLE whose host keeps a gate
 //! ([`crate::instance::Config::gate`]) is not threaded before a second thread comes.
 
+use crate::locks::Mutex;
 use oxmpi_mca::ThreadCtx;
-use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ptr::null_mut;
 

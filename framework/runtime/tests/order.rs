@@ -7,23 +7,21 @@ mod common;
 
 use common::{Basic, Form, config, job};
 use oxmpi_datatype::{Base, TypeDesc};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::sync::{AtomicU32, Ordering};
+use oxmpi_mca::{Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, mode};
 use oxmpi_runtime::{Communicator, Instance, Level};
-use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-const ENGINES: [&str; 8] =
-    ["adaptive", "list", "hash", "perpeer", "vector", "fuzzy32", "fuzzy16", "fuzzy8"];
+const ENGINES: [&str; 8] = ["adaptive", "list", "hash", "perpeer", "vector", "fuzzy32", "fuzzy16", "fuzzy8"];
 const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
 const PROGRESS: [&str; 2] = ["concurrent", "serial"];
 const LONG: usize = 70_000;
 
-/// How the program orders the calls of its threads. Locks and barriers are of crates that a sanitizer compiles, too.
+/// How the program orders the calls of its threads; by means that sanitizers understand.
 #[derive(Clone, Copy, Debug)]
 enum Token {
-    Mutex,
+    Lock,
     Barrier,
     Turn,
 }
@@ -79,7 +77,9 @@ impl Round {
 struct Side {
     sending: bool,
     threads: u32,
-    next: Mutex<u32>,
+    lock: Lock,
+    /// Whose turn is next; changed under the lock.
+    next: AtomicU32,
     /// Turns taken, and for the barrier arrivals.
     turn: AtomicU32,
 }
@@ -149,7 +149,7 @@ impl Caller<'_> {
             // SAFETY: the request is complete and ours until it is released.
             let status = unsafe {
                 let status = (*req).status;
-                ((*(*req).ops).release)(req);
+                ((*(*req).ops).release)(req, self.t);
                 status
             };
             assert_eq!(status.error, Status::OK);
@@ -169,14 +169,15 @@ fn take_part(side: &Side, me: u32, caller: &mut Caller<'_>) {
         }
     };
     match caller.round.token {
-        Token::Mutex => loop {
-            let mut next = side.next.lock();
-            if *next == count {
+        Token::Lock => loop {
+            let held = side.lock.guard(true);
+            let next = side.next.load(Ordering::Relaxed);
+            if next == count {
                 break;
             }
-            caller.step(side.sending, *next);
-            *next += 1;
-            drop(next);
+            caller.step(side.sending, next);
+            side.next.store(next + 1, Ordering::Relaxed);
+            drop(held);
             std::thread::yield_now();
         },
         Token::Barrier => {
@@ -204,7 +205,13 @@ fn round(instance: &Instance, c: &Communicator, threads: u32, round: Round) {
     let sides: Vec<Side> = [true, false]
         .into_iter()
         .filter(|sending| alone || *sending == c.rank().is_multiple_of(2))
-        .map(|sending| Side { sending, threads, next: Mutex::new(0), turn: AtomicU32::new(0) })
+        .map(|sending| Side {
+            sending,
+            threads,
+            lock: Lock::new(),
+            next: AtomicU32::new(0),
+            turn: AtomicU32::new(0),
+        })
         .collect();
     if round.manner == Manner::Flood && !alone && !sides[0].sending {
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -230,8 +237,10 @@ fn round(instance: &Instance, c: &Communicator, threads: u32, round: Round) {
     assert_eq!(finished.load(Ordering::Acquire), threads * sides.len() as u32);
 }
 
-/// All tokens, tags and manners, on the world (the first is the first contact) and on duplicates of it.
+/// All tokens, tags and manners, on the world (the first is the first contact) and on duplicates of it; with as many
+/// messages as asked for times OXMPI_ORDER_TIMES.
 fn order(ranks: u32, threads: u32, count: u32, params: &[(&str, &str)]) {
+    let times: u32 = std::env::var("OXMPI_ORDER_TIMES").map_or(1, |n| n.parse().expect("a number"));
     job(
         ranks,
         || {
@@ -240,8 +249,9 @@ fn order(ranks: u32, threads: u32, count: u32, params: &[(&str, &str)]) {
             config
         },
         |instance| {
+            let count = count * times;
             let mut c: Arc<Communicator> = instance.world();
-            for token in [Token::Mutex, Token::Barrier, Token::Turn] {
+            for token in [Token::Lock, Token::Barrier, Token::Turn] {
                 for tags in [Tags::Any, Tags::One, Tags::Mixed] {
                     for manner in [Manner::Blocking, Manner::Posted, Manner::Flood] {
                         let count = if manner == Manner::Flood { 3 * count } else { count };

@@ -7,12 +7,12 @@ use core::ptr::{null, null_mut};
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::host::{Cri, HostTable, ProgressFn};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{
     AmEntry, Descriptor, JobInfo, OpenArgs, ParamKind, ParamValue, RecvDesc, RequestHeader, SliceRef, Status,
     StrRef, ThreadCtx,
 };
 use oxmpi_pml::PmlModule;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One process: its host table and what the host was told.
 pub struct Proc {

@@ -7,9 +7,9 @@ use core::ptr::null_mut;
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitWord, cap,
 };
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the transport's `get` does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

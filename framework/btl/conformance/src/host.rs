@@ -2,9 +2,9 @@
 
 use crate::message::step;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{AmEntry, HostTable, JobInfo, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};

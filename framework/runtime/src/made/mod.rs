@@ -31,12 +31,12 @@ pub mod schedule;
 use crate::instance::Instance;
 use crate::progress::events;
 use oxmpi_mca::request::RequestOps;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_mca::{Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// What an operation is.
 pub trait Body: Any + Send + Sync {

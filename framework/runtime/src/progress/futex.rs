@@ -1,9 +1,10 @@
 //! Sleeping on words. Thin: what a wake-up means is the caller's business, every return from here
 //! may be spurious.
 
+use oxmpi_mca::sync::AtomicU32;
 use rustix::io::Errno;
 use rustix::thread::futex;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic;
 use std::time::Duration;
 
 fn timespec(d: Duration) -> futex::Timespec {
@@ -13,6 +14,8 @@ fn timespec(d: Duration) -> futex::Timespec {
 /// Sleeps while `word` (of this process) has the value `expected`; `None`: for as long as that takes.
 pub fn wait_private(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
     let timeout = timeout.map(timespec);
+    // SAFETY: the same word, in the standard library's type.
+    let word = unsafe { atomic::AtomicU32::from_ptr(word.as_ptr()) };
     // Whatever it answers (woken, value differs, interrupted, time is up), the caller looks again.
     let _ = futex::wait(word, futex::Flags::PRIVATE, expected, timeout.as_ref());
 }
@@ -40,7 +43,7 @@ pub fn wake_shared(addr: usize) {
 /// `addr` must stay mapped during the call.
 pub unsafe fn wait_shared(addr: *const u32, expected: u32, timeout: Duration) {
     // SAFETY: mapped by the caller's promise, and a futex word is only accessed atomically.
-    let word = unsafe { AtomicU32::from_ptr(addr.cast_mut()) };
+    let word = unsafe { atomic::AtomicU32::from_ptr(addr.cast_mut()) };
     let _ = futex::wait(word, futex::Flags::empty(), expected, Some(&timespec(timeout)));
 }
 
@@ -112,7 +115,7 @@ mod tests {
                 if std::ptr::eq(word, &private) {
                     wake_private(word);
                 } else {
-                    let _ = futex::wake(word, futex::Flags::empty(), 1);
+                    wake_shared(word.as_ptr() as usize);
                 }
             });
             word.store(1, Ordering::Release);

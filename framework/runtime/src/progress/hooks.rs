@@ -19,8 +19,8 @@
 use super::sync::{Sleepers, SyncObject};
 use crate::instance::Instance;
 use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The functions, and their first argument.
 #[derive(Clone, Copy)]

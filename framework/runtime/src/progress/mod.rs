@@ -23,12 +23,12 @@ pub mod sync;
 pub(crate) mod tasks;
 pub(crate) mod wait;
 
+use crate::locks::Mutex;
 use crate::thread::Slot;
 use oxmpi_mca::host::ProgressFn;
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
-use parking_lot::Mutex;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Low-priority functions run once in so many turns of a thread.
 const LOW_EVERY: u32 = 8;

@@ -10,7 +10,7 @@ use crate::instance::Instance;
 use oxmpi_datatype::kernel::{self, OpDesc};
 use oxmpi_datatype::{TypeDesc, pack, unpack};
 use oxmpi_mca::Status;
-use std::sync::atomic::{AtomicI32, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
 
 /// An address that goes to other threads with the promise of the function it was given to.
 #[derive(Clone, Copy)]

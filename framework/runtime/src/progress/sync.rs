@@ -400,7 +400,7 @@ impl List {
 }
 
 #[cfg(not(loom))]
-pub(super) use parking_lot::{Mutex, MutexGuard};
+pub(super) use crate::locks::{Mutex, MutexGuard};
 
 #[cfg(not(loom))]
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

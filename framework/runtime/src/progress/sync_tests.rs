@@ -82,6 +82,100 @@ mod model {
         builder.check(f);
     }
 
+    /// A request as a message path sees it: its status is plain data of whoever completes it; while it is posted it may
+    /// be matched or cancelled, under its shard's lock.
+    struct Request {
+        word: Completion,
+        status: loom::cell::UnsafeCell<u32>,
+        posted: loom::sync::Mutex<bool>,
+    }
+
+    // SAFETY: loom watches the cell.
+    unsafe impl Sync for Request {}
+    // SAFETY: as above.
+    unsafe impl Send for Request {}
+
+    impl Request {
+        fn new() -> Arc<Request> {
+            let (status, posted) = (loom::cell::UnsafeCell::new(0), loom::sync::Mutex::new(true));
+            Arc::new(Request { word: Completion::new(), status, posted })
+        }
+        fn complete(&self, status: u32) {
+            // SAFETY: loom stops the model if another thread is in here.
+            self.status.with_mut(|s| unsafe { *s = status });
+            complete(&self.word);
+        }
+        fn status(&self) -> u32 {
+            // SAFETY: as above.
+            self.status.with(|s| unsafe { *s })
+        }
+        /// By a message, or by MPI_Cancel: the one that finds it posted has it.
+        fn take(&self, status: u32) {
+            let found = std::mem::take(&mut *self.posted.lock().expect("no thread panics"));
+            if found {
+                self.complete(status);
+            }
+        }
+    }
+
+    fn beside(request: &Arc<Request>, f: impl FnOnce(&Request) + 'static) -> thread::JoinHandle<()> {
+        let request = request.clone();
+        thread::spawn(move || f(&request))
+    }
+
+    /// One thread completes, as it may when it drains what came out of sequence for another; the request's own thread
+    /// looks now and then, as MPI_Test does, and reads the status as soon as it sees the end.
+    #[test]
+    fn a_tester_reads_what_the_completer_wrote() {
+        check(|| {
+            let request = Request::new();
+            let completer = beside(&request, |r| r.complete(7));
+            while !request.word.is_complete() {
+                thread::yield_now();
+            }
+            assert_eq!(request.status(), 7);
+            completer.join().expect("it ends");
+        });
+    }
+
+    /// A request is matched by one thread and cancelled by another while its own waits: it ends once, with one status.
+    #[test]
+    fn cancelled_or_matched_and_a_waiter() {
+        check(|| {
+            let request = Request::new();
+            let matcher = beside(&request, |r| r.take(1));
+            let canceller = beside(&request, |r| r.take(2));
+            wait_all(&Waiters::new(), &[&request.word], |_| thread::yield_now());
+            assert!([1, 2].contains(&request.status()));
+            matcher.join().expect("it ends");
+            canceller.join().expect("it ends");
+        });
+    }
+
+    /// Two threads wait for requests that each of them may complete for the other, whoever of them makes progress; one
+    /// looks whether its own is complete before it waits.
+    #[test]
+    fn each_completes_for_the_other() {
+        check(|| {
+            let requests = Arc::new([Request::new(), Request::new()]);
+            let waiters = Arc::new(Waiters::new());
+            let run = |mine: usize| {
+                let (requests, waiters) = (requests.clone(), waiters.clone());
+                move || {
+                    requests[1 - mine].take(1 + mine as u32);
+                    let request = &requests[mine];
+                    if !request.word.is_complete() {
+                        wait_all(&waiters, &[&request.word], |_| thread::yield_now());
+                    }
+                    assert_eq!(request.status(), 2 - mine as u32);
+                }
+            };
+            let other = thread::spawn(run(1));
+            run(0)();
+            other.join().expect("it ends");
+        });
+    }
+
     /// What the completing thread wrote is seen by the waiter; the object is not touched after it went
     /// (loom's atomics live on the waiter's stack and panic when used after their end).
     #[test]

@@ -31,8 +31,8 @@ use crate::thread::thread_pointer;
 use oxmpi_btl::WaitWord;
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::request::Attach;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(10);

@@ -6,7 +6,7 @@ use super::remote::{Daemon, unexpected};
 use super::secret::{Secret, random_id};
 use super::witness::Witness;
 use super::{Error, ErrorKind, JobFacts, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
-use parking_lot::Mutex;
+use crate::locks::Mutex;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::process::Signal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

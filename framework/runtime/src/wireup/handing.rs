@@ -6,10 +6,10 @@
 
 use super::secret::{Secret, random_id};
 use super::{Error, ErrorKind, socket};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of a ticket: the number in the socket's name, and the secret.
 pub(crate) const TICKET: usize = 8 + Secret::BYTES;

@@ -1,7 +1,7 @@
 //! The store of a job that lives in one process: a singleton, or a test's several ranks.
 
 use super::Error;
-use parking_lot::{Condvar, Mutex};
+use crate::locks::{Condvar, Mutex};
 use std::collections::HashMap;
 
 /// One store, shared by all clients of the job.

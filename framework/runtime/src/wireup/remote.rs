@@ -10,7 +10,7 @@ use super::frame::Inbox;
 use super::message::{DAEMON_LIMIT, ToDaemon, ToRank};
 use super::secret::Secret;
 use super::{Error, ErrorKind, JobFacts, VERSION, socket};
-use parking_lot::Mutex;
+use crate::locks::Mutex;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 

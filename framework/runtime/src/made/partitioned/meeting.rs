@@ -2,10 +2,10 @@
 
 use super::{ANNOUNCE, Announcement, WORDS};
 use crate::communicator::Communicator;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Lock, RequestHeader, Status, ThreadCtx};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Announcements of a communicator and who waits for them; see the module's head.
 #[derive(Default)]

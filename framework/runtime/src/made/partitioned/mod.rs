@@ -39,9 +39,9 @@ pub use sending::Sending;
 
 use super::Made;
 use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::sync::unmodelled::{AtomicU8, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The tag of announcements; channels lie below it. Tags of collectives are above, those for making
 /// communicators below (`construct`).

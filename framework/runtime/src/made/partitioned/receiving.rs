@@ -5,10 +5,10 @@ use crate::communicator::Communicator;
 use crate::instance::Instance;
 use crate::made::{Begin, Body};
 use oxmpi_datatype::{TypeDesc, TypeRef};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The receiver's side.
 #[derive(Default)]

@@ -4,11 +4,11 @@ use super::{ANNOUNCE, Announcement, DONE, IDLE, Layout, Part, WORDS, channel_tag
 use crate::communicator::Communicator;
 use crate::instance::Instance;
 use crate::made::{Begin, Body};
+use oxmpi_mca::sync::unmodelled::{AtomicUsize, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The sender's side.
 #[derive(Default)]

@@ -42,12 +42,12 @@ use memory::Memory;
 use oxmpi_coll::{CollArgs, StepFn};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr::null;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a request holds on to until it is given up: types, the operation.
 pub type Kept = Option<Box<dyn Any + Send>>;

@@ -1,7 +1,27 @@
-//! Swap layer for atomics: the standard library's in every real build, loom's under `--cfg loom`.
+//! Swap layer for atomics: the standard library's in every real build, loom's under `--cfg loom`, and under
+//! `--cfg oxmpi_annotated` ones that tell valgrind's helgrind and DRD what they order.
 //! Protocol code names atomics through this module alone, so that the model checker sees all of it.
 
-#[cfg(not(loom))]
+#[cfg(oxmpi_annotated)]
+mod annotated;
+
+/// For what is not modelled: the standard library's under loom, too.
+pub mod unmodelled {
+    #[cfg(oxmpi_annotated)]
+    pub use super::annotated::{
+        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    };
+    #[cfg(not(oxmpi_annotated))]
+    pub use core::sync::atomic::{
+        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    };
+}
+
+#[cfg(oxmpi_annotated)]
+pub use annotated::{
+    AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
+};
+#[cfg(not(any(loom, oxmpi_annotated)))]
 pub use core::sync::atomic::{
     AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
 };

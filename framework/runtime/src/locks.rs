@@ -1,0 +1,71 @@
+//! Locks of cold paths: parking_lot's. In builds for valgrind (`--cfg oxmpi_annotated`) they are made of an atomic word
+//! that says what it orders, since those tools do not know parking_lot's.
+
+#[cfg(oxmpi_annotated)]
+pub use annotated::{Condvar, Mutex, MutexGuard, RwLock};
+#[cfg(not(oxmpi_annotated))]
+pub use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+
+#[cfg(oxmpi_annotated)]
+mod annotated {
+    use oxmpi_mca::Lock;
+    use parking_lot::lock_api::{self, RawMutex};
+
+    pub struct Raw(Lock);
+
+    // SAFETY: `Lock` excludes, and orders what is done under it.
+    unsafe impl RawMutex for Raw {
+        #[allow(clippy::declare_interior_mutable_const, reason = "lock_api asks for it")]
+        const INIT: Raw = Raw(Lock::new());
+        type Guard = ();
+        fn lock(&self) {
+            self.0.lock();
+        }
+        fn try_lock(&self) -> Option<()> {
+            self.0.try_lock().then_some(())
+        }
+        unsafe fn unlock(&self, _: ()) {
+            self.0.unlock();
+        }
+        fn is_locked(&self) -> bool {
+            let free = self.0.try_lock();
+            if free {
+                self.0.unlock();
+            }
+            !free
+        }
+    }
+
+    pub type Mutex<T> = lock_api::Mutex<Raw, T>;
+    pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Raw, T>;
+
+    /// One at a time, readers, too.
+    #[derive(Default)]
+    pub struct RwLock<T>(Mutex<T>);
+
+    impl<T> RwLock<T> {
+        pub const fn new(value: T) -> RwLock<T> {
+            RwLock(Mutex::new(value))
+        }
+        pub fn read(&self) -> MutexGuard<'_, T> {
+            self.0.lock()
+        }
+        pub fn write(&self) -> MutexGuard<'_, T> {
+            self.0.lock()
+        }
+    }
+
+    /// Whoever waits looks again, over and over.
+    #[derive(Debug, Default)]
+    pub struct Condvar;
+
+    impl Condvar {
+        pub const fn new() -> Condvar {
+            Condvar
+        }
+        pub fn notify_all(&self) {}
+        pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+            lock_api::MutexGuard::unlocked(guard, std::thread::yield_now);
+        }
+    }
+}

@@ -1,4 +1,5 @@
-/* What is set up once allocates nothing per start: persistent and partitioned operations, both ways, contiguous or not.
+/* What comes again and again allocates nothing: nonblocking and blocking messages, persistent and partitioned operations, both
+ * ways, contiguous, with gaps, and in long pieces.
  * The program counts calls of the allocator, its own and the library's. */
 #include "check.h"
 
@@ -23,6 +24,7 @@ enum { PARTS = 16, MOST = 1 << 20 };
 
 static int rank, size, peer;
 static char *out, *in;
+static MPI_Request many[8];
 
 static void look(const char *what, long bytes, MPI_Request *requests, int partitioned) {
     long before = 0;
@@ -49,12 +51,58 @@ static void look(const char *what, long bytes, MPI_Request *requests, int partit
     MPI_Request_free(&requests[1]);
 }
 
+/* The same without requests that stay. Pools may still grow when more comes at once than ever before, so one quiet stretch
+ * is asked for: what allocates for each message has none. */
+static void look_at_calls(const char *kind, long bytes, int count, MPI_Datatype type) {
+    for (int way = 0; way < 4; way++) {
+        long before = calls, least = -1;
+        for (int round = 1; round <= 80; round++) {
+            MPI_Request requests[2];
+            MPI_Barrier(MPI_COMM_WORLD);
+            switch (way) {
+            case 0: /* Posted first. */
+                MPI_Irecv(in, count, type, peer, 1, MPI_COMM_WORLD, &requests[0]);
+                MPI_Barrier(MPI_COMM_WORLD);
+                MPI_Isend(out, count, type, peer, 1, MPI_COMM_WORLD, &requests[1]);
+                MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+                break;
+            case 1: /* There and back. */
+                if (rank % 2 == 0) MPI_Send(out, count, type, peer, 1, MPI_COMM_WORLD);
+                MPI_Recv(in, count, type, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                if (rank % 2 == 1) MPI_Send(out, count, type, peer, 1, MPI_COMM_WORLD);
+                break;
+            case 2:
+                MPI_Irecv(in, count, type, peer, 1, MPI_COMM_WORLD, &requests[0]);
+                MPI_Barrier(MPI_COMM_WORLD);
+                MPI_Ssend(out, count, type, peer, 1, MPI_COMM_WORLD);
+                MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+                break;
+            default: /* Several at once, in a row. */
+                for (int k = 0; k < 8; k++) {
+                    if (rank % 2) MPI_Irecv(in, count, type, peer, k, MPI_COMM_WORLD, &many[k]);
+                }
+                MPI_Barrier(MPI_COMM_WORLD);
+                for (int k = 0; k < 8; k++) {
+                    if (rank % 2 == 0) MPI_Isend(out, count, type, peer, k, MPI_COMM_WORLD, &many[k]);
+                }
+                MPI_Waitall(8, many, MPI_STATUSES_IGNORE);
+                break;
+            }
+            if (round % 20 == 0) {
+                if (least < 0 || calls - before < least) least = calls - before;
+                before = calls;
+            }
+        }
+        CHECK(least == 0, "way %d, %s, %ld bytes: at least %ld allocations in 20 rounds", way, kind, bytes, least);
+    }
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
     peer = rank ^ 1;
     out = need(2 * MOST), in = need(2 * MOST);
     memset(out, 1, 2 * MOST);
-    static const long lengths[] = {16, 4096, 65536, MOST};
+    static const long lengths[] = {16, 256, 1024, 4096, 20480, 65536, 262144, MOST};
     for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++) {
         long bytes = lengths[l];
         for (int gaps = 0; gaps < 2; gaps++) {
@@ -62,6 +110,7 @@ int main(int argc, char **argv) {
             MPI_Request requests[2];
             MPI_Type_create_resized(MPI_BYTE, 0, 1 + gaps, &type);
             MPI_Type_commit(&type);
+            look_at_calls(gaps ? "with gaps" : "contiguous", bytes, (int)bytes, type);
             MPI_Recv_init(in, (int)bytes, type, peer, 1, MPI_COMM_WORLD, &requests[0]);
             MPI_Send_init(out, (int)bytes, type, peer, 1, MPI_COMM_WORLD, &requests[1]);
             look("MPI_Send_init", bytes, requests, 0);
@@ -76,6 +125,13 @@ int main(int argc, char **argv) {
             look("MPI_Psend_init, half as many received", bytes, requests, 1);
             MPI_Type_free(&type);
         }
+    }
+    for (int pieces = 4; pieces <= 64; pieces *= 4) {
+        MPI_Datatype type;
+        MPI_Type_vector(pieces, 8192, 16384, MPI_BYTE, &type);
+        MPI_Type_commit(&type);
+        look_at_calls("in long pieces", pieces * 8192L, 1, type);
+        MPI_Type_free(&type);
     }
     free(out);
     free(in);

@@ -149,7 +149,8 @@ impl Together {
             generation: Cell::new(0),
             used: Cell::new(0),
             alone: Cell::new(0),
-            waiting: RefCell::new(Vec::new()),
+            // As many as there can be: a read allocates nothing.
+            waiting: RefCell::new(Vec::with_capacity(ASSISTS)),
         }
     }
 

@@ -475,3 +475,14 @@ proptest! {
         prop_assert!(queues.iter().flatten().all(VecDeque::is_empty));
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn any_words_in_shared_memory_are_survived(
+        history in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400),
+    ) {
+        hostile::any_words(&history);
+    }
+}

@@ -15,6 +15,9 @@ pub(crate) struct Side<P> {
     pub step: i64,
 }
 
+/// Fewer blocks than these are copied one by one.
+const FEW: u64 = 4;
+
 /// Copies `blocks` blocks of `len` bytes.
 ///
 /// # Safety
@@ -23,8 +26,14 @@ pub(crate) struct Side<P> {
 pub(crate) unsafe fn copy_blocks(from: Side<*const u8>, to: Side<*mut u8>, len: u64, blocks: u64) {
     // SAFETY: the promise of the caller, passed on.
     unsafe {
-        if blocks == 1 {
-            return copy_one(from.at, to.at, len as usize);
+        if (1..FEW).contains(&blocks) {
+            // Layouts without a pattern are lists of such runs; a loop made for many costs them more than the blocks.
+            copy_one(from.at, to.at, len as usize);
+            for i in 1..blocks as isize {
+                let (src, dst) = (from.at.offset(i * from.step as isize), to.at.offset(i * to.step as isize));
+                copy_one(src, dst, len as usize);
+            }
+            return;
         }
         match len {
             4 if to.step == 4 => gather4(from, to.at, blocks),

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod hostile;
+
 use core::ffi::c_void;
 use oxmpi_btl::{BtlModule, BtlTable, Endpoint, ProcInfo, RmaDesc, SendDesc, WaitWord};
 use oxmpi_mca::abi::Opened;

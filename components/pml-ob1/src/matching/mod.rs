@@ -17,7 +17,7 @@
 //!
 //! Map: `queue` (the list in front, the change to the index) · `list` · `hash` and `table` ·
 //! `perpeer` · `arrivals` (waiting messages in order, with a look-up) · `lanes` (vector and fuzzy) ·
-//! `simd` · `choice` (names).
+//! `simd` · `choice` (names) · `harness` (engines against a model, for tests and the fuzzer).
 
 mod arrivals;
 mod choice;
@@ -29,6 +29,8 @@ mod queue;
 mod simd;
 mod table;
 
+#[cfg(any(all(test, not(loom)), fuzzing))]
+pub mod harness;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

@@ -7,6 +7,7 @@
 #![allow(dead_code, reason = "each test binary uses its part of the harness")]
 
 mod host;
+pub mod hostile;
 mod net;
 mod spin;
 

@@ -3,9 +3,10 @@
 //! cancels, and promises that change the layout.
 
 use super::*;
-use crate::shard::{Inner, Record};
+use crate::shard::{Incoming, Inner, Record};
 use crate::shards::{Entered, Shards};
 use crate::spread::{Layout, Spreading};
+use crate::wire::{kind, source_tag};
 use core::ptr::null;
 
 /// What orders the messages of a history.

@@ -374,7 +374,7 @@ extern "C" fn send(
     let (c, thread) = at!(comm);
     c.note_own(thread, Counter::BytesSentMpi, count.saturating_mul(dtype!(dtype).packed));
     match rank(dst) {
-        Ok(dst) => c.quiet_send(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD),
+        Ok(dst) => c.send(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD),
         Err(e) => e,
     }
 }
@@ -391,7 +391,7 @@ extern "C" fn recv(
     let (c, thread) = at!(comm);
     let mut own = MsgStatus::EMPTY;
     let answer = match rank(src) {
-        Ok(src) => c.quiet_recv(thread, buf, count, dtype!(dtype), src, tag, &mut own),
+        Ok(src) => c.recv(thread, buf, count, dtype!(dtype), src, tag, &mut own),
         Err(e) => e,
     };
     c.note_own(thread, Counter::BytesReceivedMpi, own.bytes);
@@ -413,8 +413,7 @@ extern "C" fn isend(
 ) -> Status {
     let (c, thread) = at!(comm);
     c.note_own(thread, Counter::BytesSentMpi, count.saturating_mul(dtype!(dtype).packed));
-    let req =
-        rank(dst).and_then(|dst| c.quiet_isend(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD));
+    let req = rank(dst).and_then(|dst| c.isend(thread, buf, count, dtype!(dtype), dst, tag, mode::STANDARD));
     hand_out(req, out)
 }
 
@@ -428,7 +427,7 @@ extern "C" fn irecv(
     out: *mut *mut RequestHeader,
 ) -> Status {
     let (c, thread) = at!(comm);
-    let req = rank(src).and_then(|src| c.quiet_irecv(thread, buf, count, dtype!(dtype), src, tag));
+    let req = rank(src).and_then(|src| c.irecv(thread, buf, count, dtype!(dtype), src, tag));
     hand_out(req, out)
 }
 

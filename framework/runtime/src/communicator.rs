@@ -343,22 +343,6 @@ impl Communicator {
         tag: i32,
         mode: u32,
     ) -> Status {
-        self.quiet_send(thread, buf, count, dtype, dst, tag, mode)
-    }
-
-    /// [`Self::send`] on the library's own account.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Send")]
-    pub(crate) fn quiet_send(
-        &self,
-        thread: *mut ThreadCtx,
-        buf: *const u8,
-        count: u64,
-        dtype: &TypeDesc,
-        dst: i32,
-        tag: i32,
-        mode: u32,
-    ) -> Status {
         let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
         let mut req = null_mut();
         let status = (self.hot.send)(self.hot.state, &args, &mut req);
@@ -372,22 +356,6 @@ impl Communicator {
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
     pub fn isend(
-        &self,
-        thread: *mut ThreadCtx,
-        buf: *const u8,
-        count: u64,
-        dtype: &TypeDesc,
-        dst: i32,
-        tag: i32,
-        mode: u32,
-    ) -> Result<*mut RequestHeader, Status> {
-        self.quiet_isend(thread, buf, count, dtype, dst, tag, mode)
-    }
-
-    /// [`Self::isend`] on the library's own account.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Isend")]
-    pub(crate) fn quiet_isend(
         &self,
         thread: *mut ThreadCtx,
         buf: *const u8,
@@ -417,22 +385,6 @@ impl Communicator {
         tag: i32,
         status: &mut MsgStatus,
     ) -> Status {
-        self.quiet_recv(thread, buf, count, dtype, src, tag, status)
-    }
-
-    /// [`Self::recv`] on the library's own account.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "the arguments of MPI_Recv")]
-    pub(crate) fn quiet_recv(
-        &self,
-        thread: *mut ThreadCtx,
-        buf: *mut u8,
-        count: u64,
-        dtype: &TypeDesc,
-        src: i32,
-        tag: i32,
-        status: &mut MsgStatus,
-    ) -> Status {
         let args = self.recv_args(thread, buf, count, dtype, src, tag);
         let mut req = null_mut();
         let answer = (self.hot.recv)(self.hot.state, &args, status, &mut req);
@@ -446,20 +398,6 @@ impl Communicator {
     /// Nonblocking receive.
     #[inline(always)]
     pub fn irecv(
-        &self,
-        thread: *mut ThreadCtx,
-        buf: *mut u8,
-        count: u64,
-        dtype: &TypeDesc,
-        src: i32,
-        tag: i32,
-    ) -> Result<*mut RequestHeader, Status> {
-        self.quiet_irecv(thread, buf, count, dtype, src, tag)
-    }
-
-    /// [`Self::irecv`] on the library's own account.
-    #[inline(always)]
-    pub(crate) fn quiet_irecv(
         &self,
         thread: *mut ThreadCtx,
         buf: *mut u8,

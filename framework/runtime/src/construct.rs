@@ -263,7 +263,7 @@ impl Communicator {
     ) -> Result<(), Status> {
         let byte = self.instance().byte_type();
         let len = into.len() as u64;
-        let recv = self.quiet_irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag)?;
+        let recv = self.irecv(thread, into.as_mut_ptr(), len, byte, from as i32, tag)?;
         let sent = self.put(thread, out, to as i32, tag);
         let got = self.take(thread, recv);
         sent?;
@@ -277,7 +277,7 @@ impl Communicator {
     /// Sends bytes.
     pub(crate) fn put(&self, thread: *mut ThreadCtx, out: &[u8], to: i32, tag: i32) -> Result<(), Status> {
         let byte = self.instance().byte_type();
-        let sent = self.quiet_send(thread, out.as_ptr(), out.len() as u64, byte, to, tag, mode::STANDARD);
+        let sent = self.send(thread, out.as_ptr(), out.len() as u64, byte, to, tag, mode::STANDARD);
         if sent.is_err() { Err(sent) } else { Ok(()) }
     }
 
@@ -291,7 +291,7 @@ impl Communicator {
     ) -> Result<(), Status> {
         let (byte, len) = (self.instance().byte_type(), into.len() as u64);
         let mut status = MsgStatus::EMPTY;
-        let got = self.quiet_recv(thread, into.as_mut_ptr(), len, byte, from, tag, &mut status);
+        let got = self.recv(thread, into.as_mut_ptr(), len, byte, from, tag, &mut status);
         match () {
             () if got.is_err() => Err(got),
             () if status.error.is_err() => Err(status.error),

@@ -72,7 +72,7 @@ impl Meeting {
         let mut words = Box::new([0; WORDS]);
         let len = (WORDS * 8) as u64;
         let at = words.as_mut_ptr().cast();
-        let req = comm.quiet_irecv(thread, at, len, comm.instance().byte_type(), source, ANNOUNCE)?;
+        let req = comm.irecv(thread, at, len, comm.instance().byte_type(), source, ANNOUNCE)?;
         inner.expected.push(Expected { source, req, words });
         inner.next += 1;
         let number = inner.next;

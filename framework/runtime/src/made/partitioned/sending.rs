@@ -156,15 +156,8 @@ impl Communicator {
         let sending = made.body::<Sending>().ok_or(Status::INTERNAL)?;
         let byte = instance.byte_type();
         let len = (WORDS * 8) as u64;
-        let sent = self.quiet_isend(
-            thread,
-            sending.words.get().cast(),
-            len,
-            byte,
-            layout.peer,
-            ANNOUNCE,
-            mode::STANDARD,
-        );
+        let sent =
+            self.isend(thread, sending.words.get().cast(), len, byte, layout.peer, ANNOUNCE, mode::STANDARD);
         match sent {
             Ok(req) => sending.announcing.set(Some(Half(req))),
             Err(status) => {

@@ -119,12 +119,12 @@ impl Core {
                 let comm = self.comm(peer);
                 let (buf, count, dtype) = self.outgoing(&data, instance);
                 comm.note_own(thread, Counter::BytesSentMpi, dtype.packed.saturating_mul(count));
-                let req = comm.quiet_isend(thread, buf, count, dtype, peer.rank, self.tag, mode::STANDARD);
+                let req = comm.isend(thread, buf, count, dtype, peer.rank, self.tag, mode::STANDARD);
                 self.under_way(slot, req, None)
             }
             Step::Recv { peer, data, slot, whole } => {
                 let comm = self.comm(peer);
-                let req = comm.quiet_irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag);
+                let req = comm.irecv(thread, data.at, data.count, data.dtype(), peer.rank, self.tag);
                 self.under_way(slot, req, whole.then_some(data))
             }
             Step::Wait { first, end } => self.take(thread, first, end),

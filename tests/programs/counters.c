@@ -2,7 +2,7 @@
    The variables are named as Open MPI names them; a library without them runs the calls and no more. */
 #include "check.h"
 
-enum { MOST = 160, BYTES = 100, LONG_BYTES = 100000, MARK = 40 };
+enum { MOST = 200, BYTES = 100, LONG_BYTES = 100000, MARK = 40 };
 
 static MPI_T_pvar_session session;
 static struct counter {
@@ -35,8 +35,9 @@ static void own(struct counter *c, int of_class) {
     c->there = MPI_T_pvar_get_index(full, of_class, &index) == MPI_SUCCESS;
     if (!c->there) return;
     CHECK(MPI_T_pvar_handle_alloc(session, index, NULL, &c->handle, &count) == MPI_SUCCESS && count == 1, "%s", full);
-    if (of_class == MPI_T_PVAR_CLASS_LEVEL || of_class == MPI_T_PVAR_CLASS_HIGHWATERMARK) return; /* always there */
-    CHECK(MPI_T_pvar_start(session, c->handle) == MPI_SUCCESS, "%s", full);
+    int answer = MPI_T_pvar_start(session, c->handle);
+    /* Some count always. */
+    CHECK(answer == MPI_SUCCESS || answer == MPI_T_ERR_PVAR_NO_STARTSTOP, "%s", full);
 }
 
 static unsigned long long value(struct counter *c) {
@@ -140,12 +141,92 @@ static void collectives(int calling) {
     if (calling) CHECK(MPI_Wtime() >= 0, "time");
 }
 
+/* Nonblocking and persistent operations: the arguments in brackets are those of the blocking one. */
+#define UNBRACKET(...) __VA_ARGS__
+#define STARTED(name, kind, arguments)                                                  \
+    COUNTED("I" name, MPI_I##kind(UNBRACKET arguments, &r));                            \
+    COUNTED("WAIT", MPI_Wait(&r, MPI_STATUS_IGNORE));
+#define LATER(name, blocking, nonblocking, arguments)                                   \
+    STARTED(name, nonblocking, arguments)                                               \
+    COUNTED(name "_INIT", MPI_##blocking##_init(UNBRACKET arguments, MPI_INFO_NULL, &r)); \
+    if (calling) MPI_Start(&r);                                                         \
+    COUNTED("WAIT", MPI_Wait(&r, MPI_STATUS_IGNORE));                                   \
+    if (calling) MPI_Request_free(&r);
+
+static void later_collectives(int calling) {
+    int a[2] = {1, 2}, b[4], n[2] = {1, 1}, at[2] = {0, 1}, wide[2] = {0, (int)sizeof(int)};
+    MPI_Datatype t[2] = {MPI_INT, MPI_INT};
+    MPI_Comm c = MPI_COMM_WORLD;
+    MPI_Request r = MPI_REQUEST_NULL;
+    STARTED("BARRIER", barrier, (c))
+    COUNTED("BARRIER_INIT", MPI_Barrier_init(c, MPI_INFO_NULL, &r));
+    if (calling) MPI_Request_free(&r);
+    LATER("BCAST", Bcast, bcast, (a, 2, MPI_INT, 0, c))
+    LATER("REDUCE", Reduce, reduce, (a, b, 2, MPI_INT, MPI_SUM, 0, c))
+    LATER("ALLREDUCE", Allreduce, allreduce, (a, b, 2, MPI_INT, MPI_SUM, c))
+    LATER("SCAN", Scan, scan, (a, b, 2, MPI_INT, MPI_SUM, c))
+    LATER("EXSCAN", Exscan, exscan, (a, b, 2, MPI_INT, MPI_SUM, c))
+    LATER("REDUCE_SCATTER", Reduce_scatter, reduce_scatter, (a, b, n, MPI_INT, MPI_SUM, c))
+    LATER("REDUCE_SCATTER_BLOCK", Reduce_scatter_block, reduce_scatter_block, (a, b, 1, MPI_INT, MPI_SUM, c))
+    LATER("GATHER", Gather, gather, (a, 1, MPI_INT, b, 1, MPI_INT, 0, c))
+    LATER("GATHERV", Gatherv, gatherv, (a, 1, MPI_INT, b, n, at, MPI_INT, 0, c))
+    LATER("SCATTER", Scatter, scatter, (a, 1, MPI_INT, b, 1, MPI_INT, 0, c))
+    LATER("SCATTERV", Scatterv, scatterv, (a, n, at, MPI_INT, b, 1, MPI_INT, 0, c))
+    LATER("ALLGATHER", Allgather, allgather, (a, 1, MPI_INT, b, 1, MPI_INT, c))
+    LATER("ALLGATHERV", Allgatherv, allgatherv, (a, 1, MPI_INT, b, n, at, MPI_INT, c))
+    LATER("ALLTOALL", Alltoall, alltoall, (a, 1, MPI_INT, b, 1, MPI_INT, c))
+    LATER("ALLTOALLV", Alltoallv, alltoallv, (a, n, at, MPI_INT, b, n, at, MPI_INT, c))
+    LATER("ALLTOALLW", Alltoallw, alltoallw, (a, n, wide, t, b, n, wide, t, c))
+}
+
+/* Two ranks are each other's neighbour, to the left and to the right. */
+static void neighbours(int calling) {
+    int a[2] = {1, 2}, b[4], n[2] = {1, 1}, at[2] = {0, 1}, ring = 2, around = 1;
+    MPI_Aint wide[2] = {0, sizeof(int)};
+    MPI_Datatype t[2] = {MPI_INT, MPI_INT};
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Comm c = MPI_COMM_NULL;
+    if (calling) MPI_Cart_create(MPI_COMM_WORLD, 1, &ring, &around, 0, &c);
+#define NEIGHBOURS(name, kind, arguments)                                               \
+    COUNTED("NEIGHBOR_" name, MPI_Neighbor_##kind arguments);                           \
+    LATER("NEIGHBOR_" name, Neighbor_##kind, neighbor_##kind, arguments)
+    NEIGHBOURS("ALLGATHER", allgather, (a, 1, MPI_INT, b, 1, MPI_INT, c))
+    NEIGHBOURS("ALLGATHERV", allgatherv, (a, 1, MPI_INT, b, n, at, MPI_INT, c))
+    NEIGHBOURS("ALLTOALL", alltoall, (a, 1, MPI_INT, b, 1, MPI_INT, c))
+    NEIGHBOURS("ALLTOALLV", alltoallv, (a, n, at, MPI_INT, b, n, at, MPI_INT, c))
+    NEIGHBOURS("ALLTOALLW", alltoallw, (a, n, wide, t, b, n, wide, t, c))
+    if (calling) MPI_Comm_free(&c);
+}
+
+static void both_ways_and_parts(int calling) {
+    enum { PARTS = 4 };
+    int out[PARTS] = {0}, in[PARTS], one = 0, rest = 3, flag = 0;
+    MPI_Comm c = MPI_COMM_WORLD;
+    MPI_Request r = MPI_REQUEST_NULL, two[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    COUNTED("ISENDRECV", MPI_Isendrecv(out, 2, MPI_INT, peer, 5, in, 2, MPI_INT, peer, 5, c, &r));
+    COUNTED("WAIT", MPI_Wait(&r, MPI_STATUS_IGNORE));
+    COUNTED("ISENDRECV_REPLACE", MPI_Isendrecv_replace(in, 2, MPI_INT, peer, 5, peer, 5, c, &r));
+    COUNTED("WAIT", MPI_Wait(&r, MPI_STATUS_IGNORE));
+    COUNTED("PRECV_INIT", MPI_Precv_init(in, PARTS, 1, MPI_INT, peer, 6, c, MPI_INFO_NULL, &two[0]));
+    COUNTED("PSEND_INIT", MPI_Psend_init(out, PARTS, 1, MPI_INT, peer, 6, c, MPI_INFO_NULL, &two[1]));
+    if (calling) MPI_Startall(2, two);
+    COUNTED("PREADY", MPI_Pready(2, two[1]));
+    COUNTED("PREADY_RANGE", MPI_Pready_range(one, 1, two[1]));
+    COUNTED("PREADY_LIST", MPI_Pready_list(1, &rest, two[1]));
+    while (calling && !flag) COUNTED("PARRIVED", MPI_Parrived(two[0], 3, &flag));
+    COUNTED("WAITALL", MPI_Waitall(2, two, MPI_STATUSES_IGNORE));
+    for (int i = 0; calling && i < 2; i++) MPI_Request_free(&two[i]);
+}
+
 /* Messages that wait for their receives raise the mark, and it stays where it was highest. */
 static void watermark(void) {
-    struct counter most = {"MAX_UNEXPECTED_IN_QUEUE", 0, MPI_T_PVAR_HANDLE_NULL, 0}, now = most;
+    struct counter most = {"MAX_UNEXPECTED_IN_QUEUE", 0, MPI_T_PVAR_HANDLE_NULL, 0}, now = most, all = most;
     int value_[2] = {-1, -1};
     MPI_Comm comm;
     now.name = "UNEXPECTED_IN_QUEUE";
+    all.name = "UNEXPECTED";
+    own(&all, MPI_T_PVAR_CLASS_COUNTER);
+    unsigned long long before = all.there ? value(&all) : 0;
     own(&most, MPI_T_PVAR_CLASS_HIGHWATERMARK);
     own(&now, MPI_T_PVAR_CLASS_LEVEL);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -160,6 +241,7 @@ static void watermark(void) {
         CHECK(value_[1] == i, "%d came when %d was due", value_[1], i);
     }
     if (most.there && now.there) CHECK(value(&most) >= MARK && value(&now) == 0, "%llu most, %llu now", value(&most), value(&now));
+    if (all.there) CHECK(value(&all) >= before + MARK, "%llu waited, %llu before", value(&all), before);
     MPI_Comm_free(&comm);
 }
 
@@ -172,10 +254,14 @@ int main(int argc, char **argv) {
     MPI_T_pvar_session_create(&session);
     point_to_point(0);
     collectives(0);
+    later_collectives(0);
+    neighbours(0);
+    both_ways_and_parts(0);
     /* Those whose number is known only afterwards. */
     for (int i = 0; i < 4; i++) counter((const char *[]){"TESTALL", "TESTANY", "TESTSOME", "TEST"}[i]);
     counter("WAITSOME");
     counter("SENDRECV");
+    counter("PARRIVED");
     for (int i = 0; i < used; i++) {
         own(&counters[i], MPI_T_PVAR_CLASS_COUNTER);
         counters[i].due = 0;
@@ -195,6 +281,9 @@ int main(int argc, char **argv) {
     if (bytes[1].there) CHECK(value(&bytes[1]) == due, "%llu received, %llu due", value(&bytes[1]), due);
     collectives(1);
     if (bytes[2].there) CHECK(value(&bytes[2]) > 0 && value(&bytes[3]) > 0, "%llu, %llu", value(&bytes[2]), value(&bytes[3]));
+    later_collectives(1);
+    neighbours(1);
+    both_ways_and_parts(1);
     for (int i = 0; i < used; i++)
         if (counters[i].there)
             CHECK(value(&counters[i]) == counters[i].due, "%s: %llu counted, %llu calls", counters[i].name, value(&counters[i]), counters[i].due);

@@ -12,7 +12,10 @@ use std::path::Path;
 type Failed = Box<dyn std::error::Error>;
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-const SIZE: (u32, u32) = (1100, 720);
+const SIZE: (u32, u32) = (1340, 720);
+/// Beside the picture, for what is what: names are long, and lines go everywhere.
+const KEY: i32 = 340;
+const KEY_LINE: i32 = 17;
 /// Below the picture, for the machine and the libraries.
 const FOOT: i32 = 44;
 
@@ -83,14 +86,16 @@ where
     Y::CoordDescType: ValueFormatter<f64>,
 {
     let title = format!("Figure {}: {}", case.figure, case.title);
-    let mut chart = ChartBuilder::on(on)
+    let (on, key) = on.split_horizontally(SIZE.0 as i32 - KEY);
+    let mut line = 44;
+    let mut chart = ChartBuilder::on(&on)
         .caption(title, ("sans-serif", 18))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(84)
         .build_cartesian_2d(x, y)?;
     // Places are whole numbers.
-    let whole = |x: &f64| format!("{x:.0}");
+    let whole = |x: &f64| if x.fract().abs() < 1e-6 { format!("{x:.0}") } else { String::new() };
     chart
         .configure_mesh()
         .x_label_formatter(&whole)
@@ -112,20 +117,15 @@ where
             // Hollow where the line is dashed; larger for each further series.
             let dot = if series.dashed { style } else { colour.filled() };
             let size = 3 + s as i32 % 4;
-            let marks = chart.draw_series(points.iter().map(|p| Circle::new(*p, size, dot)))?;
-            marks.label(name).legend(move |(x, y)| Circle::new((x + 9, y), size, dot));
+            chart.draw_series(points.iter().map(|p| Circle::new(*p, size, dot)))?;
+            key.draw(&Circle::new((8, line), size, dot))?;
+            key.draw(&Text::new(name, (20, line - 6), ("sans-serif", 12)))?;
+            line += KEY_LINE;
             match series.dashed {
                 true => chart.draw_series(DashedLineSeries::new(points, 7, 5, style))?,
                 false => chart.draw_series(LineSeries::new(points, style))?,
             };
         }
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .label_font(("sans-serif", 11))
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK.mix(0.4))
-        .draw()?;
     Ok(())
 }

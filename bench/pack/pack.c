@@ -4,7 +4,7 @@
  *
  * -b bytes of data, in blocks of 64 with gaps as large. -t threads wait in MPI_Recv while the main thread
  * packs; a library may have them help. Prints one line of name=value; what was packed is checked. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * rank executes while messages go to and fro: a child of it runs it step by step and looks at every
  * instruction. A lock cannot be taken without one.
  *
- *   locks [single|multiple|several] RANK
+ *   locks [single|funneled|serialized|multiple|several] RANK
  *
  * prints for each kind of message: its name, messages, instructions, and how many of them were such. Exit status
  * 77: stepping is not permitted here. */
@@ -155,7 +155,10 @@ static void *call_once(void *unused) {
 
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "single";
-    int size, level = strcmp(how, "single") == 0 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, provided;
+    int size, provided, level = MPI_THREAD_MULTIPLE;
+    if (strcmp(how, "single") == 0) level = MPI_THREAD_SINGLE;
+    if (strcmp(how, "funneled") == 0) level = MPI_THREAD_FUNNELED;
+    if (strcmp(how, "serialized") == 0) level = MPI_THREAD_SERIALIZED;
     const unsigned char locked[3][16] = {{0xf0, 0x0f, 0xb1, 0x0a}, {0x66, 0xf0, 0x48, 0x01, 0x07}, {0x48, 0x87, 0x07}};
     const unsigned char plain[3][16] = {{0x48, 0x89, 0x07}, {0x48, 0x87, 0xc7}, {0xf3, 0x90}};
     MPI_Init_thread(&argc, &argv, level, &provided);

@@ -13,6 +13,7 @@
 //! CANCEL goes behind its message in the same FIFO, so it finds it where it waits: among those that came before
 //! their turn (`numbered.rs`), the deferred (`ordered.rs`), or the unexpected. If it is in none of them it was
 //! matched; then nothing is said, because the answer to the message itself is on its way and completes the send.
+//! A communicator that is gone has received nothing any more, and what waited on it went with it: CANCELLED.
 //! So a cancelled send ends as soon as its receiver makes progress, whether or not it ever receives
 //! (MPI 5.0 §3.8.4). Sends that were complete when they were made, as short ones are, cannot be cancelled.
 //!
@@ -120,6 +121,11 @@ impl Ob1 {
         let Some(message) = message else { return };
         // Of the message only lengths are looked at from here on.
         self.consumed(&message, Some(held), held.threaded);
+        self.give_back(held, asked);
+    }
+
+    /// Says that a message which was asked back is not received.
+    pub fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
         if let Ok(peer) = self.flow(asked.proc, held.ctx, held.threaded) {
             peer.control(held, self, Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]));
         }

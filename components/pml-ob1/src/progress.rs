@@ -67,6 +67,15 @@ impl Ob1 {
         events + self.follow_up()
     }
 
+    /// Every CRI on which something may come.
+    fn poll_all(&self) -> i32 {
+        if !self.wide.load(Ordering::Relaxed) {
+            return self.poll_as(self.threaded());
+        }
+        let events: i32 = (0..self.width()).map(|ctx| self.poll_cri(ctx, core::ptr::null_mut()).0).sum();
+        events + self.follow_up()
+    }
+
     /// What arrivals leave to be done without a CRI's lock.
     #[inline(always)]
     fn follow_up(&self) -> i32 {
@@ -180,9 +189,12 @@ impl Ob1 {
         events
     }
 
-    /// PENDING while anything waits for room, or sends that were released are under way.
+    /// PENDING while anything comes or waits for room, or sends that were released are under way. Before this
+    /// process goes it answers what has come on any CRI: its sender may wait for that.
     pub fn flush_queues(&self) -> Status {
-        self.poll(core::ptr::null_mut());
+        if self.poll_all() > 0 {
+            return Status::PENDING;
+        }
         let all = AllHeld::take(&self.host, self.width(), self.threaded());
         let waiting = all.each().any(|held| self.has_backlog(&held));
         let waiting = waiting || self.owed.pending.load(Ordering::Relaxed) != 0;

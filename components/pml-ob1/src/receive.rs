@@ -235,6 +235,8 @@ impl Ob1 {
             match self.comms.with(held, |t| t.find(head)) {
                 Found::Comm(comm) => return Some(comm),
                 Found::NotYet => self.keep_orphan(held, inc.proc, data),
+                // What is asked back was dropped with it, or is so now.
+                Found::Gone if inc.kind == kind::CANCEL => self.give_back(held, inc),
                 Found::Gone => self.drop_message(held, inc),
                 Found::Nonsense => self.bad_header(held, inc.proc, "a communicator nobody told it of"),
             }

@@ -243,3 +243,25 @@ fn another_wire_version_is_refused_before_the_first_message() {
     assert_eq!(w.procs[0].helps.lock()[1], "no-card 1 | not found");
     assert_eq!(w.sent(), 0);
 }
+
+/// The receiver has freed the communicator before it hears that the message on it is asked back: nobody can have
+/// received it, and the sender is told so.
+#[test]
+fn a_send_is_cancelled_whose_receiver_has_freed_the_communicator() {
+    let w = World::new(Setup::default());
+    for arrives_first in [true, false] {
+        let c = pair(&w, [5, arrives_first as u64]);
+        ping(&w, c[0], c[1], 1, 10);
+        w.settle();
+        let s = w.isend(c[0], b"nobody", 1, 9, mode::SYNCHRONOUS);
+        if arrives_first {
+            w.settle();
+        }
+        w.del_comm(c[1]);
+        assert_eq!(s.cancel(), Status::PENDING);
+        assert_eq!(w.wait(s).cancelled, 1);
+        w.settle();
+        w.del_comm(c[0]);
+    }
+    w.assert_clean();
+}

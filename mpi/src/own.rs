@@ -93,6 +93,9 @@ impl Own {
     }
 }
 
+/// Generation of the requests that are complete for ever.
+const UNLIKELY: u32 = 0xa7;
+
 /// The pool, and the two requests that are complete for ever.
 pub struct Pool {
     shared: Header,
@@ -108,6 +111,8 @@ impl Pool {
             // SAFETY: just made.
             let header = unsafe { &mut *req.as_ptr() };
             header.flags = request::SHARED;
+            // Never given back, so its handle is good for ever: not one that a wild number hits easily.
+            header.generation.store(UNLIKELY, Ordering::Relaxed);
             header.completion.finish_alone();
             request::mark_live(req);
             Ok(req)

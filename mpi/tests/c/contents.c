@@ -22,7 +22,7 @@ static struct told tell(MPI_Datatype type) {
 
 /* Whether two types put the same bytes at the same places. */
 static int same(MPI_Datatype a, MPI_Datatype b) {
-    enum { ROOM = 4096, AT = 1024 };
+    enum { ROOM = 8192, AT = 1024 };
     static unsigned char data[ROOM], one[ROOM], two[ROOM];
     MPI_Aint lb[2], extent[2];
     int size[2], n = 0, m = 0;

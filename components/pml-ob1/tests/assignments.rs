@@ -9,6 +9,7 @@ use oxmpi_mca::host::cri_mode::{DEDICATED, ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, RecvArgs, SendArgs, assert_flag, mode};
 use proptest::prelude::*;
+use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 
 const CRIS: u32 = 4;
@@ -92,16 +93,38 @@ impl Flow {
             };
             let message = left.remove(at);
             let status = w.wait(receive.req);
+            assert_eq!(status.error, Status::OK, "receive {n}: {:?}", w.errors(1));
             assert_eq!((status.tag, status.bytes), (message.tag, message.data.len() as u64), "receive {n}");
             assert!(receive.buf[..message.data.len()] == message.data, "receive {n} has another's bytes");
         }
     }
 }
 
+/// The threads of each of two processes, which share none: what a thread keeps for itself belongs to its process.
+struct Threads([Vec<UnsafeCell<ThreadCtx>>; 2]);
+
+impl Threads {
+    fn new(each: u32) -> Threads {
+        let thread = |index| {
+            UnsafeCell::new(ThreadCtx {
+                cri: 0,
+                index,
+                counters: null_mut(),
+                host_private: null_mut(),
+                pml_private: null_mut(),
+            })
+        };
+        Threads([(); 2].map(|()| (0..each).map(thread).collect()))
+    }
+    fn of(&self, process: usize, index: u32) -> *mut ThreadCtx {
+        self.0[process][index as usize].get()
+    }
+}
+
 /// Sends of several threads; the driver is one, so all is ordered by the program.
 struct Driver {
     w: World,
-    threads: Vec<ThreadCtx>,
+    threads: Threads,
     comms: [[Option<Comm>; 2]; 2],
     flows: [Flow; 2],
     count: u64,
@@ -114,24 +137,13 @@ impl Driver {
         let w = World::new(setup);
         let world = w.world();
         let own = w.add_comm(0, &spec(0));
-        let thread = |index| ThreadCtx {
-            cri: 0,
-            index,
-            counters: null_mut(),
-            host_private: null_mut(),
-            pml_private: null_mut(),
-        };
         Driver {
             comms: [[Some(world[0]), Some(world[1])], [Some(own), None]],
             w,
-            threads: (0..THREADS).map(thread).collect(),
+            threads: Threads::new(THREADS),
             flows: Default::default(),
             count: 0,
         }
-    }
-
-    fn thread(&self, index: u32) -> *mut ThreadCtx {
-        &raw const self.threads[index as usize] as *mut ThreadCtx
     }
 
     fn meet(&mut self) {
@@ -147,7 +159,7 @@ impl Driver {
         let (t, s) = self.w.table(0);
         let how = if sync { mode::SYNCHRONOUS } else { mode::STANDARD };
         let args = self.w.send_args(comm, bytes(&data), 1, tag, how);
-        let args = SendArgs { thread: self.thread(thread), ..args };
+        let args = SendArgs { thread: self.threads.of(0, thread), ..args };
         let mut ptr = null_mut();
         assert_eq!((t.isend)(s, &args, &mut ptr), Status::PENDING);
         self.flows[which].sent.push(Sent { tag, data, req: Req { proc: 0, ptr }, cancelled: false });
@@ -159,7 +171,7 @@ impl Driver {
         let (t, s) = self.w.table(1);
         let n = buf.len() as u64;
         let args = self.w.recv_args(comm, &mut buf, byte(), n, source, tag.unwrap_or(ANY_TAG));
-        let args = RecvArgs { thread: self.thread(0), ..args };
+        let args = RecvArgs { thread: self.threads.of(1, 0), ..args };
         let mut ptr = null_mut();
         assert_eq!((t.irecv)(s, &args, &mut ptr), Status::PENDING);
         self.flows[which].posted.push(Posted { tag, buf, req: Req { proc: 1, ptr } });
@@ -172,9 +184,11 @@ impl Driver {
                 self.recv(tag, if any_source { ANY_SOURCE } else { 0 }, late as usize);
             }
             Step::Progress { receiver, first } => {
-                self.threads[THREADS as usize - 1].cri = first;
+                let thread = self.threads.of(receiver as usize, THREADS - 1);
+                // SAFETY: the driver is the only one that uses it.
+                unsafe { (*thread).cri = first };
                 let (t, s) = self.w.table(receiver as usize);
-                (t.progress)(s, self.thread(THREADS - 1));
+                (t.progress)(s, thread);
             }
             Step::Cancel(which) => {
                 for flow in &mut self.flows {
@@ -348,24 +362,16 @@ fn settings_may_differ() {
                 }
             });
             let c = w.world();
-            let threads: Vec<ThreadCtx> = (0..3)
-                .map(|index| ThreadCtx {
-                    cri: 0,
-                    index,
-                    counters: null_mut(),
-                    host_private: null_mut(),
-                    pml_private: null_mut(),
-                })
-                .collect();
+            let threads = Threads::new(3);
             let mut reqs = Vec::new();
             for n in 0..60u64 {
                 for (from, to) in [(0usize, 1), (1, 0)] {
                     let (t, s) = w.table(from);
                     let data = pattern(8, n);
                     let args = w.send_args(c[from], bytes(&data), to, 1, mode::STANDARD);
-                    let thread =
-                        &raw const threads[n as usize % if from == 1 && !receiver_threaded { 1 } else { 3 }];
-                    let args = SendArgs { thread: thread.cast_mut(), ..args };
+                    let several = from == 0 || receiver_threaded;
+                    let args =
+                        SendArgs { thread: threads.of(from, if several { n as u32 % 3 } else { 0 }), ..args };
                     let mut ptr = null_mut();
                     assert_eq!((t.isend)(s, &args, &mut ptr), Status::PENDING);
                     reqs.push(Req { proc: from, ptr });

@@ -244,10 +244,15 @@ impl Gate {
         self.rising.store(0, Ordering::Relaxed);
     }
 
-    /// The process acts with several threads from its start; `me` starts it.
+    /// The process acts with several threads; `me` begins to use it, and is the first if that was so from the start.
+    /// There is one first thread for good: what belongs to it is never given to a second one.
     pub fn share(&self, me: usize) {
-        self.first.store(me, Ordering::Relaxed);
-        self.state.store(SHARED, Ordering::Release);
+        self.change(|state| {
+            if state != SHARED {
+                self.first.store(me, Ordering::Relaxed);
+                self.state.store(SHARED, Ordering::Release);
+            }
+        });
     }
 
     /// There are several threads, for good: nobody is marked, and `threaded` is 1.

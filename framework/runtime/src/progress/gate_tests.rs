@@ -334,6 +334,26 @@ mod real {
         assert!(process.raise());
     }
 
+    /// What a process keeps for its first thread would otherwise go to a second one while the first uses it.
+    #[test]
+    fn the_first_thread_stays_the_first() {
+        let from_the_start = Gate::new();
+        from_the_start.share(OWNER);
+        from_the_start.share(SECOND);
+        assert_eq!(from_the_start.first(), OWNER);
+        let process = Process::new(true);
+        process.call(OWNER, || process.work());
+        process.call(SECOND, || process.work());
+        process.gate.share(SECOND);
+        assert_eq!(process.gate.first(), OWNER);
+        let turns = Process::new(false);
+        turns.call(OWNER, || turns.work());
+        turns.call(SECOND, || turns.work());
+        assert!(turns.raise());
+        turns.gate.share(SECOND);
+        assert_eq!(turns.gate.first(), 0, "it was nobody's, and stays so");
+    }
+
     #[test]
     fn what_cannot_be_is_left_as_it_was() {
         let process = Process::new(true);

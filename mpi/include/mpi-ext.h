@@ -33,9 +33,11 @@ int MPIX_Sync_init(MPIX_Sync *sync);
 void MPIX_Sync_free(MPIX_Sync *sync);
 
 /* Gives an active request to the object. When it is complete it is taken off, and an event with
- * completion_data is made. The handle is good for MPI_Cancel, MPIX_Sync_detach and MPI_Grequest_complete
- * only until then; a persistent one may be started again once its event was taken. A request that was
- * cancelled makes no event. For an operation with MPI_PROC_NULL *request is replaced. */
+ * completion_data is made. Until then the handle is good for MPI_Cancel, MPIX_Sync_detach, MPI_Grequest_complete,
+ * MPI_Pready and MPI_Parrived only; a persistent one may be started again once its event was taken. Without
+ * completion data a request ends by itself, and a persistent one is inactive when it is complete. A request that was
+ * cancelled makes no event: it is to be waited for, tested or freed as any other that was cancelled. For an
+ * operation with MPI_PROC_NULL, or a send that is complete already, *request is replaced. */
 int MPIX_Sync_attach(MPIX_Sync sync, MPI_Request *request, void *completion_data);
 
 /* Takes a request off again, complete or not; it is to be waited for as usual. MPI_ERR_REQUEST: it

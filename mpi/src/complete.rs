@@ -40,13 +40,27 @@ fn wait(
         unsafe { end_sent(request, status) };
         return MPI_SUCCESS;
     }
-    let Some(req) = find(process, handle) else { return not_found(name, handle, status) };
+    let Some(req) = find(process, handle) else {
+        return wait_other(Here { process, thread }, name, request, status);
+    };
     if !ready(req) {
         process.instance.wait(thread, req.as_ptr());
     }
     // SAFETY: ready; the pointers are the caller's.
     let outcome = unsafe { collect(req, request, status, thread) };
     finish(name, outcome)
+}
+
+/// For a handle that is null, good again, or wrong.
+#[cold]
+#[inline(never)]
+fn wait_other(here: Here, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
+    // SAFETY: not null; the caller promises a handle.
+    let handle = unsafe { *request };
+    match request::find_again(here.process, handle) {
+        Some(_) => wait(here, name, request, status),
+        None => not_found(name, handle, status),
+    }
 }
 
 #[cold]
@@ -116,9 +130,7 @@ fn test(
         return MPI_SUCCESS;
     }
     let Some(req) = find(process, handle) else {
-        // SAFETY: not null; the caller's flag.
-        unsafe { *flag = 1 };
-        return not_found(name, handle, status);
+        return test_other(Here { process, thread }, name, request, flag, status);
     };
     if !ready(req) {
         process.instance.progress(thread);
@@ -134,6 +146,26 @@ fn test(
         collect(req, request, status, thread)
     };
     finish(name, outcome)
+}
+
+/// For a handle that is null, good again, or wrong.
+#[cold]
+#[inline(never)]
+fn test_other(
+    here: Here,
+    name: &'static str,
+    request: *mut Request,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    // SAFETY: not null; the caller promises a handle.
+    let handle = unsafe { *request };
+    if request::find_again(here.process, handle).is_some() {
+        return test(here, name, request, flag, status);
+    }
+    // SAFETY: not null; the caller's flag.
+    unsafe { *flag = 1 };
+    not_found(name, handle, status)
 }
 
 #[cold]
@@ -202,7 +234,7 @@ fn wait_all(
             unsafe { end_sent(place, status) };
             continue;
         }
-        let Some(req) = find(process, handle) else {
+        let Some(req) = find(process, handle).or_else(|| request::find_again(process, handle)) else {
             if handle.0 != MPI_REQUEST_NULL {
                 return raise(name, None, request::wrong(handle));
             }
@@ -300,11 +332,7 @@ fn wait_for_portion(process: &Process, thread: *mut ThreadCtx, requests: *const 
 
 /// All requests of an array, null ones as `None`.
 fn find_all(process: &Process, requests: &[Request]) -> Res<Vec<Option<Header>>> {
-    let one = |request: &Request| match find(process, *request) {
-        None if request.0 != MPI_REQUEST_NULL => Err(request::wrong(*request)),
-        found => Ok(found),
-    };
-    requests.iter().map(one).collect()
+    requests.iter().map(|request| request::find_or_null(process, *request)).collect()
 }
 
 mpi_fn! {
@@ -495,7 +523,7 @@ mpi_fn! {
     fn MPI_Request_free(request: *mut Request) -> c_int {
         call(NAME, None, |process| {
             let handle = read(request, "request")?;
-            let req = find(process, handle).ok_or_else(|| request::wrong(handle))?;
+            let req = request::find_or_wrong(process, handle)?;
             request::may_be_freed(req)?;
             let freed = request::free(req);
             write(request, "request", Request(MPI_REQUEST_NULL))?;
@@ -534,7 +562,7 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
     for handle in requests {
         let on = process::current().and_then(|process| request::on(process, *handle));
         let code = call(name, on, |process| {
-            let req = find(process, *handle).ok_or_else(|| request::wrong(*handle))?;
+            let req = request::find_or_wrong(process, *handle)?;
             request::start(req)?;
             // SAFETY: a request of the running instance.
             if let Some(made) = unsafe { oxmpi_runtime::made::of(req.as_ptr()) } {

@@ -4,10 +4,15 @@
 //! The interface is that of appendix B of Patinyasakdikul's dissertation (*Improving MPI Threading
 //! Support for Current Hardware Architectures*, Tennessee 2019), with MPIX_Sync_detach, which its chapter 4 names; errors are this library's.
 //!
-//! **An attached request belongs to the library.** Its handle is good for MPIX_Sync_detach,
-//! MPI_Cancel and MPI_Grequest_complete only (in `request`: the bit ATTACHED instead of LIVE). When it is
-//! complete a thread that queries takes its event, and with it the request: it gets the status, and the
-//! request goes back to its owner, or, if persistent, becomes inactive.
+//! **An attached request belongs to the library.** Its handle is good for what lets its operation go on and end
+//! (MPI_Cancel, MPI_Grequest_complete, MPI_Pready, MPI_Parrived) and for MPIX_Sync_detach only (in `request`: the
+//! bit ATTACHED instead of LIVE). When it is complete a thread that queries takes its event, and with it the request:
+//! it gets the status, and the request goes back to its owner, or, if persistent, becomes inactive.
+//!
+//! **Where there is no event to take** the request is its holder's again at once: one that was cancelled is to be
+//! completed as any cancelled request, a persistent one attached without completion data is inactive. Their (quiet)
+//! events may still wait in the queue then; so who uses such a handle takes the event out (`wait_for_return`). An
+//! ordinary request without completion data ends by itself.
 //!
 //! **Below MPI_THREAD_MULTIPLE** completing a request is a plain store that tells nobody. The first MPIX_Sync_init
 //! therefore lets the process take the way of several threads; its level stays what it is.
@@ -29,8 +34,8 @@ use crate::request::{self, Header, Outcome};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, Ordering};
-use oxmpi_runtime::progress::events::{Event, Events};
+use core::sync::atomic::{AtomicPtr, Ordering, fence};
+use oxmpi_runtime::progress::events::{Event, Events, TakenBack};
 use parking_lot::Mutex;
 
 /// `MPIX_Sync`.
@@ -111,28 +116,56 @@ fn find(sync: Sync) -> Res<&'static Object> {
     TABLE.get(sync.0).ok_or_else(|| Failure::new(MPI_ERR_ARG, wrong()))
 }
 
-/// Takes the result of a completed request and gives it back.
-fn end(event: &Event, status: *mut Status) -> Outcome {
+fn of(event: &Event) -> Header {
     // SAFETY: an event that was taken stands for a request.
-    let req = unsafe { NonNull::new_unchecked(event.request()) };
-    request::retake(req);
-    let mut nowhere = Request(MPI_REQUEST_NULL);
-    // SAFETY: complete; the status is null or the caller's.
-    unsafe { request::collect(req, &mut nowhere, status, null_mut()) }
+    unsafe { NonNull::new_unchecked(event.request()) }
 }
 
-/// Ends the requests of events that nobody wants to hear of; an error is told all the same.
-fn end_quietly(name: &'static str, event: &Event) {
-    let outcome = end(event, null_mut());
+/// Takes the result of a completed request and gives it back.
+fn end(req: Header, status: *mut Status) -> Outcome {
+    let stays = request::is_persistent(req);
+    let mut nowhere = Request(MPI_REQUEST_NULL);
+    // SAFETY: complete; the status is null or the caller's.
+    let outcome = unsafe { request::collect(req, &mut nowhere, status, null_mut()) };
+    if stays {
+        request::retake(req);
+    }
+    outcome
+}
+
+/// Ends a request that nobody wants to hear of, if it was not cancelled; an error is told all the same.
+fn end_quietly(name: &'static str, req: Header) {
+    if request::was_cancelled(req) {
+        return request::retake(req);
+    }
+    let outcome = end(req, null_mut());
     if outcome.error.is_err() {
         raise(name, outcome.on(), outcome.failure());
     }
 }
 
+/// Returns when no thread is about to make this handle good again: of one that is attached, but complete and without an
+/// event to take. Takes that upon itself if nobody else does.
+pub fn wait_for_return(process: &Process, handle: Request) {
+    while let Some(req) = request::find_attached(process, handle) {
+        let complete = request::ready(req);
+        if !complete || !(request::is_persistent(req) || request::was_cancelled(req)) {
+            return;
+        }
+        match NODES.of(req).take_back() {
+            TakenBack::Now => end_quietly("MPIX_Sync_attach", req),
+            TakenBack::Later => std::thread::yield_now(),
+            TakenBack::Never => return,
+        }
+    }
+    // SYNC POINT with `request::retake`.
+    fence(Ordering::Acquire);
+}
+
 /// Takes the quiet events at the head of the queue.
 fn sweep(name: &'static str, events: &Events) {
     if events.has_news() {
-        events.take(0).for_each(|event| end_quietly(name, event));
+        events.take(0).for_each(|event| end_quietly(name, of(event)));
     }
 }
 
@@ -172,7 +205,9 @@ mpi_fn! {
                 let Some(req) = NonNull::new(event.request()) else { continue };
                 if events.detach(event) {
                     request::retake(req);
-                    request::free(req)?;
+                    if !request::was_cancelled(req) {
+                        request::free(req)?;
+                    }
                 }
             }
             drop(TABLE.remove(handle.0));
@@ -256,11 +291,11 @@ mpi_fn! {
             let mut data = empty;
             for event in events.take(1) {
                 if event.is_quiet() {
-                    end_quietly(NAME, event);
+                    end_quietly(NAME, of(event));
                     continue;
                 }
                 data = core::ptr::with_exposed_provenance_mut(event.data());
-                let outcome = end(event, status);
+                let outcome = end(of(event), status);
                 // SAFETY: null or the caller's status.
                 unsafe { Status::store_error(status, class_of(outcome.error)) };
                 failed = outcome.error.is_err().then_some(outcome);
@@ -289,12 +324,12 @@ mpi_fn! {
             let mut done = 0;
             for event in events.take(most) {
                 if event.is_quiet() {
-                    end_quietly(NAME, event);
+                    end_quietly(NAME, of(event));
                     continue;
                 }
                 datas[done] = core::ptr::with_exposed_provenance_mut(event.data());
                 let place = if status.is_null() { status } else { status.wrapping_add(done) };
-                let outcome = end(event, place);
+                let outcome = end(of(event), place);
                 // SAFETY: null or one of the caller's statuses.
                 unsafe { Status::store_error(place, class_of(outcome.error)) };
                 if outcome.error.is_err() {

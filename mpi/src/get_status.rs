@@ -4,18 +4,10 @@ use crate::constants::*;
 use crate::error::{Failure, Res, call, class_of};
 use crate::memory::{slice, slice_mut, write};
 use crate::process::Process;
-use crate::request::{self, Header, find, peek, ready};
+use crate::request::{self, Header, find_or_null, peek, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
 use oxmpi_mca::MsgStatus;
-
-/// The request of a handle; MPI_REQUEST_NULL is none.
-fn find_or_null(process: &Process, handle: Request) -> Res<Option<Header>> {
-    match find(process, handle) {
-        None if handle.0 != MPI_REQUEST_NULL => Err(request::wrong(handle)),
-        found => Ok(found),
-    }
-}
 
 /// The requests of an array, after one turn of progress if one of them is not ready.
 fn all(process: &Process, count: c_int, requests: *const Request) -> Res<Vec<Option<Header>>> {

@@ -8,7 +8,7 @@ use crate::operands::{Way, check};
 use crate::own::{self, What};
 use crate::p2p::place_of;
 use crate::process::Process;
-use crate::request::{self, Header, find};
+use crate::request::{self, Header, find_either};
 use crate::types::{Comm, Count, Datatype, Info, Request};
 use core::ffi::c_int;
 use oxmpi_runtime::made::{self, partitioned as parts};
@@ -60,7 +60,7 @@ fn is_with_nobody(req: Header) -> bool {
 
 /// Marks partitions of an active partitioned send.
 fn ready(process: &Process, request: Request, partitions: impl Iterator<Item = c_int>) -> Res {
-    let req = find(process, request).ok_or_else(|| request::wrong(request))?;
+    let req = find_either(process, request).ok_or_else(|| request::wrong(request))?;
     // SAFETY: a request of the running instance.
     let sending = unsafe { made::of(req.as_ptr()) }.and_then(parts::sending);
     let Some(sending) = sending else {
@@ -123,7 +123,7 @@ mpi_fn! {
             if request.0 == MPI_REQUEST_NULL {
                 return write(flag, "flag", 1);
             }
-            let req = find(process, request).ok_or_else(|| request::wrong(request))?;
+            let req = find_either(process, request).ok_or_else(|| request::wrong(request))?;
             // SAFETY: a request of the running instance.
             let receiving = unsafe { made::of(req.as_ptr()) }.and_then(parts::receiving);
             let Some(receiving) = receiving else {

@@ -139,6 +139,30 @@ pub fn find_attached(process: &Process, request: Request) -> Option<Header> {
     find_with(process, request, ATTACHED)
 }
 
+/// The request of a handle that [`find`] refused, if a sync object has no more to do with it (`ext_sync`).
+#[cold]
+#[inline(never)]
+pub fn find_again(process: &Process, request: Request) -> Option<Header> {
+    if request.0 == MPI_REQUEST_NULL {
+        return None;
+    }
+    crate::ext_sync::wait_for_return(process, request);
+    find(process, request)
+}
+
+/// [`find`] off the quick paths, or what is wrong with the handle.
+pub fn find_or_wrong(process: &Process, request: Request) -> Res<Header> {
+    find(process, request).or_else(|| find_again(process, request)).ok_or_else(|| wrong(request))
+}
+
+/// The same for a handle that may be MPI_REQUEST_NULL, which is none.
+pub fn find_or_null(process: &Process, request: Request) -> Res<Option<Header>> {
+    match find(process, request) {
+        None if request.0 != MPI_REQUEST_NULL => find_or_wrong(process, request).map(Some),
+        found => Ok(found),
+    }
+}
+
 /// The request of a handle, attached or not.
 pub fn find_either(process: &Process, request: Request) -> Option<Header> {
     find_with(process, request, LIVE | ATTACHED)
@@ -153,7 +177,19 @@ pub fn hand_over(req: Header) {
 /// It is its holder's again.
 pub fn retake(req: Header) {
     let word = comm_word(req);
-    word.store(word.load(Ordering::Relaxed) & !BITS | LIVE, Ordering::Relaxed);
+    // SYNC POINT with `ext_sync::wait_for_return`.
+    word.store(word.load(Ordering::Relaxed) & !BITS | LIVE, Ordering::Release);
+}
+
+/// Survives completion.
+pub fn is_persistent(req: Header) -> bool {
+    flags(req) & PERSISTENT != 0
+}
+
+/// Complete, and was cancelled.
+pub fn was_cancelled(req: Header) -> bool {
+    // SAFETY: live header; once it is complete nobody writes its status.
+    unsafe { req.as_ref().completion.is_complete() && (*req.as_ptr()).status.cancelled != 0 }
 }
 
 /// Stands for many operations, all complete.

@@ -95,16 +95,126 @@ static void taken_off(void) {
     MPIX_Sync_free(&other);
 }
 
+/* A cancelled request makes no event and is the user's again, to be completed as any. */
 static void cancelled(void) {
     MPIX_Sync sync;
-    MPI_Request r;
-    int y;
+    MPI_Request r[3];
+    MPI_Status s, many[2];
+    int x = 4, y, z = 0, flag;
     MPIX_Sync_init(&sync);
-    MPI_Irecv(&y, 1, MPI_INT, 0, 77, MPI_COMM_SELF, &r);
-    MPIX_Sync_attach(sync, &r, word(1));
-    CHECK(MPI_Cancel(&r) == MPI_SUCCESS);
+    for (int way = 0; way < 5; way++) {
+        /* One that completes with an event stands before it in the queue, or nothing does. */
+        MPI_Irecv(&z, 1, MPI_INT, 0, 76, MPI_COMM_SELF, &r[0]);
+        MPIX_Sync_attach(sync, &r[0], word(9));
+        MPI_Irecv(&y, 1, MPI_INT, 0, 77, MPI_COMM_SELF, &r[1]);
+        MPIX_Sync_attach(sync, &r[1], word(1));
+        r[2] = MPI_REQUEST_NULL;
+        if (way % 2) MPI_Send(&x, 1, MPI_INT, 0, 76, MPI_COMM_SELF);
+        CHECK(MPI_Cancel(&r[1]) == MPI_SUCCESS);
+        while (MPIX_Sync_size(sync) > 1 - way % 2) MPIX_Progress();
+        CHECK(MPIX_Sync_probe(sync) == way % 2);
+        if (way == 0) CHECK(MPIX_Sync_query(sync, MPI_STATUS_IGNORE) == MPIX_SYNC_EMPTY);
+        if (way < 2) {
+            CHECK(MPI_Wait(&r[1], &s) == MPI_SUCCESS);
+        } else if (way == 2) {
+            CHECK(MPI_Test(&r[1], &flag, &s) == MPI_SUCCESS && flag);
+        } else if (way == 3) {
+            CHECK(MPI_Waitall(2, r + 1, many) == MPI_SUCCESS);
+            s = many[0];
+        } else {
+            CHECK(MPI_Testany(2, r + 1, &y, &flag, &s) == MPI_SUCCESS && flag && y == 0);
+        }
+        MPI_Test_cancelled(&s, &flag);
+        CHECK(flag && r[1] == MPI_REQUEST_NULL);
+        if (way % 2 == 0) MPI_Send(&x, 1, MPI_INT, 0, 76, MPI_COMM_SELF);
+        MPIX_Sync_waitall(sync);
+        CHECK(MPIX_Sync_query(sync, MPI_STATUS_IGNORE) == word(9) && z == x);
+    }
+    /* One that nobody waits for before the object goes. */
+    MPI_Irecv(&y, 1, MPI_INT, 0, 77, MPI_COMM_SELF, &r[0]);
+    MPIX_Sync_attach(sync, &r[0], word(1));
+    MPI_Cancel(&r[0]);
     MPIX_Sync_waitall(sync);
-    CHECK(MPIX_Sync_probe(sync) == 0 && MPIX_Sync_query(sync, MPI_STATUS_IGNORE) == MPIX_SYNC_EMPTY);
+    MPIX_Sync_free(&sync);
+    CHECK(MPI_Request_free(&r[0]) == MPI_SUCCESS);
+}
+
+/* Persistent requests of which nobody hears: when nothing is pending they can be started again, freed, or
+ * waited for, though nobody has asked the object, and something else stands before them. */
+static void quiet_persistent(void) {
+    MPIX_Sync sync;
+    MPI_Request r, send, loud;
+    int x = 0, y = 0, z, flag;
+    MPIX_Sync_init(&sync);
+    MPI_Irecv(&z, 1, MPI_INT, 0, 8, MPI_COMM_SELF, &loud);
+    MPIX_Sync_attach(sync, &loud, word(5));
+    MPI_Send(&x, 1, MPI_INT, 0, 8, MPI_COMM_SELF);
+    MPIX_Sync_waitall(sync);
+    MPI_Recv_init(&y, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &r);
+    MPI_Send_init(&x, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &send);
+    for (x = 1; x < 20; x++) {
+        CHECK(MPI_Start(&r) == MPI_SUCCESS);
+        CHECK(MPIX_Sync_attach(sync, &r, MPIX_SYNC_NO_COMPLETION_DATA) == MPI_SUCCESS);
+        CHECK(MPI_Start(&r) == MPI_ERR_REQUEST);
+        CHECK(MPI_Start(&send) == MPI_SUCCESS);
+        CHECK(MPIX_Sync_attach(sync, &send, MPIX_SYNC_NO_COMPLETION_DATA) == MPI_SUCCESS);
+        while (MPIX_Sync_size(sync) != 0) MPIX_Progress();
+        CHECK(MPIX_Sync_probe(sync) == 1 && y == x);
+    }
+    CHECK(MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag);
+    CHECK(MPI_Request_free(&r) == MPI_SUCCESS && MPI_Request_free(&send) == MPI_SUCCESS);
+    CHECK(MPIX_Sync_query(sync, MPI_STATUS_IGNORE) == word(5));
+    MPIX_Sync_free(&sync);
+}
+
+/* What an attached operation needs to go on is permitted. */
+static void partitioned(void) {
+    MPIX_Sync sync;
+    MPI_Request send, r;
+    int in[4] = {0}, out[4], flag;
+    MPIX_Sync_init(&sync);
+    MPI_Psend_init(out, 4, 1, MPI_INT, 0, 3, MPI_COMM_SELF, MPI_INFO_NULL, &send);
+    MPI_Precv_init(in, 4, 1, MPI_INT, 0, 3, MPI_COMM_SELF, MPI_INFO_NULL, &r);
+    for (int round = 1; round < 4; round++) {
+        MPI_Start(&send);
+        MPI_Start(&r);
+        CHECK(MPIX_Sync_attach(sync, &send, word(1)) == MPI_SUCCESS && MPIX_Sync_attach(sync, &r, word(2)) == MPI_SUCCESS);
+        for (int i = 0; i < 4; i++) {
+            out[i] = round * 10 + i;
+            CHECK(MPI_Pready(i, send) == MPI_SUCCESS);
+        }
+        do {
+            CHECK(MPI_Parrived(r, 3, &flag) == MPI_SUCCESS);
+        } while (!flag);
+        CHECK(in[3] == round * 10 + 3);
+        MPIX_Sync_waitall(sync);
+        long a = (long)MPIX_Sync_query(sync, MPI_STATUS_IGNORE), b = (long)MPIX_Sync_query(sync, MPI_STATUS_IGNORE);
+        CHECK(a + b == 3 && a != b && in[0] == round * 10);
+    }
+    MPI_Request_free(&send);
+    MPI_Request_free(&r);
+    MPIX_Sync_free(&sync);
+}
+
+/* Nonblocking and persistent collectives. */
+static void collectives(void) {
+    MPIX_Sync sync;
+    MPI_Request r[2], p;
+    int x = 3, y = 0, z = 0;
+    MPIX_Sync_init(&sync);
+    MPI_Ibarrier(MPI_COMM_SELF, &r[0]);
+    CHECK(MPIX_Sync_attach(sync, &r[0], word(1)) == MPI_SUCCESS);
+    MPI_Iallreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &r[1]);
+    CHECK(MPIX_Sync_attach(sync, &r[1], word(2)) == MPI_SUCCESS);
+    MPI_Allreduce_init(&x, &z, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, MPI_INFO_NULL, &p);
+    MPI_Start(&p);
+    CHECK(MPIX_Sync_attach(sync, &p, word(4)) == MPI_SUCCESS);
+    MPIX_Sync_waitall(sync);
+    CHECK(MPIX_Sync_probe(sync) == 3 && y == 3 && z == 3);
+    long sum = 0;
+    for (int i = 0; i < 3; i++) sum += (long)MPIX_Sync_query(sync, MPI_STATUS_IGNORE);
+    CHECK(sum == 7 && MPI_Start(&p) == MPI_SUCCESS && MPI_Wait(&p, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    MPI_Request_free(&p);
     MPIX_Sync_free(&sync);
 }
 
@@ -278,6 +388,9 @@ int main(int argc, char **argv) {
     taken_off();
     cancelled();
     persistent();
+    quiet_persistent();
+    partitioned();
+    collectives();
     proc_null();
     generalized();
     errors();

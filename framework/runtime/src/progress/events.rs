@@ -17,7 +17,8 @@
 //! transports and must never wait. Takers share the lock `taken`; the holder takes the whole stack by one
 //! swap, which has no ABA, and turns it over into a list. So events leave in the order of their pushes.
 //! *Quiet* events (nobody wants to hear of them, or the operation was cancelled) go the same way, because
-//! a completer cannot give a request back, but are not counted and not handed to the user.
+//! a completer cannot give a request back, but are not counted and not handed to the user. A holder who needs the
+//! request of a quiet event takes that one out by itself ([`Event::take_back`]).
 //!
 //! **Counts.** One word holds how many are attached and not complete (low half) and how many events can be
 //! taken (high half), so both are one load and a completer changes both at once, behind its push. A taker may
@@ -66,7 +67,8 @@ pub unsafe fn tell(word: usize) {
 #[repr(align(64))]
 pub struct Event {
     state: AtomicU32,
-    queue: Cell<*const Events>,
+    /// Address of the [`Events`]; others may look whether it is theirs.
+    queue: AtomicUsize,
     request: Cell<*mut RequestHeader>,
     data: Cell<usize>,
     quiet: Cell<bool>,
@@ -82,13 +84,23 @@ impl Default for Event {
     fn default() -> Event {
         Event {
             state: AtomicU32::new(FREE),
-            queue: Cell::new(null()),
+            queue: AtomicUsize::new(0),
             request: Cell::new(null_mut()),
             data: Cell::new(0),
             quiet: Cell::new(false),
             next: Cell::new(null()),
         }
     }
+}
+
+/// What came of [`Event::take_back`].
+#[derive(Debug, PartialEq, Eq)]
+pub enum TakenBack {
+    Now,
+    /// Another thread is about to push it, or has taken it and is about to end its request.
+    Later,
+    /// It waits to be taken by whoever asks for events.
+    Never,
 }
 
 impl Event {
@@ -107,7 +119,34 @@ impl Event {
 
     /// It stands for a request that is attached to `queue`, or was and is not taken.
     pub fn is_attached_to(&self, queue: &Events) -> bool {
-        self.state.load(Ordering::Acquire) == ATTACHED && std::ptr::eq(self.queue.get(), queue)
+        // SYNC POINT with `attach`.
+        self.state.load(Ordering::Acquire) == ATTACHED && self.queue.load(Ordering::Relaxed) == queue.address()
+    }
+
+    fn queue(&self) -> &'static Events {
+        // SAFETY: queues are never given back, and who asks knows that it is attached or was.
+        unsafe { &*with_exposed_provenance(self.queue.load(Ordering::Relaxed)) }
+    }
+
+    /// Takes the event of a completed request out if it is quiet: so the request is the caller's, who
+    /// need not wait until somebody takes what is before it.
+    pub fn take_back(&'static self) -> TakenBack {
+        // SYNC POINT with `attach` and `take`.
+        if self.state.load(Ordering::Acquire) != ATTACHED {
+            return TakenBack::Later;
+        }
+        let queue = self.queue();
+        let mut list = lock(&queue.taken);
+        queue.turn_over(&mut list);
+        if !self.is_attached_to(queue) || !list.has(self) {
+            return TakenBack::Later;
+        }
+        if !self.quiet.get() {
+            return TakenBack::Never;
+        }
+        list.unlink(self);
+        self.state.store(FREE, Ordering::Release);
+        TakenBack::Now
     }
 
     fn word(&self) -> usize {
@@ -116,8 +155,7 @@ impl Event {
 
     /// The request has completed.
     fn complete(&self) {
-        // SAFETY: queues are never given back.
-        let queue = unsafe { &*self.queue.get() };
+        let queue = self.queue();
         // SAFETY: the request is complete and cannot be given back before the event is taken.
         let cancelled = unsafe { (*self.request.get()).status.cancelled } != 0;
         self.quiet.set(self.quiet.get() || cancelled);
@@ -182,6 +220,10 @@ fn signed_half(half: u64) -> i32 {
 }
 
 impl Events {
+    fn address(&self) -> usize {
+        (self as *const Events).expose_provenance()
+    }
+
     /// Attached and not complete.
     pub fn outstanding(&self) -> u32 {
         self.counts.load(Ordering::Acquire) as u32
@@ -210,11 +252,12 @@ impl Events {
         data: usize,
         quiet: bool,
     ) {
-        event.queue.set(self);
+        event.queue.store(self.address(), Ordering::Relaxed);
         event.request.set(request);
         event.data.set(data);
         event.quiet.set(quiet);
-        event.state.store(ATTACHED, Ordering::Relaxed);
+        // SYNC POINT with `is_attached_to` and `take_back`, which may be asked by any thread.
+        event.state.store(ATTACHED, Ordering::Release);
         self.counts.fetch_add(ONE_ATTACHED, Ordering::AcqRel);
         // SAFETY: live by the caller's promise. SYNC POINT with `Completion::finish` of the completer, which sees
         // the cells.
@@ -227,7 +270,7 @@ impl Events {
     /// Takes a request off again, whether it is complete or not. False: its event was taken already, or
     /// it is attached elsewhere.
     pub fn detach(&self, event: &'static Event) -> bool {
-        if event.state.load(Ordering::Acquire) != ATTACHED || !std::ptr::eq(event.queue.get(), self) {
+        if !event.is_attached_to(self) {
             return false;
         }
         // SAFETY: the header of a request object lives as long as the instance.
@@ -366,6 +409,18 @@ impl Events {
 }
 
 impl List {
+    fn has(&self, event: &Event) -> bool {
+        let mut at = self.head;
+        // SAFETY: events are never given back.
+        while let Some(here) = unsafe { at.as_ref() } {
+            if std::ptr::eq(here, event) {
+                return true;
+            }
+            at = here.next.get();
+        }
+        false
+    }
+
     fn unlink(&mut self, event: &Event) -> bool {
         let (mut before, mut at) = (null::<Event>(), self.head);
         // SAFETY: events are never given back.

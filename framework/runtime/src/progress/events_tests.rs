@@ -1,7 +1,7 @@
 //! The model checker goes through small cases, threads hammer larger ones.
 
 use super::super::sync::{SyncObject, Waiters};
-use super::{Event, Events, tell};
+use super::{Event, Events, TakenBack, tell};
 use oxmpi_mca::{MsgStatus, RequestHeader};
 use std::ptr::{null, null_mut};
 
@@ -120,6 +120,34 @@ mod model {
         });
     }
 
+    /// Two threads want a quiet event, one by taking what there is: one gets it, and the other is told so.
+    #[test]
+    fn taken_or_taken_back() {
+        check(|| {
+            let (queue, a, b) = (queue(), thing(), thing());
+            a.attach(queue, 1, false);
+            b.attach(queue, 2, true);
+            let completer = thread::spawn(move || {
+                a.complete(1);
+                b.complete(2);
+            });
+            let taker = thread::spawn(move || queue.take(1).filter(|e| e.is_quiet()).count());
+            // As its user: only once it is complete.
+            let mut back = 0;
+            // SAFETY: headers are never given back.
+            if unsafe { &*b.request }.completion.is_complete() && b.event.take_back() == TakenBack::Now {
+                assert_eq!(b.collect(), 2);
+                back = 1;
+            }
+            completer.join().expect("it ends");
+            let taken = taker.join().expect("it ends");
+            assert!(back + taken <= 1);
+            let rest = queue.take(2).filter(|e| e.is_quiet()).count();
+            assert_eq!(back + taken + rest, 1);
+            assert_eq!((queue.outstanding(), queue.ready()), (0, 0));
+        });
+    }
+
     /// Taking off races with completing: one of both has the request.
     #[test]
     fn detached_or_taken() {
@@ -179,6 +207,25 @@ mod small {
         t.complete(0);
         assert_eq!((queue.outstanding(), queue.ready(), queue.has_news()), (0, 0, true));
         assert_eq!(queue.take(1).filter(|e| !e.is_quiet()).count(), 0);
+    }
+
+    #[test]
+    fn only_quiet_ones_are_taken_back() {
+        let (queue, loud, quiet) = (queue(), thing(), thing());
+        assert_eq!(quiet.event.take_back(), TakenBack::Later, "never attached");
+        loud.attach(queue, 1, false);
+        quiet.attach(queue, 2, true);
+        assert_eq!(quiet.event.take_back(), TakenBack::Later, "pending");
+        loud.complete(1);
+        quiet.complete(2);
+        assert_eq!(loud.event.take_back(), TakenBack::Never);
+        assert_eq!((quiet.event.take_back(), queue.ready()), (TakenBack::Now, 1));
+        assert_eq!(quiet.event.take_back(), TakenBack::Later);
+        quiet.collect();
+        quiet.attach(queue, 3, true);
+        assert_eq!(queue.take(9).map(|e| e.data()).collect::<Vec<_>>(), [1]);
+        quiet.complete(3);
+        assert_eq!((quiet.event.take_back(), queue.outstanding()), (TakenBack::Now, 0));
     }
 
     #[test]

@@ -146,9 +146,43 @@ static void watch_the_queue(int rank, int size) {
         CHECK(MPI_T_pvar_start(session, ever) == MPI_T_ERR_PVAR_NO_STARTSTOP, "continuous");
         CHECK(MPI_T_pvar_reset(session, ever) == MPI_SUCCESS && value(ever) == 0, "reset");
     }
+    /* Receives that wait. */
+    MPI_T_pvar_handle posted = pvar("pml_ob1_posted_recvq_length", MPI_T_PVAR_CLASS_LEVEL, &comm, &count);
+    MPI_Request wait[5];
+    int words[5];
+    for (int i = 0; i < 5; i++) MPI_Irecv(&words[i], 1, MPI_INT, rank, 20 + i, comm, &wait[i]);
+    CHECK(value(posted) == 5, "%llu", value(posted));
+    for (int i = 4; i > 1; i--) MPI_Send(&i, 1, MPI_INT, rank, 20 + i, comm);
+    MPI_Waitall(3, wait + 2, MPI_STATUSES_IGNORE);
+    CHECK(value(posted) == 2 && words[3] == 3, "%llu", value(posted));
+    for (int i = 0; i < 2; i++) MPI_Cancel(&wait[i]);
+    MPI_Waitall(2, wait, MPI_STATUSES_IGNORE);
+    CHECK(value(posted) == 0, "%llu", value(posted));
     MPI_Comm_free(&comm);
     CHECK(MPI_T_pvar_handle_free(session, &now) == MPI_SUCCESS, "free");
     /* The others go with the session. */
+}
+
+/* Matching is timed while a handle is started, and then only. */
+static void time_matching(int rank) {
+    enum { MESSAGES = 3000 };
+    int count = 0, word = 0;
+    MPI_Request r[8];
+    MPI_T_pvar_handle time = pvar("runtime_spc_OMPI_SPC_MATCH_TIME", MPI_T_PVAR_CLASS_TIMER, NULL, &count);
+    for (int on = 0; on < 3; on++) {
+        unsigned long long before = value(time);
+        if (on == 1) CHECK(MPI_T_pvar_start(session, time) == MPI_SUCCESS, "start");
+        for (int i = 0; i < MESSAGES; i++) {
+            /* Found behind seven others, or kept. */
+            for (int k = 0; k < 8; k++) MPI_Irecv(&word, 1, MPI_INT, rank, i % 2 ? k : 9 + k, MPI_COMM_WORLD, &r[k]);
+            for (int k = 7; k >= 0; k--) MPI_Send(&k, 1, MPI_INT, rank, i % 2 ? k : 9 + k, MPI_COMM_WORLD);
+            MPI_Waitall(8, r, MPI_STATUSES_IGNORE);
+        }
+        unsigned long long took = value(time) - before;
+        CHECK(on == 1 ? took > 0 && took < 1000000000 : took == 0, "%d: %llu us", on, took);
+        if (on == 1) CHECK(MPI_T_pvar_stop(session, time) == MPI_SUCCESS, "stop");
+    }
+    CHECK(MPI_T_pvar_handle_free(session, &time) == MPI_SUCCESS, "free");
 }
 
 static int created, freed, written, errors, gone, size_seen;
@@ -255,6 +289,7 @@ int main(int argc, char **argv) {
         CHECK(count == 1 && value(late) == 0, "one thread's messages are in sequence: %llu", value(late));
         count_sends(rank, size);
         watch_the_queue(rank, size);
+        time_matching(rank);
         events(size);
         int level = -1;
         MPI_T_pvar_handle state = pvar("runtime_thread_level", MPI_T_PVAR_CLASS_STATE, NULL, &count);

@@ -254,21 +254,24 @@ impl Ob1 {
         }
     }
 
-    /// A message came while some are looked at closer. True: it is not to be handled now.
+    /// A message came while some are looked at closer. True: it is not to be handled now, or was.
     #[cold]
     pub fn intercept(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
         if self.is_closed(proc) {
             return true;
         }
         let kept = |early: &mut Vec<Orphan>| early.iter().any(|o| o.proc == proc);
-        if !self.cri(held.ctx).early.with(held, kept) {
-            return false;
+        if self.cri(held.ctx).early.with(held, kept) {
+            self.take_early(held);
+            if self.cri(held.ctx).early.with(held, kept) {
+                self.keep_early(held, data, proc);
+                return true;
+            }
         }
-        self.take_early(held);
-        let still = self.cri(held.ctx).early.with(held, kept);
-        if still {
-            self.keep_early(held, data, proc);
+        let timed = self.timing.load(Ordering::Relaxed);
+        if timed {
+            self.handle_timed(held, data, proc);
         }
-        still
+        timed
     }
 }

@@ -38,6 +38,7 @@ mod shards;
 mod signals;
 mod spread;
 mod stamp;
+mod watch;
 mod wire;
 
 oxmpi_mca::component! {

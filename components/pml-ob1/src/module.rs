@@ -19,6 +19,7 @@ use crate::pool::Pools;
 use crate::receive;
 use crate::request::{IdTable, Request, State};
 use crate::stamp::Clock;
+use crate::watch::{Asked, Nanoseconds};
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -51,6 +52,8 @@ pub struct Cri {
     pub turns: Cell<u32>,
     /// Messages without stamp that were numbered.
     numbered: Cell<u64>,
+    /// Spent on matching what came here; the holder of the lock writes it.
+    pub match_time: Nanoseconds,
 }
 
 impl Cri {
@@ -72,8 +75,8 @@ pub struct Rotation(pub AtomicU32);
 pub struct Ob1 {
     /// Whether locks must be taken: there are several threads, or a peer sends on several FIFOs.
     careful: AtomicU32,
-    /// Peers that broke the protocol (their messages are dropped), and CRIs with messages that came early:
-    /// while there are any, every message is looked at closer.
+    /// Peers that broke the protocol (their messages are dropped), CRIs with messages that came early, and 1 while
+    /// matching is timed: while there are any, every message is looked at closer.
     pub watchful: AtomicU32,
     /// The one transport through which messages may come; null when there are several.
     pub lone: AtomicPtr<BtlHandle>,
@@ -108,6 +111,8 @@ pub struct Ob1 {
     pub rotation: Rotation,
     pub owed: Owed,
     pub escalated: Escalated,
+    /// Somebody asks for the time of matching (`watch.rs`).
+    pub timing: Asked,
     /// Which transports `arm` armed, by index, and on how many CRIs.
     pub armed: Guarded<(u64, u32)>,
     pub pools: Pools,
@@ -146,6 +151,7 @@ impl Ob1 {
             rotation: Rotation::default(),
             owed: Owed::default(),
             escalated: Escalated::default(),
+            timing: Asked::new(false),
             armed: Guarded::new((0, 0)),
             pools: Pools::new(config.pool_step),
         }
@@ -384,6 +390,7 @@ impl Pml for Ob1 {
             sum.most_waiting = sum.most_waiting.max(shard.waiting.most());
             sum.posted += shard.posted(home);
             waiting += shard.waiting.now();
+            sum.posted_now += shard.engine.posted_len() as u64;
             if shard.spreading.home {
                 sum.spreads = shard.spreading.count;
                 home = shard.stamp;
@@ -395,7 +402,12 @@ impl Pml for Ob1 {
             sum.most_out_of_sequence = sum.most_out_of_sequence.max(kept.most);
         }
         sum.waiting = waiting.max(0) as u64;
+        sum.match_time = self.match_time();
         Some(sum)
+    }
+    fn measure(&self, on: bool) -> Status {
+        self.measure_matching(on);
+        Status::OK
     }
 
     /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.

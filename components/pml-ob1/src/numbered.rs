@@ -31,6 +31,7 @@ use crate::receive::MAX_KEPT;
 use crate::request::Request;
 use crate::sequence::{Sequence, Turn};
 use crate::shard::{Incoming, request_of};
+use crate::watch::Watch;
 use crate::wire::{self, Header, flag, kind};
 use core::cell::UnsafeCell;
 use oxmpi_mca::Lock;
@@ -113,7 +114,7 @@ impl Owed {
 impl Ob1 {
     /// A message with a number has come, or word that a number will not be used.
     #[inline(never)]
-    pub fn arrive_numbered(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+    pub fn arrive_numbered<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         let source = wire::source_of(inc.key);
         if !comm.is_from(source, inc.proc) {
             return self.bad_header(held, inc.proc, "a source rank that is not the sender's");
@@ -126,6 +127,7 @@ impl Ob1 {
         };
         let used = inc.kind != kind::SKIP;
         let mut found = None;
+        let watch = Watch::<TIMED>::start();
         let (turn, more) = inbound.with(|sequence| {
             let turn = sequence.look(inc.order_key);
             let mut more = false;
@@ -139,6 +141,7 @@ impl Ob1 {
             }
             (turn, more)
         });
+        watch.stop(self, held);
         if let Turn::Wrong(why) = turn {
             return self.bad_header(held, inc.proc, why);
         }

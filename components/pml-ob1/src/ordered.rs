@@ -34,6 +34,7 @@ use crate::module::Ob1;
 use crate::recv::post;
 use crate::request::Request;
 use crate::shard::{Incoming, Inner, Record, request_of};
+use crate::watch::Watch;
 use crate::wire;
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
@@ -72,13 +73,14 @@ impl Escalated {
 impl Ob1 {
     /// Matches or keeps a stamped message, or defers it.
     #[inline(always)]
-    pub fn arrive_stamped(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+    pub fn arrive_stamped<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
         }
         if inc.len as usize > crate::receive::MAX_KEPT {
             return self.bad_header(held, inc.proc, "an eager message larger than any");
         }
+        let watch = Watch::<TIMED>::start();
         let mut shard = comm.shard_of(inc.key, true);
         if !shard.order.stamped {
             shard.order.stamped = true;
@@ -92,18 +94,20 @@ impl Ob1 {
                 // SAFETY: it came out of the shard's engine; from here it is ours.
                 shard.uncount(unsafe { node.as_ref() }.stamp);
                 drop(shard);
+                watch.stop(self, held);
                 // SAFETY: as above.
                 return self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
             }
             if let Some(record) = shard.record(comm, inc, inc.order_key | Inner::STAMPED) {
-                return shard.add_waiting(record);
+                shard.add_waiting(record);
+                return watch.stop(self, held);
             }
         } else if let Some(record) = shard.record(comm, inc, inc.order_key | Inner::STAMPED) {
             shard.order.deferred.push(record);
             if shard.order.deferred.len() == 1 {
                 self.escalated.add(comm);
             }
-            return;
+            return watch.stop(self, held);
         }
         drop(shard);
         self.host.fatal("no memory to keep a message that nobody receives yet");

@@ -10,6 +10,7 @@ use crate::matching::Arrival;
 use crate::module::Ob1;
 use crate::runs;
 use crate::shard::{Incoming, request_of};
+use crate::watch::Watch;
 use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
@@ -51,6 +52,12 @@ impl Ob1 {
         if self.watchful.load(Ordering::Relaxed) != 0 && self.intercept(held, data, proc) {
             return;
         }
+        self.handle_now::<false>(held, data, proc);
+    }
+
+    /// One message whose time has come. `TIMED`: match time is measured.
+    #[inline(always)]
+    pub fn handle_now<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         // The message that matters: plain, on a communicator we have.
         if let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>()
             && let [head, key, order_key] = wire::match_words(header)
@@ -70,14 +77,14 @@ impl Ob1 {
                 kind: kind::MATCH,
                 ctx: held.ctx as u8,
             };
-            return self.arrive(held, comm, &inc);
+            return self.arrive::<TIMED>(held, comm, &inc);
         }
-        self.handle_other(held, data, proc);
+        self.handle_other::<TIMED>(held, data, proc);
     }
 
     /// The same for a plain message of a process that sends on several FIFOs. False: it is another.
     #[inline(always)]
-    fn handle_ordered(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
+    fn handle_ordered<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
         const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
         const NUMBERED: u16 = kind::MATCH as u16 | (flag::NUMBERED as u16) << 8;
         let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>() else { return false };
@@ -100,16 +107,16 @@ impl Ob1 {
             ctx: held.ctx as u8,
         };
         if head as u16 == STAMPED {
-            self.arrive_stamped(held, comm, &inc);
+            self.arrive_stamped::<TIMED>(held, comm, &inc);
         } else {
-            self.arrive_numbered(held, comm, &inc);
+            self.arrive_numbered::<TIMED>(held, comm, &inc);
         }
         true
     }
 
     #[inline(never)]
-    fn handle_other(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        if self.handle_ordered(held, data, proc) {
+    fn handle_other<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        if self.handle_ordered::<TIMED>(held, data, proc) {
             return;
         }
         let mut r = Reader::new(data);
@@ -118,7 +125,7 @@ impl Ob1 {
         };
         let understood = match wire::kind_of(head) {
             kind::MATCH | kind::RNDV | kind::RGET | kind::SKIP | kind::RUNS | kind::CANCEL => {
-                self.on_matching(held, head, r, data, proc)
+                self.on_matching::<TIMED>(held, head, r, data, proc)
             }
             kind::ACK => self.on_ack(held, head, r, proc),
             kind::FRAG => self.on_fragment(held, r, proc),
@@ -137,7 +144,7 @@ impl Ob1 {
     }
 
     /// Everything that is matched, in all its forms. `None`: cut off.
-    fn on_matching(
+    fn on_matching<const TIMED: bool>(
         &self,
         held: &Held<'_>,
         head: u64,
@@ -183,11 +190,11 @@ impl Ob1 {
             if inc.kind == kind::CANCEL {
                 self.withdraw(held, comm, &inc);
             } else if flags & flag::NUMBERED != 0 {
-                self.arrive_numbered(held, comm, &inc);
+                self.arrive_numbered::<TIMED>(held, comm, &inc);
             } else if flags & flag::STAMPED != 0 {
-                self.arrive_stamped(held, comm, &inc);
+                self.arrive_stamped::<TIMED>(held, comm, &inc);
             } else {
-                self.arrive(held, comm, &inc);
+                self.arrive::<TIMED>(held, comm, &inc);
             }
         }
         Some(())
@@ -270,11 +277,12 @@ impl Ob1 {
 
     /// Matches a message, or keeps it. The shard's lock makes "no receive fits" and "kept" one step.
     #[inline(always)]
-    pub fn arrive(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+    pub fn arrive<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
         }
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        let watch = Watch::<TIMED>::start();
         let mut shard = comm.shard_of(inc.key, held.threaded);
         match shard.engine.match_arrival(arrival) {
             Some(node) => {
@@ -283,6 +291,7 @@ impl Ob1 {
                     shard.uncount(unsafe { node.as_ref() }.stamp);
                 }
                 drop(shard);
+                watch.stop(self, held);
                 // SAFETY: it came out of the shard's engine; from here it is ours.
                 self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
             }
@@ -297,6 +306,7 @@ impl Ob1 {
                     drop(shard);
                     self.host.fatal("no memory to keep a message that nobody receives yet");
                 }
+                watch.stop(self, held);
             }
         }
     }

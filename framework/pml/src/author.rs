@@ -40,6 +40,11 @@ pub trait Pml: Send + Sync + Sized + 'static {
         let _ = (comm, flags);
         Status::NOT_SUPPORTED
     }
+    /// The time of matching is to be measured from now on, or not any more.
+    fn measure(&self, on: bool) -> Status {
+        let _ = on;
+        Status::NOT_SUPPORTED
+    }
 }
 
 mod thunk {
@@ -174,6 +179,9 @@ mod thunk {
     pub extern "C" fn set_flags<T: Pml>(s: State, comm: *mut c_void, flags: u32) -> Status {
         at!(T, s).set_flags(comm, flags)
     }
+    pub extern "C" fn measure<T: Pml>(s: State, on: u32) -> Status {
+        at!(T, s).measure(on != 0)
+    }
     pub extern "C" fn finalize<T: Pml>(s: State) -> Status {
         let run = std::panic::AssertUnwindSafe(|| {
             // SAFETY: last call; `module` made it with Box::into_raw.
@@ -208,6 +216,7 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         finalize: thunk::finalize::<T>,
         counts: thunk::counts::<T>,
         set_flags: thunk::set_flags::<T>,
+        measure: thunk::measure::<T>,
     };
     PmlModule {
         size: core::mem::size_of::<PmlModule>() as u32,

@@ -123,6 +123,11 @@ pub struct Counts {
     pub most_out_of_sequence: u64,
     /// How often matching was spread over several locks.
     pub spreads: u64,
+    /// Receives that are posted now.
+    pub posted_now: u64,
+    /// Nanoseconds spent on finding receives for messages that came, waiting for locks included: of all
+    /// communicators, and only while [`PmlTable::measure`] asks for it.
+    pub match_time: u64,
 }
 
 type State = *mut c_void;
@@ -173,6 +178,8 @@ pub struct PmlTable {
     /// The assertions on a communicator are now `flags` ([`assert_flag`], as in [`CommDesc::flags`]):
     /// MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them.
     pub set_flags: extern "C" fn(State, comm: *mut c_void, flags: u32) -> Status,
+    /// From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path.
+    pub measure: extern "C" fn(State, on: u32) -> Status,
 }
 
 /// The one module of a PML component.
@@ -190,7 +197,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 72);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 19 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 20 * 8);
     assert!(size_of::<PmlModule>() == 24);
-    assert!(size_of::<Counts>() == 72);
+    assert!(size_of::<Counts>() == 88);
 };

@@ -23,6 +23,17 @@ impl Instance {
         };
     }
 
+    /// One more asks for the time of matching, or one less; measuring takes time itself, so it goes on only
+    /// while somebody does.
+    pub fn ask_match_time(&self, more: bool) {
+        let mut asking = self.asking_match_time.lock();
+        *asking = if more { *asking + 1 } else { asking.saturating_sub(1) };
+        if let Some(pml) = self.pml() {
+            // One that cannot has nothing to show either.
+            let _ = (pml.table.measure)(pml.state, u32::from(*asking > 0));
+        }
+    }
+
     /// Software performance counters of this rank, by number. Those that `mpi_spc_attach` does not
     /// name, if it names any, are 0.
     pub fn counters(&self) -> Vec<u64> {
@@ -47,6 +58,7 @@ impl Instance {
             join(&mut sum, &counts);
             sum.waiting += counts.waiting;
             sum.out_of_sequence_now += counts.out_of_sequence_now;
+            sum.posted_now += counts.posted_now;
         }
         sum
     }
@@ -120,4 +132,6 @@ fn join(sum: &mut Counts, counts: &Counts) {
     sum.most_waiting = sum.most_waiting.max(counts.most_waiting);
     sum.out_of_sequence += counts.out_of_sequence;
     sum.most_out_of_sequence = sum.most_out_of_sequence.max(counts.most_out_of_sequence);
+    // One number of all communicators, as it was then.
+    sum.match_time = sum.match_time.max(counts.match_time);
 }

@@ -73,8 +73,9 @@ impl Instance {
 
     fn dump_counters(&self) {
         if self.params.spc_dump {
+            let (rank, attached) = (self.job().rank, &self.params.spc_attach);
             let text =
-                spc::dump(self.job().rank, &self.counters(), &self.message_counts(), &self.cri_counts());
+                spc::dump(rank, attached, &self.counters(), &self.message_counts(), &self.cri_counts());
             eprint!("{text}");
         }
     }

@@ -118,6 +118,8 @@ pub struct Instance {
     logger: Logger,
     /// How many ask for counting.
     pub(crate) counting: AtomicU32,
+    /// How many ask for the time of matching.
+    pub(crate) asking_match_time: Mutex<u32>,
     /// Of communicators that are gone.
     pub(crate) gone_counts: Mutex<Counts>,
     pub(crate) raising: Mutex<()>,
@@ -309,6 +311,7 @@ impl Instance {
             params,
             logger,
             counting: AtomicU32::new(counting.into()),
+            asking_match_time: Mutex::new(0),
             gone_counts: Mutex::default(),
             raising: Mutex::new(()),
             own_gate,
@@ -337,6 +340,9 @@ impl Instance {
         let status = (pml.table.enable)(pml.state, SliceRef { ptr: btls.as_ptr(), len: btls.len() });
         if status.is_err() {
             return Err(Error::status(status, "the point-to-point layer does not start"));
+        }
+        if spc::asks_match_time(&self.params.spc_attach, self.params.spc_dump) {
+            self.ask_match_time(true);
         }
         if self.threaded() {
             let status = (pml.table.threads_begin)(pml.state);

@@ -137,6 +137,37 @@ counters! {
     BytesGet "BYTES_GET" "Bytes asked for by MPI_Get and MPI_Rget";
 }
 
+/// Names of what the PML counts, with its unit of [`Counts`].
+pub const MESSAGE_NAMES: [&str; 7] = [
+    "OMPI_SPC_UNEXPECTED",
+    "OMPI_SPC_UNEXPECTED_IN_QUEUE",
+    "OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE",
+    "OMPI_SPC_OUT_OF_SEQUENCE",
+    "OMPI_SPC_OOS_IN_QUEUE",
+    "OMPI_SPC_MAX_OOS_IN_QUEUE",
+    MATCH_TIME,
+];
+/// Measured only while it is asked for.
+const MATCH_TIME: &str = "OMPI_SPC_MATCH_TIME";
+
+/// The values that belong to [`MESSAGE_NAMES`].
+fn of_messages(messages: &Counts) -> [u64; MESSAGE_NAMES.len()] {
+    [
+        messages.unexpected,
+        messages.waiting,
+        messages.most_waiting,
+        messages.out_of_sequence,
+        messages.out_of_sequence_now,
+        messages.most_out_of_sequence,
+        in_microseconds(messages.match_time),
+    ]
+}
+
+/// As tools see times of matching.
+pub fn in_microseconds(nanoseconds: u64) -> u64 {
+    nanoseconds / 1000
+}
+
 /// Functions that are counted under the name of another.
 const TOGETHER: [(&str, Counter); 3] =
     [("MPI_Mprobe", Counter::Probe), ("MPI_Improbe", Counter::Iprobe), ("MPI_Imrecv", Counter::Mrecv)];
@@ -192,10 +223,15 @@ pub unsafe fn count(thread: *mut ThreadCtx, counter: Counter, n: u64) {
     }
 }
 
-/// Which counters a list of names asks for: full names, with or without the prefix, or `all`.
-/// `Err`: the name that is none.
+/// Names of all: those of calls, then those of messages.
+fn all_names() -> impl Iterator<Item = &'static str> {
+    NAMES.into_iter().chain(MESSAGE_NAMES)
+}
+
+/// Which counters a list of names asks for, in the order of `all_names`: full names, with or without the prefix,
+/// or `all`. `Err`: the name that is none.
 pub(crate) fn attached(names: &[String]) -> Result<Vec<bool>, String> {
-    let mut out = vec![false; NAMES.len()];
+    let mut out = vec![false; all_names().count()];
     for name in names {
         if name.eq_ignore_ascii_case("all") {
             out.fill(true);
@@ -203,7 +239,7 @@ pub(crate) fn attached(names: &[String]) -> Result<Vec<bool>, String> {
         }
         let wanted = name.to_ascii_uppercase();
         let full = if wanted.starts_with("OMPI_SPC_") { wanted } else { format!("OMPI_SPC_{wanted}") };
-        match NAMES.iter().position(|n| *n == full) {
+        match all_names().position(|n| n == full) {
             Some(i) => out[i] = true,
             None => return Err(name.clone()),
         }
@@ -211,16 +247,27 @@ pub(crate) fn attached(names: &[String]) -> Result<Vec<bool>, String> {
     Ok(out)
 }
 
-/// What a rank prints at the end, or nothing if nothing was counted. `cris`: by resource instance.
-pub(crate) fn dump(rank: u32, counters: &[u64], messages: &Counts, cris: &[CriCounts]) -> String {
-    let mut lines: Vec<(String, u64)> =
-        NAMES.iter().zip(counters).map(|(name, n)| ((*name).to_owned(), *n)).collect();
-    lines.push(("OMPI_SPC_UNEXPECTED".into(), messages.unexpected));
-    lines.push(("OMPI_SPC_UNEXPECTED_IN_QUEUE".into(), messages.waiting));
-    lines.push(("OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE".into(), messages.most_waiting));
-    lines.push(("OMPI_SPC_OUT_OF_SEQUENCE".into(), messages.out_of_sequence));
-    lines.push(("OMPI_SPC_OOS_IN_QUEUE".into(), messages.out_of_sequence_now));
-    lines.push(("OMPI_SPC_MAX_OOS_IN_QUEUE".into(), messages.most_out_of_sequence));
+/// Whether `attached` (empty: whatever is printed) asks for the time of matching.
+pub(crate) fn asks_match_time(attached: &[bool], printed: bool) -> bool {
+    match all_names().position(|n| n == MATCH_TIME).and_then(|i| attached.get(i)) {
+        Some(asked) => *asked,
+        None => printed,
+    }
+}
+
+/// What a rank prints at the end, or nothing if nothing was counted. `attached` names what is shown, or is empty:
+/// all; `cris`: by resource instance.
+pub(crate) fn dump(
+    rank: u32,
+    attached: &[bool],
+    counters: &[u64],
+    messages: &Counts,
+    cris: &[CriCounts],
+) -> String {
+    let values = counters.iter().copied().chain(of_messages(messages));
+    let shown = |i: &usize| attached.get(*i).copied().unwrap_or(true);
+    let all = all_names().zip(values).enumerate().filter(|(i, _)| shown(i));
+    let mut lines: Vec<(String, u64)> = all.map(|(_, (name, n))| (name.to_owned(), n)).collect();
     for (cri, counts) in cris.iter().enumerate() {
         lines.extend(counts.named().map(|(name, n)| (format!("{name}[{cri}]"), n)));
     }
@@ -243,6 +290,13 @@ mod tests {
         assert!(found[Counter::Send as usize] && found[Counter::Alltoall as usize]);
         assert_eq!(found.iter().filter(|x| **x).count(), 2);
         assert!(list(&["all"]).unwrap().iter().all(|x| *x));
+        let queues = list(&["unexpected", "OMPI_SPC_MATCH_TIME"]).unwrap();
+        assert!(asks_match_time(&queues, false) && !asks_match_time(&found, true));
+        assert!(asks_match_time(&[], true) && !asks_match_time(&[], false));
+        let kept = Counts { unexpected: 3, out_of_sequence: 4, match_time: 5000, ..Counts::default() };
+        let text = dump(0, &queues, &[9; NAMES.len()], &kept, &[]);
+        assert!(text.contains("_UNEXPECTED -> 3") && text.contains("MATCH_TIME -> 5\n"), "{text}");
+        assert!(!text.contains("SEND") && !text.contains("OUT_OF_SEQUENCE"), "{text}");
         assert_eq!(list(&["sent"]), Err("sent".to_string()));
         assert!(NAMES[Counter::Alltoall as usize].ends_with("ALLTOALL"));
     }
@@ -272,13 +326,13 @@ mod tests {
     fn a_dump_shows_what_was_counted() {
         let mut counters = vec![0; NAMES.len()];
         let mut messages = Counts::default();
-        assert_eq!(dump(0, &counters, &messages, &[CriCounts::default(); 2]), "");
+        assert_eq!(dump(0, &[], &counters, &messages, &[CriCounts::default(); 2]), "");
         counters[Counter::Recv as usize] = 7;
         messages.most_waiting = 5;
         messages.out_of_sequence = 9;
         let cris =
             [CriCounts::default(), CriCounts { lock_misses: 2, completions: 3, ..CriCounts::default() }];
-        let text = dump(3, &counters, &messages, &cris);
+        let text = dump(3, &[], &counters, &messages, &cris);
         for line in [
             "OMPI_SPC_RECV -> 7",
             "OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE -> 5",

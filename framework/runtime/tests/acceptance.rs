@@ -326,6 +326,7 @@ fn an_older_pml_gets_real_functions_for_what_it_lacks() {
     let Ok(Some(pml)) = pml else { panic!("older, not wrong") };
     assert_eq!((pml.table.counts)(null_mut(), null_mut(), null_mut()), Status::NOT_SUPPORTED);
     assert_eq!((pml.table.set_flags)(null_mut(), null_mut(), 1), Status::NOT_SUPPORTED);
+    assert_eq!((pml.table.measure)(null_mut(), 1), Status::NOT_SUPPORTED);
 }
 
 // ------------------------------------------------------------------ through a start

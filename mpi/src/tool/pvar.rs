@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `runtime_spc_OMPI_SPC_<call>` | the runtime's counters, words of each thread's context | counted from the first start of a handle on |
 //! | `runtime_spc_…UNEXPECTED…`, `pml_ob1_…` | the PML's counts, words of a matching shard | always counted, not on the way of a message that finds its receive |
+//! | `runtime_spc_OMPI_SPC_MATCH_TIME` | the PML's watches | measured from the first start of a handle on |
 //! | `runtime_cri_…` | the CRIs, one element each | where several threads may make calls, words of the CRI's lock |
 //! | `runtime_thread_level` | the instance | none |
 //!
@@ -23,6 +24,8 @@ pub enum What {
     UnexpectedNow,
     UnexpectedMost,
     Posted,
+    PostedNow,
+    MatchTime,
     OutOfSequence,
     OutOfSequenceNow,
     OutOfSequenceMost,
@@ -50,7 +53,7 @@ pub struct Variable {
 impl Variable {
     /// Handles count from a start or reset of their own.
     pub fn counts(&self) -> bool {
-        matches!(self.class, MPI_T_PVAR_CLASS_COUNTER | MPI_T_PVAR_CLASS_AGGREGATE)
+        matches!(self.class, MPI_T_PVAR_CLASS_COUNTER | MPI_T_PVAR_CLASS_AGGREGATE | MPI_T_PVAR_CLASS_TIMER)
     }
 
     /// Handles have as many elements.
@@ -80,6 +83,8 @@ impl Variable {
             What::UnexpectedNow => counts()?.waiting,
             What::UnexpectedMost => counts()?.most_waiting,
             What::Posted => counts()?.posted,
+            What::PostedNow => counts()?.posted_now,
+            What::MatchTime => spc::in_microseconds(counts()?.match_time),
             What::Spreads => counts()?.spreads,
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
@@ -215,6 +220,18 @@ fn of_messages() -> Vec<Variable> {
             "Most messages of one source and communicator that were ever kept at once because one sent earlier had not come",
         ),
         (
+            "runtime_spc_OMPI_SPC_MATCH_TIME",
+            MPI_T_PVAR_CLASS_TIMER,
+            What::MatchTime,
+            "Microseconds spent on finding receives for messages that came, waiting for other threads that match included; measured while a handle is started",
+        ),
+        (
+            "pml_ob1_posted_recvq_length",
+            LEVEL,
+            What::PostedNow,
+            "Receives of a communicator posted at present",
+        ),
+        (
             "pml_ob1_unexpected_msgq_length",
             LEVEL,
             What::UnexpectedNow,
@@ -255,8 +272,8 @@ fn of_messages() -> Vec<Variable> {
             class,
             what,
             of_comm,
-            readonly: class != COUNTER,
-            continuous: true,
+            readonly: matches!(class, LEVEL | MARK),
+            continuous: class != MPI_T_PVAR_CLASS_TIMER,
         }
     });
     made.collect()

@@ -34,17 +34,35 @@ struct State {
 
 static SESSIONS: Handles<()> = Handles::new();
 static HANDLES: Handles<Handle> = Handles::new();
-/// Started handles on counters of calls.
-static ASKING: Mutex<usize> = Mutex::new(0);
+/// What is counted or measured only while somebody asks.
+#[derive(Clone, Copy)]
+enum Asked {
+    Calls,
+    MatchTime,
+}
+
+/// Started handles on each.
+static ASKING: Mutex<[usize; 2]> = Mutex::new([0; 2]);
 
 /// A runtime instance was started; `publish` lets others find it. Under the lock, so that each who asks is
 /// heard once.
 pub fn started(instance: &Instance, publish: impl FnOnce()) {
     let asking = ASKING.lock();
     publish();
-    if *asking > 0 {
-        instance.ask_counting(true);
-        crate::process::refresh();
+    for what in [Asked::Calls, Asked::MatchTime] {
+        if asking[what as usize] > 0 {
+            tell(instance, what, true);
+        }
+    }
+}
+
+fn tell(instance: &Instance, what: Asked, more: bool) {
+    match what {
+        Asked::Calls => {
+            instance.ask_counting(more);
+            crate::process::refresh();
+        }
+        Asked::MatchTime => instance.ask_match_time(more),
     }
 }
 
@@ -54,14 +72,15 @@ pub fn forget() {
     SESSIONS.clear();
 }
 
-/// One more started handle on a counter of calls, or one less.
-fn ask(more: bool) {
+/// One more started handle on such a variable, or one less.
+fn ask(what: Option<Asked>, more: bool) {
+    let Some(what) = what else { return };
     let mut asking = ASKING.lock();
-    *asking = if more { *asking + 1 } else { asking.saturating_sub(1) };
-    let changed = if more { *asking == 1 } else { *asking == 0 };
+    let count = &mut asking[what as usize];
+    *count = if more { *count + 1 } else { count.saturating_sub(1) };
+    let changed = if more { *count == 1 } else { *count == 0 };
     if let (true, Some(instance)) = (changed, instance()) {
-        instance.ask_counting(more);
-        crate::process::refresh();
+        tell(&instance, what, more);
     }
 }
 
@@ -79,16 +98,18 @@ impl Handle {
         (0..self.elements).map(|i| state.before[i].wrapping_add(since(i))).collect()
     }
 
-    fn is_of_calls(&self) -> bool {
-        matches!(self.variable.what, What::Counter(_))
+    fn asks(&self) -> Option<Asked> {
+        match self.variable.what {
+            What::Counter(_) => Some(Asked::Calls),
+            What::MatchTime => Some(Asked::MatchTime),
+            _ => None,
+        }
     }
 
     fn start(&self) -> Res {
         let mut state = self.state.lock();
         if !state.started {
-            if self.is_of_calls() {
-                ask(true);
-            }
+            ask(self.asks(), true);
             state.base = self.now()?;
             state.started = true;
         }
@@ -100,9 +121,7 @@ impl Handle {
         if state.started {
             state.before = self.values(&state, &self.now()?);
             state.started = false;
-            if self.is_of_calls() {
-                ask(false);
-            }
+            ask(self.asks(), false);
         }
         Ok(())
     }
@@ -140,8 +159,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if self.state.get_mut().started && self.is_of_calls() {
-            ask(false);
+        if self.state.get_mut().started {
+            ask(self.asks(), false);
         }
     }
 }

@@ -289,6 +289,11 @@ impl Engine {
         self.waiting.pop()
     }
 
+    /// Receives that are posted. Walks the list.
+    pub fn posted_len(&self) -> usize {
+        self.posted.len()
+    }
+
     pub fn has_posted(&self) -> bool {
         !self.posted.is_empty()
     }

@@ -230,6 +230,21 @@ impl<N: Node> Queue<N> {
         self.head.is_null() || self.tail.is_null() && unsafe { (*self.behind).index.len() == 0 }
     }
 
+    /// How many are here; walks the list.
+    pub fn len(&self) -> usize {
+        if !self.head.is_null() && self.tail.is_null() {
+            // SAFETY: in this mode `behind` is set.
+            return unsafe { (*self.behind).index.len() };
+        }
+        let (mut at, mut len) = (self.head, 0);
+        while !at.is_null() {
+            len += 1;
+            // SAFETY: nodes in the list are valid (promise of `push`).
+            at = unsafe { *N::link(at) };
+        }
+        len
+    }
+
     #[cfg(all(test, not(loom)))]
     pub fn uses_index(&self) -> bool {
         !self.head.is_null() && self.tail.is_null()

@@ -66,6 +66,9 @@ mod absent {
     pub extern "C" fn set_flags(_: State, _: *mut std::ffi::c_void, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
+    pub extern "C" fn measure(_: State, _: u32) -> Status {
+        Status::NOT_SUPPORTED
+    }
 }
 
 /// The addresses of the modules `open` gave, checked as a list. `least`: bytes of the smallest module.
@@ -329,6 +332,9 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
         }
         if is_empty(offset_of!(PmlTable, set_flags)) {
             (&raw mut (*own.as_mut_ptr()).set_flags).write(absent::set_flags);
+        }
+        if is_empty(offset_of!(PmlTable, measure)) {
+            (&raw mut (*own.as_mut_ptr()).measure).write(absent::measure);
         }
         own.assume_init()
     };

@@ -120,7 +120,8 @@ impl Event {
     /// It stands for a request that is attached to `queue`, or was and is not taken.
     pub fn is_attached_to(&self, queue: &Events) -> bool {
         // SYNC POINT with `attach`.
-        self.state.load(Ordering::Acquire) == ATTACHED && self.queue.load(Ordering::Relaxed) == queue.address()
+        self.state.load(Ordering::Acquire) == ATTACHED
+            && self.queue.load(Ordering::Relaxed) == queue.address()
     }
 
     fn queue(&self) -> &'static Events {

@@ -259,9 +259,7 @@ mpi_fn! {
         call(NAME, on, |process| {
             let handle = crate::memory::read(comm, "comm")?;
             let object = require(handle)?;
-            while request::uses(process, object, true) {
-                process.instance.progress(process.thread());
-            }
+            process.instance.wait_until(process.thread(), || !request::uses(process, object, true));
             free(process, handle)?;
             write(comm, "comm", Comm(MPI_COMM_NULL))
         })

@@ -39,7 +39,7 @@ pub fn here_quickly() -> Option<Here> {
     process::quick().map(|process| Here { process, thread: process.thread() })
 }
 
-/// At the beginning of a plain function. Whether it left a mark, which [`leave`] takes back.
+/// At the beginning of a plain function. Whether it left a mark, which [`leave_own`] takes back.
 #[inline(always)]
 pub fn enter() -> bool {
     GATE.enter(thread_pointer()) || (!GATE.is_shared() && ask())
@@ -81,11 +81,19 @@ fn ask() -> bool {
     }
 }
 
-/// At the end of a function.
+/// At the end of a hot function.
 #[inline(always)]
 pub fn leave(marked: bool) {
     if marked {
         GATE.leave();
+    }
+}
+
+/// At the end of a plain function, behind which MPI may be closed, and opened again by another thread.
+#[inline(always)]
+pub fn leave_own(marked: bool) {
+    if marked {
+        GATE.leave_own(thread_pointer());
     }
 }
 

@@ -19,7 +19,7 @@ macro_rules! count_call {
         {
             let marked = crate::gate::enter();
             crate::counting::call(counter);
-            crate::gate::leave(marked);
+            crate::gate::leave_own(marked);
         }
     };
     ($form:ident $name:ident) => {
@@ -94,7 +94,7 @@ macro_rules! mpi_fn {
         let marked = $crate::gate::enter();
         // SAFETY: the caller's promises.
         let result = unsafe { body($($a),*) };
-        $crate::gate::leave(marked);
+        $crate::gate::leave_own(marked);
         result
     }};
     // No closures: they would put all arguments on the stack.

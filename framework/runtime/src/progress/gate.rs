@@ -47,6 +47,9 @@
 //! nor what `threaded` guards (MPI_Wtime, MPI_Info_create), and those that change the state (MPI_Init,
 //! MPI_Session_init).
 //!
+//! **The last user's call** ends behind [`Gate::close`], when another thread may have opened the gate again and be
+//! inside. So it takes back no mark but its own ([`Gate::leave_own`]).
+//!
 //! **The owner's end.** A thread pointer is used again when a thread has ended. The new thread finds itself
 //! the owner: right, since the old one makes no call any more.
 
@@ -144,6 +147,15 @@ impl Gate {
     pub fn leave(&self) {
         // SYNC POINT with `stop`: what this thread did without locks is seen by the raiser.
         self.inside.store(NOBODY, Ordering::Release);
+    }
+
+    /// The same for a call behind which MPI may be closed: by now the mark may be that of a thread that opened it
+    /// again, which stays.
+    #[inline(always)]
+    pub fn leave_own(&self, me: usize) {
+        if self.inside.load(Ordering::Relaxed) == me {
+            self.leave();
+        }
     }
 
     /// The way in of everybody but an owner whom nothing stops.

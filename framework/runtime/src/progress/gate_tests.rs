@@ -84,7 +84,7 @@ impl Process {
             };
         body();
         if marked {
-            self.gate.leave();
+            self.gate.leave_own(me);
         }
     }
 
@@ -352,6 +352,20 @@ mod real {
         assert!(turns.raise());
         turns.gate.share(SECOND);
         assert_eq!(turns.gate.first(), 0, "it was nobody's, and stays so");
+    }
+
+    /// The call in which the last user goes is not over when another thread begins anew and is inside.
+    #[test]
+    fn who_closed_leaves_the_next_ones_mark() {
+        let process = Process::new(true);
+        process.call(OWNER, || {
+            process.gate.outside(OWNER, || process.gate.close());
+            process.gate.open(true);
+            assert_eq!(process.gate.ask(SECOND), Answer::Inside);
+        });
+        assert_eq!(process.gate.inside.load(Ordering::Relaxed), SECOND);
+        process.gate.leave_own(SECOND);
+        assert_eq!(process.gate.inside.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
-use crate::memory::{read, write, write_made, write_text};
+use crate::memory::{read, slice_mut, write, write_made, write_text};
 use crate::types::Info;
 use crate::{info, process};
 use core::ffi::{c_char, c_int};
@@ -73,11 +73,7 @@ mpi_fn! {
     any_time fn MPI_Abi_get_fortran_info(info: *mut Info) -> c_int {
         call_any_time(NAME, || {
             let known = FORTRAN.lock().info.clone();
-            let handle = match known {
-                Some(known) => info::adopt(known)?,
-                None => Info(MPI_INFO_NULL),
-            };
-            write(info, "info", handle)
+            write_made(info, "info", || known.map_or(Ok(Info(MPI_INFO_NULL)), info::adopt))
         })
     }
 }
@@ -122,13 +118,18 @@ mpi_fn! {
     }
 }
 mpi_fn! {
+    /// The values are written where they are known; a place for them is needed in any case.
     any_time fn MPI_Abi_get_fortran_booleans(size: c_int, logical_true: *mut u8, logical_false: *mut u8, is_set: *mut c_int) -> c_int {
         call_any_time(NAME, || {
             let n = logical_size(size)?;
+            // Whether they are null; nothing is written before all are good.
+            slice_mut(logical_true, n, "logical_true")?;
+            slice_mut(logical_false, n, "logical_false")?;
             let known = FORTRAN.lock().booleans.iter().find(|(s, _, _)| *s == size).cloned();
             if let Some((_, yes, no)) = &known {
-                crate::memory::slice_mut(logical_true, n, "logical_true")?.copy_from_slice(yes);
-                crate::memory::slice_mut(logical_false, n, "logical_false")?.copy_from_slice(no);
+                read(is_set, "is_set")?;
+                slice_mut(logical_true, n, "logical_true")?.copy_from_slice(yes);
+                slice_mut(logical_false, n, "logical_false")?.copy_from_slice(no);
             }
             write(is_set, "is_set", known.is_some() as c_int)
         })

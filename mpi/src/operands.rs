@@ -112,7 +112,20 @@ pub fn check_tag(way: Way, process: &Process, tag: c_int) -> Res {
 /// A null buffer is right for no data, and for types whose displacements are addresses
 /// (MPI_BOTTOM).
 pub fn check_buffer(process: &Process, buf: *const u8, count: i64, desc: &TypeDesc, what: &str) -> Res {
-    let absolute = desc.true_lb >= 0x1000 || desc.true_lb < 0;
+    check_place(process, buf, count, (desc, 0), what)
+}
+
+/// The same for data at a displacement in bytes.
+#[inline]
+pub fn check_place(
+    process: &Process,
+    buf: *const u8,
+    count: i64,
+    (desc, displ): (&TypeDesc, i64),
+    what: &str,
+) -> Res {
+    let first = desc.true_lb.wrapping_add(displ);
+    let absolute = !(0..0x1000).contains(&first);
     if !buf.is_null() || count == 0 || desc.packed == 0 || absolute || !process.check {
         return Ok(());
     }

@@ -130,6 +130,8 @@ mpi_fn! {
     }
 }
 mpi_fn! {
+    /// A standard send: where the receive that the program promises is not posted (an error of the program, MPI 5.0
+    /// §3.4), the message waits as any other. So do those of MPI_Irsend and MPI_Rsend_init.
     hot fn MPI_Rsend[c_int], MPI_Rsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int |here| {
         send(NAME, here, (buf, count as i64, datatype), dest, tag, comm, mode::READY)
     }

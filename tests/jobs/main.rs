@@ -1,6 +1,6 @@
 //! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
 //!
-//! `messages` · `assignments` (resource instances and threads) · `matching` (every engine) · `communicators` ·
+//! `messages` · `arguments` (each function with one argument wrong) · `assignments` (resource instances and threads) · `matching` (every engine) · `communicators` ·
 //! `later` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
 //! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
@@ -10,6 +10,7 @@
 //! `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one).
 
+mod arguments;
 mod assignments;
 mod authors;
 mod communicators;

@@ -130,6 +130,18 @@ fn matching_and_probes() {
     }
 }
 
+/// The standard leaves open what a ready send does without a receive.
+#[test]
+fn ready_sends_without_a_receive() {
+    if !mpi().is_ours() {
+        return leave_out("ready sends without a receive", "each library answers in its own way");
+    }
+    for ranks in [1, 2] {
+        Job::new(ranks).program("ready").run().all_ok(ranks);
+    }
+    Job::new(2).args(["--mca", "pml_ob1_eager_credit", "10k"]).program("ready").run().all_ok(2);
+}
+
 #[test]
 fn completion_of_requests() {
     Job::new(2).program("requests").run().all_ok(2);

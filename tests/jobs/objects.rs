@@ -27,6 +27,32 @@ fn a_session_that_stays_open_is_noticed() {
     }
 }
 
+/// Where threads, sessions and processes begin and end.
+#[test]
+fn corners() {
+    let all = [
+        "disconnect",
+        "last-calls",
+        "sessions",
+        "children",
+        "at-exit-before",
+        "at-exit-behind",
+        "attributes",
+    ];
+    for situation in all {
+        Job::new(2).program("corners").arg(situation).limit(300).run().all_ok(2);
+    }
+    Job::of(std::process::Command::new(mpi().program("corners"))).arg("sessions").limit(300).run().all_ok(1);
+}
+
+#[test]
+fn questions_about_the_binary_interface() {
+    if !mpi().is_ours() {
+        return leave_out("questions about the binary interface", "not every library has it yet");
+    }
+    Job::new(1).program("abi").run().all_ok(1);
+}
+
 #[test]
 fn windows_as_objects() {
     let strict = if mpi().is_ours() { "strict" } else { "-" };

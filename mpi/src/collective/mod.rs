@@ -47,7 +47,7 @@ use crate::constants::*;
 use crate::datatype;
 use crate::error::{self, Failure, Res};
 use crate::memory::write;
-use crate::operands::check_buffer;
+use crate::operands::{check_buffer, check_place};
 use crate::p2p::place_of;
 use crate::process::Process;
 use crate::types::{Datatype, Info, Request};

@@ -1,7 +1,7 @@
 //! Neighborhood collectives (MPI 5.0 §8.6): arguments checked, the calling rank's neighbors added. Arrays have an entry
 //! for each source or destination, and nothing is in place.
 
-use super::varying::{Blocks, blocks, counts, many, types_of};
+use super::varying::{Blocks, blocks, check_places, counts, many, types_of};
 use super::*;
 use crate::error::call;
 use crate::memory::slice;
@@ -214,6 +214,8 @@ fn neighbor_alltoallw<N: Copy + Into<i64>>(
     let sendtypes = types_of(&send, slice(sendtypes, send.counts.len(), "sendtypes")?, "sendtypes")?;
     let recv = in_bytes(at.1.sources(), recvcounts, rdispls, ("recvcounts", "rdispls"))?;
     let recvtypes = types_of(&recv, slice(recvtypes, recv.counts.len(), "recvtypes")?, "recvtypes")?;
+    check_places(process, sendbuf, &send, &sendtypes, "sendbuf")?;
+    check_places(process, recvbuf, &recv, &recvtypes, "recvbuf")?;
     let args = CollArgs {
         sendtypes: sendtypes.as_ptr(),
         recvtypes: recvtypes.as_ptr(),

@@ -279,6 +279,21 @@ pub fn types_of(blocks: &Blocks, given: &[Datatype], name: &str) -> Res<Vec<*con
     given.iter().zip(&blocks.counts).enumerate().map(read).collect()
 }
 
+/// A null buffer is right where all blocks are empty or lie at addresses of their own, by displacement or type.
+pub fn check_places(
+    process: &Process,
+    buf: *const u8,
+    blocks: &Blocks,
+    types: &[*const TypeDesc],
+    what: &str,
+) -> Res {
+    for ((&desc, &displ), &count) in types.iter().zip(&blocks.displs).zip(&blocks.counts) {
+        // SAFETY: types that were found in this call.
+        check_place(process, buf, count as i64, (unsafe { &*desc }, displ), what)?;
+    }
+    Ok(())
+}
+
 static BYTE: TypeDesc = match TypeDesc::basic(Base::BYTE) {
     Some(byte) => byte,
     None => panic!("MPI_BYTE is a basic type"),
@@ -302,6 +317,7 @@ fn alltoallw<N: Copy + Into<i64>>(
     let recv = blocks(object.peers, recvcounts, rdispls, ("recvcounts", "rdispls"))?;
     let recvtypes = types(object, &recv, recvtypes, "recvtypes")?;
     not_in_place(recvbuf, "recv")?;
+    check_places(process, recvbuf, &recv, &recvtypes, "recvbuf")?;
     let args = CollArgs {
         sendbuf,
         recvbuf,
@@ -316,6 +332,7 @@ fn alltoallw<N: Copy + Into<i64>>(
     not_in_place(sendbuf, "send")?;
     let send = blocks(object.peers, sendcounts, sdispls, ("sendcounts", "sdispls"))?;
     let sendtypes = types(object, &send, sendtypes, "sendtypes")?;
+    check_places(process, sendbuf, &send, &sendtypes, "sendbuf")?;
     all_apart(process, (sendbuf, &send, 1), (recvbuf, &recv, 1))?;
     process.collective(
         object,

@@ -28,11 +28,11 @@ fn room(name: &str) -> PathBuf {
     room
 }
 
-/// Runs a command that must end by itself within a minute.
+/// Runs a command that must end by itself.
 fn run(command: &mut Command) -> Output {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(300);
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > end {
             child.kill().unwrap();

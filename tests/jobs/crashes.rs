@@ -117,13 +117,14 @@ fn a_program_alone_says_it_itself() {
     says(&ended, &["got signal 11", "0x8", "its stack", "crash"]);
 }
 
-/// At the time limit everybody is asked where he is, MPI program or not.
+/// At the time limit everybody is asked where he is, MPI program or not. The limit is long enough for a busy machine
+/// to start them.
 #[test]
 fn stacks_at_the_time_limit() {
     if !ours("stacks at the time limit") {
         return;
     }
-    let job = Job::new(2).args(["--timeout", "2", "--get-stack-traces", "--report-state-on-timeout"]);
+    let job = Job::new(2).args(["--timeout", "10", "--get-stack-traces", "--report-state-on-timeout"]);
     let folder = job.folder();
     let ended = job.program("hang").arg(folder).start().wait_and_leave_nothing().ended_with(110);
     says(&ended, &["Rank 0", "Rank 1", "between MPI_Init and MPI_Finalize", "Thread 1"]);
@@ -131,7 +132,7 @@ fn stacks_at_the_time_limit() {
         return leave_out("stacks at the time limit", "this machine does not permit ptrace");
     }
     says(&ended, &["main at ", "hang.c:", "MPI_Recv"]);
-    let job = Job::new(1).args(["--timeout", "1", "--get-stack-traces"]).args(["sleep", "1000"]);
+    let job = Job::new(1).args(["--timeout", "5", "--get-stack-traces"]).args(["sleep", "1000"]);
     let ended = job.run().ended_with(110);
     says(&ended, &["has not called MPI_Init", "nanosleep"]);
 }
@@ -170,7 +171,7 @@ fn an_abort_waits_for_a_debugger_if_asked() {
     };
     let ended = waits("1", "100").ended_with(7);
     says(&ended, &["Rank 1", "is about to abort", "1 seconds", "MPI_Abort with code 7"]);
-    let ended = waits("-1", "3").ended_with(110);
+    let ended = waits("-1", "15").ended_with(110);
     says(&ended, &["is about to abort", "for ever"]);
     assert!(!ended.err.contains("MPI_Abort with code"), "{}", ended.err);
 }

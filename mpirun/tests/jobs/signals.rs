@@ -6,13 +6,13 @@ use rustix::process::Signal;
 #[test]
 fn the_user_ends_the_job_and_ranks_may_clean_up() {
     for (signal, number) in [(Signal::TERM, 15), (Signal::INT, 2), (Signal::HUP, 1)] {
-        let script = "trap 'echo cleaned; exit 0' TERM; echo up; while :; do sleep 0.05; done";
         let folder = tempfile::tempdir().expect("a folder");
-        let mut job = mpirun("-n 2").script(&format!("touch $UP/$OMPI_COMM_WORLD_RANK; {script}"));
+        let mut job = mpirun("-n 2").script(
+            "trap 'echo cleaned; exit 0' TERM; touch $UP/$OMPI_COMM_WORLD_RANK; while :; do sleep 0.05; done",
+        );
         job.command.env("UP", folder.path());
         let job = job.start();
         eventually("two ranks", || (folder.path().read_dir().expect("a folder").count() == 2).then_some(()));
-        std::thread::sleep(std::time::Duration::from_millis(200));
         job.signal(signal);
         let ended = job.wait();
         ended.expect(128 + number, &["mpirun got", "has ended the job"]);
@@ -73,7 +73,10 @@ fn a_job_stops_and_goes_on() {
 
 #[test]
 fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
-    let mut job = mpirun("-n 1").script("sleep 0.4; echo done");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (up, heard) = (folder.path().join("up"), folder.path().join("heard"));
+    let script = "touch $UP/up; until [ -e $UP/heard ]; do sleep 0.05; done; echo done";
+    let mut job = mpirun("-n 1").script(script);
     let mpirun = job.command.get_program().to_owned();
     let arguments: Vec<_> = job.command.get_args().map(ToOwned::to_owned).collect();
     let mut shell = std::process::Command::new("/bin/sh");
@@ -83,12 +86,13 @@ fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
             shell.env(name, value);
         }
     }
-    shell.stdin(std::process::Stdio::null());
+    shell.env("UP", folder.path()).stdin(std::process::Stdio::null());
     shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     job.command = shell;
     let job = job.start();
-    job.wait_for("sleep 0.4", 2);
+    eventually("a rank", || up.exists().then_some(()));
     job.signal(Signal::HUP);
+    std::fs::write(heard, "").expect("a folder of ours");
     let ended = job.wait();
     ended.expect(0, &[]);
     assert_eq!(ended.out, "done\n");

@@ -64,7 +64,7 @@ pub fn run(workspace: &Workspace, only: &[String], list: bool) -> Result<(), Str
             Action::Install => {
                 outcome(install::run(workspace, &workspace.root.join("target/oxmpi"), false).map(drop))
             }
-            Action::Sanitize => outcome(sanitize::run(workspace)),
+            Action::Sanitize => outcome(sanitize::run(workspace, sanitize::Effort::Everyday)),
             Action::InstallBuiltin => outcome(install_builtin(workspace)),
             Action::LeftOut(why) => {
                 left_out.push(format!("{}: {why}", step.name));

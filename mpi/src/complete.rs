@@ -374,21 +374,68 @@ mpi_fn! {
 enum Any {
     /// No active request among them.
     NoneActive,
+    /// The first that is ready.
     Ready(usize),
     Pending,
 }
 
-fn look(headers: &[Option<Header>]) -> Any {
-    let mut active = false;
-    for (i, req) in headers.iter().enumerate() {
-        if let Some(req) = req.filter(|req| !request::inactive(*req)) {
-            if ready(req) {
-                return Any::Ready(i);
-            }
-            active = true;
+impl Any {
+    /// What is found with one request more.
+    #[inline(always)]
+    fn and(self, i: usize, req: Header) -> Any {
+        match self {
+            Any::Ready(_) => self,
+            _ if request::inactive(req) => self,
+            _ if ready(req) => Any::Ready(i),
+            _ => Any::Pending,
         }
     }
-    if active { Any::Pending } else { Any::NoneActive }
+}
+
+fn look(headers: &[Option<Header>]) -> Any {
+    let mut found = Any::NoneActive;
+    for (i, req) in headers.iter().enumerate() {
+        if let Some(req) = req {
+            found = found.and(i, *req);
+            if matches!(found, Any::Ready(_)) {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// [`find_all`] and [`look`] in one walk: who asks for many requests over and over mostly learns that none is ready.
+fn find_and_look(process: &Process, requests: &[Request]) -> Res<(Vec<Option<Header>>, Any)> {
+    let mut headers = Vec::with_capacity(requests.len());
+    let mut found = Any::NoneActive;
+    for (i, request) in requests.iter().enumerate() {
+        let req = match find(process, *request) {
+            None => request::find_or_null(process, *request)?,
+            good => good,
+        };
+        if let Some(req) = req {
+            found = found.and(i, req);
+        }
+        headers.push(req);
+    }
+    Ok((headers, found))
+}
+
+/// Waits until one of the requests is ready, or has one turn of progress and looks again if that brought anything.
+fn look_again(process: &Process, wait: bool, headers: &[Option<Header>]) -> Any {
+    let mut found = Any::Pending;
+    if !wait {
+        return match process.instance.progress(process.thread()) {
+            0 => found,
+            _ => look(headers),
+        };
+    }
+    while matches!(found, Any::Pending) {
+        block(process, headers);
+        found = look(headers);
+    }
+    found
 }
 
 /// Waits until one of the requests is ready.
@@ -412,18 +459,9 @@ fn any(
     let mut outcome = None;
     let code = call(name, None, |process| {
         let requests = arguments(count, requests)?;
-        let headers = find_all(process, requests)?;
-        let mut found = look(&headers);
-        while matches!(found, Any::Pending) {
-            if wait {
-                block(process, &headers);
-            } else {
-                process.instance.progress(process.thread());
-            }
-            found = look(&headers);
-            if !wait {
-                break;
-            }
+        let (headers, mut found) = find_and_look(process, requests)?;
+        if matches!(found, Any::Pending) {
+            found = look_again(process, wait, &headers);
         }
         match found {
             Any::Pending => {
@@ -476,25 +514,17 @@ fn some(
     let mut done = 0;
     let code = call(name, None, |process| {
         let requests = arguments(count, requests)?;
-        let headers = find_all(process, requests)?;
-        let mut found = look(&headers);
-        while matches!(found, Any::Pending) {
-            if wait {
-                block(process, &headers);
-            } else {
-                process.instance.progress(process.thread());
-            }
-            found = look(&headers);
-            if !wait {
-                break;
-            }
-        }
+        let (headers, mut found) = find_and_look(process, requests)?;
         if matches!(found, Any::NoneActive) {
             return write(outcount, "outcount", MPI_UNDEFINED);
         }
         let indices = slice_mut(indices, requests.len(), "array_of_indices")?;
+        if matches!(found, Any::Pending) {
+            found = look_again(process, wait, &headers);
+        }
+        let Any::Ready(first) = found else { return write(outcount, "outcount", 0) };
         let thread = process.thread();
-        for (i, req) in headers.iter().enumerate() {
+        for (i, req) in headers.iter().enumerate().skip(first) {
             let Some(req) = req.filter(|req| !request::inactive(*req) && ready(*req)) else { continue };
             // SAFETY: ready; the pointers are the caller's.
             let outcome = unsafe { collect(req, &mut requests[i], status_at(statuses, done), thread) };

@@ -31,7 +31,7 @@ typedef struct oxmpi_request_header oxmpi_request_header;
 #define OXMPI_ABI_MINOR 0
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 1, 1, 0 }
+#define OXMPI_BTL_VERSION { 1, 2, 0 }
 
 /* A status code. Zero is success; every failure is negative. */
 typedef int32_t oxmpi_status;
@@ -357,7 +357,7 @@ typedef struct oxmpi_btl_attrs {
 /* One-sided verbs are made of active messages and need the target's progress. */
 #define OXMPI_BTL_ATTRS_EMULATED_RDMA 1
 /* When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
- * message. Only then may a flow of messages use several contexts and keep its order. */
+ * message. Only then, and with `cap::HOLD`, may a flow of messages use several contexts and keep its order. */
 #define OXMPI_BTL_ATTRS_VISIBLE_AT_ONCE 2
 
 /* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
@@ -502,6 +502,12 @@ typedef struct oxmpi_btl_table {
     /* `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
      * NO_RESOURCE. Refusals as those of `get`. */
     oxmpi_status (*get_vector)(void *, void *, uint32_t ctx, const oxmpi_rma_vector_desc *);
+    /* Tells the process at the endpoint the order key of the oldest message to it for which `send` had no room, 0:
+     * there is none. Who finds, by `held`, a later word than this one also finds every message that `send` took
+     * before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile. */
+    void (*hold)(void *, void *, uint64_t oldest);
+    /* What the process at the endpoint has said last by `hold`, 0 at first. Any thread, at any time. */
+    uint64_t (*held)(void *, void *);
 } oxmpi_btl_table;
 
 /* One device of a BTL component, as its `open` returns it. */
@@ -684,7 +690,7 @@ OXMPI_ASSERT(sizeof(oxmpi_wait_word) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, addr) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, expected) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, reserved) == 12);
-OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 128);
+OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, add_procs) == 8);
@@ -703,6 +709,8 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_table, deregister_mem) == 96);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, arm) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, disarm) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, get_vector) == 120);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, hold) == 128);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, held) == 136);
 OXMPI_ASSERT(sizeof(oxmpi_btl_module) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, reserved) == 4);

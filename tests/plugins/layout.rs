@@ -62,7 +62,7 @@ pub fn all() -> Vec<Layout> {
         WaitWord { addr expected reserved }
         BtlTable {
             size version add_procs del_procs finalize send progress rma_version reserved get put flush atomic
-            register_mem deregister_mem arm disarm get_vector
+            register_mem deregister_mem arm disarm get_vector hold held
         }
         BtlModule { size reserved state table attrs }
     };

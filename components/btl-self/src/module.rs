@@ -6,9 +6,10 @@ use crate::params::Settings;
 use crate::queue::Queue;
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlGet, BtlGetVector, BtlPut, BtlSleep, Message, ProcInfo,
-    RmaDesc, RmaVectorDesc, WaitWord,
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep, Message,
+    ProcInfo, RmaDesc, RmaVectorDesc, WaitWord,
 };
+use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_mca::{Host, RecvDesc, Status};
 
 /// Messages handed up in one progress call at most, so that other transports get their turn.
@@ -21,6 +22,8 @@ pub struct SelfModule {
     /// What a sleeper watches. Nobody ever writes it: only the sleeper itself could send, and it
     /// sleeps. It is here because a wait word must point somewhere for as long as the module lives.
     nobody_wakes: u32,
+    /// What we have told ourselves about messages that wait for room.
+    held: AtomicU64,
 }
 
 /// A queue that only the holder of its context touches.
@@ -35,7 +38,13 @@ unsafe impl Send for Context {}
 
 impl SelfModule {
     pub fn new(host: Host, settings: Settings, queues: Vec<Queue>) -> SelfModule {
-        SelfModule { host, settings, contexts: queues.into_iter().map(Context).collect(), nobody_wakes: 0 }
+        SelfModule {
+            host,
+            settings,
+            contexts: queues.into_iter().map(Context).collect(),
+            nobody_wakes: 0,
+            held: AtomicU64::new(0),
+        }
     }
 
     #[inline(always)]
@@ -139,6 +148,17 @@ impl BtlAtomics for SelfModule {
     fn atomic(&self, _me: &SelfEndpoint, _ctx: u32, op: &AtomicDesc) -> Status {
         // SAFETY: the address is this process's own, named by the caller; alignment is checked there.
         unsafe { amo::apply(op) }
+    }
+}
+
+impl BtlHold for SelfModule {
+    fn hold(&self, _me: &SelfEndpoint, oldest: u64) {
+        // SYNC POINT with `held`: what waited before was sent before.
+        self.held.store(oldest, Ordering::Release);
+    }
+    fn held(&self, _me: &SelfEndpoint) -> u64 {
+        // SYNC POINT with `hold`.
+        self.held.load(Ordering::Acquire)
     }
 }
 

@@ -42,7 +42,7 @@ impl Component for Shm {
             device.segment().leave(job.local_rank);
             return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
         }
-        let built = module(device).sleep();
+        let built = module(device).sleep().hold();
         let built = if settings.cma { built.get().get_vector_if(true).put() } else { built };
         Ok((0, vec![built.build()]))
     }

@@ -12,8 +12,8 @@ use crate::progress::Receiver;
 use crate::segment::Segment;
 use crate::sys::{self, Direction};
 use oxmpi_btl::{
-    Btl, BtlAttrs, BtlGet, BtlGetVector, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, RmaVectorDesc,
-    WaitWord,
+    Btl, BtlAttrs, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc,
+    RmaVectorDesc, WaitWord,
 };
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use oxmpi_mca::{Host, Status};
@@ -235,6 +235,17 @@ impl BtlPut for Shm {
     }
     fn flush(&self, _endpoint: Option<&Endpoint>, _ctx: u32) -> Status {
         self.flush_puts()
+    }
+}
+
+impl BtlHold for Shm {
+    fn hold(&self, endpoint: &Endpoint, oldest: u64) {
+        // SYNC POINT with `held`: what waited before was sent before.
+        self.segment.oldest_pending(endpoint.peer, self.local_rank).store(oldest, Ordering::Release);
+    }
+    fn held(&self, endpoint: &Endpoint) -> u64 {
+        // SYNC POINT with `hold`: who sees a later word sees what was sent before it.
+        self.segment.oldest_pending(self.local_rank, endpoint.peer).load(Ordering::Acquire)
     }
 }
 

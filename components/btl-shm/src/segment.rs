@@ -147,6 +147,11 @@ impl Segment {
         }
     }
 
+    /// What `source` says about messages to `rank` that wait for room.
+    pub fn oldest_pending(&self, rank: u32, source: u32) -> &AtomicU64 {
+        self.u64_at(self.layout.oldest_pending(rank, source))
+    }
+
     /// The words of one of the reads that `rank` is helped with. Valid as long as the segment is.
     pub fn assist(&self, rank: u32, fifo: u32, index: u32) -> Shares<'_> {
         let at = self.layout.assist(rank, fifo, index);

@@ -13,11 +13,11 @@
 //! has seen a MARK is *wide*: it progresses all its CRIs, and takes locks whatever its thread level, because
 //! the matching of stamped messages needs the ways of several threads.
 //!
-//! **Back-pressure.** A send that finds no room waits in its FIFO's queue, and the call may return. A later
-//! message must then not be visible before it, on whatever FIFO: the receiver could match it with
-//! MPI_ANY_TAG. Each queue publishes the stamp of its oldest message, and a message goes out only when no
-//! other queue to that process has an older one (`Peer::must_wait`). The oldest of all never waits for
-//! another, so there is always one that moves. Messages with numbers hold nobody back: their receiver sorts them.
+//! **Back-pressure.** A send that finds no room waits in its FIFO's queue, and the call may return. Later messages
+//! on other FIFOs do not wait for it: what one thread has no room for is no matter of another. But a receiver with
+//! MPI_ANY_TAG must not match them before it. So the receiver is told the stamp of the oldest message that waits in
+//! any of the queues, before the call that put it there returns (`Peer::queue_changed`), and matches nothing that
+//! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
 use crate::comm::{Comm, Route};
 use crate::guarded::{FIFO, Held};

@@ -6,7 +6,7 @@
 //! messages at once. The locks are the contract's own.
 
 use crate::sequence::{Sequence, Turn};
-use crate::signals::{Oldest, Passed, Stuck};
+use crate::signals::{Passed, Pending, is_sure};
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -207,27 +207,36 @@ struct Pressure {
     fifos: [Fifo; 2],
     senders: [Lock; 2],
     queues: [Mutex<Vec<u64>>; 2],
-    oldest: [Oldest; 2],
-    stuck: Stuck,
-    /// The rule under test; without it the model must find the fault.
-    holds_back: bool,
+    pending: Mutex<Pending>,
+    /// The word of `BtlTable::hold`.
+    told: AtomicU64,
+    /// What the receiver does; without one of it the model must find the fault.
+    rules: Rules,
 }
 
-impl Pressure {
-    fn must_wait(&self, ctx: usize, stamp: u64) -> bool {
-        self.holds_back && self.stuck.any() && self.oldest[1 - ctx].is_before(stamp)
-    }
+#[derive(Clone, Copy)]
+struct Rules {
+    looks: usize,
+    /// It reads what the sender tells, behind this look.
+    asks_after: Option<usize>,
+    tells: Ordering,
+}
 
+const ALL: Rules = Rules { looks: 2, asks_after: Some(0), tells: Ordering::Release };
+
+impl Pressure {
+    /// `Peer::queue_changed`.
     fn publish(&self, ctx: usize) {
         let front = self.queues[ctx].lock().expect("not poisoned").first().copied();
-        self.oldest[ctx].publish(front.unwrap_or(Oldest::NOTHING), &self.stuck);
+        let mut pending = self.pending.lock().expect("not poisoned");
+        pending.changed(ctx, front.unwrap_or(0), |first| self.told.store(first, self.rules.tells));
     }
 
     /// `Ob1::offer`: the call returns with the message in its FIFO or in its queue.
     fn send(&self, ctx: usize, stamp: u64) {
         let _held = self.senders[ctx].guard(true);
         let queued = !self.queues[ctx].lock().expect("not poisoned").is_empty();
-        if queued || self.must_wait(ctx, stamp) || !self.fifos[ctx].send(stamp) {
+        if queued || !self.fifos[ctx].send(stamp) {
             self.queues[ctx].lock().expect("not poisoned").push(stamp);
             self.publish(ctx);
         }
@@ -240,7 +249,6 @@ impl Pressure {
         }
         let front = self.queues[ctx].lock().expect("not poisoned").first().copied();
         if let Some(stamp) = front
-            && !self.must_wait(ctx, stamp)
             && self.fifos[ctx].send(stamp)
         {
             self.queues[ctx].lock().expect("not poisoned").remove(0);
@@ -248,71 +256,92 @@ impl Pressure {
         }
         self.senders[ctx].unlock();
     }
+
+    /// `Ob1::resolve`: what a receiver with MPI_ANY_TAG may match after its looks, in order.
+    fn resolve(&self) -> Vec<u64> {
+        let (mut seen, mut told, mut bound) = (Vec::new(), 0, 0);
+        for look in 0..self.rules.looks {
+            // The one with the younger message last, which is the worse order.
+            [0, 1].iter().for_each(|&c| seen.extend(self.fifos[c].take()));
+            if look == 0 {
+                bound = seen.iter().max().copied().unwrap_or(0);
+            }
+            if self.rules.asks_after == Some(look) {
+                told = self.told.load(Ordering::Acquire);
+            }
+        }
+        seen.retain(|&stamp| stamp <= bound && is_sure(stamp, told));
+        seen.sort_unstable();
+        seen
+    }
 }
 
 /// Message 1 finds no room until the receiver makes some; then message 2 goes to the other FIFO. The
-/// receiver takes what was there at its first look and all that is older, after a second look at both: never 2
-/// without 1 before it.
-fn two_looks(holds_back: bool, looks: usize) {
+/// receiver takes what was there at its first look, is older than what waits as it is told then, and all that is older,
+/// after a second look at both: never 2 without 1 before it.
+fn two_looks(rules: Rules) {
     check(3, move || {
         let p = Arc::new(Pressure {
             fifos: [Fifo::new(0), Fifo::new(4)],
             senders: [Lock::new(), Lock::new()],
             queues: [Mutex::new(Vec::new()), Mutex::new(Vec::new())],
-            oldest: [Oldest::new(), Oldest::new()],
-            stuck: Stuck::new(),
-            holds_back,
+            pending: Mutex::new(Pending::default()),
+            told: AtomicU64::new(0),
+            rules,
         });
         let progress = {
             let p = p.clone();
-            thread::spawn(move || {
-                p.drain(0);
-                p.drain(1);
-            })
+            thread::spawn(move || p.drain(0))
         };
         let receiver = {
             let p = p.clone();
             thread::spawn(move || {
                 p.fifos[0].room.store(4, Ordering::Release);
-                let mut seen = Vec::new();
-                // The one with the younger message last, which is the worse order.
-                let look = |seen: &mut Vec<u64>| [0, 1].iter().for_each(|&c| seen.extend(p.fifos[c].take()));
-                look(&mut seen);
-                let bound = seen.iter().max().copied().unwrap_or(0);
-                (1..looks).for_each(|_| look(&mut seen));
-                seen.retain(|&stamp| stamp <= bound);
-                seen.sort_unstable();
-                assert!(!seen.starts_with(&[2]), "message 2 was matched before message 1");
+                let matched = p.resolve();
+                assert!(!matched.starts_with(&[2]), "message 2 was matched before message 1");
             })
         };
         p.send(0, 1);
         p.send(1, 2);
         progress.join().expect("progress");
         receiver.join().expect("receiver");
-        // Nothing is stuck for ever: the older goes first, then the younger may.
+        // Nothing is stuck for ever, and nothing is told in the end.
         p.drain(0);
-        p.drain(1);
-        assert!(!p.stuck.any());
+        assert_eq!(p.told.load(Ordering::Relaxed), 0);
     });
 }
 
 #[test]
 fn model_two_looks_under_back_pressure() {
-    two_looks(true, 2);
+    two_looks(ALL);
 }
 
 /// With one look the model sees the fault: the FIFOs are not looked at in one moment.
 #[test]
 #[should_panic(expected = "message 2 was matched before message 1")]
 fn model_one_look_loses_the_order() {
-    two_looks(true, 1);
+    two_looks(Rules { looks: 1, ..ALL });
 }
 
-/// So it does where the younger message does not wait for the older.
+/// So it does where nobody asks what waits.
 #[test]
 #[should_panic(expected = "message 2 was matched before message 1")]
-fn model_no_holding_back_loses_the_order() {
-    two_looks(false, 2);
+fn model_not_asking_loses_the_order() {
+    two_looks(Rules { asks_after: None, ..ALL });
+}
+
+/// Or asks behind the last look: what was told of may have gone out in between.
+#[test]
+#[should_panic(expected = "message 2 was matched before message 1")]
+fn model_asking_late_loses_the_order() {
+    two_looks(Rules { asks_after: Some(1), ..ALL });
+}
+
+/// Or where the word that nothing waits any more comes before the message.
+#[test]
+#[should_panic(expected = "message 2 was matched before message 1")]
+fn model_telling_early_loses_the_order() {
+    two_looks(Rules { tells: Ordering::Relaxed, ..ALL });
 }
 
 /// Messages with numbers: any FIFO, any receiver. The steps of `numbered.rs` around its own `Sequence`.

@@ -4,21 +4,26 @@
 //! MPI_ANY_TAG must take the message with the smallest stamp among all FIFOs of a source, and it must be sure
 //! that no older one is still on its way.
 //!
-//! **What makes it sure.** The transports here show a message as soon as its send has returned, and a send
-//! that found no room holds back all later ones (`fan.rs`). So whatever was sent before a message X, as the
-//! program orders it, was visible when X was: *look at all FIFOs once more after X was seen, and everything
-//! that must be matched before X is here.* X's stamp serves as the bound for others, too: what was sent
-//! before a message with a smaller stamp than X's was visible when X was.
+//! **What makes it sure.** The transports here show a message as soon as its send has returned, unless there was no
+//! room for it: then its sender has told its stamp by then (`fan.rs`). So whatever was sent before a message X, as
+//! the program orders it, was visible or told of when X was visible: *see X, read what its sender tells, look at all
+//! FIFOs once more: if X is older than what was told, everything that must be matched before X is here.* A message
+//! that was told of and has found room since, so that the word said nothing of it any more, is found by that last
+//! look. X's stamp serves as the bound for others, too: what was sent before a message with a smaller stamp than X's
+//! was visible, or told of, when X was.
 //!
 //! **Ordered mode.** While MPI_ANY_TAG receives are posted in a communicator (`Ordering::wild`), its stamped
 //! messages are not matched as they come but *deferred*, unseen by any receive. Whoever makes progress then
-//! resolves them ([`Ob1::resolve`]): takes all CRI locks, looks at all FIFOs twice, and matches, in the order
-//! of stamps, what had been seen after the first look and all with smaller stamps. What came later waits for
-//! the next turn. With the last MPI_ANY_TAG receive the communicator leaves the mode.
+//! resolves them ([`Ob1::resolve`]): takes all CRI locks, looks at all FIFOs twice and reads in between, and
+//! matches, in the order of stamps, what had been seen after the first look and all with smaller stamps, as far as it
+//! is older than what was told. The rest waits for the next turn. With the last MPI_ANY_TAG receive the communicator
+//! leaves the mode.
 //!
 //! A receive or probe with MPI_ANY_TAG that finds messages waiting does the same before it takes the one with
-//! the smallest stamp; if none waits it is posted at once. Other receives look at what waits as ever: an
-//! older message of their tag cannot be among the deferred, since those of one tag share a FIFO.
+//! the smallest stamp ([`Ob1::in_order`]); if none waits it is posted at once. If all that wait for it are younger
+//! than what their senders tell, they become deferred, and the receive is posted; a probe has found nothing. Other
+//! receives look at what waits as ever. An older message of their tag may only be among the deferred if all of that
+//! tag are, since those of one tag share a FIFO, and then it is matched when its turn is sure, as those that come.
 //!
 //! **Shards.** MPI_ANY_TAG needs the communicator in one shard (`shards.rs`), so all of this happens in home:
 //! who comes with MPI_ANY_TAG gathers first, and while `wild` is not 0 or messages are deferred nobody spreads.
@@ -29,11 +34,13 @@
 
 use crate::comm::Comm;
 use crate::guarded::{AllHeld, Held};
-use crate::matching::{Arrival, Pattern};
+use crate::matching::{Arrival, Pattern, Unexpected};
 use crate::module::Ob1;
+use crate::peer::Peer;
 use crate::recv::post;
 use crate::request::Request;
 use crate::shard::{Incoming, Inner, Record, request_of};
+use crate::signals::is_sure;
 use crate::watch::Watch;
 use crate::wire;
 use core::cell::UnsafeCell;
@@ -124,6 +131,12 @@ impl Ob1 {
         events
     }
 
+    /// What a process tells of its messages that wait for room.
+    fn told_by(&self, proc: u32) -> u64 {
+        // SYNC POINT with `Peer::queue_changed`.
+        self.peer(proc, true).map_or(0, Peer::told)
+    }
+
     /// Two looks at all FIFOs, and what is sure after them; returns how many messages were handled.
     fn resolve(&self, all: &AllHeld<'_>) -> i32 {
         let mut events = self.look_everywhere(all);
@@ -134,9 +147,16 @@ impl Ob1 {
             .map(|&comm| unsafe { &*comm })
             .map(|comm| (comm, comm.shards.home(true).order.deferred.len()))
             .collect();
+        // After the first look and before the second: see the module's head.
+        let mut told = HashMap::new();
+        for (comm, _) in &seen {
+            for proc in comm.shards.home(true).deferred().map(|inc| inc.proc) {
+                told.entry(proc).or_insert_with(|| self.told_by(proc));
+            }
+        }
         events += self.look_everywhere(all);
         for (comm, seen) in seen {
-            self.settle(all, comm, seen);
+            self.settle(all, comm, seen, &told);
         }
         events
     }
@@ -157,8 +177,8 @@ impl Ob1 {
     }
 
     /// Matches the deferred messages of a communicator whose turn is sure: `seen` of them had come before the
-    /// last look at all FIFOs.
-    fn settle(&self, all: &AllHeld<'_>, comm: &Comm, seen: usize) {
+    /// last look at all FIFOs, and before it their processes told of what waits.
+    fn settle(&self, all: &AllHeld<'_>, comm: &Comm, seen: usize, told: &HashMap<u32, u64>) {
         let mut shard = comm.shards.enter_one(true);
         let mut waiting = core::mem::take(&mut shard.order.deferred);
         // Nobody spreads what is in our hands.
@@ -175,7 +195,8 @@ impl Ob1 {
         let mut later = Vec::new();
         for record in waiting {
             let inc = about(record);
-            if sure.get(&wire::source_of(inc.key)).is_some_and(|&bound| inc.order_key <= bound) {
+            let in_sight = sure.get(&wire::source_of(inc.key)).is_some_and(|&bound| inc.order_key <= bound);
+            if in_sight && told.get(&inc.proc).is_some_and(|&told| is_sure(Inner::stamp_of(&inc), told)) {
                 self.place(all, comm, record, &inc);
             } else {
                 later.push(record);
@@ -221,16 +242,50 @@ impl Ob1 {
         comm.shards.home(true).give(record);
     }
 
-    /// Runs `then` on the shard when all that was sent before what waits there is there, in order.
-    fn in_order<R>(&self, comm: &Comm, then: impl FnOnce(&mut Inner) -> R) -> R {
+    /// Runs `then` on the shard with the oldest waiting message that fits, which still waits, if everything that was
+    /// sent before it is there; and with those that fit of which that is not sure, which wait no more.
+    fn in_order<R>(
+        &self,
+        comm: &Comm,
+        pattern: Pattern,
+        then: impl FnOnce(&mut Inner, Option<NonNull<Unexpected>>, Vec<NonNull<Record>>) -> R,
+    ) -> R {
         let _mode = self.escalated.mode.guard(true);
         let all = AllHeld::take(&self.host, self.width(), true);
         // From here on stamped messages are deferred, so that none is found that came with the last look.
         comm.shards.enter_one(true).order.wild += 1;
-        self.resolve(&all);
-        let mut shard = comm.shards.home(true);
-        shard.sort_waiting();
-        let result = then(&mut shard);
+        let (mut told, mut floors) = (HashMap::new(), HashMap::new());
+        let (mut unsure, mut looked) = (Vec::new(), false);
+        let (mut shard, found) = loop {
+            let mut shard = comm.shards.home(true);
+            shard.sort_waiting();
+            let node = shard.engine.find_unexpected(pattern, false);
+            // SAFETY: it is in the engine; the lock is held.
+            let inc = node.map(|node| unsafe { Record::of(node).as_ref() }.incoming());
+            let stamped = inc.filter(|inc| inc.order_key & Inner::STAMPED != 0);
+            let asks = stamped.map(|inc| inc.proc).filter(|proc| !told.contains_key(proc));
+            if asks.is_some() || (node.is_none() && !looked) {
+                drop(shard);
+                told.extend(asks.map(|proc| (proc, self.told_by(proc))));
+                self.resolve(&all);
+                floors.clear();
+                looked = true;
+                continue;
+            }
+            let Some(inc) = stamped else { break (shard, node) };
+            // What its sender tells of, and what we have of it whose turn is not sure: nothing younger is.
+            let floor = *floors.entry(inc.proc).or_insert_with(|| {
+                let deferred = shard.deferred().filter(|other| other.proc == inc.proc);
+                let oldest = deferred.map(|other| Inner::stamp_of(&other)).min();
+                oldest.into_iter().chain(told.get(&inc.proc).copied().filter(|&t| t != 0)).min().unwrap_or(0)
+            });
+            if is_sure(Inner::stamp_of(&inc), floor) {
+                break (shard, node);
+            }
+            // SAFETY: what the engine gives out is ours.
+            unsure.extend(shard.engine.find_unexpected(pattern, true).map(|n| unsafe { Record::of(n) }));
+        };
+        let result = then(&mut shard, found, unsure);
         shard.order.wild -= 1;
         result
     }
@@ -243,12 +298,17 @@ impl Ob1 {
             return post(&mut shard, req, pattern, true);
         }
         drop(shard);
-        let found = self.in_order(comm, |shard| {
-            let found = shard.engine.find_unexpected(pattern, true);
-            if found.is_none() {
-                post(shard, req, pattern, true);
+        let found = self.in_order(comm, pattern, |shard, found, unsure| {
+            if found.is_some() {
+                unsure.into_iter().for_each(|record| shard.add_waiting(record));
+                return shard.engine.find_unexpected(pattern, true);
             }
-            found
+            if shard.order.deferred.is_empty() && !unsure.is_empty() {
+                self.escalated.add(comm);
+            }
+            shard.order.deferred.extend(unsure);
+            post(shard, req, pattern, true);
+            None
         });
         if let Some(node) = found {
             // SAFETY: it came out of the shard's engine.
@@ -269,10 +329,12 @@ impl Ob1 {
             return None;
         }
         drop(shard);
-        self.in_order(comm, |shard| {
-            let node = shard.engine.find_unexpected(pattern, take)?;
+        self.in_order(comm, pattern, |shard, found, unsure| {
+            let node =
+                if take && found.is_some() { shard.engine.find_unexpected(pattern, true) } else { found };
+            unsure.into_iter().for_each(|record| shard.add_waiting(record));
             // SAFETY: it is in the engine, or just came out of it; the lock is held.
-            let record = unsafe { Record::of(node) };
+            let record = unsafe { Record::of(node?) };
             // SAFETY: as above.
             Some((record, unsafe { record.as_ref() }.incoming()))
         })

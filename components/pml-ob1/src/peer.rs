@@ -9,15 +9,15 @@ use crate::guarded::{FIFO, Guarded, Held};
 use crate::module::{Ob1, Transport};
 use crate::numbered::Assignment;
 use crate::request::Request;
-use crate::signals::{Oldest, Passed, Stuck};
+use crate::signals::{Passed, Pending};
 use crate::wire::{self, Card, Header};
-use core::cell::Cell;
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_btl::{BtlAttrs, BtlHandle, ProcInfo, SendDesc, cap};
 use oxmpi_mca::host::am_tag;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use oxmpi_mca::{SliceRef, Status};
+use oxmpi_mca::{Lock, SliceRef, Status};
 use std::collections::VecDeque;
 
 /// Payload up to this size costs no credit: it lies inside the record of an unexpected message.
@@ -65,8 +65,6 @@ pub struct Peer {
     control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
     pub streams: Guarded<VecDeque<&'static Request>>,
-    /// Of those in `queue`.
-    oldest: Oldest,
     pub base: &'static Base,
 }
 
@@ -77,7 +75,7 @@ pub struct Base {
     pub width: u32,
     /// FIFOs on which it may send to us.
     pub width_in: u32,
-    /// Messages have stamps, so that an older one that waits for room holds others back.
+    /// Messages have stamps, so that the receiver must know which of them wait for room.
     stamps: bool,
     /// We send on several FIFOs (`fan.rs`).
     pub spread: Passed,
@@ -85,13 +83,17 @@ pub struct Base {
     pub marked: Passed,
     /// It broke the protocol or its transport failed.
     pub lost: AtomicBool,
-    /// FIFOs with something in their queue.
-    stuck: Stuck,
+    /// A leaf, taken where stamped messages wait for room.
+    pending_lock: Lock,
+    pending: UnsafeCell<Pending>,
     /// By FIFO; made when first used.
     pub flows: Box<[AtomicPtr<Peer>]>,
     our_credit: u64,
     their_credit: u64,
 }
+
+// SAFETY: `pending` belongs to the holder of its lock, the rest is atomic or never written.
+unsafe impl Sync for Base {}
 
 /// A limit as data where 0 means none.
 fn limit(value: u64, none: u64) -> u64 {
@@ -126,7 +128,6 @@ impl Peer {
             queue: Guarded::new(VecDeque::new()),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
-            oldest: Oldest::new(),
             base,
         }
     }
@@ -207,30 +208,27 @@ impl Peer {
         }
     }
 
-    /// Something was put into `queue` or taken out for good: tells the holders of other CRIs which message is
-    /// the oldest that waits here.
+    /// Something was put into `queue`, or taken out for good and is in its FIFO: tells the receiver which message
+    /// is the oldest that waits. To be called before the call that made the message returns.
     pub fn queue_changed(&self, held: &Held<'_>) {
-        if !self.base.stamps {
+        if !held.threaded || !self.base.stamps || self.base.width == 1 {
             return;
         }
-        let front = self.queue.with(held, |q| q.front().map_or(0, |r| r.order.get()));
-        self.oldest.publish(if front == 0 { Oldest::NOTHING } else { front }, &self.base.stuck);
+        // Messages that may overtake others keep nobody waiting; those of one FIFO have rising stamps.
+        let stamp = |q: &mut VecDeque<&'static Request>| {
+            q.iter().map(|r| r.order.get()).find(|&order| order != FREE).unwrap_or(0)
+        };
+        let oldest = self.queue.with(held, stamp);
+        let _guard = self.base.pending_lock.guard(true);
+        // SAFETY: the lock is held, and what is called does not come back here.
+        let pending = unsafe { &mut *self.base.pending.get() };
+        // SYNC POINT with `told_by` (the transport's release and acquire).
+        pending.changed(self.ctx as usize, oldest, |first| (self.btl.hold)(self.state, self.endpoint, first));
     }
 
-    /// Whether an older message to this process still waits for room in another FIFO.
-    #[inline(always)]
-    pub fn must_wait(&self, order: u64) -> bool {
-        order != 0 && self.base.stuck.any() && self.older_elsewhere(order)
-    }
-    #[cold]
-    fn older_elsewhere(&self, order: u64) -> bool {
-        if order == FREE {
-            return false;
-        }
-        let flows = self.base.flows.iter();
-        // SAFETY: flows stay until `finalize`.
-        let flows = flows.filter_map(|f| unsafe { f.load(Ordering::Acquire).as_ref() });
-        flows.into_iter().any(|f| f.ctx != self.ctx && f.oldest.is_before(order))
+    /// The stamp of the oldest message that this process has for us and found no room for, or 0.
+    pub fn told(&self) -> u64 {
+        if self.btl.caps & cap::HOLD != 0 { (self.btl.held)(self.state, self.endpoint) } else { 0 }
     }
 
     /// Whether anything waits for room.
@@ -305,7 +303,8 @@ impl Ob1 {
             spread: Passed::new(),
             marked: Passed::new(),
             lost: AtomicBool::new(false),
-            stuck: Stuck::new(),
+            pending_lock: Lock::new(),
+            pending: UnsafeCell::new(Pending::default()),
             flows,
             our_credit: self.config.eager_credit,
             their_credit: card.eager_credit,
@@ -323,10 +322,12 @@ impl Ob1 {
     }
 
     /// How many FIFOs there may be to a process, or from it. Several only where messages have numbers, or
-    /// one is visible to its receiver as soon as `send` has returned: the order of MPI_ANY_TAG rests on that.
+    /// one is visible to its receiver as soon as `send` has returned and those that wait for room are told: the
+    /// order of MPI_ANY_TAG rests on that.
     fn width_to(&self, transport: &Transport, card: &Card, numbers: bool) -> u32 {
         let attrs = &transport.btl.attrs;
-        if !numbers && attrs.flags & BtlAttrs::VISIBLE_AT_ONCE == 0 {
+        let shows = attrs.flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && transport.btl.caps & cap::HOLD != 0;
+        if !numbers && !shows {
             return 1;
         }
         self.width().min(attrs.contexts).min(card.contexts as u32).max(1)

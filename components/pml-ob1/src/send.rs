@@ -83,7 +83,7 @@ impl Ob1 {
             return (self.eager_on(&held, peer, out, args, head, 0), 0);
         }
         let number = self.number_of(order);
-        if !peer.opened.get() || peer.must_wait(order) {
+        if !peer.opened.get() {
             return (Status::NO_RESOURCE, number);
         }
         let (flag, key) = self.order_words(order);
@@ -316,7 +316,6 @@ impl Ob1 {
         let order = req.order.get();
         if order != 0 {
             match self.open_flow(held, peer) {
-                Status::OK if peer.must_wait(order) => return Status::NO_RESOURCE,
                 Status::OK => {}
                 status => return status,
             }

@@ -222,6 +222,17 @@ impl Inner {
     /// arrival in mode many (`shards.rs`), and 0 in mode one.
     pub const STAMPED: u64 = 1 << 63;
 
+    /// The sender's stamp of a kept message that has one.
+    pub fn stamp_of(kept: &Incoming) -> u64 {
+        kept.order_key & !Self::STAMPED
+    }
+
+    /// The messages that are deferred, as they came.
+    pub fn deferred(&self) -> impl Iterator<Item = Incoming> {
+        // SAFETY: what is deferred are records, and the lock is held.
+        self.order.deferred.iter().map(|record| unsafe { record.as_ref() }.incoming())
+    }
+
     pub fn new(engine: Engine, spreading: Spreading) -> Inner {
         let (waiting, order) = (Waiting::default(), Ordering::default());
         Inner { engine, stamp: 0, waiting, order, spreading, free: null_mut(), stock: None }

@@ -1,8 +1,8 @@
 //! Words by which senders tell each other, and receivers, how far they are: which way is open now, and which
-//! messages wait for room. Each rests on a pair of a release and an acquire, which `model.rs` looks at in all
+//! messages wait for room. Each rests on a pair of a release and an acquire, which `model_fifos.rs` looks at in all
 //! interleavings together with the protocols of `fan.rs` and `ordered.rs`.
 
-use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::sync::{AtomicU32, Ordering};
 
 /// Something that happens once and stays so.
 #[derive(Default)]
@@ -32,50 +32,31 @@ impl Passed {
     }
 }
 
-/// How many FIFOs to a process have messages that wait for room.
+/// What waits for room in the FIFOs to one process: the oldest stamp in each, and the oldest of all, which its receiver
+/// is told. The caller holds the leaf lock that guards it.
 #[derive(Default)]
-pub struct Stuck(AtomicU32);
+pub struct Pending {
+    oldest: Vec<u64>,
+    told: u64,
+}
 
-impl Stuck {
-    pub fn new() -> Stuck {
-        Stuck(AtomicU32::new(0))
-    }
-
-    #[inline(always)]
-    pub fn any(&self) -> bool {
-        // SYNC POINT with `Oldest::publish`. Who sent the older message has told us in the program's own way.
-        self.0.load(Ordering::Acquire) != 0
+impl Pending {
+    /// In FIFO `ctx` the oldest message that waits has this stamp, or none does (0). `tell` is called with the oldest
+    /// of all, or 0, where that changes.
+    pub fn changed(&mut self, ctx: usize, oldest: u64, tell: impl FnOnce(u64)) {
+        if self.oldest.len() <= ctx {
+            self.oldest.resize(ctx + 1, 0);
+        }
+        self.oldest[ctx] = oldest;
+        let first = self.oldest.iter().copied().filter(|&stamp| stamp != 0).min().unwrap_or(0);
+        if first != self.told {
+            self.told = first;
+            tell(first);
+        }
     }
 }
 
-/// The stamp of the oldest message that waits for room in one FIFO, or [`Oldest::NOTHING`]. Written under its CRI's
-/// lock, read by the holders of others.
-pub struct Oldest(AtomicU64);
-
-impl Oldest {
-    pub const NOTHING: u64 = u64::MAX;
-
-    pub fn new() -> Oldest {
-        Oldest(AtomicU64::new(Oldest::NOTHING))
-    }
-
-    /// Another message is the oldest that waits here, or none. What waited before is in its FIFO.
-    pub fn publish(&self, now: u64, stuck: &Stuck) {
-        let before = self.0.load(Ordering::Relaxed);
-        if before == Oldest::NOTHING && now != Oldest::NOTHING {
-            stuck.0.fetch_add(1, Ordering::Relaxed);
-        }
-        // SYNC POINT with `is_before`: the message that waited is in its FIFO.
-        self.0.store(now, Ordering::Release);
-        if before != Oldest::NOTHING && now == Oldest::NOTHING {
-            // SYNC POINT with `Stuck::any`.
-            stuck.0.fetch_sub(1, Ordering::Release);
-        }
-    }
-
-    /// An older message than that of stamp `order` waits here.
-    pub fn is_before(&self, order: u64) -> bool {
-        // SYNC POINT with `publish`.
-        self.0.load(Ordering::Acquire) < order
-    }
+/// Whether a message of this stamp is older than all that its sender said (`told`, 0: nothing) to be waiting.
+pub fn is_sure(stamp: u64, told: u64) -> bool {
+    told == 0 || stamp < told
 }

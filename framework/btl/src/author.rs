@@ -100,6 +100,14 @@ pub trait BtlMemory: Btl {
     fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind) -> Result<RegHandle, Status>;
     fn deregister(&self, handle: &RegHandle) -> Status;
 }
+/// Tells receivers what waits for room. With this and [`BtlAttrs::VISIBLE_AT_ONCE`] several contexts keep the order
+/// of one flow.
+pub trait BtlHold: Btl {
+    /// Tells the process at the endpoint the order key of the oldest message to it that waits for room, 0: none.
+    fn hold(&self, endpoint: &Self::Endpoint, oldest: u64);
+    /// What that process has told us last.
+    fn held(&self, endpoint: &Self::Endpoint) -> u64;
+}
 /// Lets a waiter sleep.
 pub trait BtlSleep: Btl {
     /// `None`: something has arrived, do not sleep.
@@ -289,6 +297,12 @@ mod thunk {
     pub extern "C" fn disarm<T: BtlSleep>(s: *mut c_void, ctx: u32) {
         at!(T, s).disarm(ctx)
     }
+    pub extern "C" fn hold<T: BtlHold>(s: *mut c_void, ep: *mut Endpoint, oldest: u64) {
+        at!(T, s).hold(at!(T::Endpoint, ep), oldest)
+    }
+    pub extern "C" fn held<T: BtlHold>(s: *mut c_void, ep: *mut Endpoint) -> u64 {
+        at!(T, s).held(at!(T::Endpoint, ep))
+    }
 }
 
 /// Builds the module of a device: `module(dev).get().sleep().build()`.
@@ -320,6 +334,8 @@ pub fn module<T: Btl>(device: T) -> ModuleBuilder<T> {
             arm: None,
             disarm: None,
             get_vector: None,
+            hold: None,
+            held: None,
         },
     }
 }
@@ -376,6 +392,14 @@ impl<T: Btl> ModuleBuilder<T> {
     {
         self.table.arm = Some(thunk::arm::<T>);
         self.table.disarm = Some(thunk::disarm::<T>);
+        self
+    }
+    pub fn hold(mut self) -> Self
+    where
+        T: BtlHold,
+    {
+        self.table.hold = Some(thunk::hold::<T>);
+        self.table.held = Some(thunk::held::<T>);
         self
     }
     /// The module for `open`'s list. Device and table live until `finalize` (the table for good).

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 1, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
 pub const FRAMEWORK: &str = "btl";
 
 /// Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none.
@@ -44,7 +44,7 @@ impl BtlAttrs {
     /// One-sided verbs are made of active messages and need the target's progress.
     pub const EMULATED_RDMA: u32 = 1;
     /// When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
-    /// message. Only then may a flow of messages use several contexts and keep its order.
+    /// message. Only then, and with [`cap::HOLD`], may a flow of messages use several contexts and keep its order.
     pub const VISIBLE_AT_ONCE: u32 = 2;
 
     /// Attributes of a module with one context and no one-sided verbs.
@@ -223,6 +223,13 @@ pub struct BtlTable {
     /// `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
     /// NO_RESOURCE. Refusals as those of `get`.
     pub get_vector: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaVectorDesc) -> Status>,
+    // --- since 1.2 ---
+    /// Tells the process at the endpoint the order key of the oldest message to it for which `send` had no room, 0:
+    /// there is none. Who finds, by `held`, a later word than this one also finds every message that `send` took
+    /// before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile.
+    pub hold: Option<extern "C" fn(State, *mut Endpoint, oldest: u64)>,
+    /// What the process at the endpoint has said last by `hold`, 0 at first. Any thread, at any time.
+    pub held: Option<extern "C" fn(State, *mut Endpoint) -> u64>,
 }
 
 /// Version of the one-sided slots.
@@ -256,6 +263,8 @@ pub mod cap {
     pub const REGISTER: u32 = 16;
     pub const SLEEP: u32 = 32;
     pub const GET_VECTOR: u32 = 64;
+    /// `hold` and `held`.
+    pub const HOLD: u32 = 128;
 }
 
 /// An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
@@ -283,6 +292,9 @@ pub struct BtlHandle {
     pub name: oxmpi_mca::StrRef,
     /// Only there where `caps` has GET_VECTOR: a host of contract 1.0 ends before it.
     pub get_vector: extern "C" fn(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status,
+    /// Only there where `caps` has HOLD: a host of contract 1.1 ends before them.
+    pub hold: extern "C" fn(State, *mut Endpoint, u64),
+    pub held: extern "C" fn(State, *mut Endpoint) -> u64,
 }
 
 // SAFETY: the functions may be called from any thread under the serialisation of the contract.
@@ -302,6 +314,7 @@ const _: () = {
     assert!(size_of::<WaitWord>() == 16);
     assert!(offset_of!(BtlTable, rma_version) == 48);
     assert!(offset_of!(BtlTable, get_vector) == 120);
-    assert!(size_of::<BtlTable>() == 128);
+    assert!(offset_of!(BtlTable, hold) == 128);
+    assert!(size_of::<BtlTable>() == 144);
     assert!(size_of::<BtlModule>() == 24 + 128);
 };

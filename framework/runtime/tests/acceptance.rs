@@ -180,6 +180,8 @@ fn basic_table() -> BtlTable {
         arm: None,
         disarm: None,
         get_vector: None,
+        hold: None,
+        held: None,
     }
 }
 

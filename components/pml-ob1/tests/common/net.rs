@@ -49,6 +49,8 @@ pub struct Setup {
     pub modes: u32,
     /// The transport says that messages are visible at once (they are).
     pub visible: bool,
+    /// The transport tells receivers what waits for room.
+    pub holds: bool,
 }
 
 impl Default for Setup {
@@ -70,6 +72,7 @@ impl Default for Setup {
             cris: 1,
             modes: 0,
             visible: true,
+            holds: true,
         }
     }
 }
@@ -85,6 +88,8 @@ pub struct Queues {
     pub done: Vec<Vec<Done>>,
     pub gets: u64,
     pub sent: u64,
+    /// What a process has said about messages that wait, by (to, from).
+    pub held: HashMap<(u32, u32), u64>,
 }
 
 /// What all processes share.
@@ -268,6 +273,14 @@ extern "C" fn t_arm(s: *mut c_void, _: u32, word: *mut WaitWord) -> Status {
 extern "C" fn t_disarm(s: *mut c_void, _: u32) {
     proc_of(s).armed.fetch_sub(1, Ordering::SeqCst);
 }
+extern "C" fn t_hold(s: *mut c_void, ep: *mut c_void, oldest: u64) {
+    let me = proc_of(s);
+    me.net().queues.lock().held.insert((ep as usize as u32 - 1, me.rank), oldest);
+}
+extern "C" fn t_held(s: *mut c_void, ep: *mut c_void) -> u64 {
+    let me = proc_of(s);
+    me.net().queues.lock().held.get(&(me.rank, ep as usize as u32 - 1)).copied().unwrap_or(0)
+}
 extern "C" fn t_add_procs(s: *mut c_void, procs: SliceRef<ProcInfo>, out: *mut *mut c_void) -> Status {
     // SAFETY: as many endpoints as processes.
     for (i, p) in unsafe { procs.get() }.iter().enumerate() {
@@ -300,7 +313,8 @@ impl Proc {
             size: size_of::<BtlHandle>() as u32,
             caps: if setup.offers_get { cap::GET } else { 0 }
                 | if setup.offers_vector { cap::GET_VECTOR } else { 0 }
-                | if setup.sleeps { cap::SLEEP } else { 0 },
+                | if setup.sleeps { cap::SLEEP } else { 0 }
+                | if setup.holds { cap::HOLD } else { 0 },
             state: self as *const Proc as *mut c_void,
             send: t_send,
             progress: t_progress,
@@ -318,6 +332,8 @@ impl Proc {
             attrs,
             name: StrRef::new("fake"),
             get_vector: t_get_vector,
+            hold: t_hold,
+            held: t_held,
         }
     }
 }

@@ -372,6 +372,8 @@ unsafe fn handle(module: &BtlModule, name: StrRef) -> BtlHandle {
     let arm = slot!(arm, cap::SLEEP, missing::arm);
     let disarm = slot!(disarm, cap::SLEEP, missing::disarm);
     let get_vector = slot!(get_vector, cap::GET_VECTOR, missing::vector);
+    let hold = slot!(hold, cap::HOLD, missing::hold);
+    let held = slot!(held, cap::HOLD, missing::held);
     BtlHandle {
         size: size_of::<BtlHandle>() as u32,
         caps: get.0
@@ -380,6 +382,7 @@ unsafe fn handle(module: &BtlModule, name: StrRef) -> BtlHandle {
             | atomic.0
             | (register.0 & deregister.0)
             | (arm.0 & disarm.0)
+            | (hold.0 & held.0)
             | get_vector.0,
         state: module.state,
         send: send.1,
@@ -398,6 +401,8 @@ unsafe fn handle(module: &BtlModule, name: StrRef) -> BtlHandle {
         attrs: module.attrs,
         name,
         get_vector: get_vector.1,
+        hold: hold.1,
+        held: held.1,
     }
 }
 
@@ -451,6 +456,10 @@ mod missing {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn disarm(_: State, _: u32) {}
+    pub extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
+    pub extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
+        0
+    }
 }
 
 /// Resolves declarations: what the setup says, else the default.

@@ -46,7 +46,7 @@ macro_rules! suite {
             reaches_whom_it_should endpoints_one_by_one_or_together two_jobs_do_not_meet
             sizes_and_header_lengths every_tag visible_when_send_returns header_and_payload_are_copied
             payload_is_packed_in_order too_large_is_refused
-            order_with_many_sizes back_pressure_loses_nothing
+            order_with_many_sizes back_pressure_loses_nothing what_waits_is_told
             callback_may_send callback_floods
             contexts_are_independent ranks_on_threads contexts_on_threads everyone_to_everyone
             one_sided_is_offered_or_refused get_reads get_vector_reads_pieces put_writes_and_flushes atomics_update

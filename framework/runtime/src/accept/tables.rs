@@ -60,6 +60,10 @@ mod absent {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn disarm(_: State, _: u32) {}
+    pub extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
+    pub extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
+        0
+    }
     pub extern "C" fn counts(_: State, _: *mut std::ffi::c_void, _: *mut Counts) -> Status {
         Status::NOT_SUPPORTED
     }
@@ -206,6 +210,8 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
         arm: None,
         disarm: None,
         get_vector: None,
+        hold: None,
+        held: None,
     };
     // SAFETY: that many bytes are there; a slot is a pointer or null, which is `None`.
     unsafe { overlay(&mut own, at, size) };
@@ -231,6 +237,7 @@ fn handle(
     // Half a pair is no offer.
     let register = table.register_mem.zip(table.deregister_mem);
     let sleep = table.arm.zip(table.disarm);
+    let hold = table.hold.zip(table.held);
     let caps = [
         (cap::GET, table.get.is_some()),
         (cap::PUT, table.put.is_some()),
@@ -239,6 +246,7 @@ fn handle(
         (cap::REGISTER, register.is_some()),
         (cap::SLEEP, sleep.is_some()),
         (cap::GET_VECTOR, table.get_vector.is_some()),
+        (cap::HOLD, hold.is_some()),
     ];
     let caps = caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit);
     if caps & cap::ATOMIC == 0 {
@@ -268,6 +276,8 @@ fn handle(
         attrs,
         name: StrRef::new(name),
         get_vector: table.get_vector.unwrap_or(absent::vector),
+        hold: hold.map_or(absent::hold as _, |h| h.0),
+        held: hold.map_or(absent::held as _, |h| h.1),
     })
 }
 

@@ -22,7 +22,7 @@ pub use one_sided::{
     atomics_update, get_reads, get_vector_reads_pieces, one_sided_is_offered_or_refused,
     put_writes_and_flushes, registration,
 };
-pub use pressure::{back_pressure_loses_nothing, order_with_many_sizes};
+pub use pressure::{back_pressure_loses_nothing, order_with_many_sizes, what_waits_is_told};
 pub use reentry::{callback_floods, callback_may_send};
 pub use sleep::{arm_sees_what_is_there, sleepers_are_woken};
 pub use threads::{contexts_are_independent, contexts_on_threads, everyone_to_everyone, ranks_on_threads};

@@ -3,6 +3,7 @@
 use crate::harness::Harness;
 use crate::message::{Msg, step};
 use crate::setup::Setup;
+use oxmpi_btl::cap;
 use oxmpi_mca::Status;
 
 /// Enough to go round any ring several times.
@@ -74,5 +75,38 @@ pub fn back_pressure_loses_nothing(setup: &Setup) {
         for (got, msg) in h.ranks[link.to].host.take().iter().zip(&taken) {
             assert!(got.bytes == msg.bytes(), "{}: {msg:?} suffered when there was no room", h.name);
         }
+    }
+}
+
+/// `held` says what the other side said last by `hold`, each pair of processes for itself, and who sees a later
+/// word finds what was sent before it.
+pub fn what_waits_is_told(setup: &Setup) {
+    let h = Harness::new(setup);
+    if !h.ranks[0].can(cap::HOLD) {
+        return;
+    }
+    let hold = |from: usize, to: usize, word| {
+        let rank = &h.ranks[from];
+        (rank.btl.hold)(rank.btl.state, rank.endpoint(to), word)
+    };
+    let held = |at: usize, from: usize| {
+        let rank = &h.ranks[at];
+        (rank.btl.held)(rank.btl.state, rank.endpoint(from))
+    };
+    for link in h.links() {
+        assert_eq!(held(link.to, link.from), 0, "{}: {link:?}: nothing was said yet", h.name);
+    }
+    for (i, link) in h.links().into_iter().enumerate() {
+        hold(link.from, link.to, 100 + i as u64);
+    }
+    for (i, link) in h.links().into_iter().enumerate() {
+        assert_eq!(held(link.to, link.from), 100 + i as u64, "{}: {link:?}", h.name);
+        let before = h.ranks[link.to].host.arrived();
+        assert_eq!(h.ranks[link.from].send(link.to, 0, &Msg::new(i as u64, 24, 0)), Status::OK);
+        hold(link.from, link.to, 0);
+        assert_eq!(held(link.to, link.from), 0, "{}: {link:?}", h.name);
+        h.ranks[link.to].progress_all();
+        assert_eq!(h.ranks[link.to].host.arrived(), before + 1, "{}: {link:?}: not visible", h.name);
+        h.ranks[link.to].host.take();
     }
 }

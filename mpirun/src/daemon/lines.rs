@@ -41,6 +41,8 @@ pub struct Output {
     pub watched: bool,
     /// Nothing is held back.
     raw: bool,
+    /// More was promised of the line whose beginning was sent on.
+    promised: bool,
     /// The beginning of a line, and since when it waits.
     held: Vec<u8>,
     since: Option<Instant>,
@@ -49,7 +51,7 @@ pub struct Output {
 impl Output {
     pub fn new(pipe: OwnedFd, raw: bool) -> Result<Output, Errno> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Output { pipe, unwritten: 0, watched: false, raw, held: Vec::new(), since: None })
+        Ok(Output { pipe, unwritten: 0, watched: false, raw, promised: false, held: Vec::new(), since: None })
     }
 
     pub fn fd(&self) -> BorrowedFd<'_> {
@@ -87,7 +89,15 @@ impl Output {
         };
         self.held.extend_from_slice(&bytes[whole..]);
         self.since = (!self.held.is_empty()).then(Instant::now);
+        if !out.is_empty() {
+            self.promised = more;
+        }
         Piece { bytes: out, more }
+    }
+
+    /// The launcher waits for the rest of a line.
+    pub fn has_promised(&self) -> bool {
+        self.promised
     }
 
     /// When the waiting beginning of a line last grew.

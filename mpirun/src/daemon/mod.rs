@@ -486,7 +486,8 @@ impl Daemon {
                 // Whoever holds the other end now is nobody of this job.
                 if let Some(output) = self.ranks[local].outputs[stream.index()].take() {
                     let rank = self.launch.local_ranks[local];
-                    self.send_output(rank, stream, false, output.into_rest());
+                    let promised = output.has_promised();
+                    self.end_output(rank, stream, promised, output.into_rest());
                 }
             }
         }

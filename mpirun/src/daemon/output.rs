@@ -49,15 +49,26 @@ impl Daemon {
         };
         let (piece, state) = output.read();
         output.unwritten += piece.bytes.len();
-        if state == lines::State::Ended {
-            self.ranks[local].outputs[stream.index()] = None;
-        }
         let rank = self.launch.local_ranks[local];
-        self.send_output(rank, stream, piece.more, piece.bytes);
+        if state == lines::State::Ended {
+            let promised = output.has_promised();
+            self.ranks[local].outputs[stream.index()] = None;
+            self.end_output(rank, stream, promised, piece.bytes);
+        } else {
+            self.send_output(rank, stream, piece.more, piece.bytes);
+        }
         state == lines::State::More
     }
 
-    pub(super) fn send_output(&mut self, rank: u32, stream: Stream, more: bool, bytes: Vec<u8>) {
+    /// The last words of an output; without any, that no more comes, if more was promised.
+    pub(super) fn end_output(&mut self, rank: u32, stream: Stream, promised: bool, bytes: Vec<u8>) {
+        match promised && self.linked {
+            true => self.say(&FromNode::Output { stream, rank, more: false, bytes }),
+            false => self.send_output(rank, stream, false, bytes),
+        }
+    }
+
+    fn send_output(&mut self, rank: u32, stream: Stream, more: bool, bytes: Vec<u8>) {
         if !bytes.is_empty() && self.linked {
             self.say(&FromNode::Output { stream, rank, more, bytes });
         }
@@ -101,10 +112,10 @@ impl Daemon {
             for stream in Stream::ALL {
                 let Some(output) = &mut self.ranks[local].outputs[stream.index()] else { continue };
                 if output.waiting_since().is_some_and(|since| since + PROMPT <= now) {
-                    let bytes = output.take_rest();
+                    let (bytes, more) = (output.take_rest(), output.has_promised());
                     output.unwritten += bytes.len();
                     let rank = self.launch.local_ranks[local];
-                    self.send_output(rank, stream, false, bytes);
+                    self.send_output(rank, stream, more, bytes);
                 }
             }
         }

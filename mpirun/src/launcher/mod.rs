@@ -310,12 +310,7 @@ impl Job {
                 }
             }
             FromNode::Done => self.done = true,
-            failure => {
-                if let FromNode::Exited { rank, .. } = &failure {
-                    self.output.end(*rank);
-                }
-                self.fail(&failure);
-            }
+            failure => self.fail(&failure),
         }
     }
 

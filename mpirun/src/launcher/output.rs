@@ -2,8 +2,9 @@
 //!
 //! **Lines stay whole.** A daemon sends whole lines. What is too long to wait for comes in pieces,
 //! each but the last saying that more comes: until then nothing else is written behind it (the
-//! sink has an owner). An owner that says nothing for [`PATIENCE`] loses that right, because it may
-//! wait for a rank whose output waits here.
+//! sink has an owner). An owner that says nothing for [`PATIENCE`] behind what has been written loses that right,
+//! because it may wait for a rank whose output waits here. While something is still to be written it cannot be
+//! blamed: its window may be full because the reader is slow.
 //!
 //! **Marks** (`--output tag` and its relatives) stand in front of each line. With marks, a line
 //! that another rank did not end is ended before the next mark.
@@ -16,7 +17,8 @@ use crate::link::Stream;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A rank that goes on with its line may be without a core for seconds where there are many for few.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct Output {
@@ -34,10 +36,20 @@ pub struct Output {
 #[derive(Debug)]
 struct Way {
     sink: Sink,
+    /// Who is in the middle of a line, and since when it says nothing.
     owner: Option<(Source, Instant)>,
     /// Who wrote last; None: mpirun itself.
     last: Option<Source>,
     waiting: VecDeque<(Source, bool, Vec<u8>, usize)>,
+}
+
+impl Way {
+    /// All is written; from now on the owner is waited for.
+    fn note_silence(&mut self) {
+        if let Some((_, since)) = self.owner.as_mut().filter(|_| self.sink.is_empty()) {
+            *since = Instant::now();
+        }
+    }
 }
 
 /// What became of output that was taken.
@@ -90,7 +102,7 @@ impl Output {
         self.ways.iter().map(|way| way.sink.pending() + waiting(way)).sum()
     }
 
-    /// Output of a rank. `i` says at which sink something is ready to be written now.
+    /// Output of a rank; none at all where it ends inside of a line of which more was promised. `i` says at which sink something is ready to be written now.
     pub fn take(&mut self, source: Source, more: bool, bytes: Vec<u8>) -> (usize, Through) {
         let raw = bytes.len();
         let mut through = Through::default();
@@ -112,16 +124,6 @@ impl Output {
             }
         }
         (i, through)
-    }
-
-    /// A rank's output has ended.
-    pub fn end(&mut self, rank: u32) {
-        for i in 0..self.ways.len() {
-            if self.ways[i].owner.is_some_and(|((owner, _), _)| owner == rank) {
-                self.ways[i].owner = None;
-                self.let_others(i);
-            }
-        }
     }
 
     /// All output has ended.
@@ -166,13 +168,15 @@ impl Output {
     }
 
     pub fn deadline(&self) -> Option<Instant> {
-        self.ways.iter().filter_map(|way| way.owner).map(|(_, since)| since + PATIENCE).min()
+        let silent = self.ways.iter().filter(|way| way.sink.is_empty()).filter_map(|way| way.owner);
+        silent.map(|(_, since)| since + PATIENCE).min()
     }
 
     /// Takes the sink from an owner that says nothing.
     pub fn advance(&mut self, now: Instant) {
         for i in 0..self.ways.len() {
-            if self.ways[i].owner.is_some_and(|(_, since)| since + PATIENCE <= now) {
+            let way = &self.ways[i];
+            if way.sink.is_empty() && way.owner.is_some_and(|(_, since)| since + PATIENCE <= now) {
                 self.ways[i].owner = None;
                 self.let_others(i);
             }
@@ -190,7 +194,9 @@ impl Output {
     /// One write to a sink that can take it.
     pub fn write(&mut self, i: usize) -> Result<Option<Credit>, Lost> {
         let way = &mut self.ways[i];
-        way.sink.write().map_err(|mut lost| {
+        let done = way.sink.write();
+        way.note_silence();
+        done.map_err(|mut lost| {
             way.owner = None;
             let waited = way.waiting.drain(..);
             lost.credits.extend(waited.map(|((rank, stream), _, _, bytes)| Credit { rank, stream, bytes }));
@@ -309,12 +315,17 @@ mod tests {
         o.take((0, Stream::Out), true, b"long ".to_vec());
         o.take((1, Stream::Out), false, b"b\n".to_vec());
         assert_eq!(queued(&mut o, 0), "long ");
+        assert_eq!(o.deadline(), None, "nobody has read what it said");
+        o.advance(Instant::now() + 2 * PATIENCE);
+        assert_eq!(queued(&mut o, 0), "long ");
+        o.ways[0].sink.forget();
+        o.ways[0].note_silence();
         o.advance(o.deadline().expect("it is waited for"));
-        assert_eq!(queued(&mut o, 0), "long b\n");
+        assert_eq!(queued(&mut o, 0), "b\n");
         let mut o = output("");
         o.take((0, Stream::Out), true, b"x".to_vec());
         o.take((1, Stream::Out), false, b"y".to_vec());
-        o.end(0);
+        o.take((0, Stream::Out), false, Vec::new());
         assert_eq!(queued(&mut o, 0), "xy");
     }
 

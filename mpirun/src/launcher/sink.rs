@@ -129,6 +129,12 @@ impl Sink {
         }
     }
 
+    /// As if all had been written.
+    #[cfg(test)]
+    pub fn forget(&mut self) {
+        self.queue.clear();
+    }
+
     /// Everything that is queued.
     #[cfg(test)]
     pub fn queued(&self) -> Vec<u8> {

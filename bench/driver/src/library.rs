@@ -120,13 +120,15 @@ impl Library {
         let bound = binding == Binding::Core;
         let mut words: Vec<OsString> = Vec::new();
         if binding == Binding::OneCore {
-            words.extend(["taskset", "-c", "0"].map(OsString::from));
+            words.extend(["taskset", "-c", &first_core()].map(OsString::from));
         }
         words.push(self.launcher().into());
         words.extend(["-n".into(), ranks.to_string().into()]);
         let bind_to = if bound { "core" } else { "none" };
         match self.flavour {
             Flavour::Ours | Flavour::OpenMpi => {
+                // Where there is one core for several ranks they share it.
+                let bind_to = if bound { "core:overload-allowed" } else { bind_to };
                 words.extend(["--oversubscribe", "--bind-to", bind_to].map(OsString::from));
             }
             Flavour::Mpich => words.extend(["-bind-to", bind_to].map(OsString::from)),
@@ -164,4 +166,12 @@ impl Library {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(format!("{}'s mpicc on {}: {text}", self.name, source.display()))
     }
+}
+
+/// The first core that this process may use; not 0 in every container.
+fn first_core() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let cores = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("");
+    let first: String = cores.trim().chars().take_while(char::is_ascii_digit).collect();
+    if first.is_empty() { "0".into() } else { first }
 }

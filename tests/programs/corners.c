@@ -126,6 +126,67 @@ static void sessions(void) {
     }
 }
 
+/* --- a tool's thread reads all there is while the program, which has one thread, goes on */
+
+static atomic_int over;
+
+static void *tool(void *unused) {
+    enum { MOST = 400 };
+    static MPI_T_pvar_handle handles[MOST];
+    MPI_T_pvar_session session;
+    int all, bound = 0;
+    (void)unused;
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_num(&all);
+    for (int i = 0; i < all && bound < MOST; i++) {
+        char name[256], text[1024];
+        int names = sizeof name, texts = sizeof text, verbosity, class, bind, fixed, continuous, atomic, count;
+        MPI_Datatype type;
+        MPI_T_enum values;
+        if (MPI_T_pvar_get_info(i, name, &names, &verbosity, &class, &type, &values, text, &texts, &bind, &fixed,
+                                &continuous, &atomic) ||
+            bind != MPI_T_BIND_NO_OBJECT)
+            continue;
+        if (MPI_T_pvar_handle_alloc(session, i, NULL, &handles[bound], &count)) continue;
+        CHECK(count <= 64, "%s has %d elements", name, count);
+        bound++;
+    }
+    CHECK(bound > 0 || all == 0, "none of %d variables can be read", all);
+    while (!atomic_load(&over))
+        for (int i = 0; i < bound; i++) {
+            long long value[128];
+            MPI_T_pvar_read(session, handles[i], value);
+        }
+    MPI_T_pvar_session_free(&session);
+    return NULL;
+}
+
+static void tool_thread(int *argc, char ***argv) {
+    int provided;
+    MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
+    if (provided < MPI_THREAD_MULTIPLE) return;
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_rank_ = rank;
+    pthread_t thread;
+    pthread_create(&thread, NULL, tool, NULL);
+    for (int turn = 0; turn < 300; turn++) {
+        int out = turn, in = -1, left = (rank + size - 1) % size;
+        MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, turn, &in, 1, MPI_INT, left, turn, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        CHECK(in == turn, "%d, not %d", in, turn);
+        MPI_Comm twin;
+        MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+        MPI_Barrier(twin);
+        MPI_Comm_free(&twin);
+    }
+    atomic_store(&over, 1);
+    pthread_join(thread, NULL);
+    MPI_Finalize();
+    MPI_T_finalize();
+}
+
 /* --- children that end in every way while their parent goes on */
 
 static void children(int *argc, char ***argv) {
@@ -202,6 +263,7 @@ int main(int argc, char **argv) {
     if (strcmp(what, "disconnect") == 0) disconnect(&argc, &argv);
     else if (strcmp(what, "last-calls") == 0) last_calls(&argc, &argv);
     else if (strcmp(what, "sessions") == 0) sessions();
+    else if (strcmp(what, "tool") == 0) tool_thread(&argc, &argv);
     else if (strcmp(what, "children") == 0) children(&argc, &argv);
     else if (strcmp(what, "at-exit-before") == 0) at_exit(&argc, &argv, 1);
     else if (strcmp(what, "at-exit-behind") == 0) at_exit(&argc, &argv, 0);

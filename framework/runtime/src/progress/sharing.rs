@@ -1,9 +1,10 @@
 //! Large work of the host in pieces, for the task pool: packing, unpacking, copies, reductions.
 //!
 //! Work is shared where several threads make calls, somebody waits, it is at least
-//! `mpi_task_min_size` bytes, and every rank of the node has cores of its own: what is gained by waking a
-//! thread is lost again if it has to take the core from another. Otherwise it is done here and now, as
-//! one call.
+//! `mpi_task_min_size` bytes, and the rank has a core for a helper: what is gained by waking a
+//! thread is lost again if it has to take the core from another, and so is a piece that waits for a core with
+//! the thread that took it. So the owner of progress helps, and no more sleepers are woken than the rank has
+//! cores beside the caller's and the owner's. Otherwise the work is done here and now, as one call.
 
 use super::tasks::PIECE;
 use crate::instance::Instance;
@@ -28,11 +29,13 @@ impl Instance {
         bytes >= self.params.task_min
             && self.threaded()
             && !self.waiters.is_idle()
+            && self.room > 1
             && self.job().oversubscribed == 0
     }
 
     fn share(&self, pieces: u64, work: &(dyn Fn(u64) + Sync)) {
-        self.tasks.share(pieces, work, || self.waiters.rouse(pieces));
+        let spare = self.room.saturating_sub(2).into();
+        self.tasks.share(pieces, work, || self.waiters.rouse(pieces.min(spare)));
     }
 
     /// Packs all of `count` elements at `base` to `dst`.

@@ -34,6 +34,7 @@ fn corners() {
         "disconnect",
         "last-calls",
         "sessions",
+        "tool",
         "children",
         "at-exit-before",
         "at-exit-behind",

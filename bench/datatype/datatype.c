@@ -1,15 +1,15 @@
 /* What non-contiguous data costs: packing, unpacking and sending of the layouts that programs have,
  * beside memcpy of as many bytes.
  *
- * Usage: mpirun -n 1 datatype [-b BYTES] [-s SECONDS] [-v]     packing only
- *        mpirun -n 2 datatype ...                              and sending, rank 0 to rank 1 and back
+ * Usage: mpirun -n 1 datatype [-b BYTES] [-s SECONDS] [-o NAME] [-v]     packing only
+ *        mpirun -n 2 datatype ...                                        and sending, rank 0 to rank 1 and back
  *
  * One line per layout, separated by tabs: name, bytes of data, then in units of 10^6 bytes per second:
  * memcpy, MPI_Pack, MPI_Unpack, and with two ranks a message of contiguous data and one of the layout, to
  * a receiver with the same layout (half of a round trip counts). -v checks what arrived.
  *
  * A figure is the best of several rounds, each long enough for the clock: the best is what the code
- * costs, the others what else the machine did.
+ * costs, the others what else the machine did. -o measures only the layouts with NAME in their names.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -24,6 +24,7 @@ enum { ROUNDS = 7 };
 static long target = 1 << 20; /* bytes of data in a layout, about */
 static double seconds = 0.02; /* per round */
 static int verify, rank, ranks;
+static const char *only = "";
 
 struct layout {
     const char *name;
@@ -209,10 +210,11 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[i], "-v")) verify = 1;
         else if (!strcmp(argv[i], "-b") && i + 1 < argc) target = atol(argv[++i]);
         else if (!strcmp(argv[i], "-s") && i + 1 < argc) seconds = atof(argv[++i]);
+        else if (!strcmp(argv[i], "-o") && i + 1 < argc) only = argv[++i];
         else target = 0;
     }
     if (target < 4096 || target > 1 << 28 || seconds <= 0 || ranks > 2) {
-        if (rank == 0) fprintf(stderr, "usage: datatype [-b BYTES (4096 to 2^28)] [-s SECONDS] [-v], on 1 or 2 ranks\n");
+        if (rank == 0) fprintf(stderr, "usage: datatype [-b BYTES (4096 to 2^28)] [-s SECONDS] [-o NAME] [-v], on 1 or 2 ranks\n");
         MPI_Finalize();
         return 2;
     }
@@ -236,7 +238,10 @@ int main(int argc, char **argv) {
     };
     if (rank == 0)
         printf("# layout\tbytes\tmemcpy\tpack\tunpack%s\n", ranks == 2 ? "\tcontiguous message\tmessage" : "");
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) measure(&layouts[i]);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        if (strstr(layouts[i].name, only)) measure(&layouts[i]);
+        else MPI_Type_free(&layouts[i].type);
+    }
     MPI_Finalize();
     return 0;
 }

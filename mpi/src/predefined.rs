@@ -28,6 +28,7 @@ const fn none() -> TypeDesc {
         free: None,
         nest: SliceRef::new(&[]),
         top: 0,
+        places: SliceRef::new(&[]),
     }
 }
 

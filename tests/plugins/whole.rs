@@ -31,6 +31,7 @@ fn exchange(instance: &Instance, to: u32) {
         free: None,
         nest: SliceRef::new(&[]),
         top: 0,
+        places: SliceRef::new(&[]),
     };
     let (world, thread) = (instance.world(), instance.main_thread());
     for (tag, size) in SIZES.into_iter().enumerate() {

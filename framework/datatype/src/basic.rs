@@ -127,6 +127,7 @@ macro_rules! describe {
             free: None,
             nest: SliceRef::new(&[]),
             top: 0,
+            places: SliceRef::new(&[]),
         }
     };
 }

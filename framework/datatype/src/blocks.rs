@@ -5,7 +5,7 @@
 //! into dense memory are collected in registers of 16 bytes first, which halves or quarters the stores;
 //! at a distance of twice their length they are picked out of whole registers (SSE2, which every x86-64
 //! has, so there is nothing to choose at run time; the wider gathers of AVX2 do one access per block,
-//! too).
+//! too). Lists of blocks without a pattern have loops of their own.
 
 /// Blocks on one side of a copy.
 #[derive(Clone, Copy)]
@@ -89,6 +89,61 @@ unsafe fn fixed<const N: usize>(from: Side<*const u8>, to: Side<*mut u8>, blocks
         unsafe {
             let block = from.at.offset(i * from.step as isize).cast::<[u8; N]>();
             *to.at.offset(i * to.step as isize).cast::<[u8; N]>() = *block;
+        }
+    }
+}
+
+/// Lengths of blocks that [`gather`] and [`scatter`] know.
+pub(crate) const LISTED: [u64; 6] = [2, 4, 8, 12, 16, 24];
+
+/// Copies blocks of one of the lengths [`LISTED`], at `places` from `base`, to dense memory.
+///
+/// # Safety
+/// All blocks must be readable, `dst` writable for as many, and they must not overlap.
+#[inline(always)]
+pub(crate) unsafe fn gather(base: *const u8, places: &[i32], dst: *mut u8, len: u64) {
+    unsafe fn fixed<const N: usize>(base: *const u8, places: &[i32], dst: *mut u8) {
+        for (i, place) in places.iter().enumerate() {
+            // SAFETY: the promise of `gather`; arrays of bytes have no alignment.
+            unsafe { *dst.add(i * N).cast::<[u8; N]>() = *base.offset(*place as isize).cast::<[u8; N]>() };
+        }
+    }
+    // SAFETY: the promise of the caller, passed on.
+    unsafe {
+        match len {
+            2 => fixed::<2>(base, places, dst),
+            4 => fixed::<4>(base, places, dst),
+            8 => fixed::<8>(base, places, dst),
+            12 => fixed::<12>(base, places, dst),
+            16 => fixed::<16>(base, places, dst),
+            24 => fixed::<24>(base, places, dst),
+            _ => unreachable!("only lengths in LISTED are listed"),
+        }
+    }
+}
+
+/// The way back: from dense memory to blocks at `places` from `base`.
+///
+/// # Safety
+/// As [`gather`], with the roles of the memories exchanged.
+#[inline(always)]
+pub(crate) unsafe fn scatter(src: *const u8, base: *mut u8, places: &[i32], len: u64) {
+    unsafe fn fixed<const N: usize>(src: *const u8, base: *mut u8, places: &[i32]) {
+        for (i, place) in places.iter().enumerate() {
+            // SAFETY: the promise of `scatter`; arrays of bytes have no alignment.
+            unsafe { *base.offset(*place as isize).cast::<[u8; N]>() = *src.add(i * N).cast::<[u8; N]>() };
+        }
+    }
+    // SAFETY: the promise of the caller, passed on.
+    unsafe {
+        match len {
+            2 => fixed::<2>(src, base, places),
+            4 => fixed::<4>(src, base, places),
+            8 => fixed::<8>(src, base, places),
+            12 => fixed::<12>(src, base, places),
+            16 => fixed::<16>(src, base, places),
+            24 => fixed::<24>(src, base, places),
+            _ => unreachable!("only lengths in LISTED are listed"),
         }
     }
 }

@@ -69,7 +69,12 @@ fn copy(old: &TypeRef, lb: i64, extent: i64, flags: u32) -> TypeRef {
         Some(how) if core::ptr::fn_addr_eq(how, free as extern "C" fn(*mut TypeDesc)) => unsafe {
             (*old.as_ptr().cast::<Owned>()).store.clone()
         },
-        _ => Arc::new(Store { runs: old.runs().to_vec(), nest: old.nest().to_vec(), top: old.top() as u64 }),
+        _ => Arc::new(Store {
+            runs: old.runs().to_vec(),
+            nest: old.nest().to_vec(),
+            top: old.top() as u64,
+            places: old.places().to_vec(),
+        }),
     };
     let shape = Shape {
         packed: old.packed,
@@ -118,7 +123,7 @@ impl Shape {
             [run] => run.count == 1 && run.disp == 0 && self.extent == run.len as i64,
             _ => false,
         };
-        let (runs, nest) = (&self.store.runs, &self.store.nest);
+        let (runs, nest, places) = (&self.store.runs, &self.store.nest, &self.store.places);
         let desc = TypeDesc {
             size: core::mem::size_of::<TypeDesc>() as u32,
             flags: flags | if contiguous { flag::CONTIGUOUS } else { 0 },
@@ -134,6 +139,7 @@ impl Shape {
             free: Some(free),
             nest: SliceRef { ptr: nest.as_ptr(), len: nest.len() },
             top: self.store.top,
+            places: SliceRef { ptr: places.as_ptr(), len: places.len() },
         };
         let owned = Box::into_raw(Box::new(Owned { desc, store: self.store }));
         // SAFETY: born with one reference, which is the one we give. The pointer is to the whole `Owned`.

@@ -125,6 +125,9 @@ pub struct TypeDesc {
     /// How many of the first of `runs` make up the element; the others are bodies. Not read where `nest`
     /// is empty: all are then.
     pub top: u64,
+    /// Where the blocks of a layout without a pattern lie, from the element's address, in the order of the packed
+    /// data; all have one length. None for other layouts. Not read where `size` ends before it.
+    pub places: SliceRef<i32>,
 }
 
 // SAFETY: immutable but for the reference count.
@@ -144,6 +147,16 @@ impl TypeDesc {
     pub fn nest(&self) -> &[Nest] {
         // SAFETY: as above.
         unsafe { self.nest.get() }
+    }
+    /// The blocks one by one, of a layout that is a long list of short ones; else none.
+    #[inline(always)]
+    pub fn places(&self) -> &[i32] {
+        if (self.size as usize) < core::mem::size_of::<TypeDesc>() {
+            // Made by a host that knows no such lists.
+            return &[];
+        }
+        // SAFETY: as above.
+        unsafe { self.places.get() }
     }
     /// How many of the first of `runs` make up the element.
     pub fn top(&self) -> usize {
@@ -267,6 +280,6 @@ impl Drop for TypeRef {
 const _: () = {
     assert!(core::mem::size_of::<Run>() == 32);
     #[cfg(not(loom))]
-    assert!(core::mem::size_of::<TypeDesc>() == 112);
+    assert!(core::mem::size_of::<TypeDesc>() == 128);
     assert!(core::mem::size_of::<Nest>() == 16);
 };

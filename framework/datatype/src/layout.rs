@@ -19,6 +19,8 @@
 //! `AB AB AB` with `B` touching `A` is `A`, twice the merged `BA`, `B`. Only where blocks touch across
 //! the ends of loops they stay apart; no byte is in another place for that.
 //!
+//! A list of short blocks of one length that has no pattern is kept as the places of its blocks, too.
+//!
 //! **Size.** An item describes any number of copies, so regular types cost the same whatever their
 //! counts. Loops have at least two copies and each doubles the data, so no nest is deeper than 63. At
 //! most [`MAX_ITEMS`] items are written out; beyond, constructors answer NOT_SUPPORTED. Equal bodies
@@ -27,6 +29,7 @@
 //! Sums of displacements wrap on their way; the bounds of all copies were found to be numbers before
 //! (`build.rs`), so their results do not.
 
+use crate::blocks;
 use crate::desc::{Nest, Run, TypeDesc};
 use oxmpi_mca::Status;
 use std::collections::HashMap;
@@ -299,6 +302,7 @@ pub(crate) struct Store {
     pub runs: Vec<Run>,
     pub nest: Vec<Nest>,
     pub top: u64,
+    pub places: Vec<i32>,
 }
 
 impl Store {
@@ -309,6 +313,7 @@ impl Store {
             return Ok(store);
         }
         store.add(items, &mut HashMap::new())?;
+        store.places = places(items, store.runs.len()).unwrap_or_default();
         Ok(store)
     }
 
@@ -339,6 +344,39 @@ impl Store {
         }
         Ok(first as u32)
     }
+}
+
+/// Lists of items with fewer blocks than this, on average, are kept as blocks, too.
+const SHORT_RUN: u64 = 4;
+
+/// The blocks of a layout without a pattern, one by one: what an item says of two or three of them is longer than to
+/// name them, and takes longer to follow. Only where they are short and of one length.
+fn places(items: &[Item], written: usize) -> Option<Vec<i32>> {
+    fn first_block(items: &[Item]) -> Option<u64> {
+        let first = items.first()?;
+        first.body.as_ref().map_or(Some(first.run.len), |body| first_block(body))
+    }
+    fn list(items: &[Item], origin: i64, len: u64, places: &mut Vec<i32>) -> Option<()> {
+        for Item { run, body } in items {
+            for copy in 0..run.count as i64 {
+                let disp = origin.wrapping_add(run.disp).wrapping_add(copy.wrapping_mul(run.stride));
+                match body {
+                    Some(body) => list(body, disp, len, places)?,
+                    None if run.len == len => places.push(i32::try_from(disp).ok()?),
+                    None => return None,
+                }
+            }
+        }
+        Some(())
+    }
+    let len = first_block(items)?;
+    let bytes = items.iter().try_fold(0u64, |n, item| n.checked_add(item.packed()))?;
+    if !blocks::LISTED.contains(&len) || bytes / len / SHORT_RUN >= written as u64 {
+        return None;
+    }
+    let mut places = Vec::with_capacity((bytes / len) as usize);
+    list(items, 0, len, &mut places)?;
+    Some(places)
 }
 
 /// The items of a descriptor.

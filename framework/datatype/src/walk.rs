@@ -10,9 +10,10 @@
 //! time and inside a tile block by block: all first blocks, all second ones, … each at equal distances in
 //! both memories, which is what `blocks.rs` is fast at; the tile stays in the first cache.
 
-use crate::blocks::{Side, copy_blocks};
+use crate::blocks::{Side, copy_blocks, gather, scatter};
 use crate::desc::{Nest, Run, TypeDesc};
 use core::ops::Range;
+use core::ptr::copy_nonoverlapping;
 
 /// Copies packed bytes `[from, from + len)` of `count` elements at `base` to `dst`. Returns how many
 /// were copied (less than `len` only at the end of the data).
@@ -20,6 +21,18 @@ use core::ops::Range;
 /// # Safety
 /// `base` must be readable where the descriptor says, `dst` writable for `len` bytes, no overlap.
 pub unsafe fn pack(desc: &TypeDesc, count: u64, base: *const u8, from: u64, dst: *mut u8, len: u64) -> u64 {
+    if let Some(list) = List::of(desc) {
+        return list.walk(count, from, len, |blocks| {
+            // SAFETY: as below.
+            unsafe {
+                let (base, dst) = (base.wrapping_offset(blocks.origin as isize), dst.add(blocks.at as usize));
+                match blocks.part {
+                    None => gather(base, blocks.places, dst, list.len),
+                    Some((disp, len)) => copy_nonoverlapping(base.offset(disp as isize), dst, len as usize),
+                }
+            }
+        });
+    }
     walk(desc, count, from, len, |piece| {
         // SAFETY: inside the data by construction of the walk; `dst` by the caller's promise.
         unsafe {
@@ -36,6 +49,18 @@ pub unsafe fn pack(desc: &TypeDesc, count: u64, base: *const u8, from: u64, dst:
 /// # Safety
 /// As [`pack`], with the roles of the buffers exchanged.
 pub unsafe fn unpack(desc: &TypeDesc, count: u64, base: *mut u8, from: u64, src: *const u8, len: u64) -> u64 {
+    if let Some(list) = List::of(desc) {
+        return list.walk(count, from, len, |blocks| {
+            // SAFETY: as in `pack`.
+            unsafe {
+                let (base, src) = (base.wrapping_offset(blocks.origin as isize), src.add(blocks.at as usize));
+                match blocks.part {
+                    None => scatter(src, base, blocks.places, list.len),
+                    Some((disp, len)) => copy_nonoverlapping(src, base.offset(disp as isize), len as usize),
+                }
+            }
+        });
+    }
     walk(desc, count, from, len, |piece| {
         // SAFETY: as in `pack`.
         unsafe {
@@ -78,6 +103,62 @@ pub fn blocks(desc: &TypeDesc, count: u64, from: u64, len: u64, mut take: impl F
             }
         });
         at += step;
+    }
+}
+
+/// A layout whose blocks are listed one by one (`TypeDesc::places`): a place in the packed data is found by a division.
+struct List<'a> {
+    places: &'a [i32],
+    /// Of a block.
+    len: u64,
+    extent: i64,
+}
+
+/// Blocks of one element: whole ones, or a part of one, as displacement and length.
+struct Listed<'a> {
+    /// The element's address from the buffer's.
+    origin: i64,
+    places: &'a [i32],
+    part: Option<(i64, u64)>,
+    /// Where in the packed range.
+    at: u64,
+}
+
+impl<'a> List<'a> {
+    #[inline(always)]
+    fn of(desc: &'a TypeDesc) -> Option<List<'a>> {
+        let places = desc.places();
+        (!places.is_empty()).then(|| List {
+            places,
+            len: desc.packed / places.len() as u64,
+            extent: desc.extent,
+        })
+    }
+
+    /// Tells what the packed range `[from, from + len)` of `count` elements is made of, and returns its length.
+    #[inline(always)]
+    fn walk(&self, count: u64, from: u64, len: u64, mut take: impl FnMut(Listed<'a>)) -> u64 {
+        let each = self.places.len() as u64;
+        let total = (each * self.len).saturating_mul(count);
+        let range = len.min(total.saturating_sub(from));
+        let mut at = 0;
+        while at < range {
+            let (block, inside) = ((from + at) / self.len, (from + at) % self.len);
+            let (element, block) = (block / each, (block % each) as usize);
+            let origin = element as i64 * self.extent;
+            let left = range - at;
+            if inside > 0 || left < self.len {
+                let (disp, len) = (self.places[block] as i64 + inside as i64, left.min(self.len - inside));
+                take(Listed { origin, places: &[], part: Some((disp, len)), at });
+                at += len;
+            } else {
+                let blocks = (left / self.len).min(each - block as u64);
+                let places = &self.places[block..block + blocks as usize];
+                take(Listed { origin, places, part: None, at });
+                at += blocks * self.len;
+            }
+        }
+        range
     }
 }
 

@@ -134,7 +134,20 @@ fn predefined(base: Base) -> TypeRef {
 
 fn recipes() -> impl Strategy<Value = Recipe> {
     let bases = vec![Base::BYTE, Base::I16, Base::I32, Base::F64, Base::DOUBLE_INT, Base::SHORT_INT];
-    let leaf = prop::sample::select(bases).prop_map(Recipe::Basic);
+    let basic = prop::sample::select(bases).prop_map(Recipe::Basic);
+    // Lists without a pattern, some with one block that is not like the others.
+    let listed = vec![Base::I16, Base::I32, Base::F64, Base::DOUBLE_INT];
+    let list = (prop::sample::select(listed), prop::collection::vec(0i64..5, 9..40), 0usize..60);
+    let list = list.prop_map(|(base, gaps, odd)| {
+        let size = basic_map(base).bytes.len() as i64;
+        let mut at = -20;
+        let part = |(i, gap): (usize, i64)| {
+            at += size + gap * 3;
+            (at, 1, Recipe::Basic(if i == odd { Base::BYTE } else { base }))
+        };
+        Recipe::Structure(gaps.into_iter().enumerate().map(part).collect())
+    });
+    let leaf = prop_oneof![9 => basic, 1 => list];
     leaf.prop_recursive(3, 12, 3, |inner| {
         let old = inner.clone().prop_map(Box::new);
         prop_oneof![
@@ -429,4 +442,26 @@ fn what_cannot_be_described_is_refused() {
     assert_eq!(err(build::resized(i64::MAX, 1, &int)), Some(Status::BAD_PARAM));
     let row = build::vector(3, 1, 2, &int).unwrap();
     assert!(build::hvector(2 << 40, 1, 1000, &row).is_ok());
+}
+
+#[test]
+fn lists_without_a_pattern_are_kept_as_places() {
+    fn without_pattern(i: i64) -> i64 {
+        2 + (i.wrapping_mul(0x1e37_79b9_7f4a_7c15) >> 40).rem_euclid(3)
+    }
+    let double = predefined(Base::F64);
+    let list = |gap: fn(i64) -> i64| {
+        let mut at = 0;
+        let parts: Vec<_> = (0..200)
+            .map(|i| {
+                at += 8 * gap(i);
+                Part { disp: at, count: 1, old: &double }
+            })
+            .collect();
+        build::structure(&parts).unwrap()
+    };
+    assert_eq!(list(without_pattern).places().len(), 200);
+    assert!(list(|_| 3).places().is_empty(), "blocks at equal distances are a run");
+    assert!(list(|i| if i % 50 == 0 { 9 } else { 2 }).places().is_empty(), "long runs are none");
+    assert!(list(|i| if i == 100 { 1 << 30 } else { without_pattern(i) }).places().is_empty(), "too far");
 }

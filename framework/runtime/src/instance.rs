@@ -177,6 +177,7 @@ impl ByteType {
             free: None,
             nest: SliceRef::new(&[]),
             top: 0,
+            places: SliceRef::new(&[]),
         };
         let mut byte = Box::new(ByteType { run, desc });
         byte.desc.runs = SliceRef { ptr: &raw const byte.run, len: 1 };

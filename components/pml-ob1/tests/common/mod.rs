@@ -409,6 +409,7 @@ fn type_desc(flags: u32, packed: u64, extent: i64, true_extent: i64, runs: Vec<R
         free: None,
         nest: SliceRef::new(&[]),
         top: 0,
+        places: SliceRef::new(&[]),
     }))
 }
 

@@ -95,6 +95,7 @@ impl Basic {
             free: None,
             nest: SliceRef::new(&[]),
             top: 0,
+            places: SliceRef::new(&[]),
         };
         let mut basic = Box::new(Basic { run, desc });
         basic.desc.runs = SliceRef { ptr: &raw const basic.run, len: 1 };

@@ -10,7 +10,7 @@ use crate::counting::{self, Counter};
 use crate::error::{Failure, Res, call, class_of, raise};
 use crate::gate::{self, Here};
 use crate::memory::{read, slice_mut, write};
-use crate::process::{self, Process};
+use crate::process::Process;
 use crate::request::{self, Header, Outcome, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
@@ -259,7 +259,7 @@ fn wait_all(
 }
 
 /// The arguments of a function on many requests.
-fn arguments<'a>(count: c_int, requests: *mut Request) -> Res<&'a mut [Request]> {
+pub fn arguments<'a>(count: c_int, requests: *mut Request) -> Res<&'a mut [Request]> {
     let Ok(count) = usize::try_from(count) else {
         return Failure::err(MPI_ERR_COUNT, format!("count is {count}"));
     };
@@ -330,34 +330,27 @@ fn wait_for_portion(process: &Process, thread: *mut ThreadCtx, requests: *const 
     process.instance.wait_all(thread, &headers[..count]);
 }
 
-/// All requests of an array, null ones as `None`.
-fn find_all(process: &Process, requests: &[Request]) -> Res<Vec<Option<Header>>> {
-    requests.iter().map(|request| request::find_or_null(process, *request)).collect()
-}
-
 mpi_fn! {
     fn MPI_Testall(count: c_int, array_of_requests: *mut Request, flag: *mut c_int, array_of_statuses: *mut Status) -> c_int {
         let mut errors = Errors::default();
         let code = call(NAME, None, |process| {
             let requests = arguments(count, array_of_requests)?;
-            let headers = find_all(process, requests)?;
-            let pending = || headers.iter().flatten().any(|req| !ready(*req));
-            if pending() {
-                process.instance.progress(process.thread());
-            }
-            if pending() {
-                return write(flag, "flag", 0);
+            let thread = process.thread();
+            if !all_ready(process, requests)? {
+                process.instance.progress(thread);
+                if !all_ready(process, requests)? {
+                    return write(flag, "flag", 0);
+                }
             }
             write(flag, "flag", 1)?;
-            let thread = process.thread();
-            for (i, (req, place)) in headers.iter().zip(requests).enumerate() {
+            for (i, place) in requests.iter_mut().enumerate() {
                 let status = status_at(array_of_statuses, i);
-                match req {
+                match find(process, *place) {
                     // SAFETY: null or the caller's status.
                     None => unsafe { Status::store_status(status, &Status::EMPTY) },
                     Some(req) => {
                         // SAFETY: ready; the pointers are the caller's.
-                        let outcome = unsafe { collect(*req, place, status, thread) };
+                        let outcome = unsafe { collect(req, place, status, thread) };
                         if outcome.error.is_err() {
                             errors.note(i, outcome);
                         }
@@ -370,6 +363,15 @@ mpi_fn! {
     }
 }
 
+/// Whether nothing is left to wait for. All handles are looked at: a wrong one is an error wherever it stands.
+fn all_ready(process: &Process, requests: &[Request]) -> Res<bool> {
+    let mut all = true;
+    for request in requests {
+        all &= request::find_or_null(process, *request)?.is_none_or(ready);
+    }
+    Ok(all)
+}
+
 /// What a look at many requests found.
 enum Any {
     /// No active request among them.
@@ -379,126 +381,137 @@ enum Any {
     Pending,
 }
 
-impl Any {
-    /// What is found with one request more.
-    #[inline(always)]
-    fn and(self, i: usize, req: Header) -> Any {
-        match self {
-            Any::Ready(_) => self,
-            _ if request::inactive(req) => self,
-            _ if ready(req) => Any::Ready(i),
-            _ => Any::Pending,
-        }
-    }
-}
-
-fn look(headers: &[Option<Header>]) -> Any {
-    let mut found = Any::NoneActive;
-    for (i, req) in headers.iter().enumerate() {
-        if let Some(req) = req {
-            found = found.and(i, *req);
-            if matches!(found, Any::Ready(_)) {
-                break;
-            }
-        }
-    }
-    found
-}
-
-/// [`find_all`] and [`look`] in one walk: who asks for many requests over and over mostly learns that none is ready.
-fn find_and_look(process: &Process, requests: &[Request]) -> Res<(Vec<Option<Header>>, Any)> {
-    let mut headers = Vec::with_capacity(requests.len());
+/// Looks at all requests, as in [`all_ready`]. Who asks for many over and over mostly learns that none is ready, so
+/// there is one walk, and nothing is kept.
+#[inline(always)]
+fn look(process: &Process, requests: &[Request]) -> Res<Any> {
     let mut found = Any::NoneActive;
     for (i, request) in requests.iter().enumerate() {
         let req = match find(process, *request) {
             None => request::find_or_null(process, *request)?,
             good => good,
         };
-        if let Some(req) = req {
-            found = found.and(i, req);
+        let Some(req) = req else { continue };
+        if !matches!(found, Any::Ready(_)) && !request::inactive(req) {
+            found = if ready(req) { Any::Ready(i) } else { Any::Pending };
         }
-        headers.push(req);
     }
-    Ok((headers, found))
+    Ok(found)
 }
 
-/// Waits until one of the requests is ready, or has one turn of progress and looks again if that brought anything.
-fn look_again(process: &Process, wait: bool, headers: &[Option<Header>]) -> Any {
-    let mut found = Any::Pending;
-    if !wait {
-        return match process.instance.progress(process.thread()) {
-            0 => found,
-            _ => look(headers),
-        };
-    }
+/// Looks until there is something to tell, or has one turn of progress and looks again if that brought anything.
+#[inline(always)]
+fn look_or_wait(Here { process, thread }: Here, wait: bool, requests: &[Request]) -> Res<Any> {
+    let mut found = look(process, requests)?;
     while matches!(found, Any::Pending) {
-        block(process, headers);
-        found = look(headers);
+        if wait {
+            block(process, thread, requests);
+        } else if process.instance.progress(thread) == 0 {
+            break;
+        }
+        found = look(process, requests)?;
+        if !wait {
+            break;
+        }
     }
-    found
+    Ok(found)
 }
 
 /// Waits until one of the requests is ready.
-fn block(process: &Process, headers: &[Option<Header>]) {
-    let pointers: Vec<*mut RequestHeader> = headers
-        .iter()
-        .map(|req| req.filter(|req| !request::inactive(*req)).map_or(null_mut(), Header::as_ptr))
-        .collect();
-    process.instance.wait_any(process.thread(), &pointers);
+fn block(process: &Process, thread: *mut ThreadCtx, requests: &[Request]) {
+    let header = |request: &Request| {
+        let req = find(process, *request).filter(|req| !request::inactive(*req));
+        req.map_or(null_mut(), Header::as_ptr)
+    };
+    let mut few = [null_mut::<RequestHeader>(); PORTION];
+    if let Some(few) = few.get_mut(..requests.len()) {
+        few.iter_mut().zip(requests).for_each(|(to, request)| *to = header(request));
+        return process.instance.wait_any(thread, few);
+    }
+    let many: Vec<_> = requests.iter().map(header).collect();
+    process.instance.wait_any(thread, &many);
 }
 
 /// Body of Waitany and Testany: `wait` tells which. Gives the flag of Testany.
+#[inline(always)]
 fn any(
+    here: Here,
     name: &'static str,
     wait: bool,
     (count, requests): (c_int, *mut Request),
-    index: *mut c_int,
-    flag: *mut c_int,
+    (index, flag): (*mut c_int, *mut c_int),
     status: *mut Status,
 ) -> c_int {
-    let mut outcome = None;
-    let code = call(name, None, |process| {
-        let requests = arguments(count, requests)?;
-        let (headers, mut found) = find_and_look(process, requests)?;
-        if matches!(found, Any::Pending) {
-            found = look_again(process, wait, &headers);
+    let requests = match count {
+        0 => &mut [],
+        // SAFETY: the caller promises `count` handles.
+        count => unsafe { core::slice::from_raw_parts_mut(requests, count as usize) },
+    };
+    let found = match look_or_wait(here, wait, requests) {
+        Ok(found) => found,
+        Err(failure) => return raise(name, None, failure),
+    };
+    let (at, done) = match found {
+        Any::Pending => (MPI_UNDEFINED, 0),
+        Any::NoneActive => {
+            // SAFETY: null or the caller's status.
+            unsafe { Status::store_status(status, &Status::EMPTY) };
+            (MPI_UNDEFINED, 1)
         }
-        match found {
-            Any::Pending => {
-                write(index, "indx", MPI_UNDEFINED)?;
-                write(flag, "flag", 0)
-            }
-            Any::NoneActive => {
-                // SAFETY: null or the caller's status.
-                unsafe { Status::store_status(status, &Status::EMPTY) };
-                write(index, "indx", MPI_UNDEFINED)?;
-                write(flag, "flag", 1)
-            }
-            Any::Ready(i) => {
-                write(index, "indx", i as c_int)?;
-                write(flag, "flag", 1)?;
-                if let Some(req) = headers[i] {
-                    // SAFETY: ready; the pointers are the caller's.
-                    outcome = Some(unsafe { collect(req, &mut requests[i], status, process.thread()) });
-                }
-                Ok(())
-            }
-        }
-    });
-    match outcome {
-        Some(outcome) if code == MPI_SUCCESS => finish(name, outcome),
-        _ => code,
+        Any::Ready(i) => (i as c_int, 1),
+    };
+    // SAFETY: not null; the caller's places.
+    unsafe { (*index, *flag) = (at, done) };
+    if let Any::Ready(i) = found
+        && let Some(req) = find(here.process, requests[i])
+    {
+        // SAFETY: ready; the pointers are the caller's.
+        let outcome = unsafe { collect(req, &mut requests[i], status, here.thread) };
+        return finish(name, outcome);
+    }
+    MPI_SUCCESS
+}
+
+/// Whether all places that Waitany and Testany write are there.
+#[inline(always)]
+fn has_places(count: c_int, requests: *mut Request, index: *mut c_int, flag: *mut c_int) -> bool {
+    is_array(count, requests) && !index.is_null() && !flag.is_null()
+}
+
+#[cold]
+#[inline(never)]
+fn odd_any(
+    name: &'static str,
+    wait: bool,
+    (count, requests): (c_int, *mut Request),
+    (index, flag): (*mut c_int, *mut c_int),
+    status: *mut Status,
+) -> c_int {
+    match gate::here().filter(|_| has_places(count, requests, index, flag)) {
+        Some(here) => any(here, name, wait, (count, requests), (index, flag), status),
+        None => call(name, None, |_| {
+            arguments(count, requests)?;
+            write(index, "indx", MPI_UNDEFINED)?;
+            write(flag, "flag", 0)
+        }),
     }
 }
 
 mpi_fn! {
-    fn MPI_Waitany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, status: *mut Status) -> c_int {
-        any(NAME, true, (count, array_of_requests), indx, &mut 0, status)
+    hot fn MPI_Waitany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, status: *mut Status) -> c_int |here| {
+        let flag = &mut 0;
+        let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
+            return odd_any(NAME, true, (count, array_of_requests), (indx, flag), status);
+        };
+        any(here, NAME, true, (count, array_of_requests), (indx, flag), status)
     }
 }
 mpi_fn! {
-    fn MPI_Testany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, flag: *mut c_int, status: *mut Status) -> c_int {
-        any(NAME, false, (count, array_of_requests), indx, flag, status)
+    hot fn MPI_Testany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, flag: *mut c_int, status: *mut Status) -> c_int |here| {
+        let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
+            return odd_any(NAME, false, (count, array_of_requests), (indx, flag), status);
+        };
+        any(here, NAME, false, (count, array_of_requests), (indx, flag), status)
     }
 }
 
@@ -514,20 +527,18 @@ fn some(
     let mut done = 0;
     let code = call(name, None, |process| {
         let requests = arguments(count, requests)?;
-        let (headers, mut found) = find_and_look(process, requests)?;
+        let thread = process.thread();
+        let found = look_or_wait(Here { process, thread }, wait, requests)?;
         if matches!(found, Any::NoneActive) {
             return write(outcount, "outcount", MPI_UNDEFINED);
         }
         let indices = slice_mut(indices, requests.len(), "array_of_indices")?;
-        if matches!(found, Any::Pending) {
-            found = look_again(process, wait, &headers);
-        }
         let Any::Ready(first) = found else { return write(outcount, "outcount", 0) };
-        let thread = process.thread();
-        for (i, req) in headers.iter().enumerate().skip(first) {
-            let Some(req) = req.filter(|req| !request::inactive(*req) && ready(*req)) else { continue };
+        for (i, place) in requests.iter_mut().enumerate().skip(first) {
+            let req = find(process, *place).filter(|req| !request::inactive(*req) && ready(*req));
+            let Some(req) = req else { continue };
             // SAFETY: ready; the pointers are the caller's.
-            let outcome = unsafe { collect(req, &mut requests[i], status_at(statuses, done), thread) };
+            let outcome = unsafe { collect(req, place, status_at(statuses, done), thread) };
             indices[done] = i as c_int;
             if outcome.error.is_err() {
                 errors.note(done, outcome);
@@ -548,61 +559,4 @@ mpi_fn! {
     fn MPI_Testsome(incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int, array_of_statuses: *mut Status) -> c_int {
         some(NAME, false, (incount, array_of_requests), outcount, (array_of_indices, array_of_statuses))
     }
-}
-mpi_fn! {
-    fn MPI_Request_free(request: *mut Request) -> c_int {
-        call(NAME, None, |process| {
-            let handle = read(request, "request")?;
-            let req = request::find_or_wrong(process, handle)?;
-            request::may_be_freed(req)?;
-            let freed = request::free(req);
-            write(request, "request", Request(MPI_REQUEST_NULL))?;
-            freed
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Cancel(request: *mut Request) -> c_int {
-        call(NAME, None, |process| {
-            let handle = read(request, "request")?;
-            request::cancel(request::find_either(process, handle).ok_or_else(|| request::wrong(handle))?)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Start(request: *mut Request) -> c_int {
-        // SAFETY: null, or the caller's handle.
-        start_all(NAME, unsafe { request.as_ref() }.map_or(&[], core::slice::from_ref), "request", request.is_null())
-    }
-}
-mpi_fn! {
-    fn MPI_Startall(count: c_int, array_of_requests: *mut Request) -> c_int {
-        match arguments(count, array_of_requests) {
-            Ok(requests) => start_all(NAME, requests, "array_of_requests", false),
-            Err(failure) => call(NAME, None, |_| Err(failure)),
-        }
-    }
-}
-
-/// Starts persistent requests in order; an error goes to the communicator of the one it is about.
-fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -> c_int {
-    if null {
-        return call(name, None, |_| Failure::err(MPI_ERR_ARG, format!("{what} is a null pointer")));
-    }
-    for handle in requests {
-        let on = process::current().and_then(|process| request::on(process, *handle));
-        let code = call(name, on, |process| {
-            let req = request::find_or_wrong(process, *handle)?;
-            request::start(req)?;
-            // SAFETY: a request of the running instance.
-            if let Some(made) = unsafe { oxmpi_runtime::made::of(req.as_ptr()) } {
-                process.instance.carry_on(process.thread(), made);
-            }
-            Ok(())
-        });
-        if code != MPI_SUCCESS {
-            return code;
-        }
-    }
-    MPI_SUCCESS
 }

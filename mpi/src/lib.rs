@@ -60,6 +60,7 @@ mod process;
 mod request;
 mod sendrecv;
 mod session;
+mod start;
 mod status;
 mod tool;
 mod topo;

@@ -1,12 +1,14 @@
 //! Opening: enter the node's segment, find out what the kernel permits, make the module.
 
 use crate::doorbell::Barriers;
-use crate::module::{Facts, Shm as Device};
-use crate::params::Settings;
+use crate::module::{Facts, Shm as Module};
+use crate::params::{Mechanism, Settings};
 use crate::segment::{Identity, Segment, SegmentError};
+use crate::xpmem::Device;
 use crate::{sys, wire};
 use oxmpi_btl::{BtlModule, module};
 use oxmpi_mca::{Component, Host, JobInfo, OpenError, Params, Status};
+use rustix::io::Errno;
 
 /// The component.
 pub struct Shm;
@@ -27,25 +29,74 @@ impl Component for Shm {
         let wish = contexts(&settings, host.num_cris());
         let segment = Segment::open(job.segment_fd, job.local_size, wish).map_err(|e| explain(&host, e))?;
         let contexts = wish.min(segment.layout().fifos);
-        let (pid, pid_namespace) = (sys::pid(), sys::pid_namespace());
+        let (pid, pid_namespace) = (own_pid(), sys::pid_namespace());
         let barriers = Barriers { membarrier: sys::register_for_membarrier() };
         if !barriers.membarrier {
             host.info("this kernel has no membarrier for us: each message costs a fence instead");
         }
-        if settings.cma && job.keeper_pid != 0 {
+        if settings.mechanism != Mechanism::None && job.keeper_pid != 0 {
             sys::permit_reads_by_descendants_of(job.keeper_pid);
         }
-        let who = Identity { proc: job.rank, pid, contexts, pid_namespace };
+        let (xpmem, offer) = match offer_memory(&host, settings.mechanism) {
+            Some((xpmem, offer)) => (Some(xpmem), offer),
+            None => (None, 0),
+        };
+        let who = Identity { proc: job.rank, pid, contexts, pid_namespace, xpmem: offer };
         segment.enter(job.local_rank, who).map_err(|e| explain(&host, e))?;
-        let device = Device::new(host, Facts { segment, settings, barriers, contexts, pid, pid_namespace });
+        let device =
+            Module::new(host, Facts { segment, settings, barriers, contexts, pid, pid_namespace, xpmem });
         if !device.take_up_old_rings() {
             device.segment().leave(job.local_rank);
             return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
         }
         let built = module(device).sleep().hold();
-        let built = if settings.cma { built.get().get_vector_if(true).put() } else { built };
+        let built =
+            if settings.mechanism != Mechanism::None { built.get().get_vector_if(true).put() } else { built };
         Ok((0, vec![built.build()]))
     }
+}
+
+/// Offers our memory through XPMEM, if it is there and wished for: the device and the number.
+fn offer_memory(host: &Host, mechanism: Mechanism) -> Option<(Box<dyn Device>, i64)> {
+    if !matches!(mechanism, Mechanism::Auto | Mechanism::Xpmem) {
+        return None;
+    }
+    match open_xpmem().and_then(|device| device.make().map(|offer| (device, offer))) {
+        Ok(offered) => Some(offered),
+        Err(errno) => {
+            if mechanism == Mechanism::Xpmem {
+                host.help("xpmem", &[&errno.to_string()]);
+            } else if errno != Errno::NOENT {
+                host.info(&format!("XPMEM is not used: {errno}"));
+            }
+            None
+        }
+    }
+}
+
+#[cfg(not(test))]
+use sys::pid as own_pid;
+
+#[cfg(not(test))]
+fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
+    Ok(Box::new(sys::Xpmem::open()?))
+}
+
+/// A stand-in, where a test has put one.
+#[cfg(test)]
+fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
+    STAND_IN.take().map_or_else(|| Ok(Box::new(sys::Xpmem::open()?) as Box<dyn Device>), Ok)
+}
+#[cfg(test)]
+fn own_pid() -> u32 {
+    OWN_PID.take().unwrap_or_else(sys::pid)
+}
+#[cfg(test)]
+thread_local! {
+    /// The process of the next rank that this thread opens, if another is to be pretended.
+    pub static OWN_PID: core::cell::Cell<Option<u32>> = const { core::cell::Cell::new(None) };
+    /// Its device.
+    pub static STAND_IN: core::cell::Cell<Option<Box<dyn Device>>> = const { core::cell::Cell::new(None) };
 }
 
 /// What the launcher said about the node.
@@ -129,7 +180,7 @@ mod tests {
             contexts,
             ring_size: 0,
             watched: None,
-            cma: true,
+            mechanism: Mechanism::Cma,
             nontemporal_min: 4096,
             assist_min: 1 << 16,
         };

@@ -1,5 +1,8 @@
 //! Shared memory between the processes of a node. The README of this folder is the map.
 
+#[cfg(all(test, not(loom)))]
+extern crate self as btl_shm;
+
 mod component;
 mod copy;
 mod doorbell;
@@ -14,6 +17,7 @@ mod segment;
 mod sys;
 mod together;
 mod wire;
+mod xpmem;
 
 #[cfg(all(test, loom))]
 mod model;

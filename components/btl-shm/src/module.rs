@@ -11,12 +11,14 @@ use crate::params::Settings;
 use crate::progress::Receiver;
 use crate::segment::Segment;
 use crate::sys::{self, Direction};
+use crate::xpmem::Device;
 use oxmpi_btl::{
     Btl, BtlAttrs, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc,
     RmaVectorDesc, WaitWord,
 };
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use oxmpi_mca::{Host, Status};
+use rustix::io::Errno;
 
 /// What opening found out.
 pub struct Facts {
@@ -26,6 +28,7 @@ pub struct Facts {
     pub contexts: u32,
     pub pid: u32,
     pub pid_namespace: u64,
+    pub xpmem: Option<Box<dyn Device>>,
 }
 
 pub struct Shm {
@@ -44,6 +47,9 @@ pub struct Shm {
     assist_min: AtomicU64,
     /// Contexts that are armed: they share a bell.
     armed: AtomicI32,
+    xpmem: Option<Box<dyn Device>>,
+    /// It has refused something.
+    no_xpmem: AtomicBool,
     /// A shortage has been reported; the next ones only count as statuses.
     short_reported: AtomicBool,
     // Last: lanes and receivers point into it.
@@ -52,7 +58,7 @@ pub struct Shm {
 
 impl Shm {
     pub fn new(host: Host, facts: Facts) -> Shm {
-        let Facts { segment, settings, barriers, contexts, pid, pid_namespace } = facts;
+        let Facts { segment, settings, barriers, contexts, pid, pid_namespace, xpmem } = facts;
         let job = host.job();
         let (me, ranks) = (job.local_rank, job.local_size);
         let places = settings.watched(job.oversubscribed != 0);
@@ -75,6 +81,8 @@ impl Shm {
             pid,
             pid_namespace,
             armed: AtomicI32::new(0),
+            xpmem,
+            no_xpmem: AtomicBool::new(false),
             short_reported: AtomicBool::new(false),
             segment,
         }
@@ -136,6 +144,18 @@ impl Shm {
     #[cold]
     pub(crate) fn stop_helping(&self) {
         self.assist_min.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// The device by which peers' memory is mapped, while it does what it is asked for.
+    pub(crate) fn xpmem(&self) -> Option<&dyn Device> {
+        self.xpmem.as_deref().filter(|_| !self.no_xpmem.load(Ordering::Relaxed))
+    }
+    /// It does not: copies go on without it.
+    #[cold]
+    pub(crate) fn xpmem_refused(&self, errno: Errno) {
+        if !self.no_xpmem.swap(true, Ordering::Relaxed) {
+            self.host.help("xpmem", &[&errno.to_string()]);
+        }
     }
 
     /// Counts an armed context; true: it was the first. The caller of `arm` serialises all contexts.
@@ -211,6 +231,9 @@ impl Btl for Shm {
         if sys::pid() == self.pid {
             for receiver in &self.receivers {
                 receiver.close();
+                if let Some(device) = &self.xpmem {
+                    receiver.attached.borrow_mut().clear(device.as_ref());
+                }
             }
             self.segment.leave(self.local_rank);
         }
@@ -224,8 +247,8 @@ impl BtlGet for Shm {
 }
 
 impl BtlGetVector for Shm {
-    fn get_vector(&self, endpoint: &Endpoint, _ctx: u32, rma: &RmaVectorDesc) -> Status {
-        self.read_pieces(endpoint, rma)
+    fn get_vector(&self, endpoint: &Endpoint, ctx: u32, rma: &RmaVectorDesc) -> Status {
+        self.read_pieces(endpoint, ctx, rma)
     }
 }
 

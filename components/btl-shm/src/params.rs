@@ -18,7 +18,8 @@ const SINGLE_COPY_MECHANISM: usize = 10;
 const NONTEMPORAL_MIN: usize = 11;
 const ASSIST_MIN: usize = 12;
 
-const MECHANISMS: &[StrRef] = &[StrRef::new("cma"), StrRef::new("none")];
+const MECHANISMS: &[StrRef] =
+    &[StrRef::new("auto"), StrRef::new("xpmem"), StrRef::new("cma"), StrRef::new("none")];
 
 /// Most rings that are polled one by one.
 pub const MAX_WATCHED: usize = 4;
@@ -117,9 +118,10 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "single_copy_mechanism",
         ParamKind::ENUM,
         3,
-        "cma",
-        "How one process reads and writes the memory of another directly: cma (process_vm_readv and \
-         process_vm_writev) or none",
+        "auto",
+        "How one process reads and writes the memory of another directly: xpmem (mapped by the kernel module of that \
+         name), cma (process_vm_readv and process_vm_writev), none, or auto: xpmem where /dev/xpmem can be used, \
+         else cma",
     )
     .one_of(MECHANISMS),
     ParamDecl::new(
@@ -160,6 +162,29 @@ fn is_amd() -> bool {
     false
 }
 
+/// How memory of another process is copied directly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    /// XPMEM if there is, else CMA.
+    Auto,
+    /// The same, but the user hears of it where there is none.
+    Xpmem,
+    Cma,
+    None,
+}
+
+impl Mechanism {
+    /// By the place of its name in [`MECHANISMS`].
+    fn of(place: i64) -> Mechanism {
+        match place {
+            0 => Mechanism::Auto,
+            1 => Mechanism::Xpmem,
+            2 => Mechanism::Cma,
+            _ => Mechanism::None,
+        }
+    }
+}
+
 /// What the parameters say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -176,7 +201,7 @@ pub struct Settings {
     pub ring_size: u64,
     /// `None`: automatic.
     pub watched: Option<usize>,
-    pub cma: bool,
+    pub mechanism: Mechanism,
     pub nontemporal_min: usize,
     /// In bytes; the largest number if never.
     pub assist_min: u64,
@@ -195,7 +220,7 @@ impl Settings {
             contexts: p.int(VIRTUAL_DEVICE_COUNT) as u32,
             ring_size: p.size(RING_SIZE) as u64,
             watched: usize::try_from(p.int(WATCHED_RINGS)).ok(),
-            cma: p.int(SINGLE_COPY_MECHANISM) == 0,
+            mechanism: Mechanism::of(p.int(SINGLE_COPY_MECHANISM)),
             nontemporal_min: match p.size(NONTEMPORAL_MIN) {
                 0 => auto_nontemporal_min(),
                 size => size,
@@ -249,7 +274,7 @@ impl Settings {
     /// From which size on a message is read from the sender's memory.
     pub fn min_get(&self, oversubscribed: bool) -> u64 {
         match self.min_get_size {
-            _ if !self.cma => u64::MAX,
+            _ if self.mechanism == Mechanism::None => u64::MAX,
             0 if oversubscribed => SHARED_CORES_MIN_GET,
             0 => AUTO_MIN_GET,
             size => size,
@@ -278,7 +303,7 @@ mod tests {
             contexts: 0,
             ring_size,
             watched: None,
-            cma: true,
+            mechanism: Mechanism::Cma,
             nontemporal_min: 4096,
             assist_min: 1 << 16,
         }
@@ -316,7 +341,7 @@ mod tests {
         assert_eq!((s.min_get(false), s.min_get(true)), (1, 1), "as the user said");
         let auto = Settings { min_get_size: 0, ..s };
         assert_eq!((auto.min_get(false), auto.min_get(true)), (AUTO_MIN_GET, SHARED_CORES_MIN_GET));
-        assert_eq!(Settings { cma: false, ..auto }.min_get(true), u64::MAX);
+        assert_eq!(Settings { mechanism: Mechanism::None, ..auto }.min_get(true), u64::MAX);
     }
 
     #[test]
@@ -332,7 +357,7 @@ mod tests {
             [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0, 65536].map(value).into();
         assert_eq!(values.len(), DECLARATIONS.len());
         let read = Settings::read(Params(&values)).expect("defaults");
-        assert_eq!((read.max_send_size, read.watched, read.cma), (32768, None, true));
+        assert_eq!((read.max_send_size, read.watched, read.mechanism), (32768, None, Mechanism::Auto));
         assert_eq!(read.nontemporal_min, auto_nontemporal_min());
         values[EAGER_LIMIT] = value(40000);
         let refused = Settings::read(Params(&values)).expect_err("more than a message can hold");

@@ -24,7 +24,8 @@ use crate::segment::Inbox;
 use crate::sys::Mapping;
 use crate::together::Together;
 use crate::wire::{GRANULE, MAX_SHORT};
-use core::cell::{Cell, OnceCell};
+use crate::xpmem::Attachments;
+use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
 use oxmpi_btl::WaitWord;
 use oxmpi_mca::RecvDesc;
@@ -77,6 +78,7 @@ pub struct Receiver {
     /// The peer for whose next long message idle turns make ready.
     preparing: Cell<u32>,
     pub together: Together,
+    pub attached: RefCell<Attachments>,
     /// By source; boxed, since `watched` points at them, and never taken out.
     rings: Box<[OnceCell<Box<Incoming>>]>,
 }
@@ -100,6 +102,7 @@ impl Receiver {
             displaced: Cell::new(0),
             preparing: Cell::new(NOBODY),
             together: Together::new(),
+            attached: RefCell::default(),
             rings: (0..ranks).map(|_| OnceCell::new()).collect(),
         }
     }

@@ -1,5 +1,5 @@
-//! Reading and writing a peer's memory: process_vm_readv and process_vm_writev, complete when they
-//! return, save for long reads, with which the source helps (`together.rs`).
+//! Reading and writing a peer's memory: by mapping it (`xpmem.rs`), or by process_vm_readv and process_vm_writev;
+//! complete when they return, save for long reads, with which the source helps (`together.rs`).
 //!
 //! Refusals (Yama, a filter, another pid namespace, an old kernel) are statuses, not errors: the layer
 //! above copies through the ring instead. For a peer in this very process it is a plain copy; such a
@@ -7,6 +7,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::module::Shm;
+use crate::segment::Identity;
 use crate::sys::{Direction, copy_between, read_lists};
 use oxmpi_btl::{RmaDesc, RmaVectorDesc};
 use oxmpi_mca::Status;
@@ -15,10 +16,10 @@ use rustix::io::Errno;
 
 impl Shm {
     /// Reads by ourselves.
-    pub(crate) fn read_alone(&self, peer: u32, rma: &RmaDesc) -> Status {
+    pub(crate) fn read_alone(&self, ctx: u32, peer: u32, rma: &RmaDesc) -> Status {
         let Some(who) = self.segment().identity(peer) else { return Status::UNREACHABLE };
         // SAFETY: the caller's buffer is valid for `len` bytes until the read has ended.
-        let read = unsafe { copy_between(Direction::Read, who.pid, rma.local, rma.remote, rma.len) };
+        let read = unsafe { self.copy(Direction::Read, (ctx, peer), &who, rma.local, rma.remote, rma.len) };
         match read {
             Ok(()) => Status::OK,
             Err(errno) => status_of(errno),
@@ -58,19 +59,20 @@ impl Shm {
         }
         if direction == Direction::Read
             && rma.len >= self.assist_min()
-            && let Some(status) = self.read_together(endpoint, ctx, peer.pid, rma)
+            && let Some(status) = self.read_together(endpoint, ctx, &peer, rma)
         {
             return status;
         }
+        let at = (ctx, endpoint.peer);
         // SAFETY: the caller's buffer is valid for `len` bytes.
-        match unsafe { copy_between(direction, peer.pid, rma.local, rma.remote, rma.len) } {
+        match unsafe { self.copy(direction, at, &peer, rma.local, rma.remote, rma.len) } {
             Ok(()) => Status::OK,
             Err(errno) => status_of(errno),
         }
     }
 
     /// Reads what lies in pieces.
-    pub(crate) fn read_pieces(&self, endpoint: &Endpoint, rma: &RmaVectorDesc) -> Status {
+    pub(crate) fn read_pieces(&self, endpoint: &Endpoint, ctx: u32, rma: &RmaVectorDesc) -> Status {
         let Some(peer) = self.segment().identity(endpoint.peer) else { return Status::UNREACHABLE };
         if peer.pid_namespace != self.pid_namespace() {
             return Status::NOT_SUPPORTED;
@@ -85,10 +87,45 @@ impl Shm {
             };
             return if whole { Status::OK } else { Status::BAD_PARAM };
         }
-        // SAFETY: the lists are the caller's, and what the local one names is its buffer.
+        if peer.xpmem != 0 && self.xpmem().is_some() {
+            let (mut mapped, at) = (true, (ctx, endpoint.peer));
+            // SAFETY: the lists are the caller's, and what the local one names is its buffer.
+            let whole = unsafe {
+                rma.stretches(|local, remote, len| {
+                    mapped = self.copy_attached(Direction::Read, at, &peer, local as *mut u8, remote, len);
+                    mapped
+                })
+            };
+            if mapped {
+                return if whole { Status::OK } else { Status::BAD_PARAM };
+            }
+        }
+        // SAFETY: as above.
         match unsafe { read_lists(peer.pid, rma.local.get(), rma.remote.get(), rma.len) } {
             Ok(()) => Status::OK,
             Err(errno) => status_of(errno),
+        }
+    }
+
+    /// Copies `len` bytes by the best that the system permits.
+    ///
+    /// # Safety
+    /// As [`copy_between`].
+    pub(crate) unsafe fn copy(
+        &self,
+        direction: Direction,
+        (ctx, peer): (u32, u32),
+        who: &Identity,
+        local: *mut u8,
+        remote: u64,
+        len: u64,
+    ) -> Result<(), Errno> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.copy_attached(direction, (ctx, peer), who, local, remote, len) {
+                return Ok(());
+            }
+            copy_between(direction, who.pid, local, remote, len)
         }
     }
 

@@ -43,6 +43,8 @@ pub struct Identity {
     pub pid: u32,
     pub contexts: u32,
     pub pid_namespace: u64,
+    /// Where XPMEM offers its memory; 0: nowhere.
+    pub xpmem: i64,
 }
 
 pub struct Segment {
@@ -113,6 +115,7 @@ impl Segment {
         self.u32_at(at + identity::PID).store(who.pid, Ordering::Relaxed);
         self.u32_at(at + identity::CONTEXTS).store(who.contexts, Ordering::Relaxed);
         self.u64_at(at + identity::PID_NAMESPACE).store(who.pid_namespace, Ordering::Relaxed);
+        self.u64_at(at + identity::XPMEM).store(who.xpmem as u64, Ordering::Relaxed);
         // SYNC POINT with `identity`.
         state.store(wire::PRESENT, Ordering::Release);
         Ok(())
@@ -133,6 +136,7 @@ impl Segment {
             pid: self.u32_at(at + identity::PID).load(Ordering::Relaxed),
             contexts: self.u32_at(at + identity::CONTEXTS).load(Ordering::Relaxed),
             pid_namespace: self.u64_at(at + identity::PID_NAMESPACE).load(Ordering::Relaxed),
+            xpmem: self.u64_at(at + identity::XPMEM).load(Ordering::Relaxed) as i64,
         })
     }
 
@@ -247,7 +251,7 @@ mod tests {
         memfd_create("test", MemfdFlags::CLOEXEC).expect("memfd")
     }
 
-    const WHO: Identity = Identity { proc: 7, pid: 42, contexts: 1, pid_namespace: 5 };
+    const WHO: Identity = Identity { proc: 7, pid: 42, contexts: 1, pid_namespace: 5, xpmem: 9 };
 
     #[test]
     fn the_first_decides_and_the_others_follow() {

@@ -283,3 +283,127 @@ pub unsafe fn copy_between(
     }
     Ok(())
 }
+
+/// The kernel module XPMEM.
+pub struct Xpmem(OwnedFd);
+
+/// What its calls take, by the numbers of the calls: `_IO('x', n)`.
+mod xpmem {
+    use core::ffi::c_int;
+
+    const fn io(number: libc::Ioctl) -> libc::Ioctl {
+        (b'x' as libc::Ioctl) << 8 | number
+    }
+    pub const VERSION: libc::Ioctl = io(0);
+    pub const MAKE: libc::Ioctl = io(1);
+    pub const GET: libc::Ioctl = io(3);
+    pub const RELEASE: libc::Ioctl = io(4);
+    pub const ATTACH: libc::Ioctl = io(5);
+    pub const DETACH: libc::Ioctl = io(6);
+
+    /// From the first address to the last.
+    pub const WHOLE: usize = usize::MAX;
+    pub const READ_AND_WRITE: c_int = 2;
+    /// The permit is a file mode.
+    pub const MODE: c_int = 1;
+    pub const OWNER_ONLY: u64 = 0o600;
+
+    #[repr(C)]
+    pub struct Make {
+        pub vaddr: u64,
+        pub size: usize,
+        pub permit_type: c_int,
+        pub permit_value: u64,
+        pub segment: i64,
+    }
+    #[repr(C)]
+    pub struct Get {
+        pub segment: i64,
+        pub flags: c_int,
+        pub permit_type: c_int,
+        pub permit_value: u64,
+        pub grant: i64,
+    }
+    #[repr(C)]
+    pub struct Release {
+        pub grant: i64,
+    }
+    #[repr(C)]
+    pub struct Attach {
+        pub grant: i64,
+        pub offset: i64,
+        pub size: usize,
+        pub vaddr: u64,
+        pub fd: c_int,
+        pub flags: c_int,
+    }
+    #[repr(C)]
+    pub struct Detach {
+        pub vaddr: u64,
+    }
+
+    // As the module's header has them.
+    const _: () = assert!(size_of::<Make>() == 40 && size_of::<Get>() == 32 && size_of::<Attach>() == 40);
+}
+
+impl Xpmem {
+    pub fn open() -> Result<Xpmem, Errno> {
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
+        let device = Xpmem(rustix::fs::open("/dev/xpmem", flags, rustix::fs::Mode::empty())?);
+        // SAFETY: this call takes nothing.
+        unsafe { device.call(xpmem::VERSION, &mut ())? };
+        Ok(device)
+    }
+
+    /// # Safety
+    /// `about` must be what call `number` takes.
+    unsafe fn call<T>(&self, number: libc::Ioctl, about: &mut T) -> Result<(), Errno> {
+        use rustix::fd::AsRawFd;
+        // SAFETY: the caller's promise; the pointer is good for the call.
+        match unsafe { libc::ioctl(self.0.as_raw_fd(), number, core::ptr::from_mut(about)) } {
+            -1 => {
+                let code = std::io::Error::last_os_error().raw_os_error();
+                Err(code.map_or(Errno::IO, Errno::from_raw_os_error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl crate::xpmem::Device for Xpmem {
+    fn make(&self) -> Result<i64, Errno> {
+        let (permit_type, permit_value) = (xpmem::MODE, xpmem::OWNER_ONLY);
+        let mut make = xpmem::Make { vaddr: 0, size: xpmem::WHOLE, permit_type, permit_value, segment: 0 };
+        // SAFETY: what this call takes.
+        unsafe { self.call(xpmem::MAKE, &mut make)? };
+        if make.segment == 0 { Err(Errno::INVAL) } else { Ok(make.segment) }
+    }
+
+    fn get(&self, segment: i64) -> Result<i64, Errno> {
+        let (flags, permit_type) = (xpmem::READ_AND_WRITE, xpmem::MODE);
+        let mut get = xpmem::Get { segment, flags, permit_type, permit_value: 0, grant: 0 };
+        // SAFETY: what this call takes.
+        unsafe { self.call(xpmem::GET, &mut get)? };
+        Ok(get.grant)
+    }
+
+    fn attach(&self, grant: i64, from: u64, len: u64) -> Result<*mut u8, Errno> {
+        use rustix::fd::AsRawFd;
+        let offset = i64::try_from(from).map_err(|_| Errno::FAULT)?;
+        let (size, fd) = (len as usize, self.0.as_raw_fd());
+        let mut attach = xpmem::Attach { grant, offset, size, vaddr: 0, fd, flags: 0 };
+        // SAFETY: what this call takes; the kernel chooses where to map.
+        unsafe { self.call(xpmem::ATTACH, &mut attach)? };
+        Ok(attach.vaddr as *mut u8)
+    }
+
+    fn detach(&self, at: *mut u8, _len: u64) {
+        // SAFETY: what this call takes; nobody uses the attachment any more. A failure would leave it mapped.
+        let _ = unsafe { self.call(xpmem::DETACH, &mut xpmem::Detach { vaddr: at as u64 }) };
+    }
+
+    fn release(&self, grant: i64) {
+        // SAFETY: as above.
+        let _ = unsafe { self.call(xpmem::RELEASE, &mut xpmem::Release { grant }) };
+    }
+}

@@ -26,7 +26,8 @@
 
 use crate::endpoint::Endpoint;
 use crate::module::Shm;
-use crate::sys::{Direction, copy_between};
+use crate::segment::Identity;
+use crate::sys::Direction;
 use crate::wire::ASSISTS;
 use core::cell::{Cell, RefCell};
 use core::ops::Range;
@@ -191,7 +192,7 @@ impl Shm {
         &self,
         endpoint: &Endpoint,
         ctx: u32,
-        pid: u32,
+        peer: &Identity,
         rma: &RmaDesc,
     ) -> Option<Status> {
         let receiver = self.receiver(ctx)?;
@@ -215,7 +216,8 @@ impl Shm {
             let (at, len) = call.part(next);
             // SAFETY: a part of the caller's buffer.
             own = unsafe {
-                copy_between(Direction::Read, pid, rma.local.add(at as usize), rma.remote + at, len)
+                let (local, remote) = (rma.local.add(at as usize), rma.remote + at);
+                self.copy(Direction::Read, (ctx, endpoint.peer), peer, local, remote, len)
             };
             if own.is_err() {
                 break;
@@ -249,7 +251,7 @@ impl Shm {
             Ok(()) => {
                 // The helper could not write; it need not be asked again.
                 self.stop_helping();
-                self.read_alone(read.peer, &read.rma)
+                self.read_alone(ctx, read.peer, &read.rma)
             }
         })
     }
@@ -303,10 +305,9 @@ impl Shm {
         while let Some(shares) = words.take(call.generation, call.shares()) {
             let count = shares.len() as u32;
             let (at, len) = call.part(shares);
-            // SAFETY: the kernel checks both addresses; nothing of ours is written.
-            let wrote = unsafe {
-                copy_between(Direction::Write, reader.pid, (call.from + at) as *mut u8, call.to + at, len)
-            };
+            let (local, remote) = ((call.from + at) as *mut u8, call.to + at);
+            // SAFETY: the kernel checks both addresses (or see `xpmem.rs`); nothing of ours is written.
+            let wrote = unsafe { self.copy(Direction::Write, (ctx, source), &reader, local, remote, len) };
             words.end(count, wrote.is_ok());
         }
         true

@@ -32,7 +32,7 @@
 //! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -77,6 +77,8 @@ pub mod identity {
     pub const PID: u64 = 8;
     pub const CONTEXTS: u64 = 12;
     pub const PID_NAMESPACE: u64 = 16;
+    /// The number under which XPMEM offers its memory; 0: it does not.
+    pub const XPMEM: u64 = 24;
 }
 
 /// Offsets within a ring.
@@ -291,7 +293,7 @@ mod tests {
             let layout = Layout { ranks: layout.0, fifos: layout.1 };
             let mut regions = vec![(0, 8), (NEXT, 8)];
             for rank in (0..layout.ranks).step_by(1 + layout.ranks as usize / 7) {
-                regions.push((layout.identity(rank), 24));
+                regions.push((layout.identity(rank), 32));
                 regions.push((layout.oldest_pending(rank, 0), layout.ranks as u64 * 8));
                 for fifo in 0..layout.fifos {
                     regions.push((layout.bell(rank, fifo), 4));

@@ -1,0 +1,190 @@
+//! A peer's memory mapped here, so that copying from and to it is a memcpy and no system call.
+//!
+//! The kernel module XPMEM lets a process offer its address space under a number (*segment*); another process
+//! asks for access (*grant*), and maps ranges of it (*attaches* them). Each rank offers all of its memory when it
+//! opens, and its identity in the node's segment tells the number; grants and attachments are made when they are first
+//! needed.
+//!
+//! **Attachments are kept,** because making one costs more than most copies: [`MOST`] ranges per context, of which the
+//! one used longest ago goes first. Ranges are rounded to [`UNIT`], so that neighbouring buffers share one; pages
+//! that nobody touches cost nothing. What the peer unmaps, the module takes out of our mapping, and what it then maps at
+//! the same place is what we see, so an attachment is never stale. All of a peer's go when it offers another number
+//! (it has begun anew), and all of them with our own end.
+//!
+//! **What is given up.** A system call refuses an address that the peer does not have; a load from there ends this
+//! process with SIGBUS. So a peer that names memory it does not have is found out later and less kindly than with
+//! CMA. Peers are processes of the same user and job.
+//!
+//! Any refusal ends the use of XPMEM for this process, with one message; copies go on by CMA.
+//!
+//! [`Device`] is what the kernel offers. Tests run over a stand-in, whose attachments are mappings of files.
+
+use crate::module::Shm;
+use crate::segment::Identity;
+use crate::sys::Direction;
+use rustix::io::Errno;
+
+/// The four verbs of XPMEM and their undoing.
+pub trait Device: Send + Sync {
+    /// Offers all memory of this process: the number by which others ask for it, never 0.
+    fn make(&self) -> Result<i64, Errno>;
+    /// Access to what a process offers.
+    fn get(&self, segment: i64) -> Result<i64, Errno>;
+    /// Maps `len` bytes of its memory from address `from` on, both multiples of a page; where.
+    fn attach(&self, grant: i64, from: u64, len: u64) -> Result<*mut u8, Errno>;
+    fn detach(&self, at: *mut u8, len: u64);
+    fn release(&self, grant: i64);
+}
+
+/// Most attachments of a context.
+const MOST: usize = 128;
+/// Ranges begin and end at multiples of this.
+const UNIT: u64 = 2 << 20;
+/// Nothing of a process's lies above (four levels of page tables, without the page that guards the end).
+const TOP: u64 = (1 << 47) - PAGE;
+const PAGE: u64 = 4096;
+
+struct Grant {
+    peer: u32,
+    segment: i64,
+    number: i64,
+}
+
+struct Attached {
+    peer: u32,
+    from: u64,
+    to: u64,
+    at: usize,
+    /// When it was last of use.
+    used: u64,
+}
+
+/// The attachments of one context. Touched only inside verbs of the context.
+#[derive(Default)]
+pub struct Attachments {
+    grants: Vec<Grant>,
+    ranges: Vec<Attached>,
+    clock: u64,
+}
+
+impl Attachments {
+    /// Where bytes `[from, from + len)` of a peer's memory lie here.
+    fn find(
+        &mut self,
+        device: &dyn Device,
+        (peer, segment): (u32, i64),
+        from: u64,
+        len: u64,
+    ) -> Result<*mut u8, Errno> {
+        let to = from.checked_add(len).ok_or(Errno::FAULT)?;
+        let grant = self.grant(device, peer, segment)?;
+        let known = self.ranges.iter().position(|r| r.peer == peer && r.from <= from && to <= r.to);
+        let place = match known {
+            Some(place) => place,
+            None => self.attach(device, (peer, grant), from, to)?,
+        };
+        self.clock += 1;
+        let range = &mut self.ranges[place];
+        range.used = self.clock;
+        Ok((range.at + (from - range.from) as usize) as *mut u8)
+    }
+
+    fn grant(&mut self, device: &dyn Device, peer: u32, segment: i64) -> Result<i64, Errno> {
+        match self.grants.iter().find(|grant| grant.peer == peer) {
+            Some(grant) if grant.segment == segment => return Ok(grant.number),
+            Some(_) => self.forget(device, peer),
+            None => {}
+        }
+        let number = device.get(segment)?;
+        self.grants.push(Grant { peer, segment, number });
+        Ok(number)
+    }
+
+    /// A new attachment: its place among the ranges.
+    fn attach(
+        &mut self,
+        device: &dyn Device,
+        (peer, grant): (u32, i64),
+        from: u64,
+        to: u64,
+    ) -> Result<usize, Errno> {
+        let end = to.checked_next_multiple_of(PAGE).ok_or(Errno::FAULT)?;
+        let to = end.checked_next_multiple_of(UNIT).ok_or(Errno::FAULT)?.min(TOP).max(end);
+        let from = from & !(UNIT - 1);
+        if self.ranges.len() == MOST
+            && let Some(oldest) = (0..MOST).min_by_key(|&i| self.ranges[i].used)
+        {
+            let old = self.ranges.swap_remove(oldest);
+            device.detach(old.at as *mut u8, old.to - old.from);
+        }
+        let at = device.attach(grant, from, to - from)? as usize;
+        self.ranges.push(Attached { peer, from, to, at, used: 0 });
+        Ok(self.ranges.len() - 1)
+    }
+
+    /// Gives back what was had of a peer.
+    fn forget(&mut self, device: &dyn Device, peer: u32) {
+        self.ranges.retain(|range| {
+            if range.peer == peer {
+                device.detach(range.at as *mut u8, range.to - range.from);
+            }
+            range.peer != peer
+        });
+        self.grants.retain(|grant| {
+            if grant.peer == peer {
+                device.release(grant.number);
+            }
+            grant.peer != peer
+        });
+    }
+
+    /// Gives back everything.
+    pub fn clear(&mut self, device: &dyn Device) {
+        while let Some(grant) = self.grants.first() {
+            self.forget(device, grant.peer);
+        }
+    }
+}
+
+impl Shm {
+    /// Copies between `local` and address `remote` of a peer through an attachment; false: that cannot be had, and
+    /// nothing was copied.
+    ///
+    /// # Safety
+    /// `local` must be valid for `len` bytes (writable for `Read`). `remote` is the peer's word; see the head of this
+    /// file.
+    pub(crate) unsafe fn copy_attached(
+        &self,
+        direction: Direction,
+        (ctx, peer): (u32, u32),
+        who: &Identity,
+        local: *mut u8,
+        remote: u64,
+        len: u64,
+    ) -> bool {
+        let (Some(device), Some(receiver)) = (self.xpmem(), self.receiver(ctx)) else { return false };
+        if who.xpmem == 0 {
+            return false;
+        }
+        let found = receiver.attached.borrow_mut().find(device, (peer, who.xpmem), remote, len);
+        let there = match found {
+            Ok(there) => there,
+            Err(errno) => {
+                self.xpmem_refused(errno);
+                return false;
+            }
+        };
+        let (src, dst) = match direction {
+            Direction::Read => (there, local),
+            Direction::Write => (local, there),
+        };
+        // SAFETY: `local` by the caller's promise. `there` is mapped for `len` bytes, and memory of another process, so
+        // they do not overlap.
+        unsafe { core::ptr::copy_nonoverlapping(src, dst, len as usize) };
+        true
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+#[path = "xpmem_tests.rs"]
+mod tests;

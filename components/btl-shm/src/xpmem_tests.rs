@@ -1,0 +1,257 @@
+//! The whole path over a stand-in for the kernel module: what a process "has" is a file that both map.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use super::*;
+use crate::component::{OWN_PID, STAND_IN};
+use common::{Node, Rank, To};
+use oxmpi_btl::{Piece, RmaVectorDesc};
+use oxmpi_mca::{SliceRef, Status};
+use rustix::fd::OwnedFd;
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+
+/// The memory of a process, and what was done with it.
+struct Memory {
+    file: OwnedFd,
+    base: *mut u8,
+    len: usize,
+    grants: AtomicUsize,
+    attached: AtomicUsize,
+    attachments: AtomicUsize,
+    refuses: AtomicBool,
+}
+
+// SAFETY: a mapping belongs to the process; these tests use it from one thread.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn new(len: usize) -> Arc<Memory> {
+        let file = memfd_create("memory", MemfdFlags::CLOEXEC).expect("memfd");
+        ftruncate(&file, len as u64).expect("size");
+        let (access, null) = (ProtFlags::READ | ProtFlags::WRITE, core::ptr::null_mut());
+        // SAFETY: a new mapping.
+        let base = unsafe { mmap(null, len, access, MapFlags::SHARED, &file, 0) }.expect("map").cast();
+        let (grants, attached, attachments) = Default::default();
+        Arc::new(Memory { file, base, len, grants, attached, attachments, refuses: AtomicBool::new(false) })
+    }
+    #[expect(clippy::mut_from_ref, reason = "shared memory is; each test has one thread")]
+    fn bytes(&self) -> &mut [u8] {
+        // SAFETY: mapped as long as this is; one thread.
+        unsafe { core::slice::from_raw_parts_mut(self.base, self.len) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: made by `new`.
+        unsafe { munmap(self.base.cast(), self.len) }.expect("unmap");
+    }
+}
+
+/// What rank `segment - 1` has.
+struct StandIn {
+    own: i64,
+    memories: Vec<Arc<Memory>>,
+}
+
+impl StandIn {
+    fn memory(&self, number: i64) -> Result<&Memory, Errno> {
+        let memory = &self.memories[number as usize - 1];
+        if memory.refuses.load(Ordering::Relaxed) { Err(Errno::NOMEM) } else { Ok(memory) }
+    }
+}
+
+impl Device for StandIn {
+    fn make(&self) -> Result<i64, Errno> {
+        Ok(self.own)
+    }
+    fn get(&self, segment: i64) -> Result<i64, Errno> {
+        self.memory(segment)?.grants.fetch_add(1, Ordering::Relaxed);
+        Ok(segment)
+    }
+    fn attach(&self, grant: i64, from: u64, len: u64) -> Result<*mut u8, Errno> {
+        assert!(from.is_multiple_of(PAGE) && len.is_multiple_of(PAGE));
+        let memory = self.memory(grant)?;
+        memory.attached.fetch_add(1, Ordering::Relaxed);
+        memory.attachments.fetch_add(1, Ordering::Relaxed);
+        let (start, end) = (memory.base as u64, memory.base as u64 + memory.len as u64);
+        let (first, last) = (from.max(start), (from + len).min(end));
+        // SAFETY: a range of our own, and over a part of it the file.
+        unsafe {
+            let range =
+                mmap_anonymous(core::ptr::null_mut(), len as usize, ProtFlags::empty(), MapFlags::PRIVATE)?;
+            if first < last {
+                let (access, flags) =
+                    (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
+                let at = range.byte_add((first - from) as usize);
+                mmap(at, (last - first) as usize, access, flags, &memory.file, first - start)?;
+            }
+            Ok(range.cast())
+        }
+    }
+    fn detach(&self, at: *mut u8, len: u64) {
+        self.memories.last().expect("a peer").attachments.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: what `attach` made.
+        unsafe { munmap(at.cast(), len as usize) }.expect("unmap");
+    }
+    fn release(&self, grant: i64) {
+        self.memories[grant as usize - 1].grants.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Two ranks, of which the second has `len` bytes of memory, and a process (a thread of this one) that CMA finds.
+struct Pair {
+    near: Rank,
+    _far: Rank,
+    memory: Arc<Memory>,
+    _node: Node,
+    _alive: mpsc::Sender<()>,
+}
+
+impl Pair {
+    fn new(len: usize, options: &[(&str, &str)]) -> Pair {
+        let memories = vec![Memory::new(4096), Memory::new(len)];
+        let memory = memories[1].clone();
+        let (alive, ended) = mpsc::channel::<()>();
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get() as u32).expect("told");
+            let _ = ended.recv();
+        });
+        let node = Node::new(2);
+        STAND_IN.set(Some(Box::new(StandIn { own: 1, memories: memories.clone() })));
+        let near = node.open(0, options);
+        STAND_IN.set(Some(Box::new(StandIn { own: 2, memories })));
+        OWN_PID.set(Some(told.recv().expect("a thread")));
+        let _far = node.open(1, options);
+        Pair { near, _far, memory, _node: node, _alive: alive }
+    }
+    fn peer(&self) -> To {
+        self.near.to(1)
+    }
+    fn address(&self, offset: usize) -> u64 {
+        self.memory.base as u64 + offset as u64
+    }
+    fn attached(&self) -> usize {
+        self.memory.attached.load(Ordering::Relaxed)
+    }
+}
+
+fn pattern(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i * 31 + i / 256) as u8).collect()
+}
+
+const UNIT_BYTES: usize = UNIT as usize;
+
+#[test]
+fn copies_go_through_one_attachment() {
+    let pair = Pair::new(2 * UNIT_BYTES, &[]);
+    let expected = pattern(2 * UNIT_BYTES);
+    pair.memory.bytes().copy_from_slice(&expected);
+    let peer = pair.peer();
+    // Short, and long enough to be shared with a helper, which does not come.
+    for (at, len) in [(0, 1), (5000, 10_000), (70_001, 64 << 10), (100, 1 << 20)] {
+        let mut copy = vec![0; len];
+        assert_eq!(pair.near.rma(false, peer, &mut copy, pair.address(at)), Status::OK);
+        assert!(copy == expected[at..at + len], "{len} bytes at {at}");
+    }
+    let ranges = pair.attached();
+    assert!((1..=2).contains(&ranges), "{ranges} attachments");
+    let mut written = vec![7; 3000];
+    assert_eq!(pair.near.rma(true, peer, &mut written, pair.address(99)), Status::OK);
+    assert!(pair.memory.bytes()[99..3099].iter().all(|&b| b == 7));
+    assert_eq!(pair.memory.bytes()[98..3100][3001], expected[3099]);
+    assert_eq!(pair.memory.grants.load(Ordering::Relaxed), 1);
+    assert!(pair.near.said().help.is_empty());
+    let memory = pair.memory.clone();
+    drop(pair);
+    let left = (memory.attachments.load(Ordering::Relaxed), memory.grants.load(Ordering::Relaxed));
+    assert_eq!(left, (0, 0), "everything is given back");
+}
+
+#[test]
+fn pieces_are_gathered() {
+    let pair = Pair::new(1 << 20, &[]);
+    let expected = pattern(1 << 20);
+    pair.memory.bytes().copy_from_slice(&expected);
+    let mut copy = vec![0u8; 5000];
+    let local = [
+        Piece { addr: copy.as_mut_ptr() as u64, len: 1500 },
+        Piece { addr: copy[1500..].as_mut_ptr() as u64, len: 3500 },
+    ];
+    let remote = [Piece { addr: pair.address(10), len: 4000 }, Piece { addr: pair.address(9000), len: 1000 }];
+    let of = |list: &[Piece]| SliceRef { ptr: list.as_ptr(), len: list.len() };
+    let desc = RmaVectorDesc { local: of(&local), remote: of(&remote), len: 5000 };
+    let get_vector = pair.near.table.get_vector.expect("get_vector");
+    assert_eq!(get_vector(pair.near.module.state, pair.peer().0, 0, &desc), Status::OK);
+    assert!(copy[..4000] == expected[10..4010] && copy[4000..] == expected[9000..10_000]);
+    assert!(pair.attached() > 0);
+}
+
+#[test]
+fn attachments_are_bounded() {
+    let units = MOST + 20;
+    let pair = Pair::new(units * UNIT_BYTES, &[]);
+    let peer = pair.peer();
+    for round in 0..2 {
+        for unit in 0..units {
+            let at = unit * UNIT_BYTES + 17;
+            pair.memory.bytes()[at] = (unit + round) as u8;
+            let mut byte = [0];
+            assert_eq!(pair.near.rma(false, peer, &mut byte, pair.address(at)), Status::OK);
+            assert_eq!(byte[0], (unit + round) as u8);
+        }
+    }
+    assert!(pair.memory.attachments.load(Ordering::Relaxed) <= MOST);
+    assert!(pair.attached() > 2 * MOST, "the oldest goes first, so nothing is found again");
+}
+
+#[test]
+fn a_refusal_is_told_once_and_copies_go_on() {
+    let pair = Pair::new(1 << 20, &[("single_copy_mechanism", "xpmem")]);
+    let expected = pattern(1 << 20);
+    pair.memory.bytes().copy_from_slice(&expected);
+    pair.memory.refuses.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        let mut copy = vec![0; 20_000];
+        assert_eq!(pair.near.rma(false, pair.peer(), &mut copy, pair.address(3)), Status::OK);
+        assert!(copy == expected[3..20_003]);
+    }
+    let topics: Vec<String> = pair.near.said().help.iter().map(|(topic, _)| topic.clone()).collect();
+    assert_eq!(topics, ["xpmem"]);
+    assert_eq!(pair.attached(), 0);
+}
+
+#[test]
+fn a_peer_that_begins_anew_is_asked_anew() {
+    let memories = vec![Memory::new(4096), Memory::new(1 << 20)];
+    let device = StandIn { own: 1, memories: memories.clone() };
+    let mut attachments = Attachments::default();
+    let at = memories[1].base as u64;
+    attachments.find(&device, (1, 2), at, 10).expect("attached");
+    assert_eq!(memories[1].grants.load(Ordering::Relaxed), 1);
+    attachments.find(&device, (1, 1), memories[0].base as u64, 10).expect("attached");
+    let grants = |i: usize| memories[i].grants.load(Ordering::Relaxed);
+    assert_eq!((grants(0), grants(1)), (1, 0));
+    attachments.clear(&device);
+    assert_eq!((grants(0), grants(1)), (0, 0));
+    assert!(attachments.ranges.is_empty());
+    assert_eq!(attachments.find(&device, (1, 2), u64::MAX - 3, 10), Err(Errno::FAULT));
+}
+
+#[test]
+fn where_there_is_no_module_cma_serves() {
+    let node = Node::new(2);
+    let quiet = node.open(0, &[]);
+    assert!(quiet.said().help.is_empty(), "nobody asked for it by name");
+    let asked = node.open(1, &[("single_copy_mechanism", "xpmem")]);
+    if std::fs::exists("/dev/xpmem").is_ok_and(|there| !there) {
+        assert_eq!(asked.said().help[0].0, "xpmem");
+    }
+}

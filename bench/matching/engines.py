@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The whole table of the matching engines: bandwidth and latency behind posted receives and latency behind
-unexpected messages, with cold caches, by engine and lane width, and the length from which on each engine
+"""The whole table of the matching engines: bandwidth and latency behind posted receives and time to receive what
+has arrived behind unexpected messages, with cold caches, by engine and lane width, and the length from which on each engine
 beats the list.
 
     engines.py [--mpicc MPICC] [--mpirun MPIRUN] [--longest 8192] [--rounds 10] [--out FILE]
@@ -23,7 +23,7 @@ KINDS = [
     ("Bandwidth of messages of 1 byte, behind posted receives", ["-b", "-s", "1"]),
     ("Bandwidth of messages of 4 KiB, behind posted receives", ["-b", "-s", "4096"]),
     ("Latency of 8 bytes, behind posted receives", ["-l"]),
-    ("Latency of 8 bytes, behind unexpected messages", ["-l", "-u"]),
+    ("Receiving 8 bytes that have arrived behind unexpected messages", ["-l", "-u"]),
 ]
 
 

@@ -5,7 +5,8 @@
  *
  *   -l  latency: half of a round trip of one message (default)
  *   -b  bandwidth: a window of messages one way
- *   -u  the queue is one of unexpected messages: they have arrived and nobody has asked for them.
+ *   -u  the queue is one of unexpected messages: they have arrived and nobody has asked for them. With -l what
+ *       counts is receiving one more that has arrived behind them.
  *       Otherwise it is one of posted receives that nothing matches before the end
  *   -k  engines, separated by commas, each on a communicator with the info key oxmpi_matching ("-": none);
  *       "-" is the default. If "list" is among them, the length is said from which on an engine beats it
@@ -96,6 +97,24 @@ static double once_latency(MPI_Comm comm, MPI_Comm control, unsigned char *out, 
     return took;
 }
 
+/* Seconds for receiving a message that has arrived and waits behind the others: what looking for it takes. */
+static double once_found(MPI_Comm comm, MPI_Comm control, unsigned char *out, unsigned char *in, int round) {
+    double took = 0;
+    fill(out, me, round);
+    if (me == 1) MPI_Send(out, (int)bytes, MPI_BYTE, 0, PONG, comm);
+    /* The second message of this pair: behind it the first has arrived. */
+    MPI_Barrier(control);
+    cold();
+    MPI_Barrier(control);
+    if (me == 0) {
+        double start = MPI_Wtime();
+        MPI_Recv(in, (int)bytes, MPI_BYTE, 1, PONG, comm, MPI_STATUS_IGNORE);
+        took = MPI_Wtime() - start;
+        check(in, 1, round);
+    }
+    return took;
+}
+
 /* Bytes per second from rank 0 to rank 1. */
 static double once_bandwidth(MPI_Comm comm, MPI_Comm control, unsigned char *data, MPI_Request *requests, int round) {
     for (int i = 0; i < window; i++) {
@@ -131,6 +150,7 @@ static struct figure measure(const char *engine, MPI_Comm control, int length) {
     double *values = need(sizeof *values * (size_t)rounds), sum = 0, squares = 0;
     for (int round = -2; round < rounds; round++) {
         double value = bandwidth ? once_bandwidth(comm, control, data, requests, round + 2)
+                       : unexpected ? once_found(comm, control, data, data + bytes, round + 2)
                                  : once_latency(comm, control, data, data + bytes, round + 2);
         if (round < 0) continue;
         values[round] = value;

@@ -160,6 +160,12 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
             Action::Run(cargo(&["test", "-q", "--workspace", "--exclude", "oxmpi-tests", "--no-fail-fast"])),
         ),
     ];
+    let mut fuzz = cargo(&["check", "-q", "--locked", "--manifest-path", "fuzz/Cargo.toml"]);
+    // Types only: libFuzzer itself is C++ and built for fuzzing, where nothing is said of it.
+    fuzz.env("RUSTFLAGS", "--cfg fuzzing")
+        .env("CUSTOM_LIBFUZZER_PATH", workspace.target.join("fuzz/libFuzzer.a"))
+        .env("CARGO_TARGET_DIR", workspace.target.join("fuzz"));
+    steps.push(step("fuzz targets", 10, Action::Run(fuzz)));
     for package in workspace.modelled() {
         // Other tests of these crates use the real atomics and do not build under the model.
         let mut model = cargo(&["test", "-q", "--release", "-p", &package, "--lib", "model"]);

@@ -5,10 +5,14 @@ use crate::module::{Facts, Shm as Module};
 use crate::params::{Mechanism, Settings};
 use crate::segment::{Identity, Segment, SegmentError};
 use crate::xpmem::Device;
+#[cfg(all(test, not(loom)))]
+use crate::xpmem::tests::{open_xpmem, own_pid};
 use crate::{sys, wire};
 use oxmpi_btl::{BtlModule, module};
 use oxmpi_mca::{Component, Host, JobInfo, OpenError, Params, Status};
 use rustix::io::Errno;
+#[cfg(any(not(test), loom))]
+use sys::pid as own_pid;
 
 /// The component.
 pub struct Shm;
@@ -74,29 +78,9 @@ fn offer_memory(host: &Host, mechanism: Mechanism) -> Option<(Box<dyn Device>, i
     }
 }
 
-#[cfg(not(test))]
-use sys::pid as own_pid;
-
-#[cfg(not(test))]
+#[cfg(any(not(test), loom))]
 fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
     Ok(Box::new(sys::Xpmem::open()?))
-}
-
-/// A stand-in, where a test has put one.
-#[cfg(test)]
-fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
-    STAND_IN.take().map_or_else(|| Ok(Box::new(sys::Xpmem::open()?) as Box<dyn Device>), Ok)
-}
-#[cfg(test)]
-fn own_pid() -> u32 {
-    OWN_PID.take().unwrap_or_else(sys::pid)
-}
-#[cfg(test)]
-thread_local! {
-    /// The process of the next rank that this thread opens, if another is to be pretended.
-    pub static OWN_PID: core::cell::Cell<Option<u32>> = const { core::cell::Cell::new(None) };
-    /// Its device.
-    pub static STAND_IN: core::cell::Cell<Option<Box<dyn Device>>> = const { core::cell::Cell::new(None) };
 }
 
 /// What the launcher said about the node.

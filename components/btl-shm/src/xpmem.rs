@@ -187,4 +187,4 @@ impl Shm {
 
 #[cfg(all(test, not(loom)))]
 #[path = "xpmem_tests.rs"]
-mod tests;
+pub mod tests;

@@ -4,15 +4,32 @@
 mod common;
 
 use super::*;
-use crate::component::{OWN_PID, STAND_IN};
+use crate::sys;
 use common::{Node, Rank, To};
 use oxmpi_btl::{Piece, RmaVectorDesc};
 use oxmpi_mca::{SliceRef, Status};
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+
+thread_local! {
+    /// The process of the next rank that this thread opens, if another is to be pretended.
+    static OWN_PID: Cell<Option<u32>> = const { Cell::new(None) };
+    /// Its device.
+    static STAND_IN: Cell<Option<Box<dyn Device>>> = const { Cell::new(None) };
+}
+
+pub fn own_pid() -> u32 {
+    OWN_PID.take().unwrap_or_else(sys::pid)
+}
+
+/// A stand-in, where a test has put one.
+pub fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
+    STAND_IN.take().map_or_else(|| Ok(Box::new(sys::Xpmem::open()?) as Box<dyn Device>), Ok)
+}
 
 /// The memory of a process, and what was done with it.
 struct Memory {

@@ -22,7 +22,7 @@ use oxmpi_btl::{BtlHandle, WaitWord};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
 pub const FRAMEWORK: &str = "pml";
 
 /// Wildcards as MPI's ABI numbers them.

@@ -71,8 +71,12 @@ fn every_field_is_looked_at() {
     refused("framework", "\"pml\"", "\"btl\", as the file's name says", |d| {
         d.framework = StrRef::new("pml");
     });
-    refused("framework version", "btl 1.7", "btl 1.1 or an older minor", |d| d.framework_version.minor = 7);
-    refused("framework version", "btl 2.1", "btl 1.1", |d| d.framework_version.major = 2);
+    let ours = format!("btl 1.{}", oxmpi_btl::VERSION.minor);
+    refused("framework version", "btl 1.7", &format!("{ours} or an older minor"), |d| {
+        d.framework_version.minor = 7
+    });
+    let newer = format!("btl 2.{}", oxmpi_btl::VERSION.minor);
+    refused("framework version", &newer, &ours, |d| d.framework_version.major = 2);
     refused("name", "\"other\"", "\"made_by_hand\", as the file's name says", |d| {
         d.name = StrRef::new("other");
     });

@@ -268,8 +268,8 @@ impl Ob1 {
             store();
         }
         match held {
-            Some(held) => self.ask_for_rest(held, req, inc),
-            None => self.ask_for_rest(&Held::take(&self.host, inc.ctx as u32, threaded), req, inc),
+            Some(held) => self.ask_for_rest(held, req, inc, false),
+            None => self.ask_for_rest(&Held::take(&self.host, inc.ctx as u32, threaded), req, inc, true),
         }
     }
 

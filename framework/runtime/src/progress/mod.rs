@@ -2,7 +2,8 @@
 //!
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
 //! progress ownership) · `events` (what users' sync objects are told) ·
-//! `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the loops: spin, yield, sleep) · `gate` (one thread or
+//! `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
+//! loops: spin, yield, sleep) · `poll` (calls that look and do not wait) · `gate` (one thread or
 //! several: who is inside a call, and how a second one gets in) · `futex` (the system calls).
 //!
 //! **The list** is copied on write: a turn of progress loads one pointer and walks an immutable
@@ -18,6 +19,7 @@ pub mod events;
 pub(crate) mod futex;
 pub mod gate;
 pub mod hooks;
+pub(crate) mod poll;
 mod sharing;
 pub mod sync;
 pub(crate) mod tasks;

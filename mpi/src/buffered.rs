@@ -240,28 +240,23 @@ fn slot_of<'a>(process: &'a Process, object: &'a CommObject) -> Res<&'a Slot> {
     Failure::err(MPI_ERR_BUFFER, "no buffer is attached")
 }
 
-/// Turns of progress that brought nothing, after which a full buffer is an error.
-const PATIENCE: u32 = 4;
+/// Looks for room while something comes. What was under way at the first is seen by then, for rings hold less; so a program
+/// that ran out of room is told of it however much its other threads receive.
+const MOST_LOOKS: u32 = 1 << 16;
 
 /// A place for a message. Progress may make room.
 fn room(process: &Process, slot: &Slot, bytes: u64) -> Res<(u64, *mut u8)> {
-    let mut idle = 0;
-    let mut all = false;
-    loop {
-        if let Some(place) = slot.with(process, |inner| inner.take(bytes, all))? {
+    let mut quiet = false;
+    for look in 0.. {
+        if let Some(place) = slot.with(process, |inner| inner.take(bytes, look > 0))? {
             return Ok(place);
         }
-        all = true;
-        if process.instance.progress(process.thread()) == 0 {
-            idle += 1;
+        if quiet || look == MOST_LOOKS {
+            break;
         }
-        if idle == PATIENCE {
-            return Failure::err(
-                MPI_ERR_BUFFER,
-                format!("the attached buffer has no room for {bytes} more bytes"),
-            );
-        }
+        quiet = process.instance.is_quiet(process.thread());
     }
+    Failure::err(MPI_ERR_BUFFER, format!("the attached buffer has no room for {bytes} more bytes"))
 }
 
 /// A send whose arguments are good: packs and begins it.

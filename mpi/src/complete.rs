@@ -133,7 +133,7 @@ fn test(
         return test_other(Here { process, thread }, name, request, flag, status);
     };
     if !ready(req) {
-        process.instance.progress(thread);
+        process.instance.poll(thread);
         if !ready(req) {
             // SAFETY: as above.
             unsafe { *flag = 0 };
@@ -337,7 +337,7 @@ mpi_fn! {
             let requests = arguments(count, array_of_requests)?;
             let thread = process.thread();
             if !all_ready(process, requests)? {
-                process.instance.progress(thread);
+                process.instance.poll(thread);
                 if !all_ready(process, requests)? {
                     return write(flag, "flag", 0);
                 }
@@ -406,7 +406,7 @@ fn look_or_wait(Here { process, thread }: Here, wait: bool, requests: &[Request]
     while matches!(found, Any::Pending) {
         if wait {
             block(process, thread, requests);
-        } else if process.instance.progress(thread) == 0 {
+        } else if process.instance.poll(thread) == 0 {
             break;
         }
         found = look(process, requests)?;

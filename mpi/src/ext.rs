@@ -35,7 +35,7 @@ pub fn act_threaded(process: &Process) -> Res {
 mpi_fn! {
     fn MPIX_Progress() -> () {
         call(NAME, (), |process| {
-            process.instance.progress(process.thread());
+            process.instance.poll(process.thread());
             Ok(())
         })
     }

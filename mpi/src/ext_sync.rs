@@ -173,7 +173,7 @@ fn sweep(name: &'static str, events: &Events) {
 #[inline]
 fn look(process: &Process, events: &Events) -> bool {
     events.has_news() || {
-        process.instance.progress(process.thread());
+        process.instance.poll(process.thread());
         events.has_news()
     }
 }

@@ -17,7 +17,7 @@ fn all(process: &Process, count: c_int, requests: *const Request) -> Res<Vec<Opt
     let requests = slice(requests, count, "array_of_requests")?;
     let headers = requests.iter().map(|r| find_or_null(process, *r)).collect::<Res<Vec<_>>>()?;
     if headers.iter().flatten().any(|req| !ready(*req)) {
-        process.instance.progress(process.thread());
+        process.instance.poll(process.thread());
     }
     Ok(headers)
 }

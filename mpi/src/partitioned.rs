@@ -136,7 +136,7 @@ mpi_fn! {
             let Some(number) = number else { return no_such(partition, receiving.partitions()) };
             let here = || request::ready(req) || receiving.arrived(&process.instance, number);
             if !here() {
-                process.instance.progress(process.thread());
+                process.instance.poll(process.thread());
             }
             write(flag, "flag", here() as c_int)
         })

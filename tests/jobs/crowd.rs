@@ -22,3 +22,20 @@ fn sixty_four_ranks_take_little_memory_each() {
         "up to {worst} KiB: {shares:?}"
     );
 }
+
+#[test]
+fn who_looks_in_vain_gives_its_core_away() {
+    const WHAT: &str = "looks in vain";
+    if !mpi().is_ours() {
+        return leave_out(WHAT, "how many looks it takes is ours");
+    }
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return leave_out(WHAT, "two ranks need two cores here");
+    }
+    let job = |options: &[&str], cores: &str| {
+        let ended = Job::new(2).args(options).program("looks").arg(cores).run();
+        ended.all_ok(2);
+    };
+    job(&["--bind-to", "core"], "1");
+    job(&["--bind-to", "core", "--mca", "mpi_yield_when_idle", "1"], "0");
+}

@@ -106,12 +106,26 @@ fn what_is_installed() {
         (&["--type", "siez"], "size"),
         (&["--path", "nowhere"], "libdir"),
         (&["--explain", "btl_shm_eager_limt"], "btl_shm_eager_limit"),
+        (&["--event", "mpj"], "mpi"),
         (&["--levle", "3"], "--level"),
     ] {
         let ended = site.info(wrong);
         assert_eq!(ended.status, 1, "{wrong:?}");
         has(&ended.err, &[near]);
     }
+    let events = site.info(&["--event"]);
+    has(
+        &events.out,
+        &[
+            "event \"mpi_error_raised\" (level: 1 user/basic, elements: 1)",
+            "its error handler is called next",
+        ],
+    );
+    assert!(!events.out.contains("parameter \""), "{}", events.out);
+    let few = site.info(&["--event", "mpi", "all", "--level", "1", "--parsable"]).out;
+    assert!(few.contains("mca:mpi:base:event:mpi_error_raised:elements:1"), "{few}");
+    assert!(!few.contains("mpi_comm_created"), "level 4 is not asked for\n{few}");
+    has(&site.info(&["--event", "--json"]).out, &["\"events\"", "\"mpi_comm_freed\""]);
     // A broken component is listed with the reason.
     let broken = site.write("more/libbtl_broken.so", "nothing");
     let folder = broken.parent().map(name_of).expect("a folder");

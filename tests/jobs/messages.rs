@@ -206,6 +206,14 @@ fn buffered_sends() {
 }
 
 #[test]
+fn room_for_a_buffered_send_is_found_beside_other_threads() {
+    for cris in ["1", "4"] {
+        let job = Job::new(2).args(["--bind-to", "none", "--mca", "runtime_num_cris", cris]);
+        job.program("full_buffer").args(["8", "100", "40000"]).limit(300).run().all_ok(2);
+    }
+}
+
+#[test]
 fn partitioned_messages() {
     for ranks in [1, 2] {
         Job::new(ranks).program("partitioned").run().all_ok(ranks);

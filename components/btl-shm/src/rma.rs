@@ -57,11 +57,8 @@ impl Shm {
             unsafe { core::ptr::copy(src, dst, rma.len as usize) };
             return Status::OK;
         }
-        if direction == Direction::Read
-            && rma.len >= self.assist_min()
-            && let Some(status) = self.read_together(endpoint, ctx, &peer, rma)
-        {
-            return status;
+        if direction == Direction::Read && rma.len >= self.assist_min() {
+            return self.read_long(endpoint, ctx, &peer, rma);
         }
         let at = (ctx, endpoint.peer);
         // SAFETY: the caller's buffer is valid for `len` bytes.

@@ -162,6 +162,11 @@ impl Segment {
         Shares { taken: self.u64_at(at), ended: self.u64_at(at + 8) }
     }
 
+    /// Not zero while a long read of `rank` is under way. Valid as long as the segment is.
+    pub fn reading(&self, rank: u32, fifo: u32) -> &AtomicU64 {
+        self.u64_at(self.layout.reading(rank, fifo))
+    }
+
     /// Directory word of the ring from `source` to `rank`.
     fn directory(&self, rank: u32, fifo: u32, source: u32) -> &AtomicU64 {
         self.u64_at(self.layout.directory(rank, fifo, source))

@@ -6,8 +6,11 @@
 //! where the source waits for its message to be read anyway, and one where it computes. Neither waits for the other
 //! to begin, and both end at about the same time.
 //!
-//! A source that has its own messages to read comes too late. Where nobody came to several reads one after
-//! the other, the reader asks now and then only, and copies the others in one call.
+//! A source that has its own messages to read comes too late, or leaves them for ours, and what both then read for
+//! each other costs more calls and lines that change caches: two cores that copy cannot copy faster. So every process
+//! says, in a word of its part of the segment, while it is at a long read of its own. A reader does not ask one that
+//! is, and where one that was asked has begun to read, takes all that is left. Where nobody came to several reads one after the other, the reader asks now and then only, and copies the others in
+//! one call.
 //!
 //! **Who may touch what.** The two words lie in the reader's part of the segment. `taken` has the number of
 //! the read (its *generation*) and the next share; taking one is a compare-and-swap, so that each share goes
@@ -63,8 +66,8 @@ impl Shares<'_> {
         self.taken.store(u64::from(generation) << 32, Ordering::Release);
     }
 
-    /// Half of what is left of `shares`, if anything is and the read is still this one.
-    fn take(&self, generation: u32, shares: u32) -> Option<Range<u32>> {
+    /// Half of what is left of `shares`, or all of it, if anything is and the read is still this one.
+    fn take(&self, generation: u32, shares: u32, all: bool) -> Option<Range<u32>> {
         // SYNC POINT with `begin`.
         let mut word = self.taken.load(Ordering::Acquire);
         loop {
@@ -72,7 +75,7 @@ impl Shares<'_> {
                 return None;
             }
             let first = word as u32;
-            let some = (shares - first).div_ceil(2);
+            let some = if all { shares - first } else { (shares - first).div_ceil(2) };
             let rest = word + u64::from(some);
             match self.taken.compare_exchange_weak(word, rest, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(first..first + some),
@@ -187,14 +190,24 @@ impl Together {
 }
 
 impl Shm {
+    /// A long read: together with the source, if that has nothing better to do.
+    pub(crate) fn read_long(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Status {
+        let own = self.segment().reading(self.local_rank(), ctx);
+        own.store(1, Ordering::Relaxed);
+        let busy = self.is_reading(endpoint, ctx);
+        let together = if busy { None } else { self.read_together(endpoint, ctx, peer, rma) };
+        let status = together.unwrap_or_else(|| self.read_alone(ctx, endpoint.peer, rma));
+        own.store(0, Ordering::Relaxed);
+        status
+    }
+
+    /// Whether a process is at a long read of its own. A hint: nothing depends on its being of this moment.
+    fn is_reading(&self, endpoint: &Endpoint, ctx: u32) -> bool {
+        self.segment().reading(endpoint.peer, ctx).load(Ordering::Relaxed) != 0
+    }
+
     /// Reads together with the source. `None`: not now, do it alone.
-    pub(crate) fn read_together(
-        &self,
-        endpoint: &Endpoint,
-        ctx: u32,
-        peer: &Identity,
-        rma: &RmaDesc,
-    ) -> Option<Status> {
+    fn read_together(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Option<Status> {
         let receiver = self.receiver(ctx)?;
         let together = &receiver.together;
         if !together.hopes() {
@@ -211,7 +224,7 @@ impl Shm {
             return None;
         }
         let (mut own, mut mine) = (Ok(()), 0);
-        while let Some(next) = words.take(generation, call.shares()) {
+        while let Some(next) = words.take(generation, call.shares(), self.is_reading(endpoint, ctx)) {
             mine += next.len() as u32;
             let (at, len) = call.part(next);
             // SAFETY: a part of the caller's buffer.
@@ -302,7 +315,7 @@ impl Shm {
             return true;
         }
         let words = self.segment().assist(source, ctx, call.index);
-        while let Some(shares) = words.take(call.generation, call.shares()) {
+        while let Some(shares) = words.take(call.generation, call.shares(), false) {
             let count = shares.len() as u32;
             let (at, len) = call.part(shares);
             let (local, remote) = ((call.from + at) as *mut u8, call.to + at);
@@ -336,7 +349,7 @@ mod tests {
             let shares = Shares { taken: &words.0, ended: &words.1 };
             shares.begin(1);
             let mut takes = 0;
-            while let Some(some) = shares.take(1, call.shares()) {
+            while let Some(some) = shares.take(1, call.shares(), false) {
                 let (at, n) = call.part(some);
                 assert_eq!(at, end);
                 end += n;
@@ -385,7 +398,7 @@ mod model {
                 let words = words.clone();
                 thread::spawn(move || {
                     for generation in 1..=2 {
-                        while let Some(mut some) = words.shares().take(generation, 2) {
+                        while let Some(mut some) = words.shares().take(generation, 2, false) {
                             let count = some.len() as u32;
                             some.by_ref().for_each(|share| words.write(share, generation));
                             words.shares().end(count, true);
@@ -397,7 +410,7 @@ mod model {
                 let shares = words.shares();
                 shares.begin(generation);
                 let mut mine = 0;
-                while let Some(some) = shares.take(generation, 2) {
+                while let Some(some) = shares.take(generation, 2, generation == 2) {
                     mine += some.len() as u32;
                     some.for_each(|share| words.write(share, generation));
                 }

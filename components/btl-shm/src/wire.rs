@@ -18,7 +18,8 @@
 //!                        summary      bit w: word w of the ready bits is not zero
 //!                        ready        one bit per source rank
 //!                        directory    one word per source rank: where the ring from there lies
-//!                        assists      a few reads that their source is asked to help with
+//!                        assists      a few reads that their source is asked to help with, and whether this
+//!                                     rank is at a long read now
 //!           header_len   rings, each made and given its place by its sender
 //!
 //! ring      0        head: how many lines the receiver has read (written by the receiver, rarely)
@@ -32,7 +33,7 @@
 //! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -173,6 +174,11 @@ impl Layout {
         self.directory(rank, fifo, 0) + self.table() + index as u64 * GRANULE
     }
 
+    /// Whether a long read of the rank is under way; in the line of its first assist.
+    pub const fn reading(self, rank: u32, fifo: u32) -> u64 {
+        self.assist(rank, fifo, 0) + 16
+    }
+
     /// Bytes of the header area: rings start behind it.
     pub const fn header_len(self) -> u64 {
         up(PAGE + self.ranks as u64 * self.rank_len(), PAGE)
@@ -301,6 +307,7 @@ mod tests {
                     regions.push((layout.ready(rank, fifo), layout.words() * 8));
                     regions.push((layout.directory(rank, fifo, 0), layout.ranks as u64 * 8));
                     regions.extend((0..ASSISTS as u32).map(|i| (layout.assist(rank, fifo, i), 16)));
+                    regions.push((layout.reading(rank, fifo), 8));
                 }
             }
             regions.sort();

@@ -12,6 +12,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
@@ -20,6 +21,8 @@ thread_local! {
     static OWN_PID: Cell<Option<u32>> = const { Cell::new(None) };
     /// Its device.
     static STAND_IN: Cell<Option<Box<dyn Device>>> = const { Cell::new(None) };
+    /// What others do while the first rank attaches memory.
+    static MEANWHILE: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 
 pub fn own_pid() -> u32 {
@@ -34,6 +37,8 @@ pub fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
 /// The memory of a process, and what was done with it.
 struct Memory {
     file: OwnedFd,
+    /// The memory and what lies around it.
+    room: *mut u8,
     base: *mut u8,
     len: usize,
     grants: AtomicUsize,
@@ -52,10 +57,17 @@ impl Memory {
         let file = memfd_create("memory", MemfdFlags::CLOEXEC).expect("memfd");
         ftruncate(&file, len as u64).expect("size");
         let (access, null) = (ProtFlags::READ | ProtFlags::WRITE, core::ptr::null_mut());
-        // SAFETY: a new mapping.
-        let base = unsafe { mmap(null, len, access, MapFlags::SHARED, &file, 0) }.expect("map").cast();
+        let reserved = len + UNIT_BYTES;
+        // SAFETY: a new mapping, and in it another, at a multiple of a range's length: how many ranges something needs
+        // does not depend on where the kernel puts it.
+        let (room, base) = unsafe {
+            let room = mmap_anonymous(null, reserved, ProtFlags::empty(), MapFlags::PRIVATE).expect("room");
+            let at = room.byte_add(room.align_offset(UNIT_BYTES));
+            (room, mmap(at, len, access, MapFlags::SHARED | MapFlags::FIXED, &file, 0).expect("map").cast())
+        };
         let (grants, attached, attachments) = Default::default();
-        Arc::new(Memory { file, base, len, grants, attached, attachments, refuses: AtomicBool::new(false) })
+        let refuses = AtomicBool::new(false);
+        Arc::new(Memory { file, room: room.cast(), base, len, grants, attached, attachments, refuses })
     }
     #[expect(clippy::mut_from_ref, reason = "shared memory is; each test has one thread")]
     fn bytes(&self) -> &mut [u8] {
@@ -67,7 +79,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: made by `new`.
-        unsafe { munmap(self.base.cast(), self.len) }.expect("unmap");
+        unsafe { munmap(self.room.cast(), self.len + UNIT_BYTES) }.expect("unmap");
     }
 }
 
@@ -82,6 +94,10 @@ impl StandIn {
         let memory = &self.memories[number as usize - 1];
         if memory.refuses.load(Ordering::Relaxed) { Err(Errno::NOMEM) } else { Ok(memory) }
     }
+    /// What the other of two ranks has.
+    fn others(&self) -> &Memory {
+        &self.memories[2 - self.own as usize]
+    }
 }
 
 impl Device for StandIn {
@@ -95,6 +111,11 @@ impl Device for StandIn {
     fn attach(&self, grant: i64, from: u64, len: u64) -> Result<*mut u8, Errno> {
         assert!(from.is_multiple_of(PAGE) && len.is_multiple_of(PAGE));
         let memory = self.memory(grant)?;
+        if self.own == 1
+            && let Some(meanwhile) = MEANWHILE.take()
+        {
+            meanwhile();
+        }
         memory.attached.fetch_add(1, Ordering::Relaxed);
         memory.attachments.fetch_add(1, Ordering::Relaxed);
         let (start, end) = (memory.base as u64, memory.base as u64 + memory.len as u64);
@@ -113,7 +134,7 @@ impl Device for StandIn {
         }
     }
     fn detach(&self, at: *mut u8, len: u64) {
-        self.memories.last().expect("a peer").attachments.fetch_sub(1, Ordering::Relaxed);
+        self.others().attachments.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: what `attach` made.
         unsafe { munmap(at.cast(), len as usize) }.expect("unmap");
     }
@@ -125,7 +146,9 @@ impl Device for StandIn {
 /// Two ranks, of which the second has `len` bytes of memory, and a process (a thread of this one) that CMA finds.
 struct Pair {
     near: Rank,
-    _far: Rank,
+    far: Rc<Rank>,
+    /// The first one's, 1 MiB.
+    own: Arc<Memory>,
     memory: Arc<Memory>,
     _node: Node,
     _alive: mpsc::Sender<()>,
@@ -133,8 +156,8 @@ struct Pair {
 
 impl Pair {
     fn new(len: usize, options: &[(&str, &str)]) -> Pair {
-        let memories = vec![Memory::new(4096), Memory::new(len)];
-        let memory = memories[1].clone();
+        let memories = vec![Memory::new(1 << 20), Memory::new(len)];
+        let (own, memory) = (memories[0].clone(), memories[1].clone());
         let (alive, ended) = mpsc::channel::<()>();
         let (tell, told) = mpsc::channel();
         std::thread::spawn(move || {
@@ -146,8 +169,8 @@ impl Pair {
         let near = node.open(0, options);
         STAND_IN.set(Some(Box::new(StandIn { own: 2, memories })));
         OWN_PID.set(Some(told.recv().expect("a thread")));
-        let _far = node.open(1, options);
-        Pair { near, _far, memory, _node: node, _alive: alive }
+        let far = Rc::new(node.open(1, options));
+        Pair { near, far, own, memory, _node: node, _alive: alive }
     }
     fn peer(&self) -> To {
         self.near.to(1)
@@ -158,6 +181,30 @@ impl Pair {
     fn attached(&self) -> usize {
         self.memory.attached.load(Ordering::Relaxed)
     }
+
+    /// The first rank reads all that the second has into its own memory, and the second, while the first has begun with
+    /// its share and has copied nothing, is asked for help and does it; `helped` is called then.
+    fn read_with_help(&self, helped: impl FnOnce(&[u8]) + 'static) {
+        let expected = pattern(self.memory.len);
+        self.memory.bytes().copy_from_slice(&expected);
+        let (far, own, len) = (self.far.clone(), self.own.clone(), expected.len());
+        MEANWHILE.set(Some(Box::new(move || {
+            assert!(own.bytes()[..len].iter().all(|&b| b == 0), "nobody has copied yet");
+            assert!(far.progress() > 0, "a call for help");
+            helped(&own.bytes()[..len]);
+        })));
+        let here = &mut self.own.bytes()[..len];
+        assert_eq!(self.near.rma(false, self.peer(), here, self.address(0)), Status::OK);
+        assert!(MEANWHILE.take().is_none(), "the helper came");
+        assert!(here == expected);
+    }
+}
+
+/// What a helper leaves to do: the reader's share is the first half.
+fn second_half_came(here: &[u8]) {
+    let half = here.len() / 2;
+    assert!(here[half..] == pattern(here.len())[half..]);
+    assert!(here[..half].iter().all(|&b| b == 0), "the reader's share is its own");
 }
 
 fn pattern(len: usize) -> Vec<u8> {
@@ -178,8 +225,7 @@ fn copies_go_through_one_attachment() {
         assert_eq!(pair.near.rma(false, peer, &mut copy, pair.address(at)), Status::OK);
         assert!(copy == expected[at..at + len], "{len} bytes at {at}");
     }
-    let ranges = pair.attached();
-    assert!((1..=2).contains(&ranges), "{ranges} attachments");
+    assert_eq!(pair.attached(), 1);
     let mut written = vec![7; 3000];
     assert_eq!(pair.near.rma(true, peer, &mut written, pair.address(99)), Status::OK);
     assert!(pair.memory.bytes()[99..3099].iter().all(|&b| b == 7));
@@ -190,6 +236,60 @@ fn copies_go_through_one_attachment() {
     drop(pair);
     let left = (memory.attachments.load(Ordering::Relaxed), memory.grants.load(Ordering::Relaxed));
     assert_eq!(left, (0, 0), "everything is given back");
+}
+
+#[test]
+fn a_helper_writes_through_an_attachment_of_its_own() {
+    let pair = Pair::new(512 << 10, &[]);
+    pair.read_with_help(second_half_came);
+    let count = |memory: &Memory| memory.attached.load(Ordering::Relaxed);
+    assert!(count(&pair.own) > 0 && count(&pair.memory) > 0);
+    assert!(pair.near.said().help.is_empty() && pair.far.said().help.is_empty());
+    assert_eq!(pair.own.grants.load(Ordering::Relaxed), 1, "asked for once");
+}
+
+#[test]
+fn a_helper_that_may_not_map_writes_by_a_system_call() {
+    let pair = Pair::new(512 << 10, &[("single_copy_mechanism", "xpmem")]);
+    pair.own.refuses.store(true, Ordering::Relaxed);
+    pair.read_with_help(second_half_came);
+    assert_eq!(pair.own.attached.load(Ordering::Relaxed), 0);
+    assert_eq!(pair.far.said().help[0].0, "xpmem");
+    assert!(pair.attached() > 0 && pair.near.said().help.is_empty(), "the reader still maps");
+}
+
+#[test]
+fn what_a_helper_cannot_write_is_read_by_the_reader() {
+    // No process has that number, so CMA does not find it either.
+    OWN_PID.set(Some(i32::MAX as u32));
+    let pair = Pair::new(512 << 10, &[]);
+    pair.own.refuses.store(true, Ordering::Relaxed);
+    pair.read_with_help(|here| assert!(here.iter().all(|&b| b == 0)));
+    // Nobody is asked a second time.
+    pair.own.bytes().fill(0);
+    let mut again = vec![0; 512 << 10];
+    assert_eq!(pair.near.rma(false, pair.peer(), &mut again, pair.address(0)), Status::OK);
+    assert!(again == pattern(again.len()));
+    assert_eq!(pair.far.progress(), 0);
+}
+
+#[test]
+fn who_reads_is_not_asked_for_help() {
+    const LEN: usize = 512 << 10;
+    let pair = Pair::new(LEN, &[]);
+    pair.memory.bytes().copy_from_slice(&pattern(LEN));
+    let (far, address) = (pair.far.clone(), pair.own.base as u64);
+    let backwards = move || {
+        let mut copy = vec![0; LEN];
+        assert_eq!(far.rma(false, far.to(0), &mut copy, address), Status::OK);
+    };
+    let mut copy = vec![0; LEN];
+    MEANWHILE.set(Some(Box::new(backwards.clone())));
+    assert_eq!(pair.near.rma(false, pair.peer(), &mut copy, pair.address(0)), Status::OK);
+    assert!(MEANWHILE.take().is_none() && copy == pattern(LEN));
+    assert_eq!(pair.near.progress(), 0, "the second one read while the first one did, and has not asked");
+    backwards();
+    assert_eq!(pair.near.progress(), 1, "now it has");
 }
 
 #[test]

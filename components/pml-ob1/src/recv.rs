@@ -277,8 +277,8 @@ impl Ob1 {
             store();
         }
         match held {
-            Some(held) => self.ask_for_rest(held, req, inc),
-            None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc),
+            Some(held) => self.ask_for_rest(held, req, inc, false),
+            None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
         }
     }
 

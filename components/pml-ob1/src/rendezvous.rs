@@ -35,6 +35,10 @@ use oxmpi_mca::{RequestHeader, SliceRef, Status};
 /// Fragments of one message sent in a row before others get their turn.
 const FRAGMENTS_PER_TURN: u32 = 32;
 
+/// What takes longer to read than this many bytes is not read inside a call that starts a receive (see
+/// [`Ob1::ask_for_rest`]).
+const READ_LATER: u64 = 64 << 10;
+
 /// How a long operation stands after a turn.
 #[derive(PartialEq, Eq)]
 enum Turn {
@@ -55,7 +59,11 @@ fn fin(src_req: u64) -> Header {
 
 impl Ob1 {
     /// A matched message has more to it than what is here: an answer its sender waits for, or data.
-    pub fn ask_for_rest(&self, held: &Held<'_>, req: &'static Request, inc: &Incoming) {
+    ///
+    /// `starting`: a call that starts a receive found the message waiting. A long read is left to the next turn of
+    /// progress then: the caller may be about to start sends, for which a peer would wait until all of the read is done,
+    /// and that peer's own reads would be done one after the other with ours instead of beside them.
+    pub fn ask_for_rest(&self, held: &Held<'_>, req: &'static Request, inc: &Incoming, starting: bool) {
         let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded) else {
             self.host.peer_error(inc.proc, true, "it sent a message and cannot be reached with an answer");
             return self.fail(held, req, Status::UNREACHABLE);
@@ -78,6 +86,9 @@ impl Ob1 {
                 req.pulls.set(0);
                 req.set_pull_failed(false);
                 req.state.set(State::Pulling);
+                if starting && wanted > READ_LATER {
+                    return self.go_on_later(held, peer, req);
+                }
                 return self.go_on(held, peer, req);
             }
             return self.pull_pieces(held, peer, req, inc);
@@ -220,9 +231,13 @@ impl Ob1 {
     /// Moves a long operation on, and puts it on its peer's list if it is not over.
     fn go_on(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         if self.turn(held, peer, req) != Turn::Over {
-            peer.streams.with(held, |q| q.push_back(req));
-            self.remember(held, peer);
+            self.go_on_later(held, peer, req);
         }
+    }
+
+    fn go_on_later(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+        peer.streams.with(held, |q| q.push_back(req));
+        self.remember(held, peer);
     }
 
     /// One turn for each long operation of a peer; false: the transport has no room.

@@ -57,6 +57,27 @@ fn all_sizes_by_reading() {
     }
 }
 
+/// The call that starts a receive does not do what may take long, so the sends that follow it are not late.
+#[test]
+fn long_messages_that_wait_are_not_read_by_the_call_that_starts_the_receive() {
+    let w = World::new(Setup { min_get: 4096, ..Setup::default() });
+    let c = w.world();
+    for (len, at_once) in [(20_000, 1), (200_000, 0)] {
+        let (data, mut back) = (pattern(len, 3), vec![0; len]);
+        let send = w.isend(c[0], &data, 1, 5, mode::STANDARD);
+        while w.probe(c[1], 0, 5).is_none() {
+            w.progress();
+        }
+        let before = w.gets();
+        let recv = w.irecv(c[1], &mut back, 0, 5);
+        assert_eq!(w.gets() - before, at_once, "{len} bytes");
+        w.wait(recv);
+        w.wait(send);
+        assert!(back == data && w.gets() - before == 1);
+    }
+    w.assert_clean();
+}
+
 #[test]
 fn refused_reads_fall_back_to_copies_and_are_remembered() {
     for get in [Get::Refused, Get::RefusedLater, Get::RefusedSecond] {

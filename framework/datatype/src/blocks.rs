@@ -1,9 +1,9 @@
 //! Copies of blocks at equal distances: the inner loops of pack and unpack.
 //!
 //! The lengths of basic types and of small groups of them have loops of their own, in which a block is
-//! one or two moves; a call to memcpy costs more than those. Blocks of 4 and 8 bytes that are gathered
-//! into dense memory are collected in registers of 16 bytes first, which halves or quarters the stores;
-//! at a distance of twice their length they are picked out of whole registers (SSE2, which every x86-64
+//! one or two moves; a call to memcpy costs more than those. Blocks of 8 bytes that are gathered
+//! into dense memory are collected two by two in registers of 16 bytes, which halves the stores; those of 4 bytes
+//! at a distance of 8 are picked out of whole registers (SSE2, which every x86-64
 //! has, so there is nothing to choose at run time; the wider gathers of AVX2 do one access per block,
 //! too). Lists of blocks without a pattern have loops of their own.
 
@@ -150,42 +150,64 @@ pub(crate) unsafe fn scatter(src: *const u8, base: *mut u8, places: &[i32], len:
 
 unsafe fn gather4(from: Side<*const u8>, dst: *mut u8, blocks: u64) {
     let mut done = 0;
-    // SAFETY: the promise of `copy_blocks`.
-    let block =
-        |i: u64| unsafe { from.at.offset((i as i64 * from.step) as isize).cast::<u32>().read_unaligned() };
     #[cfg(target_arch = "x86_64")]
     if from.step == 8 {
-        // SAFETY: as above.
+        // SAFETY: the promise of `copy_blocks`.
         done = unsafe { every_second4(from.at, dst, blocks) };
     }
-    while done + 4 <= blocks {
-        let four = [block(done), block(done + 1), block(done + 2), block(done + 3)];
-        // SAFETY: as above: `dst` has `blocks` times 4 bytes.
-        unsafe { dst.add(4 * done as usize).cast::<[u32; 4]>().write_unaligned(four) };
-        done += 4;
-    }
-    while done < blocks {
-        // SAFETY: as above.
-        unsafe { dst.add(4 * done as usize).cast::<u32>().write_unaligned(block(done)) };
-        done += 1;
+    // SAFETY: as above.
+    unsafe {
+        let at = from.at.offset((done as i64 * from.step) as isize);
+        dense::<4>(Side { at, ..from }, dst.add(4 * done as usize), blocks - done);
     }
 }
 
+/// Two at a time, loaded into the halves of a register. (Collected in two general registers first they would take three
+/// moves between the register files, and half as long again.)
+#[cfg(target_arch = "x86_64")]
 unsafe fn gather8(from: Side<*const u8>, dst: *mut u8, blocks: u64) {
-    let mut done = 0;
+    use core::arch::x86_64::{_mm_castsi128_pd, _mm_loadh_pd, _mm_loadl_epi64, _mm_storeu_pd};
+    let (mut done, step) = (0, from.step as isize);
+    while done + 4 <= blocks {
+        // SAFETY: the promise of `copy_blocks`: four blocks follow, and `dst` has room for them.
+        unsafe {
+            let at = from.at.offset(done as isize * step);
+            let two = |at: *const u8| {
+                _mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64(at.cast())), at.offset(step).cast())
+            };
+            let dst = dst.add(8 * done as usize).cast::<f64>();
+            _mm_storeu_pd(dst, two(at));
+            _mm_storeu_pd(dst.add(2), two(at.offset(2 * step)));
+        }
+        done += 4;
+    }
+    // SAFETY: as above.
+    unsafe {
+        let at = from.at.offset(done as isize * step);
+        dense::<8>(Side { at, ..from }, dst.add(8 * done as usize), blocks - done);
+    }
+}
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn gather8(from: Side<*const u8>, dst: *mut u8, blocks: u64) {
     // SAFETY: the promise of `copy_blocks`.
-    let block =
-        |i: u64| unsafe { from.at.offset((i as i64 * from.step) as isize).cast::<u64>().read_unaligned() };
-    while done + 2 <= blocks {
-        let two = [block(done), block(done + 1)];
-        // SAFETY: as above: `dst` has `blocks` times 8 bytes.
-        unsafe { dst.add(8 * done as usize).cast::<[u64; 2]>().write_unaligned(two) };
-        done += 2;
+    unsafe { dense::<8>(from, dst, blocks) }
+}
+
+/// Blocks into dense memory, one move each. Several per turn: the turn would take as long as the moves.
+unsafe fn dense<const N: usize>(from: Side<*const u8>, dst: *mut u8, blocks: u64) {
+    const AT_ONCE: u64 = 8;
+    let (mut src, mut dst, step) = (from.at, dst, from.step as isize);
+    let mut left = blocks;
+    // SAFETY: the promise of `copy_blocks`; arrays of bytes have no alignment. No pointer is used behind the last block.
+    let mut one = || unsafe {
+        *dst.cast::<[u8; N]>() = *src.cast::<[u8; N]>();
+        (src, dst) = (src.wrapping_offset(step), dst.wrapping_add(N));
+    };
+    while left >= AT_ONCE {
+        (0..AT_ONCE).for_each(|_| one());
+        left -= AT_ONCE;
     }
-    if done < blocks {
-        // SAFETY: as above.
-        unsafe { dst.add(8 * done as usize).cast::<u64>().write_unaligned(block(done)) };
-    }
+    (0..left).for_each(|_| one());
 }
 
 /// Every second of 4-byte words, four at a time. Reads the gaps between blocks but nothing behind the

@@ -484,7 +484,7 @@ impl Communicator {
         tag: i32,
         status: &mut MsgStatus,
     ) -> Result<bool, Status> {
-        self.instance.progress(thread);
+        self.instance.poll(thread);
         self.look(thread, src, tag, status, null_mut())
     }
 
@@ -506,7 +506,7 @@ impl Communicator {
         tag: i32,
         status: &mut MsgStatus,
     ) -> Result<Option<*mut Message>, Status> {
-        self.instance.progress(thread);
+        self.instance.poll(thread);
         let mut message = null_mut();
         Ok(self.look(thread, src, tag, status, &mut message)?.then_some(message))
     }

@@ -44,6 +44,7 @@ use crate::plan::Plan;
 use crate::progress::Engine;
 use crate::progress::gate::Gate;
 use crate::progress::hooks::Cooperation;
+use crate::progress::poll::Company;
 use crate::progress::sync::Waiters;
 use crate::progress::tasks::Tasks;
 use crate::progress::wait::Patience;
@@ -99,6 +100,7 @@ pub struct Instance {
     pub(crate) patience: Patience,
     /// How many of its threads may spin at once.
     pub(crate) room: u32,
+    pub(crate) company: Company,
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
     pub(crate) cooperation: Cooperation,
@@ -295,6 +297,7 @@ impl Instance {
             gate,
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
             room: own_cores(client.facts()),
+            company: Company::new(),
             waiters: Waiters::new(),
             tasks: Tasks::default(),
             cooperation: Cooperation::default(),
@@ -386,11 +389,13 @@ impl Instance {
     }
     /// A context for the calling thread.
     pub fn attach_thread(&self) -> *mut ThreadCtx {
+        self.company.comes();
         self.threads.attach()
     }
     /// The thread makes no call with this context any more.
     pub fn detach_thread(&self, thread: *mut ThreadCtx) {
         if thread != self.main && !self.in_child() {
+            self.company.goes();
             self.threads.detach(thread);
         }
     }

@@ -73,6 +73,8 @@ pub(crate) struct Slot {
     pub ctx: ThreadCtx,
     /// Turns of progress made by this thread; every eighth runs the low-priority functions.
     pub turns: Cell<u32>,
+    /// Looks that brought nothing since it last gave its core away (`progress::poll`).
+    pub looks: Cell<u32>,
 }
 
 impl Slot {
@@ -136,7 +138,7 @@ impl Threads {
             host_private: null_mut(),
             pml_private: null_mut(),
         };
-        let slot = Box::into_raw(Box::new(Slot { ctx, turns: Cell::new(0) }));
+        let slot = Box::into_raw(Box::new(Slot { ctx, turns: Cell::new(0), looks: Cell::new(0) }));
         // SAFETY: just made, nobody else has it.
         unsafe { (*slot).ctx.host_private = slot.cast() };
         state.slots.push(slot);

@@ -4,11 +4,12 @@ use super::Known;
 use super::facts;
 use super::listing::{check_kind, check_names, components, enumerators, groups};
 use super::options::Options;
+use super::tool::Event;
 use oxmpi_mca_params::{Origin, Resolved, Value as Param};
 use serde_json::{Map, Value, json};
 
 /// Everything that is asked for.
-pub fn all(known: &Known, options: &Options) -> Result<String, String> {
+pub fn all(known: &Known, options: &Options, events: &[Event]) -> Result<String, String> {
     let mut object = Map::new();
     let mut listed: Vec<Value> = Vec::new();
     for fact in facts::asked(known, options)? {
@@ -50,6 +51,13 @@ pub fn all(known: &Known, options: &Options) -> Result<String, String> {
             })
             .collect();
         object.insert("components".into(), list.into());
+    }
+    if options.event.is_some() {
+        let list: Vec<Value> = events
+            .iter()
+            .map(|e| json!({ "name": e.name, "level": e.level, "elements": e.elements, "help": e.description }))
+            .collect();
+        object.insert("events".into(), list.into());
     }
     Ok(format!("{:#}\n", Value::Object(object)))
 }

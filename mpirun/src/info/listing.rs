@@ -3,6 +3,7 @@
 use super::Known;
 use super::facts;
 use super::options::Options;
+use super::tool::Event;
 use oxmpi_mca_params::{Kind, Origin, Resolved, catalogue, nearest};
 use oxmpi_runtime::registry::Component;
 use std::fmt::Write;
@@ -11,7 +12,7 @@ use std::fmt::Write;
 const COLUMN: usize = 24;
 
 /// Everything that is asked for.
-pub fn all(known: &Known, options: &Options) -> Result<String, String> {
+pub fn all(known: &Known, options: &Options, events: &[Event]) -> Result<String, String> {
     let mut out = Lines::new(options.parsable);
     for fact in facts::asked(known, options)? {
         match options.parsable {
@@ -36,6 +37,7 @@ pub fn all(known: &Known, options: &Options) -> Result<String, String> {
             out.group(&title, &group, known);
         }
     }
+    events.iter().for_each(|e| out.event(e));
     Ok(out.text)
 }
 
@@ -251,6 +253,18 @@ impl Lines {
                 self.pretty("", &format!("Valid values: {}", values.join(", ")));
             }
         }
+    }
+
+    fn event(&mut self, e: &Event) {
+        if self.parsable {
+            let prefix = format!("mca:mpi:base:event:{}", e.name);
+            self.raw(&format!("{prefix}:level:{}", e.level));
+            self.raw(&format!("{prefix}:elements:{}", e.elements));
+            return self.raw(&format!("{prefix}:help:{}", quoted(&e.description)));
+        }
+        let (level, n) = (level_words(e.level), e.elements);
+        self.pretty("MCA mpi base", &format!("event \"{}\" (level: {level}, elements: {n})", e.name));
+        self.pretty("", &e.description);
     }
 
     fn parsable_param(&mut self, r: &Resolved, known: &Known) {

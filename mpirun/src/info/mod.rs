@@ -5,7 +5,8 @@
 //! started here would get. Components are loaded for what they declare; none is opened.
 //!
 //! Map: `options` (the command line) · `facts` (version, paths, build) · `listing` (components and
-//! parameters, pretty and parsable) · `json` · `explain` · `check` · `calibrate`.
+//! parameters, pretty and parsable) · `json` · `explain` · `check` · `calibrate` ·
+//! `tool` (events).
 
 mod calibrate;
 mod check;
@@ -14,6 +15,7 @@ mod facts;
 mod json;
 mod listing;
 mod options;
+mod tool;
 
 use options::Options;
 use oxmpi_mca_params::{Places, Reader, Sources};
@@ -98,9 +100,15 @@ fn answer(options: &Options) -> Result<Answer, String> {
     if let Some(name) = &options.explain {
         return explain::answer(&known, name, options);
     }
+    let events = match options.wanted_events() {
+        Some(framework) => tool::of_framework(tool::events()?, framework)?,
+        None => Vec::new(),
+    };
+    let level = options.level.unwrap_or(9);
+    let events: Vec<_> = events.into_iter().filter(|event| event.level <= level).collect();
     let text = match options.json {
-        true => json::all(&known, options)?,
-        false => listing::all(&known, options)?,
+        true => json::all(&known, options, &events)?,
+        false => listing::all(&known, options, &events)?,
     };
     Ok(Answer { text, good: known.mistakes.is_empty() })
 }

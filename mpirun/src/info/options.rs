@@ -21,6 +21,10 @@ pub struct Options {
           action = ArgAction::Append)]
     pub params: Option<Vec<String>>,
 
+    /// Types of events that tools may listen to, of FRAMEWORK or of all; up to --level if that is given
+    #[arg(long, num_args = 0..=2, value_names = ["FRAMEWORK", "COMPONENT"], action = ArgAction::Append)]
+    pub event: Option<Vec<String>>,
+
     /// Parameters up to this level: 1 to 3 for users, to 6 for tuning, to 9 for developers [default: 1, with --all 9]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub level: Option<u32>,
@@ -152,6 +156,11 @@ impl Options {
         }
     }
 
+    /// The framework whose events are asked for.
+    pub fn wanted_events(&self) -> Option<&str> {
+        self.event.as_ref().map(|words| words.first().map_or("all", String::as_str))
+    }
+
     pub fn level(&self) -> u32 {
         self.level.unwrap_or(if self.all { 9 } else { 1 })
     }
@@ -159,7 +168,7 @@ impl Options {
     /// Nothing in particular is asked for.
     pub fn is_summary(&self) -> bool {
         let particular = self.wanted().is_some() || self.path.is_some() || self.config || self.arch;
-        !particular && !self.hostname
+        !particular && !self.hostname && self.event.is_none()
     }
 }
 
@@ -182,6 +191,11 @@ mod tests {
         assert!(read("").is_summary() && read("--parseable").parsable && !read("--path").is_summary());
         let o = read("--mca btl ^shm -am latency --gmca x -1");
         assert_eq!(o.given().len(), 3);
+        assert_eq!(
+            (read("--event").wanted_events(), read("--event mpi all").wanted_events()),
+            (Some("all"), Some("mpi"))
+        );
+        assert!(!read("--event").is_summary() && read("").wanted_events().is_none());
         assert!(read("-s").selected && read("--selected-only").selected && read("-V").version);
         assert!(Options::read(["--level", "10"].map(OsString::from)).is_err());
         assert!(Options::read(["--nonsense"].map(OsString::from)).is_err());

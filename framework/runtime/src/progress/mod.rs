@@ -2,8 +2,10 @@
 //!
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
 //! progress ownership) · `events` (what users' sync objects are told) ·
-//! `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the loops: spin, yield, sleep) · `gate` (one thread or
-//! several: who is inside a call, and how a second one gets in) · `futex` (the system calls).
+//! `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
+//! loops: spin, yield, sleep) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
+//! comes any more) · `gate` (one thread or several: who is inside a call, and how a second one gets
+//! in) · `futex` (the system calls).
 //!
 //! **The list** is copied on write: a turn of progress loads one pointer and walks an immutable
 //! list; registering makes a new list and publishes it. Old lists are kept until the instance goes,
@@ -18,6 +20,8 @@ pub mod events;
 pub(crate) mod futex;
 pub mod gate;
 pub mod hooks;
+pub(crate) mod poll;
+mod quiet;
 mod sharing;
 pub mod sync;
 pub(crate) mod tasks;

@@ -75,6 +75,11 @@ impl Patience {
         self.yields.load(Ordering::Relaxed).clamp(1, POLITE_TURNS)
     }
 
+    /// Whoever waits and has nothing to do gives its core away at once.
+    pub fn has_none(&self) -> bool {
+        self.spins.load(Ordering::Relaxed) <= 1
+    }
+
     /// How often a parked thread looks at its state before it sleeps.
     fn parked_spins(&self, crowded: bool) -> u32 {
         if crowded { 1 } else { self.parked_spins.load(Ordering::Relaxed) }

@@ -4,7 +4,8 @@
 //! are this program again (`rank.rs`), so nothing else is needed, and the parameters on trial are given
 //! as they would be by a user. A question is one parameter and two ways of doing a thing; it is asked at sizes
 //! that double, in turns (one way, the other, again), and the least of each counts, because what disturbs a
-//! measurement makes it longer. The answer is the size from which on the second way is better at all sizes
+//! measurement makes it longer. Where it matters in whose cache a message lies, a message that nobody touches and one that
+//! was just written are both measured, and the geometric mean of their times counts. The answer is the size from which on the second way is better at all sizes
 //! asked ([`from_which_on`]).
 //!
 //! Map: `rank` (what the two processes do) · `questions` (what is asked, and how) · `page` (the file).
@@ -43,6 +44,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub enum Kind {
     /// Half a round trip of `bytes`.
     RoundTrip,
+    /// The same and what programs do besides: each side writes what it sends before and reads what came.
+    Used,
     /// The same for `bytes` in pieces of that many, at both ends.
     Pieces(u64),
 }
@@ -73,6 +76,7 @@ impl Bench {
     fn measure(&self, kind: Kind, size: u64, parameters: &[(&str, String)]) -> Result<f64, String> {
         let (what, piece) = match kind {
             Kind::RoundTrip => ("round-trip", 0),
+            Kind::Used => ("used", 0),
             Kind::Pieces(piece) => ("pieces", piece),
         };
         let mut command = Command::new(&self.mpirun);

@@ -4,6 +4,8 @@ use super::{Bench, Kind, Point, from_which_on};
 
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;
+/// Longer than any message: the parameter's largest value.
+const NEVER: u64 = 1 << 40;
 /// The first part of a rendezvous is no shorter than its default.
 const LEAST_RNDV: u64 = 16 * K;
 
@@ -56,10 +58,27 @@ fn whole(size: u64) -> (Kind, u64) {
     (Kind::RoundTrip, size)
 }
 
+/// Messages that nobody touches, and messages that were just written. The way that is better for the one may be worse for
+/// the other, and programs have both; so that both count the same, the geometric mean of the two times is taken.
+fn untouched_and_used(
+    bench: &Bench,
+    sizes: &[u64],
+    one: impl Fn(u64) -> Values,
+    other: impl Fn(u64) -> Values,
+) -> Result<Vec<Point>, String> {
+    let mut points = bench.compare(sizes, whole, &one, &other)?;
+    let used = bench.compare(sizes, |size| (Kind::Used, size), &one, &other)?;
+    for (point, more) in points.iter_mut().zip(used) {
+        point.one = (point.one * more.one).sqrt();
+        point.other = (point.other * more.other).sqrt();
+    }
+    Ok(points)
+}
+
 /// And the limit itself.
 fn eager_limit(bench: &Bench) -> Result<(Found, u64), String> {
-    let sizes = [2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K];
-    let points = bench.compare(&sizes, whole, eagerly, |_| read())?;
+    let sizes = [2 * K, 4 * K, 8 * K, 12 * K, 16 * K, 24 * K, 32 * K, 64 * K];
+    let points = untouched_and_used(bench, &sizes, eagerly, |_| read())?;
     let limit = from_which_on(&points).unwrap_or(64 * K);
     let set = vec![
         bytes("btl_shm_eager_limit", limit),
@@ -76,7 +95,7 @@ fn eager_limit(bench: &Bench) -> Result<(Found, u64), String> {
         question: "How long may a message be that is sent without asking? From where on is it better read from \
                    the sender's memory?",
         ways: ["eager", "read"],
-        sizes: "bytes",
+        sizes: "bytes; geometric mean of a message that nobody touches and one that was just written",
         points,
         conclusion,
     };
@@ -90,13 +109,13 @@ fn nontemporal_min(bench: &Bench) -> Result<Found, String> {
         values.push(bytes("btl_shm_nontemporal_min", min));
         values
     };
-    let points = bench.compare(&sizes, whole, |size| with(size, 1 << 40), |size| with(size, 1))?;
+    let points = untouched_and_used(bench, &sizes, |size| with(size, NEVER), |size| with(size, 1))?;
     let min = from_which_on(&points);
     Ok(Found {
-        set: vec![bytes("btl_shm_nontemporal_min", min.unwrap_or(64 * K))],
+        set: vec![bytes("btl_shm_nontemporal_min", min.unwrap_or(NEVER))],
         question: "From which size on is payload better stored past the cache?",
         ways: ["through the cache", "past it"],
-        sizes: "bytes",
+        sizes: "bytes; geometric mean of a message that nobody touches and one that was just written",
         conclusion: match min {
             Some(size) => format!("past the cache from {size} bytes on"),
             None => "through the cache up to 32 KiB".into(),

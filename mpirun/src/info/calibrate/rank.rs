@@ -59,15 +59,24 @@ struct Ball<'a> {
     count: c_int,
     kind: Handle,
     peer: c_int,
+    /// Written before it is sent, and read when it came.
+    used: bool,
 }
 
 impl Ball<'_> {
-    fn send(&self) {
+    fn send(&mut self) {
+        if self.used {
+            let next = self.out.first().map_or(0, |byte| byte.wrapping_add(1));
+            std::hint::black_box(&mut self.out).fill(next);
+        }
         (self.mpi.send)(self.out.as_ptr().cast(), self.count, self.kind, self.peer, 1, COMM_WORLD);
     }
     fn receive(&mut self) {
         let to = self.back.as_mut_ptr().cast();
         (self.mpi.recv)(to, self.count, self.kind, self.peer, 1, COMM_WORLD, null_mut());
+        if self.used {
+            std::hint::black_box(self.back.iter().fold(0u8, |sum, byte| sum ^ byte));
+        }
     }
     /// So many round trips; whoever is first to send measures.
     fn play(&mut self, times: u32, first: bool) -> Duration {
@@ -103,7 +112,8 @@ pub fn run(words: &[String]) -> Result<String, String> {
         (count, length) = (1, 2 * length);
     }
     let peer = 1 - rank;
-    let mut ball = Ball { mpi: &mpi, out: vec![1; length], back: vec![2; length], count, kind: ty, peer };
+    let (out, back, used) = (vec![1; length], vec![2; length], kind == "used");
+    let mut ball = Ball { mpi: &mpi, out, back, count, kind: ty, peer, used };
     let first = rank == 0;
     let mut best = f64::MAX;
     let until = Instant::now() + Duration::from_millis(u64::from(milliseconds));

@@ -1,0 +1,131 @@
+//! Whether nothing comes any more: what a call asks before it says that there is no room.
+//!
+//! **With one thread** a few turns of progress that bring nothing tell. **With several** they tell nothing: a turn leaves a
+//! resource instance alone whose lock somebody else has, and that thread may just be about to take what this one
+//! needs, or have lost its core there. What counts is that somebody made a whole turn behind our
+//! question. The lock's holder counts turns at their end, so one of two more may have begun before we asked and the other has not;
+//! if meanwhile no event was counted, nothing was there. Whoever completed something did so before it gave the
+//! lock back, which we take once in the end, so the completion is seen.
+
+use crate::instance::Instance;
+use oxmpi_mca::ThreadCtx;
+use oxmpi_mca::host::Cri;
+use oxmpi_mca::sync::unmodelled::Ordering;
+
+/// Turns of one thread alone.
+const TURNS: u32 = 4;
+/// Turns of several: for a PML that does not count. So many yields are longer than any thread is kept from a core.
+const MOST_TURNS: u32 = 1 << 16;
+
+impl Instance {
+    /// Makes progress until it brings something (false) or until every resource instance has been looked at and there
+    /// was nothing (true). The caller holds no lock.
+    pub fn is_quiet(&self, thread: *mut ThreadCtx) -> bool {
+        if !self.threaded() {
+            return (0..TURNS).all(|_| self.engine.turn(thread) == 0);
+        }
+        nothing_comes(self.cris(), || {
+            let events = self.engine.turn(thread);
+            if events == 0 {
+                std::thread::yield_now();
+            }
+            events
+        })
+    }
+}
+
+/// What was counted of a resource instance.
+#[derive(Clone, Copy, PartialEq)]
+struct Seen {
+    turns: u64,
+    events: u64,
+}
+
+fn look(cri: &Cri) -> Seen {
+    Seen {
+        turns: cri.progress_calls.load(Ordering::Relaxed),
+        events: cri.completions.load(Ordering::Relaxed),
+    }
+}
+
+/// Those on which messages may come; the first always.
+fn used(cris: &[Cri]) -> impl Iterator<Item = (usize, &Cri)> {
+    cris.iter().enumerate().filter(|(i, cri)| *i == 0 || cri.active.load(Ordering::Relaxed) != 0)
+}
+
+fn nothing_comes(cris: &[Cri], mut turn: impl FnMut() -> i32) -> bool {
+    let asked: Vec<Seen> = cris.iter().map(look).collect();
+    for _ in 0..MOST_TURNS {
+        if turn() > 0 || used(cris).any(|(i, cri)| look(cri).events != asked[i].events) {
+            return false;
+        }
+        if used(cris).all(|(i, cri)| look(cri).turns >= asked[i].turns + 2) {
+            break;
+        }
+    }
+    // SYNC POINT with the holders' `unlock`: what they completed in those turns is seen behind it.
+    used(cris).for_each(|(_, cri)| drop(cri.lock.guard(true)));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cris(active: usize) -> Vec<Cri> {
+        let cris: Vec<Cri> = (0..3).map(|_| Cri::default()).collect();
+        cris[..active].iter().for_each(|cri| cri.active.store(1, Ordering::Relaxed));
+        cris
+    }
+
+    /// Another thread has one of the locks for long, so that our turns there find nothing: that is no answer.
+    #[test]
+    fn a_lock_that_is_taken_is_no_answer() {
+        let cris = cris(2);
+        let mut turns = 0;
+        let quiet = nothing_comes(&cris, || {
+            turns += 1;
+            cris[0].count_progress(0);
+            if turns == 50 {
+                cris[1].count_progress(1);
+            }
+            0
+        });
+        assert!(!quiet && turns == 50, "{turns}");
+    }
+
+    /// The turn that was under way when we asked may have passed by what came since.
+    #[test]
+    fn a_turn_that_had_begun_is_no_answer() {
+        let cris = cris(0);
+        let mut turns = 0;
+        let quiet = nothing_comes(&cris, || {
+            turns += 1;
+            if turns == 3 || turns == 9 {
+                cris[0].count_progress(0);
+            }
+            0
+        });
+        assert!(quiet && turns == 9, "{turns}");
+    }
+
+    #[test]
+    fn an_event_of_our_own_is_one() {
+        let cris = cris(1);
+        assert!(!nothing_comes(&cris, || 1));
+    }
+
+    #[test]
+    fn instances_without_messages_are_not_waited_for() {
+        let cris = cris(1);
+        assert!(nothing_comes(&cris, || {
+            cris[0].count_progress(0);
+            0
+        }));
+    }
+
+    #[test]
+    fn who_does_not_count_is_not_waited_for_without_end() {
+        assert!(nothing_comes(&cris(0), || 0));
+    }
+}

@@ -7,7 +7,7 @@ use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::{cases, plot};
 use oxmpi_tests::{Job, leave_out, mpi, root};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Jobs that a case is to have.
@@ -38,10 +38,19 @@ fn every_case_of_the_bench_driver() {
     let folder = TempDir::new_in(target).expect("target can be written");
     let name = if mpi().is_ours() { "ours" } else { "theirs" };
     let library = Library::find(name, &mpi().prefix).expect("it is installed");
-    let effort = Effort { rounds: 1, seconds: 0.0, iterations: Some(2), limit: Duration::from_secs(120) };
+    let limit = Duration::from_secs(120);
+    let effort = Effort { rounds: 1, seconds: 0.0, iterations: Some(2), limit, until: None };
     let mut runner = Runner::new(vec![library], effort, folder.path().join("work")).expect("a fresh folder");
     for case in cases::all(&Sizes::quick()) {
-        let report = runner.case(&case);
+        if case.name == "fig3.5" {
+            // Time is up at once: nothing is measured, and the next call does it all.
+            runner.effort.until = Some(Instant::now());
+            assert!(runner.case(&case, folder.path()).is_ok_and(|report| report.is_none()));
+            assert!(folder.path().join("fig3.5.part.json").exists());
+            runner.effort.until = None;
+        }
+        let report = runner.case(&case, folder.path()).expect("a folder of its own").expect("no limit");
+        assert!(!folder.path().join(format!("{}.part.json", case.name)).exists());
         report.write(folder.path()).expect("a fresh folder can be written");
         plot::draw(&case, &report, folder.path()).expect("a picture can be drawn");
         check(&case, &report, folder.path());

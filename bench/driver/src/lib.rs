@@ -6,12 +6,13 @@
 //! their median. Programs are portable C, compiled by each library's own `mpicc`.
 //!
 //! Map: `library` (an installed MPI) · `job` (one command, bounded and cleared away) · `program` (the C programs, their
-//! output) · `case`, `cases` (what there is to run) · `run` (rounds and turns) · `results` (values, medians,
+//! output) · `case`, `cases` (what there is to run) · `run` (rounds and turns), `keep` (what is measured in parts) · `results` (values, medians,
 //! ratios; CSV and JSON) · `plot` (SVG) · `machine` (where it ran).
 
 pub mod case;
 pub mod cases;
 pub mod job;
+mod keep;
 pub mod library;
 pub mod machine;
 pub mod plot;

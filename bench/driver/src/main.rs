@@ -7,7 +7,7 @@ use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::{cases, plot};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs the experiments of a dissertation on MPI and threads: all cases, or those named
 #[derive(Parser)]
@@ -51,6 +51,9 @@ struct Arguments {
     /// Seconds that one job may take
     #[arg(long, default_value_t = 60)]
     timeout: u64,
+    /// Begin no job behind so many seconds, and go on from there the next time
+    #[arg(long)]
+    budget: Option<f64>,
     /// Where CSV, JSON and SVG go
     #[arg(long, default_value = "target/bench")]
     out: PathBuf,
@@ -108,11 +111,15 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         seconds: arguments.seconds,
         iterations: arguments.iterations.or(arguments.quick.then_some(2)),
         limit: Duration::from_secs(arguments.timeout),
+        until: arguments.budget.map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e9))),
     };
     let mut runner = Runner::new(libraries(arguments)?, effort, arguments.out.join("work"))?;
     println!("{}", runner.machine.line());
     for case in &cases {
-        let report = runner.case(case);
+        let Some(report) = runner.case(case, &arguments.out)? else {
+            println!("time is up in the middle of {}; the same command goes on with it", case.name);
+            break;
+        };
         report.write(&arguments.out)?;
         plot::draw(case, &report, &arguments.out)?;
         println!("{}", report.text());

@@ -1,5 +1,6 @@
 //! The C programs: where their sources are and what their output means.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ pub enum Program {
 }
 
 /// What one run measured.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub value: f64,
     /// How long what was measured took, in all.

@@ -4,13 +4,14 @@
 use crate::case::{Case, Point, Whose};
 use crate::cases;
 use crate::job;
+use crate::keep::{self, Collected, Kept};
 use crate::library::Library;
 use crate::machine::Machine;
 use crate::program::{ITERATIONS, Measured, Program};
 use crate::results::{Report, Row};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How much is measured.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Effort {
     pub iterations: Option<u64>,
     /// Of one job.
     pub limit: Duration,
+    /// No job begins behind it; what there is of the case then is kept for the next time.
+    pub until: Option<Instant>,
 }
 
 /// Where a point is: library, series, place in the list of x values.
@@ -37,36 +40,69 @@ pub struct Runner {
     compiled: HashMap<(usize, Program), Result<PathBuf, String>>,
 }
 
-#[derive(Default)]
-struct Collected {
-    runs: Vec<Measured>,
-    iterations: u64,
-    failure: Option<String>,
-}
-
 impl Runner {
     pub fn new(libraries: Vec<Library>, effort: Effort, work: PathBuf) -> Result<Runner, String> {
         std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
         Ok(Runner { libraries, effort, work, machine: Machine::here(), compiled: HashMap::new() })
     }
 
-    /// Runs a case whole. What failed is in the report, with its reason.
-    pub fn case(&mut self, case: &Case) -> Report {
-        let mut all: BTreeMap<Spot, Collected> = BTreeMap::new();
-        for place in 0..case.xs.len() {
-            for _ in 0..self.effort.rounds {
-                for library in 0..self.libraries.len() {
-                    for series in 0..case.series.len() {
-                        self.turn(case, (library, series, place), &mut all);
+    /// Runs a case, or what is left of it; what an earlier run kept in `out` counts. What failed is in the report, with
+    /// its reason. `None`: time was up before it was whole, and what there is was kept.
+    pub fn case(&mut self, case: &Case, out: &Path) -> Result<Option<Report>, String> {
+        let question = self.question(case);
+        let mut all = self.kept(case, keep::read(out, case.name, &question)?);
+        let rounds = self.effort.rounds;
+        for (place, round) in (0..case.xs.len()).flat_map(|p| (0..rounds).map(move |r| (p, r))) {
+            for library in 0..self.libraries.len() {
+                for series in 0..case.series.len() {
+                    if self.effort.until.is_some_and(|until| Instant::now() >= until) {
+                        keep::write(out, case.name, &question, self.keep(case, all))?;
+                        return Ok(None);
                     }
+                    self.turn(case, (library, series, place), round, &mut all);
                 }
             }
         }
         let rows = all.iter().flat_map(|(spot, collected)| self.rows(case, *spot, collected)).collect();
-        Report::new(case, &self.libraries, &self.machine, self.effort.rounds, rows)
+        keep::remove(out, case.name)?;
+        Ok(Some(Report::new(case, &self.libraries, &self.machine, self.effort.rounds, rows)))
     }
 
-    fn turn(&mut self, case: &Case, spot: Spot, all: &mut BTreeMap<Spot, Collected>) {
+    /// What must be the same for parts to be put together: libraries by place, and how much is measured.
+    fn question(&self, case: &Case) -> String {
+        let prefixes: Vec<String> =
+            self.libraries.iter().map(|l| format!("{}={}", l.name, l.prefix.display())).collect();
+        let Effort { rounds, seconds, iterations, .. } = &self.effort;
+        let arguments: Vec<String> = case
+            .series
+            .iter()
+            .filter_map(|s| (s.point)(*case.xs.first()?))
+            .map(|point| point.arguments.join(" "))
+            .collect();
+        format!("{prefixes:?} {:?} rounds {rounds} seconds {seconds} {iterations:?} {arguments:?}", case.xs)
+    }
+
+    fn kept(&self, case: &Case, kept: Vec<Kept>) -> BTreeMap<Spot, Collected> {
+        let spot = |k: &Kept| {
+            let library = self.libraries.iter().position(|l| l.name == k.library)?;
+            let series = case.series.iter().position(|s| s.label == k.series)?;
+            Some((library, series, case.xs.iter().position(|x| *x == k.x)?))
+        };
+        kept.into_iter().filter_map(|k| Some((spot(&k)?, k.collected))).collect()
+    }
+
+    fn keep(&self, case: &Case, all: BTreeMap<Spot, Collected>) -> Vec<Kept> {
+        let named = |((library, series, place), collected): (Spot, Collected)| Kept {
+            library: self.libraries[library].name.clone(),
+            series: case.series[series].label.clone(),
+            x: case.xs[place],
+            collected,
+        };
+        all.into_iter().map(named).collect()
+    }
+
+    /// One run, if this round's is not there yet.
+    fn turn(&mut self, case: &Case, spot: Spot, round: usize, all: &mut BTreeMap<Spot, Collected>) {
         let (library, series, place) = spot;
         let of_case = &case.series[series];
         if of_case.whose == Whose::Ours && !self.libraries[library].is_ours() {
@@ -74,7 +110,7 @@ impl Runner {
         }
         let Some(point) = (of_case.point)(case.xs[place]) else { return };
         let collected = all.entry(spot).or_default();
-        if collected.failure.is_some() {
+        if collected.failure.is_some() || collected.runs.len() > round {
             return;
         }
         let first = collected.iterations == 0;

@@ -4,12 +4,16 @@
  *   line     a word in one cache line that both write in turn: nothing that two cores tell each other is cheaper
  *   pair     a line for each direction
  *   ring     for each direction a ring of 4096 lines, of which every message takes the next, value and flag in it
+ *   line+    the same as line, and ring, where each end works between what it receives and what it sends for as long as
+ *   ring+    a call of MPI_Send and one of MPI_Recv take (below): whoever waits meanwhile looks at the line, so
+ *            that it has to be taken from there again
  *   message  MPI_Send and MPI_Recv of 8 bytes
  *
  *     mpirun -n 2 --bind-to core ./floor [ROUNDS (15)] [TURNS PER ROUND (20000)]
  *
- * and then what a call costs where nothing is waited for: MPI_Send of 8 bytes in windows of 64, MPI_Recv of messages that
- * have arrived. The median of the rounds counts. Any MPI library; memory is shared by MPI_Win_allocate_shared. x86 and
+ * and what a call costs where nothing is waited for: MPI_Send of 8 bytes in windows of 64, MPI_Recv of messages that
+ * have arrived. The last lines say where the time of a message goes: the two calls; the line, which is ring+ without the work;
+ * and what is left for noticing and for the turns of waiting. The median of the rounds counts. Any MPI library; memory is shared by MPI_Win_allocate_shared. x86 and
  * aarch64 alike: C11 atomics.
  */
 #include <mpi.h>
@@ -36,10 +40,33 @@ static void await(word *at, uint64_t value) {
     while (atomic_load_explicit(at, memory_order_acquire) != value) pause_();
 }
 
+/* Work that touches no memory: so many steps of it, each behind the one before. */
+static long steps;
+static double ns_per_step;
+static void work(void) {
+    uint64_t x = (uint64_t)steps;
+    for (long i = 0; i < steps; i++) {
+        x = x * 3 + 1;
+        __asm__ volatile("" : "+r"(x));
+    }
+}
+static void weigh_work(void) {
+    double best = 1e9;
+    for (int round = 0; round < 20; round++) {
+        steps = 100000;
+        double start = MPI_Wtime();
+        work();
+        double took = (MPI_Wtime() - start) * 1e9 / (double)steps;
+        if (took < best) best = took;
+    }
+    ns_per_step = best;
+    steps = 0;
+}
+
 static void line(long n) {
     for (long i = 0; i < n; i++, turn += 2) {
-        if (me == 0) put(shared, turn + 1), await(shared, turn + 2);
-        else await(shared, turn + 1), put(shared, turn + 2);
+        if (me == 0) put(shared, turn + 1), await(shared, turn + 2), work();
+        else await(shared, turn + 1), work(), put(shared, turn + 2);
     }
 }
 static void pair(long n) {
@@ -60,6 +87,7 @@ static void ring(long n) {
         }
         await(from + at, lap);
         turn += atomic_load_explicit(from + at + 1, memory_order_relaxed) & 1;
+        work();
         if (me == 1) {
             atomic_store_explicit(to + at + 1, turn, memory_order_relaxed);
             put(to + at, lap);
@@ -114,9 +142,9 @@ static int by_value(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-    enum { KINDS = 6 };
-    static const char *names[KINDS] = {"line", "pair", "ring", "message", "send", "recv"};
-    static void (*kinds[4])(long) = {line, pair, ring, message};
+    enum { LINE, PAIR, RING, LINE_WORK, RING_WORK, MESSAGE, SEND, RECV, KINDS };
+    static const char *names[KINDS] = {"line", "pair", "ring", "line+", "ring+", "message", "send", "recv"};
+    static void (*kinds[SEND])(long) = {line, pair, ring, line, ring, message};
     MPI_Init(&argc, &argv);
     int ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -138,22 +166,32 @@ int main(int argc, char **argv) {
     for (int i = 0; me == 0 && i < (3 + 2 * LINES) * WORDS; i++) put(shared + i, 0);
     double *values = malloc(sizeof *values * KINDS * (size_t)rounds);
     if (!values) MPI_Abort(MPI_COMM_WORLD, 1);
+    weigh_work();
     for (int round = 0; round < rounds; round++) {
-        for (int k = 0; k < 4; k++) {
-            turn = (uint64_t)(round + 1) << 40; /* both ranks' the same, and never seen before */
+        double calls_take[2] = {calls(1, turns), calls(0, turns)};
+        /* Rank 0 measured them. */
+        MPI_Bcast(calls_take, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        values[SEND * rounds + round] = calls_take[0];
+        values[RECV * rounds + round] = calls_take[1];
+        for (int k = 0; k < SEND; k++) {
+            turn = (uint64_t)(KINDS * (round + 1) + k) << 40; /* both ranks' the same, and never seen before */
+            steps = k == LINE_WORK || k == RING_WORK ? (long)((calls_take[0] + calls_take[1]) / ns_per_step) : 0;
             values[k * rounds + round] = half_round_trip(kinds[k], turns);
         }
-        values[4 * rounds + round] = calls(1, turns);
-        values[5 * rounds + round] = calls(0, turns);
     }
-    double line_ns = 0;
+    double median[KINDS];
     for (int k = 0; me == 0 && k < KINDS; k++) {
         qsort(values + k * rounds, (size_t)rounds, sizeof *values, by_value);
-        double median = values[k * rounds + rounds / 2];
-        if (k == 0) line_ns = median;
-        printf("%-8s%8.1f ns", names[k], median);
-        if (k == 3) printf("  %.2f of line, %.1f ns more", median / line_ns, median - line_ns);
-        printf("\n");
+        median[k] = values[k * rounds + rounds / 2];
+        printf("%-8s\t%8.1f\n", names[k], median[k]);
+    }
+    if (me == 0) {
+        double both = median[SEND] + median[RECV], lines = median[RING_WORK] - both;
+        printf("message by line\t%.2f\nmessage by ring\t%.2f\nmessage by line+\t%.2f\nmessage by ring+\t%.2f\n",
+               median[MESSAGE] / median[LINE], median[MESSAGE] / median[RING], median[MESSAGE] / median[LINE_WORK],
+               median[MESSAGE] / median[RING_WORK]);
+        printf("of a message: the calls\t%.1f\nof a message: the line\t%.1f\nof a message: the rest\t%.1f\n", both, lines,
+               median[MESSAGE] - both - lines);
     }
     free(values);
     MPI_Win_free(&window);

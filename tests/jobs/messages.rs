@@ -271,6 +271,27 @@ fn order_over_several_fifos() {
     job.program("order").arg("4").limit(300).run().all_ok(2);
 }
 
+/// Locks that one thread took so often that they are its own are taken away from it when it is elsewhere.
+#[test]
+fn owners_that_are_elsewhere() {
+    Job::new(2).program("owners").limit(300).run().all_ok(2);
+    if !mpi().is_ours() {
+        return leave_out("owners_that_are_elsewhere", "about our own resource instances");
+    }
+    for options in [
+        ["runtime_num_cris", "4", "runtime_progress", "concurrent"],
+        ["runtime_num_cris", "4", "runtime_progress", "serial"],
+        ["runtime_num_cris", "2", "runtime_cri_assignment", "dedicated"],
+        ["runtime_num_cris", "3", "runtime_cri_assignment", "round_robin"],
+    ] {
+        let mut job = Job::new(2).limit(300);
+        for pair in options.chunks(2) {
+            job = job.args(["--mca", pair[0], pair[1]]);
+        }
+        job.program("owners").run().all_ok(2);
+    }
+}
+
 /// Threads with tags of their own and one with MPI_ANY_TAG in one communicator, over as many FIFOs, with as many matching
 /// shards and each engine that keeps its order in its own way.
 #[test]

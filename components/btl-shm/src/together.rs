@@ -9,7 +9,8 @@
 //! A source that has its own messages to read comes too late, or leaves them for ours, and what both then read for
 //! each other costs more calls and lines that change caches: two cores that copy cannot copy faster. So every process
 //! says, in a word of its part of the segment, while it is at a long read of its own. A reader does not ask one that
-//! is, and where one that was asked has begun to read, takes all that is left. Where nobody came to several reads one after the other, the reader asks now and then only, and copies the others in
+//! is for help with less than [`ALONE`], and takes as much at a time of what is longer, so that whoever is done first still
+//! finds something to help with. Where nobody came to several reads one after the other, the reader asks now and then only, and copies the others in
 //! one call.
 //!
 //! **Who may touch what.** The two words lie in the reader's part of the segment. `taken` has the number of
@@ -44,6 +45,8 @@ const PATIENCE: u32 = 2000;
 /// Least bytes of a share; more than this many shares are never made.
 const LEAST_SHARE: u64 = 32 << 10;
 const MOST_SHARES: u64 = 64;
+/// So much is read in one call from a source that has its own to read; by the next one it may have ended.
+const ALONE: u64 = 512 << 10;
 /// After so many reads without a helper only one in so many asks for one.
 const MOST_ALONE: u32 = 4;
 const ASKED_EVERY: u32 = 8;
@@ -66,8 +69,8 @@ impl Shares<'_> {
         self.taken.store(u64::from(generation) << 32, Ordering::Release);
     }
 
-    /// Half of what is left of `shares`, or all of it, if anything is and the read is still this one.
-    fn take(&self, generation: u32, shares: u32, all: bool) -> Option<Range<u32>> {
+    /// Half of what is left of `shares`, or at most so many, if anything is left and the read is still this one.
+    fn take(&self, generation: u32, shares: u32, most: Option<u32>) -> Option<Range<u32>> {
         // SYNC POINT with `begin`.
         let mut word = self.taken.load(Ordering::Acquire);
         loop {
@@ -75,7 +78,8 @@ impl Shares<'_> {
                 return None;
             }
             let first = word as u32;
-            let some = if all { shares - first } else { (shares - first).div_ceil(2) };
+            let left = shares - first;
+            let some = most.map_or(left.div_ceil(2), |most| most.clamp(1, left));
             let rest = word + u64::from(some);
             match self.taken.compare_exchange_weak(word, rest, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(first..first + some),
@@ -194,7 +198,7 @@ impl Shm {
     pub(crate) fn read_long(&self, endpoint: &Endpoint, ctx: u32, peer: &Identity, rma: &RmaDesc) -> Status {
         let own = self.segment().reading(self.local_rank(), ctx);
         own.store(1, Ordering::Relaxed);
-        let busy = self.is_reading(endpoint, ctx);
+        let busy = rma.len <= ALONE && self.is_reading(endpoint, ctx);
         let together = if busy { None } else { self.read_together(endpoint, ctx, peer, rma) };
         let status = together.unwrap_or_else(|| self.read_alone(ctx, endpoint.peer, rma));
         own.store(0, Ordering::Relaxed);
@@ -224,7 +228,9 @@ impl Shm {
             return None;
         }
         let (mut own, mut mine) = (Ok(()), 0);
-        while let Some(next) = words.take(generation, call.shares(), self.is_reading(endpoint, ctx)) {
+        // A source that reads takes no part yet, so there is no reason to leave it one, but it may soon.
+        let most = || self.is_reading(endpoint, ctx).then_some((ALONE / share) as u32);
+        while let Some(next) = words.take(generation, call.shares(), most()) {
             mine += next.len() as u32;
             let (at, len) = call.part(next);
             // SAFETY: a part of the caller's buffer.
@@ -315,7 +321,7 @@ impl Shm {
             return true;
         }
         let words = self.segment().assist(source, ctx, call.index);
-        while let Some(shares) = words.take(call.generation, call.shares(), false) {
+        while let Some(shares) = words.take(call.generation, call.shares(), None) {
             let count = shares.len() as u32;
             let (at, len) = call.part(shares);
             let (local, remote) = ((call.from + at) as *mut u8, call.to + at);
@@ -349,7 +355,7 @@ mod tests {
             let shares = Shares { taken: &words.0, ended: &words.1 };
             shares.begin(1);
             let mut takes = 0;
-            while let Some(some) = shares.take(1, call.shares(), false) {
+            while let Some(some) = shares.take(1, call.shares(), None) {
                 let (at, n) = call.part(some);
                 assert_eq!(at, end);
                 end += n;
@@ -398,7 +404,7 @@ mod model {
                 let words = words.clone();
                 thread::spawn(move || {
                     for generation in 1..=2 {
-                        while let Some(mut some) = words.shares().take(generation, 2, false) {
+                        while let Some(mut some) = words.shares().take(generation, 2, None) {
                             let count = some.len() as u32;
                             some.by_ref().for_each(|share| words.write(share, generation));
                             words.shares().end(count, true);
@@ -410,7 +416,7 @@ mod model {
                 let shares = words.shares();
                 shares.begin(generation);
                 let mut mine = 0;
-                while let Some(some) = shares.take(generation, 2, generation == 2) {
+                while let Some(some) = shares.take(generation, 2, (generation == 2).then_some(2)) {
                     mine += some.len() as u32;
                     some.for_each(|share| words.write(share, generation));
                 }

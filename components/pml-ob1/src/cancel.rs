@@ -63,7 +63,7 @@ impl Ob1 {
             if threaded {
                 self.poll_threaded(null_mut());
             } else {
-                self.poll_as(false);
+                self.poll_as(None, false);
             }
         }
     }
@@ -72,7 +72,7 @@ impl Ob1 {
     fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
         // SAFETY: peers stay until `finalize`; a send that was started has one.
         let peer = unsafe { req.peer.get().as_ref() };
-        let held = Held::take(&self.host, peer.map_or(FIFO, |p| p.ctx), threaded);
+        let held = self.hold(peer.map_or(FIFO, |p| p.ctx), None, threaded);
         if self.unqueue(&held, req) {
             return true;
         }
@@ -109,7 +109,7 @@ impl Ob1 {
         let message = match early {
             Some(early) => Some(early.incoming()),
             None => {
-                let mut shard = comm.shard_of(asked.key, held.threaded);
+                let mut shard = comm.shard_of(asked.key, held.threaded, held.who);
                 shard.withdraw(is_it).map(|record| {
                     // SAFETY: it came out of the shard, so it is ours until it is given back.
                     let message = unsafe { record.as_ref() }.incoming();

@@ -15,6 +15,7 @@
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
 
+use crate::biased::Who;
 use crate::guarded::{AllHeld, Held, fifo_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::module::Ob1;
@@ -132,21 +133,26 @@ impl Comm {
 
     /// The shard of a message, under its lock.
     #[inline(always)]
-    pub fn shard_of(&self, key: Key, threaded: bool) -> Entered<'_, Inner> {
-        self.shards.enter(threaded, |layout| layout.of(key))
+    pub fn shard_of(&self, key: Key, threaded: bool, who: Who) -> Entered<'_, Inner> {
+        self.shards.enter(threaded, who, |layout| layout.of(key))
     }
 
     /// The shard that a receive is posted in and whose messages it finds, under its lock. Where a receive fits
     /// into none alone, the communicator is gathered first.
     #[inline(always)]
-    pub fn shard_for(&self, pattern: Pattern, threaded: bool) -> Entered<'_, Inner> {
-        self.shards.enter(threaded, |layout| layout.of_receive(pattern))
+    pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Who) -> Entered<'_, Inner> {
+        self.shards.enter(threaded, who, |layout| layout.of_receive(pattern))
     }
 
     /// The same for a receive by a thread with this number, which tells whether several receive here.
     #[inline(always)]
-    pub fn enter_to_receive(&self, pattern: Pattern, thread: u32, threaded: bool) -> Entered<'_, Inner> {
-        let mut shard = self.shard_for(pattern, threaded);
+    pub fn enter_to_receive(
+        &self,
+        pattern: Pattern,
+        (thread, who): (u32, Who),
+        threaded: bool,
+    ) -> Entered<'_, Inner> {
+        let mut shard = self.shard_for(pattern, threaded, who);
         if !threaded {
             return shard;
         }
@@ -169,7 +175,7 @@ impl Comm {
             return shard;
         }
         self.shards.spread(shard);
-        self.shard_for(pattern, true)
+        self.shard_for(pattern, true, None)
     }
 
     pub fn index(&self) -> u32 {
@@ -474,7 +480,7 @@ impl Ob1 {
             })?,
         };
         let engine = Engine::new(Setting { choice, ..self.config.matching });
-        let all = AllHeld::take(&self.host, self.width(), self.threaded());
+        let all = self.hold_all(self.width(), self.threaded());
         let (most, streams) = (self.config.max_shards, self.assignment == Assignment::Stream);
         let comm = self.comms.with(&all.held(0), |t| t.add(desc, engine, most, streams))?;
         for held in all.each() {
@@ -485,7 +491,7 @@ impl Ob1 {
     }
 
     pub fn del_communicator(&self, comm: *mut Comm) -> Status {
-        let all = AllHeld::take(&self.host, self.width(), self.threaded());
+        let all = self.hold_all(self.width(), self.threaded());
         self.comms.with(&all.held(0), |t| t.dying.push(comm));
         self.reap(&all);
         Status::OK

@@ -39,7 +39,7 @@ impl Ob1 {
         if total >= peer.return_at {
             match held {
                 Some(held) => self.return_credit(held, peer),
-                None => self.return_credit(&Held::take(&self.host, ctx, threaded), peer),
+                None => self.return_credit(&self.hold(ctx, None, threaded), peer),
             }
         }
     }

@@ -25,6 +25,7 @@ use crate::module::Ob1;
 use crate::numbered::Assignment;
 use crate::orphan::Orphan;
 use crate::peer::{Peer, header_only};
+use crate::pool::{lease_of, seat_of};
 use crate::wire::{self, Header, flag, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
@@ -71,56 +72,59 @@ impl Ob1 {
         about: Sending,
     ) -> Result<(Held<'a>, &'a Peer, u64), Status> {
         if base.base.width == 1 {
-            return Ok((Held::take(&self.host, FIFO, true), base, 0));
+            return Ok((self.hold(FIFO, seat_of(about.thread), true), base, 0));
         }
         // SYNC POINT with `spread_now`.
         if !base.base.spread.is_passed() {
-            let held = Held::take(&self.host, FIFO, true);
+            let held = self.hold(FIFO, seat_of(about.thread), true);
             if !base.base.spread.is_passed_under_lock() && !self.spread_now(&held, base, about.thread) {
                 return Ok((held, base, 0));
             }
         }
-        if !comm.by_tag() {
-            return self.enter_any_flow(comm, route, base, about);
-        }
-        let ctx = comm.fifo(about.tag, base.base.width);
+        let by_tag = comm.by_tag();
+        let ctx =
+            if by_tag { comm.fifo(about.tag, base.base.width) } else { self.any_fifo(comm, base, about) };
         let peer = if ctx == FIFO { base } else { self.flow_of(base, ctx, true)? };
         let held = self.take_cri(ctx, about.thread);
-        Ok((held, peer, self.clock.stamp()))
-    }
-
-    /// The same where the FIFO does not follow from the tag.
-    #[inline(never)]
-    fn enter_any_flow<'a>(
-        &'a self,
-        comm: &Comm,
-        route: &Route,
-        base: &'a Peer,
-        about: Sending,
-    ) -> Result<(Held<'a>, &'a Peer, u64), Status> {
-        // The library's own messages keep their order in any case.
-        let free = about.tag >= 0 && comm.asserts(assert_flag::ALLOW_OVERTAKING);
-        let width = base.base.width;
-        let ctx = match self.assignment {
-            Assignment::Stream if !free => comm.fifo(about.tag, width),
-            Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
-            _ => own_fifo(about.thread, width).unwrap_or_else(|| comm.fifo(about.tag, width)),
-        };
-        let peer = if ctx == FIFO { base } else { self.flow_of(base, ctx, true)? };
-        let held = self.take_cri(ctx, about.thread);
-        let order = match self.assignment {
-            _ if free => FREE,
-            Assignment::Stream => self.clock.stamp(),
-            _ if about.number != 0 => about.number,
-            _ => route.next_number(),
+        let order = if by_tag {
+            self.clock.stamp(lease_of(about.thread))
+        } else {
+            self.any_order(comm, route, about)
         };
         Ok((held, peer, order))
+    }
+
+    /// The message is matched when it comes. The library's own messages keep their order in any case.
+    fn may_overtake(comm: &Comm, tag: i32) -> bool {
+        tag >= 0 && comm.asserts(assert_flag::ALLOW_OVERTAKING)
+    }
+
+    /// The FIFO where it does not follow from the tag.
+    #[inline(never)]
+    fn any_fifo(&self, comm: &Comm, base: &Peer, about: Sending) -> u32 {
+        let width = base.base.width;
+        match self.assignment {
+            Assignment::Stream if !Self::may_overtake(comm, about.tag) => comm.fifo(about.tag, width),
+            Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
+            _ => own_fifo(about.thread, width).unwrap_or_else(|| comm.fifo(about.tag, width)),
+        }
+    }
+
+    /// The place in the order there, under the lock of that FIFO's CRI.
+    #[inline(never)]
+    fn any_order(&self, comm: &Comm, route: &Route, about: Sending) -> u64 {
+        match self.assignment {
+            _ if Self::may_overtake(comm, about.tag) => FREE,
+            Assignment::Stream => self.clock.stamp(lease_of(about.thread)),
+            _ if about.number != 0 => about.number,
+            _ => route.next_number(),
+        }
     }
 
     /// The lock of a CRI for a send; what answers to it comes there, too.
     #[inline(always)]
     fn take_cri(&self, ctx: u32, thread: *mut ThreadCtx) -> Held<'_> {
-        let held = Held::take(&self.host, ctx, true);
+        let held = self.hold(ctx, seat_of(thread), true);
         self.host.cri(ctx).count_holder(number_of(thread));
         held
     }

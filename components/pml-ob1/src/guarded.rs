@@ -6,8 +6,10 @@
 //! holding one: made by taking the lock, or inside a transport's callback, whose caller holds it. Below
 //! THREAD_MULTIPLE the one thread that makes calls holds it by being alone.
 
+use crate::biased::{Biased, Who, level};
+use crate::module::{Cri, Ob1};
 use core::cell::UnsafeCell;
-use oxmpi_mca::{Guard, Host, Lock};
+use oxmpi_mca::Lock;
 
 /// Shards that (communicator, tag) is spread over; the same in all processes of a job (`spread.rs`).
 const SHARDS: u32 = crate::shards::MOST as u32;
@@ -16,85 +18,157 @@ const SHARDS: u32 = crate::shards::MOST as u32;
 /// can match must share one, so this is a function of communicator and tag alone; low tag bits count,
 /// so that consecutive tags never collide. `width`: how many FIFOs the two processes have.
 #[inline(always)]
-pub const fn fifo_of(salt: u32, tag: i32, width: u32) -> u32 {
-    (salt.wrapping_add(tag as u32) % SHARDS) % width
+pub fn fifo_of(salt: u32, tag: i32, width: u32) -> u32 {
+    let shard = salt.wrapping_add(tag as u32) % SHARDS;
+    FIFOS[width as usize % FIFOS.len()][shard as usize % FIFOS[0].len()].into()
 }
+
+/// By width and shard: dividing takes longer than looking it up.
+static FIFOS: [[u8; SHARDS as usize]; 65] = {
+    let mut fifos = [[0; SHARDS as usize]; 65];
+    let mut width = 1;
+    while width < fifos.len() {
+        let mut shard = 0;
+        while shard < SHARDS as usize {
+            fifos[width][shard] = (shard % width) as u8;
+            shard += 1;
+        }
+        width += 1;
+    }
+    fifos
+};
 
 /// The FIFO that everything starts on, and the only one below MULTIPLE.
 pub const FIFO: u32 = 0;
 
 /// Proof that a CRI's lock is held, or that no lock is needed.
 pub struct Held<'a> {
-    _guard: Guard<'a>,
+    lock: Option<Taken<'a>>,
     /// Which CRI.
     pub ctx: u32,
     /// What `Ob1::threaded` said when this call began.
     pub threaded: bool,
+    /// The holder, where it is known.
+    pub who: Who,
+}
+
+/// A CRI's lock, to be given back.
+struct Taken<'a> {
+    cri: &'a Cri,
+    word: &'a Lock,
+}
+
+/// What leads into a CRI beside its lock: on lines that are not written while one thread goes in and out.
+#[repr(align(128))]
+#[derive(Default)]
+pub struct Entrance {
+    bias: Biased<{ level::CRI }>,
+}
+
+impl Entrance {
+    /// A thread other than `who` goes in and out by itself.
+    #[inline(always)]
+    pub fn is_anothers(&self, who: Who) -> bool {
+        self.bias.is_anothers(who)
+    }
 }
 
 impl<'a> Held<'a> {
-    /// Takes the lock. The caller holds no other CRI's lock and no shard lock.
-    #[inline(always)]
-    pub fn take(host: &'a Host, ctx: u32, threaded: bool) -> Held<'a> {
-        Held { _guard: host.cri(ctx).lock.guard(threaded), ctx, threaded }
-    }
-
-    /// Takes the lock if it is free.
-    #[inline(always)]
-    pub fn try_take(host: &'a Host, ctx: u32, threaded: bool) -> Option<TryHeld<'a>> {
-        let lock = &host.cri(ctx).lock;
-        if threaded && !lock.try_lock() {
-            return None;
-        }
-        // SAFETY: we hold the lock until `TryHeld` goes.
-        Some(TryHeld { held: unsafe { Held::inherited(lock, ctx, threaded) }, lock })
-    }
-
     /// Inside a callback.
     ///
     /// # Safety
-    /// Somebody up the stack holds the lock of `ctx` for longer than this lives.
+    /// Somebody up the stack holds the lock of `ctx` for longer than this lives: the thread `who`, if that is known.
     #[inline(always)]
-    pub unsafe fn inherited(lock: &'a Lock, ctx: u32, threaded: bool) -> Held<'a> {
-        Held { _guard: lock.guard(false), ctx, threaded }
+    pub unsafe fn inherited(ctx: u32, threaded: bool, who: Who) -> Held<'a> {
+        Held { lock: None, ctx, threaded, who }
     }
 }
 
-/// A lock taken by [`Held::try_take`].
-pub struct TryHeld<'a> {
-    pub held: Held<'a>,
-    lock: &'a Lock,
-}
-
-impl Drop for TryHeld<'_> {
+impl Held<'_> {
+    /// Gives the lock back as if it had not been taken: a look that found nothing makes nobody's run of acquisitions
+    /// shorter (`biased.rs`).
     #[inline(always)]
-    fn drop(&mut self) {
-        if self.held.threaded {
-            self.lock.unlock();
+    pub fn leave_no_trace(mut self) {
+        if let Some(taken) = self.lock.take() {
+            taken.cri.holder.set(None);
+            taken.cri.entrance.bias.leave_no_trace(taken.word, self.who);
         }
     }
 }
 
-/// All CRI locks, taken in rising order: nothing arrives and nothing is sent meanwhile.
+impl Drop for Held<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(taken) = &self.lock {
+            taken.cri.holder.set(None);
+            taken.cri.entrance.bias.leave(taken.word, self.who);
+        }
+    }
+}
+
+impl Ob1 {
+    /// Takes a CRI's lock. The caller holds no other CRI's lock and no shard lock.
+    #[inline(always)]
+    pub fn hold(&self, ctx: u32, who: Who, threaded: bool) -> Held<'_> {
+        let cri = self.cri(ctx);
+        let lock = threaded.then(|| {
+            let word = &self.host.cri(ctx).lock;
+            cri.entrance.bias.enter(word, who);
+            cri.holder.set(who);
+            Taken { cri, word }
+        });
+        Held { lock, ctx, threaded, who }
+    }
+
+    /// Takes a CRI's lock if it is free.
+    #[inline(always)]
+    pub fn try_hold(&self, ctx: u32, who: Who, threaded: bool) -> Option<Held<'_>> {
+        if !threaded {
+            return Some(Held { lock: None, ctx, threaded, who });
+        }
+        let (cri, word) = (self.cri(ctx), &self.host.cri(ctx).lock);
+        if !cri.entrance.bias.try_enter(word, who) {
+            return None;
+        }
+        cri.holder.set(who);
+        Some(Held { lock: Some(Taken { cri, word }), ctx, threaded, who })
+    }
+
+    /// Inside a transport's callback for `ctx`.
+    ///
+    /// # Safety
+    /// Somebody up the stack holds the lock of `ctx` for longer than the result lives.
+    #[inline(always)]
+    pub unsafe fn inherit(&self, ctx: u32, threaded: bool) -> Held<'_> {
+        // Who holds the lock has written itself there.
+        let who = if threaded { self.cri(ctx).holder.get() } else { None };
+        // SAFETY: the caller's promise.
+        unsafe { Held::inherited(ctx, threaded, who) }
+    }
+
+    /// All CRI locks below `width`, taken in rising order: nothing arrives and nothing is sent meanwhile. The caller
+    /// holds no CRI lock and no shard lock.
+    pub fn hold_all(&self, width: u32, threaded: bool) -> AllHeld<'_> {
+        if threaded {
+            (0..width).for_each(|ctx| core::mem::forget(self.hold(ctx, None, true)));
+        }
+        AllHeld { ob1: self, width, threaded }
+    }
+}
+
+/// See [`Ob1::hold_all`].
 pub struct AllHeld<'a> {
-    host: &'a Host,
+    ob1: &'a Ob1,
     width: u32,
     threaded: bool,
 }
 
-impl<'a> AllHeld<'a> {
-    /// The caller holds no CRI lock and no shard lock.
-    pub fn take(host: &'a Host, width: u32, threaded: bool) -> AllHeld<'a> {
-        if threaded {
-            (0..width).for_each(|ctx| host.cri(ctx).lock.lock());
-        }
-        AllHeld { host, width, threaded }
-    }
+impl AllHeld<'_> {
     /// The lock of one CRI as a value.
     pub fn held(&self, ctx: u32) -> Held<'_> {
         debug_assert!(ctx < self.width);
         // SAFETY: we hold it.
-        unsafe { Held::inherited(&self.host.cri(ctx).lock, ctx, self.threaded) }
+        unsafe { Held::inherited(ctx, self.threaded, None) }
     }
     pub fn each(&self) -> impl Iterator<Item = Held<'_>> {
         (0..self.width).map(|ctx| self.held(ctx))
@@ -104,7 +178,10 @@ impl<'a> AllHeld<'a> {
 impl Drop for AllHeld<'_> {
     fn drop(&mut self) {
         if self.threaded {
-            (0..self.width).for_each(|ctx| self.host.cri(ctx).lock.unlock());
+            for ctx in 0..self.width {
+                let word = &self.ob1.host.cri(ctx).lock;
+                self.ob1.cri(ctx).entrance.bias.leave(word, None);
+            }
         }
     }
 }

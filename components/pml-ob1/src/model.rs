@@ -4,6 +4,7 @@
 //! shard at a time are an error of the model. What was matched is written down; each scenario says what may
 //! come out of it.
 
+use crate::biased::Who;
 use crate::shards::{Content, Place, Shards};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -12,15 +13,32 @@ use loom::thread;
 
 /// The library's lock spins, which a model checker follows for ever; what is checked here is what happens
 /// under it.
-pub struct Lock(Mutex<()>);
-pub struct Guard<'a>(#[allow(dead_code, reason = "held")] Option<MutexGuard<'a, ()>>);
+pub struct Lock {
+    mutex: Mutex<()>,
+    /// Of who holds it.
+    guard: core::cell::UnsafeCell<Option<MutexGuard<'static, ()>>>,
+}
+/// Whether it was taken.
+#[derive(Clone, Copy)]
+pub struct Pass(bool);
 
 impl Lock {
     pub fn new() -> Lock {
-        Lock(Mutex::new(()))
+        Lock { mutex: Mutex::new(()), guard: core::cell::UnsafeCell::new(None) }
     }
-    pub fn guard(&self, threaded: bool) -> Guard<'_> {
-        Guard(threaded.then(|| self.0.lock().expect("no thread panics")))
+    pub fn enter(&self, threaded: bool, _who: Who) -> Pass {
+        if threaded {
+            let guard = self.mutex.lock().expect("no thread panics");
+            // SAFETY: the guard goes before the lock does, in `leave`; the place is the holder's.
+            unsafe { *self.guard.get() = Some(core::mem::transmute::<MutexGuard<'_, ()>, _>(guard)) };
+        }
+        Pass(threaded)
+    }
+    pub fn leave(&self, pass: Pass) {
+        if pass.0 {
+            // SAFETY: the place is the holder's, who gives the lock up when the guard has left it.
+            drop(unsafe { (*self.guard.get()).take() });
+        }
     }
 }
 
@@ -129,14 +147,14 @@ impl World {
         assert_eq!(before, NOBODY, "message {message} went to two receives");
     }
     fn arrive(&self, tag: usize, number: usize) {
-        let shard = self.shards.enter(true, |()| Place::In(tag));
+        let shard = self.shards.enter(true, None, |()| Place::In(tag));
         shard.with(|lists| match lists.posted.iter().position(|r| r.tag.is_none_or(|t| t == tag)) {
             Some(at) => self.pair(number, lists.posted.remove(at).number),
             None => lists.waiting.push(Message { tag, number }),
         });
     }
     fn receive(&self, tag: Option<usize>, number: usize) {
-        let shard = self.shards.enter(true, |()| tag.map_or(Place::AllOver, Place::In));
+        let shard = self.shards.enter(true, None, |()| tag.map_or(Place::AllOver, Place::In));
         shard.with(|lists| match lists.waiting.iter().position(|m| tag.is_none_or(|t| t == m.tag)) {
             Some(at) => self.pair(lists.waiting.remove(at).number, number),
             None => {

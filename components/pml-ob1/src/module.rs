@@ -7,8 +7,9 @@
 //! lock is taken below THREAD_MULTIPLE; [`Ob1::threaded`] is looked at once per call. Nothing the user
 //! wrote runs under a lock: completions set a word and tell a sync object.
 
+use crate::biased::Who;
 use crate::comm::{Comm, CommTable};
-use crate::guarded::{AllHeld, FIFO, Guarded, Held};
+use crate::guarded::{Entrance, FIFO, Guarded, Held};
 use crate::numbered::{Assignment, Owed};
 use crate::ordered::Escalated;
 use crate::orphan::Orphan;
@@ -40,6 +41,9 @@ pub struct Transport {
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Cri {
+    pub entrance: Entrance,
+    /// Who holds the lock, for the transports' callbacks.
+    pub holder: Cell<Who>,
     /// Peers with something waiting for room.
     pub backlog: Guarded<Vec<*const Peer>>,
     pub ids: Guarded<IdTable>,
@@ -50,6 +54,8 @@ pub struct Cri {
     /// How many of the lost peers were closed on this CRI.
     pub closed: Cell<u32>,
     pub turns: Cell<u32>,
+    /// 1 while `backlog` holds anything; the holder of the lock writes it.
+    pub waiting: AtomicU32,
     /// Messages without stamp that were numbered.
     numbered: Cell<u64>,
     /// Spent on matching what came here; the holder of the lock writes it.
@@ -115,6 +121,8 @@ pub struct Ob1 {
     pub timing: Asked,
     /// Which transports `arm` armed, by index, and on how many CRIs.
     pub armed: Guarded<(u64, u32)>,
+    /// There are any.
+    pub is_armed: AtomicBool,
     pub pools: Pools,
 }
 
@@ -153,6 +161,7 @@ impl Ob1 {
             escalated: Escalated::default(),
             timing: Asked::new(false),
             armed: Guarded::new((0, 0)),
+            is_armed: AtomicBool::new(false),
             pools: Pools::new(config.pool_step),
         }
     }
@@ -412,7 +421,7 @@ impl Pml for Ob1 {
 
     /// Gives endpoints back and frees what no handle of the host refers to. Requests stay.
     fn finalize(&self) -> Status {
-        let all = AllHeld::take(&self.host, self.width(), false);
+        let all = self.hold_all(self.width(), false);
         self.comms.with(&all.held(FIFO), |t| t.clear());
         for slot in self.peers.iter() {
             let peer = slot.swap(null_mut(), Ordering::AcqRel);

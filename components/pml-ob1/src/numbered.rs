@@ -187,7 +187,7 @@ impl Ob1 {
         let mut events = 0;
         while let Some((req, message)) = self.owed.with(|list| list.pop_front()) {
             let inc = message.incoming();
-            self.deliver(req, &inc, Some(&Held::take(&self.host, inc.ctx as u32, true)), true);
+            self.deliver(req, &inc, Some(&self.hold(inc.ctx as u32, None, true)), true);
             self.owed.pending.fetch_sub(1, Ordering::Relaxed);
             events += 1;
         }
@@ -197,7 +197,7 @@ impl Ob1 {
     /// The receive that a message fits, or nothing, and it waits for one.
     fn match_or_keep(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
-        let mut shard = comm.shard_of(inc.key, true);
+        let mut shard = comm.shard_of(inc.key, true, None);
         if let Some(node) = shard.engine.match_arrival(arrival) {
             // SAFETY: it came out of the shard's engine; from here it is ours.
             shard.uncount(unsafe { node.as_ref() }.stamp);

@@ -88,7 +88,7 @@ impl Ob1 {
             return self.bad_header(held, inc.proc, "an eager message larger than any");
         }
         let watch = Watch::<TIMED>::start();
-        let mut shard = comm.shard_of(inc.key, true);
+        let mut shard = comm.shard_of(inc.key, true, held.who);
         if !shard.order.stamped {
             shard.order.stamped = true;
             shard.count_wild();
@@ -126,7 +126,7 @@ impl Ob1 {
         if !self.escalated.mode.try_lock() {
             return 0;
         }
-        let events = self.resolve(&AllHeld::take(&self.host, self.width(), true));
+        let events = self.resolve(&self.hold_all(self.width(), true));
         self.escalated.mode.unlock();
         events
     }
@@ -225,7 +225,7 @@ impl Ob1 {
         for (record, inc, node) in matched {
             // SAFETY: it came out of the shard's engine; from here it is ours.
             self.deliver(unsafe { request_of(node) }, &inc, Some(&all.held(inc.ctx as u32)), true);
-            comm.shard_of(inc.key, true).give(record);
+            comm.shard_of(inc.key, true, None).give(record);
         }
     }
 
@@ -251,7 +251,7 @@ impl Ob1 {
         then: impl FnOnce(&mut Inner, Option<NonNull<Unexpected>>, Vec<NonNull<Record>>) -> R,
     ) -> R {
         let _mode = self.escalated.mode.guard(true);
-        let all = AllHeld::take(&self.host, self.width(), true);
+        let all = self.hold_all(self.width(), true);
         // From here on stamped messages are deferred, so that none is found that came with the last look.
         comm.shards.enter_one(true).order.wild += 1;
         let (mut told, mut floors) = (HashMap::new(), HashMap::new());

@@ -419,7 +419,9 @@ impl Ob1 {
     /// Puts a peer on the list that progress drains.
     pub fn remember(&self, held: &Held<'_>, peer: &Peer) {
         if !peer.in_backlog.replace(true) {
-            self.cri(held.ctx).backlog.with(held, |b| b.push(peer));
+            let cri = self.cri(held.ctx);
+            cri.backlog.with(held, |b| b.push(peer));
+            cri.waiting.store(1, Ordering::Relaxed);
         }
     }
     /// Undoes `remember` for a peer just taken off the list.

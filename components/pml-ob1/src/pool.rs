@@ -15,8 +15,12 @@
 //!
 //! Lanes and requests are never freed: the host's handles refer to them.
 
+use crate::biased::{Seat, Who};
+use crate::fan::number_of;
 use crate::module::Ob1;
+use crate::progress::Care;
 use crate::request::Request;
+use crate::stamp::Lease;
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
@@ -105,6 +109,12 @@ pub struct Lane {
     /// The number of the thread, as the host counts them; the largest for the lane without one.
     pub index: u32,
     lock: Lock,
+    /// Where the thread notes which locks it is inside (`biased.rs`).
+    seat: Seat,
+    /// How it stamps its messages (`stamp.rs`).
+    lease: Lease,
+    /// What the thread saw when it last looked after others' CRIs (`progress.rs`).
+    pub care: Care,
 }
 
 // SAFETY: see the module's head: the own list is the owner's, the rest is atomic.
@@ -112,7 +122,14 @@ unsafe impl Sync for Lane {}
 
 impl Lane {
     fn new(index: u32) -> &'static Lane {
-        Box::leak(Box::new(Lane { free: Free::new(), index, lock: Lock::new() }))
+        Box::leak(Box::new(Lane {
+            free: Free::new(),
+            index,
+            lock: Lock::new(),
+            seat: Seat::new(),
+            lease: Lease::default(),
+            care: Care::default(),
+        }))
     }
 }
 
@@ -139,10 +156,28 @@ impl Pools {
 
 /// The lane of a thread that has one.
 #[inline(always)]
-fn lane_of(thread: *mut ThreadCtx) -> Option<&'static Lane> {
+pub fn lane_of(thread: *mut ThreadCtx) -> Option<&'static Lane> {
     // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
     // `first_lane` and is never freed.
     unsafe { thread.as_ref()?.pml_private.cast::<Lane>().as_ref() }
+}
+
+/// The seat of a thread that has a lane.
+#[inline(always)]
+pub fn seat_of(thread: *mut ThreadCtx) -> Who {
+    lane_of(thread).map(|lane| &lane.seat)
+}
+
+/// The lease of a thread that has a lane.
+#[inline(always)]
+pub fn lease_of(thread: *mut ThreadCtx) -> Option<&'static Lease> {
+    lane_of(thread).map(|lane| &lane.lease)
+}
+
+/// The number of a thread and its seat.
+#[inline(always)]
+pub fn identity(thread: *mut ThreadCtx) -> (u32, Who) {
+    (number_of(thread), seat_of(thread))
 }
 
 impl Ob1 {

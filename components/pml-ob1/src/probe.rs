@@ -1,9 +1,9 @@
 //! Probing: looking at the waiting messages, with or without taking one out.
 
 use crate::comm::Comm;
-use crate::fan::number_of;
 use crate::matching::Pattern;
 use crate::module::Ob1;
+use crate::pool::identity;
 use crate::shard::Record;
 use crate::wire;
 use core::ptr::null_mut;
@@ -16,7 +16,7 @@ impl Ob1 {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
-        let mut shard = comm.enter_to_receive(pattern, number_of(args.thread), self.threaded());
+        let mut shard = comm.enter_to_receive(pattern, identity(args.thread), self.threaded());
         let (record, inc) = if shard.order.stamped && !pattern.has_tag() {
             drop(shard);
             self.look_in_order(comm, pattern, take)?

@@ -32,7 +32,7 @@ fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
 #[inline(always)]
 fn enter(ob1: &Ob1, msg: &RecvDesc, threaded: bool) {
     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-    let held = unsafe { Held::inherited(&ob1.host.cri(msg.ctx).lock, msg.ctx, threaded) };
+    let held = unsafe { ob1.inherit(msg.ctx, threaded) };
     let data = if msg.len == 0 {
         &[]
     } else {
@@ -283,7 +283,7 @@ impl Ob1 {
         }
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
         let watch = Watch::<TIMED>::start();
-        let mut shard = comm.shard_of(inc.key, held.threaded);
+        let mut shard = comm.shard_of(inc.key, held.threaded, held.who);
         match shard.engine.match_arrival(arrival) {
             Some(node) => {
                 if held.threaded {

@@ -4,12 +4,13 @@
 //! shard's lock. A blocking receive of a message that is all here needs no request. Whoever matches
 //! (the callback, or the receiving thread) delivers: it alone owns the request from then on.
 
+use crate::biased::Who;
 use crate::comm::Comm;
 use crate::copy::copy;
-use crate::fan::number_of;
 use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
+use crate::pool::identity;
 use crate::request::{Request, State};
 use crate::shard::{Incoming, Inner, Record};
 use crate::shards::Entered;
@@ -93,7 +94,7 @@ impl Ob1 {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
-        let mut shard = comm.enter_to_receive(pattern, number_of(args.thread), threaded);
+        let mut shard = comm.enter_to_receive(pattern, identity(args.thread), threaded);
         let in_order = threaded && shard.order.stamped && !pattern.has_tag();
         if !in_order && let Some(node) = shard.engine.find_unexpected(pattern, true) {
             // SAFETY: it came out of the shard's engine.
@@ -114,7 +115,7 @@ impl Ob1 {
             self.look_there_first(comm, args);
             self.poll_threaded(args.thread);
         } else {
-            self.poll_as(false);
+            self.poll_as(None, false);
         }
         if req.is_complete() {
             *status = req.status();
@@ -142,13 +143,21 @@ impl Ob1 {
         if threaded {
             self.look_there_first(comm, args);
         }
-        self.post_or_deliver(comm, req, Pattern::new(args.src, args.tag), threaded);
+        let by = identity(args.thread);
+        self.post_or_deliver(comm, req, by, Pattern::new(args.src, args.tag), threaded);
         Ok(req.handle())
     }
 
     #[inline(always)]
-    fn post_or_deliver(&self, comm: &Comm, req: &'static Request, pattern: Pattern, threaded: bool) {
-        let mut shard = comm.enter_to_receive(pattern, req.lane.index, threaded);
+    fn post_or_deliver(
+        &self,
+        comm: &Comm,
+        req: &'static Request,
+        by: (u32, Who),
+        pattern: Pattern,
+        threaded: bool,
+    ) {
+        let mut shard = comm.enter_to_receive(pattern, by, threaded);
         if threaded && shard.order.stamped && !pattern.has_tag() {
             drop(shard);
             return self.post_in_order(comm, req, pattern);
@@ -215,7 +224,7 @@ impl Ob1 {
             }
             drop(shard);
             copy_out(&inc, args, room);
-            comm.shard_of(inc.key, threaded).give(record);
+            comm.shard_of(inc.key, threaded, None).give(record);
             self.consumed(&inc, None, threaded);
             return Ok(null_mut());
         }
@@ -243,7 +252,7 @@ impl Ob1 {
         // SAFETY: taken out of the engine, so ours.
         let inc = unsafe { record.as_ref() }.incoming();
         self.deliver(req, &inc, None, threaded);
-        comm.shard_of(inc.key, threaded).give(record);
+        comm.shard_of(inc.key, threaded, None).give(record);
     }
 
     /// Puts what is here of a matched message into the user's buffer, and completes the request or
@@ -269,7 +278,7 @@ impl Ob1 {
         }
         match held {
             Some(held) => self.ask_for_rest(held, req, inc, false),
-            None => self.ask_for_rest(&Held::take(&self.host, inc.ctx as u32, threaded), req, inc, true),
+            None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
         }
     }
 
@@ -290,7 +299,8 @@ impl Ob1 {
         let comm = unsafe { &*req.comm.get() };
         // SAFETY: the request is inactive, so its node is ours.
         let pattern = unsafe { req.posted_node().as_ref() }.pattern;
-        self.post_or_deliver(comm, req, pattern, threaded);
+        // Whoever starts it: the thread that made it stands for it.
+        self.post_or_deliver(comm, req, (req.lane.index, None), pattern, threaded);
         Status::OK
     }
 
@@ -312,7 +322,7 @@ impl Ob1 {
         let Some(comm) = (!req.is_complete()).then(|| unsafe { &*req.comm.get() }) else { return false };
         // SAFETY: whoever cancels a request is its only user, and posting wrote its node before.
         let pattern = unsafe { req.posted_node().as_ref() }.pattern;
-        let mut shard = comm.shard_for(pattern, threaded);
+        let mut shard = comm.shard_for(pattern, threaded, None);
         let found = shard.engine.cancel(req.posted_node());
         if found {
             // SAFETY: the node is ours again.

@@ -362,7 +362,7 @@ impl Ob1 {
         // SAFETY: peers stay until `finalize`; a request with reads under way has one.
         let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
         // SAFETY: transports call this from their progress of that context, whose caller holds the lock.
-        let held = unsafe { Held::inherited(&self.host.cri(peer.ctx).lock, peer.ctx, self.threaded()) };
+        let held = unsafe { self.inherit(peer.ctx, self.threaded()) };
         req.pulls.set(req.pulls.get() - 1);
         if status.is_err() {
             if matches!(status, Status::NO_PERMISSION | Status::NOT_SUPPORTED) {

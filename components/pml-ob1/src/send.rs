@@ -11,6 +11,7 @@ use crate::fan::Sending;
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
 use crate::peer::{Peer, can_get_vector};
+use crate::pool::seat_of;
 use crate::request::{Request, State};
 use crate::runs::List;
 use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
@@ -67,11 +68,11 @@ impl Ob1 {
             return (Status::NO_RESOURCE, 0);
         }
         if !threaded {
-            let held = Held::take(&self.host, FIFO, false);
+            let held = self.hold(FIFO, None, false);
             return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
         }
         if out.peer.base.width == 1 {
-            let held = Held::take(&self.host, FIFO, true);
+            let held = self.hold(FIFO, seat_of(args.thread), true);
             return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
         }
         let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
@@ -167,7 +168,7 @@ impl Ob1 {
         let req = match self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm) {
             Ok(req) => req,
             Err(status) => {
-                let held = Held::take(&self.host, FIFO, threaded);
+                let held = self.hold(FIFO, None, threaded);
                 self.give_up_number(&held, out.peer, out.comm, out.route, args.tag, number);
                 return Err(status);
             }
@@ -275,7 +276,7 @@ impl Ob1 {
     ) -> Result<(Held<'a>, &'a Peer), Status> {
         let (held, peer, order) = match threaded {
             true => self.enter_flow(comm, route, base, about)?,
-            false => (Held::take(&self.host, FIFO, false), base, 0),
+            false => (self.hold(FIFO, None, false), base, 0),
         };
         req.peer.set(peer);
         req.order.set(order);

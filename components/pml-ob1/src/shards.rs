@@ -31,15 +31,20 @@
 //!
 //! The model (`model.rs`) runs this very code.
 
+use crate::biased::Who;
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
+
+/// A thread is inside one shard at a time.
 #[cfg(not(all(test, loom)))]
-use oxmpi_mca::{Guard, Lock};
+type Lock = crate::biased::BiasedLock<{ crate::biased::level::SHARD }>;
+#[cfg(not(all(test, loom)))]
+use crate::biased::Pass;
 
 #[cfg(all(test, loom))]
-use crate::model::{Guard, Lock};
+use crate::model::{Lock, Pass};
 
 /// Most shards a table can have. The models make do with two.
 pub const MOST: usize = if cfg!(loom) { 2 } else { 64 };
@@ -108,8 +113,15 @@ pub struct Shards<T: Content> {
 
 /// The inside of a shard while its lock is held, or while nobody else is here.
 pub struct Entered<'a, T> {
-    _guard: Guard<'a>,
-    state: &'a UnsafeCell<State<T>>,
+    shard: &'a Shard<T>,
+    pass: Pass,
+}
+
+impl<T> Drop for Entered<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.shard.lock.leave(self.pass);
+    }
 }
 
 impl<T> Shard<T> {
@@ -117,8 +129,8 @@ impl<T> Shard<T> {
         Shard { lock: Lock::new(), state: UnsafeCell::new(State { open, content }) }
     }
     #[inline(always)]
-    fn enter(&self, threaded: bool) -> Entered<'_, T> {
-        Entered { _guard: self.lock.guard(threaded), state: &self.state }
+    fn enter(&self, threaded: bool, who: Who) -> Entered<'_, T> {
+        Entered { shard: self, pass: self.lock.enter(threaded, who) }
     }
 }
 
@@ -126,12 +138,12 @@ impl<T> Entered<'_, T> {
     #[inline(always)]
     fn state(&self) -> &State<T> {
         // SAFETY: the lock is held, or we are alone; entering is never nested.
-        unsafe { &*self.state.get() }
+        unsafe { &*self.shard.state.get() }
     }
     #[inline(always)]
     fn state_mut(&mut self) -> &mut State<T> {
         // SAFETY: as above.
-        unsafe { &mut *self.state.get() }
+        unsafe { &mut *self.shard.state.get() }
     }
     #[inline(always)]
     fn is_open(&self) -> bool {
@@ -182,37 +194,37 @@ impl<T: Content> Shards<T> {
     /// Home, whatever the mode. Below the lock only a pool's lock may be taken, never a CRI's.
     #[inline(always)]
     pub fn home(&self, threaded: bool) -> Entered<'_, T> {
-        self.home.enter(threaded)
+        self.home.enter(threaded, None)
     }
 
     /// The shard at the place that a layout has for something; home in mode one.
     #[inline(always)]
-    pub fn enter(&self, threaded: bool, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
+    pub fn enter(&self, threaded: bool, who: Who, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         if !threaded {
-            return self.home.enter(false);
+            return self.home.enter(false, None);
         }
         // SYNC POINT with the release stores in `spread` and `gather`.
         if self.many.load(Ordering::Acquire).is_null() {
-            let home = self.home.enter(true);
+            let home = self.home.enter(true, who);
             if home.is_open() {
                 return home;
             }
         }
-        self.enter_many(place)
+        self.enter_many(who, place)
     }
 
     /// The same where there were many just now. A call of its own, so that mode one does not pay for it.
     #[inline(never)]
-    fn enter_many(&self, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
+    fn enter_many(&self, who: Who, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         loop {
             // SYNC POINT with the release stores in `spread` and `gather`.
             // SAFETY: tables stay until the communicator goes.
             let entered = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
-                None => self.home.enter(true),
+                None => self.home.enter(true, who),
                 Some(table) => match place(table.layout) {
                     Place::AllOver => return self.enter_one(true),
                     Place::In(number) => match table.shard(number) {
-                        Some(shard) => shard.enter(true),
+                        Some(shard) => shard.enter(true, who),
                         None => {
                             self.make(table, number);
                             continue;
@@ -229,14 +241,14 @@ impl<T: Content> Shards<T> {
     /// Home, in mode one.
     #[inline(always)]
     pub fn enter_one(&self, threaded: bool) -> Entered<'_, T> {
-        let home = self.home.enter(threaded);
+        let home = self.home.enter(threaded, None);
         if !threaded || home.is_open() { home } else { self.gather(home) }
     }
 
     /// A shard that the table lacks, if its mode still lasts.
     #[cold]
     fn make(&self, table: &Table<T>, number: usize) {
-        let home = self.home.enter(true);
+        let home = self.home.enter(true, None);
         let current = core::ptr::eq(self.many.load(Ordering::Relaxed), table);
         if current && table.shard(number).is_none() {
             table.put(number, Shard::new(home.another(), true));
@@ -248,7 +260,7 @@ impl<T: Content> Shards<T> {
     fn gather<'a>(&'a self, mut home: Entered<'a, T>) -> Entered<'a, T> {
         // SAFETY: home is closed, so this is the table of the mode, which stays.
         let table = unsafe { &*self.many.load(Ordering::Relaxed) };
-        let mut all: Vec<Entered<'_, T>> = table.shards().map(|s| s.enter(true)).collect();
+        let mut all: Vec<Entered<'_, T>> = table.shards().map(|s| s.enter(true, None)).collect();
         all.iter_mut().for_each(|s| s.state_mut().open = false);
         let mut contents: Vec<&mut T> = all.iter_mut().map(|s| &mut **s).collect();
         home.gather(&mut contents);
@@ -266,7 +278,7 @@ impl<T: Content> Shards<T> {
         }
         let table = self.table_of(&home);
         let mut all: Vec<Option<Entered<'_, T>>> =
-            (0..MOST).map(|number| table.shard(number).map(|s| s.enter(true))).collect();
+            (0..MOST).map(|number| table.shard(number).map(|s| s.enter(true, None))).collect();
         for shard in all.iter_mut().flatten() {
             shard.begin(&home);
         }
@@ -307,11 +319,11 @@ impl<T: Content> Shards<T> {
 
     /// Every content there is, home's first, each under its lock. The mode stays meanwhile.
     pub fn each(&self, threaded: bool, mut f: impl FnMut(&mut T)) {
-        let mut home = self.home.enter(threaded);
+        let mut home = self.home.enter(threaded, None);
         f(&mut home);
         // SAFETY: home's lock is held.
         for shard in each_table(unsafe { *self.tables.get() }).flat_map(Table::shards) {
-            f(&mut shard.enter(threaded));
+            f(&mut shard.enter(threaded, None));
         }
     }
 }

@@ -2,44 +2,170 @@
 //!
 //! Of two sends that the program orders the second has the larger stamp, whatever threads make them. Stamps
 //! of different processes are never compared in earnest. Where the system trusts the processor's time
-//! stamp counter across cores (it is the kernel's clock source), that is the stamp: nothing is shared. The
+//! stamp counter across cores (it is the kernel's clock source), that is the clock: nothing is shared. The
 //! fence in front keeps the reading behind whatever told this thread of the earlier send. Elsewhere a
 //! counter of the process serves, which the threads contend for.
+//!
+//! **Leases.** Reading the clock costs tens of nanoseconds on some machines. A thread that sends many messages while
+//! no other does reads it once and counts on from there: its stamps stay below the clock, since a message takes
+//! longer than a tick. It holds a *lease*: `holder` names it. It looks at that word for every message, and may count on
+//! as long as the word names it. Whoever else stamps a message ends the lease, before the message can be known of
+//! anywhere:
+//!
+//! - Who takes a lease writes itself there by a swap, reads the clock, and looks whether it still stands there. If it does,
+//!   all leases to come read the clock later than this one. If not, another thread may have read the clock before, so it
+//!   does without a lease.
+//! - Who does without reads the clock and then clears the word, unless it is clear.
+//!
+//! So let one thread stamp message A and then, as the program orders it, another thread message B. If B's stamp is a
+//! reading, it is later than A's stamp, whether that was read or counted. If B's is counted, its lease was taken behind A:
+//! A's thread left the word clear, or with its own name, before A could be known of, and this is seen by whoever knows of A.
+//! A lease that is taken then begins with a later reading. Where A's thread found its own name, all later leases swap
+//! after that look, so they read later, too.
+//!
+//! Threads that send in turns would take leases from each other for every message; one whose leases were short does without
+//! for a while. The model below runs this very code.
 
-use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use core::cell::Cell;
+use oxmpi_mca::sync::{AtomicU64, AtomicUsize, Ordering};
+
+/// Stamps from one reading of the clock to the next; so many ticks are between two readings of the counter.
+const STEP: u64 = if cfg!(loom) { 4 } else { 1024 };
+/// A lease of so few stamps was not worth its price.
+const SHORT: u64 = 8;
+/// Short ones in a row that a thread has enough of.
+const SHORT_IN_A_ROW: u32 = 4;
+/// Messages for which it does without then.
+const PAUSE: u32 = 1024;
 
 /// See the module's head.
 #[repr(align(128))]
 pub struct Clock {
-    counter: AtomicU64,
+    holder: AtomicUsize,
+    counter: Apart,
     tsc: bool,
+}
+
+/// On a line of its own: all threads write it where there is no other clock.
+#[repr(align(128))]
+struct Apart(AtomicU64);
+
+/// What a thread knows of its lease.
+#[derive(Default)]
+pub struct Lease {
+    last: Cell<u64>,
+    used: Cell<u64>,
+    short: Cell<u32>,
+    pause: Cell<u32>,
+}
+
+impl Lease {
+    /// What stands in `holder`: no other lease has it, and it is not 0.
+    #[inline(always)]
+    fn name(&self) -> usize {
+        core::ptr::from_ref(self).addr()
+    }
+
+    /// Whether to take one, now that there is none.
+    fn is_worth_it(&self) -> bool {
+        if self.pause.get() > 0 {
+            self.pause.set(self.pause.get() - 1);
+            return false;
+        }
+        self.short.set(if self.used.get() < SHORT { self.short.get() + 1 } else { 0 });
+        self.used.set(0);
+        if self.short.get() > SHORT_IN_A_ROW {
+            self.short.set(0);
+            self.pause.set(PAUSE);
+            return false;
+        }
+        true
+    }
 }
 
 impl Clock {
     /// `several`: there may be several FIFOs, so that stamps are asked for at all.
     pub fn new(several: bool) -> Clock {
-        Clock { counter: AtomicU64::new(1), tsc: several && tsc_is_trusted() }
+        Clock::on(several && tsc_is_trusted())
     }
 
-    /// The next stamp; neither 0 nor the largest number.
+    fn on(tsc: bool) -> Clock {
+        Clock { holder: AtomicUsize::new(0), counter: Apart(AtomicU64::new(1)), tsc }
+    }
+
+    /// The next stamp; neither 0 nor the largest number. `lease`: the calling thread's.
     #[inline(always)]
-    pub fn stamp(&self) -> u64 {
-        #[cfg(target_arch = "x86_64")]
+    pub fn stamp(&self, lease: Option<&Lease>) -> u64 {
+        if let Some(lease) = lease
+            && self.holder.load(Ordering::Relaxed) == lease.name()
+            && lease.used.get() < STEP - 1
+        {
+            lease.used.set(lease.used.get() + 1);
+            lease.last.set(lease.last.get() + 1);
+            return lease.last.get();
+        }
+        self.read(lease)
+    }
+
+    /// A stamp that is a reading of the clock.
+    #[inline(never)]
+    fn read(&self, lease: Option<&Lease>) -> u64 {
+        if let Some(lease) = lease.filter(|lease| lease.is_worth_it()) {
+            // SYNC POINT: among all swaps of this word; the reading comes behind it.
+            self.holder.swap(lease.name(), Ordering::AcqRel);
+            let now = self.now();
+            if weakened(Form::LookBack) || self.holder.load(Ordering::Acquire) == lease.name() {
+                lease.last.set(now);
+                return now;
+            }
+            self.holder.swap(0, Ordering::AcqRel);
+            return now;
+        }
+        let now = self.now();
+        if !weakened(Form::End) && self.holder.load(Ordering::Acquire) != 0 {
+            self.holder.swap(0, Ordering::AcqRel);
+        }
+        now
+    }
+
+    /// The clock; what stands behind happens later.
+    fn now(&self) -> u64 {
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
         if self.tsc {
             use core::arch::x86_64::{_mm_lfence, _rdtsc};
-            // SAFETY: every x86-64 has both instructions.
+            // SAFETY: every x86-64 has these instructions.
             return unsafe {
                 _mm_lfence();
-                _rdtsc()
+                let now = _rdtsc();
+                _mm_lfence();
+                now
             };
         }
-        self.counter.fetch_add(1, Ordering::Relaxed)
+        debug_assert!(!self.tsc);
+        self.counter.0.fetch_add(STEP, Ordering::SeqCst)
     }
 }
 
+/// What the models leave out, to see that they miss it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    /// Who takes a lease looks whether another took it meanwhile.
+    LookBack,
+    /// Who does without a lease ends that of another.
+    End,
+}
+
+#[cfg(not(all(test, loom)))]
+#[inline(always)]
+const fn weakened(_: Form) -> bool {
+    false
+}
+#[cfg(all(test, loom))]
+use model::weakened;
+
 fn tsc_is_trusted() -> bool {
     let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    cfg!(target_arch = "x86_64") && source.is_ok_and(|s| s.trim() == "tsc")
+    cfg!(all(target_arch = "x86_64", not(loom))) && source.is_ok_and(|s| s.trim() == "tsc")
 }
 
 #[cfg(all(test, not(loom)))]
@@ -47,23 +173,108 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
+    /// Threads that hand on a lock, some in runs, some at once.
     #[test]
     fn stamps_rise_along_a_lock() {
-        for tsc in [false, tsc_is_trusted()] {
-            let clock = Clock { counter: AtomicU64::new(1), tsc };
+        for (tsc, runs) in [(false, 1), (false, 50), (tsc_is_trusted(), 1), (tsc_is_trusted(), 50)] {
+            let clock = Clock::on(tsc);
             let last = Mutex::new(0);
             std::thread::scope(|s| {
                 for _ in 0..4 {
                     s.spawn(|| {
-                        for _ in 0..5000 {
+                        let lease = Lease::default();
+                        for i in 0..5000 {
                             let mut last = last.lock().unwrap();
-                            let stamp = clock.stamp();
-                            assert!(stamp > *last && stamp < u64::MAX, "{stamp} behind {last}");
-                            *last = stamp;
+                            for _ in 0..1 + i % runs {
+                                let stamp = clock.stamp((i % 7 != 0).then_some(&lease));
+                                assert!(stamp > *last && stamp < u64::MAX, "{stamp} behind {last}");
+                                *last = stamp;
+                            }
                         }
                     });
                 }
             });
+        }
+    }
+
+    #[test]
+    fn who_is_alone_counts_on() {
+        let (clock, lease) = (Clock::on(false), Lease::default());
+        let first = clock.stamp(Some(&lease));
+        for i in 1..STEP {
+            assert_eq!(clock.stamp(Some(&lease)), first + i);
+        }
+        assert_eq!(clock.stamp(Some(&lease)), first + STEP, "no stamp twice");
+    }
+}
+
+/// All interleavings of threads that stamp, and of which one learns what another has sent.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// One model at a time.
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static FORM: std::sync::RwLock<Option<Form>> = std::sync::RwLock::new(None);
+
+    pub fn weakened(form: Form) -> bool {
+        FORM.read().is_ok_and(|left_out| *left_out == Some(form))
+    }
+
+    struct World {
+        clock: Clock,
+        /// The stamp of a message that was sent, or 0.
+        told: [AtomicU64; 2],
+    }
+
+    impl World {
+        /// One send of thread `me`: larger than what it knew to have been sent before.
+        fn send(&self, me: usize, lease: Option<&Lease>) {
+            let known = self.told.iter().map(|t| t.load(Ordering::Acquire)).max().unwrap_or(0);
+            let stamp = self.clock.stamp(lease);
+            assert!(stamp > known, "{stamp} behind {known}");
+            self.told[me].store(stamp, Ordering::Release);
+        }
+    }
+
+    fn run(first: usize, second: usize, leases: [bool; 2]) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(4);
+        model.check(move || {
+            let world = Arc::new(World { clock: Clock::on(false), told: Default::default() });
+            let other = world.clone();
+            let thread = thread::spawn(move || {
+                let lease = Lease::default();
+                (0..second).for_each(|_| other.send(1, leases[1].then_some(&lease)));
+            });
+            let lease = Lease::default();
+            (0..first).for_each(|_| world.send(0, leases[0].then_some(&lease)));
+            thread.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn model_stamps_of_two_with_leases() {
+        let _alone = ALONE.lock();
+        run(3, 2, [true, true]);
+    }
+    #[test]
+    fn model_stamps_of_one_with_a_lease() {
+        let _alone = ALONE.lock();
+        run(3, 2, [true, false]);
+    }
+
+    /// Without either look a stamp falls behind one that is known, and the model says so.
+    #[test]
+    fn model_finds_what_stamps_leave_out() {
+        let _alone = ALONE.lock();
+        for (form, leases) in [(Form::LookBack, [true, true]), (Form::End, [true, false])] {
+            *FORM.write().unwrap() = Some(form);
+            let found = std::panic::catch_unwind(|| run(3, 2, leases)).is_err();
+            *FORM.write().unwrap() = None;
+            assert!(found, "{form:?} does no harm in the model");
         }
     }
 }

@@ -43,6 +43,8 @@ const FIRST_NAP: Duration = Duration::from_micros(5);
 const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
 /// Turns in which nobody looks whether the level rises.
 const FIRST_TURNS: u32 = 256;
+/// Turns with a yield behind each before a thread in a crowd is put to sleep.
+const POLITE_TURNS: u32 = 64;
 /// A parked thread looks at its state so often before it sleeps.
 const PARKED_SPINS: u32 = 1000;
 
@@ -66,6 +68,11 @@ impl Patience {
     #[inline(always)]
     fn first_turns(&self) -> u32 {
         self.spins.load(Ordering::Relaxed).min(FIRST_TURNS)
+    }
+
+    /// Turns with a yield behind each before a thread in a crowd is put to sleep.
+    fn polite_turns(&self) -> u32 {
+        self.yields.load(Ordering::Relaxed).clamp(1, POLITE_TURNS)
     }
 
     /// Whoever waits and has nothing to do gives its core away at once.
@@ -272,14 +279,23 @@ impl Instance {
     #[inline(never)]
     fn wait_with_others(&self, thread: *mut ThreadCtx, reqs: &[*mut RequestHeader]) {
         let live = || reqs.iter().filter(|r| !r.is_null());
-        let beside = self.progress_side_by_side();
-        if beside || self.waiters.is_idle() {
+        let (beside, crowded) = (self.progress_side_by_side(), self.is_crowded());
+        if beside || crowded || self.waiters.is_idle() {
             // Nobody else waits, or others progress instances of their own: a few turns may be all it takes.
-            let turns = if self.is_crowded() { 1 } else { self.patience.first_turns() };
+            let (turns, polite) = match crowded {
+                false => (self.patience.first_turns(), false),
+                // As processes would: each leaves the core to the others between its looks, which costs less than
+                // being put to sleep and woken for every few messages.
+                true if self.cooperation.hooks().is_none() => (self.patience.polite_turns(), true),
+                true => (1, false),
+            };
             for _ in 0..turns {
-                self.engine.turn(thread);
+                let events = self.engine.turn(thread);
                 if live().all(|&r| completion!(r).is_complete()) {
                     return;
+                }
+                if polite && events == 0 {
+                    std::thread::yield_now();
                 }
             }
         }
@@ -374,7 +390,8 @@ impl Instance {
         let armed = (pml.table.arm)(pml.state, thread, &mut word);
         match armed {
             Status::OK if !word.addr.is_null() => self.sleep_on(&word, sync),
-            Status::OK | Status::PENDING => {}
+            // Something waits for room: whoever makes it may need this core.
+            Status::OK | Status::PENDING => std::thread::yield_now(),
             _ => return self.nap(sync, idle),
         }
         (pml.table.disarm)(pml.state, thread);

@@ -40,7 +40,7 @@ impl Spreadable {
     }
 
     fn shard_for(&self, pattern: Pattern) -> Entered<'_, Inner> {
-        self.shards.enter(self.threaded, |layout| layout.of_receive(pattern))
+        self.shards.enter(self.threaded, None, |layout| layout.of_receive(pattern))
     }
 
     /// A message that was found, by the number that stands for its length.
@@ -114,7 +114,7 @@ impl Spreadable {
             kind: kind::RNDV,
             ctx: 0,
         };
-        let mut shard = self.shards.enter(self.threaded, |layout| layout.of(key));
+        let mut shard = self.shards.enter(self.threaded, None, |layout| layout.of(key));
         if stamped {
             shard.count_wild();
         }

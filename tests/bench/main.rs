@@ -10,10 +10,11 @@
 //! only where the same compiler made them; what holds with any compiler (calls across the component
 //! boundary, loaded against linked in) is checked everywhere. `OXMPI_BLESS=1` writes the file anew.
 //!
-//! Map: `profile` (what callgrind wrote) · `counts` (jobs, and figures of them).
+//! Map: `profile` (what callgrind wrote) · `counts` (jobs, and figures of them) · `queries` (sync objects).
 
 mod counts;
 mod profile;
+mod queries;
 
 use counts::{Counts, Crossings, Figures};
 use oxmpi_tests::{in_path, leave_out, mpi, root};

@@ -1,21 +1,24 @@
-//! A case as a picture: a colour for each library, a shade and a dot for each series, the dissertation's dashes where it has
-//! threads.
+//! A case as a picture: a colour for each library, a shade and a mark for each series, the dissertation's dashes where it
+//! has threads.
 
 use crate::case::Case;
 use crate::results::{Report, Row};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::element::{Drawable, PointCollection};
+
 use plotters::prelude::*;
+use plotters_backend::{BackendCoord, DrawingErrorKind};
 use std::ops::Range;
 use std::path::Path;
 
 type Failed = Box<dyn std::error::Error>;
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-const SIZE: (u32, u32) = (1340, 720);
+const SIZE: (u32, u32) = (1180, 640);
 /// Beside the picture, for what is what: names are long, and lines go everywhere.
-const KEY: i32 = 340;
-const KEY_LINE: i32 = 17;
+const KEY: i32 = 350;
+const KEY_LINE: i32 = 22;
 /// Below the picture, for the machine and the libraries.
 const FOOT: i32 = 44;
 
@@ -86,19 +89,26 @@ where
     Y::CoordDescType: ValueFormatter<f64>,
 {
     let title = format!("Figure {}: {}", case.figure, case.title);
+    // Over the key, too: titles are long.
+    let on = on.titled(&title, ("sans-serif", 18))?;
     let (on, key) = on.split_horizontally(SIZE.0 as i32 - KEY);
-    let mut line = 44;
+    let mut line = 24;
     let mut chart = ChartBuilder::on(&on)
-        .caption(title, ("sans-serif", 18))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(84)
         .build_cartesian_2d(x, y)?;
     // Places are whole numbers.
-    let whole = |x: &f64| if x.fract().abs() < 1e-6 { format!("{x:.0}") } else { String::new() };
+    let place = |x: &f64| {
+        if x.fract().abs() < 1e-6 && (!case.log_x || is_round(*x)) { short(*x) } else { String::new() }
+    };
+    let value = |y: &f64| if !case.log_y || is_round(*y) { short(*y) } else { String::new() };
     chart
         .configure_mesh()
-        .x_label_formatter(&whole)
+        .x_label_formatter(&place)
+        .y_label_formatter(&value)
+        .label_style(("sans-serif", 15))
+        .axis_desc_style(("sans-serif", 16))
         .x_desc(case.x)
         .y_desc(case.unit)
         .light_line_style(WHITE)
@@ -114,12 +124,11 @@ where
                 COLOURS[l % COLOURS.len()].mix(1.0 - 0.6 * s as f64 / case.series.len().max(2) as f64);
             let name = format!("{library}: {}", series.label);
             let style = colour.stroke_width(2);
-            // Hollow where the line is dashed; larger for each further series.
+            // Hollow where the line is dashed.
             let dot = if series.dashed { style } else { colour.filled() };
-            let size = 3 + s as i32 % 4;
-            chart.draw_series(points.iter().map(|p| Circle::new(*p, size, dot)))?;
-            key.draw(&Circle::new((8, line), size, dot))?;
-            key.draw(&Text::new(name, (20, line - 6), ("sans-serif", 12)))?;
+            chart.draw_series(points.iter().map(|p| mark(s, *p, dot)))?;
+            key.draw(&mark(s, (8, line), dot))?;
+            key.draw(&Text::new(name, (22, line - 8), ("sans-serif", 15)))?;
             line += KEY_LINE;
             match series.dashed {
                 true => chart.draw_series(DashedLineSeries::new(points, 7, 5, style))?,
@@ -128,4 +137,86 @@ where
         }
     }
     Ok(())
+}
+
+/// The mark of a series: its number chooses the shape.
+fn mark<C>(series: usize, at: C, style: ShapeStyle) -> Mark<C> {
+    Mark { at: [at], series, style }
+}
+
+struct Mark<C> {
+    at: [C; 1],
+    series: usize,
+    style: ShapeStyle,
+}
+
+impl<'a, C> PointCollection<'a, C> for &'a Mark<C> {
+    type Point = &'a C;
+    type IntoIter = std::slice::Iter<'a, C>;
+    fn point_iter(self) -> Self::IntoIter {
+        self.at.iter()
+    }
+}
+
+impl<C, B: DrawingBackend> Drawable<B> for Mark<C> {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        at: I,
+        on: &mut B,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<B::ErrorType>> {
+        let (style, filled) = (&self.style, self.style.filled);
+        for (x, y) in at {
+            let corners = [(x, y - 6), (x + 5, y + 4), (x - 5, y + 4)];
+            match self.series % 4 {
+                0 => on.draw_circle((x, y), 4, style, filled)?,
+                1 => on.draw_rect((x - 4, y - 4), (x + 4, y + 4), style, filled)?,
+                2 if filled => on.fill_polygon(corners, style)?,
+                2 => on.draw_path(corners.into_iter().chain([corners[0]]), style)?,
+                _ => {
+                    on.draw_line((x - 5, y - 5), (x + 5, y + 5), style)?;
+                    on.draw_line((x - 5, y + 5), (x + 5, y - 5), style)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One, two or five of something: what an axis of powers has room for.
+fn is_round(value: f64) -> bool {
+    let digit = value / 10f64.powf(value.abs().log10().floor());
+    [1.0, 2.0, 5.0, 10.0].iter().any(|round| (digit - round).abs() < 1e-6)
+}
+
+/// A number as it can be read at a glance: 250 k instead of 250000.0.
+fn short(value: f64) -> String {
+    let (factor, unit) = match value.abs() {
+        v if v >= 1e9 => (1e9, " G"),
+        v if v >= 1e6 => (1e6, " M"),
+        v if v >= 1e4 => (1e3, " k"),
+        _ => (1.0, ""),
+    };
+    // Three digits are enough for an axis.
+    let digits = format!("{:.3}", value / factor);
+    format!("{}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let texts = [0.0, 0.25, 8.0, 4096.0, 10_000.0, 250_000.0, 1_500_000.0, 2e9].map(short);
+        assert_eq!(texts, ["0", "0.25", "8", "4096", "10 k", "250 k", "1.5 M", "2 G"]);
+    }
+
+    #[test]
+    fn axes_of_powers_have_few_numbers() {
+        for round in [0.1, 1.0, 2.0, 5.0, 10.0, 200.0, 5e4, 1e6] {
+            assert!(is_round(round), "{round}");
+        }
+        assert!([3.0, 0.4, 90_000.0, 150.0].iter().all(|v| !is_round(*v)));
+    }
 }

@@ -29,6 +29,7 @@
 //!
 //! The models below run this very code, with a fence on both sides for the barrier.
 
+use crate::sys;
 use core::cell::Cell;
 use core::ptr::null_mut;
 use oxmpi_mca::Lock;
@@ -163,7 +164,7 @@ impl<const LEVEL: usize> Biased<LEVEL> {
             return false;
         }
         if !weakened(Form::Barrier) {
-            barrier::on_all_cores();
+            sys::barrier_on_all_cores();
         }
         // SYNC POINT with `leave`: what the owner did inside is seen.
         while !weakened(Form::Wait) && seat.inside[LEVEL].load(Ordering::Acquire) == self.address() {
@@ -221,45 +222,13 @@ impl<const LEVEL: usize> Biased<LEVEL> {
     #[cold]
     fn keep(&self, me: *mut Seat) -> bool {
         self.run.set(0);
-        if !barrier::is_there() {
+        if !sys::barrier_is_there() {
+            self.limit.set(u32::MAX);
             return false;
         }
         // SYNC POINT with `take_away`.
         self.owner.store(me, Ordering::Release);
         true
-    }
-}
-
-/// The barrier on all cores that run threads of this process.
-mod barrier {
-    #[cfg(not(loom))]
-    use rustix::thread::{MembarrierCommand, membarrier};
-
-    /// Registered with the kernel, and tried once.
-    #[cfg(not(loom))]
-    pub fn is_there() -> bool {
-        static THERE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-        *THERE.get_or_init(|| {
-            membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-                && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
-        })
-    }
-    #[cfg(not(loom))]
-    pub fn on_all_cores() {
-        if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-            // A child of fork, or a filter that came later. Without it threads may meet where only one may be.
-            eprintln!("oxmpi: the kernel refuses membarrier, which it granted before");
-            std::process::abort();
-        }
-    }
-
-    #[cfg(loom)]
-    pub fn is_there() -> bool {
-        true
-    }
-    #[cfg(loom)]
-    pub fn on_all_cores() {
-        oxmpi_mca::sync::fence(oxmpi_mca::sync::Ordering::SeqCst);
     }
 }
 

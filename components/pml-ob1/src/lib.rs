@@ -39,6 +39,7 @@ mod shards;
 mod signals;
 mod spread;
 mod stamp;
+mod sys;
 mod watch;
 mod wire;
 

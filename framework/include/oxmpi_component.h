@@ -162,6 +162,8 @@ typedef struct oxmpi_thread_ctx {
 /* Communication resource instance: what one flow of messages needs to communicate alone. Its index
  * is the `ctx` argument of every hot BTL verb; its lock serialises those verbs for that index. */
 typedef struct oxmpi_cri {
+    /* Taken by the PML alone: it may leave it taken for a thread that uses this instance by itself (pml-ob1's
+     * `biased.rs`), and has its own way to take it from that. */
     OXMPI_ALIGN(64) oxmpi_lock lock;
     /* How often somebody wanted to progress it and found the lock taken. */
     uint32_t lock_misses;

@@ -41,6 +41,8 @@ pub struct ThreadCtx {
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct Cri {
+    /// Taken by the PML alone: it may leave it taken for a thread that uses this instance by itself (pml-ob1's
+    /// `biased.rs`), and has its own way to take it from that.
     pub lock: Lock,
     /// How often somebody wanted to progress it and found the lock taken.
     pub lock_misses: AtomicU32,
@@ -62,8 +64,10 @@ impl Cri {
     /// The holder of the lock progressed it, and so many events came.
     #[inline(always)]
     pub fn count_progress(&self, events: i32) {
-        add_alone(&self.progress_calls, 1);
         add_alone(&self.completions, events.max(0).cast_unsigned().into());
+        let turns = self.progress_calls.load(Ordering::Relaxed).wrapping_add(1);
+        // SYNC POINT with who asks whether anything came (the runtime's `quiet.rs`): all that this turn did is before it.
+        self.progress_calls.store(turns, Ordering::Release);
     }
 
     /// The thread of that number has taken the lock.

@@ -4,8 +4,8 @@
 //! resource instance alone whose lock somebody else has, and that thread may just be about to take what this one
 //! needs, or have lost its core there. What counts is that somebody made a whole turn behind our
 //! question. The lock's holder counts turns at their end, so one of two more may have begun before we asked and the other has not;
-//! if meanwhile no event was counted, nothing was there. Whoever completed something did so before it gave the
-//! lock back, which we take once in the end, so the completion is seen.
+//! if meanwhile no event was counted, nothing was there. Whoever completed something did so before it counted its turn, which
+//! we see, so the completion is seen, too.
 
 use crate::instance::Instance;
 use oxmpi_mca::ThreadCtx;
@@ -43,7 +43,9 @@ struct Seen {
 
 fn look(cri: &Cri) -> Seen {
     Seen {
-        turns: cri.progress_calls.load(Ordering::Relaxed),
+        // SYNC POINT with `Cri::count_progress`: what was completed in those turns is seen. Read first, so that the
+        // events of those turns are seen, too.
+        turns: cri.progress_calls.load(Ordering::Acquire),
         events: cri.completions.load(Ordering::Relaxed),
     }
 }
@@ -63,9 +65,8 @@ fn nothing_comes(cris: &[Cri], mut turn: impl FnMut() -> i32) -> bool {
             break;
         }
     }
-    // SYNC POINT with the holders' `unlock`: what they completed in those turns is seen behind it.
-    used(cris).for_each(|(_, cri)| drop(cri.lock.guard(true)));
-    true
+    // An event of a turn that ended between the two looks above is seen now.
+    used(cris).all(|(i, cri)| look(cri).events == asked[i].events)
 }
 
 #[cfg(test)]

@@ -109,15 +109,18 @@ fn messages_of_one_thread_take_no_lock() {
         let ended = ended.all_ok(2);
         let counted = counted(&ended.out);
         assert_eq!(counted.len(), 7, "{}", ended.out);
+        if level == "several" {
+            // Who uses a lock alone takes it without; the same counter sees what is left, as before it was alone.
+            let all: u64 = counted.iter().map(|(_, [_, _, atomic])| atomic).sum();
+            assert!(all > 0, "no atomic operation with two threads: {counted:?}");
+        }
         for (kind, [messages, instructions, atomic]) in counted {
             assert!(
                 instructions > 200 * messages,
                 "{kind}: {instructions} instructions are no {messages} messages"
             );
-            match level {
-                // Where locks are taken the same counter sees them.
-                "several" => assert!(atomic >= messages, "{kind}: {atomic} with two threads"),
-                _ => assert_eq!(atomic, 0, "{kind}, {level}, rank {rank}"),
+            if level != "several" {
+                assert_eq!(atomic, 0, "{kind}, {level}, rank {rank}");
             }
         }
     }

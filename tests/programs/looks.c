@@ -1,6 +1,6 @@
 /* A thread that looks in vain gives its core away where there are more threads than cores, and not before.
- * looks CORES: how many cores each rank has; 0: waiting threads are to give theirs away at once. Two ranks. Counts the library's calls of sched_yield, which it finds
- * here. Ours only: the number of looks is ours. */
+ * looks CORES: how many cores each rank has; 0: waiting threads are to give theirs away at once. Two ranks. Counts the
+ * library's calls of sched_yield, which it finds here. Ours only: the number of looks is ours. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -77,6 +77,8 @@ int main(int argc, char **argv) {
         pthread_barrier_destroy(&met);
     }
     looks(&request, cores == 0, "alone again");
+    /* Not before the other rank has looked its last time either: it must find nothing. */
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Send(&word, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     free(threads);

@@ -68,7 +68,7 @@ impl Job {
                 command.env_remove(name);
             }
         }
-        Job { command, limit: Duration::from_secs(120), mark, folder }
+        Job { command, limit: Duration::from_secs(300), mark, folder }
     }
 
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Job {
@@ -92,7 +92,7 @@ impl Job {
         self
     }
 
-    /// Generous: the machine may be busy. The default is two minutes.
+    /// Generous: the machine may be busy. The default is five minutes.
     pub fn limit(mut self, seconds: u64) -> Job {
         self.limit = Duration::from_secs(seconds);
         self

@@ -49,9 +49,11 @@ impl Job {
     /// Any command, with the same care.
     pub fn of(mut command: Command) -> Job {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // What a shell starts in its background ignores ^C, and so would mpirun.
-        // SAFETY: the default is valid for every signal, and this program handles none.
-        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        // What a shell starts in its background ignores ^C, what nohup starts the terminal's end, and so would mpirun.
+        for signal in [libc::SIGINT, libc::SIGHUP] {
+            // SAFETY: the default is valid for every signal, and this program handles none.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
         let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let target = crate::root().join("target");
         fs::create_dir_all(&target).expect("target can be written");

@@ -4,8 +4,8 @@
 //! A message of up to [`MAX_SHORT`](crate::wire::MAX_SHORT) bytes lies in lines, one behind the other
 //! and over the end; one of up to 56 bytes is one cache line, and sending it moves one cache line. A longer one
 //! lies in the bulk, contiguous, and its line says where. It may be announced before it is whole: its line
-//! when the first part of it, or nothing yet, is written, and a second line when all is; the receiver
-//! fetches meanwhile what the sender has written or is about to write.
+//! when the first part of it is written, and a second line when all is; the receiver fetches the first part
+//! meanwhile.
 //!
 //! **How the receiver tells a line that was written from one that was not.** Every line is written once
 //! per lap, whole or not, and always gets a flag word with the lap's number. So what lies in a line

@@ -34,9 +34,9 @@ use oxmpi_mca::RecvDesc;
 const BATCH: i32 = 32;
 /// Looks at a line that its sender is just writing before the receiver turns to something else.
 const PATIENCE: u32 = 300;
-/// How much of a long message is fetched while it is being matched: all of one that was waited for, up to a third of
-/// the nearest cache, and the beginning of one that came behind others, as the processor sees a stream by then.
-const FETCHED: u64 = 16 << 10;
+/// How much of a long message is fetched while it is being matched: of one that was waited for as much as is asked
+/// for sooner than the processor sees a stream, and of one that came behind others the beginning.
+const FETCHED: u64 = 8 << 10;
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
 /// How often a ring is found before it may displace a watched one.
 const ACTIVATIONS: u32 = 16;

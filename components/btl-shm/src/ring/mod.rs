@@ -60,13 +60,16 @@ pub const fn largest_slot(bulk_size: u64) -> u64 {
     bulk_size / 2
 }
 
-/// How much of the bulk is used while the receiver keeps up.
-pub const fn window(bulk_size: u64) -> u64 {
-    let half = bulk_size / 2;
-    if half < WINDOW { half } else { WINDOW }
+/// How much of the bulk messages of `size` bytes use while the receiver keeps up: room for several, so that lines are
+/// not asked for again while they are read.
+pub const fn window(bulk_size: u64, size: u64) -> u64 {
+    let (half, several) = (bulk_size / 2, WINDOW_MESSAGES * size);
+    let wish = if several > WINDOW { several } else { WINDOW };
+    if half < wish { half } else { wish }
 }
 
 const WINDOW: u64 = 32 << 10;
+const WINDOW_MESSAGES: u64 = 8;
 
 /// The memory of a ring: mapped in earnest, lines of model atomics under loom.
 pub trait RingMem {

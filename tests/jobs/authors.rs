@@ -49,7 +49,7 @@ fn the_steps_of_adding_a_btl() {
         .env("CARGO_NET_OFFLINE", "true")
         // Of the cargo that runs this test.
         .env_remove("CARGO_TARGET_DIR");
-    let ended = Job::of(command).limit(600).run();
+    let ended = Job::of(command).limit(1200).run();
     assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
     for said in ["MCA btl: mine (MCA v", "component mine of framework btl", "libbtl_mine.so"] {
         assert!(ended.out.contains(said), "{said:?} is not in\n{}", ended.out);

@@ -38,7 +38,7 @@ fn every_case_of_the_bench_driver() {
     let folder = TempDir::new_in(target).expect("target can be written");
     let name = if mpi().is_ours() { "ours" } else { "theirs" };
     let library = Library::find(name, &mpi().prefix).expect("it is installed");
-    let limit = Duration::from_secs(120);
+    let limit = Duration::from_secs(300);
     let effort = Effort { rounds: 1, seconds: 0.0, iterations: Some(2), limit, until: None };
     let mut runner = Runner::new(vec![library], effort, folder.path().join("work")).expect("a fresh folder");
     for case in cases::all(&Sizes::quick()) {

@@ -30,7 +30,7 @@ const SITUATIONS: [&str; 21] = [
 #[test]
 fn a_second_thread_gets_in() {
     for situation in SITUATIONS {
-        Job::new(2).program("solo").arg(situation).limit(120).run().all_ok(2);
+        Job::new(2).program("solo").arg(situation).run().all_ok(2);
     }
 }
 
@@ -40,7 +40,7 @@ fn a_second_thread_finds_a_sleeper() {
     for situation in ["waiting", "waiting-for-many", "waiting-in-a-probe", "waiting-for-a-rank"] {
         let job = Job::new(2).program("solo").arg(situation);
         let job = job.env("OXMPI_MCA_mpi_yield_when_idle", "1").env("OXMPI_MCA_mpi_yield_count", "1");
-        job.limit(120).run().all_ok(2);
+        job.run().all_ok(2);
     }
 }
 
@@ -49,7 +49,7 @@ fn a_second_thread_finds_a_sleeper() {
 fn again_and_again() {
     for _ in 0..10 {
         for situation in ["calling", "rising", "rising-in-turns"] {
-            Job::new(2).program("solo").arg(situation).limit(120).run().all_ok(2);
+            Job::new(2).program("solo").arg(situation).run().all_ok(2);
         }
     }
 }

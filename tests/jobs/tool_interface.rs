@@ -18,6 +18,15 @@ fn tool_variables_without_a_launcher() {
     Job::of(program).run().all_ok(1);
 }
 
+/// Every function with something wrong, and at its limits.
+#[test]
+fn what_tools_are_answered() {
+    if !mpi().is_ours() {
+        return leave_out("answers to wrong questions of tools", "the standard leaves some of them open");
+    }
+    Job::new(1).program("tool_edges").run().all_ok(1);
+}
+
 /// Ours are all there; another library counts what it has under these names.
 #[test]
 fn each_call_is_counted_once() {

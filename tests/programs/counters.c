@@ -240,7 +240,17 @@ static void watermark(void) {
         MPI_Recv(&value_[1], 1, MPI_INT, peer, 7, comm, MPI_STATUS_IGNORE);
         CHECK(value_[1] == i, "%d came when %d was due", value_[1], i);
     }
-    if (most.there && now.there) CHECK(value(&most) >= MARK && value(&now) == 0, "%llu most, %llu now", value(&most), value(&now));
+    /* Who looks has been sent all that is on its way to it, and is sent no more until it has looked. */
+    for (int looks = 0; looks < 2; looks++) {
+        if (looks == rank) {
+            if (rank == 1) MPI_Recv(&value_[0], 1, MPI_INT, 0, 9, comm, MPI_STATUS_IGNORE);
+            if (most.there && now.there)
+                CHECK(value(&most) >= MARK && value(&now) == 0, "%llu most, %llu now", value(&most), value(&now));
+            MPI_Send(&rank, 1, MPI_INT, peer, 9 + rank, comm);
+        } else if (rank == 0) {
+            MPI_Recv(&value_[0], 1, MPI_INT, 1, 10, comm, MPI_STATUS_IGNORE);
+        }
+    }
     if (all.there) CHECK(value(&all) >= before + MARK, "%llu waited, %llu before", value(&all), before);
     MPI_Comm_free(&comm);
 }

@@ -34,12 +34,13 @@ static void look(int form, MPI_Request *request) {
     CHECK(!flag, "form %d found something", form);
 }
 
-/* What is expected of looks in vain: a turn that brought something (the other rank's "ready") may be among them. */
+/* What is expected of looks in vain: turns that brought something (the other rank's "ready", its part of a barrier) may be
+ * among them, and each begins the count anew. */
 static void looks(MPI_Request *request, int gives_away, const char *when) {
     for (int form = 0; form < FORMS; form++) {
         yields = 0;
         for (int i = 0; i < LOOKS; i++) look(form, request);
-        long least = gives_away ? LOOKS / EVERY - 1 : 0, most = gives_away ? LOOKS / EVERY : 0;
+        long least = gives_away ? LOOKS / EVERY - 4 : 0, most = gives_away ? LOOKS / EVERY : 0;
         CHECK(yields >= least && yields <= most, "%s: form %d gave the core away %ld times", when, form, yields);
     }
 }

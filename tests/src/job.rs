@@ -49,9 +49,11 @@ impl Job {
     /// Any command, with the same care.
     pub fn of(mut command: Command) -> Job {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // What a shell starts in its background ignores ^C, and so would mpirun.
-        // SAFETY: the default is valid for every signal, and this program handles none.
-        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        // What a shell starts in its background ignores ^C, what nohup starts the terminal's end, and so would mpirun.
+        for signal in [libc::SIGINT, libc::SIGHUP] {
+            // SAFETY: the default is valid for every signal, and this program handles none.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
         let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let target = crate::root().join("target");
         fs::create_dir_all(&target).expect("target can be written");
@@ -68,7 +70,7 @@ impl Job {
                 command.env_remove(name);
             }
         }
-        Job { command, limit: Duration::from_secs(120), mark, folder }
+        Job { command, limit: Duration::from_secs(300), mark, folder }
     }
 
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Job {
@@ -92,7 +94,7 @@ impl Job {
         self
     }
 
-    /// Generous: the machine may be busy. The default is two minutes.
+    /// Generous: the machine may be busy. The default is five minutes.
     pub fn limit(mut self, seconds: u64) -> Job {
         self.limit = Duration::from_secs(seconds);
         self

@@ -463,7 +463,7 @@ proptest! {
                         if ranks[from].send(eps[from][r], i as u8, &[], &bytes(i as u8 as u64, 1)) == Status::OK {
                             queues[from][r].push_back((i as u8, 1));
                         }
-                        prop_assert!(sleep(word, std::time::Duration::from_secs(20)), "nobody rang");
+                        prop_assert!(sleep(word, std::time::Duration::from_secs(60)), "nobody rang");
                     }
                     ranks[r].disarm(0);
                 }

@@ -41,10 +41,11 @@ mpi_fn! {
     }
 }
 mpi_fn! {
+    /// MPI_T_ERR_INVALID_ITEM, which earlier versions had for an index out of range, is deprecated since MPI 4.0.
     fn MPI_T_enum_get_item(enumtype: usize, indx: c_int, value: *mut c_int, name: *mut c_char, name_len: *mut c_int) -> c_int {
         call(|| with(enumtype, |e| {
             let item = usize::try_from(indx).ok().and_then(|i| e.items.get(i));
-            let (number, word) = item.ok_or(MPI_T_ERR_INVALID_ITEM)?;
+            let (number, word) = item.ok_or(MPI_T_ERR_INVALID_INDEX)?;
             give(value, *number)?;
             offer_text(name, name_len, word);
             Ok(())

@@ -291,7 +291,8 @@ mpi_fn! {
     fn MPI_T_pvar_readreset(session: usize, handle_: usize, buf: *mut c_void) -> c_int {
         call(|| {
             let handle = handle(session, handle_)?;
-            can_write(handle.variable)?;
+            // Where it cannot be reset it cannot be read and reset in one step (`atomic` of its description).
+            can_write(handle.variable).map_err(|_| MPI_T_ERR_PVAR_NO_ATOMIC)?;
             handle.read(buf, true)
         })
     }

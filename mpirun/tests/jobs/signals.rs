@@ -1,7 +1,8 @@
 //! What signals to mpirun do.
 
-use crate::support::{eventually, mpirun};
+use crate::support::{Running, eventually, mpirun};
 use rustix::process::Signal;
+use tempfile::TempDir;
 
 #[test]
 fn the_user_ends_the_job_and_ranks_may_clean_up() {
@@ -20,20 +21,38 @@ fn the_user_ends_the_job_and_ranks_may_clean_up() {
     }
 }
 
+/// Two ranks that are told to end and go on; started when they no longer can be ended politely, with the folder
+/// where each notes that it was told.
+fn deaf() -> (Running, TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = "trap 'touch $UP/told.$OMPI_COMM_WORLD_RANK' TERM INT; touch $UP/up.$OMPI_COMM_WORLD_RANK; \
+                  while :; do sleep 0.05; done";
+    let mut job = mpirun("-n 2").script(script);
+    job.command.env("UP", folder.path());
+    let job = job.start();
+    both(&folder, "up");
+    (job, folder)
+}
+
+/// Waits until both ranks have left such a file.
+fn both(folder: &TempDir, what: &str) {
+    let there = |rank: u32| folder.path().join(format!("{what}.{rank}")).exists();
+    eventually(what, || (there(0) && there(1)).then_some(()));
+}
+
 #[test]
 fn ranks_that_do_not_listen_are_ended_by_force() {
-    let job = mpirun("-n 2").script("trap '' TERM INT; while :; do sleep 1; done").start();
-    job.wait_for("trap", 2);
+    let (job, _folder) = deaf();
     job.signal(Signal::TERM);
     job.wait().expect(128 + 15, &[]);
 }
 
 #[test]
 fn a_second_signal_does_not_wait() {
-    let job = mpirun("-n 2").script("trap '' TERM INT; while :; do sleep 1; done").start();
-    job.wait_for("trap", 2);
+    let (job, folder) = deaf();
     job.signal(Signal::INT);
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    // The first one has been dealt with: two of them at once would be one.
+    both(&folder, "told");
     job.signal(Signal::INT);
     job.wait().expect(128 + 2, &["by force"]);
 }

@@ -22,9 +22,11 @@ pub struct Job {
 /// `mpirun` with these arguments, separated by blanks.
 pub fn mpirun(arguments: &str) -> Job {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    // What a shell starts in its background ignores ^C, and so would mpirun.
-    // SAFETY: the default is valid for every signal, and this program handles none.
-    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+    // What a shell starts in its background ignores ^C, what nohup starts the terminal's end, and so would mpirun.
+    for signal in [libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: the default is valid for every signal, and this program handles none.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
     let mark = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpirun"));
     command.args(arguments.split_whitespace());

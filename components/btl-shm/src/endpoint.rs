@@ -50,6 +50,14 @@ struct Claim {
     /// Where the next one will lie, and how far from there the lines are ours; nothing is ours where both are 0.
     from: u64,
     to: u64,
+    /// Idle turns since the last one was sent, up to [`TURNS_TO_READ`].
+    turns: u32,
+}
+
+impl Claim {
+    const fn of(size: u64) -> Claim {
+        Claim { size, from: 0, to: 0, turns: 0 }
+    }
 }
 
 /// After so many messages that came one by one the next is expected to do so, too.
@@ -57,6 +65,10 @@ const SINGLES: u32 = 4;
 
 /// Lines that one idle turn asks for.
 const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
+
+/// Idle turns behind a message before lines of the next are asked for. Meanwhile its receiver gets the lines of
+/// that one from us, and requests that cross those make them late.
+const TURNS_TO_READ: u32 = 20;
 
 /// A lane as the module holds it.
 #[repr(transparent)]
@@ -85,7 +97,7 @@ impl LaneCell {
             producer: Producer::detached(Mapped::NONE),
             quiet: u32::MAX,
             turn: u64::MAX,
-            claim: Claim { size: 0, from: 0, to: 0 },
+            claim: Claim::of(0),
             singles: 0,
             peer,
             inbox,
@@ -229,25 +241,22 @@ fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
 /// From here on it pays to announce a message when half of it is written.
 const HALVED: usize = 3 << 10;
 
-/// Writes a long message at bulk position `at`, where it has room, and announces it before it is whole: at once
-/// where the lines are ours, else when half of it is written, so that the receiver has that to fetch.
-fn write_parts(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>, ours: bool) {
+/// Writes a long message at bulk position `at`, where it has room, and announces it when half of it is written, so
+/// that the receiver has that to fetch.
+fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>) {
     let (header, payload, len) = (msg.header(), msg.payload_len(), msg.total_len() as u64);
     let dst = producer.mem().bulk_at(at);
-    // SAFETY: a long message is longer than two headers of the fast path, and there is room for it.
-    let part = |from: usize, to: usize| unsafe {
-        if from == 0 {
-            copy_short(header.as_ptr(), dst, header.len());
-        }
-        write_payload(msg, from, dst.add(header.len() + from), to - from);
-    };
-    if ours {
-        return producer.publish_parts(at, len, 0, msg.tag(), |_| part(0, payload));
-    }
     let first = (len / 2) & !(GRANULE - 1);
     let here = first as usize - header.len();
-    part(0, here);
-    producer.publish_parts(at, len, first, msg.tag(), |_| part(here, payload));
+    // SAFETY: a long message is longer than two headers of the fast path, and there is room for it.
+    unsafe {
+        copy_short(header.as_ptr(), dst, header.len());
+        write_payload(msg, 0, dst.add(header.len()), here);
+    }
+    producer.publish_parts(at, len, first, msg.tag(), |_| {
+        // SAFETY: as above.
+        unsafe { write_payload(msg, here, dst.add(first as usize), payload - here) };
+    });
 }
 
 /// Writes `len` bytes of payload from `from` on.
@@ -268,6 +277,10 @@ impl Lane {
     /// Takes possession of a few more lines of the next long message. False: that is all.
     pub fn prepare(&mut self) -> bool {
         let claim = &mut self.claim;
+        if claim.turns < TURNS_TO_READ {
+            claim.turns += 1;
+            return true;
+        }
         if claim.to == 0 {
             self.producer.look_ahead(claim.size);
             let Some(at) = self.producer.find_bulk(claim.size, 2, true) else { return false };
@@ -353,16 +366,16 @@ impl Shm {
                 status => return status,
             },
         };
-        // Most of it will do: the receiver comes to the rest later than we.
+        // Lines that are ours are written faster than a receiver could be told of a half of them. Most of them will do.
         let ours = parts && lane.claim.from == at && lane.claim.to - at >= size - size / 4;
         if parts && one_by_one {
-            lane.claim = Claim { size, from: 0, to: 0 };
+            lane.claim = Claim::of(size);
             if let Some(receiver) = self.receiver(ctx) {
                 receiver.prepare_for(lane.peer);
             }
         }
-        if ours || parts && msg.total_len() >= HALVED {
-            write_parts(&mut lane.producer, at, msg, ours);
+        if parts && !ours && msg.total_len() >= HALVED {
+            write_halves(&mut lane.producer, at, msg);
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
             unsafe { write(msg, lane.producer.mem().bulk_at(at), self.nontemporal_min()) };

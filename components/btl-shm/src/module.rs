@@ -189,7 +189,7 @@ impl Btl for Shm {
         let s = &self.settings;
         let mut attrs = BtlAttrs {
             contexts: self.contexts(),
-            eager_limit: s.eager_limit,
+            eager_limit: s.eager_limit(self.host.job().local_size),
             rndv_eager_limit: s.rndv_eager_limit,
             max_send_size: s.max_send_size,
             min_get_size: s.min_get(self.host.job().oversubscribed != 0),

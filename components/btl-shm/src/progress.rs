@@ -34,8 +34,10 @@ use oxmpi_mca::RecvDesc;
 const BATCH: i32 = 32;
 /// Looks at a line that its sender is just writing before the receiver turns to something else.
 const PATIENCE: u32 = 300;
-/// How much of a long message is fetched while it is being matched.
-const FETCHED: u64 = 8 * GRANULE;
+/// How much of a long message is fetched while it is being matched: of one that was waited for as much as is asked
+/// for sooner than the processor sees a stream, and of one that came behind others the beginning.
+const FETCHED: u64 = 8 << 10;
+const FETCHED_OF_MORE: u64 = 8 * GRANULE;
 /// How often a ring is found before it may displace a watched one.
 const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
@@ -203,8 +205,8 @@ impl Shm {
                 }
                 Look::Long { at, len, tag, line, lines } => {
                     if lines == 1 {
-                        // A few: the processor sees a stream by then.
-                        incoming.ring.mem().fetch_bulk(at, len.min(FETCHED));
+                        let most = if events == 0 { FETCHED } else { FETCHED_OF_MORE };
+                        incoming.ring.mem().fetch_bulk(at, len.min(most));
                     } else if !self.rest_came(receiver, incoming, at, len, line) {
                         break;
                     }
@@ -277,14 +279,11 @@ impl Shm {
         true
     }
 
-    /// Fetches what is there of a long message while its sender writes the rest, or all of it where the
-    /// sender has the lines already and will have written them by the time they are asked for. False: the rest
-    /// is not there.
+    /// Fetches what is there of a long message while its sender writes the rest. False: the rest is not there.
     #[inline(never)]
     fn rest_came(&self, receiver: &Receiver, incoming: &Incoming, at: u64, len: u64, line: u64) -> bool {
         let ring = &incoming.ring;
-        let first = ring.first_part(line, len);
-        ring.mem().fetch_bulk(at, if first == 0 { len } else { first });
+        ring.mem().fetch_bulk(at, ring.first_part(line, len));
         match ring.has_all(line, 2, PATIENCE) {
             Rest::Here => true,
             Rest::Missing => false,

@@ -13,7 +13,9 @@
 //! CANCEL goes behind its message in the same FIFO, so it finds it where it waits: among those that came before
 //! their turn (`numbered.rs`), the deferred (`ordered.rs`), or the unexpected. If it is in none of them it was
 //! matched; then nothing is said, because the answer to the message itself is on its way and completes the send.
-//! A communicator that is gone has received nothing any more, and what waited on it went with it: CANCELLED.
+//! Where the communicator is not there the message is either kept until it is (`orphan.rs`), or it went with it: the
+//! receiver notes whose messages those were ([`Ob1::bury`]), because what was received before it went is not given
+//! back.
 //! So a cancelled send ends as soon as its receiver makes progress, whether or not it ever receives
 //! (MPI 5.0 §3.8.4). Sends that were complete when they were made, as short ones are, cannot be cancelled.
 //!
@@ -124,8 +126,28 @@ impl Ob1 {
         self.give_back(held, asked);
     }
 
+    /// A message that nobody will ever receive: its credit comes back, and so does the message, if it is asked for.
+    pub fn bury(&self, held: &Held<'_>, inc: &Incoming) {
+        if inc.src_req != 0 {
+            self.cri(held.ctx).buried.with(held, |buried| buried.insert((inc.proc, inc.src_req)));
+        }
+        self.consumed(inc, Some(held), held.threaded);
+    }
+
+    /// A sender asks for a message back on a communicator that is not there.
+    #[cold]
+    pub fn withdraw_stray(&self, held: &Held<'_>, asked: &Incoming) {
+        if let Some(message) = self.withdraw_orphan(held, asked) {
+            // Of the message only lengths are looked at.
+            self.consumed(&message, Some(held), held.threaded);
+        } else if !self.cri(held.ctx).buried.with(held, |b| b.remove(&(asked.proc, asked.src_req))) {
+            return;
+        }
+        self.give_back(held, asked);
+    }
+
     /// Says that a message which was asked back is not received.
-    pub fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
+    fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
         if let Ok(peer) = self.flow(asked.proc, held.ctx, held.threaded) {
             peer.control(held, self, Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]));
         }

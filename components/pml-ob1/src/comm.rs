@@ -506,16 +506,14 @@ impl Ob1 {
             self.escalated.remove(at);
             for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
                 let inc = early.incoming();
-                let held = all.held(inc.ctx as u32);
-                self.consumed(&inc, Some(&held), held.threaded);
+                self.bury(&all.held(inc.ctx as u32), &inc);
             }
             comm.shards.each(false, |shard| {
                 while let Some(record) = shard.next_left() {
                     // SAFETY: it came out of the shard.
                     let inc = unsafe { record.as_ref() }.incoming();
                     shard.give(record);
-                    let held = all.held(inc.ctx as u32);
-                    self.consumed(&inc, Some(&held), held.threaded);
+                    self.bury(&all.held(inc.ctx as u32), &inc);
                 }
             });
         }

@@ -29,6 +29,7 @@ use oxmpi_mca::host::{am_tag, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs};
+use std::collections::BTreeSet;
 
 /// One accepted BTL module.
 pub struct Transport {
@@ -49,6 +50,8 @@ pub struct Cri {
     pub ids: Guarded<IdTable>,
     /// Messages for communicators to come.
     pub orphans: Guarded<Vec<Orphan>>,
+    /// By process and the sender's request: messages that went with their communicator (`cancel.rs`).
+    pub buried: Guarded<BTreeSet<(u32, u64)>>,
     /// Messages that came before their sender's MARK (`fan.rs`).
     pub early: Guarded<Vec<Orphan>>,
     /// How many of the lost peers were closed on this CRI.

@@ -11,7 +11,8 @@
 use crate::comm::Comm;
 use crate::guarded::Held;
 use crate::module::Ob1;
-use crate::wire::{self, Prefix, Reader, flag};
+use crate::shard::Incoming;
+use crate::wire::{self, Prefix, Reader, flag, kind};
 
 /// A message as it came.
 pub struct Orphan {
@@ -31,6 +32,34 @@ impl Orphan {
         r.word()?;
         Some((head, Some(r.prefix()?)))
     }
+
+    /// What is to be matched of it.
+    fn incoming(&self, ctx: u32) -> Option<Incoming> {
+        let mut r = Reader::new(&self.bytes);
+        let head = r.word()?;
+        let (inc, _, _) = Incoming::read(head, r, self.proc, ctx)?;
+        Some(inc)
+    }
+
+    /// The same without what it says: its number, if it has one, will not be used. False: it has none.
+    fn skip(&mut self) -> bool {
+        let Some((head, prefix)) =
+            self.address().filter(|(head, _)| wire::flags_of(*head) & flag::NUMBERED != 0)
+        else {
+            return false;
+        };
+        let mut flags = flag::NUMBERED;
+        let mut len = wire::MATCH_BYTES;
+        if prefix.is_some() {
+            flags |= flag::CID;
+            len += wire::PREFIX_BYTES;
+        }
+        let head = head & !0xffff | kind::SKIP as u64 | (flags as u64) << 8;
+        let mut bytes = self.bytes[..len].to_vec();
+        bytes[..8].copy_from_slice(&head.to_le_bytes());
+        self.bytes = bytes.into();
+        true
+    }
 }
 
 impl Ob1 {
@@ -39,6 +68,21 @@ impl Ob1 {
     pub fn keep_orphan(&self, held: &Held<'_>, proc: u32, message: &[u8]) {
         let orphan = Orphan { proc, bytes: message.into() };
         self.cri(held.ctx).orphans.with(held, |o| o.push(orphan));
+    }
+
+    /// Takes a message back out of what is kept. `asked`: what its sender says of it.
+    pub fn withdraw_orphan(&self, held: &Held<'_>, asked: &Incoming) -> Option<Incoming> {
+        self.cri(held.ctx).orphans.with(held, |orphans| {
+            let (at, inc) = orphans.iter().enumerate().find_map(|(at, o)| {
+                let inc = o.incoming(held.ctx)?;
+                let is_it = inc.src_req == asked.src_req && inc.proc == asked.proc && inc.key == asked.key;
+                is_it.then_some((at, inc))
+            })?;
+            if !orphans[at].skip() {
+                orphans.remove(at);
+            }
+            Some(inc)
+        })
     }
 
     /// Handles what was kept for a communicator that exists now.

@@ -148,40 +148,12 @@ impl Ob1 {
         &self,
         held: &Held<'_>,
         head: u64,
-        mut r: Reader<'_>,
+        r: Reader<'_>,
         data: &[u8],
         proc: u32,
     ) -> Option<()> {
         let flags = wire::flags_of(head);
-        let mut inc = Incoming {
-            key: r.word()?,
-            order_key: r.word()?,
-            payload: core::ptr::null(),
-            len: 0,
-            msg_len: 0,
-            src_req: 0,
-            addr: 0,
-            proc,
-            kind: wire::kind_of(head),
-            ctx: held.ctx as u8,
-        };
-        let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
-        let long = matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS);
-        if long {
-            inc.msg_len = r.word()?;
-        }
-        if long || flags & flag::SYNC != 0 || inc.kind == kind::CANCEL {
-            inc.src_req = r.word()?;
-        }
-        if inc.kind == kind::RGET {
-            inc.addr = r.word()?;
-        }
-        let payload = r.rest();
-        inc.payload = payload.as_ptr();
-        inc.len = payload.len() as u64;
-        if inc.kind == kind::MATCH {
-            inc.msg_len = inc.len;
-        }
+        let (inc, prefix, payload) = Incoming::read(head, r, proc, held.ctx)?;
         if let Some(wrong) = self.what_is_wrong(flags, &inc, payload) {
             self.bad_header(held, proc, wrong);
             return Some(());
@@ -241,9 +213,8 @@ impl Ob1 {
         let Some(prefix) = prefix else {
             match self.comms.with(held, |t| t.find(head)) {
                 Found::Comm(comm) => return Some(comm),
+                Found::NotYet | Found::Gone if inc.kind == kind::CANCEL => self.withdraw_stray(held, inc),
                 Found::NotYet => self.keep_orphan(held, inc.proc, data),
-                // What is asked back was dropped with it, or is so now.
-                Found::Gone if inc.kind == kind::CANCEL => self.give_back(held, inc),
                 Found::Gone => self.drop_message(held, inc),
                 Found::Nonsense => self.bad_header(held, inc.proc, "a communicator nobody told it of"),
             }
@@ -260,19 +231,22 @@ impl Ob1 {
                 Some(comm).filter(|_| !self.is_closed(inc.proc))
             }
             None => {
-                self.keep_orphan(held, inc.proc, data);
+                match inc.kind {
+                    kind::CANCEL => self.withdraw_stray(held, inc),
+                    _ => self.keep_orphan(held, inc.proc, data),
+                }
                 None
             }
         }
     }
 
-    /// A message nobody will ever receive: its communicator is gone. Its credit comes back.
+    /// A message nobody will ever receive: its communicator is gone.
     fn drop_message(&self, held: &Held<'_>, inc: &Incoming) {
         self.host.debug(&format!(
             "dropped {} bytes from process {} for a communicator that is gone",
             inc.msg_len, inc.proc
         ));
-        self.consumed(inc, Some(held), held.threaded);
+        self.bury(held, inc);
     }
 
     /// Matches a message, or keeps it. The shard's lock makes "no receive fits" and "kept" one step.

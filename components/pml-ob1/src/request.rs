@@ -231,6 +231,7 @@ impl Request {
     /// Nobody refers to it any more.
     #[inline(always)]
     pub fn leave(&self, threaded: bool) {
+        debug_assert_eq!(self.id.get(), 0, "a peer may still quote it");
         self.drop_type(threaded);
         self.released.set(false);
         self.state.set(State::Free);

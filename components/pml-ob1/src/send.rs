@@ -419,6 +419,10 @@ impl Ob1 {
             req.done.set(req.total.get());
             req.state.set(State::WaitAck);
         } else {
+            // It may have been announced before, which found no room: nobody is to answer it.
+            if req.id.get() != 0 {
+                self.drop_id(held, req);
+            }
             self.complete(req, held.threaded);
         }
         self.drop_id_on_error(held, req, status);

@@ -14,7 +14,7 @@ use crate::comm::Comm;
 use crate::counts::Waiting;
 use crate::matching::{Engine, Posted, Unexpected};
 use crate::spread::Spreading;
-use crate::wire::kind;
+use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::alloc::Layout;
 use core::ptr::{NonNull, null, null_mut};
 use std::alloc::{alloc, dealloc};
@@ -43,6 +43,46 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// What stands behind the head of anything that is matched, and its payload. `None`: it is cut off.
+    pub fn read<'a>(
+        head: u64,
+        mut r: Reader<'a>,
+        proc: u32,
+        ctx: u32,
+    ) -> Option<(Incoming, Option<Prefix>, &'a [u8])> {
+        let flags = wire::flags_of(head);
+        let mut inc = Incoming {
+            key: r.word()?,
+            order_key: r.word()?,
+            payload: null(),
+            len: 0,
+            msg_len: 0,
+            src_req: 0,
+            addr: 0,
+            proc,
+            kind: wire::kind_of(head),
+            ctx: ctx as u8,
+        };
+        let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
+        let long = matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS);
+        if long {
+            inc.msg_len = r.word()?;
+        }
+        if long || flags & flag::SYNC != 0 || inc.kind == kind::CANCEL {
+            inc.src_req = r.word()?;
+        }
+        if inc.kind == kind::RGET {
+            inc.addr = r.word()?;
+        }
+        let payload = r.rest();
+        inc.payload = payload.as_ptr();
+        inc.len = payload.len() as u64;
+        if inc.kind == kind::MATCH {
+            inc.msg_len = inc.len;
+        }
+        Some((inc, prefix, payload))
+    }
+
     /// All data is here and nobody waits for an answer.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {

@@ -265,3 +265,54 @@ fn a_send_is_cancelled_whose_receiver_has_freed_the_communicator() {
     }
     w.assert_clean();
 }
+
+/// It was received before the communicator went, and what asks for it back comes behind that: it has one answer, not two.
+#[test]
+fn a_send_is_not_cancelled_that_was_received_before_the_communicator_went() {
+    for len in [8, 20_000] {
+        let w = World::new(Setup { min_get: 5000, ..Setup::default() });
+        let c = pair(&w, [6, len as u64]);
+        ping(&w, c[0], c[1], 1, 10);
+        w.settle();
+        let data = pattern(len, 7);
+        let s = w.isend(c[0], &data, 1, 9, mode::SYNCHRONOUS);
+        let mut buf = vec![0; len];
+        let r = w.irecv(c[1], &mut buf, 0, 9);
+        w.progress_one(1);
+        assert!(r.is_complete());
+        r.release();
+        assert!(buf == data);
+        // The answer is on its way, and the sender has not seen it.
+        assert_eq!(s.cancel(), Status::PENDING);
+        w.del_comm(c[1]);
+        w.progress_one(1);
+        assert_eq!(w.wait(s).cancelled, 0);
+        w.settle();
+        w.del_comm(c[0]);
+        w.assert_clean();
+    }
+}
+
+/// The receiver has not heard of the communicator yet: the message is given back all the same, and those beside it arrive.
+#[test]
+fn a_send_is_cancelled_whose_receiver_does_not_know_the_communicator() {
+    let w = World::new(Setup::default());
+    let spec = |p: i32| CommSpec { gid: [8, 8], my_rank: p, ..CommSpec::default() };
+    let from = w.add_comm(0, &spec(0));
+    let sends = [0, 1, 2u8].map(|i| w.isend(from, &[i; 4], 1, 9, mode::SYNCHRONOUS));
+    w.settle();
+    assert_eq!(sends[1].cancel(), Status::PENDING);
+    assert_eq!(w.wait(sends[1]).cancelled, 1);
+    let to = w.add_comm(1, &spec(1));
+    for i in [0, 2u8] {
+        let mut buf = [9; 4];
+        let r = w.irecv(to, &mut buf, 0, 9);
+        assert_eq!(w.wait(r).error, Status::OK);
+        assert_eq!(buf, [i; 4]);
+        assert_eq!(w.wait(sends[i as usize]).cancelled, 0);
+    }
+    assert_eq!(w.probe(to, 0, 9), None);
+    w.del_comm(from);
+    w.del_comm(to);
+    w.assert_clean();
+}

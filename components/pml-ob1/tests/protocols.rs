@@ -298,3 +298,23 @@ fn three_processes_and_any_source() {
         next[buf[1] as usize] += 1;
     }
 }
+
+/// A send that had no credit was announced, which found no room; when it goes it has both, and nobody is to answer it.
+#[test]
+fn what_could_not_be_announced_goes_at_once_when_there_is_credit_again() {
+    let w = World::new(Setup { credit: 1000, room: 1, ..Setup::default() });
+    let c = w.world();
+    let data = [pattern(600, 1), pattern(600, 2)];
+    let sends = [0, 1].map(|i| w.isend(c[0], &data[i], 1, 0, mode::STANDARD));
+    assert!(sends[0].is_complete() && !sends[1].is_complete());
+    for sent in &data {
+        let mut buf = vec![0; 600];
+        let r = w.irecv(c[1], &mut buf, 0, 0);
+        assert_eq!(w.wait(r).bytes, 600);
+        assert!(buf == *sent);
+    }
+    for s in sends {
+        assert_eq!(w.wait(s).error, Status::OK);
+    }
+    w.assert_clean();
+}

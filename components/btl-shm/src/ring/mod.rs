@@ -4,8 +4,8 @@
 //! A message of up to [`MAX_SHORT`](crate::wire::MAX_SHORT) bytes lies in lines, one behind the other
 //! and over the end; one of up to 56 bytes is one cache line, and sending it moves one cache line. A longer one
 //! lies in the bulk, contiguous, and its line says where. It may be announced before it is whole: its line
-//! when the first part of it, or nothing yet, is written, and a second line when all is; the receiver
-//! fetches meanwhile what the sender has written or is about to write.
+//! when the first part of it is written, and a second line when all is; the receiver fetches the first part
+//! meanwhile.
 //!
 //! **How the receiver tells a line that was written from one that was not.** Every line is written once
 //! per lap, whole or not, and always gets a flag word with the lap's number. So what lies in a line
@@ -60,13 +60,16 @@ pub const fn largest_slot(bulk_size: u64) -> u64 {
     bulk_size / 2
 }
 
-/// How much of the bulk is used while the receiver keeps up.
-pub const fn window(bulk_size: u64) -> u64 {
-    let half = bulk_size / 2;
-    if half < WINDOW { half } else { WINDOW }
+/// How much of the bulk messages of `size` bytes use while the receiver keeps up: room for several, so that lines are
+/// not asked for again while they are read.
+pub const fn window(bulk_size: u64, size: u64) -> u64 {
+    let (half, several) = (bulk_size / 2, WINDOW_MESSAGES * size);
+    let wish = if several > WINDOW { several } else { WINDOW };
+    if half < wish { half } else { wish }
 }
 
 const WINDOW: u64 = 32 << 10;
+const WINDOW_MESSAGES: u64 = 8;
 
 /// The memory of a ring: mapped in earnest, lines of model atomics under loom.
 pub trait RingMem {

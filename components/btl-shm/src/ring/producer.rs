@@ -86,7 +86,7 @@ impl<M: RingMem> Producer<M> {
         let bulk = self.mem.bulk_size();
         let end = (self.bulk_tail & (bulk - 1)) + size;
         let next_lap = (self.bulk_tail | (bulk - 1)) + 1;
-        let returns = windowed && end > window(bulk) && next_lap + size <= self.bulk_limit;
+        let returns = windowed && end > window(bulk, size) && next_lap + size <= self.bulk_limit;
         let stays = end <= bulk && !returns;
         let at = if stays { self.bulk_tail } else { next_lap };
         (at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
@@ -98,7 +98,8 @@ impl<M: RingMem> Producer<M> {
         let bulk = self.mem.bulk_size();
         let here = self.bulk_tail & (bulk - 1);
         let next_lap = self.bulk_tail - here + bulk;
-        let passes = (here ^ (here + 2 * size)) >= window(bulk) && next_lap + size > self.bulk_limit;
+        let window = window(bulk, size);
+        let passes = here / window != (here + 2 * size) / window && next_lap + size > self.bulk_limit;
         if (passes || self.bulk_tail + 2 * size > self.bulk_limit) && self.bulk_limit > 0 {
             // What is wrong with them, who needs room will find.
             let _ = self.make_room(0, 0);

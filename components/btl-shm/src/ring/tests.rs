@@ -203,11 +203,11 @@ fn messages_that_come_one_by_one_stay_in_the_window() {
         assert!(matches!(c.look(), Look::Long { len: l, .. } if l == len));
         assert_eq!(receive_unchecked(&c), len);
     }
-    assert!(highest <= window(BULK), "{highest}");
+    assert!(highest <= window(BULK, size), "{highest}");
     // In a row they go on behind the window; and where the receiver does not keep up, so do the others.
     for windowed in [false, true] {
         let places: Vec<u64> = (0..2).map(|_| send_one(windowed) % BULK + size).collect();
-        assert!(places.iter().any(|&end| end > window(BULK)), "{places:?}");
+        assert!(places.iter().any(|&end| end > window(BULK, size)), "{places:?}");
         (0..2).for_each(|_| assert_eq!(receive_unchecked(&c), len));
     }
 }

@@ -1,5 +1,5 @@
-//! A case as a picture: a colour for each library, a shade and a mark for each series, the dissertation's dashes where it
-//! has threads.
+//! A case as a picture: a colour for each library, a shade and a mark for each series (where these are many, a colour for
+//! each line), dashes where the dissertation has threads.
 
 use crate::case::Case;
 use crate::results::{Report, Row};
@@ -21,6 +21,9 @@ const KEY: i32 = 350;
 const KEY_LINE: i32 = 22;
 /// Below the picture, for the machine and the libraries.
 const FOOT: i32 = 44;
+
+/// So many series of a library are told apart by shades.
+const SHADES: usize = 6;
 
 /// Libraries in the order they were given; the shades are for series.
 const COLOURS: [RGBColor; 6] = [
@@ -71,11 +74,12 @@ fn picture(case: &Case, report: &Report, rows: &[&Row], path: &Path) -> Result<(
     if !case.log_y {
         y.start = y.start.min(0.0);
     }
+    let powers = |of: Range<f64>| of.clone().log_scale().with_key_points(round_within(&of));
     match (case.log_x, case.log_y) {
         (false, false) => chart(case, report, rows, &upper, x, y),
-        (true, false) => chart(case, report, rows, &upper, x.log_scale(), y),
-        (false, true) => chart(case, report, rows, &upper, x, y.log_scale()),
-        (true, true) => chart(case, report, rows, &upper, x.log_scale(), y.log_scale()),
+        (true, false) => chart(case, report, rows, &upper, powers(x), y),
+        (false, true) => chart(case, report, rows, &upper, x, powers(y)),
+        (true, true) => chart(case, report, rows, &upper, powers(x), powers(y)),
     }?;
     root.present()?;
     Ok(())
@@ -88,21 +92,22 @@ where
     X::CoordDescType: ValueFormatter<f64>,
     Y::CoordDescType: ValueFormatter<f64>,
 {
-    let title = format!("Figure {}: {}", case.figure, case.title);
+    let title = title(case);
     // Over the key, too: titles are long.
     let on = on.titled(&title, ("sans-serif", 18))?;
     let (on, key) = on.split_horizontally(SIZE.0 as i32 - KEY);
     let mut line = 24;
+    // More shades of one colour than can be told apart: a colour for each line.
+    let many = case.series.len() > SHADES;
+    let mut lines = 0;
     let mut chart = ChartBuilder::on(&on)
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(84)
         .build_cartesian_2d(x, y)?;
     // Places are whole numbers.
-    let place = |x: &f64| {
-        if x.fract().abs() < 1e-6 && (!case.log_x || is_round(*x)) { short(*x) } else { String::new() }
-    };
-    let value = |y: &f64| if !case.log_y || is_round(*y) { short(*y) } else { String::new() };
+    let place = |x: &f64| if x.fract().abs() < 1e-6 { short(*x) } else { String::new() };
+    let value = |y: &f64| short(*y);
     chart
         .configure_mesh()
         .x_label_formatter(&place)
@@ -120,8 +125,13 @@ where
             if points.is_empty() {
                 continue;
             }
-            let colour =
-                COLOURS[l % COLOURS.len()].mix(1.0 - 0.6 * s as f64 / case.series.len().max(2) as f64);
+            let colour = match many {
+                true => COLOURS[lines % COLOURS.len()].mix(1.0),
+                false => {
+                    COLOURS[l % COLOURS.len()].mix(1.0 - 0.6 * s as f64 / case.series.len().max(2) as f64)
+                }
+            };
+            lines += 1;
             let name = format!("{library}: {}", series.label);
             let style = colour.stroke_width(2);
             // Hollow where the line is dashed.
@@ -137,6 +147,14 @@ where
         }
     }
     Ok(())
+}
+
+/// What stands above it: figures are numbers, the rest says itself what it is.
+fn title(case: &Case) -> String {
+    match case.figure.strip_prefix("table") {
+        Some(number) => format!("Table{number}: {}", case.title),
+        None => format!("Figure {}: {}", case.figure, case.title),
+    }
 }
 
 /// The mark of a series: its number chooses the shape.
@@ -183,10 +201,21 @@ impl<C, B: DrawingBackend> Drawable<B> for Mark<C> {
     }
 }
 
-/// One, two or five of something: what an axis of powers has room for.
-fn is_round(value: f64) -> bool {
-    let digit = value / 10f64.powf(value.abs().log10().floor());
-    [1.0, 2.0, 5.0, 10.0].iter().any(|round| (digit - round).abs() < 1e-6)
+/// What stands on an axis of powers: one, two and five of each power of ten, or where these are many only the powers, and no more
+/// of them than there is room for.
+fn round_within(range: &Range<f64>) -> Vec<f64> {
+    const ROOM: usize = 10;
+    let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
+    let of = |digits: &'static [f64], step: usize| {
+        let all =
+            (first..=last).step_by(step).flat_map(move |e| digits.iter().map(move |d| d * 10f64.powi(e)));
+        all.filter(|v| range.contains(v)).collect::<Vec<f64>>()
+    };
+    let finest = of(&[1.0, 2.0, 5.0], 1);
+    match finest.len() <= ROOM {
+        true => finest,
+        false => of(&[1.0], 1 + (last - first) as usize / ROOM),
+    }
 }
 
 /// A number as it can be read at a glance: 250 k instead of 250000.0.
@@ -213,10 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn axes_of_powers_have_few_numbers() {
-        for round in [0.1, 1.0, 2.0, 5.0, 10.0, 200.0, 5e4, 1e6] {
-            assert!(is_round(round), "{round}");
-        }
-        assert!([3.0, 0.4, 90_000.0, 150.0].iter().all(|v| !is_round(*v)));
+    fn axes_of_powers_have_some_numbers_and_not_many() {
+        assert_eq!(round_within(&(300.0..2500.0)), [500.0, 1000.0, 2000.0]);
+        assert_eq!(round_within(&(0.9..12.0)), [1.0, 2.0, 5.0, 10.0]);
+        assert_eq!(round_within(&(3e3..2e7)), [1e4, 1e5, 1e6, 1e7]);
+        let wide = round_within(&(1.0..1e30));
+        assert!((2..=10).contains(&wide.len()), "{wide:?}");
     }
 }

@@ -28,6 +28,12 @@ pub use core::sync::atomic::{
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
+/// Plain memory whose accesses an atomic orders: under loom one that is read or written without such an order is found.
+#[cfg(not(loom))]
+pub use core::cell::Cell;
+#[cfg(loom)]
+pub use loom::cell::Cell;
+
 /// loom does not model compiler fences; under it the caller's protocol states a full fence instead.
 #[cfg(loom)]
 pub fn compiler_fence(order: Ordering) {

@@ -24,18 +24,21 @@
 //! taken (high half), so both are one load and a completer changes both at once, behind its push. A taker may
 //! be faster than that: then the high half is -1 for a moment, and reads as 0.
 //!
+//! What the counts publish is the push before each subtraction, to who waits for none; everything else about an event goes
+//! with its push. `FREE` publishes nothing: who takes an event out has the request by that, and hands it on as requests are
+//! handed on.
+//!
 //! **Waiting for none.** A thread that waits until nothing is outstanding puts a sync object of its own on
 //! the stack `waiting` and then looks at the counts once more; the completer that brings the low half to
-//! zero swaps the stack out and tells all that are on it. Both sides do a read-modify-write of the counts
-//! between the two, and those have one order: either the completer's comes second, then it sees the waiter, or the waiter's,
-//! then it sees zero and swaps the stack itself. Who swaps tells each exactly once. A completer may be late
-//! and tell waiters of a later round: they look at the counts and wait again.
+//! zero swaps the stack out and tells all that are on it. Push and swap are read-modify-writes of one word, so they have
+//! an order: if the swap comes second it takes the waiter out; if the push does, it reads what the swap wrote, and with it
+//! come the counts, so the waiter sees zero and swaps the stack itself. Who swaps tells each exactly once. A completer may
+//! be late and tell waiters of a later round: they look at the counts and wait again.
 
 use super::sync::{Mutex, SyncObject, lock};
 use oxmpi_mca::RequestHeader;
 use oxmpi_mca::request::Attach;
-use oxmpi_mca::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, yield_now};
-use std::cell::Cell;
+use oxmpi_mca::sync::{AtomicU32, AtomicU64, AtomicUsize, Cell, Ordering, yield_now};
 use std::ptr::{null, null_mut, with_exposed_provenance};
 
 /// In a completion word: this is the address of an event, not of a sync object.
@@ -132,7 +135,7 @@ impl Event {
     /// Takes the event of a completed request out if it is quiet: so the request is the caller's, who
     /// need not wait until somebody takes what is before it.
     pub fn take_back(&'static self) -> TakenBack {
-        // SYNC POINT with `attach` and `take`.
+        // SYNC POINT with `attach`: its request may have been complete before, so nothing else tells us where it is attached.
         if self.state.load(Ordering::Acquire) != ATTACHED {
             return TakenBack::Later;
         }
@@ -146,7 +149,7 @@ impl Event {
             return TakenBack::Never;
         }
         list.unlink(self);
-        self.state.store(FREE, Ordering::Release);
+        self.state.store(FREE, Ordering::Relaxed);
         TakenBack::Now
     }
 
@@ -227,12 +230,14 @@ impl Events {
 
     /// Attached and not complete.
     pub fn outstanding(&self) -> u32 {
+        // SYNC POINT with `one_less`.
         self.counts.load(Ordering::Acquire) as u32
     }
 
     /// Completed and not yet taken.
     pub fn ready(&self) -> u32 {
-        signed_half(self.counts.load(Ordering::Acquire) >> 32).max(0).cast_unsigned()
+        // A hint of what `take` will find, which looks for itself.
+        signed_half(self.counts.load(Ordering::Relaxed) >> 32).max(0).cast_unsigned()
     }
 
     /// There may be something to take.
@@ -259,7 +264,8 @@ impl Events {
         event.quiet.set(quiet);
         // SYNC POINT with `is_attached_to` and `take_back`, which may be asked by any thread.
         event.state.store(ATTACHED, Ordering::Release);
-        self.counts.fetch_add(ONE_ATTACHED, Ordering::AcqRel);
+        // The completer's subtraction comes behind this by way of the completion word.
+        self.counts.fetch_add(ONE_ATTACHED, Ordering::Relaxed);
         // SAFETY: live by the caller's promise. SYNC POINT with `Completion::finish` of the completer, which sees
         // the cells.
         let word = unsafe { &(*request).completion };
@@ -277,7 +283,7 @@ impl Events {
         // SAFETY: the header of a request object lives as long as the instance.
         let word = unsafe { &(*event.request.get()).completion };
         if word.detach(event.word()) {
-            event.state.store(FREE, Ordering::Release);
+            event.state.store(FREE, Ordering::Relaxed);
             self.one_less(0);
             return true;
         }
@@ -289,9 +295,9 @@ impl Events {
                     return false;
                 }
                 if list.unlink(event) {
-                    event.state.store(FREE, Ordering::Release);
+                    event.state.store(FREE, Ordering::Relaxed);
                     if !event.quiet.get() {
-                        self.counts.fetch_sub(ONE_EVENT, Ordering::AcqRel);
+                        self.counts.fetch_sub(ONE_EVENT, Ordering::Relaxed);
                     }
                     return true;
                 }
@@ -314,8 +320,7 @@ impl Events {
                 }
                 loud += 1;
             }
-            // SYNC POINT with `detach`, which may look at the state without the lock.
-            event.state.store(FREE, Ordering::Release);
+            event.state.store(FREE, Ordering::Relaxed);
             last = event;
             list.head = event.next.get();
         }
@@ -326,7 +331,7 @@ impl Events {
         let Some(last) = (unsafe { last.as_ref() }) else { return Taken { next: null() } };
         last.next.set(null());
         drop(list);
-        self.counts.fetch_sub(loud as u64 * ONE_EVENT, Ordering::AcqRel);
+        self.counts.fetch_sub(loud as u64 * ONE_EVENT, Ordering::Relaxed);
         Taken { next: first }
     }
 
@@ -338,14 +343,14 @@ impl Events {
             let mut head = self.waiting.load(Ordering::Relaxed);
             loop {
                 me.next.set(head);
-                // SYNC POINT with `tell_waiting`.
+                // SYNC POINT with `tell_waiting`, both ways: it is to see this object, or we the counts.
                 match self.waiting.compare_exchange(head, address, Ordering::AcqRel, Ordering::Relaxed) {
                     Ok(_) => break,
                     Err(now) => head = now,
                 }
             }
-            // SYNC POINT with `one_less`: a read-modify-write, so that one of the two comes second.
-            if self.counts.fetch_add(0, Ordering::AcqRel) as u32 == 0 {
+            // Behind the swap of who brought it to zero, this is seen; before it, the swap takes us out.
+            if self.outstanding() == 0 {
                 self.tell_waiting();
             }
             wait(&me.sync);
@@ -357,8 +362,8 @@ impl Events {
         let address = (event as *const Event).expose_provenance();
         loop {
             event.next.set(with_exposed_provenance(head));
-            // SYNC POINT with `turn_over`.
-            match self.pushed.compare_exchange(head, address, Ordering::AcqRel, Ordering::Relaxed) {
+            // SYNC POINT with `turn_over`. What was pushed before is a number here and not looked at.
+            match self.pushed.compare_exchange(head, address, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
@@ -367,8 +372,8 @@ impl Events {
 
     /// One request less is outstanding.
     fn one_less(&self, and: u64) {
-        // SYNC POINT with `wait_for_none`.
-        let before = self.counts.fetch_add(and.wrapping_sub(ONE_ATTACHED), Ordering::AcqRel);
+        // SYNC POINT with `outstanding` in `wait_for_none`: a chain of read-modify-writes, so it sees every push.
+        let before = self.counts.fetch_add(and.wrapping_sub(ONE_ATTACHED), Ordering::Release);
         if before as u32 == 1 {
             self.tell_waiting();
         }
@@ -392,7 +397,7 @@ impl Events {
             return;
         }
         // SYNC POINT with `push`.
-        let mut at: *const Event = with_exposed_provenance(self.pushed.swap(0, Ordering::AcqRel));
+        let mut at: *const Event = with_exposed_provenance(self.pushed.swap(0, Ordering::Acquire));
         let (newest, mut row) = (at, null::<Event>());
         // SAFETY: events are never given back.
         while let Some(event) = unsafe { at.as_ref() } {

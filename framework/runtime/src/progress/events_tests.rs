@@ -2,6 +2,7 @@
 
 use super::super::sync::{SyncObject, Waiters};
 use super::{Event, Events, TakenBack, tell};
+use oxmpi_mca::sync::Cell;
 use oxmpi_mca::{MsgStatus, RequestHeader};
 use std::ptr::{null, null_mut};
 
@@ -9,6 +10,8 @@ use std::ptr::{null, null_mut};
 struct Thing {
     request: *mut RequestHeader,
     event: &'static Event,
+    /// Stands for the status and the data: written by the completer, read by who took the event.
+    message: Cell<u64>,
 }
 
 // SAFETY: the tests hand each over as the rules of the module ask.
@@ -22,7 +25,7 @@ fn queue() -> &'static Events {
 
 fn thing() -> &'static Thing {
     let request = Box::into_raw(Box::new(RequestHeader::new(RequestHeader::RECV, null(), null_mut())));
-    Box::leak(Box::new(Thing { request, event: Box::leak(Box::default()) }))
+    Box::leak(Box::new(Thing { request, event: Box::leak(Box::default()), message: Cell::new(0) }))
 }
 
 impl Thing {
@@ -32,6 +35,7 @@ impl Thing {
     }
     /// As `RequestHeader::complete` does.
     fn complete(&self, bytes: u64) {
+        self.message.set(bytes);
         // SAFETY: the completer writes the status and then sets the word.
         unsafe {
             (*self.request).status.bytes = bytes;
@@ -46,6 +50,7 @@ impl Thing {
         // SAFETY: taken, so it is ours.
         unsafe {
             let bytes = (*self.request).status.bytes;
+            assert_eq!(self.message.get(), bytes);
             (*self.request).status = MsgStatus::EMPTY;
             (*self.request).completion.rearm();
             bytes
@@ -114,9 +119,11 @@ mod model {
             let other = thread::spawn(move || b.complete(2));
             queue.wait_for_none(|sync| waiters.run(sync, |_| thread::yield_now(), park));
             assert_eq!(queue.outstanding(), 0);
+            // Both are there already, and what they stand for.
+            assert_eq!(queue.take(9).count(), 2, "one of them quiet");
+            assert_eq!((a.collect(), b.collect()), (1, 2));
             one.join().expect("it ends");
             other.join().expect("it ends");
-            assert_eq!(queue.take(9).count(), 2, "one of them quiet");
         });
     }
 
@@ -144,6 +151,21 @@ mod model {
             assert!(back + taken <= 1);
             let rest = queue.take(2).filter(|e| e.is_quiet()).count();
             assert_eq!(back + taken + rest, 1);
+            assert_eq!((queue.outstanding(), queue.ready()), (0, 0));
+        });
+    }
+
+    /// A request that was complete before it is attached: who uses its handle meanwhile finds out where it is attached.
+    #[test]
+    fn taken_back_while_it_is_attached() {
+        check(|| {
+            let (queue, a) = (queue(), thing());
+            a.complete(3);
+            let owner = thread::spawn(move || a.attach(queue, 1, true));
+            let back = a.event.take_back();
+            owner.join().expect("it ends");
+            assert_ne!(back, TakenBack::Never);
+            assert_eq!((back == TakenBack::Now) as usize + queue.take(1).count(), 1);
             assert_eq!((queue.outstanding(), queue.ready()), (0, 0));
         });
     }

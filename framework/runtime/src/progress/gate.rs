@@ -199,9 +199,9 @@ impl Gate {
     /// Marks the calling thread while the state is the one named.
     fn mark(&self, me: usize, state: u32) -> bool {
         self.inside.store(me, Ordering::Relaxed);
-        // SYNC POINT with `stop`, as in `mark_owner`.
+        // SYNC POINT with `stop`, as in `mark_owner`, and the load of `rising` with `change`: whose change is over is seen whole.
         compiler_fence(Ordering::SeqCst);
-        if self.rising.load(Ordering::Acquire) == 0 && self.state.load(Ordering::Acquire) == state {
+        if self.rising.load(Ordering::Acquire) == 0 && self.state.load(Ordering::Relaxed) == state {
             return true;
         }
         self.leave();
@@ -270,7 +270,7 @@ impl Gate {
     /// There are several threads, for good: nobody is marked, and `threaded` is 1.
     #[inline(always)]
     pub fn is_shared(&self) -> bool {
-        // SYNC POINT with `stop`.
+        // SYNC POINT with `stop` and `share`.
         self.state.load(Ordering::Acquire) == SHARED
     }
 
@@ -293,7 +293,8 @@ impl Gate {
                 return true;
             }
             // From here on nobody gets in: `mark_owner` looks at this word and `mark` at `rising`.
-            let owner = self.owner.swap(NOBODY, Ordering::SeqCst);
+            // The fence orders it before the look at `inside`.
+            let owner = self.owner.swap(NOBODY, Ordering::Relaxed);
             let fenced = fence();
             if fenced {
                 // SYNC POINT with `leave`.
@@ -311,6 +312,7 @@ impl Gate {
                 // SYNC POINT with `ask`.
                 self.state.store(SHARED, Ordering::Release);
             } else {
+                // SYNC POINT with `mark_owner`: what `raise` did before it failed.
                 self.owner.store(owner, Ordering::Release);
             }
             done
@@ -323,9 +325,9 @@ impl Gate {
         self.rising.load(Ordering::Relaxed) != 0
     }
 
+    /// Orders nothing: who goes on looks at the state again.
     fn stand_still(&self) {
-        // SYNC POINT with `change`.
-        while self.rising.load(Ordering::Acquire) != 0 {
+        while self.rising.load(Ordering::Relaxed) != 0 {
             yield_now();
         }
     }

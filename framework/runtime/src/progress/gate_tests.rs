@@ -214,6 +214,27 @@ mod model {
         });
     }
 
+    /// The components refuse: the owner goes on, behind what was tried.
+    #[test]
+    fn a_change_that_fails() {
+        check(|| {
+            let process = Arc::new(Process::new(true));
+            process.call(OWNER, || process.work());
+            let second = spawn(&process, |p| {
+                let refuse = || {
+                    p.touch();
+                    false
+                };
+                assert!(!p.gate.stop(fence_all, |_| (), refuse));
+            });
+            process.call(OWNER, || process.work());
+            process.call(OWNER, || process.work());
+            second.join().expect("it ends");
+            assert!(!process.threaded());
+            assert_eq!(process.touched(), 4);
+        });
+    }
+
     /// A level rises while the thread that owns below MULTIPLE is inside.
     #[test]
     fn a_level_rises_under_a_call() {

@@ -34,8 +34,7 @@
 //! **The lock** of the list is taken when a wait begins and ends, never on a send, a receive or a
 //! completion.
 
-use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Ordering};
-use std::cell::Cell;
+use oxmpi_mca::sync::{AtomicU32, AtomicUsize, Cell, Ordering};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut, with_exposed_provenance};
 

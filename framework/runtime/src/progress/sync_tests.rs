@@ -236,6 +236,29 @@ mod model {
         });
     }
 
+    /// Those whom two completers found stopped are resumed by a third thread, each once, under its own name.
+    #[test]
+    fn who_was_found_stopped_is_resumed_by_another() {
+        check(|| {
+            let sleepers = Arc::new(Sleepers::default());
+            let completers: Vec<_> = (1..=2)
+                .map(|name| {
+                    let sleepers = sleepers.clone();
+                    thread::spawn(move || {
+                        let sync: &'static SyncObject = Box::leak(Box::new(SyncObject::new(1)));
+                        sync.thread.set(std::ptr::without_provenance_mut(name));
+                        sleepers.push(sync);
+                    })
+                })
+                .collect();
+            let mut names: Vec<usize> = sleepers.take().map(<*mut _>::addr).collect();
+            completers.into_iter().for_each(|c| c.join().expect("it ends"));
+            names.extend(sleepers.take().map(<*mut _>::addr));
+            names.sort_unstable();
+            assert_eq!(names, [1, 2]);
+        });
+    }
+
     #[test]
     fn two_completers_and_a_waiter_for_any() {
         check(|| {

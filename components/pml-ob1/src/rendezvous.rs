@@ -140,8 +140,7 @@ impl Ob1 {
             }
         }
         req.done.set(done);
-        self.complete(req, held.threaded);
-        peer.control(held, self, fin(inc.src_req));
+        self.end_pull(held, peer, req, inc.src_req);
     }
 
     /// Asks the sender to send bytes from `offset` as fragments.
@@ -339,10 +338,15 @@ impl Ob1 {
         } else if req.pull_failed() {
             self.ask_for_copies(held, peer, req, req.done.get());
         } else {
-            let src_req = req.remote_id.get();
-            self.complete(req, held.threaded);
-            peer.control(held, self, fin(src_req));
+            self.end_pull(held, peer, req, req.remote_id.get());
         }
+    }
+
+    /// All is read. The sender is told before the program here knows: what that says to the other program, by another
+    /// thread's FIFO, is not to be there while this is not even on its way (MPI_Bsend counts on its buffer being free then).
+    fn end_pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, src_req: u64) {
+        peer.control(held, self, fin(src_req));
+        self.complete(req, held.threaded);
     }
 
     #[cold]

@@ -15,12 +15,13 @@
 //! also on this context, so nothing here holds a `&mut` over one. Everything in this file is touched
 //! only inside verbs of its context, which the caller serialises.
 
+use crate::cells::seen_from_here;
 use crate::doorbell::{self, ASLEEP};
 use crate::endpoint::LaneCell;
 use crate::module::Shm;
 use crate::params::MAX_WATCHED;
 use crate::ready::{self, InboxMem};
-use crate::ring::{Consumer, Look, Mapped, Rest};
+use crate::ring::{Consumer, Look, Mapped, Rest, fetch_all};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
 use crate::together::Together;
@@ -202,10 +203,13 @@ impl Shm {
         }
     }
 
-    /// Hands up what a ring has, at most a batch.
+    /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. Whoever
+    /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always
+    /// finds the next message early and copies it twice, and so stays behind.
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
+        let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
             match incoming.ring.look() {
                 Look::Nothing => break,
@@ -237,6 +241,21 @@ impl Shm {
                     self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
                     incoming.ring.advance_long(at, len, lines);
                     events += 1;
+                    if was_awaited {
+                        break;
+                    }
+                }
+                Look::Cell { which, len, tag } => {
+                    if events == 0 {
+                        incoming.expect_answer(1);
+                    }
+                    if !self.take_cell(receiver, incoming, which, len, tag) {
+                        break;
+                    }
+                    events += 1;
+                    if was_awaited {
+                        break;
+                    }
                 }
                 Look::Assist { at, len } => {
                     let line = incoming.ring.mem().line_data(at);
@@ -299,6 +318,29 @@ impl Shm {
         self.hand_up(receiver, incoming, stage.as_ptr(), len, tag);
         receiver.stage.set(Some(stage));
         ring.advance(lines);
+        true
+    }
+
+    /// Hands up a message in a cell, which is ours then. False: not now.
+    #[inline(never)]
+    fn take_cell(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64, tag: u8) -> bool {
+        let here = seen_from_here(which);
+        let far = incoming.ring.mem().cell();
+        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+        let lane = unsafe { (*incoming.back).get() };
+        let cell = match self.cell_of_peer(lane, receiver.ctx, here, far) {
+            Ok(Some(cell)) if len <= cell.size => cell,
+            Ok(_) => {
+                self.garbage(receiver, incoming, which);
+                return false;
+            }
+            Err(_) => return false,
+        };
+        fetch_all(cell.at, len.min(FETCHED));
+        self.hand_up(receiver, incoming, cell.at, len, tag);
+        incoming.ring.advance(1);
+        // SAFETY: as above; the callback, which may have sent, is over.
+        unsafe { (*incoming.back).get() }.keep_cell(here, cell);
         true
     }
 

@@ -251,9 +251,13 @@ mod model {
                     })
                 })
                 .collect();
-            let mut names: Vec<usize> = sleepers.take().map(<*mut _>::addr).collect();
+            // Nothing but the stack itself may order what it hands over, so the completers are not joined before.
+            let mut names: Vec<usize> = Vec::new();
+            while names.len() < 2 {
+                names.extend(sleepers.take().map(<*mut _>::addr));
+                thread::yield_now();
+            }
             completers.into_iter().for_each(|c| c.join().expect("it ends"));
-            names.extend(sleepers.take().map(<*mut _>::addr));
             names.sort_unstable();
             assert_eq!(names, [1, 2]);
         });

@@ -274,6 +274,15 @@ unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize
 }
 
 impl Lane {
+    /// Takes possession of the lines of the next message.
+    #[inline(always)]
+    pub fn claim_lines(&self, lines: u64) {
+        let tail = self.producer.tail();
+        for line in tail..tail + lines {
+            self.producer.mem().fetch_to_write(line);
+        }
+    }
+
     /// Takes possession of a few more lines of the next long message. False: that is all.
     pub fn prepare(&mut self) -> bool {
         let claim = &mut self.claim;

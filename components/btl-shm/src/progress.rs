@@ -16,6 +16,7 @@
 //! only inside verbs of its context, which the caller serialises.
 
 use crate::doorbell::{self, ASLEEP};
+use crate::endpoint::LaneCell;
 use crate::module::Shm;
 use crate::params::MAX_WATCHED;
 use crate::ready::{self, InboxMem};
@@ -38,6 +39,9 @@ const PATIENCE: u32 = 300;
 /// for sooner than the processor sees a stream, and of one that came behind others the beginning.
 const FETCHED: u64 = 8 << 10;
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
+/// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
+/// worth it as well; of few lines the requests cross those for the message itself, and both are late.
+const MANY_LINES: u64 = 12;
 /// How often a ring is found before it may displace a watched one.
 const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
@@ -57,6 +61,8 @@ pub struct Incoming {
     closed: Cell<bool>,
     /// Turn in which it last had a message.
     last: Cell<u64>,
+    /// Our end of the ring back to the sender; alive as long as the module.
+    back: *const LaneCell,
     /// Times its bit was found since turn `since`.
     found: Cell<u32>,
     since: Cell<u64>,
@@ -151,6 +157,17 @@ impl Receiver {
     }
 }
 
+impl Incoming {
+    /// A message of so many lines has come, and its sender may wait for one back. It looks at the line where that will
+    /// start and so has it in its cache: asks for that line, and for those that follow, while this message is dealt
+    /// with, instead of when they are written.
+    #[inline(always)]
+    fn expect_answer(&self, lines: u64) {
+        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+        unsafe { (*self.back).get() }.claim_lines(lines);
+    }
+}
+
 impl Shm {
     /// The verb.
     #[inline(always)]
@@ -193,11 +210,18 @@ impl Shm {
             match incoming.ring.look() {
                 Look::Nothing => break,
                 Look::Short { at, len, tag, lines: 1 } => {
+                    if events == 0 {
+                        incoming.expect_answer(1);
+                    }
                     self.hand_up(receiver, incoming, incoming.ring.mem().line_data(at), len, tag);
                     incoming.ring.advance(1);
                     events += 1;
                 }
                 Look::Short { at, len, tag, lines } => {
+                    incoming.ring.mem().fetch_lines(at, lines);
+                    if events == 0 && lines >= MANY_LINES {
+                        incoming.expect_answer(lines);
+                    }
                     if !self.take_lines(receiver, incoming, at, len, tag, lines) {
                         break;
                     }
@@ -261,7 +285,6 @@ impl Shm {
         lines: u64,
     ) -> bool {
         let ring = &incoming.ring;
-        ring.mem().fetch_lines(at, lines);
         match ring.has_all(at, lines, PATIENCE) {
             Rest::Here => {}
             Rest::Missing => return false,
@@ -368,6 +391,7 @@ impl Shm {
             watched: Cell::new(false),
             closed: Cell::new(false),
             last: Cell::new(0),
+            back: core::ptr::from_ref(self.lane(source, receiver.ctx)?),
             found: Cell::new(0),
             since: Cell::new(0),
             _mapping: mapping,

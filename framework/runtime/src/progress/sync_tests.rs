@@ -263,6 +263,46 @@ mod model {
         });
     }
 
+    /// A user-level thread stops while another, which holds the list's lock, wakes it: it stays awake, or its name comes out
+    /// of the stack once.
+    fn stopped_and_woken(wake: fn(&SyncObject)) {
+        const NAME: usize = 7;
+        const REFUSED: usize = 1;
+        check(move || {
+            let sync: &'static SyncObject = Box::leak(Box::new(SyncObject::new(1)));
+            let sleepers = Arc::new(Sleepers::default());
+            // Relaxed: it must order nothing.
+            let outcome = Arc::new(AtomicUsize::new(0));
+            let waiter = {
+                let (sleepers, outcome) = (sleepers.clone(), outcome.clone());
+                thread::spawn(move || {
+                    if !sync.stop(&sleepers, std::ptr::without_provenance_mut(NAME)) {
+                        outcome.store(REFUSED, Ordering::Relaxed);
+                    }
+                })
+            };
+            let mut names: Vec<usize> = Vec::new();
+            while names.is_empty() && outcome.load(Ordering::Relaxed) != REFUSED {
+                wake(sync);
+                names.extend(sleepers.take().map(<*mut _>::addr));
+                thread::yield_now();
+            }
+            waiter.join().expect("it ends");
+            let refused = outcome.load(Ordering::Relaxed) == REFUSED;
+            assert_eq!(names, if refused { vec![] } else { vec![NAME] });
+        });
+    }
+
+    #[test]
+    fn who_stops_is_roused() {
+        stopped_and_woken(SyncObject::rouse);
+    }
+
+    #[test]
+    fn who_stops_is_nudged() {
+        stopped_and_woken(|sync| _ = sync.nudge());
+    }
+
     #[test]
     fn two_completers_and_a_waiter_for_any() {
         check(|| {

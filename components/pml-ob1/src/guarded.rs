@@ -90,7 +90,6 @@ impl Held<'_> {
     #[inline(always)]
     pub fn leave_no_trace(mut self) {
         if let Some(taken) = self.lock.take() {
-            taken.cri.holder.set(None);
             taken.cri.entrance.bias.leave_no_trace(taken.word, self.who);
         }
     }
@@ -100,7 +99,6 @@ impl Drop for Held<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(taken) = &self.lock {
-            taken.cri.holder.set(None);
             taken.cri.entrance.bias.leave(taken.word, self.who);
         }
     }
@@ -140,7 +138,7 @@ impl Ob1 {
     /// Somebody up the stack holds the lock of `ctx` for longer than the result lives.
     #[inline(always)]
     pub unsafe fn inherit(&self, ctx: u32, threaded: bool) -> Held<'_> {
-        // Who holds the lock has written itself there.
+        // Who holds the lock has written itself there; who held it before does not take that back.
         let who = if threaded { self.cri(ctx).holder.get() } else { None };
         // SAFETY: the caller's promise.
         unsafe { Held::inherited(ctx, threaded, who) }

@@ -131,6 +131,18 @@ impl Lane {
             care: Care::default(),
         }))
     }
+
+    /// Where the request goes when it is free.
+    #[inline(always)]
+    pub fn is_of(&self, req: &Request) -> bool {
+        core::ptr::eq(self, req.lane)
+    }
+
+    /// Takes back one of its own that nobody refers to any more. By the owner.
+    #[inline(always)]
+    pub fn give(&self, req: &'static Request) {
+        self.free.give(req);
+    }
 }
 
 impl Linked for Request {
@@ -245,7 +257,7 @@ impl Ob1 {
     #[inline(always)]
     pub fn recycle(&self, req: &'static Request, thread: *mut ThreadCtx, threaded: bool) {
         req.leave(threaded);
-        let own = || lane_of(thread).is_some_and(|lane| core::ptr::eq(lane, req.lane));
+        let own = || lane_of(thread).is_some_and(|lane| lane.is_of(req));
         if !threaded || own() {
             req.lane.free.give(req);
         } else {

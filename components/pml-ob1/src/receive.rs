@@ -21,12 +21,18 @@ pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
     // the call.
     let (ob1, msg) = unsafe { (&*ctx.cast::<Ob1>(), &*msg) };
-    if ob1.threaded() { entry_threaded(ob1, msg) } else { enter(ob1, msg, false) }
+    // Two calls at the very end, so that registers are saved for the one that is made.
+    if ob1.threaded() { entry_threaded(ob1, msg) } else { entry_alone(ob1, msg) }
 }
 
 #[inline(never)]
-fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
+extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
     enter(ob1, msg, true)
+}
+
+#[inline(never)]
+extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) {
+    enter(ob1, msg, false)
 }
 
 #[inline(always)]

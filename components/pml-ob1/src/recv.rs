@@ -68,27 +68,6 @@ impl Ob1 {
         &self,
         args: &RecvArgs,
         status: &mut MsgStatus,
-    ) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() {
-            self.recv_blocking_threaded(args, status)
-        } else {
-            self.recv_blocking_as(args, status, false)
-        }
-    }
-    #[inline(never)]
-    fn recv_blocking_threaded(
-        &self,
-        args: &RecvArgs,
-        status: &mut MsgStatus,
-    ) -> Result<*mut RequestHeader, Status> {
-        self.recv_blocking_as(args, status, true)
-    }
-
-    #[inline(always)]
-    fn recv_blocking_as(
-        &self,
-        args: &RecvArgs,
-        status: &mut MsgStatus,
         threaded: bool,
     ) -> Result<*mut RequestHeader, Status> {
         // SAFETY: the host passes a communicator that is alive.
@@ -126,16 +105,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    pub fn recv_immediate(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() { self.recv_immediate_threaded(args) } else { self.recv_immediate_as(args, false) }
-    }
-    #[inline(never)]
-    fn recv_immediate_threaded(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        self.recv_immediate_as(args, true)
-    }
-
-    #[inline(always)]
-    fn recv_immediate_as(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         // SAFETY: as above.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;

@@ -139,16 +139,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    pub fn send_blocking(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() { self.send_blocking_threaded(args) } else { self.send_blocking_as(args, false) }
-    }
-    #[inline(never)]
-    fn send_blocking_threaded(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.send_blocking_as(args, true)
-    }
-
-    #[inline(always)]
-    fn send_blocking_as(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn send_blocking(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         match self.eager_now(&out, args, threaded) {
             (Status::OK, _) => Ok(null_mut()),
@@ -184,16 +175,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    pub fn send_immediate(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() { self.send_immediate_threaded(args) } else { self.send_immediate_as(args, false) }
-    }
-    #[inline(never)]
-    fn send_immediate_threaded(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.send_immediate_as(args, true)
-    }
-
-    #[inline(always)]
-    fn send_immediate_as(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         match self.eager_now(&out, args, threaded) {

@@ -10,6 +10,7 @@ use crate::copy::copy;
 use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
+use crate::peer::FREE_BYTES;
 use crate::pool::identity;
 use crate::request::{Request, State};
 use crate::shard::{Incoming, Inner, Record};
@@ -35,14 +36,14 @@ fn dtype(args: &RecvArgs) -> &TypeDesc {
 /// What a receive with room for `capacity` bytes says about a message.
 #[inline(always)]
 pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
-    let error = if inc.msg_len > capacity { Status::TRUNCATED } else { Status::OK };
-    MsgStatus {
-        source: wire::source_of(inc.key),
-        tag: wire::tag_of(inc.key),
-        error,
-        cancelled: 0,
-        bytes: inc.msg_len.min(capacity),
-    }
+    status_for(inc.key, inc.msg_len, capacity)
+}
+
+#[inline(always)]
+fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
+    let error = if bytes > capacity { Status::TRUNCATED } else { Status::OK };
+    let (source, tag) = (wire::source_of(key), wire::tag_of(key));
+    MsgStatus { source, tag, error, cancelled: 0, bytes: bytes.min(capacity) }
 }
 
 /// Copies a message that is all here to where `args` says, without a request.
@@ -250,6 +251,22 @@ impl Ob1 {
             Some(held) => self.ask_for_rest(held, req, inc, false),
             None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
         }
+    }
+
+    /// The same for a message that is all here and just came.
+    #[inline(always)]
+    pub fn deliver_plain(&self, req: &'static Request, key: u64, payload: &[u8], proc: u32, held: &Held<'_>) {
+        let (room, len) = (req.total.get(), payload.len() as u64);
+        req.set_status(status_for(key, len, room));
+        let n = len.min(room);
+        if n > 0 {
+            // SAFETY: `n` bytes are in both, the message and the buffer.
+            unsafe { req.store(0, payload.as_ptr(), n) };
+        }
+        if len > FREE_BYTES {
+            self.count_consumed(proc, held.ctx, len, Some(held), held.threaded);
+        }
+        self.complete(req, held.threaded)
     }
 
     pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {

@@ -15,10 +15,13 @@ use std::path::Path;
 type Failed = Box<dyn std::error::Error>;
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-const SIZE: (u32, u32) = (1180, 640);
+/// Of the axes with what is drawn between them, and the least height of the whole.
+const CHART_WIDTH: u32 = 830;
+const HEIGHT: u32 = 640;
 /// Beside the picture, for what is what: names are long, and lines go everywhere.
-const KEY: i32 = 350;
 const KEY_LINE: i32 = 22;
+/// Of a letter of the key, generously: fonts differ.
+const LETTER: u32 = 8;
 /// Below the picture, for the machine and the libraries.
 const FOOT: i32 = 44;
 
@@ -62,9 +65,10 @@ fn span(values: impl Iterator<Item = f64>, log: bool) -> Range<f64> {
 }
 
 fn picture(case: &Case, report: &Report, rows: &[&Row], path: &Path) -> Result<(), Failed> {
-    let root = SVGBackend::new(path, SIZE).into_drawing_area();
+    let size = size(&names(case, report, rows));
+    let root = SVGBackend::new(path, size).into_drawing_area();
     root.fill(&WHITE)?;
-    let (upper, lower) = root.split_vertically(SIZE.1 as i32 - FOOT);
+    let (upper, lower) = root.split_vertically(size.1 as i32 - FOOT);
     let small = ("sans-serif", 12);
     let libraries: Vec<String> = report.libraries.iter().map(|(n, v)| format!("{n}: {v}")).collect();
     lower.draw(&Text::new(report.machine.line(), (12, 4), small))?;
@@ -85,6 +89,26 @@ fn picture(case: &Case, report: &Report, rows: &[&Row], path: &Path) -> Result<(
     Ok(())
 }
 
+fn name(library: &str, series: &str) -> String {
+    format!("{library}: {series}")
+}
+
+/// What the key says, a line each.
+fn names(case: &Case, report: &Report, rows: &[&Row]) -> Vec<String> {
+    let libraries = report.libraries.iter().map(|(library, _)| library);
+    let all = libraries.flat_map(|l| case.series.iter().map(move |s| (l, &s.label)));
+    let there = all.filter(|(l, s)| rows.iter().any(|r| r.library == **l && r.series == **s));
+    there.map(|(l, s)| name(l, s)).collect()
+}
+
+/// Of a picture whose key has these lines: nothing of it is cut.
+fn size(names: &[String]) -> (u32, u32) {
+    let longest = names.iter().map(|n| n.chars().count()).max().unwrap_or(0) as u32;
+    let title = KEY_LINE as u32 * 2;
+    let height = title + names.len() as u32 * KEY_LINE as u32 + FOOT as u32;
+    (CHART_WIDTH + 30 + longest * LETTER, height.max(HEIGHT))
+}
+
 fn chart<X, Y>(case: &Case, report: &Report, rows: &[&Row], on: &Canvas<'_>, x: X, y: Y) -> Result<(), Failed>
 where
     X: AsRangedCoord<Value = f64>,
@@ -95,7 +119,7 @@ where
     let title = title(case);
     // Over the key, too: titles are long.
     let on = on.titled(&title, ("sans-serif", 18))?;
-    let (on, key) = on.split_horizontally(SIZE.0 as i32 - KEY);
+    let (on, key) = on.split_horizontally(CHART_WIDTH as i32);
     let mut line = 24;
     // More shades of one colour than can be told apart: a colour for each line.
     let many = case.series.len() > SHADES;
@@ -132,13 +156,12 @@ where
                 }
             };
             lines += 1;
-            let name = format!("{library}: {}", series.label);
             let style = colour.stroke_width(2);
             // Hollow where the line is dashed.
             let dot = if series.dashed { style } else { colour.filled() };
             chart.draw_series(points.iter().map(|p| mark(s, *p, dot)))?;
             key.draw(&mark(s, (8, line), dot))?;
-            key.draw(&Text::new(name, (22, line - 8), ("sans-serif", 15)))?;
+            key.draw(&Text::new(name(library, &series.label), (22, line - 8), ("sans-serif", 15)))?;
             line += KEY_LINE;
             match series.dashed {
                 true => chart.draw_series(DashedLineSeries::new(points, 7, 5, style))?,
@@ -239,6 +262,15 @@ mod tests {
     fn numbers_are_short() {
         let texts = [0.0, 0.25, 8.0, 4096.0, 10_000.0, 250_000.0, 1_500_000.0, 2e9].map(short);
         assert_eq!(texts, ["0", "0.25", "8", "4096", "10 k", "250 k", "1.5 M", "2 G"]);
+    }
+
+    #[test]
+    fn the_key_has_room() {
+        let many: Vec<String> = (0..60).map(|i| name("a library", &format!("series number {i}"))).collect();
+        let (width, height) = size(&many);
+        assert!(height >= 60 * KEY_LINE as u32 + FOOT as u32, "{height}");
+        assert!(width > CHART_WIDTH + "a library: series number 59".len() as u32 * LETTER);
+        assert_eq!(size(&many[..2]).1, HEIGHT, "a short key makes no picture lower");
     }
 
     #[test]

@@ -9,14 +9,15 @@
 //! path, which makes the ring (or finds one from an earlier life of this rank) and tells the peer where
 //! it lies. The peer need not exist yet: directory and ready bits wait for it.
 
-use crate::copy;
+use crate::cells::{CellMem, Hand};
 use crate::doorbell::{self, light_barrier};
 use crate::module::Shm;
 use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
-use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, Place, lines_of, slot};
+use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, Place, THIS_RINGS, lines_of, slot};
+use crate::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
@@ -34,10 +35,15 @@ pub struct Lane {
     claim: Claim,
     /// How many of those have come one by one since the last two in a row.
     singles: u32,
+    /// How many of the last of those came before idle turns had asked for lines, up to twice [`HURRIED`].
+    hurried: u32,
     // --- what follows is for the slow path ---
     peer: u32,
     inbox: Inbox,
     ring: Option<Mapping>,
+    /// The cells that are ours, and where the one behind the peer's ring lies; once it has come it stays mapped.
+    hand: Hand,
+    far_cell: Option<CellMem>,
     /// A place that was given to us while there was no memory for it.
     place: Option<Place>,
 }
@@ -62,6 +68,11 @@ impl Claim {
 
 /// After so many messages that came one by one the next is expected to do so, too.
 const SINGLES: u32 = 4;
+
+/// Longest message that always goes in a cell if there is one, with a header. A longer one is better written into lines of which
+/// idle turns have taken possession, half by half, unless so many before it came too soon for that, as in MPI_Sendrecv.
+const ALWAYS_IN_CELLS: u64 = 17 << 10;
+const HURRIED: u32 = 4;
 
 /// Lines that one idle turn asks for.
 const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
@@ -99,9 +110,12 @@ impl LaneCell {
             turn: u64::MAX,
             claim: Claim::of(0),
             singles: 0,
+            hurried: 0,
             peer,
             inbox,
             ring: None,
+            hand: Hand::default(),
+            far_cell: None,
             place: None,
         }))
     }
@@ -116,164 +130,44 @@ impl LaneCell {
     }
 }
 
-/// Two moves of a word that may overlap cover every length from one word to two.
-macro_rules! move_ends {
-    ($word:ty, $src:expr, $dst:expr, $len:expr) => {{
-        let last = $len - size_of::<$word>();
-        move_word!($word, $src, $dst, 0);
-        move_word!($word, $src, $dst, last);
-    }};
-}
-
-macro_rules! move_word {
-    ($word:ty, $src:expr, $dst:expr, $at:expr) => {{
-        let (src, dst, at): (*const u8, *mut u8, usize) = ($src, $dst, $at);
-        // SAFETY: the word lies within the bytes for which the caller vouches; words are unaligned.
-        unsafe { dst.add(at).cast::<$word>().write_unaligned(src.add(at).cast::<$word>().read_unaligned()) }
-    }};
-}
-
 /// How many lines ahead of the one that is written a line is asked for: far enough for it to come in time while
 /// messages go out in a row, and behind the one that a receiver without work looks at.
 const LINES_AHEAD: u64 = 4;
-
-/// Longest header and longest payload of the fast path.
-const SHORT: usize = 32;
-
-/// Copies up to [`SHORT`] bytes without a call, and in words of at most eight bytes: a header was just
-/// written in such words, and a wider load could not take it from the store buffer.
-///
-/// # Safety
-/// As `copy_nonoverlapping`, with `len` at most `SHORT`.
-#[inline(always)]
-unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
-    if len > 16 {
-        move_word!(u64, src, dst, 0);
-        move_word!(u64, src, dst, 8);
-        if len > 24 {
-            move_word!(u64, src, dst, 16);
-        }
-        move_word!(u64, src, dst, len - 8);
-    } else if len >= 8 {
-        move_ends!(u64, src, dst, len);
-    } else if len >= 4 {
-        move_ends!(u32, src, dst, len);
-    } else if len > 0 {
-        // SAFETY: the first, the middle and the last of one to three bytes.
-        unsafe {
-            let (first, middle, last) = (*src, *src.add(len / 2), *src.add(len - 1));
-            *dst = first;
-            *dst.add(len / 2) = middle;
-            *dst.add(len - 1) = last;
-        }
-    }
-}
 
 /// Longest message in lines where messages are sent in a row; of those that come one by one
 /// [`MAX_SHORT`] is: their receiver can use the time in which a line follows the other.
 const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
 
-/// Writes header and payload of any size; contiguous payload from `nontemporal_min` on past the cache.
-///
-/// # Safety
-/// `dst` must be writable for the message's length.
-unsafe fn write(msg: &Message<'_>, dst: *mut u8, nontemporal_min: usize) {
-    let (header, desc) = (msg.header(), msg.desc());
-    let payload = msg.payload_len();
-    // SAFETY: `dst` has room for both parts; a payload without packer is readable.
-    unsafe {
-        if header.len() <= SHORT {
-            copy_short(header.as_ptr(), dst, header.len());
-        } else {
-            core::ptr::copy_nonoverlapping(header.as_ptr(), dst, header.len());
-        }
-        let dst = dst.add(header.len());
-        if payload >= nontemporal_min && desc.pack.is_none() {
-            copy::past_the_cache(desc.payload, dst, payload);
-        } else {
-            msg.write_payload(dst);
-        }
-    }
-}
-
-/// Writes a message into lines that are free, and publishes each when it is written.
-fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
-    const LINE: usize = PER_LINE as usize;
-    let desc = msg.desc();
-    let (header, len) = (desc.hdr_len as usize, msg.total_len());
-    if header > SHORT || desc.pack.is_some() {
-        return write_staged(producer, msg);
-    }
-    let (body, body_len) = (desc.payload, desc.len as usize);
-    // SAFETY: header and payload are readable; a line takes LINE bytes, of which the first line's first
-    // are the header's. Every piece lies within the payload.
-    producer.publish_lines(len as u64, msg.tag(), |mem, line, index| unsafe {
-        let at = mem.line_data(line);
-        if index == 0 {
-            copy_short(desc.hdr, at, header);
-            core::ptr::copy_nonoverlapping(body, at.add(header), body_len.min(LINE - header));
-            return;
-        }
-        let from = index as usize * LINE - header;
-        if body_len - from >= LINE {
-            core::ptr::copy_nonoverlapping(body.add(from), at, LINE);
-        } else {
-            core::ptr::copy_nonoverlapping(body.add(from), at, body_len - from);
-        }
-    });
-}
-
-/// The same for messages that have to be put together first: packed ones, and long headers.
-#[inline(never)]
-fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
-    let mut staged = [0u8; MAX_SHORT as usize];
-    let len = msg.total_len();
-    // SAFETY: a short message is no longer than the stage.
-    unsafe { write(msg, staged.as_mut_ptr(), usize::MAX) };
-    let mut pieces = staged[..len].chunks(PER_LINE as usize);
-    producer.publish_lines(len as u64, msg.tag(), |mem, line, _| {
-        let piece = pieces.next().unwrap_or_default();
-        // SAFETY: a piece is no longer than a line.
-        unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), mem.line_data(line), piece.len()) };
-    });
-}
-
-/// From here on it pays to announce a message when half of it is written.
-const HALVED: usize = 3 << 10;
-
-/// Writes a long message at bulk position `at`, where it has room, and announces it when half of it is written, so
-/// that the receiver has that to fetch.
-fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>) {
-    let (header, payload, len) = (msg.header(), msg.payload_len(), msg.total_len() as u64);
-    let dst = producer.mem().bulk_at(at);
-    let first = (len / 2) & !(GRANULE - 1);
-    let here = first as usize - header.len();
-    // SAFETY: a long message is longer than two headers of the fast path, and there is room for it.
-    unsafe {
-        copy_short(header.as_ptr(), dst, header.len());
-        write_payload(msg, 0, dst.add(header.len()), here);
-    }
-    producer.publish_parts(at, len, first, msg.tag(), |_| {
-        // SAFETY: as above.
-        unsafe { write_payload(msg, here, dst.add(first as usize), payload - here) };
-    });
-}
-
-/// Writes `len` bytes of payload from `from` on.
-///
-/// # Safety
-/// They are bytes of the payload, and `dst` must be writable for as many.
-#[inline(always)]
-unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize) {
-    let desc = msg.desc();
-    match desc.pack {
-        // SAFETY: a payload without packer is readable.
-        None => unsafe { copy::rising(desc.payload.add(from), dst, len) },
-        Some(pack) => pack(desc.pack_ctx, from as u64, dst, len as u64),
-    }
-}
-
 impl Lane {
+    /// Takes possession of the lines of the next message.
+    #[inline(always)]
+    pub fn claim_lines(&self, lines: u64) {
+        let tail = self.producer.tail();
+        for line in tail..tail + lines {
+            self.producer.mem().fetch_to_write(line);
+        }
+    }
+
+    /// The cell at `which`, if there is one.
+    fn cell(&self, which: u64) -> Option<CellMem> {
+        if which == THIS_RINGS { self.producer.mem().cell() } else { self.far_cell }
+    }
+
+    /// A cell of ours with room for a message.
+    fn cell_for(&self, len: u64) -> Option<(u64, CellMem)> {
+        let which = self.hand.next()?;
+        let cell = self.cell(which)?;
+        (len <= cell.size && self.producer.has_lines(1)).then_some((which, cell))
+    }
+
+    /// A message in a cell has been dealt with, and the cell is ours.
+    pub fn keep_cell(&mut self, which: u64, cell: CellMem) {
+        if which != THIS_RINGS {
+            self.far_cell = Some(cell);
+        }
+        self.hand.take(which);
+    }
+
     /// Takes possession of a few more lines of the next long message. False: that is all.
     pub fn prepare(&mut self) -> bool {
         let claim = &mut self.claim;
@@ -347,6 +241,9 @@ impl Shm {
     }
 
     fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
+        if len <= ALWAYS_IN_CELLS && self.sent_in_cell(lane, msg, len) {
+            return Status::OK;
+        }
         let size = slot(len);
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
         // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.
@@ -369,10 +266,16 @@ impl Shm {
         // Lines that are ours are written faster than a receiver could be told of a half of them. Most of them will do.
         let ours = parts && lane.claim.from == at && lane.claim.to - at >= size - size / 4;
         if parts && one_by_one {
+            let in_time = lane.claim.to > 0;
+            lane.hurried =
+                if in_time { lane.hurried.saturating_sub(1) } else { (lane.hurried + 1).min(2 * HURRIED) };
             lane.claim = Claim::of(size);
             if let Some(receiver) = self.receiver(ctx) {
                 receiver.prepare_for(lane.peer);
             }
+        }
+        if lane.hurried >= HURRIED && self.sent_in_cell(lane, msg, len) {
+            return Status::OK;
         }
         if parts && !ours && msg.total_len() >= HALVED {
             write_halves(&mut lane.producer, at, msg);
@@ -382,6 +285,39 @@ impl Shm {
             lane.producer.publish_long(at, len, msg.tag());
         }
         self.published(lane)
+    }
+
+    /// Sends a long message in a cell, if one with room for it is in our hand.
+    fn sent_in_cell(&self, lane: &mut Lane, msg: &Message<'_>, len: u64) -> bool {
+        if msg.payload_len() >= self.nontemporal_min() || len > self.max_send_size() {
+            return false;
+        }
+        let Some((which, cell)) = lane.cell_for(len) else { return false };
+        // SAFETY: the cell is ours and has room.
+        unsafe { write(msg, cell.at, usize::MAX) };
+        lane.producer.publish_cell(which, len, msg.tag());
+        lane.hand.give(which);
+        self.published(lane);
+        true
+    }
+
+    /// The cell in which a message of the peer lies. An error: it cannot be looked at now; `None`: no message can lie there.
+    pub(crate) fn cell_of_peer(
+        &self,
+        lane: &mut Lane,
+        ctx: u32,
+        which: u64,
+        far: Option<CellMem>,
+    ) -> Result<Option<CellMem>, Status> {
+        // One behind a ring of an earlier life of ours may be under way still.
+        if which == THIS_RINGS && lane.ring.is_none() {
+            let status = self.connect(lane, ctx);
+            if status != Status::OK {
+                return Err(status);
+            }
+        }
+        let cell = if which == THIS_RINGS { lane.producer.mem().cell() } else { far };
+        Ok(cell.filter(|_| !lane.hand.has(which)))
     }
 
     /// Asks a peer for help with a read; false: no room for that now.
@@ -477,6 +413,9 @@ impl Shm {
             self.peer_broke(lane.peer, "left the ring to it in a state that no sender can go on from");
             return Status::PEER_FAILED;
         };
+        if producer.tail() == 0 && mem.cell().is_some() {
+            lane.hand.take(THIS_RINGS);
+        }
         lane.producer = producer;
         lane.quiet = self.barriers().quiet();
         lane.ring = Some(ring);
@@ -509,22 +448,5 @@ impl Shm {
     fn no_memory(&self, bytes: u64, why: Shortage) -> Status {
         self.report_shortage("ring-no-memory", bytes, &why.to_string());
         Status::OUT_OF_MEMORY
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::{SHORT, copy_short};
-
-    #[test]
-    fn copies_exactly_what_it_is_told() {
-        let src: Vec<u8> = (1..=200).collect();
-        for len in 0..=SHORT {
-            let mut dst = vec![0u8; 200];
-            // SAFETY: both have more than `len` bytes.
-            unsafe { copy_short(src.as_ptr(), dst.as_mut_ptr(), len) };
-            assert_eq!(dst[..len], src[..len]);
-            assert!(dst[len..].iter().all(|&b| b == 0), "{len}");
-        }
     }
 }

@@ -3,6 +3,7 @@
 #[cfg(all(test, not(loom)))]
 extern crate self as btl_shm;
 
+mod cells;
 mod component;
 mod copy;
 mod doorbell;
@@ -17,6 +18,7 @@ mod segment;
 mod sys;
 mod together;
 mod wire;
+mod writing;
 mod xpmem;
 
 #[cfg(all(test, loom))]

@@ -6,10 +6,11 @@
 //! (`doorbell.rs` says why that is the same). A sleeper parks its thread; a lost wake-up is a deadlock,
 //! which loom reports.
 
+use crate::cells::{Hand, seen_from_here};
 use crate::doorbell::{self, ASLEEP, Barriers, light_barrier};
 use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, Look, Producer, Rest, RingMem, Room};
-use crate::wire::{GRANULE, NEED_BIT, PER_LINE};
+use crate::wire::{GRANULE, NEED_BIT, PER_LINE, THE_OTHERS, THIS_RINGS};
 use core::ops::Range;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -183,6 +184,7 @@ fn take(c: &Consumer<Ring>) -> Option<u64> {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
+        Look::Cell { .. } => panic!("these have no cells"),
         Look::Short { at, tag, lines, .. } => {
             match c.has_all(at, lines, 1) {
                 Rest::Here => {}
@@ -265,6 +267,123 @@ fn model_ring_with_long_messages() {
 #[test]
 fn model_ring_with_long_messages_in_parts() {
     stream(4, &[Size::Parts(2), Size::Lines(1), Size::Bulk(1), Size::Parts(2), Size::Lines(2)], 2);
+}
+
+/// One of two peers that have a ring and a cell each; the cells as it calls them.
+struct Side {
+    producer: Producer<Ring>,
+    consumer: Consumer<Ring>,
+    hand: Hand,
+    cells: [Arc<UnsafeCell<u64>>; 2],
+}
+
+/// Both, over rings of so many lines.
+fn sides(lines: usize) -> [Side; 2] {
+    let rings = [Ring::new(lines, 1), Ring::new(lines, 1)];
+    let cells = [0; 2].map(|zero| Arc::new(UnsafeCell::new(zero)));
+    [0, 1].map(|me| {
+        let mut hand = Hand::default();
+        hand.take(THIS_RINGS);
+        Side {
+            producer: Producer::adopt(rings[me].clone()).expect("fresh"),
+            consumer: Consumer::new(rings[1 - me].clone()),
+            hand,
+            cells: [cells[me].clone(), cells[1 - me].clone()],
+        }
+    })
+}
+
+impl Side {
+    /// In a cell if it has one, else in a line. `keep`: it forgets that this gives the cell away.
+    fn send(&mut self, value: u64, keep: bool) {
+        while !self.producer.has_lines(1) {
+            match self.producer.make_room(1, 0) {
+                Room::Free => {}
+                Room::Full => thread::yield_now(),
+                Room::Garbage(head) => panic!("head {head}"),
+            }
+        }
+        let Some(which) = self.hand.next() else {
+            assert!(publish(&mut self.producer, value, Size::Lines(1)));
+            return;
+        };
+        // SAFETY: loom checks that nobody else is in this cell.
+        self.cells[which as usize].with_mut(|cell| unsafe { *cell = value });
+        self.producer.publish_cell(which, 8, value as u8);
+        if !keep {
+            self.hand.give(which);
+        }
+    }
+
+    fn receive(&mut self) -> u64 {
+        loop {
+            match self.consumer.look() {
+                Look::Cell { which, tag, .. } => {
+                    let here = seen_from_here(which);
+                    assert!(!self.hand.has(here), "a cell in two hands");
+                    // SAFETY: loom checks that nobody writes this cell.
+                    let value = self.cells[here as usize].with(|cell| unsafe { *cell });
+                    assert_eq!(value, tag as u64);
+                    self.consumer.advance(1);
+                    self.hand.take(here);
+                    return value;
+                }
+                Look::Nothing => thread::yield_now(),
+                _ => return take(&self.consumer).expect("a whole message"),
+            }
+        }
+    }
+}
+
+/// What each of the two does in turn: sends so many, then receives what the other has sent in that turn.
+fn cells(turns: &'static [[usize; 2]], keep: bool) {
+    check(3, move || {
+        let [mut a, mut b] = sides(4);
+        let run = move |side: &mut Side, me: usize| {
+            let (mut sent, mut got) = (0, 0);
+            for turn in turns {
+                for _ in 0..turn[me] {
+                    sent += 1;
+                    side.send(sent, keep);
+                }
+                for _ in 0..turn[1 - me] {
+                    got += 1;
+                    assert_eq!(side.receive(), got);
+                }
+            }
+        };
+        let other = thread::spawn(move || {
+            run(&mut b, 1);
+            b
+        });
+        run(&mut a, 0);
+        let b = other.join().expect("the other side");
+        for (ours, theirs) in [(THIS_RINGS, THE_OTHERS), (THE_OTHERS, THIS_RINGS)] {
+            assert!(a.hand.has(ours) != b.hand.has(theirs), "a cell in two hands, or in none");
+        }
+    });
+}
+
+#[test]
+fn model_cells_to_and_fro() {
+    cells(&[[1, 0], [0, 1], [1, 0], [0, 1]], false);
+}
+
+#[test]
+fn model_cells_that_cross() {
+    cells(&[[1, 1], [1, 1], [1, 1]], false);
+}
+
+#[test]
+fn model_cells_one_way_and_back() {
+    cells(&[[2, 0], [0, 3], [1, 1]], false);
+}
+
+/// A sender that goes on using what it gave away: the model sees it.
+#[test]
+#[should_panic]
+fn model_cells_that_are_kept_are_seen() {
+    cells(&[[2, 0], [0, 1]], true);
 }
 
 /// The sender as `endpoint.rs` has it.

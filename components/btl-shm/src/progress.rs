@@ -15,11 +15,13 @@
 //! also on this context, so nothing here holds a `&mut` over one. Everything in this file is touched
 //! only inside verbs of its context, which the caller serialises.
 
+use crate::cells::seen_from_here;
 use crate::doorbell::{self, ASLEEP};
+use crate::endpoint::LaneCell;
 use crate::module::Shm;
 use crate::params::MAX_WATCHED;
 use crate::ready::{self, InboxMem};
-use crate::ring::{Consumer, Look, Mapped, Rest};
+use crate::ring::{Consumer, Look, Mapped, Rest, fetch_all};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
 use crate::together::Together;
@@ -38,6 +40,9 @@ const PATIENCE: u32 = 300;
 /// for sooner than the processor sees a stream, and of one that came behind others the beginning.
 const FETCHED: u64 = 8 << 10;
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
+/// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
+/// worth it as well; of few lines the requests cross those for the message itself, and both are late.
+const MANY_LINES: u64 = 12;
 /// How often a ring is found before it may displace a watched one.
 const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
@@ -57,6 +62,8 @@ pub struct Incoming {
     closed: Cell<bool>,
     /// Turn in which it last had a message.
     last: Cell<u64>,
+    /// Our end of the ring back to the sender; alive as long as the module.
+    back: *const LaneCell,
     /// Times its bit was found since turn `since`.
     found: Cell<u32>,
     since: Cell<u64>,
@@ -151,6 +158,17 @@ impl Receiver {
     }
 }
 
+impl Incoming {
+    /// A message of so many lines has come, and its sender may wait for one back. It looks at the line where that will
+    /// start and so has it in its cache: asks for that line, and for those that follow, while this message is dealt
+    /// with, instead of when they are written.
+    #[inline(always)]
+    fn expect_answer(&self, lines: u64) {
+        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+        unsafe { (*self.back).get() }.claim_lines(lines);
+    }
+}
+
 impl Shm {
     /// The verb.
     #[inline(always)]
@@ -185,19 +203,29 @@ impl Shm {
         }
     }
 
-    /// Hands up what a ring has, at most a batch.
+    /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. Whoever
+    /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always
+    /// finds the next message early and copies it twice, and so stays behind.
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
+        let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
             match incoming.ring.look() {
                 Look::Nothing => break,
                 Look::Short { at, len, tag, lines: 1 } => {
+                    if events == 0 {
+                        incoming.expect_answer(1);
+                    }
                     self.hand_up(receiver, incoming, incoming.ring.mem().line_data(at), len, tag);
                     incoming.ring.advance(1);
                     events += 1;
                 }
                 Look::Short { at, len, tag, lines } => {
+                    incoming.ring.mem().fetch_lines(at, lines);
+                    if events == 0 && lines >= MANY_LINES {
+                        incoming.expect_answer(lines);
+                    }
                     if !self.take_lines(receiver, incoming, at, len, tag, lines) {
                         break;
                     }
@@ -213,6 +241,21 @@ impl Shm {
                     self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
                     incoming.ring.advance_long(at, len, lines);
                     events += 1;
+                    if was_awaited {
+                        break;
+                    }
+                }
+                Look::Cell { which, len, tag } => {
+                    if events == 0 {
+                        incoming.expect_answer(1);
+                    }
+                    if !self.take_cell(receiver, incoming, which, len, tag) {
+                        break;
+                    }
+                    events += 1;
+                    if was_awaited {
+                        break;
+                    }
                 }
                 Look::Assist { at, len } => {
                     let line = incoming.ring.mem().line_data(at);
@@ -261,7 +304,6 @@ impl Shm {
         lines: u64,
     ) -> bool {
         let ring = &incoming.ring;
-        ring.mem().fetch_lines(at, lines);
         match ring.has_all(at, lines, PATIENCE) {
             Rest::Here => {}
             Rest::Missing => return false,
@@ -276,6 +318,29 @@ impl Shm {
         self.hand_up(receiver, incoming, stage.as_ptr(), len, tag);
         receiver.stage.set(Some(stage));
         ring.advance(lines);
+        true
+    }
+
+    /// Hands up a message in a cell, which is ours then. False: not now.
+    #[inline(never)]
+    fn take_cell(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64, tag: u8) -> bool {
+        let here = seen_from_here(which);
+        let far = incoming.ring.mem().cell();
+        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+        let lane = unsafe { (*incoming.back).get() };
+        let cell = match self.cell_of_peer(lane, receiver.ctx, here, far) {
+            Ok(Some(cell)) if len <= cell.size => cell,
+            Ok(_) => {
+                self.garbage(receiver, incoming, which);
+                return false;
+            }
+            Err(_) => return false,
+        };
+        fetch_all(cell.at, len.min(FETCHED));
+        self.hand_up(receiver, incoming, cell.at, len, tag);
+        incoming.ring.advance(1);
+        // SAFETY: as above; the callback, which may have sent, is over.
+        unsafe { (*incoming.back).get() }.keep_cell(here, cell);
         true
     }
 
@@ -368,6 +433,7 @@ impl Shm {
             watched: Cell::new(false),
             closed: Cell::new(false),
             last: Cell::new(0),
+            back: core::ptr::from_ref(self.lane(source, receiver.ctx)?),
             found: Cell::new(0),
             since: Cell::new(0),
             _mapping: mapping,

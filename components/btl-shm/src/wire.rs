@@ -27,13 +27,14 @@
 //!           64       notification word (written by the receiver, rarely)
 //!           4096     lines: a power of two of them, 64 bytes each: a flag word and 56 bytes
 //!           ...      bulk: a power of two of bytes, in granules of 64
+//!           ...      the cell, where rings are large enough for one (`cells.rs`)
 //! ```
 //!
 //! A directory word is `offset | log2(bulk bytes)`: rings lie on page boundaries, so the low bits are
 //! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 7;
+pub const VERSION: u16 = 8;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -97,6 +98,12 @@ pub mod ring {
 
     pub const fn bulk(log2: u32) -> u64 {
         LINES + (super::GRANULE << lines_log2(log2))
+    }
+
+    /// Bytes of the cell behind the bulk: room for the longest message that goes through rings of this size
+    /// unless somebody changed that, or nothing where that would be much beside the ring.
+    pub const fn cell(log2: u32) -> u64 {
+        if log2 >= 17 { 9 * super::PAGE } else { 0 }
     }
 }
 
@@ -195,7 +202,7 @@ pub struct Place {
 impl Place {
     /// Bytes a ring with `1 << log2` bytes of bulk takes in the segment.
     pub const fn len_for(log2: u32) -> u64 {
-        ring::bulk(log2) + (1 << log2)
+        ring::bulk(log2) + (1 << log2) + ring::cell(log2)
     }
 
     pub const fn len(self) -> u64 {
@@ -233,6 +240,12 @@ pub const ASSIST: u64 = 4;
 /// A message in the bulk that is still being written: the line's third word says how much of it is there
 /// already; all of it is when the next line, of kind [`MORE`], is.
 pub const PARTS: u64 = 5;
+/// A message in a cell; the line's second word says in which.
+pub const CELL: u64 = 6;
+
+/// In a line of kind [`CELL`]: the cell behind this ring, or the one behind the ring the other way.
+pub const THIS_RINGS: u64 = 0;
+pub const THE_OTHERS: u64 = 1;
 
 const KIND_SHIFT: u32 = 40;
 const LAP_SHIFT: u32 = 44;

@@ -122,7 +122,7 @@ impl<'a> Inside<'a> {
     #[inline(always)]
     pub fn enter(cri: &'a Cri, seat: &'static Seat) -> Option<Inside<'a>> {
         let entrance = &cri.entrance;
-        entrance.bias.enter_own(seat).then_some(Inside { entrance, seat })
+        if entrance.bias.enter_own(seat) { Some(Inside { entrance, seat }) } else { None }
     }
 
     /// The lock as a value, which gives nothing back.

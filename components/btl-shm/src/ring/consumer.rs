@@ -1,7 +1,9 @@
 //! The receiver's end.
 
 use super::{RingMem, room_in_lap};
-use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, lap, lines_of, slot};
+use crate::wire::{
+    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, THE_OTHERS, lap, lines_of, slot,
+};
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
 
@@ -28,6 +30,13 @@ pub enum Look {
         tag: u8,
         line: u64,
         lines: u64,
+    },
+    /// A message in a cell: `which` is one of `wire`'s two. Whether there is such a cell, and room in it for that, is not
+    /// looked at.
+    Cell {
+        which: u64,
+        len: u64,
+        tag: u8,
     },
     /// Line `at` asks for help with a read.
     Assist {
@@ -103,12 +112,15 @@ impl<M: RingMem> Consumer<M> {
         if flag.kind() == ASSIST && lines_of(flag.len()) == 1 {
             return Look::Assist { at: line, len: flag.len() };
         }
+        let at = self.mem.second(line).load(Ordering::Relaxed);
+        if flag.kind() == CELL && at <= THE_OTHERS {
+            return Look::Cell { which: at, len: flag.len(), tag: flag.tag() };
+        }
         let lines = match flag.kind() {
             LONG => 1,
             PARTS => 2,
             _ => return Look::Garbage(flag.0),
         };
-        let at = self.mem.second(line).load(Ordering::Relaxed);
         let size = slot(flag.len());
         let ahead = at.wrapping_sub(self.bulk.get());
         let within = at.is_multiple_of(GRANULE)

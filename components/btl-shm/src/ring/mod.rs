@@ -17,6 +17,8 @@
 //! **Who writes what.** The sender writes lines and bulk; the receiver the two heads and the
 //! notification word (which belongs to `doorbell.rs`). The receiver never writes a line of messages.
 //!
+//! A message may also lie in a *cell*, behind this ring or the one the other way (`cells.rs`); its line says in which.
+//!
 //! **Heads.** Tails (private to the sender) and positions (private to the receiver) are exact. The heads
 //! in shared memory trail: they are written after every long message, and otherwise when a quarter of
 //! the lines has been read. That is enough for progress: when the receiver has read everything and says
@@ -50,6 +52,7 @@ mod tests;
 pub use consumer::{Consumer, Look, Rest};
 pub use producer::{Producer, Room};
 
+use crate::cells::CellMem;
 use crate::wire::{FLAG, GRANULE, PER_LINE, ring};
 use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64};
@@ -94,12 +97,13 @@ pub struct Mapped {
     bulk_mask: u32,
     line_mask: u32,
     lines_log2: u32,
+    cell_size: u32,
 }
 
 impl Mapped {
     /// No ring: nothing of it may be touched, and a producer over it has no room.
     pub const NONE: Mapped =
-        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0 };
+        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cell_size: 0 };
 
     /// # Safety
     /// At `base` a ring with `1 << log2` bytes of bulk is mapped, for as long as this is used.
@@ -107,7 +111,19 @@ impl Mapped {
         let lines_log2 = ring::lines_log2(log2);
         // SAFETY: the lines lie behind the ring's first page.
         let lines = unsafe { base.add(ring::LINES as usize) };
-        Mapped { lines, bulk_mask: (1 << log2) - 1, line_mask: (1 << lines_log2) - 1, lines_log2 }
+        let cell_size = ring::cell(log2) as u32;
+        Mapped { lines, bulk_mask: (1 << log2) - 1, line_mask: (1 << lines_log2) - 1, lines_log2, cell_size }
+    }
+
+    /// The cell behind the bulk, if there is one.
+    pub fn cell(&self) -> Option<CellMem> {
+        if self.cell_size == 0 {
+            return None;
+        }
+        let lines = (self.line_mask as usize + 1) * GRANULE as usize;
+        // SAFETY: the cell lies behind the bulk.
+        let at = unsafe { self.lines.add(lines + self.bulk_mask as usize + 1) };
+        Some(CellMem { at, size: self.cell_size.into() })
     }
 
     #[inline(always)]
@@ -135,9 +151,7 @@ impl Mapped {
     /// something else is done.
     #[inline(always)]
     pub fn fetch_bulk(&self, position: u64, len: u64) {
-        for granule in 0..len.div_ceil(GRANULE) {
-            fetch(self.bulk_at(position + granule * GRANULE));
-        }
+        fetch_all(self.bulk_at(position), len);
     }
 
     /// Asks for so many bytes of the bulk for writing: other caches give them up now, and not when they are
@@ -182,6 +196,14 @@ impl Mapped {
     fn word(&self, offset: u64) -> *const u8 {
         // SAFETY: the ring's first page lies right before its lines.
         unsafe { self.lines.sub((ring::LINES - offset) as usize) }
+    }
+}
+
+/// Asks for so many bytes from the beginning of a line on.
+#[inline(always)]
+pub fn fetch_all(at: *const u8, len: u64) {
+    for granule in 0..len.div_ceil(GRANULE) {
+        fetch(at.wrapping_add((granule * GRANULE) as usize));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sender's end.
 
 use super::{RingMem, window};
-use crate::wire::{ASSIST, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, lap, lines_of, slot};
+use crate::wire::{ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, lap, lines_of, slot};
 use oxmpi_mca::sync::Ordering;
 
 /// What the slow path of a sender found.
@@ -50,6 +50,7 @@ impl<M: RingMem> Producer<M> {
             }
             match flag.kind() {
                 SHORT | ASSIST if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
+                CELL => tail += 1,
                 kind @ (LONG | PARTS) => {
                     let end = mem.second(tail).load(Ordering::Relaxed).checked_add(slot(flag.len()))?;
                     bulk_tail = bulk_tail.max(end);
@@ -185,12 +186,25 @@ impl<M: RingMem> Producer<M> {
         self.bulk_tail = at + slot(len);
     }
 
+    /// Publishes a message that lies in a cell.
+    #[inline(always)]
+    pub fn publish_cell(&mut self, which: u64, len: u64, tag: u8) {
+        self.publish_elsewhere(CELL, which, len, tag);
+        self.tail += 1;
+    }
+
     #[inline(always)]
     fn publish_bulk(&mut self, kind: u64, at: u64, len: u64, tag: u8) {
-        debug_assert!(self.has_lines(1) && at + slot(len) <= self.bulk_limit);
+        debug_assert!(at + slot(len) <= self.bulk_limit);
+        self.publish_elsewhere(kind, at, len, tag);
+    }
+
+    #[inline(always)]
+    fn publish_elsewhere(&mut self, kind: u64, at: u64, len: u64, tag: u8) {
+        debug_assert!(self.has_lines(1));
         let flag = Flag::new(kind, len, tag, lap(self.tail, self.mem.lines_log2()));
         self.mem.second(self.tail).store(at, Ordering::Relaxed);
-        // SYNC POINT with the acquire load in `Consumer::look`: the bulk, and where it is.
+        // SYNC POINT with the acquire load in `Consumer::look`: the message, and where it is.
         self.mem.flag(self.tail).store(flag.0, Ordering::Release);
     }
 }

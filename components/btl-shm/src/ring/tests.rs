@@ -72,6 +72,7 @@ fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
+        Look::Cell { .. } => panic!("nobody has cells"),
         Look::Short { at, len, tag, lines } => {
             assert_eq!(c.has_all(at, lines, 1), Rest::Here);
             let mut bytes = [0u8; MAX_SHORT as usize];

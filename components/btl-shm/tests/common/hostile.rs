@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use oxmpi_mca::Status;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-const RING: &[(&str, &str)] = &[("ring_size", "64k")];
+const RING: &[(&str, &str)] = &[("ring_size", "128k")];
 
 /// All memory of the node, as the hostile peer has it.
 struct Memory {
@@ -95,8 +95,8 @@ pub fn any_words(history: &[u8]) {
     take(&ranks);
 }
 
-/// Bytes of a ring of 64 KiB: a page, a quarter for lines, the bulk.
-const RING_BYTES: usize = 4096 + (16 << 10) + (64 << 10);
+/// Bytes of a ring of 128 KiB: a page, a quarter for lines, the bulk, the cell.
+const RING_BYTES: usize = 4096 + (32 << 10) + (128 << 10) + (36 << 10);
 
 /// Some progress on both sides.
 fn take(ranks: &[Rank]) {

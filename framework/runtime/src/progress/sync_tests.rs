@@ -251,12 +251,56 @@ mod model {
                     })
                 })
                 .collect();
-            let mut names: Vec<usize> = sleepers.take().map(<*mut _>::addr).collect();
+            // Nothing but the stack itself may order what it hands over, so the completers are not joined before.
+            let mut names: Vec<usize> = Vec::new();
+            while names.len() < 2 {
+                names.extend(sleepers.take().map(<*mut _>::addr));
+                thread::yield_now();
+            }
             completers.into_iter().for_each(|c| c.join().expect("it ends"));
-            names.extend(sleepers.take().map(<*mut _>::addr));
             names.sort_unstable();
             assert_eq!(names, [1, 2]);
         });
+    }
+
+    /// A user-level thread stops while another, which holds the list's lock, wakes it: it stays awake, or its name comes out
+    /// of the stack once.
+    fn stopped_and_woken(wake: fn(&SyncObject)) {
+        const NAME: usize = 7;
+        const REFUSED: usize = 1;
+        check(move || {
+            let sync: &'static SyncObject = Box::leak(Box::new(SyncObject::new(1)));
+            let sleepers = Arc::new(Sleepers::default());
+            // Relaxed: it must order nothing.
+            let outcome = Arc::new(AtomicUsize::new(0));
+            let waiter = {
+                let (sleepers, outcome) = (sleepers.clone(), outcome.clone());
+                thread::spawn(move || {
+                    if !sync.stop(&sleepers, std::ptr::without_provenance_mut(NAME)) {
+                        outcome.store(REFUSED, Ordering::Relaxed);
+                    }
+                })
+            };
+            let mut names: Vec<usize> = Vec::new();
+            while names.is_empty() && outcome.load(Ordering::Relaxed) != REFUSED {
+                wake(sync);
+                names.extend(sleepers.take().map(<*mut _>::addr));
+                thread::yield_now();
+            }
+            waiter.join().expect("it ends");
+            let refused = outcome.load(Ordering::Relaxed) == REFUSED;
+            assert_eq!(names, if refused { vec![] } else { vec![NAME] });
+        });
+    }
+
+    #[test]
+    fn who_stops_is_roused() {
+        stopped_and_woken(SyncObject::rouse);
+    }
+
+    #[test]
+    fn who_stops_is_nudged() {
+        stopped_and_woken(|sync| _ = sync.nudge());
     }
 
     #[test]

@@ -1,0 +1,174 @@
+//! Writing messages into a ring's memory: into lines, into the bulk in one piece or in halves, into a cell.
+//!
+//! Who calls has found room for the message; nothing here looks for it.
+
+use crate::copy;
+use crate::ring::{Mapped, Producer};
+use crate::wire::{GRANULE, MAX_SHORT, PER_LINE};
+use oxmpi_btl::Message;
+
+/// Two moves of a word that may overlap cover every length from one word to two.
+macro_rules! move_ends {
+    ($word:ty, $src:expr, $dst:expr, $len:expr) => {{
+        let last = $len - size_of::<$word>();
+        move_word!($word, $src, $dst, 0);
+        move_word!($word, $src, $dst, last);
+    }};
+}
+
+macro_rules! move_word {
+    ($word:ty, $src:expr, $dst:expr, $at:expr) => {{
+        let (src, dst, at): (*const u8, *mut u8, usize) = ($src, $dst, $at);
+        // SAFETY: the word lies within the bytes for which the caller vouches; words are unaligned.
+        unsafe { dst.add(at).cast::<$word>().write_unaligned(src.add(at).cast::<$word>().read_unaligned()) }
+    }};
+}
+
+/// Longest header and longest payload of the fast path.
+pub const SHORT: usize = 32;
+
+/// Copies up to [`SHORT`] bytes without a call, and in words of at most eight bytes: a header was just
+/// written in such words, and a wider load could not take it from the store buffer.
+///
+/// # Safety
+/// As `copy_nonoverlapping`, with `len` at most `SHORT`.
+#[inline(always)]
+pub unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
+    if len > 16 {
+        move_word!(u64, src, dst, 0);
+        move_word!(u64, src, dst, 8);
+        if len > 24 {
+            move_word!(u64, src, dst, 16);
+        }
+        move_word!(u64, src, dst, len - 8);
+    } else if len >= 8 {
+        move_ends!(u64, src, dst, len);
+    } else if len >= 4 {
+        move_ends!(u32, src, dst, len);
+    } else if len > 0 {
+        // SAFETY: the first, the middle and the last of one to three bytes.
+        unsafe {
+            let (first, middle, last) = (*src, *src.add(len / 2), *src.add(len - 1));
+            *dst = first;
+            *dst.add(len / 2) = middle;
+            *dst.add(len - 1) = last;
+        }
+    }
+}
+
+/// Writes header and payload of any size; contiguous payload from `nontemporal_min` on past the cache.
+///
+/// # Safety
+/// `dst` must be writable for the message's length.
+pub unsafe fn write(msg: &Message<'_>, dst: *mut u8, nontemporal_min: usize) {
+    let (header, desc) = (msg.header(), msg.desc());
+    let payload = msg.payload_len();
+    // SAFETY: `dst` has room for both parts; a payload without packer is readable.
+    unsafe {
+        if header.len() <= SHORT {
+            copy_short(header.as_ptr(), dst, header.len());
+        } else {
+            core::ptr::copy_nonoverlapping(header.as_ptr(), dst, header.len());
+        }
+        let dst = dst.add(header.len());
+        if payload >= nontemporal_min && desc.pack.is_none() {
+            copy::past_the_cache(desc.payload, dst, payload);
+        } else {
+            msg.write_payload(dst);
+        }
+    }
+}
+
+/// Writes a message into lines that are free, and publishes each when it is written.
+pub fn write_lines(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
+    const LINE: usize = PER_LINE as usize;
+    let desc = msg.desc();
+    let (header, len) = (desc.hdr_len as usize, msg.total_len());
+    if header > SHORT || desc.pack.is_some() {
+        return write_staged(producer, msg);
+    }
+    let (body, body_len) = (desc.payload, desc.len as usize);
+    // SAFETY: header and payload are readable; a line takes LINE bytes, of which the first line's first
+    // are the header's. Every piece lies within the payload.
+    producer.publish_lines(len as u64, msg.tag(), |mem, line, index| unsafe {
+        let at = mem.line_data(line);
+        if index == 0 {
+            copy_short(desc.hdr, at, header);
+            core::ptr::copy_nonoverlapping(body, at.add(header), body_len.min(LINE - header));
+            return;
+        }
+        let from = index as usize * LINE - header;
+        if body_len - from >= LINE {
+            core::ptr::copy_nonoverlapping(body.add(from), at, LINE);
+        } else {
+            core::ptr::copy_nonoverlapping(body.add(from), at, body_len - from);
+        }
+    });
+}
+
+/// The same for messages that have to be put together first: packed ones, and long headers.
+#[inline(never)]
+fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
+    let mut staged = [0u8; MAX_SHORT as usize];
+    let len = msg.total_len();
+    // SAFETY: a short message is no longer than the stage.
+    unsafe { write(msg, staged.as_mut_ptr(), usize::MAX) };
+    let mut pieces = staged[..len].chunks(PER_LINE as usize);
+    producer.publish_lines(len as u64, msg.tag(), |mem, line, _| {
+        let piece = pieces.next().unwrap_or_default();
+        // SAFETY: a piece is no longer than a line.
+        unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), mem.line_data(line), piece.len()) };
+    });
+}
+
+/// From here on it pays to announce a message when half of it is written.
+pub const HALVED: usize = 3 << 10;
+
+/// Writes a long message at bulk position `at`, where it has room, and announces it when half of it is written, so
+/// that the receiver has that to fetch.
+pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>) {
+    let (header, payload, len) = (msg.header(), msg.payload_len(), msg.total_len() as u64);
+    let dst = producer.mem().bulk_at(at);
+    let first = (len / 2) & !(GRANULE - 1);
+    let here = first as usize - header.len();
+    // SAFETY: a long message is longer than two headers of the fast path, and there is room for it.
+    unsafe {
+        copy_short(header.as_ptr(), dst, header.len());
+        write_payload(msg, 0, dst.add(header.len()), here);
+    }
+    producer.publish_parts(at, len, first, msg.tag(), |_| {
+        // SAFETY: as above.
+        unsafe { write_payload(msg, here, dst.add(first as usize), payload - here) };
+    });
+}
+
+/// Writes `len` bytes of payload from `from` on.
+///
+/// # Safety
+/// They are bytes of the payload, and `dst` must be writable for as many.
+#[inline(always)]
+unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize) {
+    let desc = msg.desc();
+    match desc.pack {
+        // SAFETY: a payload without packer is readable.
+        None => unsafe { copy::rising(desc.payload.add(from), dst, len) },
+        Some(pack) => pack(desc.pack_ctx, from as u64, dst, len as u64),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{SHORT, copy_short};
+
+    #[test]
+    fn copies_exactly_what_it_is_told() {
+        let src: Vec<u8> = (1..=200).collect();
+        for len in 0..=SHORT {
+            let mut dst = vec![0u8; 200];
+            // SAFETY: both have more than `len` bytes.
+            unsafe { copy_short(src.as_ptr(), dst.as_mut_ptr(), len) };
+            assert_eq!(dst[..len], src[..len]);
+            assert!(dst[len..].iter().all(|&b| b == 0), "{len}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Messages in cells, which go with them from rank to rank (`src/cells.rs`).
+#![cfg(not(loom))]
+
+mod common;
+
+use common::*;
+use oxmpi_mca::Status;
+
+/// Offset of the rings in the segment, found from outside: everything behind the header area.
+fn first_ring(node: &Node) -> u64 {
+    let size = rustix::fs::fstat(&node.fd).expect("stat").st_size as u64;
+    let mut next = [0; 8];
+    rustix::io::pread(&node.fd, &mut next, 64).expect("read");
+    size - u64::from_le_bytes(next)
+}
+
+fn poke(node: &Node, at: u64, bytes: &[u8]) {
+    assert_eq!(rustix::io::pwrite(&node.fd, bytes, at), Ok(bytes.len()));
+}
+
+fn peek(node: &Node, at: u64) -> u32 {
+    let mut word = [0; 4];
+    assert_eq!(rustix::io::pread(&node.fd, &mut word, at), Ok(4));
+    u32::from_le_bytes(word)
+}
+
+/// Where the cell of a ring of 128 KiB is: behind heads, lines and bulk.
+const CELL: u64 = 4096 + (32 << 10) + (128 << 10);
+
+/// Long messages that go to and fro lie in one cell, those that cross in both.
+#[test]
+fn cells_go_with_the_messages() {
+    let node = Node::new(2);
+    let ranks = node.all(&[("ring_size", "128k")]);
+    let to = [ranks[0].to(1), ranks[1].to(0)];
+    let cells = [CELL, CELL + (36 << 10) + CELL].map(|at| first_ring(&node) + at);
+    let mut sent = 0u64;
+    let mut send = |from: usize, len: usize| {
+        sent += 1;
+        assert_eq!(ranks[from].send(to[from], 4, &sent.to_le_bytes(), &bytes(sent, len)), Status::OK);
+        sent
+    };
+    let receive = |at: usize, number: u64, len: usize| {
+        let got = ranks[at].drain();
+        assert_eq!(got.len(), 1);
+        assert!(got[0].bytes[..8] == number.to_le_bytes() && got[0].bytes[8..] == bytes(number, len)[..]);
+    };
+    // The rings, in the order of their cells.
+    for from in [0, 1] {
+        let number = send(from, 8);
+        receive(1 - from, number, 8);
+    }
+    let inside = |cell: usize| peek(&node, cells[cell]) as u64;
+    for len in [2000, 5000, 16_000, 1500, 2000, 17_000] {
+        for from in [0, 1] {
+            let number = send(from, len);
+            assert_eq!(inside(0), number, "to and fro, {len} bytes");
+            receive(1 - from, number, len);
+        }
+    }
+    assert_eq!(inside(1), 0);
+    for turn in 0..5 {
+        let (a, b) = (send(0, 3000), send(1, 4000));
+        let (x, y) = if turn % 2 == 0 { (0, 1) } else { (1, 0) };
+        assert_eq!((inside(x), inside(y)), (a, b), "crossing");
+        receive(1, a, 3000);
+        receive(0, b, 4000);
+    }
+    // One way: both cells are with the receiver, and nothing waits for them.
+    for _ in 0..100 {
+        let number = send(0, 6000);
+        receive(1, number, 6000);
+    }
+    for from in [1, 1, 0, 1, 0, 0, 1] {
+        let number = send(from, 2000);
+        assert!(inside(0) == number || inside(1) == number, "there are cells again");
+        receive(1 - from, number, 2000);
+    }
+}
+
+/// Cells of an earlier life may be lost or still be under way, and messages arrive all the same.
+#[test]
+fn cells_and_ranks_that_come_back() {
+    let node = Node::new(2);
+    let set = [("ring_size", "128k")];
+    let stayer = node.open(0, &set);
+    let out = stayer.to(1);
+    let mut sent = 0u64;
+    let mut next = || {
+        sent += 1;
+        sent
+    };
+    for life in 0..12u64 {
+        let comer = node.open(1, &set);
+        let back = comer.to(0);
+        for i in 0..life % 4 {
+            for turn in 0..20 {
+                let (a, b) = (next(), next());
+                assert_eq!(stayer.send(out, 1, &[], &bytes(a, 2500)), Status::OK);
+                if (turn + i) % 3 == 0 {
+                    assert_eq!(comer.drain()[0].bytes, bytes(a, 2500));
+                }
+                assert_eq!(comer.send(back, 2, &[], &bytes(b, 4500)), Status::OK);
+                assert_eq!(stayer.drain()[0].bytes, bytes(b, 4500), "life {life}");
+                if (turn + i) % 3 != 0 {
+                    assert_eq!(comer.drain()[0].bytes, bytes(a, 2500), "life {life}");
+                }
+            }
+        }
+        // In both directions something is under way when it leaves.
+        let (a, b) = (next(), next());
+        assert_eq!(comer.send(back, 2, &[], &bytes(b, 3000)), Status::OK);
+        comer.close();
+        assert_eq!(stayer.send(out, 1, &[], &bytes(a, 3000)), Status::OK);
+        if life % 2 == 0 {
+            assert_eq!(stayer.drain()[0].bytes, bytes(b, 3000), "life {life}");
+        }
+        let comer = node.open(1, &set);
+        assert_eq!(comer.drain()[0].bytes, bytes(a, 3000), "life {life}");
+        if life % 2 == 1 {
+            assert_eq!(stayer.drain()[0].bytes, bytes(b, 3000), "life {life}");
+        }
+    }
+}
+
+/// A line of one who lies about cells.
+#[test]
+fn a_cell_that_cannot_be_the_peers_closes_it() {
+    let flag = |len: u64| 1u64 << 44 | 6 << 40 | len;
+    // Second word, length, and how many such lines are right: the cell behind its own ring is the peer's once.
+    for (which, len, right) in [
+        (0, 100, 1),
+        (0, (36 << 10) + 1, 0),
+        (1, 100, 0),
+        (2, 100, 0),
+        (u64::MAX, 100, 0),
+        (0, u32::MAX.into(), 0),
+    ] {
+        let node = Node::new(3);
+        let ranks = node.all(&[("ring_size", "128k")]);
+        assert_eq!(ranks[1].send(ranks[1].to(0), 1, b"x", &[]), Status::OK);
+        assert_eq!(ranks[0].drain().len(), 1);
+        for line in 1..=2 {
+            let at = first_ring(&node) + 4096 + line * 64;
+            poke(&node, at + 8, &u64::to_le_bytes(which));
+            poke(&node, at, &flag(len).to_le_bytes());
+        }
+        assert_eq!(ranks[0].drain().len(), right);
+        assert_eq!(ranks[0].said().peer_errors.len(), 1, "{which} {len}");
+        assert_eq!(ranks[0].said().help[0].0, "garbage");
+    }
+}

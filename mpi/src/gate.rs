@@ -2,8 +2,9 @@
 //! one gate, in one of three forms of `mpi_fn!`.
 //!
 //! * A plain `fn` is marked while its body runs. That is the safe form, right for every function.
-//! * `hot fn` is the same with the body compiled twice: for the owner of the gate, whose context and process
-//!   are known without a look-up, and for everybody else. For the functions whose instructions are counted.
+//! * `hot fn` is the same with the body compiled three times: for the owner of the gate, whose context and process
+//!   are known without a look-up, for one of several threads, which finds its context and leaves no mark, and for
+//!   everybody else. For the functions whose instructions are counted.
 //! * `any_time fn` is not marked. For functions that the standard lets any thread call at any time at any
 //!   level, and for those that change the level. **Its body touches no message, makes no progress, and asks
 //!   for no thread context.**
@@ -45,10 +46,16 @@ pub fn enter() -> bool {
     GATE.enter(thread_pointer()) || (!GATE.is_shared() && ask())
 }
 
-/// At the beginning of a hot function: marks the calling thread if it is the owner.
+/// At the beginning of a hot function: whether the calling thread seems to be the owner.
+#[inline(always)]
+pub fn is_owner() -> bool {
+    GATE.is_owner(thread_pointer())
+}
+
+/// Then: marks it if it is.
 #[inline(always)]
 pub fn enter_as_owner() -> bool {
-    GATE.enter(thread_pointer())
+    GATE.mark_owner(thread_pointer())
 }
 
 /// The owner, who is inside: nobody where there is more to do than what a hot function does.
@@ -57,13 +64,21 @@ pub fn owner() -> Option<Here> {
     process::quick().map(|process| Here { process, thread: process.of_owner() })
 }
 
-/// At the beginning of a hot function of a thread that is not the owner. Whether it left a mark.
+/// At the beginning of a hot function of a thread that is not the owner: there is nothing to mark.
 #[inline(always)]
-pub fn by_the_longer_way() -> (bool, Option<Here>) {
-    if GATE.is_shared() {
-        let own = |process: &'static Process| Here { process, thread: process.own_thread() };
-        return (false, process::quick().map(own));
-    }
+pub fn is_open_to_all() -> bool {
+    GATE.is_shared()
+}
+
+/// Who calls then: nobody where there is more to do than what a hot function does.
+#[inline(always)]
+pub fn one_of_several() -> Option<Here> {
+    process::quick().map(|process| Here { process, thread: process.own_thread() })
+}
+
+/// At the beginning of a hot function of anybody else. Whether it left a mark.
+#[inline(always)]
+pub fn by_the_longest_way() -> (bool, Option<Here>) {
     let marked = ask();
     (marked, here_quickly())
 }

@@ -10,7 +10,7 @@
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
 //! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win`, `win_create` · `tool` (MPI_T) · `abi_info`, `fortran` · extensions (`mpi-ext.h`): `ext`, `ext_sync`.
 //! Under them: `process` (who uses MPI, from when to
-//! when), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
+//! when), `context` (a thread finds its own), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
 //! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `types`, `macros`; generated:
 //! `constants`, `unsupported`.
 
@@ -28,6 +28,7 @@ mod comm;
 mod comm_create;
 mod complete;
 mod constants;
+mod context;
 mod counting;
 mod crash;
 mod datatype;

@@ -75,9 +75,25 @@ macro_rules! mpi_fn {
     };
 
     (@longer hot ($($a:ident : $t:ty),*) -> $r:ty) => {
+        /// Where there are several threads.
         #[inline(never)]
         unsafe extern "C-unwind" fn longer($($a: $t),*) -> $r {
-            let (marked, here) = $crate::gate::by_the_longer_way();
+            if $crate::gate::is_open_to_all() {
+                // SAFETY: the caller's promises.
+                return unsafe { body($crate::gate::one_of_several(), $($a),*) };
+            }
+            // SAFETY: as above.
+            unsafe { longest($($a),*) }
+        }
+        #[allow(dead_code, reason = "only for functions with many arguments")]
+        #[inline(never)]
+        unsafe extern "C-unwind" fn shortest($($a: $t),*) -> $r {
+            mpi_fn!(@short ($($a),*))
+        }
+        /// Where a thread that is not the owner leaves a mark, or there is no MPI.
+        #[inline(never)]
+        unsafe extern "C-unwind" fn longest($($a: $t),*) -> $r {
+            let (marked, here) = $crate::gate::by_the_longest_way();
             // SAFETY: the caller's promises.
             let result = unsafe { body(here, $($a),*) };
             $crate::gate::leave(marked);
@@ -97,16 +113,32 @@ macro_rules! mpi_fn {
         $crate::gate::leave_own(marked);
         result
     }};
-    // No closures: they would put all arguments on the stack.
+    // No closures: they would put all arguments on the stack. With `longer` and `longest` apart the first is a jump, and
+    // who is not the owner saves no registers for the owner's way: of itself with up to six arguments. With one on
+    // the stack the owner's way is a function, too; a single call, or the compiler copies that argument.
+    (@run hot ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $f:ident, $($g:ident),+)) => {{
+        let way = if $crate::gate::is_owner() { shortest } else { longer };
+        // SAFETY: the caller's promises.
+        unsafe { way($a, $b, $c, $d, $e, $f, $($g),+) }
+    }};
     (@run hot ($($a:ident),*)) => {{
-        if $crate::gate::enter_as_owner() {
+        if !$crate::gate::is_owner() {
             // SAFETY: the caller's promises.
-            let result = unsafe { body($crate::gate::owner(), $($a),*) };
-            $crate::gate::leave(true);
-            return result;
+            return unsafe { longer($($a),*) };
+        }
+        mpi_fn!(@short ($($a),*))
+    }};
+
+    // The way of who was the owner just now.
+    (@short ($($a:ident),*)) => {{
+        if !$crate::gate::enter_as_owner() {
+            // SAFETY: the caller's promises.
+            return unsafe { longest($($a),*) };
         }
         // SAFETY: as above.
-        unsafe { longer($($a),*) }
+        let result = unsafe { body($crate::gate::owner(), $($a),*) };
+        $crate::gate::leave(true);
+        result
     }};
 }
 

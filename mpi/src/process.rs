@@ -21,9 +21,10 @@
 //!
 //! **Contexts of threads.** While one thread at a time makes calls (`gate`) every call uses one context,
 //! and no thread-local is touched. From the moment there are several each thread finds its own in a
-//! thread-local and gives it back when it ends; the one that made the calls before keeps that context.
+//! thread-local (`context`) and gives it back when it ends; the one that made the calls before keeps that context.
 
 use crate::constants::*;
+use crate::context;
 use crate::counting;
 use crate::error::{Failure, Res};
 use crate::gate::{self, GATE};
@@ -280,7 +281,7 @@ impl Process {
     /// The same where there are several.
     #[inline(always)]
     pub fn own_thread(&self) -> *mut ThreadCtx {
-        let known = CONTEXT.get();
+        let known = context::get();
         if known.is_null() { self.new_thread() } else { known }
     }
 
@@ -288,14 +289,14 @@ impl Process {
     #[inline(never)]
     fn new_thread(&self) -> *mut ThreadCtx {
         if thread_pointer() == GATE.first() {
-            CONTEXT.set(self.main);
+            context::set(self.main);
             return self.main;
         }
-        let context = self.instance.attach_thread();
-        CONTEXT.set(context);
+        let mine = self.instance.attach_thread();
+        context::set(mine);
         // A thread whose locals are being destroyed keeps the context; the instance frees it.
-        let _ = GUARD.try_with(|g| g.0.set(Some((self.instance.clone(), context))));
-        context
+        let _ = GUARD.try_with(|g| g.0.set(Some((self.instance.clone(), mine))));
+        mine
     }
 
     /// Level as MPI numbers it.
@@ -315,7 +316,6 @@ fn number_of(level: Level) -> i32 {
 }
 
 thread_local! {
-    static CONTEXT: Cell<*mut ThreadCtx> = const { Cell::new(null_mut()) };
     static GUARD: Guard = const { Guard(Cell::new(None)) };
 }
 
@@ -325,7 +325,7 @@ struct Guard(Cell<Option<(Arc<Instance>, *mut ThreadCtx)>>);
 impl Drop for Guard {
     fn drop(&mut self) {
         if let Some((instance, context)) = self.0.take() {
-            CONTEXT.set(null_mut());
+            context::set(null_mut());
             instance.detach_thread(context);
         }
     }

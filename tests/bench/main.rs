@@ -217,7 +217,8 @@ fn multiple_with_one_thread_costs_what_single_costs() {
             if solo > alone * (1.0 + SOLO) {
                 wrong.push(format!("{name}: {alone} at SINGLE, {solo} at MULTIPLE with one thread"));
             }
-            if shared <= solo * (1.0 + SOLO) {
+            // Who ends a send that is complete takes no lock.
+            if shared <= solo * (1.0 + SOLO) && name != "wait-sent" {
                 wrong
                     .push(format!("{name}: {solo} with one thread, {shared} with several: are there locks?"));
             }

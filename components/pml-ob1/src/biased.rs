@@ -121,8 +121,9 @@ impl<const LEVEL: usize> Biased<LEVEL> {
         !owner.is_null() && owner != address(who)
     }
 
+    /// Takes the lock if the thread of that seat owns it. False: any other way is open.
     #[inline(always)]
-    fn enter_own(&self, seat: &'static Seat) -> bool {
+    pub fn enter_own(&self, seat: &'static Seat) -> bool {
         let me = core::ptr::from_ref(seat).cast_mut();
         if self.owner.load(Ordering::Relaxed) != me {
             return false;
@@ -192,6 +193,14 @@ impl<const LEVEL: usize> Biased<LEVEL> {
             }
             _ => self.leave_shared(word, address(who)),
         }
+    }
+
+    /// The same by who knows that it came in by [`Biased::enter_own`].
+    #[inline(always)]
+    pub fn leave_own(&self, seat: &'static Seat) {
+        debug_assert_eq!(seat.inside[LEVEL].load(Ordering::Relaxed), self.address(), "it is inside");
+        // SYNC POINT with `take_away`.
+        seat.inside[LEVEL].store(0, Ordering::Release);
     }
 
     /// The same, and the lock forgets that it was taken.
@@ -317,9 +326,16 @@ mod model {
 
     impl World {
         fn visit(&self, who: Who) {
-            let pass = self.lock.enter(true, who);
             // SAFETY: loom stops the model if another thread is in here.
-            self.inside.with_mut(|n| unsafe { *n += 1 });
+            let touch = || self.inside.with_mut(|n| unsafe { *n += 1 });
+            if let Some(seat) = who
+                && self.lock.bias.enter_own(seat)
+            {
+                touch();
+                return self.lock.bias.leave_own(seat);
+            }
+            let pass = self.lock.enter(true, who);
+            touch();
             self.lock.leave(pass);
         }
 

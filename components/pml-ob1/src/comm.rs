@@ -16,7 +16,7 @@
 //! old head sends one more prefix, which is harmless.
 
 use crate::biased::Who;
-use crate::guarded::{AllHeld, Held, fifo_of};
+use crate::guarded::{AllHeld, Held, fifo_of, shard_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::module::Ob1;
 use crate::numbered::{Assignment, Inbound};
@@ -258,6 +258,12 @@ impl Comm {
     #[inline(always)]
     pub fn fifo(&self, tag: i32, width: u32) -> u32 {
         fifo_of(self.salt, tag, width)
+    }
+
+    /// What the FIFO follows from.
+    #[inline(always)]
+    pub fn tag_shard(&self, tag: i32) -> usize {
+        shard_of(self.salt, tag)
     }
 
     /// The prefix that names this communicator to somebody who does not know our index.

@@ -26,7 +26,9 @@ impl Ob1 {
         }
     }
 
-    fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
+    /// The payload was one that costs credit.
+    #[inline(never)]
+    pub fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
         // Without a way back there is nobody to return the credit to; sending to it says why.
         let Ok(peer) = self.flow(proc, ctx, threaded) else { return };
         let total = if threaded {

@@ -85,6 +85,9 @@ impl Ob1 {
         let ctx =
             if by_tag { comm.fifo(about.tag, base.base.width) } else { self.any_fifo(comm, base, about) };
         let peer = if ctx == FIFO { base } else { self.flow_of(base, ctx, true)? };
+        if by_tag {
+            base.base.go_this_way(comm.tag_shard(about.tag), peer);
+        }
         let held = self.take_cri(ctx, about.thread);
         let order = if by_tag {
             self.clock.stamp(lease_of(about.thread))
@@ -130,7 +133,13 @@ impl Ob1 {
     }
 
     /// Where a thread looks first for what it receives.
+    #[inline(always)]
     pub fn first_look(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
+        if comm.by_tag() { comm.fifo(tag, self.width()) } else { self.first_look_at_any(comm, tag, thread) }
+    }
+
+    #[inline(never)]
+    fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
         match self.assignment {
             Assignment::Stream => comm.fifo(tag, self.width()),
             _ => own_fifo(thread, self.width()).unwrap_or(FIFO),

@@ -6,21 +6,27 @@
 //! holding one: made by taking the lock, or inside a transport's callback, whose caller holds it. Below
 //! THREAD_MULTIPLE the one thread that makes calls holds it by being alone.
 
-use crate::biased::{Biased, Who, level};
+use crate::biased::{Biased, Seat, Who, level};
 use crate::module::{Cri, Ob1};
 use core::cell::UnsafeCell;
+use core::mem::ManuallyDrop;
 use oxmpi_mca::Lock;
 
 /// Shards that (communicator, tag) is spread over; the same in all processes of a job (`spread.rs`).
-const SHARDS: u32 = crate::shards::MOST as u32;
+pub const SHARDS: u32 = crate::shards::MOST as u32;
 
 /// The CRI whose FIFO carries a message once there are several. All messages that an exact-tag receive
 /// can match must share one, so this is a function of communicator and tag alone; low tag bits count,
 /// so that consecutive tags never collide. `width`: how many FIFOs the two processes have.
 #[inline(always)]
 pub fn fifo_of(salt: u32, tag: i32, width: u32) -> u32 {
-    let shard = salt.wrapping_add(tag as u32) % SHARDS;
-    FIFOS[width as usize % FIFOS.len()][shard as usize % FIFOS[0].len()].into()
+    FIFOS.get(width as usize).map_or(FIFO, |fifos| fifos[shard_of(salt, tag)].into())
+}
+
+/// The shard of (communicator, tag), below [`SHARDS`].
+#[inline(always)]
+pub fn shard_of(salt: u32, tag: i32) -> usize {
+    salt.wrapping_add(tag as u32) as usize % SHARDS as usize
 }
 
 /// By width and shard: dividing takes longer than looking it up.
@@ -90,7 +96,6 @@ impl Held<'_> {
     #[inline(always)]
     pub fn leave_no_trace(mut self) {
         if let Some(taken) = self.lock.take() {
-            taken.cri.holder.set(None);
             taken.cri.entrance.bias.leave_no_trace(taken.word, self.who);
         }
     }
@@ -100,9 +105,38 @@ impl Drop for Held<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(taken) = &self.lock {
-            taken.cri.holder.set(None);
             taken.cri.entrance.bias.leave(taken.word, self.who);
         }
+    }
+}
+
+/// A CRI whose lock the thread that is inside owns (`biased.rs`): it comes and goes without a look at the rest.
+pub struct Inside<'a> {
+    entrance: &'a Entrance,
+    seat: &'static Seat,
+}
+
+impl<'a> Inside<'a> {
+    /// Inside, if the thread of that seat owns the lock. Then the CRI knows who is inside: the owner was the last to
+    /// write that down.
+    #[inline(always)]
+    pub fn enter(cri: &'a Cri, seat: &'static Seat) -> Option<Inside<'a>> {
+        let entrance = &cri.entrance;
+        if entrance.bias.enter_own(seat) { Some(Inside { entrance, seat }) } else { None }
+    }
+
+    /// The lock as a value, which gives nothing back.
+    #[inline(always)]
+    pub fn held(&self, ctx: u32) -> ManuallyDrop<Held<'_>> {
+        // SAFETY: the lock is held as long as `self` lives.
+        ManuallyDrop::new(unsafe { Held::inherited(ctx, true, Some(self.seat)) })
+    }
+}
+
+impl Drop for Inside<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.entrance.bias.leave_own(self.seat);
     }
 }
 
@@ -140,7 +174,7 @@ impl Ob1 {
     /// Somebody up the stack holds the lock of `ctx` for longer than the result lives.
     #[inline(always)]
     pub unsafe fn inherit(&self, ctx: u32, threaded: bool) -> Held<'_> {
-        // Who holds the lock has written itself there.
+        // Who holds the lock has written itself there; who held it before does not take that back.
         let who = if threaded { self.cri(ctx).holder.get() } else { None };
         // SAFETY: the caller's promise.
         unsafe { Held::inherited(ctx, threaded, who) }

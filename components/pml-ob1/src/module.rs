@@ -184,7 +184,7 @@ impl Ob1 {
     pub const CROWD: u32 = u32::MAX;
 
     /// Whether locks must be taken. Looked at once per call and passed down. The
-    /// verbs of a message's path branch on it at once, into two copies of their code: the one below
+    /// verbs of a message's path are branched on it before they begin, into two copies of their code: the one below
     /// MULTIPLE has neither locks nor tests for them.
     #[inline(always)]
     pub fn threaded(&self) -> bool {
@@ -319,6 +319,10 @@ impl Ob1 {
 }
 
 impl Pml for Ob1 {
+    #[inline(always)]
+    fn is_threaded(&self) -> bool {
+        self.threaded()
+    }
     fn enable(&self, btls: &[&'static BtlHandle]) -> Status {
         let transport = |&btl| Transport { btl, own: btl_name(btl) == "self" };
         let mut sorted: Vec<Transport> = btls.iter().map(transport).collect();
@@ -342,20 +346,24 @@ impl Pml for Ob1 {
         self.del_communicator(comm.cast::<Comm>())
     }
     #[inline(always)]
-    fn send(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.send_blocking(args)
+    fn send<const SEVERAL: bool>(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        self.send_blocking(args, SEVERAL)
     }
     #[inline(always)]
-    fn isend(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.send_immediate(args)
+    fn isend<const SEVERAL: bool>(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
+        self.send_immediate(args, SEVERAL)
     }
     #[inline(always)]
-    fn recv(&self, args: &RecvArgs, status: &mut MsgStatus) -> Result<*mut RequestHeader, Status> {
-        self.recv_blocking(args, status)
+    fn recv<const SEVERAL: bool>(
+        &self,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+    ) -> Result<*mut RequestHeader, Status> {
+        self.recv_blocking(args, status, SEVERAL)
     }
     #[inline(always)]
-    fn irecv(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        self.recv_immediate(args)
+    fn irecv<const SEVERAL: bool>(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        self.recv_immediate(args, SEVERAL)
     }
     fn send_init(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
         self.send_persistent(args)

@@ -79,7 +79,6 @@ impl Escalated {
 
 impl Ob1 {
     /// Matches or keeps a stamped message, or defers it.
-    #[inline(always)]
     pub fn arrive_stamped<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
@@ -105,10 +104,8 @@ impl Ob1 {
                 // SAFETY: as above.
                 return self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
             }
-            if let Some(record) = shard.record(comm, inc, inc.order_key | Inner::STAMPED) {
-                shard.add_waiting(record);
-                return watch.stop(self, held);
-            }
+            self.keep_arrived(held, shard, comm, inc, true);
+            return watch.stop(self, held);
         } else if let Some(record) = shard.record(comm, inc, inc.order_key | Inner::STAMPED) {
             shard.order.deferred.push(record);
             if shard.order.deferred.len() == 1 {

@@ -5,15 +5,15 @@
 //! CRI's lock; `consumed` alone is also touched by receiving threads.
 
 use crate::fan::FREE;
-use crate::guarded::{FIFO, Guarded, Held};
-use crate::module::{Ob1, Transport};
+use crate::guarded::{FIFO, Guarded, Held, SHARDS};
+use crate::module::{Cri, Ob1, Transport};
 use crate::numbered::Assignment;
 use crate::request::Request;
 use crate::signals::{Passed, Pending};
 use crate::wire::{self, Card, Header};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 use oxmpi_btl::{BtlAttrs, BtlHandle, ProcInfo, SendDesc, cap};
 use oxmpi_mca::host::am_tag;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -61,6 +61,8 @@ pub struct Peer {
     pub btl: &'static BtlHandle,
     /// Sends that found no room, oldest first.
     pub queue: Guarded<VecDeque<&'static Request>>,
+    /// The CRI of the FIFO, which lives as long as the module.
+    cri: NonNull<Cri>,
     /// Small messages of ours that found no room.
     control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
@@ -88,12 +90,36 @@ pub struct Base {
     pending: UnsafeCell<Pending>,
     /// By FIFO; made when first used.
     pub flows: Box<[AtomicPtr<Peer>]>,
+    /// By the shard of (communicator, tag): the FIFO of messages whose tags choose it, once one went there. Where there are
+    /// several FIFOs.
+    ways: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
     our_credit: u64,
     their_credit: u64,
 }
 
 // SAFETY: `pending` belongs to the holder of its lock, the rest is atomic or never written.
 unsafe impl Sync for Base {}
+
+impl Base {
+    /// The FIFO of a shard's messages, if one went there before.
+    #[inline(always)]
+    pub fn way(&self, shard: usize) -> Option<&Peer> {
+        // SYNC POINT with `go_this_way`.
+        // SAFETY: peers stay until `finalize`.
+        unsafe { self.ways.as_ref()?[shard].load(Ordering::Acquire).as_ref() }
+    }
+
+    /// The FIFO of a shard's messages is that of `peer`, now and for ever.
+    #[inline(always)]
+    pub fn go_this_way(&self, shard: usize, peer: &Peer) {
+        if let Some(ways) = &self.ways
+            && ways[shard].load(Ordering::Relaxed).is_null()
+        {
+            // SYNC POINT with `way`.
+            ways[shard].store(core::ptr::from_ref(peer).cast_mut(), Ordering::Release);
+        }
+    }
+}
 
 /// A limit as data where 0 means none.
 fn limit(value: u64, none: u64) -> u64 {
@@ -104,7 +130,13 @@ impl Peer {
     /// In `queued`.
     pub const SHUT: u32 = u32::MAX;
 
-    fn new(proc: u32, btl: &'static BtlHandle, endpoint: *mut c_void, base: &'static Base, ctx: u32) -> Peer {
+    fn new(
+        proc: u32,
+        btl: &'static BtlHandle,
+        endpoint: *mut c_void,
+        base: &'static Base,
+        (ctx, cri): (u32, &Cri),
+    ) -> Peer {
         let (our_credit, theirs) = (base.our_credit, base.their_credit);
         let largest = limit(btl.attrs.max_send_size, u64::MAX);
         let eager = limit(btl.attrs.eager_limit, MAX_EAGER).min(largest);
@@ -126,10 +158,18 @@ impl Peer {
             return_at: (theirs / 2).max(1),
             btl,
             queue: Guarded::new(VecDeque::new()),
+            cri: NonNull::from(cri),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
             base,
         }
+    }
+
+    /// The CRI of the FIFO.
+    #[inline(always)]
+    pub fn cri(&self) -> &Cri {
+        // SAFETY: peers go in `finalize`, before their module.
+        unsafe { self.cri.as_ref() }
     }
 
     /// One call of the transport.
@@ -299,6 +339,7 @@ impl Ob1 {
         let base: &'static Base = Box::leak(Box::new(Base {
             width,
             width_in,
+            ways: (width > 1).then(|| Box::new(core::array::from_fn(|_| AtomicPtr::new(null_mut())))),
             stamps,
             spread: Passed::new(),
             marked: Passed::new(),
@@ -309,7 +350,8 @@ impl Ob1 {
             our_credit: self.config.eager_credit,
             their_credit: card.eager_credit,
         }));
-        let peer = Box::into_raw(Box::new(Peer::new(proc, transport.btl, endpoint, base, FIFO)));
+        let peer =
+            Box::into_raw(Box::new(Peer::new(proc, transport.btl, endpoint, base, (FIFO, self.cri(FIFO)))));
         if transport.own {
             self.self_active.store(true, Ordering::Relaxed);
             self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
@@ -365,7 +407,7 @@ impl Ob1 {
         if let Some(flow) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
             return flow;
         }
-        let flow = Box::new(Peer::new(peer.proc, peer.btl, peer.endpoint, peer.base, ctx));
+        let flow = Box::new(Peer::new(peer.proc, peer.btl, peer.endpoint, peer.base, (ctx, self.cri(ctx))));
         let flow = Box::into_raw(flow);
         // SYNC POINT with the acquire load in `flow_of`.
         slot.store(flow, Ordering::Release);

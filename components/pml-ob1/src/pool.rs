@@ -131,6 +131,29 @@ impl Lane {
             care: Care::default(),
         }))
     }
+
+    /// Where the thread notes which locks it is inside.
+    #[inline(always)]
+    pub fn seat(&'static self) -> &'static Seat {
+        &self.seat
+    }
+    /// How it stamps its messages.
+    #[inline(always)]
+    pub fn lease(&'static self) -> &'static Lease {
+        &self.lease
+    }
+
+    /// Where the request goes when it is free.
+    #[inline(always)]
+    pub fn is_of(&self, req: &Request) -> bool {
+        core::ptr::eq(self, req.lane)
+    }
+
+    /// Takes back one of its own that nobody refers to any more. By the owner.
+    #[inline(always)]
+    pub fn give(&self, req: &'static Request) {
+        self.free.give(req);
+    }
 }
 
 impl Linked for Request {
@@ -158,8 +181,19 @@ impl Pools {
 #[inline(always)]
 pub fn lane_of(thread: *mut ThreadCtx) -> Option<&'static Lane> {
     // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
-    // `first_lane` and is never freed.
+    // `give_lane` and is never freed.
     unsafe { thread.as_ref()?.pml_private.cast::<Lane>().as_ref() }
+}
+
+/// The same, which gets one now if it has none. `None`: a call without a context.
+pub fn give_lane(thread: *mut ThreadCtx) -> Option<&'static Lane> {
+    lane_of(thread).or_else(|| {
+        // SAFETY: as in `lane_of`; the context is the calling thread's.
+        let thread = unsafe { thread.as_mut() }?;
+        let lane = Lane::new(thread.index);
+        thread.pml_private = core::ptr::from_ref(lane).cast_mut().cast();
+        Some(lane)
+    })
 }
 
 /// The seat of a thread that has a lane.
@@ -202,25 +236,14 @@ impl Ob1 {
     #[cold]
     #[inline(never)]
     fn take_slowly(&self, thread: *mut ThreadCtx, threaded: bool) -> Result<&'static Request, Status> {
-        let lane = match lane_of(thread) {
-            Some(lane) => lane,
-            // SAFETY: as in `lane_of`; the context is the calling thread's.
-            None => match unsafe { thread.as_mut() } {
-                Some(thread) => {
-                    let lane = Lane::new(thread.index);
-                    thread.pml_private = core::ptr::from_ref(lane).cast_mut().cast();
-                    lane
-                }
-                None => {
-                    let _guard = self.pools.shared.lock.guard(threaded);
-                    return match self.pools.shared.free.take() {
-                        Some(req) => Ok(req),
-                        None => self.grow(self.pools.shared),
-                    };
-                }
-            },
-        };
-        self.grow(lane)
+        if let Some(lane) = give_lane(thread) {
+            return self.grow(lane);
+        }
+        let _guard = self.pools.shared.lock.guard(threaded);
+        match self.pools.shared.free.take() {
+            Some(req) => Ok(req),
+            None => self.grow(self.pools.shared),
+        }
     }
 
     /// Makes more requests for a lane and gives the first. By its owner, or under its lock.
@@ -245,7 +268,7 @@ impl Ob1 {
     #[inline(always)]
     pub fn recycle(&self, req: &'static Request, thread: *mut ThreadCtx, threaded: bool) {
         req.leave(threaded);
-        let own = || lane_of(thread).is_some_and(|lane| core::ptr::eq(lane, req.lane));
+        let own = || lane_of(thread).is_some_and(|lane| lane.is_of(req));
         if !threaded || own() {
             req.lane.free.give(req);
         } else {

@@ -9,7 +9,8 @@ use crate::guarded::Held;
 use crate::matching::Arrival;
 use crate::module::Ob1;
 use crate::runs;
-use crate::shard::{Incoming, request_of};
+use crate::shard::{Incoming, Inner, request_of};
+use crate::shards::Entered;
 use crate::watch::Watch;
 use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
@@ -21,12 +22,18 @@ pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
     // the call.
     let (ob1, msg) = unsafe { (&*ctx.cast::<Ob1>(), &*msg) };
-    if ob1.threaded() { entry_threaded(ob1, msg) } else { enter(ob1, msg, false) }
+    // Two calls at the very end, so that registers are saved for the one that is made.
+    if ob1.threaded() { entry_threaded(ob1, msg) } else { entry_alone(ob1, msg) }
 }
 
 #[inline(never)]
-fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
+extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
     enter(ob1, msg, true)
+}
+
+#[inline(never)]
+extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) {
+    enter(ob1, msg, false)
 }
 
 #[inline(always)]
@@ -45,6 +52,9 @@ fn enter(ob1: &Ob1, msg: &RecvDesc, threaded: bool) {
 /// Payload of a message that is kept has a 32-bit length.
 pub const MAX_KEPT: usize = 1 << 30;
 
+/// Kind and flags of a plain message with a stamp.
+const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
+
 impl Ob1 {
     /// One message of a process.
     #[inline(always)]
@@ -58,34 +68,72 @@ impl Ob1 {
     /// One message whose time has come. `TIMED`: match time is measured.
     #[inline(always)]
     pub fn handle_now<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) {
-        // The message that matters: plain, on a communicator we have.
+        // The message that matters: plain, perhaps with a stamp, on a communicator we have.
         if let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>()
             && let [head, key, order_key] = wire::match_words(header)
-            && head as u16 == kind::MATCH as u16
+            && (head as u16 == kind::MATCH as u16 || (held.threaded && head as u16 == STAMPED))
             && let Found::Comm(comm) = self.comms.with(held, |t| t.find(head))
         {
-            let len = payload.len() as u64;
-            let inc = Incoming {
-                key,
-                order_key,
-                payload: payload.as_ptr(),
-                len,
-                msg_len: len,
-                src_req: 0,
-                addr: 0,
-                proc,
-                kind: kind::MATCH,
-                ctx: held.ctx as u8,
+            let inc = || Incoming::plain(key, order_key, payload, proc, held.ctx);
+            let stamped = held.threaded && head as u16 == STAMPED;
+            if TIMED || wire::source_of(key) as u32 >= comm.num_peers {
+                return match stamped {
+                    true => self.arrive_stamped::<TIMED>(held, comm, &inc()),
+                    false => self.arrive::<TIMED>(held, comm, &inc()),
+                };
+            }
+            let mut shard = comm.shard_of(key, held.threaded, held.who);
+            if stamped && !shard.order.is_calm() {
+                drop(shard);
+                return self.arrive_stamped::<TIMED>(held, comm, &inc());
+            }
+            return match shard.engine.match_arrival(Arrival { key, comm: comm.index(), order_key }) {
+                Some(node) => {
+                    if held.threaded {
+                        // SAFETY: it came out of the shard's engine.
+                        shard.uncount(unsafe { node.as_ref() }.stamp);
+                    }
+                    drop(shard);
+                    // SAFETY: it came out of the shard's engine; from here it is ours.
+                    self.deliver_plain(unsafe { request_of(node) }, key, payload, proc, held);
+                }
+                None => self.keep_arrived(held, shard, comm, &inc(), stamped),
             };
-            return self.arrive::<TIMED>(held, comm, &inc);
         }
         self.handle_other::<TIMED>(held, data, proc);
+    }
+
+    /// Keeps a message that no receive fits.
+    #[inline(never)]
+    pub fn keep_arrived(
+        &self,
+        held: &Held<'_>,
+        mut shard: Entered<'_, Inner>,
+        comm: &Comm,
+        inc: &Incoming,
+        stamped: bool,
+    ) {
+        if inc.len as usize > MAX_KEPT {
+            drop(shard);
+            return self.bad_header(held, inc.proc, "an eager message larger than any");
+        }
+        let kept = if stamped {
+            let record = shard.record(comm, inc, inc.order_key | Inner::STAMPED);
+            record.map(|record| shard.add_waiting(record)).is_some()
+        } else {
+            let apart = held.threaded && !shard.spreading.home;
+            let number = if apart { self.cri(held.ctx).number(held) } else { 0 };
+            shard.keep(comm, inc, number)
+        };
+        if !kept {
+            drop(shard);
+            self.host.fatal("no memory to keep a message that nobody receives yet");
+        }
     }
 
     /// The same for a plain message of a process that sends on several FIFOs. False: it is another.
     #[inline(always)]
     fn handle_ordered<const TIMED: bool>(&self, held: &Held<'_>, data: &[u8], proc: u32) -> bool {
-        const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
         const NUMBERED: u16 = kind::MATCH as u16 | (flag::NUMBERED as u16) << 8;
         let Some((header, payload)) = data.split_first_chunk::<{ wire::MATCH_BYTES }>() else { return false };
         let [head, key, order_key] = wire::match_words(header);
@@ -93,19 +141,7 @@ impl Ob1 {
             return false;
         }
         let Found::Comm(comm) = self.comms.with(held, |t| t.find(head)) else { return false };
-        let len = payload.len() as u64;
-        let inc = Incoming {
-            key,
-            order_key,
-            payload: payload.as_ptr(),
-            len,
-            msg_len: len,
-            src_req: 0,
-            addr: 0,
-            proc,
-            kind: kind::MATCH,
-            ctx: held.ctx as u8,
-        };
+        let inc = Incoming::plain(key, order_key, payload, proc, held.ctx);
         if head as u16 == STAMPED {
             self.arrive_stamped::<TIMED>(held, comm, &inc);
         } else {
@@ -250,7 +286,6 @@ impl Ob1 {
     }
 
     /// Matches a message, or keeps it. The shard's lock makes "no receive fits" and "kept" one step.
-    #[inline(always)]
     pub fn arrive<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
         if wire::source_of(inc.key) as u32 >= comm.num_peers {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
@@ -269,17 +304,8 @@ impl Ob1 {
                 // SAFETY: it came out of the shard's engine; from here it is ours.
                 self.deliver(unsafe { request_of(node) }, inc, Some(held), held.threaded);
             }
-            None if inc.len as usize > MAX_KEPT => {
-                drop(shard);
-                self.bad_header(held, inc.proc, "an eager message larger than any");
-            }
             None => {
-                let apart = held.threaded && !shard.spreading.home;
-                let number = if apart { self.cri(held.ctx).number(held) } else { 0 };
-                if !shard.keep(comm, inc, number) {
-                    drop(shard);
-                    self.host.fatal("no memory to keep a message that nobody receives yet");
-                }
+                self.keep_arrived(held, shard, comm, inc, false);
                 watch.stop(self, held);
             }
         }

@@ -10,6 +10,7 @@ use crate::copy::copy;
 use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
+use crate::peer::FREE_BYTES;
 use crate::pool::identity;
 use crate::request::{Request, State};
 use crate::shard::{Incoming, Inner, Record};
@@ -35,14 +36,14 @@ fn dtype(args: &RecvArgs) -> &TypeDesc {
 /// What a receive with room for `capacity` bytes says about a message.
 #[inline(always)]
 pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
-    let error = if inc.msg_len > capacity { Status::TRUNCATED } else { Status::OK };
-    MsgStatus {
-        source: wire::source_of(inc.key),
-        tag: wire::tag_of(inc.key),
-        error,
-        cancelled: 0,
-        bytes: inc.msg_len.min(capacity),
-    }
+    status_for(inc.key, inc.msg_len, capacity)
+}
+
+#[inline(always)]
+fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
+    let error = if bytes > capacity { Status::TRUNCATED } else { Status::OK };
+    let (source, tag) = (wire::source_of(key), wire::tag_of(key));
+    MsgStatus { source, tag, error, cancelled: 0, bytes: bytes.min(capacity) }
 }
 
 /// Copies a message that is all here to where `args` says, without a request.
@@ -65,27 +66,6 @@ fn copy_out(inc: &Incoming, args: &RecvArgs, capacity: u64) {
 impl Ob1 {
     #[inline(always)]
     pub fn recv_blocking(
-        &self,
-        args: &RecvArgs,
-        status: &mut MsgStatus,
-    ) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() {
-            self.recv_blocking_threaded(args, status)
-        } else {
-            self.recv_blocking_as(args, status, false)
-        }
-    }
-    #[inline(never)]
-    fn recv_blocking_threaded(
-        &self,
-        args: &RecvArgs,
-        status: &mut MsgStatus,
-    ) -> Result<*mut RequestHeader, Status> {
-        self.recv_blocking_as(args, status, true)
-    }
-
-    #[inline(always)]
-    fn recv_blocking_as(
         &self,
         args: &RecvArgs,
         status: &mut MsgStatus,
@@ -126,16 +106,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    pub fn recv_immediate(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() { self.recv_immediate_threaded(args) } else { self.recv_immediate_as(args, false) }
-    }
-    #[inline(never)]
-    fn recv_immediate_threaded(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        self.recv_immediate_as(args, true)
-    }
-
-    #[inline(always)]
-    fn recv_immediate_as(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         // SAFETY: as above.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
@@ -280,6 +251,22 @@ impl Ob1 {
             Some(held) => self.ask_for_rest(held, req, inc, false),
             None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
         }
+    }
+
+    /// The same for a message that is all here and just came.
+    #[inline(always)]
+    pub fn deliver_plain(&self, req: &'static Request, key: u64, payload: &[u8], proc: u32, held: &Held<'_>) {
+        let (room, len) = (req.total.get(), payload.len() as u64);
+        req.set_status(status_for(key, len, room));
+        let n = len.min(room);
+        if n > 0 {
+            // SAFETY: `n` bytes are in both, the message and the buffer.
+            unsafe { req.store(0, payload.as_ptr(), n) };
+        }
+        if len > FREE_BYTES {
+            self.count_consumed(proc, held.ctx, len, Some(held), held.threaded);
+        }
+        self.complete(req, held.threaded)
     }
 
     pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {

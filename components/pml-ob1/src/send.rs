@@ -8,10 +8,10 @@
 
 use crate::comm::{Comm, Route};
 use crate::fan::Sending;
-use crate::guarded::{FIFO, Held};
+use crate::guarded::{FIFO, Held, Inside};
 use crate::module::Ob1;
 use crate::peer::{Peer, can_get_vector};
-use crate::pool::seat_of;
+use crate::pool::{give_lane, lane_of};
 use crate::request::{Request, State};
 use crate::runs::List;
 use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
@@ -71,10 +71,45 @@ impl Ob1 {
             let held = self.hold(FIFO, None, false);
             return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
         }
-        if out.peer.base.width == 1 {
-            let held = self.hold(FIFO, seat_of(args.thread), true);
-            return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
+        match self.eager_of_owner(out, args, head) {
+            Some(status) => (status, 0),
+            None => self.eager_of_any(args),
         }
+    }
+
+    /// The usual case with several threads: one that owns the CRI's lock, on the one FIFO or on the one of the tag, which it
+    /// has used before. `None`: it is another, and nothing happened.
+    #[inline(always)]
+    fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
+        let (lane, base) = (lane_of(args.thread)?, out.peer.base);
+        if base.width == 1 {
+            let inside = Inside::enter(out.peer.cri(), lane.seat())?;
+            return Some(self.eager_on(&inside.held(FIFO), out.peer, out, args, head, 0));
+        }
+        // SYNC POINT with `spread_now`.
+        if !base.spread.is_passed() || !out.comm.by_tag() {
+            return None;
+        }
+        let peer = base.way(out.comm.tag_shard(args.tag))?;
+        let inside = Inside::enter(peer.cri(), lane.seat())?;
+        if !peer.opened.get() {
+            return None;
+        }
+        let stamp = self.clock.stamp(Some(lane.lease()));
+        let head = head | (flag::STAMPED as u64) << 8;
+        Some(self.eager_on(&inside.held(peer.ctx), peer, out, args, head, stamp))
+    }
+
+    #[inline(never)]
+    fn eager_of_any(&self, args: &SendArgs) -> (Status, u64) {
+        let out = match self.outgoing(args, true) {
+            Ok(out) => out,
+            Err(status) => return (status, 0),
+        };
+        let out = &out;
+        let head = out.route.head.load(Ordering::Relaxed);
+        // Without one it would never own a lock.
+        give_lane(args.thread);
         let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
         let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
             Ok(entered) => entered,
@@ -139,16 +174,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    pub fn send_blocking(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() { self.send_blocking_threaded(args) } else { self.send_blocking_as(args, false) }
-    }
-    #[inline(never)]
-    fn send_blocking_threaded(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.send_blocking_as(args, true)
-    }
-
-    #[inline(always)]
-    fn send_blocking_as(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn send_blocking(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         match self.eager_now(&out, args, threaded) {
             (Status::OK, _) => Ok(null_mut()),
@@ -184,16 +210,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    pub fn send_immediate(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        if self.threaded() { self.send_immediate_threaded(args) } else { self.send_immediate_as(args, false) }
-    }
-    #[inline(never)]
-    fn send_immediate_threaded(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
-        self.send_immediate_as(args, true)
-    }
-
-    #[inline(always)]
-    fn send_immediate_as(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+    pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
         match self.eager_now(&out, args, threaded) {

@@ -43,6 +43,23 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// A message whose header has nothing but what is matched.
+    pub fn plain(key: u64, order_key: u64, payload: &[u8], proc: u32, ctx: u32) -> Incoming {
+        let len = payload.len() as u64;
+        Incoming {
+            key,
+            order_key,
+            payload: payload.as_ptr(),
+            len,
+            msg_len: len,
+            src_req: 0,
+            addr: 0,
+            proc,
+            kind: kind::MATCH,
+            ctx: ctx as u8,
+        }
+    }
+
     /// What stands behind the head of anything that is matched, and its payload. `None`: it is cut off.
     pub fn read<'a>(
         head: u64,
@@ -249,6 +266,12 @@ pub struct Ordering {
 }
 
 impl Ordering {
+    /// Stamped messages have come before, and are matched as they come.
+    #[inline(always)]
+    pub fn is_calm(&self) -> bool {
+        self.stamped && self.wild == 0 && self.deferred.is_empty()
+    }
+
     /// No message waits any more.
     pub fn forget(&mut self) {
         (self.newest, self.unsorted) = (0, false);

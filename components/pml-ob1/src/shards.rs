@@ -204,18 +204,26 @@ impl<T: Content> Shards<T> {
             return self.home.enter(false, None);
         }
         // SYNC POINT with the release stores in `spread` and `gather`.
-        if self.many.load(Ordering::Acquire).is_null() {
-            let home = self.home.enter(true, who);
-            if home.is_open() {
-                return home;
+        // SAFETY: tables stay until the communicator goes.
+        let shard = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
+            None => Some(&self.home),
+            Some(table) => match place(table.layout) {
+                Place::AllOver => None,
+                Place::In(number) => table.shard(number),
+            },
+        };
+        if let Some(shard) = shard {
+            let entered = shard.enter(true, who);
+            if entered.is_open() {
+                return entered;
             }
         }
-        self.enter_many(who, place)
+        self.enter_again(who, place)
     }
 
-    /// The same where there were many just now. A call of its own, so that mode one does not pay for it.
+    /// The same where it did not lead to an open shard just now.
     #[inline(never)]
-    fn enter_many(&self, who: Who, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
+    fn enter_again(&self, who: Who, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         loop {
             // SYNC POINT with the release stores in `spread` and `gather`.
             // SAFETY: tables stay until the communicator goes.

@@ -10,15 +10,22 @@ use oxmpi_btl::BtlHandle;
 pub trait Pml: Send + Sync + Sized + 'static {
     const MAX_TAG: i32 = i32::MAX;
 
+    /// Asked at the beginning of the verbs of a message's path, and told them as `SEVERAL`: there are two copies of
+    /// their code, and neither saves registers for the other.
+    fn is_threaded(&self) -> bool;
     fn enable(&self, btls: &[&'static BtlHandle]) -> Status;
     fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status>;
     fn del_comm(&self, comm: *mut c_void) -> Status;
     /// `Ok(null)`: done.
-    fn send(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
-    fn isend(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
+    fn send<const SEVERAL: bool>(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
+    fn isend<const SEVERAL: bool>(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
     /// `Ok(null)`: done, `status` filled.
-    fn recv(&self, args: &RecvArgs, status: &mut MsgStatus) -> Result<*mut RequestHeader, Status>;
-    fn irecv(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
+    fn recv<const SEVERAL: bool>(
+        &self,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+    ) -> Result<*mut RequestHeader, Status>;
+    fn irecv<const SEVERAL: bool>(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
     fn send_init(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
     fn recv_init(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
     /// `Some(message)` if one is there; the message is null unless `take`.
@@ -92,23 +99,27 @@ mod thunk {
     pub extern "C" fn del_comm<T: Pml>(s: State, comm: *mut c_void) -> Status {
         at!(T, s).del_comm(comm)
     }
-    pub extern "C" fn send<T: Pml>(s: State, a: *const SendArgs, out: *mut *mut RequestHeader) -> Status {
-        hand_out(at!(T, s).send(at!(SendArgs, a)), out)
+    /// The two copies of a verb. Each is a function of its own, so that the first instructions are a jump to one of
+    /// them, and registers are saved for what it does.
+    macro_rules! verb {
+        ($name:ident($($a:ident : $t:ty),*), $($arg:expr),*) => {
+            pub extern "C" fn $name<T: Pml>(s: State, $($a: $t,)* out: *mut *mut RequestHeader) -> Status {
+                #[inline(never)]
+                extern "C" fn one<T: Pml>(s: State, $($a: $t,)* out: *mut *mut RequestHeader) -> Status {
+                    hand_out(at!(T, s).$name::<false>($($arg),*), out)
+                }
+                #[inline(never)]
+                extern "C" fn several<T: Pml>(s: State, $($a: $t,)* out: *mut *mut RequestHeader) -> Status {
+                    hand_out(at!(T, s).$name::<true>($($arg),*), out)
+                }
+                if at!(T, s).is_threaded() { several::<T>(s, $($a,)* out) } else { one::<T>(s, $($a,)* out) }
+            }
+        };
     }
-    pub extern "C" fn isend<T: Pml>(s: State, a: *const SendArgs, out: *mut *mut RequestHeader) -> Status {
-        hand_out(at!(T, s).isend(at!(SendArgs, a)), out)
-    }
-    pub extern "C" fn recv<T: Pml>(
-        s: State,
-        a: *const RecvArgs,
-        status: *mut MsgStatus,
-        out: *mut *mut RequestHeader,
-    ) -> Status {
-        hand_out(at!(T, s).recv(at!(RecvArgs, a), out!(status)), out)
-    }
-    pub extern "C" fn irecv<T: Pml>(s: State, a: *const RecvArgs, out: *mut *mut RequestHeader) -> Status {
-        hand_out(at!(T, s).irecv(at!(RecvArgs, a)), out)
-    }
+    verb!(send(a: *const SendArgs), at!(SendArgs, a));
+    verb!(isend(a: *const SendArgs), at!(SendArgs, a));
+    verb!(recv(a: *const RecvArgs, status: *mut MsgStatus), at!(RecvArgs, a), out!(status));
+    verb!(irecv(a: *const RecvArgs), at!(RecvArgs, a));
     pub extern "C" fn send_init<T: Pml>(
         s: State,
         a: *const SendArgs,

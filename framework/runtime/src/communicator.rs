@@ -24,6 +24,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, RecvArgs, SendArgs};
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::{Arc, OnceLock};
 
@@ -322,10 +323,11 @@ impl Communicator {
         mode: u32,
     ) -> Result<Option<NonNull<RequestHeader>>, Status> {
         let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
-        let mut req = null_mut();
-        match (self.hot.send)(self.hot.state, &args, &mut req) {
+        let mut req = MaybeUninit::uninit();
+        match (self.hot.send)(self.hot.state, &args, req.as_mut_ptr()) {
             Status::OK => Ok(None),
-            Status::PENDING => Ok(NonNull::new(req)),
+            // SAFETY: the contract: with PENDING comes a request, which is written there.
+            Status::PENDING => Ok(Some(unsafe { NonNull::new_unchecked(req.assume_init()) })),
             error => Err(error),
         }
     }
@@ -344,12 +346,13 @@ impl Communicator {
         mode: u32,
     ) -> Status {
         let args = self.send_args(thread, buf, count, dtype, dst, tag, mode);
-        let mut req = null_mut();
-        let status = (self.hot.send)(self.hot.state, &args, &mut req);
+        let mut req = MaybeUninit::uninit();
+        let status = (self.hot.send)(self.hot.state, &args, req.as_mut_ptr());
         if status != Status::PENDING {
             return status;
         }
-        self.finish(thread, req).error
+        // SAFETY: as above.
+        self.finish(thread, unsafe { req.assume_init() }).error
     }
 
     /// Nonblocking send. The request may be complete already.
@@ -386,12 +389,13 @@ impl Communicator {
         status: &mut MsgStatus,
     ) -> Status {
         let args = self.recv_args(thread, buf, count, dtype, src, tag);
-        let mut req = null_mut();
-        let answer = (self.hot.recv)(self.hot.state, &args, status, &mut req);
+        let mut req = MaybeUninit::uninit();
+        let answer = (self.hot.recv)(self.hot.state, &args, status, req.as_mut_ptr());
         if answer != Status::PENDING {
             return answer;
         }
-        *status = self.finish(thread, req);
+        // SAFETY: as above.
+        *status = self.finish(thread, unsafe { req.assume_init() });
         Status::OK
     }
 

@@ -126,11 +126,18 @@ impl Gate {
     /// Marks the calling thread `me` if it is the owner. False: [`Gate::ask`].
     #[inline(always)]
     pub fn enter(&self, me: usize) -> bool {
-        self.owner.load(Ordering::Relaxed) == me && self.mark_owner(me)
+        self.is_owner(me) && self.mark_owner(me)
     }
 
+    /// The first half of [`Gate::enter`]: whether the second one is worth trying.
     #[inline(always)]
-    fn mark_owner(&self, me: usize) -> bool {
+    pub fn is_owner(&self, me: usize) -> bool {
+        self.owner.load(Ordering::Relaxed) == me
+    }
+
+    /// The second half, by who was the owner when it looked.
+    #[inline(always)]
+    pub fn mark_owner(&self, me: usize) -> bool {
         debug_assert_eq!(self.inside.load(Ordering::Relaxed), NOBODY, "user code ran inside a call");
         self.inside.store(me, Ordering::Relaxed);
         // With the raiser's membarrier this is a full fence. SYNC POINT with `stop`.

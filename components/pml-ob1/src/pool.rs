@@ -16,9 +16,9 @@
 //! Lanes and requests are never freed: the host's handles refer to them.
 
 use crate::biased::{Seat, Who};
+use crate::care::Care;
 use crate::fan::number_of;
 use crate::module::Ob1;
-use crate::progress::Care;
 use crate::request::Request;
 use crate::stamp::Lease;
 use core::cell::Cell;
@@ -113,7 +113,7 @@ pub struct Lane {
     seat: Seat,
     /// How it stamps its messages (`stamp.rs`).
     lease: Lease,
-    /// What the thread saw when it last looked after others' CRIs (`progress.rs`).
+    /// What the thread saw when it last looked after others' CRIs (`care.rs`).
     pub care: Care,
 }
 
@@ -146,11 +146,13 @@ pub struct Pools {
     step: usize,
     /// Sends that were released while pending and still are.
     pub detached: AtomicU32,
+    /// Lanes of threads: as many threads as there were at once.
+    pub lanes: AtomicU32,
 }
 
 impl Pools {
     pub fn new(step: usize) -> Pools {
-        Pools { shared: Lane::new(u32::MAX), step, detached: AtomicU32::new(0) }
+        Pools { shared: Lane::new(u32::MAX), step, detached: AtomicU32::new(0), lanes: AtomicU32::new(0) }
     }
 }
 
@@ -202,25 +204,31 @@ impl Ob1 {
     #[cold]
     #[inline(never)]
     fn take_slowly(&self, thread: *mut ThreadCtx, threaded: bool) -> Result<&'static Request, Status> {
-        let lane = match lane_of(thread) {
-            Some(lane) => lane,
-            // SAFETY: as in `lane_of`; the context is the calling thread's.
-            None => match unsafe { thread.as_mut() } {
-                Some(thread) => {
-                    let lane = Lane::new(thread.index);
-                    thread.pml_private = core::ptr::from_ref(lane).cast_mut().cast();
-                    lane
-                }
-                None => {
-                    let _guard = self.pools.shared.lock.guard(threaded);
-                    return match self.pools.shared.free.take() {
-                        Some(req) => Ok(req),
-                        None => self.grow(self.pools.shared),
-                    };
-                }
-            },
-        };
-        self.grow(lane)
+        if let Some(lane) = self.lane_for(thread) {
+            return self.grow(lane);
+        }
+        let _guard = self.pools.shared.lock.guard(threaded);
+        match self.pools.shared.free.take() {
+            Some(req) => Ok(req),
+            None => self.grow(self.pools.shared),
+        }
+    }
+
+    /// The lane of a thread, made on first use. `None`: a call without a context.
+    #[inline(always)]
+    pub fn lane_for(&self, thread: *mut ThreadCtx) -> Option<&'static Lane> {
+        lane_of(thread).or_else(|| self.first_lane(thread))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_lane(&self, thread: *mut ThreadCtx) -> Option<&'static Lane> {
+        // SAFETY: as in `lane_of`; the context is the calling thread's.
+        let thread = unsafe { thread.as_mut() }?;
+        let lane = Lane::new(thread.index);
+        thread.pml_private = core::ptr::from_ref(lane).cast_mut().cast();
+        self.pools.lanes.fetch_add(1, Ordering::Relaxed);
+        Some(lane)
     }
 
     /// Makes more requests for a lane and gives the first. By its owner, or under its lock.

@@ -256,7 +256,13 @@ impl Ob1 {
     ) -> Result<(), Status> {
         let about = Sending { tag: req.tag.get(), thread, number };
         let status = match self.enter(req, (out.comm, out.route, out.peer), about, threaded) {
-            Ok((held, peer)) => self.offer(&held, peer, req),
+            Ok((held, peer)) => {
+                if threaded {
+                    // Room for it, or its answer, comes there.
+                    self.cares_for(thread, held.ctx);
+                }
+                self.offer(&held, peer, req)
+            }
             Err(status) => status,
         };
         if status.is_err() {
@@ -517,6 +523,7 @@ impl Ob1 {
             match self.enter(req, (comm, route, base), about, threaded) {
                 Err(status) => status,
                 Ok((held, peer)) => {
+                    self.cri(held.ctx).shared.become_so();
                     let status = self.offer(&held, peer, req);
                     if status.is_err() {
                         self.fail(&held, req, status);

@@ -1,12 +1,12 @@
 //! Cells: memory that two peers hand each other with the messages in it.
 //!
-//! Who writes a message into the bulk of its ring has to take those lines back from the receiver, who read them
+//! Who writes a message into the lines or the bulk of its ring has to take those lines back from the receiver, who read them
 //! last, and the receiver then has to get them from the writer. Of messages that go both ways half of that is for nothing:
 //! the receiver, who has the lines now, is about to write a message itself. So each ring has a *cell* behind its bulk, a place for one
 //! message, and a cell **belongs to one of both sides**: at first to the sender of its ring. Who has a cell may write a
 //! message into it and announce it in a line of its ring ([`CELL`](crate::wire::CELL)); with that the cell is the
 //! receiver's, who uses it for the next message back. In a ping-pong one cell goes to and fro, in MPI_Sendrecv both
-//! are exchanged. Who has none, because messages go one way only, uses the bulk, and nobody waits for a cell or asks for one back.
+//! are exchanged. Who has none, because messages go one way only, uses its ring, and nobody waits for a cell or asks for one back.
 //!
 //! **Whose it is** nobody writes down where others see it: each side keeps that in its [`Hand`]. What
 //! gives a cell away is the line that announces it (release); what takes it is the read of that line (acquire), and it
@@ -14,7 +14,7 @@
 //! an earlier life knows of no cells but those that come, so one may be lost, and the two go on without it.
 //!
 //! **A peer is not trusted.** A message in a cell that is in our own hand, in one that does not exist, or longer than the
-//! cell, is garbage. A peer that writes into a cell that it gave away spoils messages and nothing else, as with the bulk.
+//! cell, is garbage. A peer that writes into a cell that it gave away spoils messages and nothing else, as with the ring.
 //!
 //! Model: `model.rs`, `model_cells_*`.
 

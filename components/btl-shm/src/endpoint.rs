@@ -69,7 +69,8 @@ impl Claim {
 /// After so many messages that came one by one the next is expected to do so, too.
 const SINGLES: u32 = 4;
 
-/// Longest message that always goes in a cell if there is one, with a header. A longer one is better written into lines of which
+/// Longest message that always goes in a cell if there is one, with a header; the shortest is one of more than
+/// [`SHORT_IN_A_ROW`]. A longer one is better written into lines of which
 /// idle turns have taken possession, half by half, unless so many before it came too soon for that, as in MPI_Sendrecv.
 const ALWAYS_IN_CELLS: u64 = 17 << 10;
 const HURRIED: u32 = 4;
@@ -225,6 +226,9 @@ impl Shm {
             let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
             let in_a_row = core::mem::replace(&mut lane.turn, turn) == turn;
             lane.singles = if in_a_row { 0 } else { lane.singles.saturating_add(1) };
+            if len <= ALWAYS_IN_CELLS && self.sent_in_cell(lane, msg, len) {
+                return Status::OK;
+            }
             if len > MAX_SHORT || in_a_row {
                 return self.send_long(lane, ctx, msg, len);
             }
@@ -241,9 +245,6 @@ impl Shm {
     }
 
     fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
-        if len <= ALWAYS_IN_CELLS && self.sent_in_cell(lane, msg, len) {
-            return Status::OK;
-        }
         let size = slot(len);
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
         // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.

@@ -51,7 +51,7 @@ fn cells_go_with_the_messages() {
         receive(1 - from, number, 8);
     }
     let inside = |cell: usize| peek(&node, cells[cell]) as u64;
-    for len in [2000, 5000, 16_000, 1500, 2000, 17_000] {
+    for len in [2000, 300, 5000, 1000, 16_000, 1500, 2000, 17_000] {
         for from in [0, 1] {
             let number = send(from, len);
             assert_eq!(inside(0), number, "to and fro, {len} bytes");

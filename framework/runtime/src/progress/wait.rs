@@ -379,8 +379,12 @@ impl Instance {
         );
     }
 
-    /// The thread sleeps, and the owner of progress is to look at its resource instance until the result is dropped.
+    /// The thread sleeps, and the owner of progress is to look at its resource instance until the result is dropped. Nothing
+    /// where all look at the same.
     fn leaves_its_cri(&self, thread: *mut ThreadCtx) -> Option<Away<'_>> {
+        if !self.progress_side_by_side() {
+            return None;
+        }
         // SAFETY: the context of the calling thread, or null.
         let cri = self.cris().get(unsafe { thread.as_ref() }?.cri as usize)?;
         cri.asleep.fetch_add(1, Ordering::Relaxed);

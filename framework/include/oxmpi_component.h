@@ -178,6 +178,8 @@ typedef struct oxmpi_cri {
     /* Times that another thread than the one before took the lock: writes to a line of another core. Counted
      * where the process uses several instances. */
     uint64_t shared_writes;
+    /* Threads that look there first and sleep: they do not progress it. Written by the host. */
+    uint32_t asleep;
 } oxmpi_cri;
 
 /* Where and who this instance is. One instance is one rank (several may live in one process). */
@@ -561,6 +563,7 @@ OXMPI_ASSERT(offsetof(oxmpi_cri, last_thread) == 12);
 OXMPI_ASSERT(offsetof(oxmpi_cri, progress_calls) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_cri, completions) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_cri, shared_writes) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_cri, asleep) == 40);
 OXMPI_ASSERT(sizeof(oxmpi_job_info) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, rank) == 4);

@@ -295,6 +295,28 @@ fn owners_that_are_elsewhere() {
     }
 }
 
+/// What a thread began and left is ended by another, whoever owns what it needs.
+#[test]
+fn threads_that_are_elsewhere() {
+    Job::new(2).program("elsewhere").limit(300).run().all_ok(2);
+    if !mpi().is_ours() {
+        return leave_out("threads_that_are_elsewhere", "about our own resource instances");
+    }
+    for options in [
+        ["runtime_num_cris", "1", "runtime_progress", "concurrent"],
+        ["runtime_num_cris", "4", "runtime_progress", "serial"],
+        ["runtime_num_cris", "2", "runtime_cri_assignment", "dedicated"],
+        ["runtime_num_cris", "3", "runtime_cri_assignment", "round_robin"],
+        ["runtime_num_cris", "8", "mpi_spin_count", "1"],
+    ] {
+        let mut job = Job::new(2).limit(300);
+        for pair in options.chunks(2) {
+            job = job.args(["--mca", pair[0], pair[1]]);
+        }
+        job.program("elsewhere").run().all_ok(2);
+    }
+}
+
 /// Threads with tags of their own and one with MPI_ANY_TAG in one communicator, over as many FIFOs, with as many matching
 /// shards and each engine that keeps its order in its own way.
 #[test]

@@ -22,10 +22,12 @@
 //! by its own thread only, so a thread that comes late and steps back harms nobody.
 //!
 //! **How often.** Taking away costs some microseconds, an ordinary acquisition some nanoseconds. So each time
-//! a lock is taken away it needs twice as many acquisitions by one thread to become biased again, up to [`Biased::MOST`].
+//! a lock is taken away soon it needs twice as many acquisitions by one thread to become biased again, up to
+//! [`Biased::MOST`]; where it had its owner for long, as few as in the beginning.
 //!
 //! **Levels.** A thread is inside one lock of a level at a time: a CRI's, and below it a shard's. Who takes
-//! several of a level takes them without its seat.
+//! several of a level takes them without its seat: what it owns it takes from itself, by compare-and-swap, and gives back
+//! to itself.
 //!
 //! The models below run this very code, with a fence on both sides for the barrier.
 
@@ -68,6 +70,7 @@ pub struct Biased<const LEVEL: usize> {
     last: Cell<*mut Seat>,
     run: Cell<u32>,
     limit: Cell<u32>,
+    kept: Cell<Kept>,
 }
 
 // SAFETY: the cells belong to who holds the lock while it is shared.
@@ -93,6 +96,7 @@ impl<const LEVEL: usize> Biased<LEVEL> {
             last: Cell::new(null_mut()),
             run: Cell::new(0),
             limit: Cell::new(Self::FIRST),
+            kept: Cell::new(Kept::default()),
         }
     }
 
@@ -112,6 +116,33 @@ impl<const LEVEL: usize> Biased<LEVEL> {
     #[inline(always)]
     pub fn try_enter(&self, word: &Lock, who: Who) -> bool {
         who.is_some_and(|seat| self.enter_own(seat)) || word.try_lock()
+    }
+
+    /// Takes the lock together with others of its level, which takes no seat. True: `who` owned it, and does again after
+    /// [`Biased::leave_among`].
+    pub fn enter_among(&self, word: &Lock, who: Who) -> bool {
+        let me = address(who);
+        // The owner is not inside: it is the one that calls. So it needs no barrier, and the word says "locked" already.
+        if !me.is_null()
+            && self.owner.load(Ordering::Relaxed) == me
+            && self.owner.compare_exchange(me, null_mut(), Ordering::SeqCst, Ordering::Relaxed).is_ok()
+        {
+            return true;
+        }
+        if !word.try_lock() {
+            self.enter_shared(word);
+        }
+        false
+    }
+
+    /// Gives the lock back as if it had not been taken; `owned`: what `enter_among` said.
+    pub fn leave_among(&self, word: &Lock, who: Who, owned: bool) {
+        if owned {
+            // SYNC POINT with `take_away`.
+            self.owner.store(address(who), Ordering::Release);
+        } else {
+            word.unlock();
+        }
     }
 
     /// A thread other than `who` owns it.
@@ -172,7 +203,11 @@ impl<const LEVEL: usize> Biased<LEVEL> {
         while !weakened(Form::Wait) && seat.inside[LEVEL].load(Ordering::Acquire) == self.address() {
             yield_now();
         }
-        self.limit.set(self.limit.get().saturating_mul(2).min(Self::MOST));
+        self.limit.set(if self.kept.get().lasted() {
+            Self::FIRST
+        } else {
+            self.limit.get().saturating_mul(2).min(Self::MOST)
+        });
         self.begin(null_mut());
         true
     }
@@ -236,9 +271,37 @@ impl<const LEVEL: usize> Biased<LEVEL> {
             self.limit.set(u32::MAX);
             return false;
         }
+        self.kept.set(Kept::now());
         // SYNC POINT with `take_away`.
         self.owner.store(me, Ordering::Release);
         true
+    }
+}
+
+/// When a lock got its owner.
+#[derive(Clone, Copy, Default)]
+struct Kept(#[cfg(not(loom))] Option<std::time::Instant>);
+
+impl Kept {
+    /// An owner for so long was worth what it cost to take the lock away.
+    #[cfg(not(loom))]
+    const LONG: core::time::Duration = core::time::Duration::from_millis(1);
+
+    #[cfg(not(loom))]
+    fn now() -> Kept {
+        Kept(Some(std::time::Instant::now()))
+    }
+    #[cfg(not(loom))]
+    fn lasted(self) -> bool {
+        self.0.is_some_and(|at| at.elapsed() >= Self::LONG)
+    }
+    #[cfg(loom)]
+    fn now() -> Kept {
+        Kept()
+    }
+    #[cfg(loom)]
+    fn lasted(self) -> bool {
+        false
     }
 }
 
@@ -339,6 +402,15 @@ mod model {
             self.lock.leave(pass);
         }
 
+        /// A visit of one that takes several locks.
+        fn visit_among(&self, who: Who) {
+            let BiasedLock { bias, word } = &self.lock;
+            let owned = bias.enter_among(word, who);
+            // SAFETY: as above.
+            self.inside.with_mut(|n| unsafe { *n += 1 });
+            bias.leave_among(word, who, owned);
+        }
+
         /// A look, as that of a thread that polls; whether it got in.
         fn look(&self) -> u32 {
             let BiasedLock { bias, word } = &self.lock;
@@ -395,6 +467,29 @@ mod model {
     fn model_owner_and_the_next_owner() {
         let _alone = ALONE.lock();
         run(1, &[true], 3);
+    }
+
+    #[test]
+    fn model_owner_that_takes_it_among_others() {
+        let _alone = ALONE.lock();
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let world = Arc::new(World { lock: BiasedLock::new(), inside: UnsafeCell::new(0) });
+            let me = Some(seat());
+            (0..2).for_each(|_| world.visit(me));
+            let taker = world.clone();
+            let taker = thread::spawn(move || {
+                taker.visit(None);
+                taker.visit_among(Some(seat()));
+            });
+            world.visit_among(me);
+            world.visit(me);
+            world.visit_among(me);
+            taker.join().unwrap();
+            // SAFETY: everybody else has ended.
+            assert_eq!(world.inside.with(|n| unsafe { *n }), 7);
+        });
     }
 
     #[test]

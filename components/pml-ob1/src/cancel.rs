@@ -79,6 +79,8 @@ impl Ob1 {
             return true;
         }
         let out = matches!(req.state.get(), State::WaitAck | State::WaitFin);
+        // The answer comes here, whoever waits for it.
+        self.cri(held.ctx).shared.become_so();
         let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
         // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };

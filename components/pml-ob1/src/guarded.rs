@@ -183,39 +183,58 @@ impl Ob1 {
     /// All CRI locks below `width`, taken in rising order: nothing arrives and nothing is sent meanwhile. The caller
     /// holds no CRI lock and no shard lock.
     pub fn hold_all(&self, width: u32, threaded: bool) -> AllHeld<'_> {
-        if threaded {
-            (0..width).for_each(|ctx| core::mem::forget(self.hold(ctx, None, true)));
+        self.hold_set(set_below(width), None, threaded)
+    }
+
+    /// The CRI locks of a set, by bits, taken in rising order. What `who` owns of them it owns afterwards, too.
+    pub fn hold_set(&self, set: u64, who: Who, threaded: bool) -> AllHeld<'_> {
+        let mut all = AllHeld { ob1: self, set, owned: 0, who, threaded };
+        for ctx in members(if threaded { set } else { 0 }) {
+            let owned = self.cri(ctx).entrance.bias.enter_among(&self.host.cri(ctx).lock, who);
+            all.owned |= u64::from(owned) << ctx;
         }
-        AllHeld { ob1: self, width, threaded }
+        all
     }
 }
 
-/// See [`Ob1::hold_all`].
+/// All CRIs below `width`, of which there are at most 64.
+pub fn set_below(width: u32) -> u64 {
+    u64::MAX >> (64 - width.clamp(1, 64))
+}
+
+/// The CRIs of a set, rising.
+pub fn members(set: u64) -> impl Iterator<Item = u32> {
+    (0..u64::BITS).filter(move |&ctx| set >> ctx & 1 != 0)
+}
+
+/// See [`Ob1::hold_all`] and [`Ob1::hold_set`].
 pub struct AllHeld<'a> {
     ob1: &'a Ob1,
-    width: u32,
+    set: u64,
+    /// Those that `who` owned.
+    owned: u64,
+    who: Who,
     threaded: bool,
 }
 
 impl AllHeld<'_> {
     /// The lock of one CRI as a value.
     pub fn held(&self, ctx: u32) -> Held<'_> {
-        debug_assert!(ctx < self.width);
+        debug_assert!(self.set >> ctx & 1 != 0);
         // SAFETY: we hold it.
         unsafe { Held::inherited(ctx, self.threaded, None) }
     }
     pub fn each(&self) -> impl Iterator<Item = Held<'_>> {
-        (0..self.width).map(|ctx| self.held(ctx))
+        members(self.set).map(|ctx| self.held(ctx))
     }
 }
 
 impl Drop for AllHeld<'_> {
     fn drop(&mut self) {
-        if self.threaded {
-            for ctx in 0..self.width {
-                let word = &self.ob1.host.cri(ctx).lock;
-                self.ob1.cri(ctx).entrance.bias.leave(word, None);
-            }
+        for ctx in members(if self.threaded { self.set } else { 0 }) {
+            let word = &self.ob1.host.cri(ctx).lock;
+            let owned = self.owned >> ctx & 1 != 0;
+            self.ob1.cri(ctx).entrance.bias.leave_among(word, self.who, owned);
         }
     }
 }

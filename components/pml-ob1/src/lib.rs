@@ -5,6 +5,7 @@
 
 mod biased;
 mod cancel;
+mod care;
 mod comm;
 mod component;
 mod copy;

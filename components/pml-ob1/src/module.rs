@@ -8,6 +8,7 @@
 //! wrote runs under a lock: completions set a word and tell a sync object.
 
 use crate::biased::Who;
+use crate::care::Shared;
 use crate::comm::{Comm, CommTable};
 use crate::guarded::{Entrance, FIFO, Guarded, Held};
 use crate::numbered::{Assignment, Owed};
@@ -17,6 +18,7 @@ use crate::paged::Paged;
 use crate::params::Config;
 use crate::peer::{Peer, btl_name};
 use crate::pool::Pools;
+use crate::progress::Armed;
 use crate::receive;
 use crate::request::{IdTable, Request, State};
 use crate::stamp::Clock;
@@ -26,7 +28,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_btl::{BtlHandle, WaitWord};
 use oxmpi_mca::host::{am_tag, cri_mode};
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs};
 use std::collections::BTreeSet;
@@ -59,8 +61,12 @@ pub struct Cri {
     pub turns: Cell<u32>,
     /// 1 while `backlog` holds anything; the holder of the lock writes it.
     pub waiting: AtomicU32,
+    pub shared: Shared,
     /// Messages without stamp that were numbered.
     numbered: Cell<u64>,
+    /// Times that a receive found its message waiting which came here: its thread is at it, though it has no need to
+    /// progress it. A hint, not a count: written without a lock.
+    visits: AtomicU64,
     /// Spent on matching what came here; the holder of the lock writes it.
     pub match_time: Nanoseconds,
 }
@@ -71,6 +77,13 @@ impl Cri {
     pub fn number(&self, _held: &Held<'_>) -> u64 {
         self.numbered.set(self.numbered.get() + 1);
         1 << 32 | self.numbered.get()
+    }
+    /// See `visits`.
+    pub fn visit(&self) {
+        self.visits.store(self.visits.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+    pub fn visits(&self) -> u64 {
+        self.visits.load(Ordering::Relaxed)
     }
 }
 
@@ -122,10 +135,7 @@ pub struct Ob1 {
     pub escalated: Escalated,
     /// Somebody asks for the time of matching (`watch.rs`).
     pub timing: Asked,
-    /// Which transports `arm` armed, by index, and on how many CRIs.
-    pub armed: Guarded<(u64, u32)>,
-    /// There are any.
-    pub is_armed: AtomicBool,
+    pub armed: Armed,
     pub pools: Pools,
 }
 
@@ -163,8 +173,7 @@ impl Ob1 {
             owed: Owed::default(),
             escalated: Escalated::default(),
             timing: Asked::new(false),
-            armed: Guarded::new((0, 0)),
-            is_armed: AtomicBool::new(false),
+            armed: Armed::default(),
             pools: Pools::new(config.pool_step),
         }
     }
@@ -381,11 +390,11 @@ impl Pml for Ob1 {
     fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         self.poll(thread)
     }
-    fn arm(&self, _thread: *mut ThreadCtx, word: &mut WaitWord) -> Status {
-        self.arm_transports(word)
+    fn arm(&self, thread: *mut ThreadCtx, word: &mut WaitWord) -> Status {
+        self.arm_transports(thread, word)
     }
-    fn disarm(&self, _thread: *mut ThreadCtx) {
-        self.disarm_transports()
+    fn disarm(&self, thread: *mut ThreadCtx) {
+        self.disarm_transports(thread)
     }
     fn threads_begin(&self) -> Status {
         self.take_care();

@@ -67,6 +67,8 @@ pub struct Peer {
     control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
     pub streams: Guarded<VecDeque<&'static Request>>,
+    /// The stamp that the receiver was told last (`queue_changed`).
+    oldest: Cell<u64>,
     pub base: &'static Base,
 }
 
@@ -161,6 +163,7 @@ impl Peer {
             cri: NonNull::from(cri),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
+            oldest: Cell::new(0),
             base,
         }
     }
@@ -259,6 +262,9 @@ impl Peer {
             q.iter().map(|r| r.order.get()).find(|&order| order != FREE).unwrap_or(0)
         };
         let oldest = self.queue.with(held, stamp);
+        if self.oldest.replace(oldest) == oldest {
+            return;
+        }
         let _guard = self.base.pending_lock.guard(true);
         // SAFETY: the lock is held, and what is called does not come back here.
         let pending = unsafe { &mut *self.base.pending.get() };

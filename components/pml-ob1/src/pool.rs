@@ -16,9 +16,9 @@
 //! Lanes and requests are never freed: the host's handles refer to them.
 
 use crate::biased::{Seat, Who};
+use crate::care::Care;
 use crate::fan::number_of;
 use crate::module::Ob1;
-use crate::progress::Care;
 use crate::request::Request;
 use crate::stamp::Lease;
 use core::cell::Cell;
@@ -113,7 +113,7 @@ pub struct Lane {
     seat: Seat,
     /// How it stamps its messages (`stamp.rs`).
     lease: Lease,
-    /// What the thread saw when it last looked after others' CRIs (`progress.rs`).
+    /// What the thread saw when it last looked after others' CRIs (`care.rs`).
     pub care: Care,
 }
 
@@ -169,11 +169,13 @@ pub struct Pools {
     step: usize,
     /// Sends that were released while pending and still are.
     pub detached: AtomicU32,
+    /// Lanes of threads: as many threads as there were at once.
+    pub lanes: AtomicU32,
 }
 
 impl Pools {
     pub fn new(step: usize) -> Pools {
-        Pools { shared: Lane::new(u32::MAX), step, detached: AtomicU32::new(0) }
+        Pools { shared: Lane::new(u32::MAX), step, detached: AtomicU32::new(0), lanes: AtomicU32::new(0) }
     }
 }
 
@@ -181,19 +183,8 @@ impl Pools {
 #[inline(always)]
 pub fn lane_of(thread: *mut ThreadCtx) -> Option<&'static Lane> {
     // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
-    // `give_lane` and is never freed.
+    // `first_lane` and is never freed.
     unsafe { thread.as_ref()?.pml_private.cast::<Lane>().as_ref() }
-}
-
-/// The same, which gets one now if it has none. `None`: a call without a context.
-pub fn give_lane(thread: *mut ThreadCtx) -> Option<&'static Lane> {
-    lane_of(thread).or_else(|| {
-        // SAFETY: as in `lane_of`; the context is the calling thread's.
-        let thread = unsafe { thread.as_mut() }?;
-        let lane = Lane::new(thread.index);
-        thread.pml_private = core::ptr::from_ref(lane).cast_mut().cast();
-        Some(lane)
-    })
 }
 
 /// The seat of a thread that has a lane.
@@ -236,7 +227,7 @@ impl Ob1 {
     #[cold]
     #[inline(never)]
     fn take_slowly(&self, thread: *mut ThreadCtx, threaded: bool) -> Result<&'static Request, Status> {
-        if let Some(lane) = give_lane(thread) {
+        if let Some(lane) = self.lane_for(thread) {
             return self.grow(lane);
         }
         let _guard = self.pools.shared.lock.guard(threaded);
@@ -244,6 +235,23 @@ impl Ob1 {
             Some(req) => Ok(req),
             None => self.grow(self.pools.shared),
         }
+    }
+
+    /// The lane of a thread, made on first use. `None`: a call without a context.
+    #[inline(always)]
+    pub fn lane_for(&self, thread: *mut ThreadCtx) -> Option<&'static Lane> {
+        lane_of(thread).or_else(|| self.first_lane(thread))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_lane(&self, thread: *mut ThreadCtx) -> Option<&'static Lane> {
+        // SAFETY: as in `lane_of`; the context is the calling thread's.
+        let thread = unsafe { thread.as_mut() }?;
+        let lane = Lane::new(thread.index);
+        thread.pml_private = core::ptr::from_ref(lane).cast_mut().cast();
+        self.pools.lanes.fetch_add(1, Ordering::Relaxed);
+        Some(lane)
     }
 
     /// Makes more requests for a lane and gives the first. By its owner, or under its lock.

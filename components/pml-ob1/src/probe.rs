@@ -16,6 +16,9 @@ impl Ob1 {
         // SAFETY: the host passes a communicator that is alive.
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
+        if self.threaded() {
+            self.look_there_first(comm, args);
+        }
         let mut shard = comm.enter_to_receive(pattern, identity(args.thread), self.threaded());
         let (record, inc) = if shard.order.stamped && !pattern.has_tag() {
             drop(shard);

@@ -2,34 +2,17 @@
 
 use crate::biased::Who;
 use crate::fan::number_of;
-use crate::guarded::{AllHeld, FIFO, Held};
+use crate::guarded::{AllHeld, FIFO, Held, members, set_below};
 use crate::module::Ob1;
 use crate::peer::Peer;
 use crate::pool::{lane_of, seat_of};
 use crate::request::State;
-use core::cell::Cell;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_btl::{WaitWord, cap};
 use oxmpi_mca::{Status, ThreadCtx};
 
 /// Turns with events that a CRI may have before the next one gets its turn in any case.
 const TURNS_IN_A_ROW: u32 = 16;
-
-/// Turns in which a thread that finds nothing trusts the owners of CRIs to progress them.
-const TURNS_OF_TRUST: u32 = 32;
-
-/// What a thread saw of the CRIs that others own.
-pub struct Care {
-    idle: Cell<u32>,
-    /// How often each had been progressed.
-    seen: [Cell<u64>; crate::shards::MOST],
-}
-
-impl Default for Care {
-    fn default() -> Care {
-        Care { idle: Cell::new(0), seen: core::array::from_fn(|_| Cell::new(u64::MAX)) }
-    }
-}
 
 impl Ob1 {
     /// Takes what the transports have and sends what waits. With threads, whoever does not get a
@@ -69,66 +52,37 @@ impl Ob1 {
     fn poll_first(&self, thread: *mut ThreadCtx) -> i32 {
         let who = seat_of(thread);
         if self.cri(FIFO).entrance.is_anothers(who) {
-            return self.look_after_others(thread);
+            let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
+            return self.help_owner(thread, lane, FIFO);
         }
         self.poll_as(who, true)
     }
 
-    /// Messages may come on every CRI: the one where this thread's messages come first; if that has
-    /// nothing, the others in turn until one has something. (The dissertation's Algorithm 4.) A CRI that has
+    /// Messages may come on every CRI: first the one where this thread's messages come; if that has
+    /// nothing, those that it has to do with besides, and then those that nobody else looks after (`care.rs`). (The
+    /// dissertation's Algorithm 4, but that others are tried only when their threads do not.) A CRI that has
     /// something every time does not keep a thread from the others for ever.
     #[inline(never)]
     fn poll_wide(&self, thread: *mut ThreadCtx) -> i32 {
         if self.one_at_a_time {
             return self.poll_serially(thread);
         }
-        let width = self.width();
-        // SAFETY: the host passes the context of the calling thread, or null.
-        let own = unsafe { thread.as_ref() }.map_or(FIFO, |t| t.cri);
-        let mut events = 0;
-        let (who, mut left) = (seat_of(thread), false);
-        for i in 0..width {
-            let ctx = (own + i) % width;
-            if self.cri(ctx).entrance.is_anothers(who) {
-                left = true;
-                continue;
+        let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
+        // SAFETY: the host passes the context of the calling thread: it has a lane.
+        let cri = unsafe { &*thread }.cri;
+        let own = if cri < self.width() { cri } else { FIFO };
+        let (mut events, tired) = self.poll_own(thread, lane, own);
+        if events == 0 || tired {
+            events += self.poll_mine(thread, lane, own);
+            if events == 0 || tired {
+                events += self.look_after_others(thread, lane, own);
             }
-            let (more, tired) = self.poll_cri(ctx, thread, i == 0);
-            events += more;
-            if events > 0 && !tired {
-                break;
-            }
-        }
-        if left && events == 0 {
-            events += self.look_after_others(thread);
         }
         events + self.follow_up()
     }
 
-    /// CRIs that other threads own were left to them. From time to time a thread that has nothing else to do looks
-    /// whether their owners progress them; those that do not lose them to it.
-    #[inline(never)]
-    fn look_after_others(&self, thread: *mut ThreadCtx) -> i32 {
-        let (Some(lane), who) = (lane_of(thread), seat_of(thread)) else { return self.poll_all() };
-        let Care { idle, seen } = &lane.care;
-        idle.set(idle.get().wrapping_add(1));
-        if !idle.get().is_multiple_of(TURNS_OF_TRUST) {
-            return 0;
-        }
-        let mut events = 0;
-        for ctx in (0..self.width()).filter(|&ctx| self.cri(ctx).entrance.is_anothers(who)) {
-            let seen = &seen[ctx as usize % crate::shards::MOST];
-            let turns = self.host.cri(ctx).progress_calls.load(Ordering::Relaxed);
-            if seen.replace(turns) == turns {
-                let held = self.hold(ctx, who, true);
-                events += self.take_turn(&held, number_of(thread));
-            }
-        }
-        events
-    }
-
     /// Somebody else had it.
-    fn count_miss(&self, ctx: u32) {
+    pub fn count_miss(&self, ctx: u32) {
         self.host.cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -162,16 +116,27 @@ impl Ob1 {
         if !self.progressing.try_lock() {
             return 0;
         }
-        let mut events: i32 = (0..self.width()).map(|ctx| self.poll_cri(ctx, thread, true).0).sum();
-        if events == 0 {
-            events = self.look_after_others(thread);
+        let mut events = 0;
+        let lane = self.lane_for(thread);
+        let impatient = lane.is_none_or(|lane| lane.care.has_trusted_enough());
+        for ctx in 0..self.width() {
+            events += match lane {
+                Some(lane) if self.cri(ctx).entrance.is_anothers(seat_of(thread)) => {
+                    if impatient {
+                        self.help_idle_owner(thread, lane, ctx)
+                    } else {
+                        0
+                    }
+                }
+                _ => self.poll_cri(ctx, thread, true).0,
+            };
         }
         self.progressing.unlock();
         events + self.follow_up()
     }
 
     /// Events, and whether it is time to look at the next CRI, too. `own`: the thread's messages come on it.
-    fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
+    pub fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
         let Some(held) = self.try_hold(ctx, seat_of(thread), true) else {
             self.count_miss(ctx);
             return (0, true);
@@ -188,7 +153,7 @@ impl Ob1 {
 
     /// One turn of a CRI whose lock is held by the thread of that number.
     #[inline(always)]
-    fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {
+    pub fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {
         let cri = self.host.cri(held.ctx);
         cri.count_holder(number);
         let mut events = self.take_arrivals(held);
@@ -261,12 +226,11 @@ impl Ob1 {
                     self.peer_failed(held, peer, error);
                     return events;
                 }
-                _ => {
-                    peer.queue_changed(held);
-                    events += 1;
-                }
+                _ => events += 1,
             }
         }
+        // Once for all of them: as long as an older message is said to wait, the receiver is only more careful.
+        peer.queue_changed(held);
         let before = peer.streams.with(held, |q| q.len());
         self.drain_streams(held, peer);
         events += before.saturating_sub(peer.streams.with(held, |q| q.len())) as i32;
@@ -285,17 +249,18 @@ impl Ob1 {
         if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
     }
 
-    /// Arms the transports through which something may come, on every CRI on which it may. One word can be
+    /// Arms the transports through which something may come, on every CRI on which it may, but those that other threads
+    /// are at: they take what comes there. One word can be
     /// slept on, so two such transports mean NOT_SUPPORTED, as does one that cannot wake a sleeper or has a
     /// word per context. Nobody announces room in a full transport: with anything waiting for that, nobody
     /// sleeps.
-    pub fn arm_transports(&self, word: &mut WaitWord) -> Status {
-        let width = if self.wide.load(Ordering::Relaxed) { self.width() } else { 1 };
+    pub fn arm_transports(&self, thread: *mut ThreadCtx, word: &mut WaitWord) -> Status {
+        let set = self.to_arm(thread);
         // Where that can be seen without the locks they are left to those who use them.
-        if (0..width).any(|ctx| self.cri(ctx).waiting.load(Ordering::Relaxed) != 0) {
+        if members(set).any(|ctx| self.cri(ctx).waiting.load(Ordering::Relaxed) != 0) {
             return Status::PENDING;
         }
-        let all = self.hold_all(width, self.threaded());
+        let all = self.hold_set(set, seat_of(thread), self.threaded());
         if all.each().any(|held| self.has_backlog(&held))
             || self.escalated.pending.load(Ordering::Relaxed) != 0
             || self.owed.pending.load(Ordering::Relaxed) != 0
@@ -304,7 +269,7 @@ impl Ob1 {
         }
         let mut verdict = Status::OK;
         let mut found: Option<WaitWord> = None;
-        'contexts: for ctx in 0..width {
+        'contexts: for ctx in members(set) {
             for (i, t) in self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t)) {
                 let (btl, own) = (t.btl, t.own);
                 if btl.caps & cap::SLEEP == 0 {
@@ -315,8 +280,8 @@ impl Ob1 {
                     break 'contexts;
                 }
                 let mut w = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
-                self.armed.with(&all.held(FIFO), |a| *a = (a.0 | 1 << i, width));
-                self.is_armed.store(true, Ordering::Relaxed);
+                self.armed.transports.fetch_or(1 << i, Ordering::Relaxed);
+                self.armed.cris.store(set, Ordering::Relaxed);
                 match (btl.arm)(btl.state, ctx, &mut w) {
                     Status::OK if own => {}
                     Status::OK if found.as_ref().is_none_or(|f| f.addr == w.addr) => found = Some(w),
@@ -339,17 +304,47 @@ impl Ob1 {
         verdict
     }
 
-    pub fn disarm_transports(&self) {
-        if self.is_armed.load(Ordering::Relaxed) {
-            self.disarm_all(&self.hold_all(self.width(), self.threaded()));
+    /// The CRIs that a thread answers for while it sleeps.
+    fn to_arm(&self, thread: *mut ThreadCtx) -> u64 {
+        if !self.wide.load(Ordering::Relaxed) {
+            return set_below(1);
+        }
+        let all = set_below(self.width());
+        match (lane_of(thread), number_of_cri(thread)) {
+            (Some(lane), Some(own)) => {
+                let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(lane, ctx));
+                attended.fold(all, |set, ctx| set & !(1 << ctx))
+            }
+            _ => all,
+        }
+    }
+
+    pub fn disarm_transports(&self, thread: *mut ThreadCtx) {
+        let set = self.armed.cris.load(Ordering::Relaxed);
+        if set != 0 {
+            self.disarm_all(&self.hold_set(set, seat_of(thread), self.threaded()));
         }
     }
 
     fn disarm_all(&self, all: &AllHeld<'_>) {
-        let (armed, width) = self.armed.with(&all.held(FIFO), core::mem::take);
-        self.is_armed.store(false, Ordering::Relaxed);
+        let armed = self.armed.transports.swap(0, Ordering::Relaxed);
+        self.armed.cris.store(0, Ordering::Relaxed);
         for (_, t) in self.transports().iter().enumerate().filter(|(i, _)| armed & 1 << i != 0) {
-            (0..width).for_each(|ctx| (t.btl.disarm)(t.btl.state, ctx));
+            all.each().for_each(|held| (t.btl.disarm)(t.btl.state, held.ctx));
         }
     }
+}
+
+/// What `arm` armed: one thread at a time does, which the host sees to.
+#[derive(Default)]
+pub struct Armed {
+    /// By index, and by bits of CRIs; 0: nothing.
+    transports: AtomicU64,
+    cris: AtomicU64,
+}
+
+/// The CRI that a thread looks at first.
+fn number_of_cri(thread: *mut ThreadCtx) -> Option<u32> {
+    // SAFETY: the host passes the context of the calling thread, or null.
+    unsafe { thread.as_ref() }.map(|t| t.cri)
 }

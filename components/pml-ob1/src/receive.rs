@@ -291,6 +291,10 @@ impl Ob1 {
             return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
         }
         let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        if held.threaded && self.wide.load(Ordering::Relaxed) {
+            // Its sender did not choose this FIFO for its tag.
+            self.cri(held.ctx).shared.become_so();
+        }
         let watch = Watch::<TIMED>::start();
         let mut shard = comm.shard_of(inc.key, held.threaded, held.who);
         match shard.engine.match_arrival(arrival) {

@@ -11,7 +11,7 @@ use crate::guarded::Held;
 use crate::matching::Pattern;
 use crate::module::Ob1;
 use crate::peer::FREE_BYTES;
-use crate::pool::identity;
+use crate::pool::{identity, lane_of};
 use crate::request::{Request, State};
 use crate::shard::{Incoming, Inner, Record};
 use crate::shards::Entered;
@@ -135,8 +135,17 @@ impl Ob1 {
         }
         match shard.engine.find_unexpected(pattern, true) {
             None => post(&mut shard, req, pattern, threaded),
-            // SAFETY: it came out of the shard's engine.
-            Some(node) => self.deliver_waiting(shard, comm, req, unsafe { Record::of(node) }, threaded),
+            Some(node) => {
+                // SAFETY: it came out of the shard's engine.
+                let record = unsafe { Record::of(node) };
+                if threaded {
+                    // The request is from the lane of the calling thread, where that is known.
+                    let lane = by.1.map(|_| req.lane);
+                    // SAFETY: taken out of the engine, so ours.
+                    self.visits(unsafe { record.as_ref() }.incoming().ctx.into(), lane);
+                }
+                self.deliver_waiting(shard, comm, req, record, threaded)
+            }
         }
     }
 
@@ -183,6 +192,9 @@ impl Ob1 {
     ) -> Result<*mut RequestHeader, Status> {
         // SAFETY: taken out of the engine, so ours.
         let inc = unsafe { record.as_ref() }.incoming();
+        if threaded {
+            self.visits(inc.ctx.into(), lane_of(args.thread));
+        }
         if inc.is_plain() {
             let room = capacity(args);
             *status = status_of(&inc, room);
@@ -286,6 +298,9 @@ impl Ob1 {
         let comm = unsafe { &*req.comm.get() };
         // SAFETY: the request is inactive, so its node is ours.
         let pattern = unsafe { req.posted_node().as_ref() }.pattern;
+        if threaded {
+            self.anybody_cares_for(comm, pattern);
+        }
         // Whoever starts it: the thread that made it stands for it.
         self.post_or_deliver(comm, req, (req.lane.index, None), pattern, threaded);
         Status::OK
@@ -320,13 +335,20 @@ impl Ob1 {
 
     /// Lets the thread progress first the CRI on which what it receives will come.
     #[inline(always)]
-    fn look_there_first(&self, comm: &Comm, args: &RecvArgs) {
-        if self.wide.load(core::sync::atomic::Ordering::Relaxed)
-            && args.tag >= 0
-            // SAFETY: the host passes the context of the calling thread, or null.
-            && let Some(thread) = unsafe { args.thread.as_mut() }
-        {
+    pub fn look_there_first(&self, comm: &Comm, args: &RecvArgs) {
+        // SAFETY: the host passes the context of the calling thread, or null.
+        let Some(thread) = (unsafe { args.thread.as_mut() }) else { return };
+        if !self.wide.load(core::sync::atomic::Ordering::Relaxed) {
+            return;
+        }
+        let tagged = Pattern::new(args.src, args.tag).has_tag();
+        if tagged {
             thread.cri = self.first_look(comm, args.tag, args.thread);
+        }
+        if tagged && comm.by_tag() {
+            self.cares_for(thread, thread.cri);
+        } else {
+            self.cares_for_all(thread);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::fan::Sending;
 use crate::guarded::{FIFO, Held, Inside};
 use crate::module::Ob1;
 use crate::peer::{Peer, can_get_vector};
-use crate::pool::{give_lane, lane_of};
+use crate::pool::lane_of;
 use crate::request::{Request, State};
 use crate::runs::List;
 use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
@@ -109,7 +109,7 @@ impl Ob1 {
         let out = &out;
         let head = out.route.head.load(Ordering::Relaxed);
         // Without one it would never own a lock.
-        give_lane(args.thread);
+        self.lane_for(args.thread);
         let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
         let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
             Ok(entered) => entered,
@@ -273,7 +273,13 @@ impl Ob1 {
     ) -> Result<(), Status> {
         let about = Sending { tag: req.tag.get(), thread, number };
         let status = match self.enter(req, (out.comm, out.route, out.peer), about, threaded) {
-            Ok((held, peer)) => self.offer(&held, peer, req),
+            Ok((held, peer)) => {
+                if threaded {
+                    // Room for it, or its answer, comes there.
+                    self.cares_for(thread, held.ctx);
+                }
+                self.offer(&held, peer, req)
+            }
             Err(status) => status,
         };
         if status.is_err() {
@@ -534,6 +540,7 @@ impl Ob1 {
             match self.enter(req, (comm, route, base), about, threaded) {
                 Err(status) => status,
                 Ok((held, peer)) => {
+                    self.cri(held.ctx).shared.become_so();
                     let status = self.offer(&held, peer, req);
                     if status.is_err() {
                         self.fail(&held, req, status);

@@ -58,6 +58,8 @@ pub struct Cri {
     /// Times that another thread than the one before took the lock: writes to a line of another core. Counted
     /// where the process uses several instances.
     pub shared_writes: AtomicU64,
+    /// Threads that look there first and sleep: they do not progress it. Written by the host.
+    pub asleep: AtomicU32,
 }
 
 impl Cri {

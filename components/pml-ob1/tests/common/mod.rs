@@ -194,11 +194,23 @@ impl World {
         let (t, s) = self.table(proc);
         (t.progress)(s, self.thread(proc))
     }
-    /// Until nothing moves.
+    /// Until nothing moves. A turn of progress leaves resource instances to those whose messages come there, so what is
+    /// on others is taken by flushing. Messages that a process does not read any more stay for ever.
     pub fn settle(&self) {
-        let mut quiet = 0;
+        let (mut quiet, mut unread) = (0, 0);
         while quiet < 3 {
-            quiet = if self.progress() == 0 { quiet + 1 } else { 0 };
+            let left: usize = (0..self.procs.len()).map(|p| self.in_flight(p)).sum();
+            for proc in 0..self.procs.len() {
+                let (t, s) = self.table(proc);
+                (t.flush)(s);
+            }
+            if self.progress() > 0 {
+                (quiet, unread) = (0, 0);
+            } else if left > 0 && unread < 1000 {
+                (quiet, unread) = (0, unread + 1);
+            } else {
+                quiet += 1;
+            }
         }
     }
 

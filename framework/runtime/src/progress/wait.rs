@@ -135,6 +135,15 @@ impl Idle {
     }
 }
 
+/// One thread that sleeps, counted.
+struct Away<'a>(&'a AtomicU32);
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The completion word of a request a caller promised to be alive.
 macro_rules! completion {
     ($req:expr) => {
@@ -360,12 +369,28 @@ impl Instance {
                 } else if sync.park() {
                     let (word, parked) = sync.state_word();
                     if !self.tasks.may_not_sleep() {
+                        let away = self.leaves_its_cri(thread);
                         futex::wait_private(word, parked, None);
+                        drop(away);
                     }
                     sync.unpark();
                 }
             },
         );
+    }
+
+    /// The thread sleeps, and the owner of progress is to look at its resource instance until the result is dropped. Nothing
+    /// where all look at the same.
+    fn leaves_its_cri(&self, thread: *mut ThreadCtx) -> Option<Away<'_>> {
+        if !self.progress_side_by_side() {
+            return None;
+        }
+        // SAFETY: the context of the calling thread, or null.
+        let cri = self.cris().get(unsafe { thread.as_ref() }?.cri as usize)?;
+        cri.asleep.fetch_add(1, Ordering::Relaxed);
+        // It may have gone to sleep while this thread was at its instance, and then no doorbell of that wakes it.
+        self.waiters.rouse(0);
+        Some(Away(&cri.asleep))
     }
 
     /// More threads wait than there are cores for: whoever spins is in the way of one that has something to do.

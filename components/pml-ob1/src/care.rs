@@ -1,0 +1,286 @@
+//! Which CRIs a thread progresses while it waits, and when it looks after those of others.
+//!
+//! **Its own** first: the one where what it received last will come (`ThreadCtx::cri`). Then those that it has to do
+//! with besides (`mine`): where it posted receives before, where sends of its wait for room, and those it found
+//! left alone.
+//!
+//! **The others' are theirs.** Who drains the FIFO of another thread takes its messages into shards that this thread
+//! works with, before it has posted their receives, and takes its locks from it: two cores write what one could have had to
+//! itself. So they are left alone as long as somebody progresses them, or receives what came on them, which their counts say without any lock. One
+//! that nobody has progressed for a while ([`PATIENCE`], [`LONG_PATIENCE`]) gets a turn of whoever waits; if that brings
+//! something, it stays among `mine` until somebody else is at it again. So no message depends on its receiver's thread: the
+//! program may be outside MPI with it for as long as it wants.
+//!
+//! **How long a while is.** A thread may be in the middle of its work and only not have a core. Where there are more threads
+//! than cores for them, that takes as long as the others work, and whoever does the work of all that do not run just now
+//! has their locks and lines go to and fro. One that this thread wanted something of lately, and left to another that was at it
+//! too, is looked at soon. So is one whose thread has gone to sleep (`Cri::asleep`), and one that is nobody's in particular
+//! ([`Shared`]): FIFO 0 while processes send everything there, whatever its tag, and where persistent requests are, for
+//! whoever starts one does not say which thread it is.
+
+use crate::comm::Comm;
+use crate::matching::Pattern;
+use crate::module::Ob1;
+use crate::numbered::Assignment;
+use crate::pool::{Lane, lane_of, seat_of};
+use crate::shards::MOST;
+use crate::wire::tag_of;
+use core::cell::Cell;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use oxmpi_mca::ThreadCtx;
+use std::time::Instant;
+
+/// A CRI that nobody has progressed for so long is left alone.
+const PATIENCE: Duration = Duration::from_micros(20);
+/// The same where threads share cores.
+const LONG_PATIENCE: Duration = Duration::from_millis(1);
+/// Idle turns from one look at the clock to the next.
+const TURNS_BETWEEN: u32 = 4;
+/// Idle turns after which a thread does not wait any more for the owner of the CRI where its own messages come.
+const TURNS_OF_TRUST: u32 = 32;
+
+/// Whether a CRI is nobody's in particular.
+#[derive(Default)]
+pub struct Shared(AtomicBool);
+
+impl Shared {
+    /// It is from now on. A hint, so it needs no order.
+    pub fn become_so(&self) {
+        if !self.is_so() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    fn is_so(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Bits of CRIs; there are no more than shards.
+type Set = u64;
+const _: () = assert!(MOST <= Set::BITS as usize);
+
+/// What a thread knows of the CRIs. Touched by that thread alone.
+pub struct Care {
+    /// Idle turns, and those in which the owner of this thread's CRI was trusted.
+    idle: Cell<u32>,
+    trusted: Cell<u32>,
+    /// Those beside its own that it progresses.
+    mine: Cell<Set>,
+    /// Those where something of its own came or waited lately, whoever progresses them.
+    wanted: Cell<Set>,
+    /// How many turns each had had when this thread last looked.
+    seen: [Cell<u64>; MOST],
+    /// When it last looked after those that it looks after soon, and after all.
+    looked: [Cell<Option<Instant>>; 2],
+}
+
+impl Default for Care {
+    fn default() -> Care {
+        Care {
+            idle: Cell::new(0),
+            trusted: Cell::new(0),
+            mine: Cell::new(0),
+            wanted: Cell::new(0),
+            seen: core::array::from_fn(|_| Cell::new(u64::MAX)),
+            looked: [Cell::new(None), Cell::new(None)],
+        }
+    }
+}
+
+fn has(set: &Cell<Set>, ctx: u32) -> bool {
+    set.get() >> (ctx % Set::BITS) & 1 != 0
+}
+fn add(set: &Cell<Set>, ctx: u32) {
+    set.set(set.get() | 1 << (ctx % Set::BITS));
+}
+fn remove(set: &Cell<Set>, ctx: u32) {
+    set.set(set.get() & !(1 << (ctx % Set::BITS)));
+}
+
+impl Care {
+    fn seen(&self, ctx: u32) -> &Cell<u64> {
+        &self.seen[ctx as usize % MOST]
+    }
+
+    /// Whether `patience` has gone by since this was last true.
+    fn is_time(looked: &Cell<Option<Instant>>, now: Instant, patience: Duration) -> bool {
+        let due = looked.get().is_none_or(|at| now.saturating_duration_since(at) >= patience);
+        if due {
+            looked.set(Some(now));
+        }
+        due
+    }
+
+    /// One more turn in which an owner was trusted; whether it is time to see what it does.
+    pub fn has_trusted_enough(&self) -> bool {
+        Care::is_turn(&self.trusted, TURNS_OF_TRUST)
+    }
+
+    /// One more; whether it is one of so many.
+    fn is_turn(turns: &Cell<u32>, of: u32) -> bool {
+        turns.set(turns.get().wrapping_add(1));
+        turns.get().is_multiple_of(of)
+    }
+}
+
+impl Ob1 {
+    /// Changes while somebody is at that CRI.
+    fn turns_of(&self, ctx: u32) -> u64 {
+        self.host.cri(ctx).progress_calls.load(Ordering::Relaxed).wrapping_add(self.cri(ctx).visits())
+    }
+
+    /// A receive of the thread with that lane, if it is known, found its message waiting, which came on that CRI.
+    pub fn visits(&self, ctx: u32, lane: Option<&Lane>) {
+        self.cri(ctx).visit();
+        if let Some(Lane { care, .. }) = lane {
+            // Not somebody else's.
+            care.seen(ctx).set(care.seen(ctx).get().wrapping_add(1));
+        }
+    }
+
+    /// Something of this thread will come, or waits, on that CRI.
+    #[inline(always)]
+    pub fn cares_for(&self, thread: *mut ThreadCtx, ctx: u32) {
+        if let Some(Lane { care, .. }) = lane_of(thread)
+            && !has(&care.mine, ctx)
+        {
+            care.seen(ctx).set(self.turns_of(ctx));
+            add(&care.mine, ctx);
+            add(&care.wanted, ctx);
+        }
+    }
+
+    /// A receive was posted, and nobody says by which thread.
+    pub fn anybody_cares_for(&self, comm: &Comm, pattern: Pattern) {
+        let ctx = self.first_look(comm, tag_of(pattern.want), null_mut());
+        let which = if pattern.has_tag() && comm.by_tag() { ctx..ctx + 1 } else { 0..self.width() };
+        which.for_each(|ctx| self.cri(ctx).shared.become_so());
+    }
+
+    /// Something of this thread will come on any CRI.
+    #[inline(never)]
+    pub fn cares_for_all(&self, thread: *mut ThreadCtx) {
+        (0..self.width()).for_each(|ctx| self.cares_for(thread, ctx));
+    }
+
+    /// The CRI where the thread's messages come, if that has no other owner, or one that does not progress it. Events, and
+    /// whether it is time to look at others all the same.
+    #[inline(always)]
+    pub fn poll_own(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> (i32, bool) {
+        let Care { seen, .. } = &lane.care;
+        if !self.cri(own).entrance.is_anothers(seat_of(thread)) {
+            let done = self.poll_cri(own, thread, true);
+            seen[own as usize % MOST].set(self.turns_of(own));
+            return done;
+        }
+        (self.help_owner(thread, lane, own), true)
+    }
+
+    /// The thread's messages come where another is the owner. That one is trusted for a while.
+    #[inline(never)]
+    pub fn help_owner(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        if lane.care.has_trusted_enough() { self.help_idle_owner(thread, lane, own) } else { 0 }
+    }
+
+    /// A turn of a CRI, if its owner has made none since this was last asked.
+    pub fn help_idle_owner(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> i32 {
+        let turns = self.turns_of(ctx);
+        if lane.care.seen(ctx).replace(turns) == turns { self.attend(thread, lane, ctx) } else { 0 }
+    }
+
+    /// A turn of a CRI that is left alone. An owner that does not progress it loses it.
+    fn attend(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> i32 {
+        let who = seat_of(thread);
+        let taken = if self.cri(ctx).entrance.is_anothers(who) {
+            Some(self.hold(ctx, who, true))
+        } else {
+            self.try_hold(ctx, who, true)
+        };
+        let Some(held) = taken else {
+            self.count_miss(ctx);
+            return 0;
+        };
+        let events = self.take_turn(&held, lane.index);
+        lane.care.seen(ctx).set(self.turns_of(ctx));
+        if events == 0 {
+            held.leave_no_trace();
+        }
+        events
+    }
+
+    /// Those beside `own` that this thread has to do with, as long as nobody else is at them.
+    #[inline(always)]
+    pub fn poll_mine(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        let mut rest = lane.care.mine.get() & !(1 << (own % Set::BITS));
+        let mut events = 0;
+        while rest != 0 {
+            let ctx = rest.trailing_zeros();
+            rest &= rest - 1;
+            let turns = self.turns_of(ctx);
+            if lane.care.seen(ctx).replace(turns) != turns {
+                remove(&lane.care.mine, ctx);
+            } else {
+                events += self.attend(thread, lane, ctx);
+            }
+        }
+        events
+    }
+
+    /// Looks after the CRIs of others, if it is time.
+    #[inline(always)]
+    pub fn look_after_others(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        if Care::is_turn(&lane.care.idle, TURNS_BETWEEN) { self.look_around(thread, lane, own) } else { 0 }
+    }
+
+    #[inline(never)]
+    fn look_around(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        let now = Instant::now();
+        let Care { mine, wanted, looked: [soon, late], .. } = &lane.care;
+        if !Care::is_time(soon, now, PATIENCE) {
+            return 0;
+        }
+        let all = Care::is_time(late, now, if self.is_crowded() { LONG_PATIENCE } else { PATIENCE });
+        let mut events = 0;
+        for ctx in (0..self.width()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
+            if self.host.cri(ctx).asleep.load(Ordering::Relaxed) > 0 {
+                self.cares_for(thread, ctx);
+                continue;
+            }
+            if !(all || has(wanted, ctx) || self.cri(ctx).shared.is_so()) {
+                continue;
+            }
+            let turns = self.turns_of(ctx);
+            if lane.care.seen(ctx).replace(turns) == turns {
+                let brought = self.attend(thread, lane, ctx);
+                if brought > 0 {
+                    add(mine, ctx);
+                }
+                events += brought;
+            } else if all {
+                remove(wanted, ctx);
+            }
+        }
+        events
+    }
+
+    /// Somebody else progresses this CRI, as far as this thread has seen.
+    pub fn is_attended(&self, lane: &Lane, ctx: u32) -> bool {
+        let seen = lane.care.seen(ctx).get();
+        seen != self.turns_of(ctx)
+            && seen != u64::MAX
+            && self.host.cri(ctx).asleep.load(Ordering::Relaxed) == 0
+    }
+
+    /// Threads share cores, as far as can be told. Where a thread's messages come on any CRI there is none to be left to others
+    /// for long.
+    fn is_crowded(&self) -> bool {
+        if self.assignment != Assignment::Stream {
+            return false;
+        }
+        let job = self.host.job();
+        let cores = job.cores / job.local_size.max(1);
+        job.oversubscribed != 0 || self.pools.lanes.load(Ordering::Relaxed) > cores.max(1)
+    }
+}

@@ -211,11 +211,15 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
     }
 }
 
-/// Below MULTIPLE more than one would be of no use.
+/// Below MULTIPLE more than one would be of no use. At MULTIPLE threads that share cores need them as well: each
+/// then takes its own messages when it is ready for them, as processes do, and not those of all. They cost memory for each
+/// pair of processes that uses them, so large nodes have fewer.
 fn how_many_cris(params: &HostParams, level: Level, facts: &wireup::JobFacts) -> u32 {
     match params.num_cris {
-        0 if level < Level::Multiple || facts.oversubscribed => 1,
-        0 => own_cores(facts).min(MOST_CRIS),
+        0 if level < Level::Multiple => 1,
+        0 => {
+            (CRIS_OF_A_NODE / facts.local_size().max(1)).min(ENOUGH_CRIS).max(own_cores(facts)).min(MOST_CRIS)
+        }
         n => n,
     }
 }
@@ -225,6 +229,11 @@ fn own_cores(facts: &wireup::JobFacts) -> u32 {
     let cores = if facts.bound { facts.cores } else { facts.cores / facts.local_size().max(1) };
     cores.max(1)
 }
+
+/// For threads that are more than their cores.
+const ENOUGH_CRIS: u32 = 16;
+/// Of all processes of a node, where they have more than a core each.
+const CRIS_OF_A_NODE: u32 = 256;
 
 /// As many as `runtime_num_cris` takes.
 const MOST_CRIS: u32 = 64;

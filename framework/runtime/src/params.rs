@@ -83,7 +83,7 @@ fn declarations() -> Vec<Declaration> {
     let others = vec![
         d("mca", "base", "component_path", Kind::Text, "", "Directories with components, separated by colons, searched before the library's own").level(9),
         d("mca", "base", "component_show_load_errors", Kind::Text, "none", "For which components a failure to load is reported even if nobody asked for them: all, none, or a list of framework or framework/component, ^ in front for all but these").level(9),
-        d("runtime", "", "num_cris", Kind::Unsigned, "1", "Communication resource instances (CRIs) a process has: contexts in each transport that threads use without meeting. 0: as many as there are cores for each process of the node at MPI_THREAD_MULTIPLE, else one").level(4).range(0, 64),
+        d("runtime", "", "num_cris", Kind::Unsigned, "0", "Communication resource instances (CRIs) a process has: contexts in each transport that threads use without meeting. 0: at MPI_THREAD_MULTIPLE 16, or 256 shared among the processes of the node where these are more than 16, or as many as there are cores for each of them if that is more; else one").level(4).range(0, 64),
         d("runtime", "", "cri_assignment", Kind::Enum, "stream", "How a message finds its CRI once several threads send: stream by its communicator and tag, so that no receive finds messages out of sequence; dedicated by the thread that sends it; round_robin the next one for each message. With the last two, and where mpi_assert_allow_overtaking is not given, messages carry numbers that the receiver puts in order").one_of(&ASSIGNMENTS).level(4),
         d("runtime", "", "progress", Kind::Enum, "concurrent", "Who progresses CRIs: with concurrent every waiting thread one that no other is at, its own first; with serial one thread at a time all of them").one_of(&PROGRESS).level(4),
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread gives its core away at once instead of polling for a while; always so where more processes run on a node than it has cores").level(5),
@@ -251,7 +251,7 @@ mod tests {
         ]);
         let p = host_params(&mut resolver).expect("good values");
         assert_eq!(p.component_path, [PathBuf::from("/a"), PathBuf::from("/b")]);
-        assert!(p.yield_when_idle && !p.spc_dump && p.num_cris == 1 && p.cri_modes == 0);
+        assert!(p.yield_when_idle && !p.spc_dump && p.num_cris == 0 && p.cri_modes == 0);
         assert_eq!(p.spc_attach.iter().filter(|a| **a).count(), 2);
         let set = [("runtime_cri_assignment", "round_robin"), ("runtime_progress", "serial")];
         let p = host_params(&mut Resolver::new().with(set)).expect("good values");

@@ -87,7 +87,18 @@ impl Ob1 {
             return Some(self.eager_on(&inside.held(FIFO), out.peer, out, args, head, 0));
         }
         // SYNC POINT with `spread_now`.
-        if !base.spread.is_passed() || !out.comm.by_tag() {
+        if !base.spread.is_passed() {
+            // One thread sends, so far.
+            if self.senders.load(Ordering::Relaxed) != lane.index + 1 {
+                return None;
+            }
+            let inside = Inside::enter(out.peer.cri(), lane.seat())?;
+            if base.spread.is_passed_under_lock() {
+                return None;
+            }
+            return Some(self.eager_on(&inside.held(FIFO), out.peer, out, args, head, 0));
+        }
+        if !out.comm.by_tag() {
             return None;
         }
         let peer = base.way(out.comm.tag_shard(args.tag))?;

@@ -56,31 +56,31 @@ macro_rules! mpi_fn {
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
-            unsafe fn body($($here: Option<$crate::gate::Here>,)? $($a: $t),*) -> $r {
+            #[allow(non_snake_case, reason = "the standard's name, which stacks show whatever way led here")]
+            unsafe fn $name($($here: Option<$crate::gate::Here>,)? $($a: $t),*) -> $r {
                 count_call!($form NAME);
                 $body
             }
-            mpi_fn!(@longer $form ($($a : $t),*) -> $r);
+            mpi_fn!(@longer $form $name ($($a : $t),*) -> $r);
             $($m)*
             // SAFETY: the name is the standard's; nothing else in the process may define it but a
             // tool that interposes on purpose.
-            #[unsafe(no_mangle)]
-            #[allow(non_snake_case, reason = "the standard's name")]
-            pub unsafe extern "C-unwind" fn $name($($a: $t),*) -> $r { mpi_fn!(@run $form ($($a),*)) }
+            #[unsafe(export_name = stringify!($name))]
+            pub unsafe extern "C-unwind" fn called($($a: $t),*) -> $r { mpi_fn!(@run $form $name ($($a),*)) }
             $($m)*
             // SAFETY: as above.
             #[unsafe(export_name = concat!("P", stringify!($name)))]
-            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { mpi_fn!(@run $form ($($a),*)) }
+            pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { mpi_fn!(@run $form $name ($($a),*)) }
         };
     };
 
-    (@longer hot ($($a:ident : $t:ty),*) -> $r:ty) => {
+    (@longer hot $name:ident ($($a:ident : $t:ty),*) -> $r:ty) => {
         /// Where there are several threads.
         #[inline(never)]
         unsafe extern "C-unwind" fn longer($($a: $t),*) -> $r {
             if $crate::gate::is_open_to_all() {
                 // SAFETY: the caller's promises.
-                return unsafe { body($crate::gate::one_of_several(), $($a),*) };
+                return unsafe { $name($crate::gate::one_of_several(), $($a),*) };
             }
             // SAFETY: as above.
             unsafe { longest($($a),*) }
@@ -88,55 +88,55 @@ macro_rules! mpi_fn {
         #[allow(dead_code, reason = "only for functions with many arguments")]
         #[inline(never)]
         unsafe extern "C-unwind" fn shortest($($a: $t),*) -> $r {
-            mpi_fn!(@short ($($a),*))
+            mpi_fn!(@short $name ($($a),*))
         }
         /// Where a thread that is not the owner leaves a mark, or there is no MPI.
         #[inline(never)]
         unsafe extern "C-unwind" fn longest($($a: $t),*) -> $r {
             let (marked, here) = $crate::gate::by_the_longest_way();
             // SAFETY: the caller's promises.
-            let result = unsafe { body(here, $($a),*) };
+            let result = unsafe { $name(here, $($a),*) };
             $crate::gate::leave(marked);
             result
         }
     };
-    (@longer $form:ident $args:tt -> $r:ty) => {};
+    (@longer $form:ident $name:ident $args:tt -> $r:ty) => {};
 
-    (@run any_time ($($a:ident),*)) => {
+    (@run any_time $name:ident ($($a:ident),*)) => {
         // SAFETY: the caller's promises.
-        unsafe { body($($a),*) }
+        unsafe { $name($($a),*) }
     };
-    (@run plain ($($a:ident),*)) => {{
+    (@run plain $name:ident ($($a:ident),*)) => {{
         let marked = $crate::gate::enter();
         // SAFETY: the caller's promises.
-        let result = unsafe { body($($a),*) };
+        let result = unsafe { $name($($a),*) };
         $crate::gate::leave_own(marked);
         result
     }};
     // No closures: they would put all arguments on the stack. With `longer` and `longest` apart the first is a jump, and
     // who is not the owner saves no registers for the owner's way: of itself with up to six arguments. With one on
     // the stack the owner's way is a function, too; a single call, or the compiler copies that argument.
-    (@run hot ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $f:ident, $($g:ident),+)) => {{
+    (@run hot $name:ident ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $f:ident, $($g:ident),+)) => {{
         let way = if $crate::gate::is_owner() { shortest } else { longer };
         // SAFETY: the caller's promises.
         unsafe { way($a, $b, $c, $d, $e, $f, $($g),+) }
     }};
-    (@run hot ($($a:ident),*)) => {{
+    (@run hot $name:ident ($($a:ident),*)) => {{
         if !$crate::gate::is_owner() {
             // SAFETY: the caller's promises.
             return unsafe { longer($($a),*) };
         }
-        mpi_fn!(@short ($($a),*))
+        mpi_fn!(@short $name ($($a),*))
     }};
 
     // The way of who was the owner just now.
-    (@short ($($a:ident),*)) => {{
+    (@short $name:ident ($($a:ident),*)) => {{
         if !$crate::gate::enter_as_owner() {
             // SAFETY: the caller's promises.
             return unsafe { longest($($a),*) };
         }
         // SAFETY: as above.
-        let result = unsafe { body($crate::gate::owner(), $($a),*) };
+        let result = unsafe { $name($crate::gate::owner(), $($a),*) };
         $crate::gate::leave(true);
         result
     }};

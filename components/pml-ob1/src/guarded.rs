@@ -191,6 +191,8 @@ impl Ob1 {
         let mut all = AllHeld { ob1: self, set, owned: 0, who, threaded };
         for ctx in members(if threaded { set } else { 0 }) {
             let owned = self.cri(ctx).entrance.bias.enter_among(&self.host.cri(ctx).lock, who);
+            // No seat is used in here, least of all that of whoever held it before.
+            self.cri(ctx).holder.set(None);
             all.owned |= u64::from(owned) << ctx;
         }
         all
@@ -234,6 +236,10 @@ impl Drop for AllHeld<'_> {
         for ctx in members(if self.threaded { self.set } else { 0 }) {
             let word = &self.ob1.host.cri(ctx).lock;
             let owned = self.owned >> ctx & 1 != 0;
+            if owned {
+                // As `Inside` expects it of an owner.
+                self.ob1.cri(ctx).holder.set(self.who);
+            }
             self.ob1.cri(ctx).entrance.bias.leave_among(word, self.who, owned);
         }
     }

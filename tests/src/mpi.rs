@@ -23,8 +23,14 @@ pub struct Mpi {
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
-    // The crate's folder is one below it.
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"))
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        // The crate's folder is one below it. Cargo names it at every run, so that a checkout that
+        // was copied or moved tests itself.
+        let here = std::env::var_os("CARGO_MANIFEST_DIR");
+        let here = here.map_or(PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        here.parent().unwrap_or(Path::new("/")).to_path_buf()
+    })
 }
 
 /// The MPI under test, installed on first use.

@@ -13,8 +13,12 @@ pub struct Workspace {
 
 impl Workspace {
     pub fn read() -> Result<Workspace, String> {
+        // Cargo names the folder at every run. What was compiled in is where the checkout was built
+        // first, and a copied or moved one would look after the old tree.
+        let here = std::env::var_os("CARGO_MANIFEST_DIR");
+        let here = here.map_or(PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let metadata = MetadataCommand::new()
-            .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+            .manifest_path(here.join("../Cargo.toml"))
             .no_deps()
             .exec()
             .map_err(|e| format!("cargo metadata: {e}"))?;

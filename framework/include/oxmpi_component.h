@@ -180,6 +180,9 @@ typedef struct oxmpi_cri {
     uint64_t shared_writes;
     /* Threads that look there first and sleep: they do not progress it. Written by the host. */
     uint32_t asleep;
+    /* 1: whoever posts receives has to come first; what follows the message that is being handed up is not waited for yet,
+     * so the turn may end there. A hint, which the PML sets in a transport's callback; a transport that heeds it sets it back. */
+    uint32_t enough;
 } oxmpi_cri;
 
 /* Where and who this instance is. One instance is one rank (several may live in one process). */
@@ -564,6 +567,7 @@ OXMPI_ASSERT(offsetof(oxmpi_cri, progress_calls) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_cri, completions) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_cri, shared_writes) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_cri, asleep) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_cri, enough) == 44);
 OXMPI_ASSERT(sizeof(oxmpi_job_info) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, rank) == 4);

@@ -32,7 +32,7 @@ pub fn all() -> Vec<Layout> {
         ParamDecl { name kind level scope flags default help min max enumerators synonyms }
         ParamValue { kind reserved int double text }
         ThreadCtx { cri index counters host_private pml_private }
-        Cri { lock lock_misses active last_thread progress_calls completions shared_writes asleep }
+        Cri { lock lock_misses active last_thread progress_calls completions shared_writes asleep enough }
         JobInfo {
             size rank job_size node local_rank local_size job_id segment_fd oversubscribed cores keeper_pid
         }

@@ -29,6 +29,7 @@ use crate::wire::{GRANULE, MAX_SHORT};
 use crate::xpmem::Attachments;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
+use core::sync::atomic::Ordering;
 use oxmpi_btl::WaitWord;
 use oxmpi_mca::RecvDesc;
 
@@ -205,10 +206,12 @@ impl Shm {
 
     /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. Whoever
     /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always
-    /// finds the next message early and copies it twice, and so stays behind.
+    /// finds the next message early and copies it twice, and so stays behind. Short ones end it where the layer above
+    /// says so (`Cri::enough`).
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
+        let enough = &self.host().cri(receiver.ctx).enough;
         let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
             match incoming.ring.look() {
@@ -220,6 +223,10 @@ impl Shm {
                     self.hand_up(receiver, incoming, incoming.ring.mem().line_data(at), len, tag);
                     incoming.ring.advance(1);
                     events += 1;
+                    if enough.load(Ordering::Relaxed) != 0 {
+                        enough.store(0, Ordering::Relaxed);
+                        break;
+                    }
                 }
                 Look::Short { at, len, tag, lines } => {
                     incoming.ring.mem().fetch_lines(at, lines);

@@ -9,6 +9,7 @@ use oxmpi_mca::Status;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 /// Offset of the rings in the segment, found from outside: everything behind the header area.
 fn first_ring(node: &Node) -> u64 {
@@ -173,6 +174,33 @@ fn idle_turns_between_messages_change_nothing() {
                 sent += 1;
             }
         }
+    }
+}
+
+/// Short messages come in batches, but none behind the one with which the layer above has enough for now; they come later.
+#[test]
+fn a_turn_ends_where_the_layer_above_has_enough() {
+    let node = Node::new(2);
+    let ranks = node.all(&[]);
+    let ep = ranks[0].to(1);
+    let enough = Rc::new(std::cell::Cell::new(false));
+    let (says, cri) = (enough.clone(), core::ptr::from_ref(ranks[1].cri(0)));
+    *ranks[1].record.hook.borrow_mut() = Some(Box::new(move |m: &Arrived| {
+        if says.get() && m.bytes[0] == 2 {
+            // SAFETY: the rank lives as long as the test.
+            unsafe { &*cri }.enough.store(1, Ordering::Relaxed);
+        }
+    }));
+    for says in [false, true, false] {
+        enough.set(says);
+        (0..10).for_each(|i| assert_eq!(ranks[0].send(ep, 1, &[i], &[]), Status::OK));
+        let mut first = 0;
+        while first == 0 {
+            first = ranks[1].progress();
+        }
+        assert_eq!(first, if says { 3 } else { 10 });
+        ranks[1].drain();
+        assert_eq!(ranks[1].cri(0).enough.load(Ordering::Relaxed), 0, "it was heeded");
     }
 }
 

@@ -8,8 +8,10 @@
 //! works with, before it has posted their receives, and takes its locks from it: two cores write what one could have had to
 //! itself. So they are left alone as long as somebody progresses them, or receives what came on them, which their counts say without any lock. One
 //! that nobody has progressed for a while ([`PATIENCE`], [`LONG_PATIENCE`]) gets a turn of whoever waits; if that brings
-//! something, it stays among `mine` until somebody else is at it again. So no message depends on its receiver's thread: the
-//! program may be outside MPI with it for as long as it wants.
+//! something somebody waits for, it stays among `mine` until somebody else is at it again. So no message depends on its
+//! receiver's thread: the program may be outside MPI with it for as long as it wants. Messages that nobody has posted a
+//! receive for can wait where they are: each has to be kept and found again, and a thread that was only not running
+//! for a while would find all that its FIFO holds in a queue. Of those such a turn takes a batch, and then its time again.
 //!
 //! **How long a while is.** A thread may be in the middle of its work and only not have a core. Where there are more threads
 //! than cores for them, that takes as long as the others work, and whoever does the work of all that do not run just now
@@ -55,6 +57,13 @@ impl Shared {
     fn is_so(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// What a turn of somebody else's CRI brought.
+struct Brought {
+    events: i32,
+    /// Some of it was more than messages that wait now for their receives.
+    wanted: bool,
 }
 
 /// Bits of CRIs; there are no more than shards.
@@ -187,11 +196,11 @@ impl Ob1 {
     /// A turn of a CRI, if its owner has made none since this was last asked.
     pub fn help_idle_owner(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> i32 {
         let turns = self.turns_of(ctx);
-        if lane.care.seen(ctx).replace(turns) == turns { self.attend(thread, lane, ctx) } else { 0 }
+        if lane.care.seen(ctx).replace(turns) == turns { self.attend(thread, lane, ctx).events } else { 0 }
     }
 
     /// A turn of a CRI that is left alone. An owner that does not progress it loses it.
-    fn attend(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> i32 {
+    fn attend(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> Brought {
         let who = seat_of(thread);
         let taken = if self.cri(ctx).entrance.is_anothers(who) {
             Some(self.hold(ctx, who, true))
@@ -200,14 +209,16 @@ impl Ob1 {
         };
         let Some(held) = taken else {
             self.count_miss(ctx);
-            return 0;
+            return Brought { events: 0, wanted: false };
         };
+        let kept = self.cri(ctx).kept.get();
         let events = self.take_turn(&held, lane.index);
+        let kept = self.cri(ctx).kept.get().wrapping_sub(kept);
         lane.care.seen(ctx).set(self.turns_of(ctx));
         if events == 0 {
             held.leave_no_trace();
         }
-        events
+        Brought { events, wanted: events.unsigned_abs() > kept }
     }
 
     /// Those beside `own` that this thread has to do with, as long as nobody else is at them.
@@ -222,7 +233,11 @@ impl Ob1 {
             if lane.care.seen(ctx).replace(turns) != turns {
                 remove(&lane.care.mine, ctx);
             } else {
-                events += self.attend(thread, lane, ctx);
+                let brought = self.attend(thread, lane, ctx);
+                if brought.events > 0 && !brought.wanted && !has(&lane.care.wanted, ctx) {
+                    remove(&lane.care.mine, ctx);
+                }
+                events += brought.events;
             }
         }
         events
@@ -254,10 +269,10 @@ impl Ob1 {
             let turns = self.turns_of(ctx);
             if lane.care.seen(ctx).replace(turns) == turns {
                 let brought = self.attend(thread, lane, ctx);
-                if brought > 0 {
+                if brought.wanted {
                     add(mine, ctx);
                 }
-                events += brought;
+                events += brought.events;
             } else if all {
                 remove(wanted, ctx);
             }

@@ -59,6 +59,11 @@ pub struct Cri {
     /// How many of the lost peers were closed on this CRI.
     pub closed: Cell<u32>,
     pub turns: Cell<u32>,
+    /// Messages that came and no receive fitted.
+    pub kept: Cell<u32>,
+    /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
+    /// without a lock.
+    newest: AtomicPtr<Request>,
     /// 1 while `backlog` holds anything; the holder of the lock writes it.
     pub waiting: AtomicU32,
     pub shared: Shared,
@@ -77,6 +82,18 @@ impl Cri {
     pub fn number(&self, _held: &Held<'_>) -> u64 {
         self.numbered.set(self.numbered.get() + 1);
         1 << 32 | self.numbered.get()
+    }
+    /// A message came that no receive fits. True: nor will one that follows it, since the receives that were posted here have
+    /// their messages; better let their thread go on.
+    pub fn count_kept(&self, _held: &Held<'_>) -> bool {
+        self.kept.set(self.kept.get().wrapping_add(1));
+        // SAFETY: null, or a request, which is never freed while messages come.
+        unsafe { self.newest.load(Ordering::Relaxed).as_ref() }.is_some_and(Request::is_complete)
+    }
+    /// What comes for this receive comes here.
+    #[inline(always)]
+    pub fn expect(&self, req: &'static Request) {
+        self.newest.store(core::ptr::from_ref(req).cast_mut(), Ordering::Relaxed);
     }
     /// See `visits`.
     pub fn visit(&self) {

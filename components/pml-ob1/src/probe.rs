@@ -17,7 +17,7 @@ impl Ob1 {
         let comm = unsafe { Comm::of(args.comm) };
         let pattern = Pattern::new(args.src, args.tag);
         if self.threaded() {
-            self.look_there_first(comm, args);
+            self.look_there_first(comm, None, args);
         }
         let mut shard = comm.enter_to_receive(pattern, identity(args.thread), self.threaded());
         let (record, inc) = if shard.order.stamped && !pattern.has_tag() {

@@ -113,6 +113,9 @@ impl Ob1 {
         inc: &Incoming,
         stamped: bool,
     ) {
+        if self.cri(held.ctx).count_kept(held) {
+            self.host.cri(held.ctx).enough.store(1, Ordering::Relaxed);
+        }
         if inc.len as usize > MAX_KEPT {
             drop(shard);
             return self.bad_header(held, inc.proc, "an eager message larger than any");

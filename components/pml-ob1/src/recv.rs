@@ -92,7 +92,7 @@ impl Ob1 {
         // It may be in the transport already: then nobody needs to wait for the request, nor to give
         // it back.
         if threaded {
-            self.look_there_first(comm, args);
+            self.look_there_first(comm, Some(req), args);
             self.poll_threaded(args.thread);
         } else {
             self.poll_as(None, false);
@@ -112,7 +112,7 @@ impl Ob1 {
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
         if threaded {
-            self.look_there_first(comm, args);
+            self.look_there_first(comm, Some(req), args);
         }
         let by = identity(args.thread);
         self.post_or_deliver(comm, req, by, Pattern::new(args.src, args.tag), threaded);
@@ -335,7 +335,7 @@ impl Ob1 {
 
     /// Lets the thread progress first the CRI on which what it receives will come.
     #[inline(always)]
-    pub fn look_there_first(&self, comm: &Comm, args: &RecvArgs) {
+    pub fn look_there_first(&self, comm: &Comm, req: Option<&'static Request>, args: &RecvArgs) {
         // SAFETY: the host passes the context of the calling thread, or null.
         let Some(thread) = (unsafe { args.thread.as_mut() }) else { return };
         if !self.wide.load(core::sync::atomic::Ordering::Relaxed) {
@@ -344,6 +344,9 @@ impl Ob1 {
         let tagged = Pattern::new(args.src, args.tag).has_tag();
         if tagged {
             thread.cri = self.first_look(comm, args.tag, args.thread);
+            if let Some(req) = req {
+                self.cri(thread.cri).expect(req);
+            }
         }
         if tagged && comm.by_tag() {
             self.cares_for(thread, thread.cri);

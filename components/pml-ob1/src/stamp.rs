@@ -2,9 +2,9 @@
 //!
 //! Of two sends that the program orders the second has the larger stamp, whatever threads make them. Stamps
 //! of different processes are never compared in earnest. Where the system trusts the processor's time
-//! stamp counter across cores (it is the kernel's clock source), that is the clock: nothing is shared. The
-//! fence in front keeps the reading behind whatever told this thread of the earlier send. Elsewhere a
-//! counter of the process serves, which the threads contend for.
+//! stamp counter across cores (it is the kernel's clock source), that is the clock: nothing is shared. It is read
+//! behind whatever told this thread of the earlier send: RDTSCP waits for all instructions before it, and where there is none
+//! a fence stands in front. Elsewhere a counter of the process serves, which the threads contend for.
 //!
 //! **Leases.** Reading the clock costs tens of nanoseconds on some machines. A thread that sends many messages while
 //! no other does reads it once and counts on from there: its stamps stay below the clock, since a message takes
@@ -43,7 +43,19 @@ const PAUSE: u32 = 1024;
 pub struct Clock {
     holder: AtomicUsize,
     counter: Apart,
-    tsc: bool,
+    source: Source,
+}
+
+/// Where the time comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    Counter,
+    /// The time stamp counter, by RDTSC between fences.
+    #[cfg_attr(loom, expect(dead_code, reason = "the models have no clock"))]
+    Tsc,
+    /// The same by RDTSCP.
+    #[cfg_attr(loom, expect(dead_code, reason = "the models have no clock"))]
+    Tscp,
 }
 
 /// On a line of its own: all threads write it where there is no other clock.
@@ -86,11 +98,11 @@ impl Lease {
 impl Clock {
     /// `several`: there may be several FIFOs, so that stamps are asked for at all.
     pub fn new(several: bool) -> Clock {
-        Clock::on(several && tsc_is_trusted())
+        Clock::on(if several { Source::best() } else { Source::Counter })
     }
 
-    fn on(tsc: bool) -> Clock {
-        Clock { holder: AtomicUsize::new(0), counter: Apart(AtomicU64::new(1)), tsc }
+    fn on(source: Source) -> Clock {
+        Clock { holder: AtomicUsize::new(0), counter: Apart(AtomicU64::new(1)), source }
     }
 
     /// The next stamp; neither 0 nor the largest number. `lease`: the calling thread's.
@@ -114,7 +126,7 @@ impl Clock {
             // SYNC POINT: among all swaps of this word; the reading comes behind it.
             self.holder.swap(lease.name(), Ordering::AcqRel);
             let now = self.now();
-            if weakened(Form::LookBack) || self.holder.load(Ordering::Acquire) == lease.name() {
+            if weakened(Form::LookBack) || self.holder_after(now) == lease.name() {
                 lease.last.set(now);
                 return now;
             }
@@ -122,27 +134,54 @@ impl Clock {
             return now;
         }
         let now = self.now();
-        if !weakened(Form::End) && self.holder.load(Ordering::Acquire) != 0 {
+        if !weakened(Form::End) && self.holder_after(now) != 0 {
             self.holder.swap(0, Ordering::AcqRel);
         }
         now
     }
 
-    /// The clock; what stands behind happens later.
+    /// The clock, behind all that this thread has seen. What it looks at next may come before ([`Clock::holder_after`]);
+    /// what it writes does not.
+    #[inline(always)]
     fn now(&self) -> u64 {
         #[cfg(all(target_arch = "x86_64", not(loom)))]
-        if self.tsc {
-            use core::arch::x86_64::{_mm_lfence, _rdtsc};
-            // SAFETY: every x86-64 has these instructions.
-            return unsafe {
-                _mm_lfence();
-                let now = _rdtsc();
-                _mm_lfence();
-                now
-            };
+        {
+            use core::arch::x86_64::{__rdtscp, _mm_lfence, _rdtsc};
+            if self.source == Source::Tscp {
+                // SAFETY: the processor has this instruction (`Source::best`).
+                return unsafe { __rdtscp(&mut 0) };
+            }
+            if self.source == Source::Tsc {
+                // SAFETY: every x86-64 has these instructions.
+                return unsafe {
+                    _mm_lfence();
+                    _rdtsc()
+                };
+            }
         }
-        debug_assert!(!self.tsc);
+        debug_assert!(self.source == Source::Counter);
         self.counter.0.fetch_add(STEP, Ordering::SeqCst)
+    }
+
+    /// Who holds the lease, looked at after the reading `now`.
+    #[inline(always)]
+    fn holder_after(&self, now: u64) -> usize {
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        {
+            let nothing: usize;
+            // A load whose address comes from the reading cannot be made before it, which costs less than a fence.
+            // SAFETY: leaves 0 in the register, whatever was there.
+            unsafe {
+                core::arch::asm!("and {0}, 0", inout(reg) now as usize => nothing, options(pure, nomem, nostack))
+            };
+            // SAFETY: the word itself.
+            return unsafe { (*(&raw const self.holder).byte_add(nothing)).load(Ordering::Acquire) };
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+        {
+            let _ = now;
+            self.holder.load(Ordering::Acquire)
+        }
     }
 }
 
@@ -163,9 +202,23 @@ const fn weakened(_: Form) -> bool {
 #[cfg(all(test, loom))]
 use model::weakened;
 
-fn tsc_is_trusted() -> bool {
-    let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    cfg!(all(target_arch = "x86_64", not(loom))) && source.is_ok_and(|s| s.trim() == "tsc")
+impl Source {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    fn best() -> Source {
+        use core::arch::x86_64::__cpuid;
+        let source =
+            std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+        if !source.is_ok_and(|s| s.trim() == "tsc") {
+            return Source::Counter;
+        }
+        const EXTENDED: u32 = 0x8000_0000;
+        let has_rdtscp = __cpuid(EXTENDED).eax > EXTENDED && __cpuid(EXTENDED + 1).edx >> 27 & 1 != 0;
+        if has_rdtscp { Source::Tscp } else { Source::Tsc }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+    fn best() -> Source {
+        Source::Counter
+    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -176,8 +229,10 @@ mod tests {
     /// Threads that hand on a lock, some in runs, some at once.
     #[test]
     fn stamps_rise_along_a_lock() {
-        for (tsc, runs) in [(false, 1), (false, 50), (tsc_is_trusted(), 1), (tsc_is_trusted(), 50)] {
-            let clock = Clock::on(tsc);
+        let best = Source::best();
+        let other = if best == Source::Tscp { Source::Tsc } else { best };
+        for (source, runs) in [Source::Counter, other, best].into_iter().flat_map(|s| [(s, 1), (s, 50)]) {
+            let clock = Clock::on(source);
             let last = Mutex::new(0);
             std::thread::scope(|s| {
                 for _ in 0..4 {
@@ -199,7 +254,7 @@ mod tests {
 
     #[test]
     fn who_is_alone_counts_on() {
-        let (clock, lease) = (Clock::on(false), Lease::default());
+        let (clock, lease) = (Clock::on(Source::Counter), Lease::default());
         let first = clock.stamp(Some(&lease));
         for i in 1..STEP {
             assert_eq!(clock.stamp(Some(&lease)), first + i);
@@ -243,7 +298,7 @@ mod model {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(4);
         model.check(move || {
-            let world = Arc::new(World { clock: Clock::on(false), told: Default::default() });
+            let world = Arc::new(World { clock: Clock::on(Source::Counter), told: Default::default() });
             let other = world.clone();
             let thread = thread::spawn(move || {
                 let lease = Lease::default();

@@ -11,6 +11,7 @@ use oxmpi_pml::{ANY_SOURCE, ANY_TAG, RecvArgs, SendArgs, assert_flag, mode};
 use proptest::prelude::*;
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
 
 const CRIS: u32 = 4;
 const THREADS: u32 = 6;
@@ -394,4 +395,31 @@ fn settings_may_differ() {
             w.assert_clean();
         }
     }
+}
+
+/// Who has received all that it posted is told to come first when more arrives, and not before that.
+#[test]
+fn what_nobody_posted_ends_the_turn_once_all_else_is_here() {
+    let mut d = Driver::new(setup(0));
+    let send = |d: &mut Driver, count: u32| (0..count).for_each(|n| d.send(n % 2, 3, 0, false, 0));
+    let receive = |d: &mut Driver, count: u32| (0..count).for_each(|_| d.recv(Some(3), 0, 0));
+    // Two threads send, so that messages go by their tags.
+    send(&mut d, 20);
+    receive(&mut d, 20);
+    d.w.settle();
+    let enough =
+        |d: &Driver| d.w.procs[1].cris.iter().map(|cri| cri.enough.swap(0, Ordering::Relaxed)).sum::<u32>();
+    enough(&d);
+    receive(&mut d, 3);
+    send(&mut d, 2);
+    d.w.settle();
+    assert_eq!(enough(&d), 0, "one is still waited for");
+    send(&mut d, 1);
+    d.w.settle();
+    assert_eq!(enough(&d), 0, "all that came was waited for");
+    send(&mut d, 1);
+    d.w.settle();
+    assert_eq!(enough(&d), 1, "more came than was posted");
+    receive(&mut d, 1);
+    d.finish();
 }

@@ -60,6 +60,9 @@ pub struct Cri {
     pub shared_writes: AtomicU64,
     /// Threads that look there first and sleep: they do not progress it. Written by the host.
     pub asleep: AtomicU32,
+    /// 1: whoever posts receives has to come first; what follows the message that is being handed up is not waited for yet,
+    /// so the turn may end there. A hint, which the PML sets in a transport's callback; a transport that heeds it sets it back.
+    pub enough: AtomicU32,
 }
 
 impl Cri {
@@ -369,7 +372,8 @@ impl Host {
 
 const _: () = {
     assert!(core::mem::size_of::<ThreadCtx>() == 32);
-    assert!(core::mem::size_of::<Cri>() == 64);
+    // The atomic words of the models are larger.
+    assert!(cfg!(loom) || core::mem::size_of::<Cri>() == 64);
     assert!(core::mem::size_of::<JobInfo>() == 48);
     assert!(core::mem::size_of::<RecvDesc>() == 32);
     assert!(core::mem::size_of::<AmEntry>() == 16);

@@ -194,7 +194,7 @@ pub struct Rank {
     pub table: BtlTable,
     pub record: Rc<Record>,
     closed: Cell<bool>,
-    _host: Box<Host>,
+    host: Box<Host>,
 }
 
 // SAFETY: tests that move ranks between threads use each from one thread at a time.
@@ -282,7 +282,12 @@ impl Rank {
         let module = unsafe { *(opened.modules as *const BtlModule) };
         // SAFETY: the component's table.
         let table = unsafe { *module.table };
-        Ok(Rank { local, module, table, record, closed: Cell::new(false), _host: host })
+        Ok(Rank { local, module, table, record, closed: Cell::new(false), host })
+    }
+
+    /// What the host keeps of a context.
+    pub fn cri(&self, ctx: u32) -> &Cri {
+        &self.host.3[ctx as usize]
     }
 
     /// The endpoint of a local rank.

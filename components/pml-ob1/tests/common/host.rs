@@ -19,7 +19,7 @@ pub struct Proc {
     pub rank: u32,
     job: Box<JobInfo>,
     pub threaded: Box<AtomicU32>,
-    cris: Box<[Cri]>,
+    pub cris: Box<[Cri]>,
     pub am: Spin<Box<[AmEntry; 256]>>,
     table: Option<Box<HostTable>>,
     btl: Option<Box<BtlHandle>>,

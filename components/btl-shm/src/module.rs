@@ -70,7 +70,7 @@ impl Shm {
             .collect();
         Shm {
             host,
-            max_send_size: settings.max_send_size,
+            max_send_size: settings.max_send_size(ranks),
             local_rank: me,
             barriers,
             receivers,
@@ -134,7 +134,7 @@ impl Shm {
         self.ring_log2
     }
     pub(crate) fn min_ring_log2(&self) -> u32 {
-        self.settings.min_ring_log2().min(self.ring_log2)
+        self.settings.min_ring_log2(self.host.job().local_size).min(self.ring_log2)
     }
 
     pub(crate) fn assist_min(&self) -> u64 {
@@ -187,16 +187,18 @@ impl Btl for Shm {
 
     fn attrs(&self) -> BtlAttrs {
         let s = &self.settings;
+        // Where ranks share cores, who asks to be read waits until the reader has a core.
+        let reads = if self.host.job().oversubscribed == 0 { BtlAttrs::READS_VARY } else { 0 };
         let mut attrs = BtlAttrs {
             contexts: self.contexts(),
             eager_limit: s.eager_limit(self.host.job().local_size),
             rndv_eager_limit: s.rndv_eager_limit,
-            max_send_size: s.max_send_size,
+            max_send_size: self.max_send_size,
             min_get_size: s.min_get(self.host.job().oversubscribed != 0),
             latency: s.latency,
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,
-            flags: BtlAttrs::VISIBLE_AT_ONCE,
+            flags: BtlAttrs::VISIBLE_AT_ONCE | reads,
             ..BtlAttrs::new()
         };
         attrs.device[..3].copy_from_slice(b"shm");

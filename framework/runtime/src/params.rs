@@ -89,7 +89,7 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread gives its core away at once instead of polling for a while; always so where more processes run on a node than it has cores").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Turns of progress without an event after which a waiting thread yields its core between turns").level(6).range(1, 1_000_000_000),
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Turns of progress with a yield after which a waiting thread sleeps until a message comes").level(6).range(0, 1_000_000_000),
-        d("mpi", "", "task_min_size", Kind::Size, "256k", "Bytes from which on packing, unpacking and reductions of the library are shared with threads that wait in it (MPI_THREAD_MULTIPLE, and a core for every rank of the node); 0: never").level(6),
+        d("mpi", "", "task_min_size", Kind::Size, "1m", "Bytes from which on packing, unpacking and reductions of the library are shared with threads that wait in it (MPI_THREAD_MULTIPLE, and a core for every rank of the node); 0: never").level(6),
         d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, and that hears of errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
         d("mpi", "", "show_handle_leaks", Kind::Bool, "false", "Every rank prints the MPI objects that the program has not freed when MPI is finalized").level(5),
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),

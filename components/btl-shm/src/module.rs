@@ -40,7 +40,8 @@ pub struct Shm {
     /// By peer, then context.
     lanes: Box<[LaneCell]>,
     settings: Settings,
-    ring_log2: u32,
+    /// Of the first context and of the others.
+    ring_log2: [u32; 2],
     pid: u32,
     pid_namespace: u64,
     /// From this size on a read is done together with its source; `u64::MAX`: never.
@@ -77,7 +78,7 @@ impl Shm {
             lanes,
             assist_min: AtomicU64::new(settings.assist_min(job.oversubscribed != 0)),
             settings,
-            ring_log2: settings.ring_log2(ranks),
+            ring_log2: [settings.ring_log2(ranks), settings.further_ring_log2(ranks)],
             pid,
             pid_namespace,
             armed: AtomicI32::new(0),
@@ -130,11 +131,10 @@ impl Shm {
     pub(crate) fn pid_namespace(&self) -> u64 {
         self.pid_namespace
     }
-    pub(crate) fn ring_log2(&self) -> u32 {
-        self.ring_log2
-    }
-    pub(crate) fn min_ring_log2(&self) -> u32 {
-        self.settings.min_ring_log2(self.host.job().local_size).min(self.ring_log2)
+    /// How large a ring of a context is, and how large at least.
+    pub(crate) fn ring_log2(&self, ctx: u32) -> [u32; 2] {
+        let usual = self.ring_log2[usize::from(ctx > 0)];
+        [usual, self.settings.min_ring_log2(self.host.job().local_size).min(usual)]
     }
 
     pub(crate) fn assist_min(&self) -> u64 {

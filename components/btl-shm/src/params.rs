@@ -27,6 +27,7 @@ pub const MAX_WATCHED: usize = 4;
 /// one process together stay as large as that, so that they stay in its caches.
 const AUTO_RING: u64 = 512 << 10;
 const FULL_SIZE_RANKS: u64 = 2;
+const LEAST_AUTO_RING: u64 = 64 << 10;
 /// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
 /// through the ring wakes nobody, a little later.
 const AUTO_MIN_GET: u64 = 8 << 10;
@@ -117,7 +118,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "0",
         "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
          power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
-         half with twice as many, and so on down to 64k",
+         half with twice as many, and so on down to 64k; a quarter instead of half for contexts but the first",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
     ParamDecl::new(
@@ -288,6 +289,7 @@ impl Settings {
         match self.max_send_size {
             0 => {
                 let part = (1 << self.ring_log2(ranks)) / AUTO_MAX_SEND_PART + HEADER;
+                let part = part.min(largest_slot(1 << self.further_ring_log2(ranks)));
                 part.clamp(*AUTO_MAX_SEND.start(), *AUTO_MAX_SEND.end()).max(self.least_max_send())
             }
             size => size,
@@ -302,10 +304,21 @@ impl Settings {
         }
     }
 
-    /// Size of a ring as a power of two, with `ranks` processes on the node.
+    /// Size of a ring of the first context as a power of two, with `ranks` processes on the node.
     pub fn ring_log2(&self, ranks: u32) -> u32 {
+        self.log2_of(AUTO_RING * FULL_SIZE_RANKS / (ranks as u64).max(FULL_SIZE_RANKS))
+    }
+
+    /// The same for a further context: a part of the node's memory for them all that no number of processes exceeds
+    /// by much, for each pair of processes has such rings for each context that its threads use.
+    pub fn further_ring_log2(&self, ranks: u32) -> u32 {
+        let ranks = (ranks as u64).max(FULL_SIZE_RANKS);
+        self.log2_of(AUTO_RING * FULL_SIZE_RANKS * FULL_SIZE_RANKS / (ranks * ranks))
+    }
+
+    fn log2_of(&self, automatic: u64) -> u32 {
         let wish = match self.ring_size {
-            0 => (AUTO_RING * FULL_SIZE_RANKS / (ranks as u64).max(FULL_SIZE_RANKS)).max(64 << 10),
+            0 => automatic.max(LEAST_AUTO_RING),
             size => size,
         };
         let mut log2 = wish.next_power_of_two().trailing_zeros().max(ring_with(self.least_max_send()));
@@ -370,7 +383,9 @@ mod tests {
         assert_eq!(s.ring_log2(16), 16);
         assert_eq!(s.ring_log2(64), 16);
         assert_eq!(s.ring_log2(4096), 16);
+        assert_eq!([2, 3, 4, 8, 64].map(|ranks| s.further_ring_log2(ranks)), [19, 18, 17, 16, 16]);
         assert_eq!(settings(32 << 10, 100_000).ring_log2(2), 17);
+        assert_eq!(settings(32 << 10, 100_000).further_ring_log2(8), 17, "as the user said");
         assert_eq!(settings(256, 1).ring_log2(2), 12);
         assert_eq!(settings(LARGEST_MESSAGE as u64, 0).ring_log2(2), 27);
         for max in [256, 2943, 2944, 2945, 32768, 1 << 20, LARGEST_MESSAGE as u64] {
@@ -391,6 +406,10 @@ mod tests {
             assert!(8 * (most - HEADER) <= 1 << all.ring_log2(ranks), "several find room");
         }
         assert_eq!([8, 64].map(|ranks| all.max_send_size(ranks)), [32 << 10; 2]);
+        for ranks in 1..100 {
+            let least = all.min_ring_log2(ranks);
+            assert!(least <= all.ring_log2(ranks) && least <= all.further_ring_log2(ranks), "{ranks}");
+        }
         assert_eq!([2, 4, 8, 64].map(|ranks| all.min_ring_log2(ranks)), [18, 17, 16, 16]);
         let wide = Settings { eager_limit: 200 << 10, ..all };
         assert_eq!((wide.max_send_size(64), wide.ring_log2(64)), (200 << 10, 19));

@@ -86,7 +86,7 @@ impl Class {
     fn next(&self) -> (Way, bool) {
         let look = self.messages.get() % PERIOD;
         self.messages.set(self.messages.get().wrapping_add(1));
-        if look % LOOK == 0 {
+        if look.is_multiple_of(LOOK) {
             self.sum.set(Sum::default());
         }
         match look {

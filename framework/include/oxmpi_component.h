@@ -366,6 +366,9 @@ typedef struct oxmpi_btl_attrs {
 /* When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
  * message. Only then, and with `cap::HOLD`, may a flow of messages use several contexts and keep its order. */
 #define OXMPI_BTL_ATTRS_VISIBLE_AT_ONCE 2
+/* What `get` costs depends on the caches in which the peer's data lies, and now this is faster, now `send`. So the layer
+ * above does well to measure both for messages that `send` takes in one piece, and to look again now and then. */
+#define OXMPI_BTL_ATTRS_READS_VARY 4
 
 /* Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic_*`, by bit in `amo_ops`. */
 #define OXMPI_AMO_ADD 0

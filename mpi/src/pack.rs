@@ -5,7 +5,7 @@ use crate::constants::*;
 use crate::datatype;
 use crate::error::{Failure, Res, call};
 use crate::memory::{read, text, write};
-use crate::operands::check_buffer;
+use crate::operands::{Operands, check_buffer};
 use crate::process::Process;
 use crate::types::{Comm, Count, Datatype};
 use core::ffi::{c_char, c_int};
@@ -48,8 +48,40 @@ fn job(
     }
 }
 
+/// As [`job`] where nothing is unusual; `None`: to be looked at closer.
+#[inline(always)]
+fn plain_job(
+    process: &'static Process,
+    (comm, datatype): (Comm, Datatype),
+    (buf, count): (*const u8, i64),
+    (packed, size, position): (*const u8, i64, i64),
+) -> Option<Job> {
+    let o = Operands::find(process, comm, datatype)?;
+    let bytes = o.desc.packed.checked_mul(u64::try_from(count).ok()?)?;
+    let end = bytes.checked_add(u64::try_from(position).ok()?)?;
+    let fits = i64::try_from(end).is_ok_and(|end| end <= size);
+    (fits && !buf.is_null() && !packed.is_null()).then_some(Job {
+        desc: o.desc,
+        bytes,
+        position: position as u64,
+    })
+}
+
 mpi_fn! {
-    fn MPI_Pack[c_int], MPI_Pack_c[Count]<N>(inbuf: *const u8, incount: N, datatype: Datatype, outbuf: *mut u8, outsize: N, position: *mut N, comm: Comm) -> c_int {
+    hot fn MPI_Pack[c_int], MPI_Pack_c[Count]<N>(inbuf: *const u8, incount: N, datatype: Datatype, outbuf: *mut u8, outsize: N, position: *mut N, comm: Comm) -> c_int |here| {
+        if let Some(here) = here
+            && !position.is_null()
+            // SAFETY: not null, and the caller's.
+            && let at = unsafe { *position }
+            && let Some(j) = plain_job(here.process, (comm, datatype), (inbuf, incount as i64), (outbuf, outsize as i64, at as i64))
+        {
+            // SAFETY: the user promises both buffers; the room was checked.
+            unsafe {
+                here.process.instance.pack(j.desc, incount as u64, inbuf, outbuf.wrapping_add(j.position as usize));
+                *position = at + j.bytes as N;
+            }
+            return MPI_SUCCESS;
+        }
         call(NAME, Some(comm), |process| {
             comm::require(comm)?;
             let at = read(position, "position")?;
@@ -61,7 +93,20 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Unpack[c_int], MPI_Unpack_c[Count]<N>(inbuf: *const u8, insize: N, position: *mut N, outbuf: *mut u8, outcount: N, datatype: Datatype, comm: Comm) -> c_int {
+    hot fn MPI_Unpack[c_int], MPI_Unpack_c[Count]<N>(inbuf: *const u8, insize: N, position: *mut N, outbuf: *mut u8, outcount: N, datatype: Datatype, comm: Comm) -> c_int |here| {
+        if let Some(here) = here
+            && !position.is_null()
+            // SAFETY: not null, and the caller's.
+            && let at = unsafe { *position }
+            && let Some(j) = plain_job(here.process, (comm, datatype), (outbuf, outcount as i64), (inbuf, insize as i64, at as i64))
+        {
+            // SAFETY: the user promises both buffers; the length was checked.
+            unsafe {
+                here.process.instance.unpack(j.desc, outcount as u64, outbuf, inbuf.wrapping_add(j.position as usize));
+                *position = at + j.bytes as N;
+            }
+            return MPI_SUCCESS;
+        }
         call(NAME, Some(comm), |process| {
             comm::require(comm)?;
             let at = read(position, "position")?;

@@ -4,6 +4,10 @@ use oxmpi_tests::{Job, leave_out, mpi};
 
 /// KiB of proportional memory that a rank may take after an allreduce.
 const SHARE: i64 = 3584;
+/// KiB of memory in which the ranks of a node meet when the threads of each talk to all others, and up to how many cores it
+/// is so: from there on ranks have more resource instances, one for each of their cores.
+const MEETING_PLACE: i64 = 64 << 10;
+const CORES: usize = 64;
 
 #[test]
 fn sixty_four_ranks_take_little_memory_each() {
@@ -21,6 +25,24 @@ fn sixty_four_ranks_take_little_memory_each() {
         shares.len() == 64 && shares.iter().all(|&s| s > 0 && s <= SHARE),
         "up to {worst} KiB: {shares:?}"
     );
+}
+
+/// Rings of resource instances but the first are smaller where there are many pairs of ranks, and instances are fewer.
+#[test]
+fn threads_of_several_ranks_take_little_memory_together() {
+    const WHAT: &str = "memory of many threads";
+    if !mpi().is_ours() {
+        return leave_out(WHAT, "the bound is ours");
+    }
+    if std::thread::available_parallelism().map_or(1, usize::from) > CORES {
+        return leave_out(WHAT, "ranks have more instances on so many cores");
+    }
+    for (ranks, threads) in [(2, "16"), (4, "16"), (8, "8")] {
+        let ended = Job::new(ranks).program("crossings").arg(threads).limit(300).run().all_ok(ranks);
+        let memory = ended.out.lines().find_map(|l| l.strip_prefix("memory ")?.parse().ok());
+        let memory: i64 = memory.unwrap_or(-1);
+        assert!(memory > 0 && memory <= MEETING_PLACE, "{ranks} ranks: {memory} KiB");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
-//! and a second one).
+//! and a second one) · `soak` (the report of the soak tests).
 
 mod arguments;
 mod assignments;
@@ -28,6 +28,7 @@ mod objects;
 mod parameters;
 mod places;
 mod reproductions;
+mod soak;
 mod solo;
 mod tool_interface;
 mod tools;

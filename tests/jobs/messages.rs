@@ -29,6 +29,17 @@ fn protocols() {
     }
 }
 
+/// Long enough that messages which may be read or copied went both ways.
+#[test]
+fn messages_that_are_answered_one_by_one() {
+    Job::new(2).program("answered").limit(300).run().all_ok(2);
+    if mpi().is_ours() {
+        for (name, value) in [("btl_shm_single_copy_mechanism", "none"), ("btl_shm_ring_size", "256k")] {
+            Job::new(2).args(["--mca", name, value]).program("answered").limit(300).run().all_ok(2);
+        }
+    }
+}
+
 /// Containers refuse process_vm_readv: large messages go another way, and are right.
 #[test]
 fn protocols_where_reading_a_peers_memory_is_refused() {

@@ -43,10 +43,11 @@ class Mode:
         self.assignment, self.progress = assignment, progress
         self.name = f"{assignment} {progress}"
         self.file = os.path.join(out, self.name.replace(" ", "-") + ".json")
-        self.data = dict(mode=self.name, seeds={}, covered={}, not_passed=[])
+        self.data = dict(mode=self.name, seeds={}, covered={}, not_passed=[], transports=[])
         if os.path.exists(self.file):
             with open(self.file) as f:
-                self.data = json.load(f)
+                self.data.update(json.load(f))
+        self.takes_part(card.split()[1] for card in self.data["covered"])
 
     def seed(self, number):
         empty = dict(wall=0.0, cpu=0.0, next=0, passed=0, failed=0, hung=0, messages=0)
@@ -55,16 +56,21 @@ class Mode:
     def total(self, key):
         return sum(seed[key] for seed in self.data["seeds"].values())
 
+    def takes_part(self, transports):
+        """What was dealt once belongs to what there is to cover, whatever a later run or report is told."""
+        self.data["transports"] = sorted({*self.data["transports"], *transports})
+
     def save(self):
         self.data["totals"] = {key: self.total(key) for key in ("wall", "cpu", "passed", "failed", "hung", "messages")}
         with open(self.file + ".new", "w") as f:
             json.dump(self.data, f, indent=1)
         os.replace(self.file + ".new", self.file)
 
-    def line(self, combinations):
+    def line(self):
+        transports = self.data["transports"]
         return (f"{self.name}: {self.total('wall') / 60:.1f} min of wall time, {self.total('cpu') / 60:.1f} of processor time, "
                 f"{len(self.data['seeds'])} seeds, {self.total('messages')} messages checked, {len(self.data['covered'])} of "
-                f"{combinations} combinations, {self.total('passed')} jobs passed, {self.total('failed')} failed, {self.total('hung')} hung")
+                f"{len(deck_of(self.name, transports))} combinations of {', '.join(transports) or 'no transport'}, {self.total('passed')} jobs passed, {self.total('failed')} failed, {self.total('hung')} hung")
 
 
 def deck_of(mode, transports):
@@ -253,7 +259,7 @@ def run_mode(o, mode, binaries, deck, stop, print_lock):
             mode.save()
         if not stop.is_set():
             with print_lock:
-                print(f"seed {number} done. {mode.line(len(deck))}", flush=True)
+                print(f"seed {number} done. {mode.line()}", flush=True)
 
 
 def main():
@@ -283,12 +289,14 @@ def main():
         print("\n".join(m.name for m in chosen))
         return 0
     if o.report:
-        print("\n".join(m.line(len(decks[m.name])) for m in chosen))
+        print("\n".join(m.line() for m in chosen))
         return 0
     if not o.prefix:
         ap.error("which PREFIX?")
     o.prefix = os.path.abspath(o.prefix)
     os.makedirs(o.out, exist_ok=True)
+    for mode in chosen:
+        mode.takes_part(transports)
     if o.idle:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     stop, print_lock = threading.Event(), threading.Lock()
@@ -308,7 +316,7 @@ def main():
         else:
             for mode in chosen:
                 work(mode)
-    print("\n".join(m.line(len(decks[m.name])) for m in chosen))
+    print("\n".join(m.line() for m in chosen))
     bad = sum(m.total("failed") + m.total("hung") for m in chosen)
     return 1 if bad or not all(m.total("passed") for m in chosen) else 0
 

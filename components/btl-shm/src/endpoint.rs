@@ -399,7 +399,7 @@ impl Shm {
                 Ok(ring) => (place, ring),
                 Err(errno) => return self.no_memory(place.len(), Shortage::Refused(errno)),
             },
-            Ok(None) => match self.new_ring(lane) {
+            Ok(None) => match self.new_ring(lane, ctx) {
                 Ok(made) => made,
                 Err((bytes, why)) => return self.no_memory(bytes, why),
             },
@@ -425,9 +425,9 @@ impl Shm {
     }
 
     /// Makes a ring: of the usual size, or where memory is short the smallest that will do.
-    fn new_ring(&self, lane: &mut Lane) -> Result<(Place, Mapping), (u64, Shortage)> {
+    fn new_ring(&self, lane: &mut Lane, ctx: u32) -> Result<(Place, Mapping), (u64, Shortage)> {
         let mut shortage = None;
-        for log2 in [self.ring_log2(), self.min_ring_log2()] {
+        for log2 in self.ring_log2(ctx) {
             // The place of an earlier attempt serves a ring of its size and every smaller one.
             let place = match lane.place {
                 Some(place) if place.log2 >= log2 => Place { offset: place.offset, log2 },

@@ -40,7 +40,8 @@ pub struct Shm {
     /// By peer, then context.
     lanes: Box<[LaneCell]>,
     settings: Settings,
-    ring_log2: u32,
+    /// Of the first context and of the others.
+    ring_log2: [u32; 2],
     pid: u32,
     pid_namespace: u64,
     /// From this size on a read is done together with its source; `u64::MAX`: never.
@@ -70,14 +71,14 @@ impl Shm {
             .collect();
         Shm {
             host,
-            max_send_size: settings.max_send_size,
+            max_send_size: settings.max_send_size(ranks),
             local_rank: me,
             barriers,
             receivers,
             lanes,
             assist_min: AtomicU64::new(settings.assist_min(job.oversubscribed != 0)),
             settings,
-            ring_log2: settings.ring_log2(ranks),
+            ring_log2: [settings.ring_log2(ranks), settings.further_ring_log2(ranks)],
             pid,
             pid_namespace,
             armed: AtomicI32::new(0),
@@ -130,11 +131,10 @@ impl Shm {
     pub(crate) fn pid_namespace(&self) -> u64 {
         self.pid_namespace
     }
-    pub(crate) fn ring_log2(&self) -> u32 {
-        self.ring_log2
-    }
-    pub(crate) fn min_ring_log2(&self) -> u32 {
-        self.settings.min_ring_log2().min(self.ring_log2)
+    /// How large a ring of a context is, and how large at least.
+    pub(crate) fn ring_log2(&self, ctx: u32) -> [u32; 2] {
+        let usual = self.ring_log2[usize::from(ctx > 0)];
+        [usual, self.settings.min_ring_log2(self.host.job().local_size).min(usual)]
     }
 
     pub(crate) fn assist_min(&self) -> u64 {
@@ -187,16 +187,18 @@ impl Btl for Shm {
 
     fn attrs(&self) -> BtlAttrs {
         let s = &self.settings;
+        // Where ranks share cores, who asks to be read waits until the reader has a core.
+        let reads = if self.host.job().oversubscribed == 0 { BtlAttrs::READS_VARY } else { 0 };
         let mut attrs = BtlAttrs {
             contexts: self.contexts(),
             eager_limit: s.eager_limit(self.host.job().local_size),
             rndv_eager_limit: s.rndv_eager_limit,
-            max_send_size: s.max_send_size,
+            max_send_size: self.max_send_size,
             min_get_size: s.min_get(self.host.job().oversubscribed != 0),
             latency: s.latency,
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,
-            flags: BtlAttrs::VISIBLE_AT_ONCE,
+            flags: BtlAttrs::VISIBLE_AT_ONCE | reads,
             ..BtlAttrs::new()
         };
         attrs.device[..3].copy_from_slice(b"shm");

@@ -27,6 +27,7 @@ pub const MAX_WATCHED: usize = 4;
 /// one process together stay as large as that, so that they stay in its caches.
 const AUTO_RING: u64 = 512 << 10;
 const FULL_SIZE_RANKS: u64 = 2;
+const LEAST_AUTO_RING: u64 = 64 << 10;
 /// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
 /// through the ring wakes nobody, a little later.
 const AUTO_MIN_GET: u64 = 8 << 10;
@@ -38,6 +39,11 @@ const LARGEST_MESSAGE: i64 = 64 << 20;
 /// sender's cache; of a message that nobody writes the reader keeps a copy, and they take 3.7 and 4.3, 5.6 and 5.1.
 const AUTO_EAGER: core::ops::RangeInclusive<u64> = 12 << 10..=32 << 10;
 const AUTO_EAGER_PART: u64 = 16;
+/// The same for what may be copied or read, as turns out to be faster.
+const AUTO_MAX_SEND: core::ops::RangeInclusive<u64> = 32 << 10..=(64 << 10) + HEADER;
+const AUTO_MAX_SEND_PART: u64 = 8;
+/// A header takes no more.
+const HEADER: u64 = 128;
 const LEAST_EAGER: u64 = 256;
 
 pub static DECLARATIONS: &[ParamDecl] = &[
@@ -62,10 +68,12 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "max_send_size",
         ParamKind::SIZE,
         4,
-        "32k",
-        "Largest piece, with its header, in which a large message is copied through shared memory",
+        "0",
+        "Largest message, with its header, that is copied through shared memory in one piece, where that has turned out to be \
+         faster than reading it from the sender's memory; larger ones are read, or copied in pieces of half that. 0: an \
+         eighth of the ring and a header, and at least 32k: payloads of up to 64k with two processes on the node",
     )
-    .range(256, LARGEST_MESSAGE),
+    .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
         "min_get_size",
         ParamKind::SIZE,
@@ -110,7 +118,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "0",
         "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
          power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
-         half with twice as many, and so on down to 64k",
+         half with twice as many, and so on down to 64k; a quarter instead of half for contexts but the first",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
     ParamDecl::new(
@@ -193,12 +201,22 @@ impl Mechanism {
     }
 }
 
+/// The smallest ring in which messages of that size always find room.
+fn ring_with(message: u64) -> u32 {
+    let mut log2 = wire::MIN_RING_LOG2;
+    while largest_slot(1 << log2) < slot(message) {
+        log2 += 1;
+    }
+    log2
+}
+
 /// What the parameters say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// 0: automatic.
     pub eager_limit: u64,
     pub rndv_eager_limit: u64,
+    /// 0: automatic.
     pub max_send_size: u64,
     pub min_get_size: u64,
     pub latency: u32,
@@ -242,7 +260,7 @@ impl Settings {
         for (name, value) in
             [("eager_limit", settings.eager_limit), ("rndv_eager_limit", settings.rndv_eager_limit)]
         {
-            if value > settings.max_send_size {
+            if settings.max_send_size != 0 && value > settings.max_send_size {
                 return Err(OpenError::new(
                     Status::BAD_PARAM,
                     format!(
@@ -260,30 +278,57 @@ impl Settings {
         match self.eager_limit {
             0 => {
                 let part = (1 << self.ring_log2(ranks)) / AUTO_EAGER_PART;
-                part.clamp(*AUTO_EAGER.start(), *AUTO_EAGER.end()).min(self.max_send_size)
+                part.clamp(*AUTO_EAGER.start(), *AUTO_EAGER.end()).min(self.max_send_size(ranks))
             }
             size => size.max(LEAST_EAGER),
         }
     }
 
-    /// Size of a ring as a power of two, with `ranks` processes on the node.
+    /// The largest message that is sent at all, with `ranks` processes on the node.
+    pub fn max_send_size(&self, ranks: u32) -> u64 {
+        match self.max_send_size {
+            0 => {
+                let part = (1 << self.ring_log2(ranks)) / AUTO_MAX_SEND_PART + HEADER;
+                let part = part.min(largest_slot(1 << self.further_ring_log2(ranks)));
+                part.clamp(*AUTO_MAX_SEND.start(), *AUTO_MAX_SEND.end()).max(self.least_max_send())
+            }
+            size => size,
+        }
+    }
+
+    /// What the largest message must not fall below where nothing is said of it.
+    fn least_max_send(&self) -> u64 {
+        match self.max_send_size {
+            0 => self.eager_limit.max(self.rndv_eager_limit).max(*AUTO_MAX_SEND.start()),
+            size => size,
+        }
+    }
+
+    /// Size of a ring of the first context as a power of two, with `ranks` processes on the node.
     pub fn ring_log2(&self, ranks: u32) -> u32 {
+        self.log2_of(AUTO_RING * FULL_SIZE_RANKS / (ranks as u64).max(FULL_SIZE_RANKS))
+    }
+
+    /// The same for a further context: a part of the node's memory for them all that no number of processes exceeds
+    /// by much, for each pair of processes has such rings for each context that its threads use.
+    pub fn further_ring_log2(&self, ranks: u32) -> u32 {
+        let ranks = (ranks as u64).max(FULL_SIZE_RANKS);
+        self.log2_of(AUTO_RING * FULL_SIZE_RANKS * FULL_SIZE_RANKS / (ranks * ranks))
+    }
+
+    fn log2_of(&self, automatic: u64) -> u32 {
         let wish = match self.ring_size {
-            0 => (AUTO_RING * FULL_SIZE_RANKS / (ranks as u64).max(FULL_SIZE_RANKS)).max(64 << 10),
+            0 => automatic.max(LEAST_AUTO_RING),
             size => size,
         };
-        let mut log2 = wish.next_power_of_two().trailing_zeros().max(self.min_ring_log2());
+        let mut log2 = wish.next_power_of_two().trailing_zeros().max(ring_with(self.least_max_send()));
         log2 = log2.max(wire::MIN_RING_LOG2);
         log2.min(wire::MAX_RING_LOG2)
     }
 
     /// The smallest ring in which the largest message always finds room.
-    pub fn min_ring_log2(&self) -> u32 {
-        let mut log2 = wire::MIN_RING_LOG2;
-        while largest_slot(1 << log2) < slot(self.max_send_size) {
-            log2 += 1;
-        }
-        log2
+    pub fn min_ring_log2(&self, ranks: u32) -> u32 {
+        ring_with(self.max_send_size(ranks))
     }
 
     /// From which size on two processes copy together.
@@ -338,7 +383,9 @@ mod tests {
         assert_eq!(s.ring_log2(16), 16);
         assert_eq!(s.ring_log2(64), 16);
         assert_eq!(s.ring_log2(4096), 16);
+        assert_eq!([2, 3, 4, 8, 64].map(|ranks| s.further_ring_log2(ranks)), [19, 18, 17, 16, 16]);
         assert_eq!(settings(32 << 10, 100_000).ring_log2(2), 17);
+        assert_eq!(settings(32 << 10, 100_000).further_ring_log2(8), 17, "as the user said");
         assert_eq!(settings(256, 1).ring_log2(2), 12);
         assert_eq!(settings(LARGEST_MESSAGE as u64, 0).ring_log2(2), 27);
         for max in [256, 2943, 2944, 2945, 32768, 1 << 20, LARGEST_MESSAGE as u64] {
@@ -352,6 +399,20 @@ mod tests {
     fn several_eager_messages_find_room_in_a_ring() {
         let auto = Settings { eager_limit: 0, ..settings(32 << 10, 0) };
         assert_eq!([2, 4, 8, 64].map(|ranks| auto.eager_limit(ranks) >> 10), [32, 16, 12, 12]);
+        let all = Settings { max_send_size: 0, ..auto };
+        for ranks in [2, 4] {
+            let (eager, most) = (all.eager_limit(ranks), all.max_send_size(ranks));
+            assert_eq!(most, 2 * eager + HEADER, "a payload of a round size goes with its header");
+            assert!(8 * (most - HEADER) <= 1 << all.ring_log2(ranks), "several find room");
+        }
+        assert_eq!([8, 64].map(|ranks| all.max_send_size(ranks)), [32 << 10; 2]);
+        for ranks in 1..100 {
+            let least = all.min_ring_log2(ranks);
+            assert!(least <= all.ring_log2(ranks) && least <= all.further_ring_log2(ranks), "{ranks}");
+        }
+        assert_eq!([2, 4, 8, 64].map(|ranks| all.min_ring_log2(ranks)), [18, 17, 16, 16]);
+        let wide = Settings { eager_limit: 200 << 10, ..all };
+        assert_eq!((wide.max_send_size(64), wide.ring_log2(64)), (200 << 10, 19));
         assert_eq!(Settings { eager_limit: 0, ..settings(2048, 0) }.eager_limit(2), 2048);
         assert_eq!(Settings { eager_limit: 5000, ..auto }.eager_limit(64), 5000, "as the user said");
         assert_eq!(Settings { eager_limit: 1, ..auto }.eager_limit(2), LEAST_EAGER);

@@ -57,7 +57,7 @@ fn attributes_and_reach() {
     let node = Node::new(2);
     let rank = node.open(0, &[("eager_limit", "8k"), ("latency", "7"), ("single_copy_mechanism", "none")]);
     let a = rank.module.attrs;
-    assert_eq!((a.contexts, a.eager_limit, a.max_send_size, a.latency), (1, 8192, 32768, 7));
+    assert_eq!((a.contexts, a.eager_limit, a.max_send_size, a.latency), (1, 8192, (64 << 10) + 128, 7));
     assert_eq!(a.min_get_size, u64::MAX);
     assert!(rank.table.get.is_none() && rank.table.put.is_none() && rank.table.arm.is_some());
     assert_eq!(&a.device[..4], b"shm\0");
@@ -401,7 +401,8 @@ fn what_cannot_open_says_why() {
     assert!(record.said.lock().expect("record").errors.is_empty());
     let node = Node::new(2);
     assert_eq!(fails(&node, -1, 0, &[]).0, Status::NOT_AVAILABLE);
-    assert_eq!(fails(&node, node.fd.as_raw_fd(), 0, &[("eager_limit", "64k")]).0, Status::BAD_PARAM);
+    let contradiction = [("eager_limit", "64k"), ("max_send_size", "32k")];
+    assert_eq!(fails(&node, node.fd.as_raw_fd(), 0, &contradiction).0, Status::BAD_PARAM);
     // Another version.
     poke(&node, 0, &(77u64 << 48 | 1 << 32 | 2).to_le_bytes());
     let (status, record) = fails(&node, node.fd.as_raw_fd(), 0, &[]);

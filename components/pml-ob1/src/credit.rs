@@ -9,6 +9,7 @@
 //! `consumed` is counted by whoever matched: the callback, or a receiving thread without the CRI lock,
 //! hence an atomic (a plain load and store below MULTIPLE).
 
+use crate::either;
 use crate::guarded::Held;
 use crate::module::Ob1;
 use crate::peer::{FREE_BYTES, Peer};
@@ -31,6 +32,9 @@ impl Ob1 {
     pub fn count_consumed(&self, proc: u32, ctx: u32, bytes: u64, held: Option<&Held<'_>>, threaded: bool) {
         // Without a way back there is nobody to return the credit to; sending to it says why.
         let Ok(peer) = self.flow(proc, ctx, threaded) else { return };
+        if bytes >= either::LEAST {
+            peer.either.came();
+        }
         let total = if threaded {
             peer.consumed.fetch_add(bytes, Ordering::Relaxed) + bytes
         } else {

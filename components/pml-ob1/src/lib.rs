@@ -11,6 +11,7 @@ mod component;
 mod copy;
 mod counts;
 mod credit;
+mod either;
 mod fan;
 mod guarded;
 pub mod matching;

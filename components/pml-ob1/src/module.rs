@@ -32,6 +32,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, O
 use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
 use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs};
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 /// One accepted BTL module.
 pub struct Transport {
@@ -143,6 +144,8 @@ pub struct Ob1 {
     /// The number of the first thread that sent something, plus 1; [`Ob1::CROWD`]: there is another.
     pub senders: AtomicU32,
     pub clock: Clock,
+    /// When it was made.
+    pub born: Instant,
     pub assignment: Assignment,
     /// One thread at a time progresses (`progress.rs`).
     pub one_at_a_time: bool,
@@ -183,6 +186,7 @@ impl Ob1 {
             lost: AtomicU32::new(0),
             senders: AtomicU32::new(0),
             clock: Clock::new(host.num_cris() > 1),
+            born: Instant::now(),
             assignment: Ob1::assignment_of(&host),
             one_at_a_time: host.has_mode(cri_mode::SERIAL_PROGRESS),
             progressing: Lock::new(),

@@ -4,6 +4,7 @@
 //! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
 //! CRI's lock; `consumed` alone is also touched by receiving threads.
 
+use crate::either::Either;
 use crate::fan::FREE;
 use crate::guarded::{FIFO, Guarded, Held, SHARDS};
 use crate::module::{Cri, Ob1, Transport};
@@ -70,6 +71,7 @@ pub struct Peer {
     /// The stamp that the receiver was told last (`queue_changed`).
     oldest: Cell<u64>,
     pub base: &'static Base,
+    pub either: Either,
 }
 
 /// What all FIFOs to a process share. Rarely written.
@@ -128,6 +130,11 @@ fn limit(value: u64, none: u64) -> u64 {
     if value == 0 { none } else { value.min(none) }
 }
 
+/// Whether there are two ways for messages of middling length.
+fn chooses(btl: &BtlHandle) -> bool {
+    can_get(btl) && btl.attrs.flags & BtlAttrs::READS_VARY != 0
+}
+
 impl Peer {
     /// In `queued`.
     pub const SHUT: u32 = u32::MAX;
@@ -165,6 +172,7 @@ impl Peer {
             streams: Guarded::new(VecDeque::new()),
             oldest: Cell::new(0),
             base,
+            either: Either::default(),
         }
     }
 
@@ -186,12 +194,24 @@ impl Peer {
     pub fn eager_limit(&self) -> u64 {
         self.eager_payload + wire::MATCH_BYTES as u64
     }
+    /// Largest message with header that may go eagerly where reading is slow, and 0 where only one way is to be had.
+    pub fn copied_limit(&self) -> u64 {
+        if chooses(self.btl) && !self.no_rget.get() {
+            limit(self.btl.attrs.max_send_size, MAX_EAGER)
+        } else {
+            0
+        }
+    }
     pub fn rndv_limit(&self) -> u64 {
         limit(self.btl.attrs.rndv_eager_limit, MAX_EAGER).min(limit(self.btl.attrs.max_send_size, MAX_EAGER))
     }
-    /// Payload of one fragment.
+    /// Payload of one fragment. Where the largest message of the transport is one that may be copied or read it is longer than
+    /// a fragment needs to be.
     pub fn fragment(&self) -> u64 {
-        limit(self.btl.attrs.max_send_size, MAX_FRAGMENT).saturating_sub(wire::FRAG_BYTES as u64).max(1)
+        let largest = limit(self.btl.attrs.max_send_size, MAX_FRAGMENT);
+        let varies = self.btl.attrs.flags & BtlAttrs::READS_VARY != 0;
+        let fragment = if varies { largest / 2 } else { largest };
+        fragment.saturating_sub(wire::FRAG_BYTES as u64).max(1)
     }
 
     /// Takes credit for `bytes` of payload, all or nothing.

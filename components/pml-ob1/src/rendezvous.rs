@@ -81,6 +81,7 @@ impl Ob1 {
         req.done.set(here);
         let readable = matches!(inc.kind, kind::RGET | kind::RUNS);
         if readable && wanted > 0 && !peer.no_get.get() {
+            peer.either.came();
             if inc.kind == kind::RGET && req.dtype().is_none() {
                 req.remote_addr.set(inc.addr);
                 req.pulls.set(0);

@@ -7,6 +7,7 @@
 //! anything, everything later to that peer goes behind it.
 
 use crate::comm::{Comm, Route};
+use crate::either::Way;
 use crate::fan::Sending;
 use crate::guarded::{FIFO, Held, Inside};
 use crate::module::Ob1;
@@ -370,7 +371,14 @@ impl Ob1 {
             h
         };
         let eager_header = matching as u64 + if sync { 8 } else { 0 };
-        if total + eager_header <= peer.eager_limit() && peer.take_credit(held, total) {
+        let contiguous = req.dtype().is_none();
+        let readable = contiguous && !peer.no_rget.get() && worth_reading(peer, req);
+        let is_eager = total + eager_header <= peer.eager_limit();
+        let either = readable && !is_eager && total + eager_header <= peer.copied_limit();
+        let way =
+            if either { peer.either.next(total, || self.born.elapsed().as_nanos() as u32) } else { None };
+        let copied = way.map_or(is_eager, |way| way == Way::Copy);
+        if copied && peer.take_credit(held, total) {
             let mut h = start(kind::MATCH, if sync { flag::SYNC } else { 0 });
             if sync {
                 h.push(self.id_of(held, req));
@@ -378,8 +386,7 @@ impl Ob1 {
             let status = self.transmit_part(held, peer, req, &h, 0, total);
             return self.issued_eager(held, peer, req, status, sync);
         }
-        let contiguous = req.dtype().is_none();
-        if contiguous && !peer.no_rget.get() && worth_reading(peer, req) {
+        if readable {
             let mut h = start(kind::RGET, 0);
             for word in [total, self.id_of(held, req), req.buf.get() as u64] {
                 h.push(word);

@@ -46,6 +46,9 @@ impl BtlAttrs {
     /// When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
     /// message. Only then, and with [`cap::HOLD`], may a flow of messages use several contexts and keep its order.
     pub const VISIBLE_AT_ONCE: u32 = 2;
+    /// What `get` costs depends on the caches in which the peer's data lies, and now this is faster, now `send`. So the layer
+    /// above does well to measure both for messages that `send` takes in one piece, and to look again now and then.
+    pub const READS_VARY: u32 = 4;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {

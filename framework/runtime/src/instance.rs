@@ -213,7 +213,7 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
 
 /// Below MULTIPLE more than one would be of no use. At MULTIPLE threads that share cores need them as well: each
 /// then takes its own messages when it is ready for them, as processes do, and not those of all. They cost memory for each
-/// pair of processes that uses them, so large nodes have fewer.
+/// pair of processes that uses them (docs/threads.md), so nodes with more than a few processes have fewer.
 fn how_many_cris(params: &HostParams, level: Level, facts: &wireup::JobFacts) -> u32 {
     match params.num_cris {
         0 if level < Level::Multiple => 1,
@@ -233,7 +233,7 @@ fn own_cores(facts: &wireup::JobFacts) -> u32 {
 /// For threads that are more than their cores.
 const ENOUGH_CRIS: u32 = 16;
 /// Of all processes of a node, where they have more than a core each.
-const CRIS_OF_A_NODE: u32 = 256;
+const CRIS_OF_A_NODE: u32 = 64;
 
 /// As many as `runtime_num_cris` takes.
 const MOST_CRIS: u32 = 64;

@@ -46,7 +46,13 @@ impl Instance {
         let bytes = count * desc.packed;
         if !self.is_shared(bytes) {
             // SAFETY: the caller's promise.
-            unsafe { pack(desc, count, base, 0, dst, bytes) };
+            unsafe {
+                if desc.is_contiguous() {
+                    core::ptr::copy_nonoverlapping(base, dst, bytes as usize);
+                } else {
+                    pack(desc, count, base, 0, dst, bytes);
+                }
+            }
             return;
         }
         let (base, dst) = (Place(base.expose_provenance()), Place(dst.expose_provenance()));
@@ -65,7 +71,13 @@ impl Instance {
         let bytes = count * desc.packed;
         if !self.is_shared(bytes) {
             // SAFETY: the caller's promise.
-            unsafe { unpack(desc, count, base, 0, src, bytes) };
+            unsafe {
+                if desc.is_contiguous() {
+                    core::ptr::copy_nonoverlapping(src, base, bytes as usize);
+                } else {
+                    unpack(desc, count, base, 0, src, bytes);
+                }
+            }
             return;
         }
         let (base, src) = (Place(base.expose_provenance()), Place(src.expose_provenance()));

@@ -1,0 +1,211 @@
+//! Read or copied: how messages of middling length go to a peer whose transport can do both.
+//!
+//! Which is faster depends on where the data lies, and that nobody says. What its sender has just written is in its sender's
+//! cache: to read it from there takes twice as long as to copy it through the transport's memory. Of a buffer that nobody writes
+//! between two messages the reader has a copy of its own, and reading it takes half as long. So the sender measures
+//! both, for each peer and class of length, takes what was faster, and looks again now and then ([`PERIOD`]).
+//!
+//! **What is measured** is the time from one message to the next, which has all in it: what the reader does, what comes
+//! back, and how long the program takes to write into a buffer that somebody has read. A look is a row of messages
+//! that go the same way, of which the last ones count ([`LOOK`]): where copies went before, the reader has no copy of its
+//! own yet, and the program may use several buffers in turn.
+//!
+//! **For which messages.** For those that are answered, one by one, as in MPI_Sendrecv: of others the time between two says
+//! nothing of how long they take, since their sender does not wait for it. What fits the eager limit is never read: a program
+//! that sends before it receives finds what it sends taken up to the same length every time.
+//!
+//! Everything is touched under the lock of the peer's CRI but `answered`, which is a hint.
+
+use core::cell::Cell;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Shortest message for which a way is chosen, and classes of length from there on, each of twice the length.
+pub const LEAST: u64 = 8 << 10;
+const CLASSES: usize = 4;
+
+/// Messages of a class between two looks at both ways, and of a look at one; its second half counts.
+const PERIOD: u32 = 1024;
+const LOOK: u32 = 16;
+
+/// After so many messages that were answered the next is expected to be, too.
+const SINGLES: u32 = 4;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    Read,
+    Copy,
+}
+
+/// A look: how many messages counted, how long they took together, and the longest of them.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    messages: u32,
+    all: u32,
+    longest: u32,
+}
+
+/// What is known of one class. Nanoseconds from one message to the next, by [`Way`].
+#[derive(Default)]
+struct Class {
+    takes: [Cell<u32>; 2],
+    sum: Cell<Sum>,
+    messages: Cell<u32>,
+}
+
+/// What is known of the two ways to one peer.
+#[derive(Default)]
+pub struct Either {
+    classes: [Class; CLASSES],
+    /// Messages in a row that were answered.
+    singles: Cell<u32>,
+    /// The last message, if it counts: its class and way, and when it went.
+    last: Cell<Option<(u8, Way, u32)>>,
+    /// A message has come from the peer since.
+    answered: AtomicBool,
+}
+
+impl Class {
+    /// A message that counts took so long.
+    fn took(&self, way: Way, ns: u32) {
+        let mut sum = self.sum.get();
+        sum.messages += 1;
+        // No more than what eight of them fit in together.
+        let ns = ns.min(u32::MAX / LOOK);
+        (sum.all, sum.longest) = (sum.all + ns, sum.longest.max(ns));
+        if sum.messages == LOOK / 2 {
+            // Somebody may not have been running for one of them.
+            let new = (sum.all - sum.longest) / (sum.messages - 1);
+            let takes = &self.takes[way as usize];
+            takes.set(if takes.get() == 0 { new } else { takes.get() / 2 + new / 2 });
+            sum = Sum::default();
+        }
+        self.sum.set(sum);
+    }
+
+    /// How the next message goes, and whether its time counts.
+    fn next(&self) -> (Way, bool) {
+        let look = self.messages.get() % PERIOD;
+        self.messages.set(self.messages.get().wrapping_add(1));
+        if look.is_multiple_of(LOOK) {
+            self.sum.set(Sum::default());
+        }
+        match look {
+            _ if look < LOOK => (Way::Read, look >= LOOK / 2),
+            _ if look < 2 * LOOK => (Way::Copy, look >= LOOK + LOOK / 2),
+            _ if self.takes[Way::Read as usize].get() < self.takes[Way::Copy as usize].get() => {
+                (Way::Read, false)
+            }
+            _ => (Way::Copy, false),
+        }
+    }
+}
+
+impl Either {
+    /// How the next message, of so many bytes, is to go; `None`: as always. `clock` tells the time in nanoseconds, of any
+    /// beginning.
+    pub fn next(&self, bytes: u64, clock: impl Fn() -> u32) -> Option<Way> {
+        let answered = self.answered.load(Ordering::Relaxed);
+        self.answered.store(false, Ordering::Relaxed);
+        self.singles.set(if answered { (self.singles.get() + 1).min(SINGLES) } else { 0 });
+        let last = self.last.take();
+        if self.singles.get() < SINGLES {
+            return None;
+        }
+        if let Some((class, way, then)) = last {
+            self.classes[class as usize].took(way, clock().wrapping_sub(then));
+        }
+        let class = (bytes / LEAST).checked_ilog2().unwrap_or(0).min(CLASSES as u32 - 1) as u8;
+        let (way, counts) = self.classes[class as usize].next();
+        if counts {
+            self.last.set(Some((class, way, clock())));
+        }
+        Some(way)
+    }
+
+    /// A message has come from the peer.
+    pub fn came(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const MANY: u32 = 16 * PERIOD;
+
+    /// A program that sends `count` messages where a read one takes so long and a copied one so long, all with what
+    /// the program does between them; reads behind a copy take four times as long at first. Says how many were read.
+    struct Program {
+        either: Either,
+        now: Cell<u32>,
+        cold: Cell<u32>,
+    }
+
+    impl Program {
+        fn new() -> Program {
+            Program { either: Either::default(), now: Cell::new(u32::MAX - 1_000_000), cold: Cell::new(0) }
+        }
+        fn run(&self, count: u32, bytes: u64, read: u32, copy: u32) -> u32 {
+            (0..count).filter(|_| self.sends(bytes, read, copy) == Some(Way::Read)).count() as u32
+        }
+        fn sends(&self, bytes: u64, read: u32, copy: u32) -> Option<Way> {
+            self.either.came();
+            let way = self.either.next(bytes, || self.now.get());
+            let cold = self.cold.get();
+            let took = match way {
+                Some(Way::Read) if cold > 0 => 4 * read,
+                Some(Way::Read) => read,
+                _ => copy,
+            };
+            self.cold.set(if way == Some(Way::Read) { cold.saturating_sub(1) } else { 4 });
+            self.now.set(self.now.get().wrapping_add(took));
+            way
+        }
+    }
+
+    #[test]
+    fn takes_what_is_faster_and_looks_at_the_other() {
+        let program = Program::new();
+        let read = program.run(MANY, 40_000, 5_000, 8_000);
+        assert!(read > MANY - MANY / 16 && read < MANY, "{read} of {MANY}");
+        let read = program.run(MANY, 40_000, 11_000, 8_000);
+        assert!(read < MANY / 4 && read > 0, "the data is somewhere else now: {read} of {MANY}");
+        let read = program.run(MANY, 40_000, 5_000, 8_000);
+        assert!(read > MANY - MANY / 4, "and here again: {read} of {MANY}");
+    }
+
+    #[test]
+    fn lengths_are_looked_at_apart() {
+        let program = Program::new();
+        let of = |bytes, read, copy| program.run(PERIOD, bytes, read, copy);
+        of(9_000, 5_000, 2_000);
+        let (short, long) = (of(9_000, 5_000, 2_000), of(60_000, 5_000, 8_000));
+        assert!(short <= 2 * LOOK && long >= PERIOD - 2 * LOOK, "{short} and {long}");
+    }
+
+    #[test]
+    fn only_messages_that_are_answered_are_looked_at() {
+        let either = Either::default();
+        let clock = || 1;
+        assert!((0..100).all(|_| either.next(40_000, clock).is_none()));
+        either.came();
+        assert!((0..100).all(|_| either.next(40_000, clock).is_none()), "one answer to a row of messages");
+        for _ in 0..SINGLES {
+            either.came();
+            either.next(40_000, clock);
+        }
+        assert!(either.last.get().is_none() && either.singles.get() == SINGLES);
+        either.came();
+        assert!(either.next(40_000, clock).is_some());
+    }
+
+    #[test]
+    fn one_that_took_very_long_does_not_count() {
+        let class = Class::default();
+        for ns in [1_000, 1_000, u32::MAX, 1_000, 1_000, 1_000, 1_000, 1_000] {
+            class.took(Way::Read, ns);
+        }
+        assert_eq!(class.takes[Way::Read as usize].get(), 1_000);
+    }
+}

@@ -175,7 +175,7 @@ impl Clock {
                 core::arch::asm!("and {0}, 0", inout(reg) now as usize => nothing, options(pure, nomem, nostack))
             };
             // SAFETY: the word itself.
-            return unsafe { (*(&raw const self.holder).byte_add(nothing)).load(Ordering::Acquire) };
+            unsafe { (*(&raw const self.holder).byte_add(nothing)).load(Ordering::Acquire) }
         }
         #[cfg(not(all(target_arch = "x86_64", not(loom))))]
         {

@@ -177,7 +177,7 @@ fn idle_turns_between_messages_change_nothing() {
     }
 }
 
-/// Short messages come in batches, but none behind the one with which the layer above has enough for now; they come later.
+/// Short messages come in batches, but none behind the one with which the layer above has enough; the others come with later turns.
 #[test]
 fn a_turn_ends_where_the_layer_above_has_enough() {
     let node = Node::new(2);

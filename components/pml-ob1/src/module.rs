@@ -91,9 +91,9 @@ impl Cri {
         // SAFETY: null, or a request, which is never freed while messages come.
         unsafe { self.newest.load(Ordering::Relaxed).as_ref() }.is_some_and(Request::is_complete)
     }
-    /// What comes for this receive comes here.
+    /// This receive was posted last of those whose messages come here.
     #[inline(always)]
-    pub fn expect(&self, req: &'static Request) {
+    pub fn posted(&self, req: &'static Request) {
         self.newest.store(core::ptr::from_ref(req).cast_mut(), Ordering::Relaxed);
     }
     /// See `visits`.

@@ -345,7 +345,7 @@ impl Ob1 {
         if tagged {
             thread.cri = self.first_look(comm, args.tag, args.thread);
             if let Some(req) = req {
-                self.cri(thread.cri).expect(req);
+                self.cri(thread.cri).posted(req);
             }
         }
         if tagged && comm.by_tag() {

@@ -336,11 +336,12 @@ mpi_fn! {
         let code = call(NAME, None, |process| {
             let requests = arguments(count, array_of_requests)?;
             let thread = process.thread();
-            if !all_ready(process, requests)? {
-                process.instance.poll(thread);
-                if !all_ready(process, requests)? {
-                    return write(flag, "flag", 0);
-                }
+            let mut first = first_pending(process, requests, 0)?;
+            if first < requests.len() && process.instance.poll(thread) > 0 {
+                first = first_pending(process, requests, first)?;
+            }
+            if first < requests.len() {
+                return write(flag, "flag", 0);
             }
             write(flag, "flag", 1)?;
             for (i, place) in requests.iter_mut().enumerate() {
@@ -363,13 +364,15 @@ mpi_fn! {
     }
 }
 
-/// Whether nothing is left to wait for. All handles are looked at: a wrong one is an error wherever it stands.
-fn all_ready(process: &Process, requests: &[Request]) -> Res<bool> {
-    let mut all = true;
-    for request in requests {
-        all &= request::find_or_null(process, *request)?.is_none_or(ready);
+/// The first of the requests from `from` on that must be waited for, or their number. Who asks over and over mostly
+/// learns that there is one, so a wrong handle behind it is an error only when its turn comes.
+fn first_pending(process: &Process, requests: &[Request], from: usize) -> Res<usize> {
+    for (i, request) in requests.iter().enumerate().skip(from) {
+        if !request::find_or_null(process, *request)?.is_none_or(ready) {
+            return Ok(i);
+        }
     }
-    Ok(all)
+    Ok(requests.len())
 }
 
 /// What a look at many requests found.
@@ -381,35 +384,50 @@ enum Any {
     Pending,
 }
 
-/// Looks at all requests, as in [`all_ready`]. Who asks for many over and over mostly learns that none is ready, so
-/// there is one walk, and nothing is kept.
+/// Looks at the requests up to the first that is ready, and on to the last if `all`: then a wrong handle is an error
+/// wherever it stands. Who asks for many over and over mostly learns that none is ready, so there is one walk with few
+/// instructions for each of those, and nothing is kept.
 #[inline(always)]
-fn look(process: &Process, requests: &[Request]) -> Res<Any> {
+fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
     let mut found = Any::NoneActive;
     for (i, request) in requests.iter().enumerate() {
         let req = match find(process, *request) {
-            None => request::find_or_null(process, *request)?,
-            good => good,
+            Some(req) => req,
+            None if request.0 == MPI_REQUEST_NULL => continue,
+            None => request::find_again(process, *request).ok_or_else(|| request::wrong(*request))?,
         };
-        let Some(req) = req else { continue };
-        if !matches!(found, Any::Ready(_)) && !request::inactive(req) {
-            found = if ready(req) { Any::Ready(i) } else { Any::Pending };
+        let complete = request::complete(req);
+        if (!complete && matches!(found, Any::Pending)) || request::inactive(req) {
+            continue;
+        }
+        if !complete {
+            found = Any::Pending;
+        } else if !matches!(found, Any::Ready(_)) {
+            found = Any::Ready(i);
+            if !all {
+                break;
+            }
         }
     }
     Ok(found)
 }
 
-/// Looks until there is something to tell, or has one turn of progress and looks again if that brought anything.
+/// Looks ([`look`]) until there is something to tell, or has one turn of progress and looks again if that brought anything.
 #[inline(always)]
-fn look_or_wait(Here { process, thread }: Here, wait: bool, requests: &[Request]) -> Res<Any> {
-    let mut found = look(process, requests)?;
+fn look_or_wait(
+    Here { process, thread }: Here,
+    wait: bool,
+    requests: &[Request],
+    all: bool,
+) -> Res<Any> {
+    let mut found = look(process, requests, all)?;
     while matches!(found, Any::Pending) {
         if wait {
             block(process, thread, requests);
         } else if process.instance.poll(thread) == 0 {
             break;
         }
-        found = look(process, requests)?;
+        found = look(process, requests, all)?;
         if !wait {
             break;
         }
@@ -447,7 +465,7 @@ fn any(
         // SAFETY: the caller promises `count` handles.
         count => unsafe { core::slice::from_raw_parts_mut(requests, count as usize) },
     };
-    let found = match look_or_wait(here, wait, requests) {
+    let found = match look_or_wait(here, wait, requests, false) {
         Ok(found) => found,
         Err(failure) => return raise(name, None, failure),
     };
@@ -528,7 +546,7 @@ fn some(
     let code = call(name, None, |process| {
         let requests = arguments(count, requests)?;
         let thread = process.thread();
-        let found = look_or_wait(Here { process, thread }, wait, requests)?;
+        let found = look_or_wait(Here { process, thread }, wait, requests, true)?;
         if matches!(found, Any::NoneActive) {
             return write(outcount, "outcount", MPI_UNDEFINED);
         }

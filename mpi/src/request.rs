@@ -215,11 +215,17 @@ pub fn inactive(req: Header) -> bool {
     flags(req) & (PERSISTENT | ACTIVE) == PERSISTENT
 }
 
+/// The operation has ended.
+#[inline(always)]
+pub fn complete(req: Header) -> bool {
+    // SAFETY: live header.
+    unsafe { req.as_ref() }.completion.is_complete()
+}
+
 /// Nothing is left to wait for.
 #[inline(always)]
 pub fn ready(req: Header) -> bool {
-    // SAFETY: live header.
-    unsafe { req.as_ref() }.completion.is_complete() || inactive(req)
+    complete(req) || inactive(req)
 }
 
 /// The object an error of this request goes to, or null.

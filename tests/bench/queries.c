@@ -1,7 +1,7 @@
 /*
  * Asking sync objects, for an instruction count (tests/bench/queries.rs says how).
  *
- *     queries KIND REQUESTS       on one rank; KIND: query, size, probe, take or testsome
+ *     queries KIND REQUESTS       on one rank; KIND: query, size, probe, take, testall or testsome
  *
  * REQUESTS receives are attached to one sync object; what `counted` does 64 times is all that is counted. With take a
  * message for one of them has come before each query, which hands it out. The first few are not counted: what is built
@@ -29,7 +29,11 @@ __attribute__((noinline)) static long ask(const char *kind) {
     int n = 0;
     if (kind[0] == 's') return MPIX_Sync_size(sync_);
     if (kind[0] == 'p') return MPIX_Sync_probe(sync_);
-    if (kind[0] == 't' && kind[1] == 'e') {
+    if (strcmp(kind, "testall") == 0) {
+        MPI_Testall(requests, list, &n, MPI_STATUSES_IGNORE);
+        return n;
+    }
+    if (strcmp(kind, "testsome") == 0) {
         MPI_Testsome(requests, list, &n, indices, MPI_STATUSES_IGNORE);
         return n;
     }
@@ -46,6 +50,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     if (argc != 3) fail("arguments", argc);
     const char *kind = argv[1];
+    int tests = strncmp(kind, "test", 4) == 0;
     requests = atoi(argv[2]);
     list = malloc((size_t)requests * sizeof *list);
     indices = malloc((size_t)requests * sizeof *indices);
@@ -53,7 +58,7 @@ int main(int argc, char **argv) {
     MPIX_Sync_init(&sync_);
     for (int i = 0; i < requests; i++) {
         MPI_Irecv(&data[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &list[i]);
-        if (strcmp(kind, "testsome") != 0) MPIX_Sync_attach(sync_, &list[i], (void *)(long)(i + 1));
+        if (!tests) MPIX_Sync_attach(sync_, &list[i], (void *)(long)(i + 1));
     }
     /* Room in what is asked for: the last is received again and again. */
     int last = requests - 1;
@@ -70,9 +75,9 @@ int main(int argc, char **argv) {
         }
     }
     for (int i = 0; i < requests; i++) MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF);
-    if (strcmp(kind, "testsome") == 0) MPI_Waitall(requests, list, MPI_STATUSES_IGNORE);
+    if (tests) MPI_Waitall(requests, list, MPI_STATUSES_IGNORE);
     else MPIX_Sync_waitall(sync_);
-    while (strcmp(kind, "testsome") != 0 && MPIX_Sync_query(sync_, MPI_STATUS_IGNORE) != MPIX_SYNC_EMPTY) {}
+    while (!tests && MPIX_Sync_query(sync_, MPI_STATUS_IGNORE) != MPIX_SYNC_EMPTY) {}
     MPIX_Sync_free(&sync_);
     free(list);
     free(indices);

@@ -1,4 +1,5 @@
-//! What it costs to ask a sync object, by the number of its requests (`queries.c` under callgrind): nothing more.
+//! What it costs to ask a sync object, or MPI_Testall while the first request is pending, by the number of requests
+//! (`queries.c` under callgrind): nothing more.
 
 use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
 use std::process::Command;
@@ -38,9 +39,13 @@ fn asking_costs_the_same_however_many_requests_there_are() {
         return leave_out(WHAT, "sync objects are ours");
     }
     std::fs::create_dir_all(root().join("target")).expect("target can be written");
-    for (kind, first, slack) in
-        [("query", 0, SLACK), ("size", 0, SLACK), ("probe", 0, SLACK), ("take", 1, SLACK_OF_MATCHING)]
-    {
+    for (kind, first, slack) in [
+        ("query", 0, SLACK),
+        ("size", 0, SLACK),
+        ("probe", 0, SLACK),
+        ("testall", 0, SLACK),
+        ("take", 1, SLACK_OF_MATCHING),
+    ] {
         let counts = REQUESTS.map(|n| count(kind, n));
         println!("{kind}: {counts:?}");
         let most = counts[first] as f64 * (1.0 + slack);

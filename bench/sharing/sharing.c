@@ -1,10 +1,11 @@
 /* What threads of one process share on a message's path, by count: what the library's own counters of its
  * communication resources say per message, in the steady state.
  *
- * Usage: mpirun -n 2 sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1] [-o]
+ * Usage: mpirun -n 2 sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1] [-c] [-o]
  *
- * Thread i of one rank sends to thread i of the other with a tag of its own (-1: all with one tag), windows of
- * nonblocking messages, each answered by a word with the same tag, after as many that are not counted. With -o the
+ * Thread i of one rank sends to thread i of the other with a tag of its own (-1: all with one tag; -c: on a
+ * communicator of its own, with a tag for each message of a window), windows of nonblocking messages, each answered by a
+ * word, after as many that are not counted. With -o the
  * ranks meet outside MPI (in a file that both map, so on one node) when all have sent and when all have received, and
  * nobody waits in MPI: that is what the messages alone share, without what threads do while they wait. Every performance variable
  * (MPI_T) whose name contains "cri" and whose class is a counter is read before and after, summed over its
@@ -31,7 +32,8 @@ static struct variable {
     unsigned long long before, after;
 } variables[MOST_VARIABLES];
 
-static int found, rank, threads = 1, window = 64, one_tag, outside;
+static int found, rank, threads = 1, window = 64, one_tag, own_comms, outside;
+static MPI_Comm comms[MOST_THREADS];
 static long messages = 2000;
 static MPI_T_pvar_session session;
 static pthread_barrier_t all;
@@ -106,22 +108,25 @@ static void meet(int me) {
     pthread_barrier_wait(&all);
 }
 
+/* The tag of message `k` of a window. */
+static int tag_of(int me, int k) { return one_tag ? 0 : own_comms ? k : me; }
+
 /* All send, then all receive what is there. */
 static void phase_outside(int me, long count) {
-    int tag = one_tag ? 0 : me, peer = 1 - rank;
+    int peer = 1 - rank;
     long *words = malloc((size_t)window * sizeof *words);
     MPI_Request *requests = malloc((size_t)window * sizeof *requests);
     if (!words || !requests) fail("no memory");
     for (long at = 0; at < count; at += window) {
         for (int k = 0; k < window && rank == 0; k++) {
             words[k] = one_tag ? at + k : (at + k) * MOST_THREADS + me;
-            MPI_Isend(&words[k], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, &requests[k]);
+            MPI_Isend(&words[k], 1, MPI_LONG, peer, tag_of(me, k), comms[me], &requests[k]);
         }
         meet(me);
         /* Those sends are over, unless the library had no room for them. */
         if (rank == 0) MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
         for (int k = 0; k < window && rank == 1; k++) {
-            MPI_Recv(&words[k], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(&words[k], 1, MPI_LONG, peer, tag_of(me, k), comms[me], MPI_STATUS_IGNORE);
             if (!one_tag && words[k] != (at + k) * MOST_THREADS + me) fail("wrong data");
         }
         meet(me);
@@ -135,22 +140,22 @@ static void phase(int me, long count) {
         phase_outside(me, count);
         return;
     }
-    int tag = one_tag ? 0 : me, peer = 1 - rank;
+    int peer = 1 - rank;
     long *words = malloc((size_t)window * sizeof *words);
     MPI_Request *requests = malloc((size_t)window * sizeof *requests);
     if (!words || !requests) fail("no memory");
     for (long at = 0; at < count; at += window) {
         for (int k = 0; k < window; k++) {
             words[k] = one_tag ? at + k : (at + k) * MOST_THREADS + me;
-            if (rank == 0) MPI_Isend(&words[k], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, &requests[k]);
-            else MPI_Irecv(&words[k], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, &requests[k]);
+            if (rank == 0) MPI_Isend(&words[k], 1, MPI_LONG, peer, tag_of(me, k), comms[me], &requests[k]);
+            else MPI_Irecv(&words[k], 1, MPI_LONG, peer, tag_of(me, k), comms[me], &requests[k]);
         }
         MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
         for (int k = 0; k < window && rank == 1 && !one_tag; k++)
             if (words[k] != (at + k) * MOST_THREADS + me) fail("wrong data");
         long word = one_tag ? at : at * MOST_THREADS + me, got = word;
-        if (rank == 1) MPI_Send(&word, 1, MPI_LONG, peer, tag, MPI_COMM_WORLD);
-        else MPI_Recv(&got, 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(&word, 1, MPI_LONG, peer, tag_of(me, 0), comms[me]);
+        else MPI_Recv(&got, 1, MPI_LONG, peer, tag_of(me, 0), comms[me], MPI_STATUS_IGNORE);
         if (!one_tag && got != word) fail("wrong answer");
     }
     free(words);
@@ -180,17 +185,22 @@ int main(int argc, char **argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    while ((c = getopt(argc, argv, "t:m:w:1o")) != -1) {
+    while ((c = getopt(argc, argv, "t:m:w:1co")) != -1) {
         if (c == 't') threads = atoi(optarg);
         else if (c == 'm') messages = atol(optarg);
         else if (c == 'w') window = atoi(optarg);
         else if (c == '1') one_tag = 1;
+        else if (c == 'c') own_comms = 1;
         else if (c == 'o') outside = 1;
-        else fail("usage: sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1] [-o]");
+        else fail("usage: sharing [-t THREADS] [-m MESSAGES] [-w WINDOW] [-1] [-c] [-o]");
     }
     if (size != 2 || provided != MPI_THREAD_MULTIPLE || threads < 1 || threads > MOST_THREADS || window < 1 || messages < window)
         fail("two ranks, MPI_THREAD_MULTIPLE, 1 to 256 threads, a window no larger than the messages");
     messages -= messages % window;
+    for (int i = 0; i < threads; i++) {
+        if (own_comms) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        else comms[i] = MPI_COMM_WORLD;
+    }
     find_variables();
     if (outside) map_meeting();
     pthread_barrier_init(&all, NULL, (unsigned)threads);
@@ -210,6 +220,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < found; i++) MPI_T_pvar_handle_free(session, &variables[i].handle);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
+    for (int i = 0; own_comms && i < threads; i++) MPI_Comm_free(&comms[i]);
     MPI_Finalize();
     return 0;
 }

@@ -414,12 +414,7 @@ fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
 
 /// Looks ([`look`]) until there is something to tell, or has one turn of progress and looks again if that brought anything.
 #[inline(always)]
-fn look_or_wait(
-    Here { process, thread }: Here,
-    wait: bool,
-    requests: &[Request],
-    all: bool,
-) -> Res<Any> {
+fn look_or_wait(Here { process, thread }: Here, wait: bool, requests: &[Request], all: bool) -> Res<Any> {
     let mut found = look(process, requests, all)?;
     while matches!(found, Any::Pending) {
         if wait {

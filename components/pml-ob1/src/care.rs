@@ -28,7 +28,6 @@ use crate::pool::{Lane, lane_of, seat_of};
 use crate::shards::MOST;
 use crate::wire::tag_of;
 use core::cell::Cell;
-use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use oxmpi_mca::ThreadCtx;
@@ -163,9 +162,13 @@ impl Ob1 {
 
     /// A receive was posted, and nobody says by which thread.
     pub fn anybody_cares_for(&self, comm: &Comm, pattern: Pattern) {
-        let ctx = self.first_look(comm, tag_of(pattern.want), null_mut());
-        let which = if pattern.has_tag() && comm.by_tag() { ctx..ctx + 1 } else { 0..self.width() };
-        which.for_each(|ctx| self.cri(ctx).shared.become_so());
+        if pattern.has_tag() && comm.by_tag() {
+            let width = self.width();
+            let ways = [comm.home(width), comm.fifo(tag_of(pattern.want), width)];
+            ways.iter().for_each(|&ctx| self.cri(ctx).shared.become_so());
+        } else {
+            (0..self.width()).for_each(|ctx| self.cri(ctx).shared.become_so());
+        }
     }
 
     /// Something of this thread will come on any CRI.

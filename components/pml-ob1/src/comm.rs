@@ -16,6 +16,7 @@
 //! old head sends one more prefix, which is harmless.
 
 use crate::biased::Who;
+use crate::fork::{Fork, Users};
 use crate::guarded::{AllHeld, Held, fifo_of, shard_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::module::Ob1;
@@ -24,6 +25,7 @@ use crate::paged::Paged;
 use crate::peer::Peer;
 use crate::shard::Inner;
 use crate::shards::{Entered, Shards};
+use crate::signals::Passed;
 use crate::spread::{Layout, Spreading};
 use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
@@ -48,6 +50,10 @@ pub struct Route {
     answered: AtomicBool,
     /// Messages to it that have a number (`numbered.rs`).
     numbered: AtomicU64,
+    /// Which FIFOs our messages to it take.
+    pub fork: Fork,
+    /// Its messages to us take the FIFOs of their tags: its FORK was seen.
+    forked: Passed,
 }
 
 impl Default for Route {
@@ -57,6 +63,8 @@ impl Default for Route {
             head: AtomicU64::new(0),
             answered: AtomicBool::new(false),
             numbered: AtomicU64::new(0),
+            fork: Fork::default(),
+            forked: Passed::new(),
         }
     }
 }
@@ -90,6 +98,10 @@ pub struct Comm {
     /// The process sends by streams, and users' messages may not overtake each other.
     by_tag: AtomicBool,
     streams: bool,
+    /// Who sends on it.
+    pub users: Users,
+    /// Some source's messages take the FIFOs of their tags.
+    forked: AtomicBool,
     procs: *const u32,
     endpoints: *const u16,
     fixed_index: Option<u32>,
@@ -121,7 +133,8 @@ impl Comm {
         self.by_tag.store(self.streams && !overtaking, Ordering::Relaxed);
         self.promise(&mut self.shards.enter_one(threaded));
     }
-    /// A message's FIFO follows from its tag alone.
+    /// A message's FIFO follows from communicator and tag alone: all messages that an exact-tag receive can match take the same,
+    /// or one after the other (`fork.rs`).
     #[inline(always)]
     pub fn by_tag(&self) -> bool {
         self.by_tag.load(Ordering::Relaxed)
@@ -266,6 +279,33 @@ impl Comm {
         shard_of(self.salt, tag)
     }
 
+    /// The FIFO of all tags' messages until those of several threads part (`fork.rs`): that of tag 0.
+    #[inline(always)]
+    pub fn home(&self, width: u32) -> u32 {
+        self.fifo(0, width)
+    }
+    #[inline(always)]
+    pub fn home_shard(&self) -> usize {
+        self.tag_shard(0)
+    }
+
+    /// Whether the messages of a source (negative: of any) take the FIFOs of their tags.
+    #[inline(always)]
+    pub fn is_forked(&self, source: i32) -> bool {
+        self.forked.load(Ordering::Relaxed)
+            && (source < 0 || self.routes.get(source as usize).is_some_and(|route| route.forked.is_passed()))
+    }
+
+    /// The messages of a source, one of its ranks, do so from now on: everything in front of its FORK has been handled.
+    pub fn fork_from(&self, ob1: &Ob1, source: i32) {
+        let _guard = ob1.peers_lock.guard(true);
+        if let Some(route) = self.routes.make(source as usize) {
+            // SYNC POINT with `is_forked`.
+            route.forked.pass();
+            self.forked.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The prefix that names this communicator to somebody who does not know our index.
     pub fn prefix(&self) -> Prefix {
         Prefix { gid: self.gid, index: self.index(), endpoint: self.endpoint(), version: wire::VERSION }
@@ -282,10 +322,10 @@ impl Comm {
     }
 }
 
-/// Spreads communicators over the FIFOs.
+/// Spreads communicators over the FIFOs: those made one after another have global ids that count in the lowest byte.
 fn salt_of(desc: &CommDesc) -> u32 {
     match desc.has_fixed_index {
-        0 => ((desc.gid[0] ^ desc.gid[1]).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32,
+        0 => desc.gid[0] as u32 & 0xff,
         _ => desc.fixed_index,
     }
 }
@@ -386,6 +426,8 @@ impl CommTable {
             inbound: Paged::new(desc.num_peers as usize),
             by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
             streams,
+            users: Users::default(),
+            forked: AtomicBool::new(false),
             procs: desc.procs,
             endpoints: desc.endpoints,
             fixed_index: fixed,

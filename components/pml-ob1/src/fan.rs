@@ -4,12 +4,13 @@
 //! both sides have several CRIs. Then it puts MARK into FIFO 0, under that CRI's lock and only while nothing
 //! waits for room there, and sets `spread`. Whoever has chosen FIFO 0 before looks at `spread` again under
 //! the lock, so nothing without stamp is behind MARK. From then on the FIFO is that of (communicator,
-//! tag), and messages have stamps; or that of the thread, or the next, and they have numbers (`numbered.rs`). The
-//! first thing on each other FIFO is OPEN.
+//! tag), or of the communicator while one thread uses it (`fork.rs`), and messages have stamps; or that of the thread,
+//! or the next, and they have numbers (`numbered.rs`). The first thing on each other FIFO is OPEN.
 //!
 //! **The receiver.** What a FIFO brings behind OPEN must not be matched before everything in front of MARK.
 //! So a CRI that finds OPEN of a process whose MARK has not been seen keeps that and all that follows from
-//! there (*early*), and handles it once MARK was: at its next turn, or at the next message. A process that
+//! there (*early*), and handles it once MARK was: at its next turn, or at the next message. So it does with BRANCH of
+//! a communicator whose FORK has not been seen (`fork.rs`). A process that
 //! has seen a MARK is *wide*: it progresses all its CRIs, and takes locks whatever its thread level, because
 //! the matching of stamped messages needs the ways of several threads.
 //!
@@ -19,17 +20,18 @@
 //! any of the queues, before the call that put it there returns (`Peer::queue_changed`), and matches nothing that
 //! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
-use crate::comm::{Comm, Route};
+use crate::comm::{Comm, Found, Route};
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
 use crate::numbered::Assignment;
 use crate::orphan::Orphan;
 use crate::peer::{Peer, header_only};
 use crate::pool::{lease_of, seat_of};
-use crate::wire::{self, Header, flag, kind};
+use crate::wire::{self, Header, Reader, flag, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_pml::assert_flag;
+use std::collections::HashSet;
 
 /// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
 pub const FREE: u64 = u64::MAX;
@@ -60,6 +62,20 @@ fn bare(kind: u8) -> Header {
     Header::new(&[wire::head(kind, 0, 0, 0)])
 }
 
+/// One that names a communicator by the index its receiver has for it, and the rank that sends.
+fn about_route(kind: u8, comm: &Comm, head: u64) -> Header {
+    Header::new(&[head & !0xffff | kind as u64, wire::source_tag(comm.my_rank, 0)])
+}
+
+/// What a message that names a rank of a communicator means by it.
+enum Named<'a> {
+    Rank(&'a Comm, i32),
+    /// A communicator that we have not been given yet.
+    NotYet,
+    Gone,
+    Nonsense,
+}
+
 impl Ob1 {
     /// The FIFO of a message, locked, and the message's place in the order: 0 while there is one FIFO, else its
     /// stamp, its number, or [`FREE`]. `number`: the one it has already, or 0. With threads.
@@ -81,20 +97,65 @@ impl Ob1 {
                 return Ok((held, base, 0));
             }
         }
-        let by_tag = comm.by_tag();
-        let ctx =
-            if by_tag { comm.fifo(about.tag, base.base.width) } else { self.any_fifo(comm, base, about) };
-        let peer = if ctx == FIFO { base } else { self.flow_of(base, ctx, true)? };
-        if by_tag {
-            base.base.go_this_way(comm.tag_shard(about.tag), peer);
+        if comm.by_tag() || self.is_stream(comm, about.tag) {
+            let (held, peer) = self.enter_stream(comm, route, base, about)?;
+            return Ok((held, peer, self.clock.stamp(lease_of(about.thread))));
         }
-        let held = self.take_cri(ctx, about.thread);
-        let order = if by_tag {
-            self.clock.stamp(lease_of(about.thread))
-        } else {
-            self.any_order(comm, route, about)
-        };
-        Ok((held, peer, order))
+        let ctx = self.any_fifo(comm, base, about);
+        let peer = self.flow_on(base, ctx)?;
+        Ok((self.take_cri(ctx, about.thread), peer, self.any_order(comm, route, about)))
+    }
+
+    fn flow_on<'a>(&'a self, base: &'a Peer, ctx: u32) -> Result<&'a Peer, Status> {
+        if ctx == FIFO { Ok(base) } else { self.flow_of(base, ctx, true) }
+    }
+
+    /// The FIFO that follows from communicator and tag, locked (`fork.rs`).
+    fn enter_stream<'a>(
+        &'a self,
+        comm: &Comm,
+        route: &Route,
+        base: &'a Peer,
+        about: Sending,
+    ) -> Result<(Held<'a>, &'a Peer), Status> {
+        let width = base.base.width;
+        // SYNC POINT with `fork_now`.
+        if !route.fork.is_by_tag() {
+            let home = self.flow_on(base, comm.home(width))?;
+            base.base.go_this_way(comm.home_shard(), home);
+            let part = about.tag >= 0 && self.parts(comm, about);
+            let held = self.take_cri(home.ctx, about.thread);
+            if route.fork.may_go(false, home.ctx) && !(part && self.fork_now(&held, comm, route, home)) {
+                return Ok((held, home));
+            }
+        }
+        let peer = self.flow_on(base, comm.fifo(about.tag, width))?;
+        base.base.go_this_way(comm.tag_shard(about.tag), peer);
+        Ok((self.take_cri(peer.ctx, about.thread), peer))
+    }
+
+    /// Whether the threads that send on a communicator are better off with a FIFO for each tag.
+    #[inline(never)]
+    fn parts(&self, comm: &Comm, about: Sending) -> bool {
+        let (thread, shard) = (number_of(about.thread), comm.tag_shard(about.tag));
+        comm.users.part(thread, shard, self.config.fork_turns, || self.born.elapsed().as_millis() as u32)
+    }
+
+    /// Lets the messages of a communicator part, if that is possible now.
+    #[cold]
+    fn fork_now(&self, held: &Held<'_>, comm: &Comm, route: &Route, home: &Peer) -> bool {
+        let head = route.head.load(Ordering::Relaxed);
+        let knows_index = wire::flags_of(head) & flag::CID == 0;
+        if !knows_index || home.failed.get() || home.queued.get() != 0 || !self.open_flow(held, home).is_ok()
+        {
+            return false;
+        }
+        if !home.transmit(held, &header_only(&about_route(kind::FORK, comm, head))).is_ok() {
+            return false;
+        }
+        // SYNC POINT with `enter_stream`.
+        route.fork.begin(home.ctx);
+        true
     }
 
     /// The message is matched when it comes. The library's own messages keep their order in any case.
@@ -102,12 +163,17 @@ impl Ob1 {
         tag >= 0 && comm.asserts(assert_flag::ALLOW_OVERTAKING)
     }
 
+    /// The message's FIFO follows from communicator and tag.
+    #[inline(never)]
+    fn is_stream(&self, comm: &Comm, tag: i32) -> bool {
+        self.assignment == Assignment::Stream && !Self::may_overtake(comm, tag)
+    }
+
     /// The FIFO where it does not follow from the tag.
     #[inline(never)]
     fn any_fifo(&self, comm: &Comm, base: &Peer, about: Sending) -> u32 {
         let width = base.base.width;
         match self.assignment {
-            Assignment::Stream if !Self::may_overtake(comm, about.tag) => comm.fifo(about.tag, width),
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => own_fifo(about.thread, width).unwrap_or_else(|| comm.fifo(about.tag, width)),
         }
@@ -118,7 +184,6 @@ impl Ob1 {
     fn any_order(&self, comm: &Comm, route: &Route, about: Sending) -> u64 {
         match self.assignment {
             _ if Self::may_overtake(comm, about.tag) => FREE,
-            Assignment::Stream => self.clock.stamp(lease_of(about.thread)),
             _ if about.number != 0 => about.number,
             _ => route.next_number(),
         }
@@ -134,8 +199,14 @@ impl Ob1 {
 
     /// Where a thread looks first for what it receives.
     #[inline(always)]
-    pub fn first_look(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
-        if comm.by_tag() { comm.fifo(tag, self.width()) } else { self.first_look_at_any(comm, tag, thread) }
+    pub fn first_look(&self, comm: &Comm, (source, tag): (i32, i32), thread: *mut ThreadCtx) -> u32 {
+        if !comm.by_tag() {
+            self.first_look_at_any(comm, tag, thread)
+        } else if comm.is_forked(source) {
+            comm.fifo(tag, self.width())
+        } else {
+            comm.home(self.width())
+        }
     }
 
     #[inline(never)]
@@ -201,12 +272,27 @@ impl Ob1 {
 
     /// Sends OPEN if that is due. Only OK means that messages may follow.
     #[inline(always)]
-    pub fn open_flow(&self, held: &Held<'_>, peer: &Peer) -> Status {
+    fn open_flow(&self, held: &Held<'_>, peer: &Peer) -> Status {
         if peer.opened.get() {
             return Status::OK;
         }
         let status = peer.transmit(held, &header_only(&bare(kind::OPEN)));
         peer.opened.set(status.is_ok());
+        status
+    }
+
+    /// Sends what must be in front of a message of this communicator: OPEN, BRANCH. Only OK means that it may follow.
+    #[inline(always)]
+    pub fn open_way(&self, held: &Held<'_>, peer: &Peer, comm: &Comm, route: &Route) -> Status {
+        let status = self.open_flow(held, peer);
+        if !status.is_ok() || !route.fork.needs_branch(peer.ctx) {
+            return status;
+        }
+        let head = route.head.load(Ordering::Relaxed);
+        let status = peer.transmit(held, &header_only(&about_route(kind::BRANCH, comm, head)));
+        if status.is_ok() {
+            route.fork.branched(peer.ctx);
+        }
         status
     }
 
@@ -233,6 +319,57 @@ impl Ob1 {
         }
     }
 
+    /// What FORK and BRANCH speak of.
+    fn named(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Named<'_> {
+        let mut r = Reader::new(data);
+        let (Some(head), Some(word)) = (r.word(), r.word()) else { return Named::Nonsense };
+        if !self.peer(proc, held.threaded).is_ok_and(|peer| peer.base.width_in > held.ctx.max(1)) {
+            return Named::Nonsense;
+        }
+        match self.comms.with(held, |t| t.find(head)) {
+            Found::Comm(comm) if comm.is_from(wire::source_of(word), proc) => {
+                Named::Rank(comm, wire::source_of(word))
+            }
+            Found::NotYet => Named::NotYet,
+            Found::Gone => Named::Gone,
+            Found::Comm(_) | Found::Nonsense => Named::Nonsense,
+        }
+    }
+
+    /// `data`: the message.
+    pub fn on_fork(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        match self.named(held, data, proc) {
+            Named::Rank(comm, source) => comm.fork_from(self, source),
+            Named::NotYet => self.keep_orphan(held, proc, data),
+            Named::Gone => {}
+            Named::Nonsense => self.bad_header(held, proc, "a FORK where nothing forks"),
+        }
+    }
+
+    /// `data`: the message.
+    pub fn on_branch(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        match self.named(held, data, proc) {
+            // SYNC POINT with `on_fork`: everything in front of it has been handled.
+            Named::Rank(comm, source) if comm.is_forked(source) => {}
+            Named::Rank(..) | Named::NotYet => self.keep_early(held, data, proc),
+            Named::Gone => {}
+            Named::Nonsense => self.bad_header(held, proc, "a BRANCH where nothing forks"),
+        }
+    }
+
+    /// Whether a message that came early may be handled now, as far as it says so itself.
+    fn is_due(&self, held: &Held<'_>, message: &Orphan) -> bool {
+        match message.bytes.first() {
+            Some(&kind::OPEN) => !self.is_early(message.proc),
+            Some(&kind::BRANCH) => match self.named(held, &message.bytes, message.proc) {
+                Named::Rank(comm, source) => comm.is_forked(source),
+                Named::NotYet => false,
+                Named::Gone | Named::Nonsense => true,
+            },
+            _ => true,
+        }
+    }
+
     fn is_early(&self, proc: u32) -> bool {
         let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
         // SYNC POINT with `on_mark`.
@@ -250,20 +387,38 @@ impl Ob1 {
         }
     }
 
-    /// Handles what came early and is in its place now.
+    /// Handles what came early and is in its place now; returns how many messages.
     #[cold]
-    pub fn take_early(&self, held: &Held<'_>) {
+    pub fn take_early(&self, held: &Held<'_>) -> usize {
         let all = self.cri(held.ctx).early.with(held, core::mem::take);
         if all.is_empty() {
-            return;
+            return 0;
         }
-        let (early, due): (Vec<_>, Vec<_>) = all.into_iter().partition(|o| self.is_early(o.proc));
+        let mut waiting = HashSet::new();
+        let (early, due): (Vec<_>, Vec<_>) = all.into_iter().partition(|message| {
+            let early = waiting.contains(&message.proc) || !self.is_due(held, message);
+            if early {
+                waiting.insert(message.proc);
+            }
+            early
+        });
         if early.is_empty() {
             self.watchful.fetch_sub(1, Ordering::Relaxed);
         }
         self.cri(held.ctx).early.with(held, |e| *e = early);
-        for message in due {
-            self.handle(held, &message.bytes, message.proc);
+        for message in &due {
+            // Not by `handle`: what is early of the same process is behind it.
+            self.handle_in_turn(held, &message.bytes, message.proc);
+        }
+        due.len()
+    }
+
+    fn handle_in_turn(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        if self.is_closed(proc) {
+        } else if self.timing.load(Ordering::Relaxed) {
+            self.handle_timed(held, data, proc);
+        } else {
+            self.handle_now::<false>(held, data, proc);
         }
     }
 

@@ -13,6 +13,7 @@ mod counts;
 mod credit;
 mod either;
 mod fan;
+mod fork;
 mod guarded;
 pub mod matching;
 #[cfg(all(test, loom))]

@@ -5,6 +5,7 @@
 //! A FIFO shows a message with a release store and is read with acquire loads, as transports do that show
 //! messages at once. The locks are the contract's own.
 
+use crate::fork::Fork;
 use crate::sequence::{Sequence, Turn};
 use crate::signals::{Passed, Pending, is_sure};
 use loom::cell::UnsafeCell;
@@ -62,13 +63,54 @@ fn check(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
     builder.check(f);
 }
 
+/// How a sender says that there are two FIFOs from now on.
+enum Way {
+    /// MARK and OPEN, for a process.
+    Spread { spread: Passed, opened: AtomicU64 },
+    /// FORK and BRANCH, for a communicator.
+    Fork(Fork),
+}
+
+impl Way {
+    fn is_passed(&self) -> bool {
+        match self {
+            Way::Spread { spread, .. } => spread.is_passed(),
+            Way::Fork(fork) => fork.is_by_tag(),
+        }
+    }
+    fn is_passed_under_lock(&self) -> bool {
+        match self {
+            Way::Spread { spread, .. } => spread.is_passed_under_lock(),
+            Way::Fork(fork) => !fork.may_go(false, 0),
+        }
+    }
+    fn pass(&self) {
+        match self {
+            Way::Spread { spread, .. } => spread.pass(),
+            Way::Fork(fork) => fork.begin(0),
+        }
+    }
+    /// Under the lock of the second FIFO.
+    fn is_open(&self) -> bool {
+        match self {
+            Way::Spread { opened, .. } => opened.load(Ordering::Relaxed) != 0,
+            Way::Fork(fork) => fork.may_go(true, 1),
+        }
+    }
+    fn open(&self) {
+        match self {
+            Way::Spread { opened, .. } => opened.store(1, Ordering::Relaxed),
+            Way::Fork(fork) => fork.branched(1),
+        }
+    }
+}
+
 /// From one FIFO to several.
 struct Fan {
     fifos: [Fifo; 2],
     senders: [Lock; 2],
     receivers: [Lock; 2],
-    spread: Passed,
-    opened: AtomicU64,
+    way: Way,
     marked: Passed,
     early: Mutex<Vec<u64>>,
     /// What was matched, in this order.
@@ -76,36 +118,36 @@ struct Fan {
 }
 
 impl Fan {
-    fn new() -> Fan {
+    fn new(forks: bool) -> Fan {
+        let spread = || Way::Spread { spread: Passed::new(), opened: AtomicU64::new(0) };
         Fan {
             fifos: [Fifo::new(4), Fifo::new(4)],
             senders: [Lock::new(), Lock::new()],
             receivers: [Lock::new(), Lock::new()],
-            spread: Passed::new(),
-            opened: AtomicU64::new(0),
+            way: if forks { Way::Fork(Fork::default()) } else { spread() },
             marked: Passed::new(),
             early: Mutex::new(Vec::new()),
             matched: Mutex::new(Vec::new()),
         }
     }
 
-    /// `Ob1::enter_flow`, and the send: of messages whose FIFO is the second once there are two.
+    /// `Ob1::enter_flow` or `Ob1::enter_stream`, and the send: of messages whose FIFO is the second once there are two.
     fn send(&self, message: u64, crowd: bool) {
-        if !self.spread.is_passed() {
+        if !self.way.is_passed() {
             let _held = self.senders[0].guard(true);
-            if !self.spread.is_passed_under_lock() {
+            if !self.way.is_passed_under_lock() {
                 if !crowd {
                     assert!(self.fifos[0].send(message));
                     return;
                 }
                 assert!(self.fifos[0].send(MARK));
-                self.spread.pass();
+                self.way.pass();
             }
         }
         let _held = self.senders[1].guard(true);
-        if self.opened.load(Ordering::Relaxed) == 0 {
+        if !self.way.is_open() {
             assert!(self.fifos[1].send(OPEN));
-            self.opened.store(1, Ordering::Relaxed);
+            self.way.open();
         }
         assert!(self.fifos[1].send(message));
     }
@@ -158,9 +200,9 @@ impl Fan {
 
 /// One thread has sent; then it sends again, while a second one starts to. Whichever CRI is looked at first,
 /// the first message is matched first, and each once.
-fn marking(two_receivers: bool) {
+fn marking(forks: bool, two_receivers: bool) {
     check(3, move || {
-        let fan = Arc::new(Fan::new());
+        let fan = Arc::new(Fan::new(forks));
         fan.send(1, false);
         let second = {
             let fan = fan.clone();
@@ -194,12 +236,22 @@ fn marking(two_receivers: bool) {
 
 #[test]
 fn model_mark_while_the_first_sends_on() {
-    marking(false);
+    marking(false, false);
+}
+
+#[test]
+fn model_fork_while_the_first_sends_on() {
+    marking(true, false);
+}
+
+#[test]
+fn model_fork_between_two_receivers() {
+    marking(true, true);
 }
 
 #[test]
 fn model_mark_between_two_receivers() {
-    marking(true);
+    marking(false, true);
 }
 
 /// A process's sends with stamps, its FIFOs' queues, and a receiver with MPI_ANY_TAG.

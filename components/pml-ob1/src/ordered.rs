@@ -170,6 +170,10 @@ impl Ob1 {
                 events += more;
             }
         }
+        // What one FIFO brought may be what that of another waits for (`fan.rs`).
+        while self.watchful.load(core::sync::atomic::Ordering::Relaxed) != 0
+            && all.each().map(|held| self.take_early(&held)).sum::<usize>() > 0
+        {}
         events
     }
 

@@ -1,5 +1,6 @@
 //! The parameters of `pml_ob1_*` and their values as the rest of the room reads them.
 
+use crate::fork::Users;
 use crate::matching::{Choice, Level, Setting, Simd};
 use crate::runs::Limits;
 use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, StrRef};
@@ -27,7 +28,7 @@ static LEVELS: [StrRef; 1 + Level::ALL.len()] = {
 };
 
 /// Declarations, in the order of the indices in [`Config::read`].
-pub static PARAMS: [ParamDecl; 10] = [
+pub static PARAMS: [ParamDecl; 11] = [
     ParamDecl::new(
         "priority",
         ParamKind::INT,
@@ -88,6 +89,15 @@ pub static PARAMS: [ParamDecl; 10] = [
     )
     .range(1, 64),
     ParamDecl::new(
+        "fork_turns",
+        ParamKind::INT,
+        6,
+        "8",
+        "How often the thread that sends on a communicator changes, with tags of their own, before its messages take \
+         a resource instance for each tag; until then they share one",
+    )
+    .range(1, 255),
+    ParamDecl::new(
         "min_get_run",
         ParamKind::SIZE,
         5,
@@ -127,6 +137,8 @@ pub struct Config {
     pub matching: Setting,
     /// Matching shards that a communicator may have.
     pub max_shards: u32,
+    /// See `fork.rs`.
+    pub fork_turns: u32,
     /// When data in pieces is read in one copy.
     pub pieces: Limits,
 }
@@ -143,10 +155,11 @@ impl Config {
                 simd: simd(params.int(5))?,
             },
             max_shards: params.int(6).clamp(1, 64) as u32,
+            fork_turns: params.int(7).clamp(1, Users::MOST.into()) as u32,
             pieces: Limits {
-                remote: params.size(7) as u64,
-                local: params.size(8) as u64,
-                largest: match params.size(9) {
+                remote: params.size(8) as u64,
+                local: params.size(9) as u64,
+                largest: match params.size(10) {
                     0 => u64::MAX,
                     size => size as u64,
                 },

@@ -174,6 +174,8 @@ impl Ob1 {
             kind::CID => self.on_index(held, head, r, proc),
             kind::MARK => return self.on_mark(held, proc),
             kind::OPEN => return self.on_open(held, data, proc),
+            kind::FORK => return self.on_fork(held, data, proc),
+            kind::BRANCH => return self.on_branch(held, data, proc),
             kind::PUT => return self.bad_header(held, proc, "type PUT, which this version does not speak"),
             other => return self.bad_header(held, proc, &format!("type {other}, which does not exist")),
         };

@@ -343,13 +343,17 @@ impl Ob1 {
         }
         let tagged = Pattern::new(args.src, args.tag).has_tag();
         if tagged {
-            thread.cri = self.first_look(comm, args.tag, args.thread);
+            thread.cri = self.first_look(comm, (args.src, args.tag), args.thread);
             if let Some(req) = req {
                 self.cri(thread.cri).posted(req);
             }
         }
         if tagged && comm.by_tag() {
             self.cares_for(thread, thread.cri);
+            if args.src < 0 && comm.is_forked(args.src) {
+                // Other sources' may not be.
+                self.cares_for(thread, comm.home(self.width()));
+            }
         } else {
             self.cares_for_all(thread);
         }

@@ -102,9 +102,16 @@ impl Ob1 {
         if !out.comm.by_tag() {
             return None;
         }
-        let peer = base.way(out.comm.tag_shard(args.tag))?;
+        let fork = &out.route.fork;
+        let by_tag = fork.is_by_tag();
+        // The library's own messages do not say who shares what.
+        if !by_tag && args.tag >= 0 && !out.comm.users.is(lane.index) {
+            return None;
+        }
+        let shard = if by_tag { out.comm.tag_shard(args.tag) } else { out.comm.home_shard() };
+        let peer = base.way(shard)?;
         let inside = Inside::enter(peer.cri(), lane.seat())?;
-        if !peer.opened.get() {
+        if !peer.opened.get() || !fork.may_go(by_tag, peer.ctx) {
             return None;
         }
         let stamp = self.clock.stamp(Some(lane.lease()));
@@ -131,7 +138,7 @@ impl Ob1 {
             return (self.eager_on(&held, peer, out, args, head, 0), 0);
         }
         let number = self.number_of(order);
-        if !peer.opened.get() {
+        if !peer.opened.get() || out.route.fork.needs_branch(peer.ctx) {
             return (Status::NO_RESOURCE, number);
         }
         let (flag, key) = self.order_words(order);
@@ -351,7 +358,7 @@ impl Ob1 {
         let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
         let order = req.order.get();
         if order != 0 {
-            match self.open_flow(held, peer) {
+            match self.open_way(held, peer, comm, route) {
                 Status::OK => {}
                 status => return status,
             }

@@ -16,6 +16,8 @@
 //! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
 //! | MARK | | |
 //! | OPEN | | |
+//! | FORK | source and tag (the rank that sends) | |
+//! | BRANCH | source and tag (the rank that sends) | |
 //! | SKIP | source and tag, order key, \[prefix\] | |
 //! | CANCEL | source and tag, order key 0, \[prefix\], sender's request | |
 //! | CANCELLED | sender's request | |
@@ -23,7 +25,8 @@
 //! PUT has a number and is refused: nobody speaks it yet. A plain MATCH header has 24 bytes, so that
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
 //!
-//! MARK and OPEN say where a sender goes from one FIFO to several (`fan.rs`); from then on its messages
+//! MARK and OPEN say where a sender goes from one FIFO to several, FORK and BRANCH where its messages of one communicator
+//! do (`fan.rs`); from MARK on its messages
 //! have the flag STAMPED and a stamp as order key, or NUMBERED and a number (`numbered.rs`), or neither where
 //! they may overtake each other; before it the order key is 0. SKIP says that a number will not be used. CANCEL
 //! asks for a message back that nobody has received, CANCELLED gives it back (`cancel.rs`).
@@ -36,7 +39,7 @@
 //! checked where they are used (`receive.rs`).
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// Message types.
 pub mod kind {
@@ -61,6 +64,10 @@ pub mod kind {
     pub const CANCEL: u8 = 14;
     /// It was given back.
     pub const CANCELLED: u8 = 15;
+    /// On a communicator's home FIFO: what follows of it may come on any FIFO.
+    pub const FORK: u8 = 16;
+    /// Forerunner of a communicator's first message on every other FIFO.
+    pub const BRANCH: u8 = 17;
 }
 
 /// Bits of the flags byte.

@@ -255,8 +255,9 @@ proptest! {
         room in prop::sample::select(vec![2usize, 5, 1 << 20]),
         credit in prop::sample::select(vec![1000i64, 4 << 20]),
         offers_get in any::<bool>(),
+        fork_turns in prop::sample::select(vec![1, 3, 8]),
     ) {
-        let mut d = Driver::new(Setup { room, credit, offers_get, ..setup(modes) });
+        let mut d = Driver::new(Setup { room, credit, offers_get, fork_turns, ..setup(modes) });
         for step in &steps {
             d.step(step);
         }
@@ -295,7 +296,7 @@ fn numbers_put_in_order_what_came_in_another() {
 #[test]
 fn streams_are_never_out_of_sequence() {
     for visible in [true, false] {
-        let mut d = Driver::new(Setup { visible, ..setup(0) });
+        let mut d = Driver::new(Setup { visible, fork_turns: 1, ..setup(0) });
         for n in 0..50 {
             d.send(n % THREADS, n as i32 % 5, 0, false, 0);
         }

@@ -43,7 +43,10 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(0, 0, 0, 0), 0, 0]), "type 0"),
         (words(&[head(6, 0, 0, 0), 0, 0]), "PUT"),
         (words(&[head(10, 0, 0, 0)]), "a MARK where there is one FIFO"),
-        (words(&[head(16, 0, 0, 0), 0, 0]), "type 16"),
+        (words(&[head(16, 0, 0, 0), 1]), "a FORK where"),
+        (words(&[head(16, 0, 0, 0)]), "a FORK where"),
+        (words(&[head(17, 0, 0, 0), 1]), "a BRANCH where"),
+        (words(&[head(18, 0, 0, 0), 0, 0]), "type 18"),
         (words(&[head(CANCEL, 0, 0, 0), 1, 0]), "cut off"),
         (words(&[head(CANCEL, 0, 0, 0), 1, 0, 0]), "no request"),
         (words(&[head(CANCEL, NUMBERED, 0, 0), 1, 1, 7]), "a message to take back"),
@@ -87,8 +90,8 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(FIN, 0, 0, 0), u64::MAX]), "a request id"),
         (words(&[head(CREDIT, 0, 0, 0), 1]), "more credit"),
         (words(&[head(CREDIT, 0, 0, 0), u64::MAX]), "more credit"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(5)), ""),
-        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(5)), "an index nobody was told"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(6)), ""),
+        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(6)), "an index nobody was told"),
         (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), "another wire version"),
     ];
     for (bytes, what) in cases {
@@ -227,7 +230,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
         any::<u64>(),
     ];
     let first = (
-        0u64..11,
+        0u64..19,
         prop_oneof![Just(0u64), 0u64..8],
         0u64..2,
         prop_oneof![0u64..20, any::<u32>().prop_map(u64::from)],

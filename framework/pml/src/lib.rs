@@ -51,7 +51,8 @@ pub mod assert_flag {
 pub struct CommDesc {
     pub size: u32,
     pub flags: u32,
-    /// Global id: equal in all its processes, different from every other communicator of the job.
+    /// Global id: equal in all its processes, different from every other communicator of the job. The lowest byte of the first
+    /// word counts: that of communicators made one after another from one parent differs.
     pub gid: [u64; 2],
     pub my_rank: i32,
     /// Ranks that sends may name (the remote group of an inter-communicator).

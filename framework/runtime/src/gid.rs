@@ -7,8 +7,9 @@
 //! the new group's members only, so a parent's counter would not agree: its leader makes a fresh
 //! id from a counter of its own and sends it to the others.
 //!
-//! Ids are mixed, not concatenated: two different inputs collide with probability 2^-128 each, and
-//! the ids are not secrets.
+//! Ids are mixed, not concatenated: two different inputs collide with probability 2^-120 each, and
+//! the ids are not secrets. The lowest byte of the first word is not mixed but counts: communicators that a parent gets one
+//! after another have numbers that follow each other, so that a point-to-point layer gives them resources of their own.
 
 /// A communicator's global id.
 pub type Gid = [u64; 2];
@@ -30,6 +31,11 @@ pub enum Origin {
     /// For the messages of constructors that only some ranks call.
     Wire = 10,
     FromGroup = 16,
+}
+
+/// An id with this lowest byte.
+fn numbered(id: Gid, number: u64) -> Gid {
+    [id[0] & !0xff | number & 0xff, id[1]]
 }
 
 /// Mixes words into an id: two lanes, each a multiply-xor-shift chain with its own odd constants.
@@ -56,7 +62,7 @@ fn finish(mut x: u64) -> u64 {
 
 /// The id of a job's world.
 pub fn world(job_id: u64) -> Gid {
-    mix(&[job_id, Origin::World as u64])
+    numbered(mix(&[job_id, Origin::World as u64]), 0)
 }
 
 /// The id of one rank's own communicator.
@@ -66,12 +72,14 @@ pub fn self_comm(job_id: u64, proc: u32, endpoint: u16) -> Gid {
 
 /// The id of a parent's `nth` child; `which` tells siblings of one call apart.
 pub fn child(parent: Gid, nth: u64, origin: Origin, which: u64) -> Gid {
-    mix(&[parent[0], parent[1], nth, origin as u64, which])
+    // Children of children start elsewhere.
+    let number = (parent[0] & 0xff).wrapping_mul(5).wrapping_add(nth).wrapping_add(1);
+    numbered(mix(&[parent[0], parent[1], nth, origin as u64, which]), number)
 }
 
 /// An id that no other rank of the job makes: from the maker and its own count.
 pub fn fresh(job_id: u64, proc: u32, endpoint: u16, nth: u64) -> Gid {
-    mix(&[job_id, Origin::Group as u64, u64::from(proc), u64::from(endpoint), nth])
+    numbered(mix(&[job_id, Origin::Group as u64, u64::from(proc), u64::from(endpoint), nth]), nth)
 }
 
 /// What two leaders make of an id of each: the same whichever is `a`.
@@ -125,6 +133,8 @@ mod tests {
             }
             assert!(seen.insert(fresh(7, 3, 0, nth)));
         }
+        let numbers: HashSet<u64> = (0..200).map(|n| child(w, n, Origin::Dup, 0)[0] & 0xff).collect();
+        assert_eq!(numbers.len(), 200, "one after another");
         let (a, b) = (fresh(7, 0, 0, 0), fresh(7, 1, 0, 0));
         assert!(pair(a, b) == pair(b, a) && seen.insert(pair(a, b)) && decode(encode(a)) == a);
         let c = child(w, 0, Origin::Dup, 0);

@@ -223,6 +223,7 @@ fn param_values(descriptor: &Descriptor, setup: &Setup) -> Vec<ParamValue> {
                 ("eager_credit", _) => setup.credit,
                 ("min_get_run" | "min_get_run_local", _) => setup.min_get_run.max(0),
                 ("max_get_pieces", _) => 0,
+                ("fork_turns", _) => setup.fork_turns,
                 (_, ParamKind::ENUM) => 0,
                 _ => text(d.default).parse().expect("a number"),
             };

@@ -51,6 +51,8 @@ pub struct Setup {
     pub visible: bool,
     /// The transport tells receivers what waits for room.
     pub holds: bool,
+    /// pml_ob1_fork_turns
+    pub fork_turns: i64,
 }
 
 impl Default for Setup {
@@ -73,6 +75,7 @@ impl Default for Setup {
             modes: 0,
             visible: true,
             holds: true,
+            fork_turns: 8,
         }
     }
 }

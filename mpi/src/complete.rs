@@ -397,7 +397,7 @@ fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
             None => request::find_again(process, *request).ok_or_else(|| request::wrong(*request))?,
         };
         let complete = request::complete(req);
-        if (!complete && matches!(found, Any::Pending)) || request::inactive(req) {
+        if (!complete && !matches!(found, Any::NoneActive)) || request::inactive(req) {
             continue;
         }
         if !complete {

@@ -16,23 +16,23 @@
 //! old head sends one more prefix, which is harmless.
 
 use crate::biased::Who;
-use crate::fork::{Fork, Users};
+use crate::fork::Users;
 use crate::guarded::{AllHeld, Held, fifo_of, shard_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::module::Ob1;
 use crate::numbered::{Assignment, Inbound};
 use crate::paged::Paged;
 use crate::peer::Peer;
+use crate::route::Route;
 use crate::shard::Inner;
 use crate::shards::{Entered, Shards};
-use crate::signals::Passed;
 use crate::spread::{Layout, Spreading};
 use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_pml::{CommDesc, assert_flag};
 use std::collections::{HashMap, VecDeque};
 
@@ -40,48 +40,6 @@ const SLOT_BITS: u32 = 20;
 const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
 /// Slots below belong to fixed indices.
 const FIXED_SLOTS: u32 = 16;
-
-/// How to reach one rank of a communicator.
-pub struct Route {
-    peer: AtomicPtr<Peer>,
-    /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
-    pub head: AtomicU64,
-    /// We told it our index.
-    answered: AtomicBool,
-    /// Messages to it that have a number (`numbered.rs`).
-    numbered: AtomicU64,
-    /// Which FIFOs our messages to it take.
-    pub fork: Fork,
-    /// Its messages to us take the FIFOs of their tags: its FORK was seen.
-    forked: Passed,
-}
-
-impl Default for Route {
-    fn default() -> Route {
-        Route {
-            peer: AtomicPtr::new(null_mut()),
-            head: AtomicU64::new(0),
-            answered: AtomicBool::new(false),
-            numbered: AtomicU64::new(0),
-            fork: Fork::default(),
-            forked: Passed::new(),
-        }
-    }
-}
-
-impl Route {
-    /// The number of the next message. A send that the program orders behind this one begins when this is over.
-    pub fn next_number(&self) -> u64 {
-        self.numbered.fetch_add(1, Ordering::Relaxed) + 1
-    }
-    /// The process of a route that `Comm::route` gave.
-    #[inline(always)]
-    pub fn peer(&self) -> Option<&Peer> {
-        // SYNC POINT with the release store in `make_route`.
-        // SAFETY: peers stay until `finalize`.
-        unsafe { self.peer.load(Ordering::Acquire).as_ref() }
-    }
-}
 
 /// See the module's head.
 pub struct Comm {

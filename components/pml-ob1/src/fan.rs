@@ -20,13 +20,14 @@
 //! any of the queues, before the call that put it there returns (`Peer::queue_changed`), and matches nothing that
 //! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
-use crate::comm::{Comm, Found, Route};
+use crate::comm::{Comm, Found};
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
 use crate::numbered::Assignment;
 use crate::orphan::Orphan;
 use crate::peer::{Peer, header_only};
 use crate::pool::{lease_of, seat_of};
+use crate::route::Route;
 use crate::wire::{self, Header, Reader, flag, kind};
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Status, ThreadCtx};

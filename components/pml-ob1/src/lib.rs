@@ -34,6 +34,7 @@ mod receive;
 mod recv;
 mod rendezvous;
 mod request;
+mod route;
 mod runs;
 mod send;
 mod sequence;

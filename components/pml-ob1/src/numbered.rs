@@ -21,7 +21,7 @@
 //! **Overtaking.** Messages with user's tags of a communicator with `mpi_assert_allow_overtaking` have no number
 //! and go on their thread's FIFO, whatever the assignment. They are matched as they come.
 
-use crate::comm::{Comm, Route};
+use crate::comm::Comm;
 use crate::fan::FREE;
 use crate::guarded::Held;
 use crate::matching::Arrival;
@@ -29,6 +29,7 @@ use crate::module::Ob1;
 use crate::peer::{FREE_BYTES, Peer};
 use crate::receive::MAX_KEPT;
 use crate::request::Request;
+use crate::route::Route;
 use crate::sequence::{Sequence, Turn};
 use crate::shard::{Incoming, request_of};
 use crate::watch::Watch;

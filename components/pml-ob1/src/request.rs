@@ -26,12 +26,13 @@
 //! the releasing thread instead attaches [`ABANDONED`] where a waiter would attach its sync object: the
 //! completer's swap finds it and recycles. A flag set before the level rose stays valid.
 
-use crate::comm::{Comm, Route};
+use crate::comm::Comm;
 use crate::copy::copy;
 use crate::matching::{Pattern, Posted};
 use crate::module::Ob1;
 use crate::peer::Peer;
 use crate::pool::{Lane, lane_of};
+use crate::route::Route;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;

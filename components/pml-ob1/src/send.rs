@@ -6,7 +6,7 @@
 //! again from progress when the transport had no room. **Order**: while a peer's queue holds
 //! anything, everything later to that peer goes behind it.
 
-use crate::comm::{Comm, Route};
+use crate::comm::Comm;
 use crate::either::Way;
 use crate::fan::Sending;
 use crate::guarded::{FIFO, Held, Inside};
@@ -14,6 +14,7 @@ use crate::module::Ob1;
 use crate::peer::{Peer, can_get_vector};
 use crate::pool::lane_of;
 use crate::request::{Request, State};
+use crate::route::Route;
 use crate::runs::List;
 use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
 use core::ffi::c_void;

@@ -1,0 +1,37 @@
+//! How to reach one rank of a communicator, and what is known of its messages. Written once (a release store of the peer),
+//! its head again when the receiver's index is known; `comm.rs` says who may touch what.
+
+use crate::fork::Fork;
+use crate::peer::Peer;
+use crate::signals::Passed;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+/// See the module's head.
+#[derive(Default)]
+pub struct Route {
+    pub peer: AtomicPtr<Peer>,
+    /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
+    pub head: AtomicU64,
+    /// We told it our index.
+    pub answered: AtomicBool,
+    /// Messages to it that have a number (`numbered.rs`).
+    numbered: AtomicU64,
+    /// Which FIFOs our messages to it take.
+    pub fork: Fork,
+    /// Its messages to us take the FIFOs of their tags: its FORK was seen.
+    pub forked: Passed,
+}
+
+impl Route {
+    /// The number of the next message. A send that the program orders behind this one begins when this is over.
+    pub fn next_number(&self) -> u64 {
+        self.numbered.fetch_add(1, Ordering::Relaxed) + 1
+    }
+    /// The process of a route that `Comm::route` gave.
+    #[inline(always)]
+    pub fn peer(&self) -> Option<&Peer> {
+        // SYNC POINT with the release store in `make_route`.
+        // SAFETY: peers stay until `finalize`.
+        unsafe { self.peer.load(Ordering::Acquire).as_ref() }
+    }
+}

@@ -70,7 +70,9 @@ fn every_case_of_the_bench_driver() {
 fn shared(threads: u32, option: &str) -> Vec<(String, f64)> {
     let program = mpi().build("sharing", &["bench/sharing/sharing.c".into()], &["-O2", "-pthread"]);
     let threads = threads.to_string();
-    let job = Job::new(2).args(["--mca", "runtime_num_cris", &threads]).limit(300).arg(&program);
+    // Threads with tags of their own part at once, however seldom they get a core.
+    let settings = ["--mca", "runtime_num_cris", &threads, "--mca", "pml_ob1_fork_turns", "1"];
+    let job = Job::new(2).args(settings).limit(300).arg(&program);
     let ended = job.args(["-t", &threads, "-m", "1024"]).args(option.split_whitespace()).run().passed();
     let read = |line: &str| {
         println!("{line}");
@@ -81,8 +83,8 @@ fn shared(threads: u32, option: &str) -> Vec<(String, f64)> {
     ended.out.lines().filter_map(read).collect()
 }
 
-/// By count, with an instance for each thread, and a tag or a communicator: one thread alone shares nothing; where nobody waits in the
-/// library, many share next to nothing. What they share while they wait depends on how long that is.
+/// By count, with an instance for each thread, and a tag or a communicator: one thread alone shares nothing; where nobody
+/// waits in the library, many share next to nothing. What they share while they wait depends on how long that is.
 #[test]
 fn what_threads_share_is_counted() {
     if !mpi().is_ours() {

@@ -102,7 +102,7 @@ impl Pace {
         self.steps.set(match looks {
             0 => steps.saturating_sub(SHORTER),
             _ if alike <= ALIKE => steps,
-            ..=NEAR => (steps + NEARLY).min(most),
+            1..=NEAR => (steps + NEARLY).min(most),
             _ => (steps + LONGER).min(most),
         });
     }

@@ -1,4 +1,4 @@
-//! Wait and Test, one and many.
+//! Wait and Test, one and all of many (`complete_some` has the rest).
 //!
 //! The common cases go straight: one look-up per handle, no allocation, the status copied only where
 //! the user wants it. Several requests are waited for one after another (all have to complete, so the
@@ -11,7 +11,7 @@ use crate::error::{Failure, Res, call, class_of, raise};
 use crate::gate::{self, Here};
 use crate::memory::{read, slice_mut, write};
 use crate::process::Process;
-use crate::request::{self, Header, Outcome, collect, find, ready};
+use crate::request::{self, Outcome, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
 use core::ptr::null_mut;
@@ -74,7 +74,7 @@ fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c
 }
 
 #[inline(always)]
-fn finish(name: &'static str, outcome: Outcome) -> c_int {
+pub fn finish(name: &'static str, outcome: Outcome) -> c_int {
     if outcome.error.is_err() { raise(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
 }
 
@@ -183,7 +183,7 @@ fn odd_test(name: &'static str, request: *mut Request, flag: *mut c_int, status:
 
 /// The place of the status of request `i`.
 #[inline(always)]
-fn status_at(statuses: *mut Status, i: usize) -> *mut Status {
+pub fn status_at(statuses: *mut Status, i: usize) -> *mut Status {
     if statuses.is_null() { null_mut() } else { statuses.wrapping_add(i) }
 }
 
@@ -197,7 +197,7 @@ mpi_fn! {
 }
 
 #[inline(always)]
-fn is_array(count: c_int, requests: *mut Request) -> bool {
+pub fn is_array(count: c_int, requests: *mut Request) -> bool {
     count >= 0 && (count == 0 || !requests.is_null())
 }
 
@@ -268,17 +268,17 @@ pub fn arguments<'a>(count: c_int, requests: *mut Request) -> Res<&'a mut [Reque
 
 /// Failures of some of many requests: kept until all are done, then told as MPI_ERR_IN_STATUS.
 #[derive(Default)]
-struct Errors(Vec<(usize, Outcome)>);
+pub struct Errors(Vec<(usize, Outcome)>);
 
 impl Errors {
     #[cold]
-    fn note(&mut self, index: usize, outcome: Outcome) {
+    pub fn note(&mut self, index: usize, outcome: Outcome) {
         self.0.push((index, outcome));
     }
 
     /// With an error anywhere the field MPI_ERROR of the first `count` statuses is filled.
     #[inline(always)]
-    fn report(self, name: &'static str, statuses: *mut Status, count: usize) -> c_int {
+    pub fn report(self, name: &'static str, statuses: *mut Status, count: usize) -> c_int {
         if self.0.is_empty() { MPI_SUCCESS } else { self.tell(name, statuses, count) }
     }
 
@@ -298,7 +298,7 @@ impl Errors {
 }
 
 /// Requests per portion.
-const PORTION: usize = 64;
+pub const PORTION: usize = 64;
 
 /// Waits for the last request that is not ready: then most often the others are, too, so that a thread which
 /// sleeps meanwhile is woken once, and one request has to know about it.
@@ -373,203 +373,4 @@ fn first_pending(process: &Process, requests: &[Request], from: usize) -> Res<us
         }
     }
     Ok(requests.len())
-}
-
-/// What a look at many requests found.
-enum Any {
-    /// No active request among them.
-    NoneActive,
-    /// The first that is ready.
-    Ready(usize),
-    Pending,
-}
-
-/// Looks at the requests up to the first that is ready, and on to the last if `all`: then a wrong handle is an error
-/// wherever it stands. Who asks for many over and over mostly learns that none is ready, so there is one walk with few
-/// instructions for each of those, and nothing is kept.
-#[inline(always)]
-fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
-    let mut found = Any::NoneActive;
-    for (i, request) in requests.iter().enumerate() {
-        let req = match find(process, *request) {
-            Some(req) => req,
-            None if request.0 == MPI_REQUEST_NULL => continue,
-            None => request::find_again(process, *request).ok_or_else(|| request::wrong(*request))?,
-        };
-        let complete = request::complete(req);
-        if (!complete && !matches!(found, Any::NoneActive)) || request::inactive(req) {
-            continue;
-        }
-        if !complete {
-            found = Any::Pending;
-        } else if !matches!(found, Any::Ready(_)) {
-            found = Any::Ready(i);
-            if !all {
-                break;
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// Looks ([`look`]) until there is something to tell, or has one turn of progress and looks again if that brought anything.
-#[inline(always)]
-fn look_or_wait(Here { process, thread }: Here, wait: bool, requests: &[Request], all: bool) -> Res<Any> {
-    let mut found = look(process, requests, all)?;
-    while matches!(found, Any::Pending) {
-        if wait {
-            block(process, thread, requests);
-        } else if process.instance.poll(thread) == 0 {
-            break;
-        }
-        found = look(process, requests, all)?;
-        if !wait {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// Waits until one of the requests is ready.
-fn block(process: &Process, thread: *mut ThreadCtx, requests: &[Request]) {
-    let header = |request: &Request| {
-        let req = find(process, *request).filter(|req| !request::inactive(*req));
-        req.map_or(null_mut(), Header::as_ptr)
-    };
-    let mut few = [null_mut::<RequestHeader>(); PORTION];
-    if let Some(few) = few.get_mut(..requests.len()) {
-        few.iter_mut().zip(requests).for_each(|(to, request)| *to = header(request));
-        return process.instance.wait_any(thread, few);
-    }
-    let many: Vec<_> = requests.iter().map(header).collect();
-    process.instance.wait_any(thread, &many);
-}
-
-/// Body of Waitany and Testany: `wait` tells which. Gives the flag of Testany.
-#[inline(always)]
-fn any(
-    here: Here,
-    name: &'static str,
-    wait: bool,
-    (count, requests): (c_int, *mut Request),
-    (index, flag): (*mut c_int, *mut c_int),
-    status: *mut Status,
-) -> c_int {
-    let requests = match count {
-        0 => &mut [],
-        // SAFETY: the caller promises `count` handles.
-        count => unsafe { core::slice::from_raw_parts_mut(requests, count as usize) },
-    };
-    let found = match look_or_wait(here, wait, requests, false) {
-        Ok(found) => found,
-        Err(failure) => return raise(name, None, failure),
-    };
-    let (at, done) = match found {
-        Any::Pending => (MPI_UNDEFINED, 0),
-        Any::NoneActive => {
-            // SAFETY: null or the caller's status.
-            unsafe { Status::store_status(status, &Status::EMPTY) };
-            (MPI_UNDEFINED, 1)
-        }
-        Any::Ready(i) => (i as c_int, 1),
-    };
-    // SAFETY: not null; the caller's places.
-    unsafe { (*index, *flag) = (at, done) };
-    if let Any::Ready(i) = found
-        && let Some(req) = find(here.process, requests[i])
-    {
-        // SAFETY: ready; the pointers are the caller's.
-        let outcome = unsafe { collect(req, &mut requests[i], status, here.thread) };
-        return finish(name, outcome);
-    }
-    MPI_SUCCESS
-}
-
-/// Whether all places that Waitany and Testany write are there.
-#[inline(always)]
-fn has_places(count: c_int, requests: *mut Request, index: *mut c_int, flag: *mut c_int) -> bool {
-    is_array(count, requests) && !index.is_null() && !flag.is_null()
-}
-
-#[cold]
-#[inline(never)]
-fn odd_any(
-    name: &'static str,
-    wait: bool,
-    (count, requests): (c_int, *mut Request),
-    (index, flag): (*mut c_int, *mut c_int),
-    status: *mut Status,
-) -> c_int {
-    match gate::here().filter(|_| has_places(count, requests, index, flag)) {
-        Some(here) => any(here, name, wait, (count, requests), (index, flag), status),
-        None => call(name, None, |_| {
-            arguments(count, requests)?;
-            write(index, "indx", MPI_UNDEFINED)?;
-            write(flag, "flag", 0)
-        }),
-    }
-}
-
-mpi_fn! {
-    hot fn MPI_Waitany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, status: *mut Status) -> c_int |here| {
-        let flag = &mut 0;
-        let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
-            return odd_any(NAME, true, (count, array_of_requests), (indx, flag), status);
-        };
-        any(here, NAME, true, (count, array_of_requests), (indx, flag), status)
-    }
-}
-mpi_fn! {
-    hot fn MPI_Testany(count: c_int, array_of_requests: *mut Request, indx: *mut c_int, flag: *mut c_int, status: *mut Status) -> c_int |here| {
-        let (Some(here), true) = (here, has_places(count, array_of_requests, indx, flag)) else {
-            return odd_any(NAME, false, (count, array_of_requests), (indx, flag), status);
-        };
-        any(here, NAME, false, (count, array_of_requests), (indx, flag), status)
-    }
-}
-
-/// Body of Waitsome and Testsome.
-fn some(
-    name: &'static str,
-    wait: bool,
-    (count, requests): (c_int, *mut Request),
-    outcount: *mut c_int,
-    (indices, statuses): (*mut c_int, *mut Status),
-) -> c_int {
-    let mut errors = Errors::default();
-    let mut done = 0;
-    let code = call(name, None, |process| {
-        let requests = arguments(count, requests)?;
-        let thread = process.thread();
-        let found = look_or_wait(Here { process, thread }, wait, requests, true)?;
-        if matches!(found, Any::NoneActive) {
-            return write(outcount, "outcount", MPI_UNDEFINED);
-        }
-        let indices = slice_mut(indices, requests.len(), "array_of_indices")?;
-        let Any::Ready(first) = found else { return write(outcount, "outcount", 0) };
-        for (i, place) in requests.iter_mut().enumerate().skip(first) {
-            let req = find(process, *place).filter(|req| !request::inactive(*req) && ready(*req));
-            let Some(req) = req else { continue };
-            // SAFETY: ready; the pointers are the caller's.
-            let outcome = unsafe { collect(req, place, status_at(statuses, done), thread) };
-            indices[done] = i as c_int;
-            if outcome.error.is_err() {
-                errors.note(done, outcome);
-            }
-            done += 1;
-        }
-        write(outcount, "outcount", done as c_int)
-    });
-    if code == MPI_SUCCESS { errors.report(name, statuses, done) } else { code }
-}
-
-mpi_fn! {
-    fn MPI_Waitsome(incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int, array_of_statuses: *mut Status) -> c_int {
-        some(NAME, true, (incount, array_of_requests), outcount, (array_of_indices, array_of_statuses))
-    }
-}
-mpi_fn! {
-    fn MPI_Testsome(incount: c_int, array_of_requests: *mut Request, outcount: *mut c_int, array_of_indices: *mut c_int, array_of_statuses: *mut Status) -> c_int {
-        some(NAME, false, (incount, array_of_requests), outcount, (array_of_indices, array_of_statuses))
-    }
 }

@@ -172,6 +172,12 @@ pub fn request_parts(handle: usize) -> Option<(u32, u32)> {
     Some((slot, handle as u32 & 0xff))
 }
 
+/// The same of what is mostly a request handle; of anything else a slot that no request has.
+#[inline(always)]
+pub fn likely_request_parts(handle: usize) -> (usize, u8) {
+    ((handle ^ REQUEST) >> GENERATION_BITS, handle as u8)
+}
+
 /// How many requests can have a handle.
 pub const MAX_REQUESTS: u32 = 1 << REQUEST_SLOT_BITS;
 
@@ -244,9 +250,11 @@ mod tests {
             let h = of_request(slot, generation);
             assert!((0x1000..1 << 31).contains(&h));
             assert_eq!(request_parts(h), Some((slot, generation & 0xff)));
+            assert_eq!(likely_request_parts(h), (slot as usize, generation as u8));
         }
         for wild in [0, 0x180, 1 << 26, 1 << 31, usize::MAX] {
             assert_eq!(request_parts(wild), None);
+            assert!(likely_request_parts(wild).0 >= MAX_REQUESTS as usize);
         }
     }
 }

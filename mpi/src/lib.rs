@@ -27,6 +27,7 @@ mod collective;
 mod comm;
 mod comm_create;
 mod complete;
+mod complete_some;
 mod constants;
 mod context;
 mod counting;

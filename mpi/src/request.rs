@@ -31,6 +31,7 @@ use core::ptr::NonNull;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code, ThreadCtx};
+use oxmpi_runtime::request::Near;
 
 /// In `flags`: complete for ever, owned by nobody.
 pub const SHARED: u32 = 1 << 16;
@@ -132,6 +133,41 @@ fn find_with(process: &Process, request: Request, bit: usize) -> Option<Header> 
     let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) & 0xff;
     let there = comm_word(req).load(Ordering::Relaxed) & bit != 0;
     (now == generation && there).then_some(req)
+}
+
+/// How many of the requests, from the first on, are pending or null. One that is neither started nor ever was may be
+/// among them; whatever else is not plainly pending ends the row. For who asks for many over and over.
+///
+/// Never inlined: the loop keeps what it needs in registers.
+#[inline(never)]
+pub fn pending_or_null(process: &Process, requests: &[Request]) -> usize {
+    let mut passed = 0;
+    while let Some(first) = requests.get(passed) {
+        if first.0 == MPI_REQUEST_NULL {
+            passed += 1;
+            continue;
+        }
+        let (slot, _) = handle::likely_request_parts(first.0);
+        let Some(near) = process.instance.requests().near(slot) else { break };
+        let rest = &requests[passed..];
+        let row = rest.iter().position(|request| !pending_near(near, *request)).unwrap_or(rest.len());
+        if row == 0 {
+            break;
+        }
+        passed += row;
+    }
+    passed
+}
+
+/// Whether this is the good handle of a pending request whose slot is near.
+#[inline(always)]
+fn pending_near(near: Near<'_>, request: Request) -> bool {
+    let (slot, generation) = handle::likely_request_parts(request.0);
+    near.get(slot).is_some_and(|req| {
+        // SAFETY: headers live as long as the instance.
+        let now = unsafe { req.as_ref() }.generation.load(Ordering::Relaxed) as u8;
+        now == generation && comm_word(req).load(Ordering::Relaxed) & LIVE != 0 && !complete(req)
+    })
 }
 
 /// The request of a handle that is attached to a sync object.

@@ -124,7 +124,18 @@ fn run(prefix: &Path, level: &str, options: &[&str], folder: &Path) {
     let mut command = Command::new(prefix.join("bin/mpirun"));
     // Watched rings as on a machine with free cores, so that one with few counts the same.
     command
-        .args(["--allow-run-as-root", "--oversubscribe", "-n", "2", "--mca", "btl_shm_watched_rings", "4"])
+        .args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "-n",
+            "2",
+            "--mca",
+            "btl_shm_watched_rings",
+            "4",
+            "--mca",
+            "btl_shm_answer_pause",
+            "0",
+        ])
         .args(options)
         .args(["valgrind", "--tool=callgrind", "--quiet", "--vgdb=no", "--collect-atstart=no"]);
     command.args(["--toggle-collect=counted_*", "--zero-before=count_begin", "--dump-before=count_end"]);

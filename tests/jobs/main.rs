@@ -8,7 +8,7 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
-//! and a second one) · `soak` (the report of the soak tests).
+//! and a second one) · `soak` (the report of the soak tests, and their verdicts).
 
 mod arguments;
 mod assignments;

@@ -14,14 +14,17 @@ card the order test (programs/order.c), then another program: message rates with
 of waiting that differ. The transport `template` takes part where --components names a folder that has it.
 
 A job hangs when its processes have used --cpu seconds of processor time together, or when all their threads sleep
-and use none for --asleep seconds; time on the wall says nothing on a busy machine. Before it is ended, everything
+and use none for --asleep seconds; time on the wall says nothing on a busy machine. Nor does processor time, where a thread
+that wants a core is not given one: the others use it up waiting for that thread. So each thread that can run must have had
+its part since the last quarter of the allowance began (a tenth of an even share, or a hundred time slices); where one has not,
+that is noted as starved, and the job gets another allowance, as often as it comes to that. Before a job that hangs is ended, everything
 about its processes goes to a folder below --out: stacks with all variables and a core of each (gdb), and what /proc knows.
 
 --out has a JSON file for each mode, written after every job: wall time and processor time, jobs and messages checked for
-each seed, how often each combination ran, and what did not pass. A run that was cut short goes on where it
+each seed, how often each combination ran, what did not pass, and which threads were starved. A run that was cut short goes on where it
 was. Needs python3, gcc and gdb. Status 1 unless all passed.
 """
-import argparse, gzip, itertools, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
+import argparse, collections, gzip, itertools, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -43,25 +46,27 @@ class Mode:
         self.assignment, self.progress = assignment, progress
         self.name = f"{assignment} {progress}"
         self.file = os.path.join(out, self.name.replace(" ", "-") + ".json")
-        self.data = dict(mode=self.name, seeds={}, covered={}, not_passed=[], transports=[])
+        self.data = dict(mode=self.name, seeds={}, covered={}, not_passed=[], starved=[], transports=[])
         if os.path.exists(self.file):
             with open(self.file) as f:
                 self.data.update(json.load(f))
         self.takes_part(card.split()[1] for card in self.data["covered"])
 
     def seed(self, number):
-        empty = dict(wall=0.0, cpu=0.0, next=0, passed=0, failed=0, hung=0, messages=0)
-        return self.data["seeds"].setdefault(str(number), empty)
+        empty = dict(wall=0.0, cpu=0.0, next=0, passed=0, failed=0, hung=0, starved=0, messages=0)
+        seed = self.data["seeds"].setdefault(str(number), empty)
+        seed.setdefault("starved", 0)  # results of before it was counted
+        return seed
 
     def total(self, key):
-        return sum(seed[key] for seed in self.data["seeds"].values())
+        return sum(seed.get(key, 0) for seed in self.data["seeds"].values())
 
     def takes_part(self, transports):
         """What was dealt once belongs to what there is to cover, whatever a later run or report is told."""
         self.data["transports"] = sorted({*self.data["transports"], *transports})
 
     def save(self):
-        self.data["totals"] = {key: self.total(key) for key in ("wall", "cpu", "passed", "failed", "hung", "messages")}
+        self.data["totals"] = {key: self.total(key) for key in ("wall", "cpu", "passed", "failed", "hung", "starved", "messages")}
         with open(self.file + ".new", "w") as f:
             json.dump(self.data, f, indent=1)
         os.replace(self.file + ".new", self.file)
@@ -70,7 +75,8 @@ class Mode:
         transports = self.data["transports"]
         return (f"{self.name}: {self.total('wall') / 60:.1f} min of wall time, {self.total('cpu') / 60:.1f} of processor time, "
                 f"{len(self.data['seeds'])} seeds, {self.total('messages')} messages checked, {len(self.data['covered'])} of "
-                f"{len(deck_of(self.name, transports))} combinations of {', '.join(transports) or 'no transport'}, {self.total('passed')} jobs passed, {self.total('failed')} failed, {self.total('hung')} hung")
+                f"{len(deck_of(self.name, transports))} combinations of {', '.join(transports) or 'no transport'}, {self.total('passed')} jobs passed, {self.total('failed')} failed, {self.total('hung')} hung, "
+                f"{self.total('starved')} times starved")
 
 
 def deck_of(mode, transports):
@@ -115,6 +121,39 @@ def other_job(rng, threads, params):
     return 2 * max(senders, receivers), ["multirate"] + words + common, params, senders * receivers * few * receivers_each * window * iterations
 
 
+Thread = collections.namedtuple("Thread", "asleep ticks slices")
+
+
+class Allowance:
+    """Processor time that a job may use before it hangs, in ticks."""
+
+    def __init__(self, ticks):
+        self.ticks, self.quarter = ticks, max(1, ticks // 4)
+        self.end, self.since = ticks, None
+
+    def look(self, used, threads):
+        """None while it lasts; when it is used up, which threads wanted a core and did not have their part of it: with none the job
+        hangs, else another allowance begins."""
+        if used < self.end - self.quarter:
+            return None
+        if self.since is None:
+            self.since = used, threads
+        before, then = self.since
+        # Looks may be far apart: the quarter counts from the one that saw it begin.
+        if used < before + self.quarter:
+            return None
+        share = (used - before) / max(1, sum(not thread.asleep for thread in threads.values()))
+        starved = []
+        for key, thread in threads.items():
+            start = then.get(key, Thread(False, 0, 0))
+            ticks, slices = thread.ticks - start.ticks, thread.slices - start.slices
+            if not thread.asleep and ticks < share / 10 and slices < 100:
+                starved.append(dict(process=key[0], thread=key[1], ticks=ticks, slices=slices))
+        if starved:
+            self.end, self.since = used + self.ticks, None
+        return starved
+
+
 class Processes:
     """A launcher and everything it started: seen in /proc, through parents."""
 
@@ -123,11 +162,11 @@ class Processes:
 
     @staticmethod
     def stat(path):
-        """Parent, state, ticks of the processor."""
+        """Parent, state, ticks of the processor, and the tick in which it began."""
         try:
             with open(path) as f:
                 fields = f.read().rsplit(")", 1)[1].split()
-            return int(fields[1]), fields[0], int(fields[11]) + int(fields[12])
+            return int(fields[1]), fields[0], int(fields[11]) + int(fields[12]), int(fields[19])
         except (OSError, IndexError):
             return None
 
@@ -140,8 +179,9 @@ class Processes:
         return sorted(p for p in found if p in parent)
 
     def look(self):
-        """Ticks used so far, and whether every thread sleeps."""
-        ticks, asleep = 0, True
+        """Ticks used so far, and the threads: whether each sleeps, its ticks, how many time slices it was given. A thread is
+        known by its process, its number and when it began: numbers are used again."""
+        used, threads = 0, {}
         for pid in self.all():
             try:
                 tasks = os.listdir(f"/proc/{pid}/task")
@@ -149,10 +189,21 @@ class Processes:
                 continue
             for task in tasks:
                 s = self.stat(f"/proc/{pid}/task/{task}/stat")
-                asleep = asleep and (s is None or s[1] in "SDZ")
+                if s:
+                    # What is stopped (T) would run if it were let.
+                    threads[pid, int(task), s[3]] = Thread(s[1] in "SDZXI", s[2], self.slices(f"/proc/{pid}/task/{task}/schedstat"))
             s = self.stat(f"/proc/{pid}/stat")
-            ticks += s[2] if s else 0
-        return ticks, asleep
+            used += s[2] if s else 0
+        return used, threads
+
+    @staticmethod
+    def slices(path):
+        """0 where the kernel does not count them: then processor time alone decides."""
+        try:
+            with open(path) as f:
+                return int(f.read().split()[2])
+        except (OSError, IndexError):
+            return 0
 
     def kill(self):
         for pid in reversed(self.all()):
@@ -172,7 +223,7 @@ class Processes:
             base = os.path.join(folder, f"{name}.{pid}")
             with open(base + ".proc", "w") as f:
                 for task in [str(pid)] + [f"{pid}/task/{t}" for t in sorted(os.listdir(f"/proc/{pid}/task"))]:
-                    for what in ("status", "wchan", "syscall", "stack", "maps")[: 5 if "/" not in task else 4]:
+                    for what in ("status", "stat", "schedstat", "wchan", "syscall", "stack", *(("maps",) if "/" not in task else ())):
                         try:
                             with open(f"/proc/{task}/{what}") as g:
                                 f.write(f"== {task}/{what}\n{g.read()}\n")
@@ -195,7 +246,8 @@ class Processes:
                 os.remove(base + ".core")
 
 
-def run(o, binaries, job, hang_folder, cores):
+def run(o, binaries, job, hang_folder, cores, starves):
+    """One job to its end. `starves` is told of each time that a thread of it did not get its part."""
     ranks, words, params, _ = job
     command = [f"{o.prefix}/bin/mpirun", "-n", str(ranks), "--oversubscribe"]
     for name, value in params.items():
@@ -204,7 +256,7 @@ def run(o, binaries, job, hang_folder, cores):
     environment = {**os.environ, "CHECK_COUNT": "1"}
     if o.components:
         environment["OXMPI_MCA_mca_base_component_path"] = o.components
-    started, outcome, ticks = time.time(), None, 0
+    started, outcome, ticks, allowance = time.time(), None, 0, Allowance(round(o.cpu * TICK))
     with tempfile.TemporaryFile(mode="w+", errors="replace", dir=binaries) as said:
         child = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=binaries, env=environment)
         processes = Processes(child.pid)
@@ -212,22 +264,30 @@ def run(o, binaries, job, hang_folder, cores):
         while child.poll() is None:
             time.sleep(beat)
             beat = min(2.0, beat * 1.5)
-            now_ticks, asleep = processes.look()
+            now_ticks, threads = processes.look()
             # A gap between two looks counts as one beat: whoever stopped us stopped the job, too.
             gap, looked = min(time.time() - looked, 2 * beat), time.time()
+            asleep = all(thread.asleep for thread in threads.values())
             still = still + gap if asleep and now_ticks == ticks else 0.0
             ticks = max(ticks, now_ticks)
-            if child.poll() is None and (ticks > o.cpu * TICK or still > o.asleep):
+            starved = allowance.look(ticks, threads)
+            if child.poll() is None and (starved == [] or still > o.asleep):
                 outcome = "hung"
                 processes.save(hang_folder, PROGRAMS, cores)
                 processes.kill()
                 child.wait()
+            elif starved:
+                starves(command, ticks / TICK, starved)
         said.seek(0)
         text = said.read()
     if outcome is None:
         outcome = "passed" if child.returncode == 0 and "is not a parameter" not in text else "failed"
     return dict(outcome=outcome, wall=time.time() - started, cpu=ticks / TICK, said=text, status=child.returncode,
-                command="mpirun " + " ".join(command[1:]))
+                command=said_as(command))
+
+
+def said_as(command):
+    return "mpirun " + " ".join(command[1:])
 
 
 def run_mode(o, mode, binaries, deck, stop, print_lock):
@@ -237,7 +297,14 @@ def run_mode(o, mode, binaries, deck, stop, print_lock):
             card, jobs = jobs_of(mode, number, seed["next"], deck, o.seeds)
             for job in jobs:
                 hang_folder = f"{mode.file[:-5]}-hangs/seed{number}-{seed['next']}-{job[1][0]}"
-                result = run(o, binaries, job, hang_folder, mode.total("hung") < CORES_KEPT)
+
+                def starves(command, cpu, threads):
+                    seed["starved"] += 1
+                    mode.data["starved"].append(dict(seed=number, number=seed["next"], cpu=cpu, command=said_as(command), threads=threads))
+                    with print_lock:
+                        print(f"--- {mode.name}, seed {number}: starved after {cpu:.0f} s of processor time, goes on: {said_as(command)}: {threads}", flush=True)
+
+                result = run(o, binaries, job, hang_folder, mode.total("hung") < CORES_KEPT, starves)
                 if stop.is_set() and result["outcome"] != "passed":
                     return  # ended by whoever ended us
                 seed["wall"] += result["wall"]

@@ -167,6 +167,7 @@ mod tests {
             mechanism: Mechanism::Cma,
             nontemporal_min: 4096,
             assist_min: 1 << 16,
+            answer_pause: 0,
         };
         assert_eq!(contexts(&settings(0), 1), 1);
         assert_eq!(contexts(&settings(0), 0), 1);

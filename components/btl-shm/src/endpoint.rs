@@ -140,6 +140,12 @@ const LINES_AHEAD: u64 = 4;
 const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
 
 impl Lane {
+    /// How much has been sent.
+    #[inline(always)]
+    pub fn tail(&self) -> u64 {
+        self.producer.tail()
+    }
+
     /// Takes possession of the lines of the next message.
     #[inline(always)]
     pub fn claim_lines(&self, lines: u64) {

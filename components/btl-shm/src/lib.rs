@@ -9,6 +9,7 @@ mod copy;
 mod doorbell;
 mod endpoint;
 mod module;
+mod pace;
 mod params;
 mod progress;
 mod ready;

@@ -63,8 +63,10 @@ impl Shm {
         let job = host.job();
         let (me, ranks) = (job.local_rank, job.local_size);
         let places = settings.watched(job.oversubscribed != 0);
-        let receivers =
-            (0..contexts).map(|ctx| Receiver::new(ctx, ranks, segment.inbox(me, ctx), places)).collect();
+        let pause = settings.answer_pause(job.oversubscribed != 0);
+        let receivers = (0..contexts)
+            .map(|ctx| Receiver::new(ctx, ranks, segment.inbox(me, ctx), places, pause))
+            .collect();
         let lanes = (0..ranks)
             .flat_map(|peer| (0..contexts).map(move |ctx| (peer, ctx)))
             .map(|(peer, ctx)| LaneCell::new(peer, segment.inbox(peer, ctx)))

@@ -17,6 +17,7 @@ const WATCHED_RINGS: usize = 9;
 const SINGLE_COPY_MECHANISM: usize = 10;
 const NONTEMPORAL_MIN: usize = 11;
 const ASSIST_MIN: usize = 12;
+const ANSWER_PAUSE: usize = 13;
 
 const MECHANISMS: &[StrRef] =
     &[StrRef::new("auto"), StrRef::new("xpmem"), StrRef::new("cma"), StrRef::new("none")];
@@ -158,6 +159,15 @@ pub static DECLARATIONS: &[ParamDecl] = &[
          as always where more processes than cores run",
     )
     .range(0, 1 << 40),
+    ParamDecl::new(
+        "answer_pause",
+        ParamKind::UNSIGNED,
+        6,
+        "1000",
+        "Longest pause, in nanoseconds or so, between a message and the first look for its answer; how long it is follows \
+         from how long answers take, as long as they take equally long. 0: none, as always where more processes than cores run",
+    )
+    .range(0, 1_000_000),
 ];
 
 /// Measured: on one AMD processor (Zen) 4 KiB go through the ring in 0.9 us past the cache and in 0.75 or 2.5 us
@@ -232,6 +242,8 @@ pub struct Settings {
     pub nontemporal_min: usize,
     /// In bytes; the largest number if never.
     pub assist_min: u64,
+    /// In steps of about a nanosecond.
+    pub answer_pause: u32,
 }
 
 impl Settings {
@@ -256,6 +268,7 @@ impl Settings {
                 0 => u64::MAX,
                 size => size as u64,
             },
+            answer_pause: p.int(ANSWER_PAUSE) as u32,
         };
         for (name, value) in
             [("eager_limit", settings.eager_limit), ("rndv_eager_limit", settings.rndv_eager_limit)]
@@ -331,6 +344,11 @@ impl Settings {
         ring_with(self.max_send_size(ranks))
     }
 
+    /// The most steps before a look for an answer: where more processes than cores run the core is better left to others.
+    pub fn answer_pause(&self, oversubscribed: bool) -> u32 {
+        if oversubscribed { 0 } else { self.answer_pause }
+    }
+
     /// From which size on two processes copy together.
     pub fn assist_min(&self, oversubscribed: bool) -> u64 {
         if oversubscribed { u64::MAX } else { self.assist_min }
@@ -371,6 +389,7 @@ mod tests {
             mechanism: Mechanism::Cma,
             nontemporal_min: 4096,
             assist_min: 1 << 16,
+            answer_pause: 1000,
         }
     }
 
@@ -444,10 +463,11 @@ mod tests {
             text: StrRef::EMPTY,
         };
         let mut values: Vec<_> =
-            [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0, 65536].map(value).into();
+            [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0, 65536, 700].map(value).into();
         assert_eq!(values.len(), DECLARATIONS.len());
         let read = Settings::read(Params(&values)).expect("defaults");
         assert_eq!((read.max_send_size, read.watched, read.mechanism), (32768, None, Mechanism::Auto));
+        assert_eq!((read.answer_pause(false), read.answer_pause(true)), (700, 0));
         assert_eq!(read.nontemporal_min, auto_nontemporal_min());
         values[EAGER_LIMIT] = value(40000);
         let refused = Settings::read(Params(&values)).expect_err("more than a message can hold");

@@ -19,6 +19,7 @@ use crate::cells::seen_from_here;
 use crate::doorbell::{self, ASLEEP};
 use crate::endpoint::LaneCell;
 use crate::module::Shm;
+use crate::pace::Pace;
 use crate::params::MAX_WATCHED;
 use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, Look, Mapped, Rest, fetch_all};
@@ -42,7 +43,8 @@ const PATIENCE: u32 = 300;
 const FETCHED: u64 = 8 << 10;
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
 /// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
-/// worth it as well; of few lines the requests cross those for the message itself, and both are late.
+/// worth it as well; of few lines the requests cross those for the message itself, and both are late, unless the
+/// sender leaves the lines of the answer alone for a while (`pace.rs`).
 const MANY_LINES: u64 = 12;
 /// How often a ring is found before it may displace a watched one.
 const ACTIVATIONS: u32 = 16;
@@ -65,6 +67,8 @@ pub struct Incoming {
     last: Cell<u64>,
     /// Our end of the ring back to the sender; alive as long as the module.
     back: *const LaneCell,
+    /// When to look for what it answers to our messages.
+    pace: Pace,
     /// Times its bit was found since turn `since`.
     found: Cell<u32>,
     since: Cell<u64>,
@@ -81,6 +85,8 @@ pub struct Receiver {
     inbox: Inbox,
     /// At most this many are watched.
     places: usize,
+    /// The most steps before a look for an answer.
+    longest_pause: u32,
     armed: Cell<bool>,
     /// Where messages of several lines are put together; taken out while one is handed up.
     stage: Cell<Option<Box<[u8; MAX_SHORT as usize]>>>,
@@ -99,7 +105,7 @@ unsafe impl Sync for Receiver {}
 unsafe impl Send for Receiver {}
 
 impl Receiver {
-    pub fn new(ctx: u32, ranks: u32, inbox: Inbox, places: usize) -> Receiver {
+    pub fn new(ctx: u32, ranks: u32, inbox: Inbox, places: usize, longest_pause: u32) -> Receiver {
         Receiver {
             count: Cell::new(0),
             watched: core::array::from_fn(|_| Cell::new(core::ptr::null())),
@@ -107,6 +113,7 @@ impl Receiver {
             turn: Cell::new(0),
             ctx,
             places,
+            longest_pause,
             armed: Cell::new(false),
             stage: Cell::new(None),
             displaced: Cell::new(0),
@@ -178,6 +185,10 @@ impl Shm {
         receiver.turn.set(receiver.turn.get() + 1);
         let mut events = 0;
         for incoming in receiver.watched() {
+            if events == 0 {
+                // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+                incoming.pace.before_look(unsafe { (*incoming.back).get() }.tail(), receiver.turn.get());
+            }
             events += self.drain(receiver, incoming);
         }
         if ready::any(&receiver.inbox) {
@@ -230,7 +241,7 @@ impl Shm {
                 }
                 Look::Short { at, len, tag, lines } => {
                     incoming.ring.mem().fetch_lines(at, lines);
-                    if events == 0 && lines >= MANY_LINES {
+                    if events == 0 && (lines >= MANY_LINES || incoming.pace.is_steady()) {
                         incoming.expect_answer(lines);
                     }
                     if !self.take_lines(receiver, incoming, at, len, tag, lines) {
@@ -239,6 +250,7 @@ impl Shm {
                     events += 1;
                 }
                 Look::Long { at, len, tag, line, lines } => {
+                    incoming.pace.came_long();
                     if lines == 1 {
                         let most = if events == 0 { FETCHED } else { FETCHED_OF_MORE };
                         incoming.ring.mem().fetch_bulk(at, len.min(most));
@@ -253,6 +265,7 @@ impl Shm {
                     }
                 }
                 Look::Cell { which, len, tag } => {
+                    incoming.pace.came_long();
                     if events == 0 {
                         incoming.expect_answer(1);
                     }
@@ -265,6 +278,7 @@ impl Shm {
                     }
                 }
                 Look::Assist { at, len } => {
+                    incoming.pace.came_long();
                     let line = incoming.ring.mem().line_data(at);
                     if !self.help(incoming.source, receiver.ctx, line, len) {
                         self.garbage(receiver, incoming, len);
@@ -280,6 +294,7 @@ impl Shm {
             }
         }
         if events > 0 {
+            incoming.pace.came(receiver.turn.get(), receiver.longest_pause);
             incoming.last.set(receiver.turn.get());
         }
         events
@@ -441,6 +456,7 @@ impl Shm {
             closed: Cell::new(false),
             last: Cell::new(0),
             back: core::ptr::from_ref(self.lane(source, receiver.ctx)?),
+            pace: Pace::new(),
             found: Cell::new(0),
             since: Cell::new(0),
             _mapping: mapping,

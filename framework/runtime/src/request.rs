@@ -37,15 +37,24 @@ impl Table {
     #[inline]
     pub fn get(&self, slot: u32) -> Option<NonNull<RequestHeader>> {
         let at = slot as usize;
+        of_chunk(self.chunk(at >> CHUNK_BITS)?, at)
+    }
+
+    /// What a slot and its neighbours are looked up in; of numbers that are no slot, too. Nothing where no slot near it was
+    /// ever given out.
+    #[inline(always)]
+    pub fn near(&self, slot: usize) -> Option<Near<'_>> {
+        let number = slot >> CHUNK_BITS;
+        self.chunk(number).map(|chunk| Near { number, chunk })
+    }
+
+    /// The chunk of a number, if it was made.
+    #[inline(always)]
+    fn chunk(&self, number: usize) -> Option<&Chunk> {
         // SYNC POINT with `insert`: the chunk's contents are seen with its address.
-        let chunk = self.chunks.get(at >> CHUNK_BITS)?.load(Ordering::Acquire);
-        if chunk.is_null() {
-            return None;
-        }
-        // SAFETY: a chunk that was published stays until the table goes.
-        let chunk = unsafe { &*chunk };
-        // SYNC POINT with `insert`: the header is seen as its pool made it.
-        NonNull::new(chunk[at & (CHUNK - 1)].load(Ordering::Acquire))
+        let chunk = self.chunks.get(number)?.load(Ordering::Acquire);
+        // SAFETY: null, or published: then it stays until the table goes.
+        unsafe { chunk.as_ref() }
     }
 
     /// Gives `req` a slot of its own for good and writes it into the header. Once per object, when
@@ -84,6 +93,32 @@ impl Table {
     }
 }
 
+/// The header of a slot whose chunk this is.
+#[inline(always)]
+fn of_chunk(chunk: &Chunk, slot: usize) -> Option<NonNull<RequestHeader>> {
+    // SYNC POINT with `insert`: the header is seen as its pool made it.
+    NonNull::new(chunk[slot & (CHUNK - 1)].load(Ordering::Acquire))
+}
+
+/// A part of the table: the slots of requests that were made one after another mostly lie together, and then looking them
+/// up takes no look at the directory.
+#[derive(Clone, Copy)]
+pub struct Near<'a> {
+    number: usize,
+    chunk: &'a Chunk,
+}
+
+impl Near<'_> {
+    /// As [`Table::get`], if the slot lies here.
+    #[inline(always)]
+    pub fn get(self, slot: usize) -> Option<NonNull<RequestHeader>> {
+        if slot >> CHUNK_BITS != self.number {
+            return None;
+        }
+        of_chunk(self.chunk, slot)
+    }
+}
+
 impl Drop for Table {
     fn drop(&mut self) {
         for chunk in &mut self.chunks {
@@ -100,6 +135,29 @@ impl Drop for Table {
 mod tests {
     use super::*;
     use std::ptr::null;
+
+    #[test]
+    fn slots_are_found_near_others() {
+        let table = Table::new();
+        let mut pool: Vec<RequestHeader> =
+            (0..2 * CHUNK + 5).map(|_| RequestHeader::new(RequestHeader::SEND, null(), null_mut())).collect();
+        let base = pool.as_mut_ptr();
+        for i in 0..pool.len() {
+            assert!(table.insert(base.wrapping_add(i)).is_ok());
+        }
+        for at in [0, CHUNK, 2 * CHUNK, pool.len()] {
+            let near = table.near(at).expect("slots of this chunk were given out");
+            for slot in [0, 1, CHUNK - 1, CHUNK, CHUNK + 7, pool.len() - 1, pool.len(), 3 * CHUNK, usize::MAX]
+            {
+                let here = slot >> CHUNK_BITS == at >> CHUNK_BITS;
+                let due = if here { table.get(slot as u32) } else { None };
+                assert_eq!(near.get(slot), due, "slot {slot} near {at}");
+            }
+        }
+        for none in [3 * CHUNK, CHUNK * CHUNKS, usize::MAX, usize::MAX >> CHUNK_BITS] {
+            assert!(table.near(none).is_none());
+        }
+    }
 
     #[test]
     fn slots_are_dense_and_found_again() {

@@ -51,6 +51,86 @@ static void many(void) {
     CHECK(flag);
 }
 
+enum { MANY = 5000, FORMS = 4 };
+static MPI_Request all[MANY];
+static int ints[MANY], at[MANY];
+
+static void receive(int i) { MPI_Irecv(&ints[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &all[i]); }
+
+/* The one that is ready, found in one of four ways. */
+static int found(int form) {
+    int count = 0, flag = 0;
+    MPI_Status s;
+    switch (form) {
+    case 0: do MPI_Testsome(MANY, all, &count, at, &s); while (!count); return count == 1 ? at[0] : -1;
+    case 1: do MPI_Testany(MANY, all, &at[0], &flag, &s); while (!flag); return at[0];
+    case 2: MPI_Waitsome(MANY, all, &count, at, &s); return count == 1 ? at[0] : -1;
+    default: MPI_Waitany(MANY, all, &at[0], &s); return at[0];
+    }
+}
+
+static void none_found(void) {
+    int count = -1, flag = -1, index = -1;
+    CHECK(MPI_Testsome(MANY, all, &count, at, MPI_STATUSES_IGNORE) == MPI_SUCCESS && count == 0);
+    CHECK(MPI_Testany(MANY, all, &index, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag && index == MPI_UNDEFINED);
+}
+
+static void none_taken_for_one(int place, MPI_Request wrong) {
+    int count, flag;
+    MPI_Request good = all[place];
+    all[place] = wrong;
+    FAILS(MPI_ERR_REQUEST, MPI_Testsome(MANY, all, &count, at, MPI_STATUSES_IGNORE));
+    FAILS(MPI_ERR_REQUEST, MPI_Testany(MANY, all, &count, &flag, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_REQUEST, MPI_Waitany(MANY, all, &count, MPI_STATUS_IGNORE));
+    FAILS(MPI_ERR_REQUEST, MPI_Waitsome(MANY, all, &count, at, MPI_STATUSES_IGNORE));
+    all[place] = good;
+}
+
+/* One that is ready, or wrong, among many that are pending, inactive or none. */
+static void among_many(void) {
+    int out, count, done = 0, places[] = {0, 1, 2, 2046, 2047, 2048, 3333, 4095, 4096, MANY - 1};
+    enum { PLACES = sizeof places / sizeof *places };
+    for (int i = 0; i < MANY; i++) {
+        all[i] = MPI_REQUEST_NULL;
+        if (i % 97 == 5) continue;
+        if (i % 101 != 7) {
+            receive(i);
+            continue;
+        }
+        MPI_Recv_init(&ints[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &all[i]);
+        if (i % 2 == 0) continue; /* never started */
+        MPI_Start(&all[i]);
+        MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF);
+        MPI_Wait(&all[i], MPI_STATUS_IGNORE);
+    }
+    for (int p = 0; p < PLACES; p++)
+        for (int form = 0; form < FORMS; form++) {
+            int i = places[p];
+            MPI_Request was = all[i];
+            none_found();
+            out = 10 * i + form + 1;
+            MPI_Send(&out, 1, MPI_INT, 0, i, MPI_COMM_SELF);
+            CHECK(found(form) == i && ints[i] == out && all[i] == MPI_REQUEST_NULL);
+            receive(i);
+            none_taken_for_one(i, was);
+            none_taken_for_one(i, (MPI_Request)((char *)was + (1L << 29)));
+            none_taken_for_one(i, (MPI_Request)((char *)was + (1L << 31)));
+        }
+    for (int p = 0; p < PLACES; p++) MPI_Send(&out, 1, MPI_INT, 0, places[p], MPI_COMM_SELF);
+    while (done < PLACES) {
+        MPI_Testsome(MANY, all, &count, at, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < count; i++) CHECK(done < PLACES && at[i] == places[done++]);
+    }
+    none_found();
+    for (int i = 0; i < MANY; i++)
+        if (all[i] != MPI_REQUEST_NULL && i % 101 != 7) MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF);
+    CHECK(MPI_Waitall(MANY, all, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+    MPI_Waitsome(MANY, all, &count, at, MPI_STATUSES_IGNORE);
+    CHECK(count == MPI_UNDEFINED);
+    for (int i = 0; i < MANY; i++)
+        if (all[i] != MPI_REQUEST_NULL) MPI_Request_free(&all[i]);
+}
+
 static void persistent(void) {
     int in = 0, out = 0, flag;
     MPI_Request r[3];
@@ -182,6 +262,7 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     many();
+    among_many();
     persistent();
     cancelled();
     probes();

@@ -1,0 +1,196 @@
+//! When to look for an answer.
+//!
+//! Who has sent a message and waits for the next one from that peer polls the line where it will start. Each look before
+//! it is there does harm: it takes the line from the peer, who has just taken possession of it to write the answer, and
+//! has to take it back. In a ping-pong of short messages that is a quarter of the time. So a receiver does not look at once: it
+//! pauses for as long as the answers of this peer have been taking lately.
+//!
+//! **What is learned.** An answer that was there at the first look: the pause may have been too long and gets a little
+//! shorter. One that came a few looks later: longer, by as much as several of those, because a pause that is a bit too long costs that
+//! bit, and one that is a bit too short, the line. So most answers are there at the first look. That holds only for answers that
+//! come alike, a few in a row ([`ALIKE`]). Where they come sooner or later by chance, looks cost less than waiting for most of the
+//! answers would, so the pause does not grow, and goes.
+//!
+//! **Its bounds.** One pause for what we have sent since the last look, of at most `btl_shm_answer_pause` steps; none where
+//! more processes than cores run, for rings that are not watched, and in a turn that has found something. A pause
+//! is in steps, not in nanoseconds, since no clock is as cheap: what a step takes is learned with it, about a nanosecond.
+//!
+//! Touched only inside verbs of the receiver's context.
+
+use core::cell::Cell;
+use core::hint::black_box;
+
+/// Looks behind the first at which an answer was nearly met.
+const NEAR: u64 = 2;
+/// More looks than that say nothing about the next answer.
+const LATE: u64 = 40;
+/// So many answers in a row that came as the one before make the next one likely to do so, too.
+const ALIKE: u32 = 2;
+/// Steps by which a pause grows that was nearly long enough, and one that was not; and by which it shrinks.
+const NEARLY: u32 = 5;
+const LONGER: u32 = 2;
+const SHORTER: u32 = 1;
+
+/// In `since`: no answer is waited for.
+const NEVER: u64 = u64::MAX;
+
+/// The pause before the first look for an answer of one peer.
+pub struct Pace {
+    /// How far our messages to the peer had come at the last look.
+    sent: Cell<u64>,
+    /// The turn of the first look behind them, or [`NEVER`].
+    since: Cell<u64>,
+    steps: Cell<u32>,
+    /// Looks that the last answer took that was not there at the first.
+    missed_by: Cell<u64>,
+    /// Answers in a row that came as the one before.
+    alike: Cell<u32>,
+}
+
+impl Pace {
+    pub const fn new() -> Pace {
+        Pace {
+            sent: Cell::new(0),
+            since: Cell::new(NEVER),
+            steps: Cell::new(0),
+            missed_by: Cell::new(0),
+            alike: Cell::new(0),
+        }
+    }
+
+    /// In front of a look, in this turn; our messages to the peer have come to `sent`.
+    #[inline(always)]
+    pub fn before_look(&self, sent: u64, turn: u64) {
+        if self.sent.get() != sent {
+            self.sent.set(sent);
+            self.since.set(turn);
+            (0..self.steps.get()).for_each(|step| {
+                black_box(step);
+            });
+        }
+    }
+
+    /// A look has found messages. No pause is longer than `most`.
+    #[inline(always)]
+    pub fn came(&self, turn: u64, most: u32) {
+        let since = self.since.replace(NEVER);
+        if since != NEVER {
+            self.learn(turn - since, most);
+        }
+    }
+
+    /// What has been found is long. The time until the next is better used otherwise ([`Lane::prepare`](crate::endpoint::Lane::prepare),
+    /// `together.rs`).
+    pub fn came_long(&self) {
+        self.since.set(NEVER);
+        self.steps.set(self.steps.get() / 2);
+    }
+
+    /// The answers of this peer are waited for with a pause; so, very likely, are ours.
+    #[inline(always)]
+    pub fn is_steady(&self) -> bool {
+        self.steps.get() > 0
+    }
+
+    #[inline(never)]
+    fn learn(&self, looks: u64, most: u32) {
+        let before = if looks > 0 { self.missed_by.replace(looks) } else { 0 };
+        let is_alike = looks <= NEAR || looks <= LATE && looks.abs_diff(before) <= NEAR + looks / 8;
+        let alike = if is_alike { self.alike.get().saturating_add(1) } else { 0 };
+        self.alike.set(alike);
+        let steps = self.steps.get();
+        self.steps.set(match looks {
+            0 => steps.saturating_sub(SHORTER),
+            _ if alike <= ALIKE => steps,
+            1..=NEAR => (steps + NEARLY).min(most),
+            _ => (steps + LONGER).min(most),
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MOST: u32 = 1000;
+    /// Steps between two looks.
+    const LOOK: u32 = 25;
+
+    /// One message and its answer, which is there `after` steps; returns the steps until it was seen.
+    fn round(pace: &Pace, turn: &mut u64, sent: u64, after: u32) -> u32 {
+        *turn += 1;
+        pace.before_look(sent, *turn);
+        let mut now = pace.steps.get();
+        while now < after {
+            *turn += 1;
+            now += LOOK;
+            pace.before_look(sent, *turn);
+        }
+        pace.came(*turn, MOST);
+        now
+    }
+
+    /// The mean of what 2,000 answers took, after 2,000 others.
+    fn mean(after: impl FnMut() -> u32) -> f64 {
+        let (pace, mut turn, mut after) = (Pace::new(), 0, after);
+        let mut all =
+            |from: u64| -> u32 { (from..from + 2000).map(|n| round(&pace, &mut turn, n, after())).sum() };
+        all(1);
+        f64::from(all(2001)) / 2000.0
+    }
+
+    #[test]
+    fn answers_that_come_alike_are_there_at_the_first_look() {
+        for after in [10, 200, 700, 950] {
+            let (pace, mut turn) = (Pace::new(), 0);
+            (1..2000).for_each(|n| _ = round(&pace, &mut turn, n, after));
+            let at_first = (2000..3000).filter(|&n| round(&pace, &mut turn, n, after) < after + 6).count();
+            assert!(at_first > 750 && pace.steps.get() <= after + NEARLY, "{after}: {at_first}");
+        }
+    }
+
+    /// What chance decides is not waited for, unless within about the time for which a line taken away is worth it.
+    #[test]
+    fn answers_that_come_by_chance_are_not_waited_for() {
+        let mut seed = 1_u64;
+        let mut chance = |most: u32| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            (seed % u64::from(most)) as u32
+        };
+        for most in [100, 1000, 3000, 10_000] {
+            let mean = mean(|| chance(most));
+            assert!(mean < f64::from(most) * 0.55 + f64::from(2 * LOOK), "{most}: {mean}");
+        }
+    }
+
+    #[test]
+    fn a_pause_that_is_not_needed_any_more_ends() {
+        let (pace, mut turn) = (Pace::new(), 0);
+        (1..2000).for_each(|n| _ = round(&pace, &mut turn, n, 300));
+        assert!(pace.is_steady());
+        (2000..3000).for_each(|n| _ = round(&pace, &mut turn, n, 0));
+        assert!(!pace.is_steady());
+    }
+
+    proptest! {
+        /// Whatever comes when: no pause beyond the bound, none where it is 0, and one for what was sent, not for each look.
+        #[test]
+        fn pauses_are_bounded(all in prop::collection::vec((0_u64..300, any::<bool>()), 0..500), most in 0_u32..20) {
+            let (pace, mut turn, mut sent) = (Pace::new(), 0, 0);
+            for (looks, sends) in all {
+                sent += u64::from(sends);
+                turn += 1;
+                pace.before_look(sent, turn);
+                prop_assert!(pace.steps.get() <= most);
+                turn += looks;
+                pace.before_look(sent, turn);
+                prop_assert!(pace.since.get() == NEVER || pace.since.get() <= turn - looks);
+                pace.came(turn, most);
+                prop_assert_eq!(pace.since.get(), NEVER);
+            }
+        }
+    }
+}

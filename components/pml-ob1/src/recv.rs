@@ -107,8 +107,9 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        if !threaded {
-            return self.recv_anew(args, false);
+        // Until two threads send there is one place to look, and nothing to note.
+        if !threaded || !self.wide.load(core::sync::atomic::Ordering::Relaxed) {
+            return self.recv_anew(args, threaded);
         }
         match self.recv_again(args) {
             Some(done) => done,

@@ -12,7 +12,8 @@
 //! answers would, so the pause does not grow, and goes.
 //!
 //! **Its bounds.** One pause for what we have sent since the last look, of at most `btl_shm_answer_pause` steps; none where
-//! more processes than cores run, for rings that are not watched, and in a turn that has found something. A pause
+//! more processes than cores run or several threads make calls (one may want the core or the lock that another pauses with), for rings
+//! that are not watched, and in a turn that has found something. A pause
 //! is in steps, not in nanoseconds, since no clock is as cheap: what a step takes is learned with it, about a nanosecond.
 //!
 //! Touched only inside verbs of the receiver's context.
@@ -58,12 +59,15 @@ impl Pace {
         }
     }
 
-    /// In front of a look, in this turn; our messages to the peer have come to `sent`.
+    /// In front of a look, in this turn; our messages to the peer have come to `sent`. `may`: a pause may be made.
     #[inline(always)]
-    pub fn before_look(&self, sent: u64, turn: u64) {
+    pub fn before_look(&self, sent: u64, turn: u64, may: impl FnOnce() -> bool) {
         if self.sent.get() != sent {
             self.sent.set(sent);
             self.since.set(turn);
+            if self.steps.get() > 0 && !may() {
+                self.steps.set(0);
+            }
             (0..self.steps.get()).for_each(|step| {
                 black_box(step);
             });
@@ -120,12 +124,12 @@ mod tests {
     /// One message and its answer, which is there `after` steps; returns the steps until it was seen.
     fn round(pace: &Pace, turn: &mut u64, sent: u64, after: u32) -> u32 {
         *turn += 1;
-        pace.before_look(sent, *turn);
+        pace.before_look(sent, *turn, || true);
         let mut now = pace.steps.get();
         while now < after {
             *turn += 1;
             now += LOOK;
-            pace.before_look(sent, *turn);
+            pace.before_look(sent, *turn, || true);
         }
         pace.came(*turn, MOST);
         now
@@ -173,6 +177,10 @@ mod tests {
         assert!(pace.is_steady());
         (2000..3000).for_each(|n| _ = round(&pace, &mut turn, n, 0));
         assert!(!pace.is_steady());
+        (3000..5000).for_each(|n| _ = round(&pace, &mut turn, n, 300));
+        assert!(pace.is_steady());
+        pace.before_look(5000, turn + 1, || false);
+        assert!(!pace.is_steady(), "at once where none may be made");
     }
 
     proptest! {
@@ -183,10 +191,10 @@ mod tests {
             for (looks, sends) in all {
                 sent += u64::from(sends);
                 turn += 1;
-                pace.before_look(sent, turn);
+                pace.before_look(sent, turn, || true);
                 prop_assert!(pace.steps.get() <= most);
                 turn += looks;
-                pace.before_look(sent, turn);
+                pace.before_look(sent, turn, || true);
                 prop_assert!(pace.since.get() == NEVER || pace.since.get() <= turn - looks);
                 pace.came(turn, most);
                 prop_assert_eq!(pace.since.get(), NEVER);

@@ -165,7 +165,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         6,
         "1000",
         "Longest pause, in nanoseconds or so, between a message and the first look for its answer; how long it is follows \
-         from how long answers take, as long as they take equally long. 0: none, as always where more processes than cores run",
+         from how long answers take, as long as they take equally long. 0: none, as always where \
+         more processes than cores run or several threads make calls",
     )
     .range(0, 1_000_000),
 ];

@@ -187,7 +187,8 @@ impl Shm {
         for incoming in receiver.watched() {
             if events == 0 {
                 // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
-                incoming.pace.before_look(unsafe { (*incoming.back).get() }.tail(), receiver.turn.get());
+                let sent = unsafe { (*incoming.back).get() }.tail();
+                incoming.pace.before_look(sent, receiver.turn.get(), || !self.host().threaded());
             }
             events += self.drain(receiver, incoming);
         }

@@ -198,16 +198,15 @@ impl Ob1 {
         held
     }
 
-    /// Where a thread looks first for what it receives, and whether that is so as long as the communicator's epoch
-    /// ([`Comm::epoch`]).
+    /// Where a thread looks first for what it receives.
     #[inline(always)]
-    pub fn first_look(&self, comm: &Comm, (source, tag): (i32, i32), thread: *mut ThreadCtx) -> (u32, bool) {
+    pub fn first_look(&self, comm: &Comm, (source, tag): (i32, i32), thread: *mut ThreadCtx) -> u32 {
         if !comm.by_tag() {
-            (self.first_look_at_any(comm, tag, thread), false)
+            self.first_look_at_any(comm, tag, thread)
         } else if comm.is_forked(source) {
-            (comm.fifo(tag, self.width()), source >= 0)
+            comm.fifo(tag, self.width())
         } else {
-            (comm.home(self.width()), source >= 0)
+            comm.home(self.width())
         }
     }
 

@@ -337,6 +337,14 @@ impl Pass {
     const FREE: Pass = Pass(core::ptr::without_provenance(1));
 }
 
+impl Pass {
+    /// Of the thread of that seat.
+    #[cfg_attr(all(test, loom), allow(dead_code, reason = "the models of shards have a pass of their own"))]
+    pub fn of(seat: &'static Seat) -> Pass {
+        Pass(seat)
+    }
+}
+
 impl<const LEVEL: usize> BiasedLock<LEVEL> {
     pub fn new() -> Self {
         Self::default()
@@ -349,6 +357,18 @@ impl<const LEVEL: usize> BiasedLock<LEVEL> {
         }
         self.bias.enter(&self.word, who);
         Pass(address(who))
+    }
+    /// Takes the lock if the thread of that seat owns it. False: nothing happened.
+    #[cfg_attr(all(test, loom), allow(dead_code, reason = "the models of shards have a lock of their own"))]
+    #[inline(always)]
+    pub fn enter_own(&self, seat: &'static Seat) -> bool {
+        self.bias.enter_own(seat)
+    }
+    /// Gives back what `enter_own` took.
+    #[cfg_attr(all(test, loom), allow(dead_code, reason = "as above"))]
+    #[inline(always)]
+    pub fn leave_own(&self, seat: &'static Seat) {
+        self.bias.leave_own(seat);
     }
     /// Gives it back.
     #[inline(always)]

@@ -151,9 +151,14 @@ impl Ob1 {
     /// Something of this thread will come, or waits, on that CRI.
     #[inline(always)]
     pub fn cares_for(&self, thread: *mut ThreadCtx, ctx: u32) {
-        if let Some(Lane { care, .. }) = lane_of(thread)
-            && !has(&care.mine, ctx)
-        {
+        if let Some(lane) = lane_of(thread) {
+            self.lane_cares_for(lane, ctx);
+        }
+    }
+    /// The same for the thread with that lane.
+    #[inline(always)]
+    pub fn lane_cares_for(&self, Lane { care, .. }: &Lane, ctx: u32) {
+        if !has(&care.mine, ctx) {
             care.seen(ctx).set(self.turns_of(ctx));
             add(&care.mine, ctx);
             add(&care.wanted, ctx);

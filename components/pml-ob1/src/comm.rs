@@ -15,7 +15,7 @@
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
 
-use crate::biased::Who;
+use crate::biased::{Seat, Who};
 use crate::fork::Users;
 use crate::guarded::{AllHeld, Held, fifo_of, shard_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
@@ -25,14 +25,14 @@ use crate::paged::Paged;
 use crate::peer::Peer;
 use crate::route::Route;
 use crate::shard::Inner;
-use crate::shards::{Entered, Shards};
+use crate::shards::{Entered, Owned, Shards};
 use crate::spread::{Layout, Spreading};
 use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_pml::{CommDesc, assert_flag};
 use std::collections::{HashMap, VecDeque};
 
@@ -56,6 +56,8 @@ pub struct Comm {
     /// The process sends by streams, and users' messages may not overtake each other.
     by_tag: AtomicBool,
     streams: bool,
+    /// See [`Comm::epoch`].
+    epoch: AtomicU64,
     /// Who sends on it.
     pub users: Users,
     /// Some source's messages take the FIFOs of their tags.
@@ -89,6 +91,9 @@ impl Comm {
         self.assertions.store(flags, Ordering::Relaxed);
         let overtaking = flags & assert_flag::ALLOW_OVERTAKING != 0;
         self.by_tag.store(self.streams && !overtaking, Ordering::Relaxed);
+        if overtaking {
+            self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
+        }
         self.promise(&mut self.shards.enter_one(threaded));
     }
     /// A message's FIFO follows from communicator and tag alone: all messages that an exact-tag receive can match take the same,
@@ -97,6 +102,17 @@ impl Comm {
     pub fn by_tag(&self) -> bool {
         self.by_tag.load(Ordering::Relaxed)
     }
+    /// Where the messages of a source and a tag come is the same while this is, which no other communicator has.
+    #[inline(always)]
+    pub fn epoch(&self) -> u64 {
+        // SYNC POINT with `fork_from`: who sees an epoch sees where messages come in it.
+        self.epoch.load(Ordering::Acquire)
+    }
+    /// Of one whose messages' FIFOs do not follow from their tags, or did not once.
+    pub const NO_EPOCH: u64 = 0;
+    /// From one epoch of a communicator to the next.
+    const NEXT_EPOCH: u64 = 1 << 40;
+
     fn promise(&self, home: &mut Inner) {
         let (no_any_tag, no_any_source) = (assert_flag::NO_ANY_TAG, assert_flag::NO_ANY_SOURCE);
         home.spreading.promise(self.asserts(no_any_tag), self.asserts(no_any_source));
@@ -106,6 +122,12 @@ impl Comm {
     #[inline(always)]
     pub fn shard_of(&self, key: Key, threaded: bool, who: Who) -> Entered<'_, Inner> {
         self.shards.enter(threaded, who, |layout| layout.of(key))
+    }
+
+    /// The same if the thread of that seat owns its lock.
+    #[inline(always)]
+    pub fn own_shard(&self, key: Key, seat: &'static Seat) -> Option<Owned<'_, Inner>> {
+        self.shards.enter_own(seat, |layout| layout.of(key))
     }
 
     /// The shard that a receive is posted in and whose messages it finds, under its lock. Where a receive fits
@@ -261,6 +283,9 @@ impl Comm {
             // SYNC POINT with `is_forked`.
             route.forked.pass();
             self.forked.store(true, Ordering::Relaxed);
+            let next = |epoch| (epoch != Self::NO_EPOCH).then(|| epoch + Self::NEXT_EPOCH);
+            // SYNC POINT with `epoch`.
+            let _ = self.epoch.fetch_update(Ordering::Release, Ordering::Relaxed, next);
         }
     }
 
@@ -313,12 +338,14 @@ pub struct CommTable {
     by_gid: HashMap<([u64; 2], u16), *mut Comm>,
     /// Deleted while released requests used them.
     dying: Vec<*mut Comm>,
+    /// How many there were.
+    added: u64,
 }
 
 impl CommTable {
     pub fn new() -> CommTable {
         let slots = (0..FIXED_SLOTS).map(|_| Slot { comm: null_mut(), generation: 0 }).collect();
-        CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new() }
+        CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new(), added: 0 }
     }
 
     /// The communicator a message is addressed to. The reference is good while the lock is held.
@@ -374,6 +401,7 @@ impl CommTable {
         };
         let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
         let layout = Layout::new(salt_of(desc), most_shards, false);
+        self.added += 1;
         let comm = Box::new(Comm {
             address: desc.my_endpoint as u64 | (index as u64) << 16,
             my_rank: desc.my_rank,
@@ -384,6 +412,7 @@ impl CommTable {
             inbound: Paged::new(desc.num_peers as usize),
             by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
             streams,
+            epoch: AtomicU64::new(self.added),
             users: Users::default(),
             forked: AtomicBool::new(false),
             procs: desc.procs,

@@ -198,15 +198,16 @@ impl Ob1 {
         held
     }
 
-    /// Where a thread looks first for what it receives.
+    /// Where a thread looks first for what it receives, and whether that is so as long as the communicator's epoch
+    /// ([`Comm::epoch`]).
     #[inline(always)]
-    pub fn first_look(&self, comm: &Comm, (source, tag): (i32, i32), thread: *mut ThreadCtx) -> u32 {
+    pub fn first_look(&self, comm: &Comm, (source, tag): (i32, i32), thread: *mut ThreadCtx) -> (u32, bool) {
         if !comm.by_tag() {
-            self.first_look_at_any(comm, tag, thread)
+            (self.first_look_at_any(comm, tag, thread), false)
         } else if comm.is_forked(source) {
-            comm.fifo(tag, self.width())
+            (comm.fifo(tag, self.width()), source >= 0)
         } else {
-            comm.home(self.width())
+            (comm.home(self.width()), source >= 0)
         }
     }
 

@@ -4,8 +4,8 @@
 //! shard at a time are an error of the model. What was matched is written down; each scenario says what may
 //! come out of it.
 
-use crate::biased::Who;
-use crate::shards::{Content, Place, Shards};
+use crate::biased::{Seat, Who};
+use crate::shards::{Content, Entered, Owned, Place, Shards};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex, MutexGuard};
@@ -22,6 +22,12 @@ pub struct Lock {
 #[derive(Clone, Copy)]
 pub struct Pass(bool);
 
+impl Pass {
+    pub fn of(_seat: &'static Seat) -> Pass {
+        Pass(true)
+    }
+}
+
 impl Lock {
     pub fn new() -> Lock {
         Lock { mutex: Mutex::new(()), guard: core::cell::UnsafeCell::new(None) }
@@ -33,6 +39,14 @@ impl Lock {
             unsafe { *self.guard.get() = Some(core::mem::transmute::<MutexGuard<'_, ()>, _>(guard)) };
         }
         Pass(threaded)
+    }
+    /// Whoever asks is an owner.
+    pub fn enter_own(&self, _seat: &'static Seat) -> bool {
+        self.enter(true, None);
+        true
+    }
+    pub fn leave_own(&self, _seat: &'static Seat) {
+        self.leave(Pass(true));
     }
     pub fn leave(&self, pass: Pass) {
         if pass.0 {
@@ -123,6 +137,8 @@ const NOBODY: usize = usize::MAX;
 
 struct World {
     shards: Shards<Small>,
+    /// Of whoever enters as an owner.
+    seat: &'static Seat,
     /// By message: the receive that has it.
     matched: [AtomicUsize; 3],
 }
@@ -135,7 +151,8 @@ unsafe impl Send for World {}
 impl World {
     fn new() -> Arc<World> {
         let matched = core::array::from_fn(|_| AtomicUsize::new(NOBODY));
-        Arc::new(World { shards: Shards::new(Small::default()), matched })
+        let seat = Box::leak(Box::new(Seat::new()));
+        Arc::new(World { shards: Shards::new(Small::default()), seat, matched })
     }
     fn many() -> Arc<World> {
         let world = World::new();
@@ -153,8 +170,13 @@ impl World {
             None => lists.waiting.push(Message { tag, number }),
         });
     }
+    /// As an owner, if that leads to an open shard, and else as anybody (`again.rs`).
+    fn enter_to_receive(&self, place: Place) -> Entered<'_, Small> {
+        let own = self.shards.enter_own(self.seat, |()| place).map(Owned::into_entered);
+        own.unwrap_or_else(|| self.shards.enter(true, None, |()| place))
+    }
     fn receive(&self, tag: Option<usize>, number: usize) {
-        let shard = self.shards.enter(true, None, |()| tag.map_or(Place::AllOver, Place::In));
+        let shard = self.enter_to_receive(tag.map_or(Place::AllOver, Place::In));
         shard.with(|lists| match lists.waiting.iter().position(|m| tag.is_none_or(|t| t == m.tag)) {
             Some(at) => self.pair(lists.waiting.remove(at).number, number),
             None => {

@@ -15,6 +15,7 @@
 //!
 //! Lanes and requests are never freed: the host's handles refer to them.
 
+use crate::again::Note;
 use crate::biased::{Seat, Who};
 use crate::care::Care;
 use crate::fan::number_of;
@@ -115,6 +116,8 @@ pub struct Lane {
     lease: Lease,
     /// What the thread saw when it last looked after others' CRIs (`care.rs`).
     pub care: Care,
+    /// Where what it received last comes (`again.rs`).
+    pub note: Note,
 }
 
 // SAFETY: see the module's head: the own list is the owner's, the rest is atomic.
@@ -129,7 +132,14 @@ impl Lane {
             seat: Seat::new(),
             lease: Lease::default(),
             care: Care::default(),
+            note: Note::default(),
         }))
+    }
+
+    /// Takes a request, if there is one. By the owner.
+    #[inline(always)]
+    pub fn take(&self) -> Option<&'static Request> {
+        self.free.take()
     }
 
     /// Where the thread notes which locks it is inside.

@@ -8,10 +8,10 @@ use crate::biased::Who;
 use crate::comm::Comm;
 use crate::copy::copy;
 use crate::guarded::Held;
-use crate::matching::Pattern;
+use crate::matching::{Pattern, Unexpected};
 use crate::module::Ob1;
 use crate::peer::FREE_BYTES;
-use crate::pool::{identity, lane_of};
+use crate::pool::{Lane, identity, lane_of};
 use crate::request::{Request, State};
 use crate::shard::{Incoming, Inner, Record};
 use crate::shards::Entered;
@@ -107,6 +107,22 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+        if !threaded {
+            return self.recv_anew(args, false);
+        }
+        match self.recv_again(args) {
+            Some(done) => done,
+            None => self.recv_anew_among_others(args),
+        }
+    }
+
+    #[inline(never)]
+    fn recv_anew_among_others(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        self.recv_anew(args, true)
+    }
+
+    #[inline(always)]
+    fn recv_anew(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         // SAFETY: as above.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
@@ -120,7 +136,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    fn post_or_deliver(
+    pub fn post_or_deliver(
         &self,
         comm: &Comm,
         req: &'static Request,
@@ -135,18 +151,28 @@ impl Ob1 {
         }
         match shard.engine.find_unexpected(pattern, true) {
             None => post(&mut shard, req, pattern, threaded),
-            Some(node) => {
-                // SAFETY: it came out of the shard's engine.
-                let record = unsafe { Record::of(node) };
-                if threaded {
-                    // The request is from the lane of the calling thread, where that is known.
-                    let lane = by.1.map(|_| req.lane);
-                    // SAFETY: taken out of the engine, so ours.
-                    self.visits(unsafe { record.as_ref() }.incoming().ctx.into(), lane);
-                }
-                self.deliver_waiting(shard, comm, req, record, threaded)
-            }
+            // The request is from the lane of the calling thread, where that is known.
+            Some(node) if threaded => self.deliver_found(shard, comm, req, node, by.1.map(|_| req.lane)),
+            // SAFETY: it came out of the shard's engine.
+            Some(node) => self.deliver_waiting(shard, comm, req, unsafe { Record::of(node) }, false),
         }
+    }
+
+    /// A receive of the thread with that lane, if it is known, found this waiting.
+    #[inline(always)]
+    pub fn deliver_found(
+        &self,
+        shard: Entered<'_, Inner>,
+        comm: &Comm,
+        req: &'static Request,
+        node: NonNull<Unexpected>,
+        lane: Option<&Lane>,
+    ) {
+        // SAFETY: it came out of the shard's engine.
+        let record = unsafe { Record::of(node) };
+        // SAFETY: taken out of the engine, so ours.
+        self.visits(unsafe { record.as_ref() }.incoming().ctx.into(), lane);
+        self.deliver_waiting(shard, comm, req, record, true)
     }
 
     /// A receive that nobody else knows yet found its message waiting.
@@ -343,9 +369,15 @@ impl Ob1 {
         }
         let tagged = Pattern::new(args.src, args.tag).has_tag();
         if tagged {
-            thread.cri = self.first_look(comm, (args.src, args.tag), args.thread);
+            // Before the look: if it changes meanwhile, what is noted is of the epoch before.
+            let epoch = comm.epoch();
+            let (ctx, stays) = self.first_look(comm, (args.src, args.tag), args.thread);
+            thread.cri = ctx;
             if let Some(req) = req {
-                self.cri(thread.cri).posted(req);
+                self.cri(ctx).posted(req);
+                if stays && let Some(lane) = lane_of(args.thread) {
+                    lane.note.take(epoch, wire::source_tag(args.src, args.tag), ctx);
+                }
             }
         }
         if tagged && comm.by_tag() {
@@ -362,7 +394,7 @@ impl Ob1 {
 
 /// Fills a request with everything a receive needs.
 #[inline(always)]
-fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
+pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
     req.buf.set(args.buf);
     req.total.set(capacity(args));
     req.keep_type(dtype(args), args.count, threaded);

@@ -31,8 +31,9 @@
 //!
 //! The model (`model.rs`) runs this very code.
 
-use crate::biased::Who;
+use crate::biased::{Seat, Who};
 use core::cell::UnsafeCell;
+use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
@@ -115,6 +116,43 @@ pub struct Shards<T: Content> {
 pub struct Entered<'a, T> {
     shard: &'a Shard<T>,
     pass: Pass,
+}
+
+/// The same by a thread that owns the shard's lock (`biased.rs`), and comes and goes without a look at anything else.
+pub struct Owned<'a, T> {
+    shard: &'a Shard<T>,
+    seat: &'static Seat,
+}
+
+impl<'a, T> Owned<'a, T> {
+    /// Inside as before.
+    pub fn into_entered(self) -> Entered<'a, T> {
+        let this = ManuallyDrop::new(self);
+        Entered { shard: this.shard, pass: Pass::of(this.seat) }
+    }
+}
+
+impl<T> Drop for Owned<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.shard.lock.leave_own(self.seat);
+    }
+}
+
+impl<T> Deref for Owned<'_, T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held; entering is never nested.
+        unsafe { &(*self.shard.state.get()).content }
+    }
+}
+impl<T> DerefMut for Owned<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above.
+        unsafe { &mut (*self.shard.state.get()).content }
+    }
 }
 
 impl<T> Drop for Entered<'_, T> {
@@ -219,6 +257,28 @@ impl<T: Content> Shards<T> {
             }
         }
         self.enter_again(who, place)
+    }
+
+    /// With several threads, the shard at the place that a layout has for something, if the thread of that seat owns its
+    /// lock. `None`: any other way is open.
+    #[inline(always)]
+    pub fn enter_own(&self, seat: &'static Seat, place: impl Fn(T::Layout) -> Place) -> Option<Owned<'_, T>> {
+        // SYNC POINT with the release stores in `spread` and `gather`.
+        // SAFETY: tables stay until the communicator goes.
+        let shard = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
+            None => &self.home,
+            Some(table) => match place(table.layout) {
+                Place::AllOver => return None,
+                Place::In(number) => table.shard(number)?,
+            },
+        };
+        if !shard.lock.enter_own(seat) {
+            return None;
+        }
+        let inside = Owned { shard, seat };
+        // SAFETY: the lock is held.
+        let open = unsafe { (*shard.state.get()).open };
+        open.then_some(inside)
     }
 
     /// The same where it did not lead to an open shard just now.

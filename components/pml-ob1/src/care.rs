@@ -179,7 +179,13 @@ impl Ob1 {
     /// Something of this thread will come on any CRI.
     #[inline(never)]
     pub fn cares_for_all(&self, thread: *mut ThreadCtx) {
-        (0..self.width()).for_each(|ctx| self.cares_for(thread, ctx));
+        let Some(lane) = lane_of(thread) else { return };
+        // Mostly none: this is asked for each receive.
+        let mut lacking = (Set::MAX >> (Set::BITS - self.width())) & !lane.care.mine.get();
+        while lacking != 0 {
+            self.lane_cares_for(lane, lacking.trailing_zeros());
+            lacking &= lacking - 1;
+        }
     }
 
     /// The CRI where the thread's messages come, if that has no other owner, or one that does not progress it. Events, and

@@ -107,18 +107,14 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        if !threaded {
-            return self.recv_anew(args, false);
+        // While all messages come on one CRI there is nothing to note.
+        if threaded
+            && self.wide.load(core::sync::atomic::Ordering::Relaxed)
+            && let Some(done) = self.recv_again(args)
+        {
+            return done;
         }
-        match self.recv_again(args) {
-            Some(done) => done,
-            None => self.recv_anew_among_others(args),
-        }
-    }
-
-    #[inline(never)]
-    fn recv_anew_among_others(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
-        self.recv_anew(args, true)
+        self.recv_anew(args, threaded)
     }
 
     #[inline(always)]

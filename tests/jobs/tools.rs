@@ -126,6 +126,21 @@ fn cxx() {
     Job::new(3).arg(out).run().all_ok(3);
 }
 
+/// A tool that translates programs, hides the vDSO from them, and says where they read or write what is not theirs. (It
+/// cannot see what another process writes into this one's memory, so it is not asked who reads what nobody wrote.)
+#[test]
+fn a_program_in_valgrind() {
+    const WHAT: &str = "a program in valgrind";
+    if !mpi().is_ours() {
+        return leave_out(WHAT, "what it says of others is theirs");
+    }
+    if !in_path("valgrind") {
+        return leave_out(WHAT, "valgrind is missing (Debian package valgrind)");
+    }
+    let valgrind = ["valgrind", "--quiet", "--error-exitcode=77", "--undef-value-errors=no", "--vgdb=no"];
+    Job::new(2).args(valgrind).arg(mpi().program("asleep")).limit(600).run().all_ok(2);
+}
+
 /// Copies an install with its links, as `mv` or `tar` would.
 fn copy_tree(from: &Path, to: &Path) {
     printed(Command::new("cp").arg("-a").arg(from).arg(to));

@@ -91,6 +91,7 @@ mod select;
 pub mod shared;
 #[cfg(not(loom))]
 pub mod spc;
+mod system;
 #[cfg(not(loom))]
 pub mod thread;
 #[cfg(not(loom))]

@@ -165,7 +165,7 @@ impl Communicator {
         let wishes: Vec<Wish> = ranks
             .map(|r| Wish { bytes: word(r, 0), disp_unit: word(r, 1) as i64, apart: word(r, 3) != 0 })
             .collect();
-        let Some((parts, len)) = places(&wishes, rustix::param::page_size() as u64) else {
+        let Some((parts, len)) = places(&wishes, crate::system::page_size() as u64) else {
             return Err(Error::new(
                 ErrorKind::NoMem,
                 "the ranks ask for more memory than there are addresses",

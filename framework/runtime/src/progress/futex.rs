@@ -66,8 +66,7 @@ pub unsafe fn wait_both(
     words[1].uaddr = futex::WaitPtr::new(private.as_ptr().cast());
     words[1].flags = futex::WaitFlags::SIZE_U32 | futex::WaitFlags::PRIVATE;
     // The system call takes a point in time.
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let end = Duration::new(now.tv_sec.max(0) as u64, now.tv_nsec.clamp(0, 999_999_999) as u32) + timeout;
+    let end = crate::system::monotonic_now() + timeout;
     // SAFETY: both words are alive during the call.
     let woken = futex::waitv(
         &words,

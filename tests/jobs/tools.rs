@@ -141,6 +141,33 @@ fn a_program_in_valgrind() {
     Job::new(2).args(valgrind).arg(mpi().program("asleep")).limit(600).run().all_ok(2);
 }
 
+/// What the library keeps for good it can still be asked for, so that a search for leaks finds the program's only.
+#[test]
+fn a_program_with_a_search_for_leaks() {
+    const WHAT: &str = "a program with a search for leaks";
+    if !mpi().is_ours() {
+        return leave_out(WHAT, "what others leak is theirs");
+    }
+    let folder = mpi().programs();
+    let (source, alone) = (folder.join("searched.c"), folder.join("searched"));
+    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let compiler = Command::new("cc").args(["-fsanitize=address", "-o"]).arg(&alone).arg(&source).output();
+    let works = compiler.is_ok_and(|c| c.status.success())
+        && Command::new(&alone).output().is_ok_and(|run| run.status.success());
+    if !works {
+        return leave_out(
+            WHAT,
+            "the C compiler has no AddressSanitizer, or its search for leaks does not work here",
+        );
+    }
+    let flags = ["-g", "-fsanitize=address", "-pthread"];
+    for name in ["ring", "asleep"] {
+        let source = format!("tests/programs/{name}.c");
+        let program = mpi().build(&format!("{name}_searched"), &[source], &flags);
+        Job::new(2).arg(program).limit(600).run().all_ok(2);
+    }
+}
+
 /// Copies an install with its links, as `mv` or `tar` would.
 fn copy_tree(from: &Path, to: &Path) {
     printed(Command::new("cp").arg("-a").arg(from).arg(to));

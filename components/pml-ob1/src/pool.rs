@@ -29,6 +29,7 @@ use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
 use oxmpi_mca::{Lock, Status, ThreadCtx};
+use std::sync::OnceLock;
 
 /// Something that lies on a list of its kind while it is free.
 pub trait Linked: 'static {
@@ -174,8 +175,8 @@ impl Linked for Request {
 }
 
 pub struct Pools {
-    /// For calls without a context.
-    shared: &'static Lane,
+    /// For calls without a context; made by the first.
+    shared: OnceLock<&'static Lane>,
     step: usize,
     /// Sends that were released while pending and still are.
     pub detached: AtomicU32,
@@ -185,7 +186,7 @@ pub struct Pools {
 
 impl Pools {
     pub fn new(step: usize) -> Pools {
-        Pools { shared: Lane::new(u32::MAX), step, detached: AtomicU32::new(0), lanes: AtomicU32::new(0) }
+        Pools { shared: OnceLock::new(), step, detached: AtomicU32::new(0), lanes: AtomicU32::new(0) }
     }
 }
 
@@ -240,10 +241,11 @@ impl Ob1 {
         if let Some(lane) = self.lane_for(thread) {
             return self.grow(lane);
         }
-        let _guard = self.pools.shared.lock.guard(threaded);
-        match self.pools.shared.free.take() {
+        let shared = self.pools.shared.get_or_init(|| Lane::new(u32::MAX));
+        let _guard = shared.lock.guard(threaded);
+        match shared.free.take() {
             Some(req) => Ok(req),
-            None => self.grow(self.pools.shared),
+            None => self.grow(shared),
         }
     }
 

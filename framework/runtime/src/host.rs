@@ -18,6 +18,7 @@ use oxmpi_mca::{
 };
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
+use std::sync::atomic::AtomicPtr;
 
 /// The receivers of active messages, by tag. Rows are written while nothing is received yet (before
 /// the first progress; contract of `HostTable::am_table`), one writer at a time.
@@ -88,6 +89,8 @@ pub(crate) struct ComponentCtx {
     pub table: HostTable,
     /// The last thing it said, for the error if it does not open.
     last_words: Mutex<String>,
+    /// Where its modules are. They are never freed, and tools that look for leaks see here that they are in use.
+    pub modules: AtomicPtr<c_void>,
 }
 
 // SAFETY: the raw pointers are to the instance, which outlives the context, and to things of it that may
@@ -107,6 +110,7 @@ impl ComponentCtx {
             values,
             table: table(instance),
             last_words: Mutex::default(),
+            modules: AtomicPtr::default(),
         });
         ctx.table.instance = (&raw mut *ctx).cast();
         ctx

@@ -10,6 +10,7 @@ use crate::select::Chosen;
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::{OpenArgs, Opened};
 use oxmpi_mca::{SliceRef, Status};
+use std::sync::atomic::Ordering;
 
 /// Boxed: a component has its context's address while later ones are still being opened.
 #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
@@ -125,6 +126,7 @@ impl Opening {
 
     fn open_one(&mut self, logger: &Logger, chosen: &Chosen, ctx: &ComponentCtx) -> Result<(), Why> {
         let (opened, place) = (call_open(chosen, ctx)?, ctx.place.as_str());
+        ctx.modules.store(opened.modules.cast_mut(), Ordering::Relaxed);
         match ctx.framework {
             Framework::Btl => {
                 // SAFETY: the component filled `opened`; its pointers are its own.

@@ -12,6 +12,7 @@ mod component;
 mod copy;
 mod counts;
 mod credit;
+mod eager;
 mod either;
 mod fan;
 mod fork;

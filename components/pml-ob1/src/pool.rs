@@ -15,7 +15,7 @@
 //!
 //! Lanes and requests are never freed: the host's handles refer to them.
 
-use crate::again::Note;
+use crate::again::{Note, Sent};
 use crate::biased::{Seat, Who};
 use crate::care::Care;
 use crate::fan::number_of;
@@ -117,8 +117,9 @@ pub struct Lane {
     lease: Lease,
     /// What the thread saw when it last looked after others' CRIs (`care.rs`).
     pub care: Care,
-    /// Where what it received last comes (`again.rs`).
-    pub note: Note,
+    /// On which CRI what it received last comes, and where what it sent last went (`again.rs`).
+    pub received: Note<u32>,
+    pub sent: Note<Sent>,
 }
 
 // SAFETY: see the module's head: the own list is the owner's, the rest is atomic.
@@ -133,7 +134,8 @@ impl Lane {
             seat: Seat::new(),
             lease: Lease::default(),
             care: Care::default(),
-            note: Note::default(),
+            received: Note::default(),
+            sent: Note::default(),
         }))
     }
 

@@ -372,7 +372,7 @@ impl Ob1 {
             if let Some(req) = req {
                 self.cri(ctx).posted(req);
                 if stays && let Some(lane) = lane_of(args.thread) {
-                    lane.note.take(epoch, wire::source_tag(args.src, args.tag), ctx);
+                    lane.received.take(epoch, wire::source_tag(args.src, args.tag), ctx);
                 }
             }
         }

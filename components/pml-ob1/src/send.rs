@@ -1,6 +1,6 @@
 //! The sending verbs, and which protocol a message takes.
 //!
-//! Life of an eager message: `send_blocking` → `eager_now`: one call of the transport with a 24-byte
+//! Life of an eager message: `send_blocking` → `eager` (`eager.rs`): one call of the transport with a 24-byte
 //! header on the stack and the user's buffer (or a packer), no request, done. What cannot go that way
 //! gets a request and is **issued**: `issue` decides by size, mode, credit and transport, and runs
 //! again from progress when the transport had no room. **Order**: while a peer's queue holds
@@ -9,10 +9,9 @@
 use crate::comm::Comm;
 use crate::either::Way;
 use crate::fan::Sending;
-use crate::guarded::{FIFO, Held, Inside};
+use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
 use crate::peer::{Peer, can_get_vector};
-use crate::pool::lane_of;
 use crate::request::{Request, State};
 use crate::route::Route;
 use crate::runs::List;
@@ -20,21 +19,19 @@ use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::SendDesc;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::host::am_tag;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
 
 /// Packs a part of a user's buffer straight into the transport's.
-struct Packer {
-    dtype: *const TypeDesc,
-    count: u64,
-    base: *const u8,
-    from: u64,
+pub struct Packer {
+    pub dtype: *const TypeDesc,
+    pub count: u64,
+    pub base: *const u8,
+    pub from: u64,
 }
 
-extern "C" fn pack_part(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64) {
+pub extern "C" fn pack_part(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64) {
     // SAFETY: the transport passes the context of the descriptor we are in the middle of sending.
     let p = unsafe { &*ctx.cast::<Packer>() };
     // SAFETY: the buffer is the user's until completion; `dst` is the transport's.
@@ -44,16 +41,16 @@ extern "C" fn pack_part(ctx: *mut c_void, offset: u64, dst: *mut u8, len: u64) {
 }
 
 /// One message of the user as the protocols see it.
-struct Outgoing<'a> {
-    comm: &'a Comm,
-    route: &'a Route,
-    peer: &'a Peer,
-    total: u64,
+pub struct Outgoing<'a> {
+    pub comm: &'a Comm,
+    pub route: &'a Route,
+    pub peer: &'a Peer,
+    pub total: u64,
 }
 
 impl Ob1 {
     #[inline(always)]
-    fn outgoing<'a>(&'a self, args: &SendArgs, threaded: bool) -> Result<Outgoing<'a>, Status> {
+    pub fn outgoing<'a>(&'a self, args: &SendArgs, threaded: bool) -> Result<Outgoing<'a>, Status> {
         // SAFETY: the host passes a communicator and a type that are alive.
         let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
         let (route, peer) = comm.route(self, args.dst, threaded)?;
@@ -61,142 +58,9 @@ impl Ob1 {
         Ok(Outgoing { comm, route, peer, total })
     }
 
-    /// Sends at once what needs no request. NO_RESOURCE: it needs one, and has the number that comes with that,
-    /// if it is not 0.
-    #[inline(always)]
-    fn eager_now(&self, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) -> (Status, u64) {
-        let head = out.route.head.load(Ordering::Relaxed);
-        if out.total > out.peer.eager_payload || wire::flags_of(head) != 0 || args.mode == mode::SYNCHRONOUS {
-            return (Status::NO_RESOURCE, 0);
-        }
-        if !threaded {
-            let held = self.hold(FIFO, None, false);
-            return (self.eager_on(&held, out.peer, out, args, head, 0), 0);
-        }
-        match self.eager_of_owner(out, args, head) {
-            Some(status) => (status, 0),
-            None => self.eager_of_any(args),
-        }
-    }
-
-    /// The usual case with several threads: one that owns the CRI's lock, on the one FIFO or on the one of the tag, which it
-    /// has used before. `None`: it is another, and nothing happened.
-    #[inline(always)]
-    fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
-        let (lane, base) = (lane_of(args.thread)?, out.peer.base);
-        if base.width == 1 {
-            let inside = Inside::enter(out.peer.cri(), lane.seat())?;
-            return Some(self.eager_on(&inside.held(FIFO), out.peer, out, args, head, 0));
-        }
-        // SYNC POINT with `spread_now`.
-        if !base.spread.is_passed() {
-            // One thread sends, so far.
-            if self.senders.load(Ordering::Relaxed) != lane.index + 1 {
-                return None;
-            }
-            let inside = Inside::enter(out.peer.cri(), lane.seat())?;
-            if base.spread.is_passed_under_lock() {
-                return None;
-            }
-            return Some(self.eager_on(&inside.held(FIFO), out.peer, out, args, head, 0));
-        }
-        if !out.comm.by_tag() {
-            return None;
-        }
-        let fork = &out.route.fork;
-        let by_tag = fork.is_by_tag();
-        // The library's own messages do not say who shares what.
-        if !by_tag && args.tag >= 0 && !out.comm.users.is(lane.index) {
-            return None;
-        }
-        let shard = if by_tag { out.comm.tag_shard(args.tag) } else { out.comm.home_shard() };
-        let peer = base.way(shard)?;
-        let inside = Inside::enter(peer.cri(), lane.seat())?;
-        if !peer.opened.get() || !fork.may_go(by_tag, peer.ctx) {
-            return None;
-        }
-        let stamp = self.clock.stamp(Some(lane.lease()));
-        let head = head | (flag::STAMPED as u64) << 8;
-        Some(self.eager_on(&inside.held(peer.ctx), peer, out, args, head, stamp))
-    }
-
-    #[inline(never)]
-    fn eager_of_any(&self, args: &SendArgs) -> (Status, u64) {
-        let out = match self.outgoing(args, true) {
-            Ok(out) => out,
-            Err(status) => return (status, 0),
-        };
-        let out = &out;
-        let head = out.route.head.load(Ordering::Relaxed);
-        // Without one it would never own a lock.
-        self.lane_for(args.thread);
-        let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
-        let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
-            Ok(entered) => entered,
-            Err(status) => return (status, 0),
-        };
-        if order == 0 {
-            return (self.eager_on(&held, peer, out, args, head, 0), 0);
-        }
-        let number = self.number_of(order);
-        if !peer.opened.get() || out.route.fork.needs_branch(peer.ctx) {
-            return (Status::NO_RESOURCE, number);
-        }
-        let (flag, key) = self.order_words(order);
-        (self.eager_on(&held, peer, out, args, head | (flag as u64) << 8, key), number)
-    }
-
-    #[inline(always)]
-    fn eager_on(
-        &self,
-        held: &Held<'_>,
-        peer: &Peer,
-        out: &Outgoing<'_>,
-        args: &SendArgs,
-        head: u64,
-        order: u64,
-    ) -> Status {
-        if peer.queued.get() != 0 || !peer.take_credit(held, out.total) {
-            return Status::NO_RESOURCE;
-        }
-        let header = [head.to_le(), wire::source_tag(out.comm.my_rank, args.tag).to_le(), order.to_le()];
-        let mut desc = SendDesc {
-            tag: am_tag::PML as u32,
-            hdr_len: wire::MATCH_BYTES as u32,
-            hdr: header.as_ptr().cast(),
-            payload: args.buf,
-            len: out.total,
-            pack: None,
-            pack_ctx: null_mut(),
-        };
-        let mut packer;
-        // SAFETY: alive for the call.
-        let dtype = unsafe { &*args.dtype };
-        if !dtype.is_contiguous() {
-            match dtype.one_block(args.count) {
-                Some((disp, _)) => desc.payload = args.buf.wrapping_offset(disp as isize),
-                None => {
-                    packer = Packer { dtype, count: args.count, base: args.buf, from: 0 };
-                    desc.pack = Some(pack_part);
-                    desc.pack_ctx = (&raw mut packer).cast();
-                }
-            }
-        }
-        let status = peer.transmit(held, &desc);
-        if !status.is_ok() {
-            peer.give_credit(held, out.total);
-            if status != Status::NO_RESOURCE {
-                self.peer_failed(held, peer, status);
-                return Status::PEER_FAILED;
-            }
-        }
-        status
-    }
-
     #[inline(always)]
     pub fn send_blocking(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        let out = self.outgoing(args, threaded)?;
-        match self.eager_now(&out, args, threaded) {
+        match self.eager(args, threaded)? {
             (Status::OK, _) => Ok(null_mut()),
             (Status::NO_RESOURCE, number) => self.send_blocking_slowly(args, number, threaded),
             (error, _) => Err(error),
@@ -231,15 +95,14 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn send_immediate(&self, args: &SendArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        let out = self.outgoing(args, threaded)?;
         let req = self.take_request(args.thread, threaded, RequestHeader::SEND, args.host_comm)?;
-        match self.eager_now(&out, args, threaded) {
-            (Status::OK, _) => {
+        match self.eager(args, threaded) {
+            Ok((Status::OK, _)) => {
                 req.complete_unseen();
                 Ok(req.handle())
             }
-            (Status::NO_RESOURCE, number) => self.send_immediate_slowly(req, args, number, threaded),
-            (error, _) => {
+            Ok((Status::NO_RESOURCE, number)) => self.send_immediate_slowly(req, args, number, threaded),
+            Ok((error, _)) | Err(error) => {
                 self.recycle(req, args.thread, threaded);
                 Err(error)
             }

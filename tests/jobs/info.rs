@@ -82,7 +82,7 @@ fn what_is_installed() {
     let parsable = site.info(&["--param", "btl", "shm", "--level", "9", "--parsable"]);
     has(
         &parsable.out,
-        &["mca:btl:shm:param:btl_shm_rndv_eager_limit:value:16k", "mca:btl:shm:version:\"api:1.2\""],
+        &["mca:btl:shm:param:btl_shm_rndv_eager_limit:value:0", "mca:btl:shm:version:\"api:1.2\""],
     );
     assert!(!parsable.out.contains("coll_basic"), "{}", parsable.out);
     let few = site.info(&["--params", "btl", "all"]).out;
@@ -267,6 +267,7 @@ fn a_machine_is_calibrated() {
         "btl_shm_eager_limit",
         "btl_shm_min_get_size",
         "btl_shm_nontemporal_min",
+        "btl_shm_string_min",
         "btl_shm_assist_min",
         "pml_ob1_min_get_run",
     ] {

@@ -150,6 +150,7 @@ fn explain(host: &Host, error: SegmentError) -> OpenError {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::copy::Limits;
 
     #[test]
     fn contexts_follow_the_runtime_and_the_parameter() {
@@ -165,7 +166,7 @@ mod tests {
             ring_size: 0,
             watched: None,
             mechanism: Mechanism::Cma,
-            nontemporal_min: 4096,
+            limits: Limits { string: 1024, past: 4096 },
             assist_min: 1 << 16,
             answer_pause: 0,
         };

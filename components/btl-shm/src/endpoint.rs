@@ -9,14 +9,14 @@
 //! path, which makes the ring (or finds one from an earlier life of this rank) and tells the peer where
 //! it lies. The peer need not exist yet: directory and ready bits wait for it.
 
-use crate::cells::{CellMem, Hand};
+use crate::cells::{CellMem, Hand, place_of};
 use crate::doorbell::{self, light_barrier};
 use crate::module::Shm;
 use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
-use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, Place, THIS_RINGS, lines_of, slot};
+use crate::wire::{GRANULE, MAX_SHORT, MOST_CELLS, PER_LINE, Place, THIS_RINGS, lines_of, slot};
 use crate::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
@@ -41,9 +41,9 @@ pub struct Lane {
     peer: u32,
     inbox: Inbox,
     ring: Option<Mapping>,
-    /// The cells that are ours, and where the one behind the peer's ring lies; once it has come it stays mapped.
+    /// The cells that are ours, and the peer's ring, behind which some lie; once one of those has come it stays mapped.
     hand: Hand,
-    far_cell: Option<CellMem>,
+    far: Mapped,
     /// A place that was given to us while there was no memory for it.
     place: Option<Place>,
 }
@@ -116,7 +116,7 @@ impl LaneCell {
             inbox,
             ring: None,
             hand: Hand::default(),
-            far_cell: None,
+            far: Mapped::NONE,
             place: None,
         }))
     }
@@ -157,7 +157,9 @@ impl Lane {
 
     /// The cell at `which`, if there is one.
     fn cell(&self, which: u64) -> Option<CellMem> {
-        if which == THIS_RINGS { self.producer.mem().cell() } else { self.far_cell }
+        let (near, index) = place_of(which);
+        let ring = if near { self.producer.mem() } else { &self.far };
+        ring.cell(index)
     }
 
     /// A cell of ours with room for a message.
@@ -168,10 +170,8 @@ impl Lane {
     }
 
     /// A message in a cell has been dealt with, and the cell is ours.
-    pub fn keep_cell(&mut self, which: u64, cell: CellMem) {
-        if which != THIS_RINGS {
-            self.far_cell = Some(cell);
-        }
+    pub fn keep_cell(&mut self, which: u64, far: &Mapped) {
+        self.far = *far;
         self.hand.take(which);
     }
 
@@ -232,7 +232,7 @@ impl Shm {
             let turn = self.receiver(ctx).map_or(0, |receiver| receiver.turns());
             let in_a_row = core::mem::replace(&mut lane.turn, turn) == turn;
             lane.singles = if in_a_row { 0 } else { lane.singles.saturating_add(1) };
-            if len <= ALWAYS_IN_CELLS && self.sent_in_cell(lane, msg, len) {
+            if (len <= ALWAYS_IN_CELLS || self.all_in_cells(msg)) && self.sent_in_cell(lane, msg, len) {
                 return Status::OK;
             }
             if len > MAX_SHORT || in_a_row {
@@ -255,7 +255,7 @@ impl Shm {
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
         // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.
         let parts =
-            lane.singles > 0 && msg.payload_len() < self.nontemporal_min() && msg.header().len() <= SHORT;
+            lane.singles > 0 && !self.limits().goes_past(msg.payload_len()) && msg.header().len() <= SHORT;
         let lines = if parts { 2 } else { 1 };
         let one_by_one = lane.singles >= SINGLES;
         let find = |lane: &Lane| lane.producer.find_bulk(size, lines, one_by_one);
@@ -285,25 +285,36 @@ impl Shm {
             return Status::OK;
         }
         if parts && !ours && msg.total_len() >= HALVED {
-            write_halves(&mut lane.producer, at, msg);
+            write_halves(&mut lane.producer, at, msg, self.limits());
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
-            unsafe { write(msg, lane.producer.mem().bulk_at(at), self.nontemporal_min()) };
+            unsafe { write(msg, lane.producer.mem().bulk_at(at), self.limits()) };
             lane.producer.publish_long(at, len, msg.tag());
         }
         self.published(lane)
     }
 
+    /// How many of a ring's cells are made use of: more than one where long messages go through them.
+    fn cells_used(&self) -> u64 {
+        if self.limits().string < usize::MAX { MOST_CELLS } else { 1 }
+    }
+
+    /// Whether nothing is faster than a cell for this message: one whose lines are not read before they are written.
+    #[inline(always)]
+    fn all_in_cells(&self, msg: &Message<'_>) -> bool {
+        msg.payload_len() >= self.limits().string && msg.desc().pack.is_none()
+    }
+
     /// Sends a long message in a cell, if one with room for it is in our hand.
     fn sent_in_cell(&self, lane: &mut Lane, msg: &Message<'_>, len: u64) -> bool {
-        if msg.payload_len() >= self.nontemporal_min() || len > self.max_send_size() {
+        if self.limits().goes_past(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
         let Some((which, cell)) = lane.cell_for(len) else { return false };
         // SAFETY: the cell is ours and has room.
-        unsafe { write(msg, cell.at, usize::MAX) };
+        unsafe { write(msg, cell.at, self.limits().in_cells()) };
         lane.producer.publish_cell(which, len, msg.tag());
-        lane.hand.give(which);
+        lane.hand.give();
         self.published(lane);
         true
     }
@@ -314,16 +325,18 @@ impl Shm {
         lane: &mut Lane,
         ctx: u32,
         which: u64,
-        far: Option<CellMem>,
+        far: &Mapped,
     ) -> Result<Option<CellMem>, Status> {
         // One behind a ring of an earlier life of ours may be under way still.
-        if which == THIS_RINGS && lane.ring.is_none() {
+        let (near, index) = place_of(which);
+        if near && lane.ring.is_none() {
             let status = self.connect(lane, ctx);
             if status != Status::OK {
                 return Err(status);
             }
         }
-        let cell = if which == THIS_RINGS { lane.producer.mem().cell() } else { far };
+        let ring = if near { lane.producer.mem() } else { far };
+        let cell = ring.cell(index);
         Ok(cell.filter(|_| !lane.hand.has(which)))
     }
 
@@ -420,8 +433,9 @@ impl Shm {
             self.peer_broke(lane.peer, "left the ring to it in a state that no sender can go on from");
             return Status::PEER_FAILED;
         };
-        if producer.tail() == 0 && mem.cell().is_some() {
-            lane.hand.take(THIS_RINGS);
+        if producer.tail() == 0 {
+            let cells = mem.cells().min(self.cells_used());
+            (0..cells).rev().for_each(|index| lane.hand.take(THIS_RINGS + 2 * index));
         }
         lane.producer = producer;
         lane.quiet = self.barriers().quiet();

@@ -311,7 +311,7 @@ impl Side {
         self.cells[which as usize].with_mut(|cell| unsafe { *cell = value });
         self.producer.publish_cell(which, 8, value as u8);
         if !keep {
-            self.hand.give(which);
+            self.hand.give();
         }
     }
 

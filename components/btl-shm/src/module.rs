@@ -5,6 +5,7 @@
 //! of different contexts run concurrently; verbs of one context are serialised by the caller, which is
 //! what lanes and receivers rely on. `add_proc` touches neither.
 
+use crate::copy::Limits;
 use crate::doorbell::Barriers;
 use crate::endpoint::{Endpoint, LaneCell};
 use crate::params::Settings;
@@ -100,8 +101,8 @@ impl Shm {
         self.receivers.len() as u32
     }
     #[inline(always)]
-    pub(crate) fn nontemporal_min(&self) -> usize {
-        self.settings.nontemporal_min
+    pub(crate) fn limits(&self) -> Limits {
+        self.settings.limits
     }
 
     pub(crate) fn max_send_size(&self) -> u64 {
@@ -194,9 +195,9 @@ impl Btl for Shm {
         let mut attrs = BtlAttrs {
             contexts: self.contexts(),
             eager_limit: s.eager_limit(self.host.job().local_size),
-            rndv_eager_limit: s.rndv_eager_limit,
+            rndv_eager_limit: s.rndv_eager_limit(self.host.job().local_size),
             max_send_size: self.max_send_size,
-            min_get_size: s.min_get(self.host.job().oversubscribed != 0),
+            min_get_size: s.min_get(self.host.job().oversubscribed != 0, self.xpmem.is_some()),
             latency: s.latency,
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,

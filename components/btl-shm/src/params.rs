@@ -1,8 +1,9 @@
 //! The parameters, and what follows from them.
 
+use crate::copy::Limits;
 use crate::ring::largest_slot;
 use crate::wire::{self, slot};
-use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, Status, StrRef};
+use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, Status, StrRef, processor};
 
 const EAGER_LIMIT: usize = 0;
 const RNDV_EAGER_LIMIT: usize = 1;
@@ -18,6 +19,7 @@ const SINGLE_COPY_MECHANISM: usize = 10;
 const NONTEMPORAL_MIN: usize = 11;
 const ASSIST_MIN: usize = 12;
 const ANSWER_PAUSE: usize = 13;
+const STRING_MIN: usize = 14;
 
 const MECHANISMS: &[StrRef] =
     &[StrRef::new("auto"), StrRef::new("xpmem"), StrRef::new("cma"), StrRef::new("none")];
@@ -34,6 +36,8 @@ const LEAST_AUTO_RING: u64 = 64 << 10;
 const AUTO_MIN_GET: u64 = 8 << 10;
 const SHARED_CORES_MIN_GET: u64 = 16 << 10;
 const LARGEST_MESSAGE: i64 = 64 << 20;
+/// The largest value of what is a size from which on something is done.
+const NEVER: usize = 1 << 40;
 /// Bounds of the eager limit where nothing else is said, and its part of a ring, in which several such messages find room.
 /// Measured (Sapphire Rapids, half round trips in microseconds through the ring and read from the sender's memory):
 /// 16 KiB that each side has written before 4.2 and 8.6, 32 KiB 6.6 and 14.0, because what is read then comes out of the
@@ -46,6 +50,7 @@ const AUTO_MAX_SEND_PART: u64 = 8;
 /// A header takes no more.
 const HEADER: u64 = 128;
 const LEAST_EAGER: u64 = 256;
+const AUTO_RNDV_EAGER: u64 = (16 << 10) + HEADER;
 
 pub static DECLARATIONS: &[ParamDecl] = &[
     ParamDecl::new(
@@ -54,17 +59,19 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "Largest message, with its header, that is sent without asking the receiver first; at least 256. 0: a \
-         sixteenth of the ring, and at least 12k: 32k with two processes on the node",
+         sixteenth of the ring, and at least 12k: 32k with two processes on the node (and a header, where string_min is not \
+         never)",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
         "rndv_eager_limit",
         ParamKind::SIZE,
         4,
-        "16k",
-        "How much of a large message, with its header, goes with the question to the receiver",
+        "0",
+        "How much of a large message, with its header, goes with the question to the receiver; at least 256. 0: 16k and a header, or, \
+         where messages are not read from the sender's memory, as much as goes without asking",
     )
-    .range(256, LARGEST_MESSAGE),
+    .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
         "max_send_size",
         ParamKind::SIZE,
@@ -81,8 +88,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "From this size on the receiver reads a message from the sender's memory (where single_copy_mechanism \
-         permits) instead of having it copied through shared memory. 0: 8k, or 16k where more processes than \
-         cores run",
+         permits) instead of having it copied through shared memory. 0: 16k where more processes than cores run, else 8k, but \
+         never by cma where string_min is not never, because two such copies are faster than its one",
     )
     .range(0, i64::MAX),
     ParamDecl::new("latency", ParamKind::UNSIGNED, 5, "1", "Latency in microseconds, for ranking transports")
@@ -149,7 +156,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "From this size on contiguous payload is copied into the ring with stores that bypass the cache. 0: 2k on \
          AMD's processors, where taking a line back from another core can cost more than the copy, else never",
     )
-    .range(0, 1 << 40),
+    .range(0, NEVER as i64),
     ParamDecl::new(
         "assist_min",
         ParamKind::SIZE,
@@ -158,7 +165,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "From this size on a process that waits for its message to be read takes a share of the copying. 0: never, \
          as always where more processes than cores run",
     )
-    .range(0, 1 << 40),
+    .range(0, NEVER as i64),
     ParamDecl::new(
         "answer_pause",
         ParamKind::UNSIGNED,
@@ -169,24 +176,38 @@ pub static DECLARATIONS: &[ParamDecl] = &[
          more processes than cores run or several threads make calls",
     )
     .range(0, 1_000_000),
+    ParamDecl::new(
+        "string_min",
+        ParamKind::SIZE,
+        6,
+        "0",
+        "From this size on contiguous payload is copied into the ring by the processor's string instruction, whatever \
+         nontemporal_min says. 0: 1k on AMD's processors that say they are good at it (ERMS), which then write whole lines \
+         without getting them from another core first; else never",
+    )
+    .range(0, NEVER as i64),
 ];
 
 /// Measured: on one AMD processor (Zen) 4 KiB go through the ring in 0.9 us past the cache and in 0.75 or 2.5 us
 /// otherwise, as the machine pleases. On one of Intel's (Sapphire Rapids) 64 KiB and 1 MiB go at 0.7 to 1.0 times the rate
 /// past the cache, from whichever cache they come and whether or not the receiver reads them (README.md has the table).
 fn auto_nontemporal_min() -> usize {
-    if is_amd() { 2 << 10 } else { usize::MAX }
+    if processor::is_amd() { 2 << 10 } else { usize::MAX }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn is_amd() -> bool {
-    let leaf = core::arch::x86_64::__cpuid(0);
-    let name = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
-    name.as_flattened() == b"AuthenticAMD"
+/// Measured on one of AMD's (Zen 5), whose cores lay in one group that shares a cache or in two: copies into the ring, and
+/// all of what follows, are as fast or faster by string from 1 KiB on, up to four times, in either state (README.md has the table).
+fn auto_string_min() -> usize {
+    if processor::string_takes_lines_whole() { 1 << 10 } else { usize::MAX }
 }
-#[cfg(not(target_arch = "x86_64"))]
-fn is_amd() -> bool {
-    false
+
+/// A limit by the value of its parameter.
+fn from_which_on(value: usize, automatic: impl FnOnce() -> usize) -> usize {
+    match value {
+        0 => automatic(),
+        NEVER.. => usize::MAX,
+        size => size,
+    }
 }
 
 /// How memory of another process is copied directly.
@@ -226,6 +247,7 @@ fn ring_with(message: u64) -> u32 {
 pub struct Settings {
     /// 0: automatic.
     pub eager_limit: u64,
+    /// 0: automatic.
     pub rndv_eager_limit: u64,
     /// 0: automatic.
     pub max_send_size: u64,
@@ -240,7 +262,7 @@ pub struct Settings {
     /// `None`: automatic.
     pub watched: Option<usize>,
     pub mechanism: Mechanism,
-    pub nontemporal_min: usize,
+    pub limits: Limits,
     /// In bytes; the largest number if never.
     pub assist_min: u64,
     /// In steps of about a nanosecond.
@@ -261,9 +283,9 @@ impl Settings {
             ring_size: p.size(RING_SIZE) as u64,
             watched: usize::try_from(p.int(WATCHED_RINGS)).ok(),
             mechanism: Mechanism::of(p.int(SINGLE_COPY_MECHANISM)),
-            nontemporal_min: match p.size(NONTEMPORAL_MIN) {
-                0 => auto_nontemporal_min(),
-                size => size,
+            limits: Limits {
+                string: from_which_on(p.size(STRING_MIN), auto_string_min),
+                past: from_which_on(p.size(NONTEMPORAL_MIN), auto_nontemporal_min),
             },
             assist_min: match p.size(ASSIST_MIN) {
                 0 => u64::MAX,
@@ -292,8 +314,20 @@ impl Settings {
         match self.eager_limit {
             0 => {
                 let part = (1 << self.ring_log2(ranks)) / AUTO_EAGER_PART;
-                part.clamp(*AUTO_EAGER.start(), *AUTO_EAGER.end()).min(self.max_send_size(ranks))
+                let part = part.clamp(*AUTO_EAGER.start(), *AUTO_EAGER.end());
+                // What is read from here on there is copied here, so a payload of a round size goes with its header.
+                let header = if self.limits.string < usize::MAX { HEADER } else { 0 };
+                (part + header).min(self.max_send_size(ranks))
             }
+            size => size.max(LEAST_EAGER),
+        }
+    }
+
+    /// How much of a larger one goes with the question.
+    pub fn rndv_eager_limit(&self, ranks: u32) -> u64 {
+        match self.rndv_eager_limit {
+            0 if self.limits.string < usize::MAX => self.eager_limit(ranks),
+            0 => AUTO_RNDV_EAGER.min(self.max_send_size(ranks)),
             size => size.max(LEAST_EAGER),
         }
     }
@@ -356,10 +390,11 @@ impl Settings {
     }
 
     /// From which size on a message is read from the sender's memory.
-    pub fn min_get(&self, oversubscribed: bool) -> u64 {
+    pub fn min_get(&self, oversubscribed: bool, mapped: bool) -> u64 {
         match self.min_get_size {
             _ if self.mechanism == Mechanism::None => u64::MAX,
             0 if oversubscribed => SHARED_CORES_MIN_GET,
+            0 if self.limits.string < usize::MAX && !mapped => u64::MAX,
             0 => AUTO_MIN_GET,
             size => size,
         }
@@ -388,7 +423,7 @@ mod tests {
             ring_size,
             watched: None,
             mechanism: Mechanism::Cma,
-            nontemporal_min: 4096,
+            limits: Limits { string: usize::MAX, past: 4096 },
             assist_min: 1 << 16,
             answer_pause: 1000,
         }
@@ -448,10 +483,19 @@ mod tests {
     #[test]
     fn the_senders_memory_is_read_where_cores_are_shared() {
         let s = settings(256, 0);
-        assert_eq!((s.min_get(false), s.min_get(true)), (1, 1), "as the user said");
+        let of = |s: Settings| {
+            [(false, false), (true, false), (false, true)].map(|(shared, mapped)| s.min_get(shared, mapped))
+        };
+        assert_eq!(of(s), [1; 3], "as the user said");
         let auto = Settings { min_get_size: 0, ..s };
-        assert_eq!((auto.min_get(false), auto.min_get(true)), (AUTO_MIN_GET, SHARED_CORES_MIN_GET));
-        assert_eq!(Settings { mechanism: Mechanism::None, ..auto }.min_get(true), u64::MAX);
+        assert_eq!(of(auto), [AUTO_MIN_GET, SHARED_CORES_MIN_GET, AUTO_MIN_GET]);
+        let strings = Settings { limits: Limits { string: 1024, ..Limits::NONE }, ..auto };
+        assert_eq!(
+            of(strings),
+            [u64::MAX, SHARED_CORES_MIN_GET, AUTO_MIN_GET],
+            "two copies are faster there"
+        );
+        assert_eq!(of(Settings { mechanism: Mechanism::None, ..auto }), [u64::MAX; 3]);
     }
 
     #[test]
@@ -464,12 +508,12 @@ mod tests {
             text: StrRef::EMPTY,
         };
         let mut values: Vec<_> =
-            [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0, 65536, 700].map(value).into();
+            [16384, 16384, 32768, 16384, 1, 2, 3, 0, 0, -1, 0, 0, 65536, 700, 0].map(value).into();
         assert_eq!(values.len(), DECLARATIONS.len());
         let read = Settings::read(Params(&values)).expect("defaults");
         assert_eq!((read.max_send_size, read.watched, read.mechanism), (32768, None, Mechanism::Auto));
         assert_eq!((read.answer_pause(false), read.answer_pause(true)), (700, 0));
-        assert_eq!(read.nontemporal_min, auto_nontemporal_min());
+        assert_eq!(read.limits, Limits { string: auto_string_min(), past: auto_nontemporal_min() });
         values[EAGER_LIMIT] = value(40000);
         let refused = Settings::read(Params(&values)).expect_err("more than a message can hold");
         assert_eq!(refused.status, Status::BAD_PARAM);

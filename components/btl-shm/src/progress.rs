@@ -348,7 +348,7 @@ impl Shm {
     #[inline(never)]
     fn take_cell(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64, tag: u8) -> bool {
         let here = seen_from_here(which);
-        let far = incoming.ring.mem().cell();
+        let far = incoming.ring.mem();
         // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
         let lane = unsafe { (*incoming.back).get() };
         let cell = match self.cell_of_peer(lane, receiver.ctx, here, far) {
@@ -363,7 +363,7 @@ impl Shm {
         self.hand_up(receiver, incoming, cell.at, len, tag);
         incoming.ring.advance(1);
         // SAFETY: as above; the callback, which may have sent, is over.
-        unsafe { (*incoming.back).get() }.keep_cell(here, cell);
+        unsafe { (*incoming.back).get() }.keep_cell(here, far);
         true
     }
 

@@ -276,9 +276,11 @@ mod tests {
     #[test]
     fn other_versions_and_nonsense_are_refused_with_what_was_found() {
         let fd = memfd();
-        rustix::io::pwrite(&fd, &(9u64 << 48 | 1 << 32 | 3).to_le_bytes(), 0).expect("write");
+        const OTHER: u16 = wire::VERSION + 1;
+        let word = u64::from(OTHER) << 48 | 1 << 32 | 3;
+        rustix::io::pwrite(&fd, &word.to_le_bytes(), 0).expect("write");
         match Segment::open(fd.as_raw_fd(), 3, 1) {
-            Err(SegmentError::OtherVersion { version: 9, ranks: 3 }) => {}
+            Err(SegmentError::OtherVersion { version: OTHER, ranks: 3 }) => {}
             other => panic!("{:?}", other.err()),
         }
         rustix::io::pwrite(&fd, &Layout { ranks: 3, fifos: 0 }.version_word().to_le_bytes(), 0)

@@ -26,15 +26,15 @@
 //!           8        how many bytes of bulk it has read (written together with the head)
 //!           64       notification word (written by the receiver, rarely)
 //!           4096     lines: a power of two of them, 64 bytes each: a flag word and 56 bytes
-//!           ...      bulk: a power of two of bytes, in granules of 64
-//!           ...      the cell, where rings are large enough for one (`cells.rs`)
+//!           ...      bulk: a power of two of bytes, in granules of 64, a little behind a page's beginning
+//!           ...      the cells, where rings are large enough for some (`cells.rs`)
 //! ```
 //!
 //! A directory word is `offset | log2(bulk bytes)`: rings lie on page boundaries, so the low bits are
 //! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 8;
+pub const VERSION: u16 = 9;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -90,6 +90,11 @@ pub mod ring {
     pub const NOTIFY: u64 = 64;
     pub const LINES: u64 = super::PAGE;
 
+    /// Bytes between a page's beginning and that of the bulk, and of the cell, so that what lies first in them lies elsewhere in
+    /// its page than the user's data does, which mostly starts where a page does, or 16 bytes behind: a copy to an address that is up to
+    /// a line higher in its page than what it copies from takes half as long again on some processors (`copy.rs`).
+    pub const ASIDE: u64 = 2 * super::GRANULE;
+
     /// How many lines a ring with `1 << log2` bytes of bulk has, as a power of two: a quarter of the
     /// bytes, and enough for the longest short message.
     pub const fn lines_log2(log2: u32) -> u32 {
@@ -97,13 +102,27 @@ pub mod ring {
     }
 
     pub const fn bulk(log2: u32) -> u64 {
-        LINES + (super::GRANULE << lines_log2(log2))
+        LINES + (super::GRANULE << lines_log2(log2)) + ASIDE
     }
 
-    /// Bytes of the cell behind the bulk: room for the longest message that goes through rings of this size
-    /// unless somebody changed that, or nothing where that would be much beside the ring.
-    pub const fn cell(log2: u32) -> u64 {
-        if log2 >= 17 { 9 * super::PAGE } else { 0 }
+    /// How many cells lie behind the bulk: none where one would be much beside the ring.
+    pub const fn cells(log2: u32) -> u64 {
+        match log2 {
+            0..17 => 0,
+            17 => 1,
+            18 => 4,
+            _ => super::MOST_CELLS,
+        }
+    }
+
+    /// From the beginning of one cell to that of the next.
+    pub const CELL: u64 = 9 * super::PAGE;
+    /// Bytes of a cell: room for the longest message that goes through rings unless somebody changed that.
+    pub const CELL_ROOM: u64 = CELL - ASIDE;
+
+    /// Bytes of them all: the last one ends where a page does.
+    pub const fn all_cells(log2: u32) -> u64 {
+        (cells(log2) * CELL).saturating_sub(ASIDE)
     }
 }
 
@@ -202,7 +221,7 @@ pub struct Place {
 impl Place {
     /// Bytes a ring with `1 << log2` bytes of bulk takes in the segment.
     pub const fn len_for(log2: u32) -> u64 {
-        ring::bulk(log2) + (1 << log2) + ring::cell(log2)
+        up(ring::bulk(log2) + (1 << log2) + ring::all_cells(log2), PAGE)
     }
 
     pub const fn len(self) -> u64 {
@@ -243,9 +262,12 @@ pub const PARTS: u64 = 5;
 /// A message in a cell; the line's second word says in which.
 pub const CELL: u64 = 6;
 
-/// In a line of kind [`CELL`]: the cell behind this ring, or the one behind the ring the other way.
+/// In a line of kind [`CELL`]: the first of the cells behind this ring, or behind the ring the other way; those that follow
+/// have every second number from there on.
 pub const THIS_RINGS: u64 = 0;
 pub const THE_OTHERS: u64 = 1;
+/// No ring has more cells.
+pub const MOST_CELLS: u64 = 8;
 
 const KIND_SHIFT: u32 = 40;
 const LAP_SHIFT: u32 = 44;
@@ -384,7 +406,11 @@ mod tests {
         assert_eq!([0, 1, 64, 65].map(slot), [0, 64, 64, 128]);
         for log2 in MIN_RING_LOG2..=MAX_RING_LOG2 {
             assert!(1 << ring::lines_log2(log2) >= MAX_LINES / 3 * 4, "{log2}");
-            assert!(ring::bulk(log2).is_multiple_of(PAGE));
+            assert!(Place::len_for(log2).is_multiple_of(PAGE));
+            assert_eq!(ring::bulk(log2) % PAGE, ring::ASIDE);
+            let last = ring::cells(log2).checked_sub(1).map_or(0, |last| last * ring::CELL + ring::CELL_ROOM);
+            let end = ring::bulk(log2) + (1 << log2) + last;
+            assert!((end..end + PAGE).contains(&Place::len_for(log2)), "{log2}");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Who calls has found room for the message; nothing here looks for it.
 
-use crate::copy;
+use crate::copy::{self, Limits};
 use crate::ring::{Mapped, Producer};
 use crate::wire::{GRANULE, MAX_SHORT, PER_LINE};
 use oxmpi_btl::Message;
@@ -56,11 +56,11 @@ pub unsafe fn copy_short(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Writes header and payload of any size; contiguous payload from `nontemporal_min` on past the cache.
+/// Writes header and payload of any size; contiguous payload as `limits` say.
 ///
 /// # Safety
 /// `dst` must be writable for the message's length.
-pub unsafe fn write(msg: &Message<'_>, dst: *mut u8, nontemporal_min: usize) {
+pub unsafe fn write(msg: &Message<'_>, dst: *mut u8, limits: Limits) {
     let (header, desc) = (msg.header(), msg.desc());
     let payload = msg.payload_len();
     // SAFETY: `dst` has room for both parts; a payload without packer is readable.
@@ -71,7 +71,11 @@ pub unsafe fn write(msg: &Message<'_>, dst: *mut u8, nontemporal_min: usize) {
             core::ptr::copy_nonoverlapping(header.as_ptr(), dst, header.len());
         }
         let dst = dst.add(header.len());
-        if payload >= nontemporal_min && desc.pack.is_none() {
+        if desc.pack.is_some() {
+            msg.write_payload(dst);
+        } else if payload >= limits.string {
+            copy::by_string(desc.payload, dst, payload);
+        } else if payload >= limits.past {
             copy::past_the_cache(desc.payload, dst, payload);
         } else {
             msg.write_payload(dst);
@@ -112,7 +116,7 @@ fn write_staged(producer: &mut Producer<Mapped>, msg: &Message<'_>) {
     let mut staged = [0u8; MAX_SHORT as usize];
     let len = msg.total_len();
     // SAFETY: a short message is no longer than the stage.
-    unsafe { write(msg, staged.as_mut_ptr(), usize::MAX) };
+    unsafe { write(msg, staged.as_mut_ptr(), Limits::NONE) };
     let mut pieces = staged[..len].chunks(PER_LINE as usize);
     producer.publish_lines(len as u64, msg.tag(), |mem, line, _| {
         let piece = pieces.next().unwrap_or_default();
@@ -126,7 +130,7 @@ pub const HALVED: usize = 3 << 10;
 
 /// Writes a long message at bulk position `at`, where it has room, and announces it when half of it is written, so
 /// that the receiver has that to fetch.
-pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>) {
+pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>, limits: Limits) {
     let (header, payload, len) = (msg.header(), msg.payload_len(), msg.total_len() as u64);
     let dst = producer.mem().bulk_at(at);
     let first = (len / 2) & !(GRANULE - 1);
@@ -134,11 +138,11 @@ pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>)
     // SAFETY: a long message is longer than two headers of the fast path, and there is room for it.
     unsafe {
         copy_short(header.as_ptr(), dst, header.len());
-        write_payload(msg, 0, dst.add(header.len()), here);
+        write_payload(msg, 0, dst.add(header.len()), here, limits);
     }
     producer.publish_parts(at, len, first, msg.tag(), |_| {
         // SAFETY: as above.
-        unsafe { write_payload(msg, here, dst.add(first as usize), payload - here) };
+        unsafe { write_payload(msg, here, dst.add(first as usize), payload - here, limits) };
     });
 }
 
@@ -147,10 +151,12 @@ pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>)
 /// # Safety
 /// They are bytes of the payload, and `dst` must be writable for as many.
 #[inline(always)]
-unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize) {
+unsafe fn write_payload(msg: &Message<'_>, from: usize, dst: *mut u8, len: usize, limits: Limits) {
     let desc = msg.desc();
     match desc.pack {
         // SAFETY: a payload without packer is readable.
+        None if len >= limits.string => unsafe { copy::by_string(desc.payload.add(from), dst, len) },
+        // SAFETY: as above.
         None => unsafe { copy::rising(desc.payload.add(from), dst, len) },
         Some(pack) => pack(desc.pack_ctx, from as u64, dst, len as u64),
     }

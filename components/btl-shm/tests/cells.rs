@@ -24,8 +24,8 @@ fn peek(node: &Node, at: u64) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// Where the cell of a ring of 128 KiB is: behind heads, lines and bulk.
-const CELL: u64 = 4096 + (32 << 10) + (128 << 10);
+/// Where the cell of a ring of 128 KiB is: behind heads, lines and bulk, and a little aside of a page's beginning.
+const CELL: u64 = 4096 + (32 << 10) + (128 << 10) + 128;
 
 /// Long messages that go to and fro lie in one cell, those that cross in both.
 #[test]
@@ -33,7 +33,7 @@ fn cells_go_with_the_messages() {
     let node = Node::new(2);
     let ranks = node.all(&[("ring_size", "128k")]);
     let to = [ranks[0].to(1), ranks[1].to(0)];
-    let cells = [CELL, CELL + (36 << 10) + CELL].map(|at| first_ring(&node) + at);
+    let cells = [CELL, CELL - 128 + (36 << 10) + CELL].map(|at| first_ring(&node) + at);
     let mut sent = 0u64;
     let mut send = |from: usize, len: usize| {
         sent += 1;
@@ -75,6 +75,62 @@ fn cells_go_with_the_messages() {
         let number = send(from, 2000);
         assert!(inside(0) == number || inside(1) == number, "there are cells again");
         receive(1 - from, number, 2000);
+    }
+}
+
+/// A larger ring has eight cells, which are used where long messages go through them, and one else; what finds none goes through the bulk.
+#[test]
+fn several_cells_are_used_where_they_pay() {
+    const LEN: usize = 12_000;
+    let first = 4096 + (128 << 10) + (512 << 10) + 128;
+    for (string, used) in [("1k", 8), ("1073741824k", 1)] {
+        let node = Node::new(2);
+        let ranks =
+            node.all(&[("ring_size", "512k"), ("string_min", string), ("nontemporal_min", "1073741824k")]);
+        let to = [ranks[0].to(1), ranks[1].to(0)];
+        let mut sent = 1000u64;
+        let mut send = |from: usize, count: u64| {
+            let numbers = sent..sent + count;
+            sent += count;
+            for number in numbers.clone() {
+                let payload = bytes(number, LEN);
+                assert_eq!(ranks[from].send(to[from], 4, &number.to_le_bytes(), &payload), Status::OK);
+            }
+            numbers
+        };
+        let receive = |at: usize, numbers: core::ops::Range<u64>| {
+            let got = ranks[at].drain();
+            assert_eq!(got.len() as u64, numbers.end - numbers.start);
+            for (message, number) in got.iter().zip(numbers) {
+                assert!(
+                    message.bytes[..8] == number.to_le_bytes()
+                        && message.bytes[8..] == bytes(number, LEN)[..]
+                );
+            }
+        };
+        let ring = first_ring(&node);
+        let in_cells = |numbers: &core::ops::Range<u64>| {
+            let places = (0..2).flat_map(|side| {
+                (0..8).map(move |i| (first - 128 + 8 * (36 << 10)) * side + first + i * (36 << 10))
+            });
+            places.filter(|at| numbers.contains(&peek(&node, ring + at).into())).count()
+        };
+        // The rings, in this order.
+        for from in [0, 1] {
+            receive(1 - from, send(from, 1));
+        }
+        for round in 0..6 {
+            let (a, b) = (send(0, 8), send(1, 8));
+            assert_eq!((in_cells(&a), in_cells(&b)), (used, used), "round {round}");
+            receive(1, a);
+            receive(0, b);
+        }
+        let some = send(0, 12);
+        assert_eq!(in_cells(&some), used, "the rest through the bulk");
+        receive(1, some);
+        let all = send(1, 16);
+        assert_eq!(in_cells(&all), 2 * used, "one side has them all");
+        receive(0, all);
     }
 }
 

@@ -243,7 +243,7 @@ fn shortage(node: &Node) {
     assert_eq!((help.len(), help[0].0.as_str()), (1, "ring-no-memory"), "said once");
 
     // Room for a small ring only, and for that however often it was tried before.
-    let ring = 4096 + (64 << 10) + (256 << 10) + (36 << 10);
+    let ring = 4096 + (64 << 10) + (256 << 10) + 4 * (36 << 10);
     limit_files_to((16 << 10) + ring);
     let size = || rustix::fs::fstat(&node.fd).expect("stat").st_size;
     let before = size();

@@ -1,5 +1,6 @@
 //! The parameters of `pml_ob1_*` and their values as the rest of the room reads them.
 
+use crate::copy::Copies;
 use crate::fork::Users;
 use crate::matching::{Choice, Level, Setting, Simd};
 use crate::runs::Limits;
@@ -141,6 +142,7 @@ pub struct Config {
     pub fork_turns: u32,
     /// When data in pieces is read in one copy.
     pub pieces: Limits,
+    pub copies: Copies,
 }
 
 impl Config {
@@ -155,6 +157,7 @@ impl Config {
                 simd: simd(params.int(5))?,
             },
             max_shards: params.int(6).clamp(1, 64) as u32,
+            copies: Copies::of_this_processor(),
             fork_turns: params.int(7).clamp(1, Users::MOST.into()) as u32,
             pieces: Limits {
                 remote: params.size(8) as u64,

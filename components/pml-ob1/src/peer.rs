@@ -130,6 +130,13 @@ fn limit(value: u64, none: u64) -> u64 {
     if value == 0 { none } else { value.min(none) }
 }
 
+/// As much of a message as ends where a page does if it starts where one does, but for short parts: parts of data that starts
+/// there then start there, too, and copies of them are never those of which processors make slow ones (`btl-shm/src/copy.rs`).
+pub fn whole_pages(len: u64) -> u64 {
+    if len < PAGE { len } else { len & !(PAGE - 1) }
+}
+const PAGE: u64 = 4096;
+
 /// Whether there are two ways for messages of middling length.
 fn chooses(btl: &BtlHandle) -> bool {
     can_get(btl) && btl.attrs.flags & BtlAttrs::READS_VARY != 0
@@ -211,7 +218,7 @@ impl Peer {
         let largest = limit(self.btl.attrs.max_send_size, MAX_FRAGMENT);
         let varies = self.btl.attrs.flags & BtlAttrs::READS_VARY != 0;
         let fragment = if varies { largest / 2 } else { largest };
-        fragment.saturating_sub(wire::FRAG_BYTES as u64).max(1)
+        whole_pages(fragment.saturating_sub(wire::FRAG_BYTES as u64)).max(1)
     }
 
     /// Takes credit for `bytes` of payload, all or nothing.

@@ -6,7 +6,7 @@
 
 use crate::biased::Who;
 use crate::comm::Comm;
-use crate::copy::copy;
+use crate::copy::Copies;
 use crate::guarded::Held;
 use crate::matching::{Pattern, Unexpected};
 use crate::module::Ob1;
@@ -47,7 +47,7 @@ fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
 }
 
 /// Copies a message that is all here to where `args` says, without a request.
-fn copy_out(inc: &Incoming, args: &RecvArgs, capacity: u64) {
+fn copy_out(copies: &Copies, inc: &Incoming, args: &RecvArgs, capacity: u64) {
     let n = inc.len.min(capacity);
     if n == 0 {
         return;
@@ -56,7 +56,7 @@ fn copy_out(inc: &Incoming, args: &RecvArgs, capacity: u64) {
     // SAFETY: the payload has `len` bytes, the user's buffer room for `capacity`.
     unsafe {
         if d.is_contiguous() {
-            copy(inc.payload, args.buf, n as usize);
+            copies.copy(inc.payload, args.buf, n as usize);
         } else {
             oxmpi_datatype::unpack(d, args.count, args.buf, 0, inc.payload, n);
         }
@@ -194,7 +194,7 @@ impl Ob1 {
         let n = inc.len.min(room);
         if n > 0 {
             // SAFETY: `n` bytes are in both, the message and the buffer.
-            unsafe { req.store(0, inc.payload, n) };
+            unsafe { req.store(&self.config.copies, 0, inc.payload, n) };
         }
         shard.give(record);
         drop(shard);
@@ -223,12 +223,12 @@ impl Ob1 {
             // SAFETY: as above.
             if unsafe { record.as_ref() }.is_small() {
                 // So little that copying it costs less than taking the lock a second time.
-                copy_out(&inc, args, room);
+                copy_out(&self.config.copies, &inc, args, room);
                 shard.give(record);
                 return Ok(null_mut());
             }
             drop(shard);
-            copy_out(&inc, args, room);
+            copy_out(&self.config.copies, &inc, args, room);
             comm.shard_of(inc.key, threaded, None).give(record);
             self.consumed(&inc, None, threaded);
             return Ok(null_mut());
@@ -270,7 +270,7 @@ impl Ob1 {
         let store = || {
             if n > 0 {
                 // SAFETY: `n` bytes are in both, the message and the buffer.
-                unsafe { req.store(0, inc.payload, n) };
+                unsafe { req.store(&self.config.copies, 0, inc.payload, n) };
             }
         };
         if inc.is_plain() {
@@ -278,7 +278,9 @@ impl Ob1 {
             self.consumed(inc, held, threaded);
             return self.complete(req, threaded);
         }
-        if inc.kind != wire::kind::RUNS {
+        // Where fragments follow, their sender hears of it first (`ask_for_rest`).
+        let goes_on = inc.kind == wire::kind::RNDV && inc.len < room.min(inc.msg_len);
+        if inc.kind != wire::kind::RUNS && !goes_on {
             store();
         }
         match held {
@@ -295,7 +297,7 @@ impl Ob1 {
         let n = len.min(room);
         if n > 0 {
             // SAFETY: `n` bytes are in both, the message and the buffer.
-            unsafe { req.store(0, payload.as_ptr(), n) };
+            unsafe { req.store(&self.config.copies, 0, payload.as_ptr(), n) };
         }
         if len > FREE_BYTES {
             self.count_consumed(proc, held.ctx, len, Some(held), held.threaded);

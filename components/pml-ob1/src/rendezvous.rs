@@ -100,7 +100,14 @@ impl Ob1 {
             // The sender counts what it has sent, so it is told that all of that was wanted.
             peer.control(held, self, ack(0, inc.src_req, 0, here, here));
         } else {
-            return self.ask_for_copies(held, peer, req, here);
+            // Before the first part is stored, so that the sender writes the next one meanwhile. Who fails, fails its requests.
+            self.ask_for_copies(held, peer, req, here);
+            if here > 0 && !peer.failed.get() {
+                // SAFETY: `here` is less than `wanted`, which is at most the buffer's size; the request is not over, since the
+                // rest of its message comes under the lock that we hold.
+                unsafe { req.store(&self.config.copies, 0, inc.payload, here) };
+            }
+            return;
         }
         self.complete(req, held.threaded);
     }
@@ -219,7 +226,7 @@ impl Ob1 {
             return Some(());
         }
         // SAFETY: `done + len` is at most `wanted`, which is at most the buffer's size.
-        unsafe { req.store(done, data.as_ptr(), len) };
+        unsafe { req.store(&self.config.copies, done, data.as_ptr(), len) };
         req.done.set(done + len);
         if done + len == req.wanted.get() {
             self.drop_id(held, req);

@@ -27,7 +27,7 @@
 //! completer's swap finds it and recycles. A flag set before the level rose stays valid.
 
 use crate::comm::Comm;
-use crate::copy::copy;
+use crate::copy::Copies;
 use crate::matching::{Pattern, Posted};
 use crate::module::Ob1;
 use crate::peer::Peer;
@@ -316,11 +316,11 @@ impl Request {
     /// # Safety
     /// `from + len` is at most `total`, and `src` readable for `len` bytes.
     #[inline(always)]
-    pub unsafe fn store(&self, from: u64, src: *const u8, len: u64) {
+    pub unsafe fn store(&self, copies: &Copies, from: u64, src: *const u8, len: u64) {
         // SAFETY: inside the user's buffer by the caller's promise.
         unsafe {
             match self.dtype() {
-                None => copy(src, self.buf.get().add(from as usize), len as usize),
+                None => copies.copy(src, self.buf.get().add(from as usize), len as usize),
                 Some(d) => {
                     oxmpi_datatype::unpack(d, self.count.get(), self.buf.get(), from, src, len);
                 }

@@ -11,7 +11,7 @@ use crate::either::Way;
 use crate::fan::Sending;
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
-use crate::peer::{Peer, can_get_vector};
+use crate::peer::{Peer, can_get_vector, whole_pages};
 use crate::request::{Request, State};
 use crate::route::Route;
 use crate::runs::List;
@@ -272,7 +272,8 @@ impl Ob1 {
         if !contiguous && let Some(status) = self.offer_runs(held, peer, req, || start(kind::RUNS, 0)) {
             return status;
         }
-        let room = peer.rndv_limit().saturating_sub(matching as u64 + 16).min(total);
+        let room = peer.rndv_limit().saturating_sub(matching as u64 + 16);
+        let room = if total <= room { total } else { whole_pages(room) };
         let first = if peer.take_credit(held, room) { room } else { 0 };
         let mut h = start(kind::RNDV, 0);
         h.push(total);

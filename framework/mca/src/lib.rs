@@ -15,6 +15,7 @@ pub mod component;
 pub mod host;
 pub mod lock;
 pub mod params;
+pub mod processor;
 pub mod request;
 pub mod status;
 pub mod sync;

@@ -2,7 +2,7 @@
 
 use super::{RingMem, room_in_lap};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, THE_OTHERS, lap, lines_of, slot,
+    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, MOST_CELLS, PARTS, SHORT, lap, lines_of, slot,
 };
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
@@ -113,7 +113,7 @@ impl<M: RingMem> Consumer<M> {
             return Look::Assist { at: line, len: flag.len() };
         }
         let at = self.mem.second(line).load(Ordering::Relaxed);
-        if flag.kind() == CELL && at <= THE_OTHERS {
+        if flag.kind() == CELL && at < 2 * MOST_CELLS {
             return Look::Cell { which: at, len: flag.len(), tag: flag.tag() };
         }
         let lines = match flag.kind() {

@@ -97,13 +97,13 @@ pub struct Mapped {
     bulk_mask: u32,
     line_mask: u32,
     lines_log2: u32,
-    cell_size: u32,
+    cells: u32,
 }
 
 impl Mapped {
     /// No ring: nothing of it may be touched, and a producer over it has no room.
     pub const NONE: Mapped =
-        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cell_size: 0 };
+        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cells: 0 };
 
     /// # Safety
     /// At `base` a ring with `1 << log2` bytes of bulk is mapped, for as long as this is used.
@@ -111,19 +111,23 @@ impl Mapped {
         let lines_log2 = ring::lines_log2(log2);
         // SAFETY: the lines lie behind the ring's first page.
         let lines = unsafe { base.add(ring::LINES as usize) };
-        let cell_size = ring::cell(log2) as u32;
-        Mapped { lines, bulk_mask: (1 << log2) - 1, line_mask: (1 << lines_log2) - 1, lines_log2, cell_size }
+        let cells = ring::cells(log2) as u32;
+        Mapped { lines, bulk_mask: (1 << log2) - 1, line_mask: (1 << lines_log2) - 1, lines_log2, cells }
     }
 
-    /// The cell behind the bulk, if there is one.
-    pub fn cell(&self) -> Option<CellMem> {
-        if self.cell_size == 0 {
+    /// How many cells lie behind the bulk.
+    pub fn cells(&self) -> u64 {
+        self.cells.into()
+    }
+
+    /// One of them, if there are so many.
+    pub fn cell(&self, index: u64) -> Option<CellMem> {
+        if index >= self.cells() {
             return None;
         }
-        let lines = (self.line_mask as usize + 1) * GRANULE as usize;
-        // SAFETY: the cell lies behind the bulk.
-        let at = unsafe { self.lines.add(lines + self.bulk_mask as usize + 1) };
-        Some(CellMem { at, size: self.cell_size.into() })
+        // SAFETY: the cells lie behind the bulk, whose last byte this is.
+        let at = unsafe { self.bulk_at(self.bulk_mask.into()).add(1 + (index * ring::CELL) as usize) };
+        Some(CellMem { at, size: ring::CELL_ROOM })
     }
 
     #[inline(always)]
@@ -142,7 +146,7 @@ impl Mapped {
     /// Where bulk byte `position` is.
     #[inline(always)]
     pub fn bulk_at(&self, position: u64) -> *mut u8 {
-        let bulk = (self.line_mask as usize + 1) * GRANULE as usize;
+        let bulk = (self.line_mask as usize + 1) * GRANULE as usize + ring::ASIDE as usize;
         // SAFETY: masked, so within the bulk, which lies behind the lines.
         unsafe { self.lines.add(bulk + (position & u64::from(self.bulk_mask)) as usize) }
     }

@@ -11,8 +11,8 @@ const BULK: u64 = 1 << LOG2;
 
 /// Ring memory on the heap, with both ends over it.
 fn ring() -> (Vec<[u64; 512]>, Producer<Mapped>, Consumer<Mapped>) {
-    let mut memory = vec![[0u64; 512], [0u64; 512], [!0; 512]];
-    // SAFETY: a page of heads, one of lines and one of bulk, alive as long as the vector.
+    let mut memory = vec![[0u64; 512], [0u64; 512], [!0; 512], [!0; 512]];
+    // SAFETY: a page of heads, one of lines and one of bulk, which starts a little behind a page, alive as long as the vector.
     let mem = unsafe { Mapped::new(memory.as_mut_ptr().cast(), LOG2) };
     let producer = Producer::adopt(mem).expect("a fresh ring");
     (memory, producer, Consumer::new(mem))

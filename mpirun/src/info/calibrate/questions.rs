@@ -49,9 +49,11 @@ fn read() -> Values {
 
 pub fn ask(bench: &Bench) -> Result<Vec<Found>, String> {
     let (eager, limit) = eager_limit(bench)?;
+    let long = min_get_size(bench, limit)?;
+    let string = string_min(bench)?;
     let nontemporal = nontemporal_min(bench)?;
     let pieces = max_send_size(bench, limit.max(LEAST_RNDV))?;
-    Ok(vec![eager, nontemporal, assist_min(bench)?, pieces, min_get_run(bench)?])
+    Ok(vec![eager, long, string, nontemporal, assist_min(bench)?, pieces, min_get_run(bench)?])
 }
 
 fn whole(size: u64) -> (Kind, u64) {
@@ -82,7 +84,6 @@ fn eager_limit(bench: &Bench) -> Result<(Found, u64), String> {
     let limit = from_which_on(&points).unwrap_or(64 * K);
     let set = vec![
         bytes("btl_shm_eager_limit", limit),
-        bytes("btl_shm_min_get_size", limit),
         bytes("btl_shm_rndv_eager_limit", limit.max(LEAST_RNDV)),
         bytes("btl_shm_max_send_size", limit.max(32 * K)),
     ];
@@ -92,8 +93,7 @@ fn eager_limit(bench: &Bench) -> Result<(Found, u64), String> {
     };
     let found = Found {
         set,
-        question: "How long may a message be that is sent without asking? From where on is it better read from \
-                   the sender's memory?",
+        question: "How long may a message be that is sent without asking?",
         ways: ["eager", "read"],
         sizes: "bytes; geometric mean of a message that nobody touches and one that was just written",
         points,
@@ -102,11 +102,52 @@ fn eager_limit(bench: &Bench) -> Result<(Found, u64), String> {
     Ok((found, limit))
 }
 
+/// From where on longer ones are read; `limit`: the longest that is sent without asking.
+fn min_get_size(bench: &Bench, limit: u64) -> Result<Found, String> {
+    let sizes = [64 * K, 256 * K, M].map(|size| size.max(2 * limit));
+    let copied = |_| vec![word("btl_shm_single_copy_mechanism", "none")];
+    let points = untouched_and_used(bench, &sizes, copied, |_| vec![bytes("btl_shm_min_get_size", 1)])?;
+    let min = from_which_on(&points).map(|size| if size == sizes[0] { limit } else { size });
+    Ok(Found {
+        set: vec![bytes("btl_shm_min_get_size", min.unwrap_or(NEVER))],
+        question: "From which size on is a message better read from the sender's memory than copied in pieces?",
+        ways: ["copied", "read"],
+        sizes: "bytes; geometric mean of a message that nobody touches and one that was just written",
+        conclusion: match min {
+            Some(size) => format!("read from {size} bytes on"),
+            None => "never, or reading is not permitted here".into(),
+        },
+        points,
+    })
+}
+
+fn string_min(bench: &Bench) -> Result<Found, String> {
+    let sizes = [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K];
+    let with = |size: u64, min: u64| {
+        let mut values = eagerly(size);
+        values.extend([bytes("btl_shm_nontemporal_min", NEVER), bytes("btl_shm_string_min", min)]);
+        values
+    };
+    let points = untouched_and_used(bench, &sizes, |size| with(size, NEVER), |size| with(size, 1))?;
+    let min = from_which_on(&points);
+    Ok(Found {
+        set: vec![bytes("btl_shm_string_min", min.unwrap_or(NEVER))],
+        question: "From which size on is payload better stored by the processor's string instruction?",
+        ways: ["ordinary stores", "string"],
+        sizes: "bytes; geometric mean of a message that nobody touches and one that was just written",
+        conclusion: match min {
+            Some(size) => format!("by string from {size} bytes on"),
+            None => "by ordinary stores up to 32 KiB".into(),
+        },
+        points,
+    })
+}
+
 fn nontemporal_min(bench: &Bench) -> Result<Found, String> {
     let sizes = [4 * K, 8 * K, 16 * K, 32 * K];
     let with = |size: u64, min: u64| {
         let mut values = eagerly(size);
-        values.push(bytes("btl_shm_nontemporal_min", min));
+        values.extend([bytes("btl_shm_string_min", NEVER), bytes("btl_shm_nontemporal_min", min)]);
         values
     };
     let points = untouched_and_used(bench, &sizes, |size| with(size, NEVER), |size| with(size, 1))?;
@@ -129,8 +170,8 @@ fn assist_min(bench: &Bench) -> Result<Found, String> {
     let points = bench.compare(
         &sizes,
         whole,
-        |_| vec![bytes("btl_shm_assist_min", 0)],
-        |_| vec![bytes("btl_shm_assist_min", 1)],
+        |_| vec![bytes("btl_shm_min_get_size", 1), bytes("btl_shm_assist_min", 0)],
+        |_| vec![bytes("btl_shm_min_get_size", 1), bytes("btl_shm_assist_min", 1)],
     )?;
     let min = from_which_on(&points);
     Ok(Found {

@@ -224,6 +224,13 @@ impl Shm {
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
         let enough = &self.host().cri(receiver.ctx).enough;
+        let has_enough = || {
+            let has = enough.load(Ordering::Relaxed) != 0;
+            if has {
+                enough.store(0, Ordering::Relaxed);
+            }
+            has
+        };
         let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
             match incoming.ring.look() {
@@ -235,8 +242,7 @@ impl Shm {
                     self.hand_up(receiver, incoming, incoming.ring.mem().line_data(at), len, tag);
                     incoming.ring.advance(1);
                     events += 1;
-                    if enough.load(Ordering::Relaxed) != 0 {
-                        enough.store(0, Ordering::Relaxed);
+                    if has_enough() {
                         break;
                     }
                 }
@@ -261,7 +267,7 @@ impl Shm {
                     self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
                     incoming.ring.advance_long(at, len, lines);
                     events += 1;
-                    if was_awaited {
+                    if was_awaited || has_enough() {
                         break;
                     }
                 }
@@ -274,7 +280,7 @@ impl Shm {
                         break;
                     }
                     events += 1;
-                    if was_awaited {
+                    if was_awaited || has_enough() {
                         break;
                     }
                 }

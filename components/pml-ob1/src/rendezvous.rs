@@ -62,7 +62,8 @@ impl Ob1 {
     ///
     /// `starting`: a call that starts a receive found the message waiting. A long read is left to the next turn of
     /// progress then: the caller may be about to start sends, for which a peer would wait until all of the read is done,
-    /// and that peer's own reads would be done one after the other with ours instead of beside them.
+    /// and that peer's own reads would be done one after the other with ours instead of beside them. So is the question for
+    /// fragments: the peer would send them all before it sees our send, and its answer would lie behind them.
     pub fn ask_for_rest(&self, held: &Held<'_>, req: &'static Request, inc: &Incoming, starting: bool) {
         let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded) else {
             self.host.peer_error(inc.proc, true, "it sent a message and cannot be reached with an answer");
@@ -99,6 +100,12 @@ impl Ob1 {
         } else if here >= wanted {
             // The sender counts what it has sent, so it is told that all of that was wanted.
             peer.control(held, self, ack(0, inc.src_req, 0, here, here));
+        } else if starting {
+            // SAFETY: as below.
+            unsafe { req.store(&self.config.copies, 0, inc.payload, here) };
+            req.done.set(here);
+            req.state.set(State::Asking);
+            return self.go_on_later(held, peer, req);
         } else {
             // Before the first part is stored, so that the sender writes the next one meanwhile. Who fails, fails its requests.
             self.ask_for_copies(held, peer, req, here);
@@ -231,6 +238,8 @@ impl Ob1 {
         if done + len == req.wanted.get() {
             self.drop_id(held, req);
             self.complete(req, held.threaded);
+            // What comes behind is copied twice unless its receive is posted first.
+            self.host.cri(held.ctx).enough.store(1, Ordering::Relaxed);
         }
         Some(())
     }
@@ -265,10 +274,13 @@ impl Ob1 {
     }
 
     fn turn(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
-        if req.state.get() == State::Pulling {
-            self.pull(held, peer, req)
-        } else {
-            self.stream(held, peer, req)
+        match req.state.get() {
+            State::Pulling => self.pull(held, peer, req),
+            State::Asking => {
+                self.ask_for_copies(held, peer, req, req.done.get());
+                Turn::Over
+            }
+            _ => self.stream(held, peer, req),
         }
     }
 

@@ -55,6 +55,7 @@ pub enum State {
     WaitAck,
     WaitFin,
     Streaming,
+    Asking,
     Receiving,
     Pulling,
     Done,

@@ -78,6 +78,28 @@ fn long_messages_that_wait_are_not_read_by_the_call_that_starts_the_receive() {
     w.assert_clean();
 }
 
+/// Nor does it ask for what is copied: the question of a send that follows goes out before the answer, behind which a peer sends
+/// all that it has.
+#[test]
+fn long_messages_that_wait_are_not_asked_for_by_the_call_that_starts_the_receive() {
+    let w = World::new(Setup { offers_get: false, ..Setup::default() });
+    let c = w.world();
+    let (data, mut back) = (pattern(100_000, 3), vec![0; 100_000]);
+    let send = w.isend(c[0], &data, 1, 5, mode::STANDARD);
+    while w.probe(c[1], 0, 5).is_none() {
+        w.progress();
+    }
+    let before = w.sent();
+    let recv = w.irecv(c[1], &mut back, 0, 5);
+    assert_eq!(w.sent(), before);
+    w.progress_one(1);
+    assert_eq!(w.sent(), before + 1);
+    w.wait(recv);
+    w.wait(send);
+    assert!(back == data);
+    w.assert_clean();
+}
+
 #[test]
 fn refused_reads_fall_back_to_copies_and_are_remembered() {
     for get in [Get::Refused, Get::RefusedLater, Get::RefusedSecond] {

@@ -218,7 +218,7 @@ impl Shm {
 
     /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. Whoever
     /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always
-    /// finds the next message early and copies it twice, and so stays behind. Short ones end it where the layer above
+    /// finds the next message early and copies it twice, and so stays behind. Others end it where the layer above
     /// says so (`Cri::enough`).
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {

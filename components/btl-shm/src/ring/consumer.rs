@@ -31,8 +31,8 @@ pub enum Look {
         line: u64,
         lines: u64,
     },
-    /// A message in a cell: `which` is one of `wire`'s two. Whether there is such a cell, and room in it for that, is not
-    /// looked at.
+    /// A message in a cell: `which` is a number that a cell of one of the two rings may have. Whether there is such a cell, and
+    /// room in it for that, is not looked at.
     Cell {
         which: u64,
         len: u64,

@@ -28,7 +28,7 @@ typedef struct oxmpi_request_header oxmpi_request_header;
 
 #define OXMPI_MAGIC UINT64_C(0x504d4349504d584f) /* "OXMPICMP" */
 #define OXMPI_ABI_MAJOR 1
-#define OXMPI_ABI_MINOR 0
+#define OXMPI_ABI_MINOR 1
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_FRAMEWORK "btl"
 #define OXMPI_BTL_VERSION { 1, 2, 0 }
@@ -228,6 +228,22 @@ typedef struct oxmpi_am_entry {
     void *ctx;
 } oxmpi_am_entry;
 
+/* A part of a message that its sender is still writing. */
+typedef struct oxmpi_part_desc {
+    /* The whole message: where it lies once all of it is there, and how long it is. */
+    oxmpi_recv_desc message;
+    /* The bytes from here ... */
+    uint64_t from;
+    /* ... to here are there now, and have not been handed up before. */
+    uint64_t to;
+} oxmpi_part_desc;
+
+/* Takes a message while it comes, in parts that follow each other; otherwise as `AmReceive`. The first part is an offer,
+ * with as much of the message as is there: 0 if the whole is wanted instead, in one piece, when all is there (the offer may
+ * be repeated before that, with more); 1 if it is taken. Then the others follow, of the same message and no other on
+ * this way from its process, and are always taken; the last one ends where the message does. */
+typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
+
 /* First tag of each framework's active messages: three bits framework, five bits its own. */
 #define OXMPI_AM_TAG_BTL 32
 #define OXMPI_AM_TAG_PML 64
@@ -279,6 +295,10 @@ typedef struct oxmpi_host_table {
     oxmpi_status (*exchange_get)(void *, oxmpi_str_ref component, uint32_t proc, uint8_t *data, size_t *len);
     /* A peer broke the protocol or died; `fatal` 1: the job cannot go on without it. */
     void (*peer_error)(void *, oxmpi_str_ref component, uint32_t proc, uint32_t fatal, oxmpi_str_ref message);
+    /* 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does. */
+    const oxmpi_am_parts *am_parts;
+    /* To be called behind `am_register` for the same tag, and not later than that may be. */
+    oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
 } oxmpi_host_table;
 
 typedef struct oxmpi_slice_of_param_value {
@@ -592,7 +612,11 @@ OXMPI_ASSERT(offsetof(oxmpi_recv_desc, module) == 24);
 OXMPI_ASSERT(sizeof(oxmpi_am_entry) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_am_entry, receive) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_am_entry, ctx) == 8);
-OXMPI_ASSERT(sizeof(oxmpi_host_table) == 160);
+OXMPI_ASSERT(sizeof(oxmpi_part_desc) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_part_desc, message) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_part_desc, from) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_part_desc, to) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_host_table) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, abi_minor) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, instance) == 8);
@@ -615,6 +639,8 @@ OXMPI_ASSERT(offsetof(oxmpi_host_table, wait) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, exchange_put) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, exchange_get) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, peer_error) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, am_parts) == 160);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, am_register_parts) == 168);
 OXMPI_ASSERT(sizeof(oxmpi_open_args) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, reserved) == 4);

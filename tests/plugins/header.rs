@@ -29,6 +29,8 @@ const ITEMS: &[(&str, &[&str])] = &[
             "RecvDesc",
             "AmReceive",
             "AmEntry",
+            "PartDesc",
+            "AmParts",
             "am_tag",
             "ProgressFn",
             "HostTable",

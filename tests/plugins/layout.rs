@@ -38,10 +38,11 @@ pub fn all() -> Vec<Layout> {
         }
         RecvDesc { data len proc ctx module }
         AmEntry { receive ctx }
+        PartDesc { message from to }
         HostTable {
             size abi_minor instance job threaded cris num_cris cri_modes am_table log help fatal am_register
             progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
-            peer_error
+            peer_error am_parts am_register_parts
         }
         OpenArgs { size reserved host values }
         Opened { size priority modules count stride }

@@ -29,8 +29,8 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const CASES: &[Case] = &[
     ("magic", &["-DMAGIC=0x1234"], &["magic", "0x0000000000001234", "0x504d4349504d584f"]),
-    ("major", &["-DMAJOR=7"], &["ABI version", "7.0", "1."]),
-    ("minor", &["-DMINOR=9"], &["ABI version", "1.9", "1.0"]),
+    ("major", &["-DMAJOR=7"], &["ABI version", "7.1", "1."]),
+    ("minor", &["-DMINOR=9"], &["ABI version", "1.9", "1.1"]),
     ("truncated", &["-DSIZE=40"], &["size", "40", "136"]),
     ("monstrous", &["-DSIZE=0xffffffffu"], &["size", "4294967295"]),
     ("target", &["-DTARGET=OXMPI_STR(\"32-be-line128\")"], &["target", "32-be-line128", "64-le-line64"]),

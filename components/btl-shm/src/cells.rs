@@ -31,13 +31,24 @@ pub struct CellMem {
 
 /// The cells of one pair that are ours now, by where they lie: behind our ring to the peer ([`THIS_RINGS`] and every second number
 /// from there on) or behind the peer's to us ([`THE_OTHERS`]).
+///
+/// **Which of them is used:** the one whose last message was the shortest that was no shorter than this one; of several the one that came
+/// last. So messages that take turns, as the parts of a long one do, keep the same cells, and their lines are those that both sides used a moment ago.
+/// Lines that were not part of a cell's last message are somewhere else, and take twice as long to write.
 #[derive(Default)]
 pub struct Hand {
     /// A bit for each.
     held: u32,
-    /// In the order in which they came.
-    came: [u8; MOST as usize],
     count: u32,
+    /// In the order in which they came.
+    came: [Held; MOST as usize],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Held {
+    which: u32,
+    /// Length of the message that it came with.
+    last: u32,
 }
 
 const MOST: u64 = 2 * MOST_CELLS;
@@ -55,11 +66,20 @@ pub const fn place_of(which: u64) -> (bool, u64) {
 }
 
 impl Hand {
-    /// The cell for the next message: the one that came last, whose lines are nearest.
-    #[inline(always)]
-    pub fn next(&self) -> Option<u64> {
-        let last = self.count.checked_sub(1)?;
-        self.came.get(last as usize).map(|&which| which.into())
+    /// The cell for a message of that length.
+    #[inline]
+    pub fn best_for(&self, len: u64) -> Option<u64> {
+        let held = self.came.get(..self.count as usize)?;
+        let (mut best, mut least) = (held.last()?, u32::MAX);
+        for cell in held.iter().rev() {
+            if u64::from(cell.last) == len {
+                return Some(cell.which.into());
+            }
+            if u64::from(cell.last) > len && cell.last < least {
+                (best, least) = (cell, cell.last);
+            }
+        }
+        Some(best.which.into())
     }
 
     #[inline(always)]
@@ -67,21 +87,26 @@ impl Hand {
         self.held >> (which & 31) & 1 != 0
     }
 
-    /// The cell for the next message goes to the peer.
-    #[inline(always)]
-    pub fn give(&mut self) {
-        if let Some(which) = self.next() {
+    /// The cell goes to the peer.
+    #[inline]
+    pub fn give(&mut self, which: u64) {
+        let all = ..self.count as usize;
+        if let Some(at) =
+            self.came.get(all).and_then(|held| held.iter().rposition(|c| u64::from(c.which) == which))
+        {
             self.held &= !(1 << which);
+            self.came.copy_within(at + 1..self.count as usize, at);
             self.count -= 1;
         }
     }
 
-    /// The cell has come from the peer, or with a new ring. One that we have, or that cannot be, stays where it is.
-    #[inline(always)]
-    pub fn take(&mut self, which: u64) {
+    /// The cell has come from the peer with a message of `len` bytes, or with a new ring. One that we have, or that cannot be, stays
+    /// where it is.
+    #[inline]
+    pub fn take(&mut self, which: u64, len: u64) {
         if which < MOST && !self.has(which) {
             self.held |= 1 << which;
-            self.came[self.count as usize] = which as u8;
+            self.came[self.count as usize] = Held { which: which as u32, last: len as u32 };
             self.count += 1;
         }
     }
@@ -93,24 +118,30 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever comes and goes: a cell is in the hand as often as it should be, and the last that came goes first.
+        /// Whatever comes and goes: a cell is in the hand as often as it should be, and the one that fits best goes first.
         #[test]
-        fn a_hand_is_a_stack_of_different_cells(all in prop::collection::vec(prop::option::of(0..MOST + 3), 0..200)) {
+        fn a_hand_knows_its_cells(all in prop::collection::vec((prop::option::of(0..MOST + 3), 0..5u64), 0..200)) {
             let (mut hand, mut model) = (Hand::default(), Vec::new());
-            for which in all {
+            for (which, len) in all {
                 match which {
-                    Some(which) if which < MOST && !model.contains(&which) => {
-                        hand.take(which);
-                        model.push(which);
+                    Some(which) => {
+                        hand.take(which, len);
+                        if which < MOST && !model.iter().any(|&(w, _)| w == which) {
+                            model.push((which, len));
+                        }
                     }
-                    Some(which) => hand.take(which),
                     None => {
-                        hand.give();
-                        model.pop();
+                        let fits = model.iter().filter(|&&(_, last)| last >= len).map(|&(_, last)| last).min();
+                        let best = match fits {
+                            Some(least) => model.iter().rposition(|&(_, last)| last == least),
+                            None => model.len().checked_sub(1),
+                        };
+                        let which = best.map(|at| model.remove(at).0);
+                        prop_assert_eq!(hand.best_for(len), which);
+                        hand.give(which.unwrap_or(0));
                     }
                 }
-                prop_assert_eq!(hand.next(), model.last().copied());
-                prop_assert!((0..MOST).all(|which| hand.has(which) == model.contains(&which)));
+                prop_assert!((0..MOST).all(|which| hand.has(which) == model.iter().any(|&(w, _)| w == which)));
             }
         }
     }

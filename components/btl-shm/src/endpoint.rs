@@ -16,8 +16,8 @@ use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
-use crate::wire::{GRANULE, MAX_SHORT, MOST_CELLS, PER_LINE, Place, THIS_RINGS, lines_of, slot};
-use crate::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines};
+use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, Place, THIS_RINGS, lines_of, pieces_of, slot};
+use crate::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines, write_pieces};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
@@ -162,17 +162,17 @@ impl Lane {
         ring.cell(index)
     }
 
-    /// A cell of ours with room for a message.
-    fn cell_for(&self, len: u64) -> Option<(u64, CellMem)> {
-        let which = self.hand.next()?;
+    /// A cell of ours with room for a message, if there are so many lines to announce it.
+    fn cell_for(&self, len: u64, lines: u64) -> Option<(u64, CellMem)> {
+        let which = self.hand.best_for(len)?;
         let cell = self.cell(which)?;
-        (len <= cell.size && self.producer.has_lines(1)).then_some((which, cell))
+        (len <= cell.size && self.producer.has_lines(lines)).then_some((which, cell))
     }
 
-    /// A message in a cell has been dealt with, and the cell is ours.
-    pub fn keep_cell(&mut self, which: u64, far: &Mapped) {
+    /// A message of `len` bytes in a cell has been dealt with, and the cell is ours.
+    pub fn keep_cell(&mut self, which: u64, len: u64, far: &Mapped) {
         self.far = *far;
-        self.hand.take(which);
+        self.hand.take(which, len);
     }
 
     /// Takes possession of a few more lines of the next long message. False: that is all.
@@ -294,11 +294,6 @@ impl Shm {
         self.published(lane)
     }
 
-    /// How many of a ring's cells are made use of: more than one where long messages go through them.
-    fn cells_used(&self) -> u64 {
-        if self.limits().string < usize::MAX { MOST_CELLS } else { 1 }
-    }
-
     /// Whether nothing is faster than a cell for this message: one whose lines are not read before they are written.
     #[inline(always)]
     fn all_in_cells(&self, msg: &Message<'_>) -> bool {
@@ -310,11 +305,17 @@ impl Shm {
         if self.limits().goes_past(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
-        let Some((which, cell)) = lane.cell_for(len) else { return false };
-        // SAFETY: the cell is ours and has room.
-        unsafe { write(msg, cell.at, self.limits().in_cells()) };
-        lane.producer.publish_cell(which, len, msg.tag());
-        lane.hand.give();
+        let pieces = if self.all_in_cells(msg) { pieces_of(len) } else { 1 };
+        let Some((which, cell)) = lane.cell_for(len, pieces) else { return false };
+        let limits = self.limits().in_cells();
+        if pieces > 1 {
+            write_pieces(&mut lane.producer, which, cell.at, msg, limits);
+        } else {
+            // SAFETY: the cell is ours and has room.
+            unsafe { write(msg, cell.at, limits) };
+            lane.producer.publish_cell(which, len, msg.tag());
+        }
+        lane.hand.give(which);
         self.published(lane);
         true
     }
@@ -428,14 +429,13 @@ impl Shm {
             }
         };
         // SAFETY: the ring is mapped as long as the lane keeps `ring`, which is as long as the producer.
-        let mem = unsafe { Mapped::new(ring.base(), place.log2) };
+        let mem = unsafe { Mapped::new(ring.base(), place.log2, place.several) };
         let Some(producer) = Producer::adopt(mem) else {
             self.peer_broke(lane.peer, "left the ring to it in a state that no sender can go on from");
             return Status::PEER_FAILED;
         };
         if producer.tail() == 0 {
-            let cells = mem.cells().min(self.cells_used());
-            (0..cells).rev().for_each(|index| lane.hand.take(THIS_RINGS + 2 * index));
+            (0..mem.cells()).rev().for_each(|index| lane.hand.take(THIS_RINGS + 2 * index, 0));
         }
         lane.producer = producer;
         lane.quiet = self.barriers().quiet();
@@ -447,14 +447,19 @@ impl Shm {
     /// Makes a ring: of the usual size, or where memory is short the smallest that will do.
     fn new_ring(&self, lane: &mut Lane, ctx: u32) -> Result<(Place, Mapping), (u64, Shortage)> {
         let mut shortage = None;
+        // Long messages go through them, or one will do.
+        let several = self.limits().string < usize::MAX;
         for log2 in self.ring_log2(ctx) {
             // The place of an earlier attempt serves a ring of its size and every smaller one.
             let place = match lane.place {
-                Some(place) if place.log2 >= log2 => Place { offset: place.offset, log2 },
-                _ => match self.segment().place_ring(log2) {
+                Some(place) if place.log2 >= log2 => Place { log2, ..place },
+                _ => match self.segment().place_ring(log2, several) {
                     Some(place) => *lane.place.insert(place),
                     None => {
-                        return Err((Place::len_for(log2), Shortage::Refused(rustix::io::Errno::OVERFLOW)));
+                        return Err((
+                            Place::len_for(log2, several),
+                            Shortage::Refused(rustix::io::Errno::OVERFLOW),
+                        ));
                     }
                 },
             };

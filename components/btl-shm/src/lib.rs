@@ -11,6 +11,7 @@ mod endpoint;
 mod module;
 mod pace;
 mod params;
+mod parts;
 mod progress;
 mod ready;
 mod ring;
@@ -24,6 +25,8 @@ mod xpmem;
 
 #[cfg(all(test, loom))]
 mod model;
+#[cfg(all(test, loom))]
+mod model_pieces;
 
 oxmpi_mca::component! {
     component: component::Shm,

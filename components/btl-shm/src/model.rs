@@ -24,7 +24,7 @@ struct Line {
     payload: UnsafeCell<u64>,
 }
 
-struct Memory {
+pub struct Memory {
     lines: Vec<Line>,
     bulk: Vec<UnsafeCell<u64>>,
     head: AtomicU64,
@@ -33,11 +33,11 @@ struct Memory {
 }
 
 #[derive(Clone)]
-struct Ring(Arc<Memory>);
+pub struct Ring(Arc<Memory>);
 
 impl Ring {
     /// Both numbers are powers of two; a bulk granule of the model is one cell.
-    fn new(lines: usize, granules: usize) -> Ring {
+    pub fn new(lines: usize, granules: usize) -> Ring {
         let line = |_| Line {
             flag: AtomicU64::new(0),
             second: AtomicU64::new(0),
@@ -184,7 +184,7 @@ fn take(c: &Consumer<Ring>) -> Option<u64> {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
-        Look::Cell { .. } => panic!("these have no cells"),
+        Look::Cell { .. } | Look::Pieces { .. } => panic!("these have no cells"),
         Look::Short { at, tag, lines, .. } => {
             match c.has_all(at, lines, 1) {
                 Rest::Here => {}
@@ -215,7 +215,7 @@ fn take(c: &Consumer<Ring>) -> Option<u64> {
     }
 }
 
-fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+pub fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
@@ -283,7 +283,7 @@ fn sides(lines: usize) -> [Side; 2] {
     let cells = [0; 2].map(|zero| Arc::new(UnsafeCell::new(zero)));
     [0, 1].map(|me| {
         let mut hand = Hand::default();
-        hand.take(THIS_RINGS);
+        hand.take(THIS_RINGS, 0);
         Side {
             producer: Producer::adopt(rings[me].clone()).expect("fresh"),
             consumer: Consumer::new(rings[1 - me].clone()),
@@ -303,7 +303,7 @@ impl Side {
                 Room::Garbage(head) => panic!("head {head}"),
             }
         }
-        let Some(which) = self.hand.next() else {
+        let Some(which) = self.hand.best_for(8) else {
             assert!(publish(&mut self.producer, value, Size::Lines(1)));
             return;
         };
@@ -311,7 +311,7 @@ impl Side {
         self.cells[which as usize].with_mut(|cell| unsafe { *cell = value });
         self.producer.publish_cell(which, 8, value as u8);
         if !keep {
-            self.hand.give();
+            self.hand.give(which);
         }
     }
 
@@ -325,7 +325,7 @@ impl Side {
                     let value = self.cells[here as usize].with(|cell| unsafe { *cell });
                     assert_eq!(value, tag as u64);
                     self.consumer.advance(1);
-                    self.hand.take(here);
+                    self.hand.take(here, 8);
                     return value;
                 }
                 Look::Nothing => thread::yield_now(),

@@ -190,14 +190,16 @@ impl Btl for Shm {
 
     fn attrs(&self) -> BtlAttrs {
         let s = &self.settings;
+        let shared = self.host.job().oversubscribed != 0;
+        let min_get_size = s.min_get(shared, self.xpmem.is_some());
         // Where ranks share cores, who asks to be read waits until the reader has a core.
-        let reads = if self.host.job().oversubscribed == 0 { BtlAttrs::READS_VARY } else { 0 };
+        let reads = if min_get_size < u64::MAX && !shared { BtlAttrs::READS_VARY } else { 0 };
         let mut attrs = BtlAttrs {
             contexts: self.contexts(),
             eager_limit: s.eager_limit(self.host.job().local_size),
             rndv_eager_limit: s.rndv_eager_limit(self.host.job().local_size),
             max_send_size: self.max_send_size,
-            min_get_size: s.min_get(self.host.job().oversubscribed != 0, self.xpmem.is_some()),
+            min_get_size,
             latency: s.latency,
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,

@@ -30,6 +30,9 @@ pub const MAX_WATCHED: usize = 4;
 /// one process together stay as large as that, so that they stay in its caches.
 const AUTO_RING: u64 = 512 << 10;
 const FULL_SIZE_RANKS: u64 = 2;
+/// The same where copies go by string: rows of long messages are faster where the lines that will be written next lie in no core's own
+/// cache any more (README.md); the rings of a node's first contexts together stay below 25M.
+const AUTO_STRING_RING: u64 = 4 << 20;
 const LEAST_AUTO_RING: u64 = 64 << 10;
 /// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy
 /// through the ring wakes nobody, a little later.
@@ -59,8 +62,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "Largest message, with its header, that is sent without asking the receiver first; at least 256. 0: a \
-         sixteenth of the ring, and at least 12k: 32k with two processes on the node (and a header, where string_min is not \
-         never)",
+         sixteenth of the ring, and at least 12k: 32k with two processes on the node; twice that, and a header, where string_min \
+         is not never",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -126,7 +129,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "0",
         "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
          power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
-         half with twice as many, and so on down to 64k; a quarter instead of half for contexts but the first",
+         half with twice as many, and so on down to 64k; a quarter instead of half for contexts but the first. Where string_min is \
+         not never: 4m with two processes, a quarter with twice as many, down to that",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
     ParamDecl::new(
@@ -312,12 +316,14 @@ impl Settings {
     /// The largest message that is sent without asking, with `ranks` processes on the node.
     pub fn eager_limit(&self, ranks: u32) -> u64 {
         match self.eager_limit {
+            0 if self.limits.string < usize::MAX => {
+                // In pieces, of which one is copied out while the next is copied in, and nobody waits for an answer.
+                let part = (1 << self.ring_log2(ranks)) / AUTO_MAX_SEND_PART;
+                (part.max(*AUTO_EAGER.start()) + HEADER).min(self.max_send_size(ranks))
+            }
             0 => {
                 let part = (1 << self.ring_log2(ranks)) / AUTO_EAGER_PART;
-                let part = part.clamp(*AUTO_EAGER.start(), *AUTO_EAGER.end());
-                // What is read from here on there is copied here, so a payload of a round size goes with its header.
-                let header = if self.limits.string < usize::MAX { HEADER } else { 0 };
-                (part + header).min(self.max_send_size(ranks))
+                part.clamp(*AUTO_EAGER.start(), *AUTO_EAGER.end()).min(self.max_send_size(ranks))
             }
             size => size.max(LEAST_EAGER),
         }
@@ -354,7 +360,10 @@ impl Settings {
 
     /// Size of a ring of the first context as a power of two, with `ranks` processes on the node.
     pub fn ring_log2(&self, ranks: u32) -> u32 {
-        self.log2_of(AUTO_RING * FULL_SIZE_RANKS / (ranks as u64).max(FULL_SIZE_RANKS))
+        let ranks = u64::from(ranks).max(FULL_SIZE_RANKS);
+        let usual = AUTO_RING * FULL_SIZE_RANKS / ranks;
+        let string = AUTO_STRING_RING * FULL_SIZE_RANKS * FULL_SIZE_RANKS / (ranks * ranks);
+        self.log2_of(if self.limits.string < usize::MAX { usual.max(string) } else { usual })
     }
 
     /// The same for a further context: a part of the node's memory for them all that no number of processes exceeds
@@ -471,6 +480,26 @@ mod tests {
         assert_eq!(Settings { eager_limit: 0, ..settings(2048, 0) }.eager_limit(2), 2048);
         assert_eq!(Settings { eager_limit: 5000, ..auto }.eager_limit(64), 5000, "as the user said");
         assert_eq!(Settings { eager_limit: 1, ..auto }.eager_limit(2), LEAST_EAGER);
+    }
+
+    #[test]
+    fn rings_are_large_where_copies_go_by_string() {
+        let limits = Limits { string: 1024, ..Limits::NONE };
+        let auto = Settings { eager_limit: 0, rndv_eager_limit: 0, limits, ..settings(0, 0) };
+        assert_eq!(
+            [1, 2, 3, 4, 8, 16, 4096].map(|ranks| auto.ring_log2(ranks)),
+            [22, 22, 21, 20, 18, 16, 16]
+        );
+        assert_eq!([2, 4, 8, 16].map(|ranks| auto.eager_limit(ranks) >> 10), [64, 64, 32, 12]);
+        for ranks in [2, 4, 8, 16] {
+            let eager = auto.eager_limit(ranks);
+            assert!(eager == auto.rndv_eager_limit(ranks) && eager <= auto.max_send_size(ranks), "{ranks}");
+            assert!(4 * (eager - HEADER) <= 1 << auto.ring_log2(ranks), "several find room: {ranks}");
+            let memory = u64::from(ranks * (ranks - 1)) << auto.ring_log2(ranks);
+            assert!(memory <= 25 << 20, "{ranks} ranks: {memory}");
+        }
+        assert_eq!(auto.max_send_size(2), (64 << 10) + HEADER);
+        assert_eq!(Settings { ring_size: 512 << 10, ..auto }.ring_log2(2), 19, "as the user said");
     }
 
     #[test]

@@ -15,14 +15,14 @@
 //! also on this context, so nothing here holds a `&mut` over one. Everything in this file is touched
 //! only inside verbs of its context, which the caller serialises.
 
-use crate::cells::seen_from_here;
 use crate::doorbell::{self, ASLEEP};
 use crate::endpoint::LaneCell;
 use crate::module::Shm;
 use crate::pace::Pace;
 use crate::params::MAX_WATCHED;
+use crate::parts::InPieces;
 use crate::ready::{self, InboxMem};
-use crate::ring::{Consumer, Look, Mapped, Rest, fetch_all};
+use crate::ring::{Consumer, Look, Mapped, Rest};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
 use crate::together::Together;
@@ -37,10 +37,10 @@ use oxmpi_mca::RecvDesc;
 /// Messages taken from one ring in one turn.
 const BATCH: i32 = 32;
 /// Looks at a line that its sender is just writing before the receiver turns to something else.
-const PATIENCE: u32 = 300;
+pub const PATIENCE: u32 = 300;
 /// How much of a long message is fetched while it is being matched: of one that was waited for as much as is asked
 /// for sooner than the processor sees a stream, and of one that came behind others the beginning.
-const FETCHED: u64 = 8 << 10;
+pub const FETCHED: u64 = 8 << 10;
 const FETCHED_OF_MORE: u64 = 8 * GRANULE;
 /// From so many lines on a short message makes ready for one like it in return ([`Incoming::expect_answer`]). One line is
 /// worth it as well; of few lines the requests cross those for the message itself, and both are late, unless the
@@ -56,7 +56,7 @@ const NOBODY: u32 = u32::MAX;
 /// The receiver's end of a ring. What a message needs is in the first line.
 #[repr(C, align(64))]
 pub struct Incoming {
-    ring: Consumer<Mapped>,
+    pub ring: Consumer<Mapped>,
     /// Job rank and local rank of the sender.
     proc: u32,
     source: u32,
@@ -65,8 +65,10 @@ pub struct Incoming {
     closed: Cell<bool>,
     /// Turn in which it last had a message.
     last: Cell<u64>,
+    /// How much of the message at our position has been handed up already (`parts.rs`).
+    pub handed_up: Cell<u64>,
     /// Our end of the ring back to the sender; alive as long as the module.
-    back: *const LaneCell,
+    pub back: *const LaneCell,
     /// When to look for what it answers to our messages.
     pace: Pace,
     /// Times its bit was found since turn `since`.
@@ -79,7 +81,7 @@ pub struct Incoming {
 #[repr(C, align(64))]
 pub struct Receiver {
     count: Cell<u32>,
-    ctx: u32,
+    pub ctx: u32,
     turn: Cell<u64>,
     watched: [Cell<*const Incoming>; MAX_WATCHED],
     inbox: Inbox,
@@ -284,6 +286,19 @@ impl Shm {
                         break;
                     }
                 }
+                Look::Pieces { which, len, tag, line, lines } => {
+                    incoming.pace.came_long();
+                    if events == 0 {
+                        incoming.expect_answer(1);
+                    }
+                    if !self.take_pieces(receiver, incoming, InPieces { which, len, tag, line, lines }) {
+                        break;
+                    }
+                    events += 1;
+                    if was_awaited || has_enough() {
+                        break;
+                    }
+                }
                 Look::Assist { at, len } => {
                     incoming.pace.came_long();
                     let line = incoming.ring.mem().line_data(at);
@@ -309,16 +324,20 @@ impl Shm {
 
     /// Gives a message to the layer above, where it lies.
     #[inline(always)]
-    fn hand_up(&self, receiver: &Receiver, incoming: &Incoming, data: *const u8, len: u64, tag: u8) {
+    pub fn hand_up(&self, receiver: &Receiver, incoming: &Incoming, data: *const u8, len: u64, tag: u8) {
         let row = self.host().am(tag);
-        let message = RecvDesc {
+        (row.receive)(row.ctx, &self.describe(receiver, incoming, data, len));
+    }
+
+    #[inline(always)]
+    pub fn describe(&self, receiver: &Receiver, incoming: &Incoming, data: *const u8, len: u64) -> RecvDesc {
+        RecvDesc {
             data,
             len,
             proc: incoming.proc,
             ctx: receiver.ctx,
             module: core::ptr::from_ref(self).cast_mut().cast::<c_void>(),
-        };
-        (row.receive)(row.ctx, &message);
+        }
     }
 
     /// Puts a message of several lines together and hands it up. False: not all of it is there.
@@ -350,29 +369,6 @@ impl Shm {
         true
     }
 
-    /// Hands up a message in a cell, which is ours then. False: not now.
-    #[inline(never)]
-    fn take_cell(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64, tag: u8) -> bool {
-        let here = seen_from_here(which);
-        let far = incoming.ring.mem();
-        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
-        let lane = unsafe { (*incoming.back).get() };
-        let cell = match self.cell_of_peer(lane, receiver.ctx, here, far) {
-            Ok(Some(cell)) if len <= cell.size => cell,
-            Ok(_) => {
-                self.garbage(receiver, incoming, which);
-                return false;
-            }
-            Err(_) => return false,
-        };
-        fetch_all(cell.at, len.min(FETCHED));
-        self.hand_up(receiver, incoming, cell.at, len, tag);
-        incoming.ring.advance(1);
-        // SAFETY: as above; the callback, which may have sent, is over.
-        unsafe { (*incoming.back).get() }.keep_cell(here, far);
-        true
-    }
-
     /// Fetches what is there of a long message while its sender writes the rest. False: the rest is not there.
     #[inline(never)]
     fn rest_came(&self, receiver: &Receiver, incoming: &Incoming, at: u64, len: u64, line: u64) -> bool {
@@ -390,7 +386,7 @@ impl Shm {
 
     #[cold]
     #[inline(never)]
-    fn garbage(&self, receiver: &Receiver, incoming: &Incoming, word: u64) {
+    pub fn garbage(&self, receiver: &Receiver, incoming: &Incoming, word: u64) {
         if !incoming.closed.replace(true) {
             receiver.forget(incoming);
             self.peer_broke(incoming.source, &format!("wrote {word:#018x} where a message should start"));
@@ -454,7 +450,7 @@ impl Shm {
             }
         };
         // SAFETY: mapped as long as `_mapping`, which lives beside the consumer.
-        let mem = unsafe { Mapped::new(mapping.base(), place.log2) };
+        let mem = unsafe { Mapped::new(mapping.base(), place.log2, place.several) };
         Some(Box::new(Incoming {
             ring: Consumer::new(mem),
             proc,
@@ -462,6 +458,7 @@ impl Shm {
             watched: Cell::new(false),
             closed: Cell::new(false),
             last: Cell::new(0),
+            handed_up: Cell::new(0),
             back: core::ptr::from_ref(self.lane(source, receiver.ctx)?),
             pace: Pace::new(),
             found: Cell::new(0),

@@ -185,11 +185,11 @@ impl Segment {
     }
 
     /// Gives out a place for a ring. The place is taken for good; memory comes with `map_new`.
-    pub fn place_ring(&self, log2: u32) -> Option<Place> {
-        let next = self.u64_at(wire::NEXT).fetch_add(Place::len_for(log2), Ordering::Relaxed);
+    pub fn place_ring(&self, log2: u32, several: bool) -> Option<Place> {
+        let next = self.u64_at(wire::NEXT).fetch_add(Place::len_for(log2, several), Ordering::Relaxed);
         let offset = next.checked_add(self.layout.header_len())?;
         // Far more than any machine has: the word is damaged.
-        (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(Place { offset, log2 })
+        (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(Place { offset, log2, several })
     }
 
     /// Reserves and maps a new ring's memory, which is zero.
@@ -293,7 +293,7 @@ mod tests {
     fn rings_have_places_of_their_own() {
         let fd = memfd();
         let s = Segment::open(fd.as_raw_fd(), 2, 1).expect("segment");
-        let (a, b) = (s.place_ring(13).expect("place"), s.place_ring(16).expect("place"));
+        let (a, b) = (s.place_ring(13, false).expect("place"), s.place_ring(19, true).expect("place"));
         assert_eq!(a.offset, s.layout().header_len());
         assert_eq!(b.offset, a.offset + a.len());
         assert_eq!(s.find_ring(0, 0, 1), Ok(None));
@@ -304,6 +304,6 @@ mod tests {
         // SAFETY: the last byte of the ring.
         unsafe { *map.at(b.len() - 1) = 1 };
         s.u64_at(wire::NEXT).store(u64::MAX - 100, Ordering::Relaxed);
-        assert_eq!(s.place_ring(13), None);
+        assert_eq!(s.place_ring(13, false), None);
     }
 }

@@ -30,11 +30,11 @@
 //!           ...      the cells, where rings are large enough for some (`cells.rs`)
 //! ```
 //!
-//! A directory word is `offset | log2(bulk bytes)`: rings lie on page boundaries, so the low bits are
-//! free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
+//! A directory word is `offset | log2(bulk bytes)`, with [`SEVERAL_CELLS`] where the ring has more than one: rings lie on page
+//! boundaries, so the low bits are free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 9;
+pub const VERSION: u16 = 10;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -98,31 +98,38 @@ pub mod ring {
     /// How many lines a ring with `1 << log2` bytes of bulk has, as a power of two: a quarter of the
     /// bytes, and enough for the longest short message.
     pub const fn lines_log2(log2: u32) -> u32 {
-        if log2 > 14 { log2 - 8 } else { 6 }
+        match log2 {
+            0..15 => 6,
+            15..19 => log2 - 8,
+            19..23 => 11,
+            _ => log2 - 11,
+        }
     }
 
     pub const fn bulk(log2: u32) -> u64 {
         LINES + (super::GRANULE << lines_log2(log2)) + ASIDE
     }
 
-    /// How many cells lie behind the bulk: none where one would be much beside the ring.
-    pub const fn cells(log2: u32) -> u64 {
+    /// How many cells lie behind the bulk: none where one would be much beside the ring, and one unless there are to be several.
+    pub const fn cells(log2: u32, several: bool) -> u64 {
         match log2 {
             0..17 => 0,
             17 => 1,
+            _ if !several => 1,
             18 => 4,
             _ => super::MOST_CELLS,
         }
     }
 
-    /// From the beginning of one cell to that of the next.
-    pub const CELL: u64 = 9 * super::PAGE;
-    /// Bytes of a cell: room for the longest message that goes through rings unless somebody changed that.
-    pub const CELL_ROOM: u64 = CELL - ASIDE;
+    /// From the beginning of one cell to that of the next, of which all but [`ASIDE`] is the cell's: room for the longest message that
+    /// goes through such rings unless somebody changed that.
+    pub const fn cell(log2: u32) -> u64 {
+        if log2 < 19 { 9 * super::PAGE } else { 17 * super::PAGE }
+    }
 
     /// Bytes of them all: the last one ends where a page does.
-    pub const fn all_cells(log2: u32) -> u64 {
-        (cells(log2) * CELL).saturating_sub(ASIDE)
+    pub const fn all_cells(log2: u32, several: bool) -> u64 {
+        (cells(log2, several) * cell(log2)).saturating_sub(ASIDE)
     }
 }
 
@@ -216,25 +223,32 @@ impl Layout {
 pub struct Place {
     pub offset: u64,
     pub log2: u32,
+    /// Whether it has several cells, if it is large enough for them.
+    pub several: bool,
 }
+
+/// In a directory word: the ring has several cells.
+pub const SEVERAL_CELLS: u64 = 1 << 5;
 
 impl Place {
     /// Bytes a ring with `1 << log2` bytes of bulk takes in the segment.
-    pub const fn len_for(log2: u32) -> u64 {
-        up(ring::bulk(log2) + (1 << log2) + ring::all_cells(log2), PAGE)
+    pub const fn len_for(log2: u32, several: bool) -> u64 {
+        up(ring::bulk(log2) + (1 << log2) + ring::all_cells(log2, several), PAGE)
     }
 
     pub const fn len(self) -> u64 {
-        Place::len_for(self.log2)
+        Place::len_for(self.log2, self.several)
     }
 
     pub const fn word(self) -> u64 {
-        self.offset | self.log2 as u64
+        self.offset | self.log2 as u64 | if self.several { SEVERAL_CELLS } else { 0 }
     }
 
     /// The place a directory word names, if a ring can lie there in a segment of `file_size` bytes.
     pub fn checked(word: u64, header_len: u64, file_size: u64) -> Option<Place> {
-        let place = Place { offset: word & !(PAGE - 1), log2: (word & (PAGE - 1)) as u32 };
+        let low = word & (PAGE - 1);
+        let log2 = (low & !SEVERAL_CELLS) as u32;
+        let place = Place { offset: word & !(PAGE - 1), log2, several: low & SEVERAL_CELLS != 0 };
         let size_fits = (MIN_RING_LOG2..=MAX_RING_LOG2).contains(&place.log2);
         let fits =
             size_fits && place.offset >= header_len && place.offset.checked_add(place.len())? <= file_size;
@@ -261,8 +275,26 @@ pub const ASSIST: u64 = 4;
 pub const PARTS: u64 = 5;
 /// A message in a cell; the line's second word says in which.
 pub const CELL: u64 = 6;
+/// As [`CELL`], of a message that is written in pieces ([`pieces_of`]): the first is there; each other is when the next line is,
+/// of kind [`MORE`].
+pub const PIECES: u64 = 7;
 
-/// In a line of kind [`CELL`]: the first of the cells behind this ring, or behind the ring the other way; those that follow
+/// Length of all pieces but the last of a message that is written so.
+pub const PIECE: u64 = 16 << 10;
+
+/// How many pieces such a message has. The last one may have up to twice their length.
+#[inline(always)]
+pub const fn pieces_of(len: u64) -> u64 {
+    if len < 2 * PIECE { 1 } else { len / PIECE }
+}
+
+/// How much of such a message is there with so many of its pieces.
+#[inline(always)]
+pub const fn with_pieces(len: u64, pieces: u64) -> u64 {
+    if pieces >= pieces_of(len) { len } else { pieces * PIECE }
+}
+
+/// In a line of kind [`CELL`] or [`PIECES`]: the first of the cells behind this ring, or behind the ring the other way; those that follow
 /// have every second number from there on.
 pub const THIS_RINGS: u64 = 0;
 pub const THE_OTHERS: u64 = 1;
@@ -406,22 +438,39 @@ mod tests {
         assert_eq!([0, 1, 64, 65].map(slot), [0, 64, 64, 128]);
         for log2 in MIN_RING_LOG2..=MAX_RING_LOG2 {
             assert!(1 << ring::lines_log2(log2) >= MAX_LINES / 3 * 4, "{log2}");
-            assert!(Place::len_for(log2).is_multiple_of(PAGE));
             assert_eq!(ring::bulk(log2) % PAGE, ring::ASIDE);
-            let last = ring::cells(log2).checked_sub(1).map_or(0, |last| last * ring::CELL + ring::CELL_ROOM);
-            let end = ring::bulk(log2) + (1 << log2) + last;
-            assert!((end..end + PAGE).contains(&Place::len_for(log2)), "{log2}");
+            for several in [false, true] {
+                let len = Place::len_for(log2, several);
+                assert!(len.is_multiple_of(PAGE));
+                let last = ring::cells(log2, several).checked_sub(1);
+                let last = last.map_or(0, |last| (last + 1) * ring::cell(log2) - ring::ASIDE);
+                let end = ring::bulk(log2) + (1 << log2) + last;
+                assert!((end..end + PAGE).contains(&len), "{log2}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_make_up_their_message() {
+        for len in [1, PIECE, 2 * PIECE - 1, 2 * PIECE, 2 * PIECE + 24, 4 * PIECE + 128, 5 * PIECE - 1] {
+            let pieces = pieces_of(len);
+            let ends: Vec<_> = (0..=pieces).map(|n| with_pieces(len, n)).collect();
+            assert_eq!((ends[0], ends[pieces as usize]), (0, len));
+            assert!(ends.windows(2).all(|w| w[0] < w[1] && w[1] - w[0] < 2 * PIECE), "{ends:?}");
         }
     }
 
     #[test]
     fn places_outside_the_segment_are_refused() {
-        let (header, file) = (8192, 8192 + Place::len_for(16));
-        let good = Place { offset: 8192, log2: 16 };
+        let several = Place { offset: 8192, log2: 20, several: true };
+        assert_eq!(Place::checked(several.word(), 8192, 1 << 30), Some(several));
+        assert_eq!(Place::checked(several.word(), 8192, 8192 + Place::len_for(20, false)), None);
+        let (header, file) = (8192, 8192 + Place::len_for(16, false));
+        let good = Place { offset: 8192, log2: 16, several: false };
         assert_eq!(Place::checked(good.word(), header, file), Some(good));
         assert_eq!(Place::checked(good.word(), header, file - 1), None);
         assert_eq!(Place::checked(good.word(), header + 4096, file + 4096), None);
-        for log2 in [0, 11, 31, 64, 4095] {
+        for log2 in [0, 11, 31, 32, 64, 4095] {
             assert_eq!(Place::checked(8192 | log2, header, u64::MAX), None);
         }
         assert_eq!(Place::checked(!0 << 12 | 16, header, u64::MAX), None);

@@ -146,6 +146,34 @@ pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>,
     });
 }
 
+/// Writes a message into the cell at `at`, which is called `which` and has room for it, piece by piece, and announces each when it
+/// is written.
+#[inline(never)]
+pub fn write_pieces(
+    producer: &mut Producer<Mapped>,
+    which: u64,
+    at: *mut u8,
+    msg: &Message<'_>,
+    limits: Limits,
+) {
+    let (header, len) = (msg.header(), msg.total_len() as u64);
+    let (mem, tail) = (*producer.mem(), producer.tail());
+    mem.fetch_to_write(tail);
+    let mut piece = 0;
+    // SAFETY: a piece is longer than a header, all lie within the message, and there is room for it.
+    producer.publish_pieces(which, len, msg.tag(), |from, to| unsafe {
+        // The receiver may have taken the line by looking at it: asked for now it is back when the piece is written.
+        mem.fetch_to_write(tail + piece);
+        piece += 1;
+        let (mut from, to) = (from as usize, to as usize);
+        if from == 0 {
+            core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len());
+            from = header.len();
+        }
+        write_payload(msg, from - header.len(), at.add(from), to - from, limits);
+    });
+}
+
 /// Writes `len` bytes of payload from `from` on.
 ///
 /// # Safety

@@ -3,26 +3,9 @@
 
 mod common;
 
+use common::memory::{first_ring, peek, poke};
 use common::*;
 use oxmpi_mca::Status;
-
-/// Offset of the rings in the segment, found from outside: everything behind the header area.
-fn first_ring(node: &Node) -> u64 {
-    let size = rustix::fs::fstat(&node.fd).expect("stat").st_size as u64;
-    let mut next = [0; 8];
-    rustix::io::pread(&node.fd, &mut next, 64).expect("read");
-    size - u64::from_le_bytes(next)
-}
-
-fn poke(node: &Node, at: u64, bytes: &[u8]) {
-    assert_eq!(rustix::io::pwrite(&node.fd, bytes, at), Ok(bytes.len()));
-}
-
-fn peek(node: &Node, at: u64) -> u32 {
-    let mut word = [0; 4];
-    assert_eq!(rustix::io::pread(&node.fd, &mut word, at), Ok(4));
-    u32::from_le_bytes(word)
-}
 
 /// Where the cell of a ring of 128 KiB is: behind heads, lines and bulk, and a little aside of a page's beginning.
 const CELL: u64 = 4096 + (32 << 10) + (128 << 10) + 128;
@@ -78,10 +61,11 @@ fn cells_go_with_the_messages() {
     }
 }
 
-/// A larger ring has eight cells, which are used where long messages go through them, and one else; what finds none goes through the bulk.
+/// A larger ring has eight cells where long messages go through them, and one else; what finds none goes through the bulk.
 #[test]
 fn several_cells_are_used_where_they_pay() {
     const LEN: usize = 12_000;
+    const CELL: u64 = 68 << 10;
     let first = 4096 + (128 << 10) + (512 << 10) + 128;
     for (string, used) in [("1k", 8), ("1073741824k", 1)] {
         let node = Node::new(2);
@@ -111,7 +95,7 @@ fn several_cells_are_used_where_they_pay() {
         let ring = first_ring(&node);
         let in_cells = |numbers: &core::ops::Range<u64>| {
             let places = (0..2).flat_map(|side| {
-                (0..8).map(move |i| (first - 128 + 8 * (36 << 10)) * side + first + i * (36 << 10))
+                (0..used as u64).map(move |i| (first - 128 + used as u64 * CELL) * side + first + i * CELL)
             });
             places.filter(|at| numbers.contains(&peek(&node, ring + at).into())).count()
         };

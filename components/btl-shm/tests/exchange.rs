@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::memory::{first_ring, peek, poke};
 use common::*;
 use oxmpi_btl::{ProcInfo, SendDesc};
 use oxmpi_mca::Status;
@@ -11,26 +12,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-/// Offset of the rings in the segment, found from outside: everything behind the header area.
-fn first_ring(node: &Node) -> u64 {
-    let size = rustix::fs::fstat(&node.fd).expect("stat").st_size as u64;
-    let mut next = [0; 8];
-    rustix::io::pread(&node.fd, &mut next, 64).expect("read");
-    size - u64::from_le_bytes(next)
-}
-
 /// Bytes of a ring with 64 KiB of bulk: heads, lines, bulk, which starts a little behind a page.
 const RING: u64 = 4096 + (16 << 10) + (64 << 10) + 4096;
-
-fn poke(node: &Node, at: u64, bytes: &[u8]) {
-    assert_eq!(rustix::io::pwrite(&node.fd, bytes, at), Ok(bytes.len()));
-}
-
-fn peek(node: &Node, at: u64) -> u32 {
-    let mut word = [0; 4];
-    assert_eq!(rustix::io::pread(&node.fd, &mut word, at), Ok(4));
-    u32::from_le_bytes(word)
-}
 
 #[test]
 fn everybody_to_everybody_in_all_sizes() {
@@ -328,7 +311,7 @@ fn garbage_closes_the_peer_and_touches_nothing() {
 #[test]
 fn impossible_places_and_heads_are_refused() {
     let node = Node::new(2);
-    let ranks = node.all(&[("ring_size", "64k")]);
+    let ranks = node.all(&[("ring_size", "64k"), ("string_min", "1073741824k")]);
     let ep = ranks[0].to(1);
     assert_eq!(ranks[0].send(ep, 1, b"x", &[]), Status::OK);
     // Rank 1 has not looked yet: spoil the place of the ring, which is the one word of that value.
@@ -409,7 +392,7 @@ fn what_cannot_open_says_why() {
     assert_eq!(status, Status::NOT_SUPPORTED);
     let said = record.said.lock().expect("record");
     assert_eq!(said.help[0].0, "version");
-    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 9 "), "{:?}", said.errors);
+    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 10 "), "{:?}", said.errors);
     // Somebody is this rank.
     let node = Node::new(2);
     let _first = node.open(1, &[]);

@@ -7,6 +7,7 @@ mod again;
 mod biased;
 mod cancel;
 mod care;
+mod coming;
 mod comm;
 mod component;
 mod copy;

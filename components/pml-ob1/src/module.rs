@@ -9,6 +9,7 @@
 
 use crate::biased::Who;
 use crate::care::Shared;
+use crate::coming;
 use crate::comm::{Comm, CommTable};
 use crate::guarded::{Entrance, FIFO, Guarded, Held};
 use crate::numbered::{Assignment, Owed};
@@ -301,6 +302,7 @@ impl Ob1 {
     /// Fails what is under way with a peer on one FIFO.
     fn close(&self, held: &Held<'_>, peer: &Peer) {
         peer.drop_control(held);
+        self.stop_coming(held, peer);
         let queued: Vec<&Request> = peer.queue.with(held, |q| q.drain(..).collect());
         peer.queue_changed(held);
         peer.queued.set(Peer::SHUT);
@@ -367,7 +369,10 @@ impl Pml for Ob1 {
         let contexts = self.transports().iter().map(|t| t.btl.attrs.contexts.max(1)).min().unwrap_or(1);
         self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
         self.careful.store(self.host.threaded() as u32, Ordering::Relaxed);
-        self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void)
+        match self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void) {
+            Status::OK => self.host.am_register_parts(am_tag::PML, coming::entry_parts),
+            status => status,
+        }
     }
     fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status> {
         self.add_communicator(desc).map(|c| c.cast())

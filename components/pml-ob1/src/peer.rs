@@ -4,6 +4,7 @@
 //! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
 //! CRI's lock; `consumed` alone is also touched by receiving threads.
 
+use crate::coming::Coming;
 use crate::either::Either;
 use crate::fan::FREE;
 use crate::guarded::{FIFO, Guarded, Held, SHARDS};
@@ -72,6 +73,8 @@ pub struct Peer {
     oldest: Cell<u64>,
     pub base: &'static Base,
     pub either: Either,
+    /// The message from it of which a part is here.
+    pub coming: Guarded<Option<Coming>>,
 }
 
 /// What all FIFOs to a process share. Rarely written.
@@ -180,6 +183,7 @@ impl Peer {
             oldest: Cell::new(0),
             base,
             either: Either::default(),
+            coming: Guarded::new(None),
         }
     }
 

@@ -214,7 +214,7 @@ impl Ob1 {
     }
 
     /// The first thing about a message that cannot be, if any.
-    fn what_is_wrong(&self, flags: u8, inc: &Incoming, payload: &[u8]) -> Option<&'static str> {
+    pub fn what_is_wrong(&self, flags: u8, inc: &Incoming, payload: &[u8]) -> Option<&'static str> {
         let skip = inc.kind == kind::SKIP;
         if flags & !(flag::CID | flag::SYNC | flag::STAMPED | flag::NUMBERED) != 0 {
             Some("flags that do not exist")

@@ -108,8 +108,9 @@ impl Ob1 {
             return self.go_on_later(held, peer, req);
         } else {
             // Before the first part is stored, so that the sender writes the next one meanwhile. Who fails, fails its requests.
+            // (Of a message that is still coming nothing is stored here, `coming.rs`.)
             self.ask_for_copies(held, peer, req, here);
-            if here > 0 && !peer.failed.get() {
+            if here > 0 && !peer.failed.get() && !inc.payload.is_null() {
                 // SAFETY: `here` is less than `wanted`, which is at most the buffer's size; the request is not over, since the
                 // rest of its message comes under the lock that we hold.
                 unsafe { req.store(&self.config.copies, 0, inc.payload, here) };
@@ -226,22 +227,26 @@ impl Ob1 {
         let (id, offset) = (r.word()?, r.word()?);
         let Some(req) = self.quoted(held, id, proc, RequestHeader::RECV) else { return Some(()) };
         let data = r.rest();
-        let (len, done) = (data.len() as u64, req.done.get());
-        if req.state.get() != State::Receiving || offset != done || len == 0 || len > req.wanted.get() - done
-        {
+        let len = data.len() as u64;
+        if !self.awaits_fragment(req, proc, offset, len) {
             self.bad_header(held, proc, "a fragment that does not fit its message");
             return Some(());
         }
-        // SAFETY: `done + len` is at most `wanted`, which is at most the buffer's size.
-        unsafe { req.store(&self.config.copies, done, data.as_ptr(), len) };
-        req.done.set(done + len);
-        if done + len == req.wanted.get() {
+        // SAFETY: `offset + len` is at most `wanted`, which is at most the buffer's size.
+        unsafe { req.store(&self.config.copies, offset, data.as_ptr(), len) };
+        self.fragment_stored(held, req, len);
+        Some(())
+    }
+
+    /// The next `len` bytes of a message are in the buffer.
+    pub fn fragment_stored(&self, held: &Held<'_>, req: &'static Request, len: u64) {
+        req.done.set(req.done.get() + len);
+        if req.done.get() == req.wanted.get() {
             self.drop_id(held, req);
             self.complete(req, held.threaded);
             // What comes behind is copied twice unless its receive is posted first.
             self.host.cri(held.ctx).enough.store(1, Ordering::Relaxed);
         }
-        Some(())
     }
 
     /// Moves a long operation on, and puts it on its peer's list if it is not over.

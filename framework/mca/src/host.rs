@@ -140,6 +140,23 @@ pub struct AmEntry {
     pub ctx: *mut c_void,
 }
 
+/// A part of a message that its sender is still writing.
+#[repr(C)]
+pub struct PartDesc {
+    /// The whole message: where it lies once all of it is there, and how long it is.
+    pub message: RecvDesc,
+    /// The bytes from here ...
+    pub from: u64,
+    /// ... to here are there now, and have not been handed up before.
+    pub to: u64,
+}
+
+/// Takes a message while it comes, in parts that follow each other; otherwise as [`AmReceive`]. The first part is an offer,
+/// with as much of the message as is there: 0 if the whole is wanted instead, in one piece, when all is there (the offer may
+/// be repeated before that, with more); 1 if it is taken. Then the others follow, of the same message and no other on
+/// this way from its process, and are always taken; the last one ends where the message does.
+pub type AmParts = extern "C" fn(ctx: *mut c_void, part: *const PartDesc) -> u32;
+
 /// First tag of each framework's active messages: three bits framework, five bits its own.
 pub mod am_tag {
     pub const BTL: u8 = 0x20;
@@ -203,6 +220,10 @@ pub struct HostTable {
         extern "C" fn(*mut c_void, component: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status,
     /// A peer broke the protocol or died; `fatal` 1: the job cannot go on without it.
     pub peer_error: extern "C" fn(*mut c_void, component: StrRef, proc: u32, fatal: u32, message: StrRef),
+    /// 256 rows beside those of `am_table`, with the same first argument: who takes messages in parts, where somebody does.
+    pub am_parts: *const Option<AmParts>,
+    /// To be called behind `am_register` for the same tag, and not later than that may be.
+    pub am_register_parts: extern "C" fn(*mut c_void, tag: u8, take: AmParts) -> Status,
 }
 
 /// A component's safe view of [`HostTable`].
@@ -266,6 +287,17 @@ impl Host {
         unsafe { *self.table().am_table.add(tag as usize) }
     }
 
+    /// Who takes messages of that tag in parts, if anybody does; the first argument is that of the tag's receiver.
+    #[inline]
+    pub fn am_parts(&self, tag: u8) -> Option<AmParts> {
+        if (self.table().size as usize) < size_of::<HostTable>() {
+            // A host of before there was that.
+            return None;
+        }
+        // SAFETY: as above.
+        unsafe { *self.table().am_parts.add(tag as usize) }
+    }
+
     pub fn error(&self, message: &str) {
         self.log(0, message)
     }
@@ -303,6 +335,14 @@ impl Host {
     pub fn am_register(&self, tag: u8, receive: AmReceive, ctx: *mut c_void) -> Status {
         let t = self.table();
         (t.am_register)(t.instance, tag, AmEntry { receive, ctx })
+    }
+    /// Behind [`Host::am_register`]. A host of before there was that is left as it is: messages come whole.
+    pub fn am_register_parts(&self, tag: u8, take: AmParts) -> Status {
+        let t = self.table();
+        if (t.size as usize) < size_of::<HostTable>() {
+            return Status::OK;
+        }
+        (t.am_register_parts)(t.instance, tag, take)
     }
 
     pub fn progress_register(&self, f: ProgressFn, ctx: *mut c_void, high: bool) -> Status {
@@ -378,5 +418,6 @@ const _: () = {
     assert!(core::mem::size_of::<RecvDesc>() == 32);
     assert!(core::mem::size_of::<AmEntry>() == 16);
     assert!(core::mem::offset_of!(HostTable, log) == 56);
-    assert!(core::mem::size_of::<HostTable>() == 160);
+    assert!(core::mem::size_of::<PartDesc>() == 48);
+    assert!(core::mem::size_of::<HostTable>() == 176);
 };

@@ -22,7 +22,9 @@ pub mod sync;
 
 pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRef, Version};
 pub use component::{Component, OpenError};
-pub use host::{AmEntry, AmReceive, Host, HostTable, JobInfo, MemKind, RecvDesc, ThreadCtx};
+pub use host::{
+    AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, MemKind, PartDesc, RecvDesc, ThreadCtx,
+};
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};

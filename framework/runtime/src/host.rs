@@ -14,7 +14,7 @@ use crate::params::Values;
 use crate::progress::events;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::{
-    ABI_MINOR, AmEntry, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    ABI_MINOR, AmEntry, AmParts, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -24,6 +24,8 @@ use std::sync::atomic::AtomicPtr;
 /// the first progress; contract of `HostTable::am_table`), one writer at a time.
 pub(crate) struct AmTable {
     rows: Box<UnsafeCell<[AmEntry; 256]>>,
+    /// Who takes messages in parts, too.
+    parts: Box<UnsafeCell<[Option<AmParts>; 256]>>,
     /// Which rows somebody has taken.
     taken: Mutex<[bool; 256]>,
 }
@@ -36,7 +38,11 @@ unsafe impl Sync for AmTable {}
 impl AmTable {
     pub fn new() -> AmTable {
         let nobody = AmEntry { receive: unclaimed, ctx: std::ptr::null_mut() };
-        AmTable { rows: Box::new(UnsafeCell::new([nobody; 256])), taken: Mutex::new([false; 256]) }
+        AmTable {
+            rows: Box::new(UnsafeCell::new([nobody; 256])),
+            parts: Box::new(UnsafeCell::new([None; 256])),
+            taken: Mutex::new([false; 256]),
+        }
     }
 
     /// Unclaimed rows report to this instance.
@@ -52,6 +58,20 @@ impl AmTable {
 
     pub fn as_ptr(&self) -> *const AmEntry {
         self.rows.get().cast()
+    }
+
+    pub fn parts_ptr(&self) -> *const Option<AmParts> {
+        self.parts.get().cast()
+    }
+
+    fn set_parts(&self, tag: u8, take: AmParts) -> Status {
+        let taken = self.taken.lock();
+        if !taken[tag as usize] {
+            return Status::BAD_PARAM;
+        }
+        // SAFETY: no message arrives yet (contract), and the lock is held.
+        unsafe { (*self.parts.get())[tag as usize] = Some(take) };
+        Status::OK
     }
 
     fn set(&self, tag: u8, entry: AmEntry) -> Status {
@@ -145,6 +165,8 @@ fn table(instance: &Instance) -> HostTable {
         exchange_put,
         exchange_get,
         peer_error,
+        am_parts: instance.am_table().parts_ptr(),
+        am_register_parts,
     }
 }
 
@@ -190,6 +212,10 @@ extern "C" fn fatal(ctx: *mut c_void, component: StrRef, message: StrRef) -> ! {
 
 extern "C" fn am_register(ctx: *mut c_void, tag: u8, entry: AmEntry) -> Status {
     at!(ctx).1.am_table().set(tag, entry)
+}
+
+extern "C" fn am_register_parts(ctx: *mut c_void, tag: u8, take: AmParts) -> Status {
+    at!(ctx).1.am_table().set_parts(tag, take)
 }
 
 extern "C" fn progress_register(ctx: *mut c_void, f: ProgressFn, arg: *mut c_void, high: u32) -> Status {

@@ -62,9 +62,9 @@ fn refused(field: &str, theirs: &str, ours: &str, change: impl FnOnce(&mut Descr
 fn every_field_is_looked_at() {
     assert_eq!(check(&good()), Ok(()));
     refused("magic number", "0x0000000000000007", "0x504d4349504d584f", |d| d.magic = 7);
-    refused("ABI version", "2.0", "1.x", |d| d.abi_major = 2);
-    refused("ABI version", "0.0", "1.x", |d| d.abi_major = 0);
-    refused("ABI version", "1.9", "1.0 or older", |d| d.abi_minor = 9);
+    refused("ABI version", "2.1", "1.x", |d| d.abi_major = 2);
+    refused("ABI version", "0.1", "1.x", |d| d.abi_major = 0);
+    refused("ABI version", "1.9", "1.1 or older", |d| d.abi_minor = 9);
     refused("descriptor size", "135 bytes", "136 to", |d| d.size = 135);
     refused("descriptor size", "4294967295 bytes", "136 to", |d| d.size = u32::MAX);
     refused("target", "32-be-line128", TARGET, |d| d.target = StrRef::new("32-be-line128"));

@@ -2,7 +2,8 @@
 
 use super::{RingMem, room_in_lap};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, MOST_CELLS, PARTS, SHORT, lap, lines_of, slot,
+    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, MOST_CELLS, PARTS, PIECES, SHORT, lap, lines_of, pieces_of,
+    slot,
 };
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
@@ -37,6 +38,14 @@ pub enum Look {
         which: u64,
         len: u64,
         tag: u8,
+    },
+    /// The same, announced in `line`, of several lines: the others may still be missing, and the pieces of the message with them.
+    Pieces {
+        which: u64,
+        len: u64,
+        tag: u8,
+        line: u64,
+        lines: u64,
     },
     /// Line `at` asks for help with a read.
     Assist {
@@ -83,9 +92,9 @@ impl<M: RingMem> Consumer<M> {
     pub fn is_empty(&self) -> bool {
         match self.look() {
             Look::Nothing => true,
-            Look::Short { at, lines, .. } | Look::Long { line: at, lines, .. } => {
-                self.has_all(at, lines, 1) == Rest::Missing
-            }
+            Look::Short { at, lines, .. }
+            | Look::Long { line: at, lines, .. }
+            | Look::Pieces { line: at, lines, .. } => self.has_all(at, lines, 1) == Rest::Missing,
             _ => false,
         }
     }
@@ -116,6 +125,12 @@ impl<M: RingMem> Consumer<M> {
         if flag.kind() == CELL && at < 2 * MOST_CELLS {
             return Look::Cell { which: at, len: flag.len(), tag: flag.tag() };
         }
+        if flag.kind() == PIECES && at < 2 * MOST_CELLS {
+            let lines = pieces_of(flag.len());
+            if lines <= 1 << self.mem.lines_log2() {
+                return Look::Pieces { which: at, len: flag.len(), tag: flag.tag(), line, lines };
+            }
+        }
         let lines = match flag.kind() {
             LONG => 1,
             PARTS => 2,
@@ -144,28 +159,37 @@ impl<M: RingMem> Consumer<M> {
     #[inline(always)]
     pub fn has_all(&self, first: u64, lines: u64, patience: u32) -> Rest {
         for line in first + 1..first + lines {
-            let lap = lap(line, self.mem.lines_log2());
-            let mut looks = 0;
-            loop {
-                // SYNC POINT with the release stores in `Producer::publish_lines` and `publish_parts`.
-                let flag = Flag(self.mem.flag(line).load(Ordering::Acquire));
-                if flag == Flag::more(lap) {
-                    break;
-                }
-                if flag.is_of(lap) {
-                    return Rest::Garbage(flag.0);
-                }
-                looks += 1;
-                if looks >= patience {
-                    return Rest::Missing;
-                }
-                // The sender is just writing; a pause can last longer than what is still to come.
-                if looks > EAGER_LOOKS {
-                    oxmpi_mca::sync::spin_hint();
-                }
+            match self.has_line(line, patience) {
+                Rest::Here => {}
+                other => return other,
             }
         }
         Rest::Here
+    }
+
+    /// Whether a line of a message that is not its first is there; looks at it up to `patience` times.
+    #[inline(always)]
+    pub fn has_line(&self, line: u64, patience: u32) -> Rest {
+        let lap = lap(line, self.mem.lines_log2());
+        let mut looks = 0;
+        loop {
+            // SYNC POINT with the release stores in `Producer::publish_lines`, `publish_parts` and `publish_pieces`.
+            let flag = Flag(self.mem.flag(line).load(Ordering::Acquire));
+            if flag == Flag::more(lap) {
+                return Rest::Here;
+            }
+            if flag.is_of(lap) {
+                return Rest::Garbage(flag.0);
+            }
+            looks += 1;
+            if looks >= patience {
+                return Rest::Missing;
+            }
+            // The sender is just writing; a pause can last longer than what is still to come.
+            if looks > EAGER_LOOKS {
+                oxmpi_mca::sync::spin_hint();
+            }
+        }
     }
 
     /// The message of `lines` lines at our position has been dealt with.

@@ -53,7 +53,7 @@ pub use consumer::{Consumer, Look, Rest};
 pub use producer::{Producer, Room};
 
 use crate::cells::CellMem;
-use crate::wire::{FLAG, GRANULE, PER_LINE, ring};
+use crate::wire::{FLAG, GRANULE, PAGE, PER_LINE, ring};
 use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64};
 
@@ -71,6 +71,13 @@ pub const fn window(bulk_size: u64, size: u64) -> u64 {
     if half < wish { half } else { wish }
 }
 
+/// The same for messages in a row. Long ones use all of it: of a large ring the lines that will be written lie in nobody's own cache.
+pub const fn row_window(bulk_size: u64, size: u64) -> u64 {
+    if size < ROW_LONG && bulk_size > ROW_WINDOW { ROW_WINDOW } else { bulk_size }
+}
+
+const ROW_WINDOW: u64 = 512 << 10;
+const ROW_LONG: u64 = 32 << 10;
 const WINDOW: u64 = 32 << 10;
 const WINDOW_MESSAGES: u64 = 8;
 
@@ -97,22 +104,30 @@ pub struct Mapped {
     bulk_mask: u32,
     line_mask: u32,
     lines_log2: u32,
-    cells: u32,
+    cells: u16,
+    /// From one to the next, in pages.
+    cell: u16,
 }
 
 impl Mapped {
     /// No ring: nothing of it may be touched, and a producer over it has no room.
     pub const NONE: Mapped =
-        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cells: 0 };
+        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cells: 0, cell: 0 };
 
     /// # Safety
-    /// At `base` a ring with `1 << log2` bytes of bulk is mapped, for as long as this is used.
-    pub unsafe fn new(base: *mut u8, log2: u32) -> Mapped {
+    /// At `base` a ring with `1 << log2` bytes of bulk, with several cells or not, is mapped, for as long as this is used.
+    pub unsafe fn new(base: *mut u8, log2: u32, several: bool) -> Mapped {
         let lines_log2 = ring::lines_log2(log2);
         // SAFETY: the lines lie behind the ring's first page.
         let lines = unsafe { base.add(ring::LINES as usize) };
-        let cells = ring::cells(log2) as u32;
-        Mapped { lines, bulk_mask: (1 << log2) - 1, line_mask: (1 << lines_log2) - 1, lines_log2, cells }
+        Mapped {
+            lines,
+            bulk_mask: (1 << log2) - 1,
+            line_mask: (1 << lines_log2) - 1,
+            lines_log2,
+            cells: ring::cells(log2, several) as u16,
+            cell: (ring::cell(log2) / PAGE) as u16,
+        }
     }
 
     /// How many cells lie behind the bulk.
@@ -125,9 +140,10 @@ impl Mapped {
         if index >= self.cells() {
             return None;
         }
+        let apart = u64::from(self.cell) * PAGE;
         // SAFETY: the cells lie behind the bulk, whose last byte this is.
-        let at = unsafe { self.bulk_at(self.bulk_mask.into()).add(1 + (index * ring::CELL) as usize) };
-        Some(CellMem { at, size: ring::CELL_ROOM })
+        let at = unsafe { self.bulk_at(self.bulk_mask.into()).add(1 + (index * apart) as usize) };
+        Some(CellMem { at, size: apart - ring::ASIDE })
     }
 
     #[inline(always)]

@@ -1,7 +1,10 @@
 //! The sender's end.
 
-use super::{RingMem, window};
-use crate::wire::{ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, SHORT, lap, lines_of, slot};
+use super::{RingMem, row_window, window};
+use crate::wire::{
+    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, PIECES, SHORT, lap, lines_of, pieces_of, slot,
+    with_pieces,
+};
 use oxmpi_mca::sync::Ordering;
 
 /// What the slow path of a sender found.
@@ -51,6 +54,7 @@ impl<M: RingMem> Producer<M> {
             match flag.kind() {
                 SHORT | ASSIST if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
                 CELL => tail += 1,
+                PIECES if pieces_of(flag.len()) <= lines => tail += pieces_of(flag.len()),
                 kind @ (LONG | PARTS) => {
                     let end = mem.second(tail).load(Ordering::Relaxed).checked_add(slot(flag.len()))?;
                     bulk_tail = bulk_tail.max(end);
@@ -87,7 +91,8 @@ impl<M: RingMem> Producer<M> {
         let bulk = self.mem.bulk_size();
         let end = (self.bulk_tail & (bulk - 1)) + size;
         let next_lap = (self.bulk_tail | (bulk - 1)) + 1;
-        let returns = windowed && end > window(bulk, size) && next_lap + size <= self.bulk_limit;
+        let window = if windowed { window(bulk, size) } else { row_window(bulk, size) };
+        let returns = end > window && next_lap + size <= self.bulk_limit;
         let stays = end <= bulk && !returns;
         let at = if stays { self.bulk_tail } else { next_lap };
         (at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
@@ -191,6 +196,25 @@ impl<M: RingMem> Producer<M> {
     pub fn publish_cell(&mut self, which: u64, len: u64, tag: u8) {
         self.publish_elsewhere(CELL, which, len, tag);
         self.tail += 1;
+    }
+
+    /// The same while it is written, piece by piece: `fill` writes the bytes from one place of the message to another. There must
+    /// be a line for each piece.
+    pub fn publish_pieces(&mut self, which: u64, len: u64, tag: u8, mut fill: impl FnMut(u64, u64)) {
+        let pieces = pieces_of(len);
+        debug_assert!(self.has_lines(pieces));
+        for piece in 0..pieces {
+            fill(with_pieces(len, piece), with_pieces(len, piece + 1));
+            if piece == 0 {
+                self.publish_elsewhere(PIECES, which, len, tag);
+            } else {
+                let line = self.tail + piece;
+                let flag = Flag::more(lap(line, self.mem.lines_log2()));
+                // SYNC POINT with the acquire load in `Consumer::has_line`.
+                self.mem.flag(line).store(flag.0, Ordering::Release);
+            }
+        }
+        self.tail += pieces;
     }
 
     #[inline(always)]

@@ -13,7 +13,7 @@ const BULK: u64 = 1 << LOG2;
 fn ring() -> (Vec<[u64; 512]>, Producer<Mapped>, Consumer<Mapped>) {
     let mut memory = vec![[0u64; 512], [0u64; 512], [!0; 512], [!0; 512]];
     // SAFETY: a page of heads, one of lines and one of bulk, which starts a little behind a page, alive as long as the vector.
-    let mem = unsafe { Mapped::new(memory.as_mut_ptr().cast(), LOG2) };
+    let mem = unsafe { Mapped::new(memory.as_mut_ptr().cast(), LOG2, false) };
     let producer = Producer::adopt(mem).expect("a fresh ring");
     (memory, producer, Consumer::new(mem))
 }
@@ -72,7 +72,7 @@ fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
-        Look::Cell { .. } => panic!("nobody has cells"),
+        Look::Cell { .. } | Look::Pieces { .. } => panic!("nobody has cells"),
         Look::Short { at, len, tag, lines } => {
             assert_eq!(c.has_all(at, lines, 1), Rest::Here);
             let mut bytes = [0u8; MAX_SHORT as usize];

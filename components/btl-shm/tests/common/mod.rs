@@ -3,14 +3,15 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod hostile;
+pub mod memory;
 
 use core::ffi::c_void;
 use oxmpi_btl::{BtlModule, BtlTable, Endpoint, ProcInfo, RmaDesc, SendDesc, WaitWord};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::host::{Cri, ProgressFn};
 use oxmpi_mca::{
-    AmEntry, HostTable, JobInfo, OpenArgs, ParamKind, ParamValue, RecvDesc, RequestHeader, SliceRef, Status,
-    StrRef, ThreadCtx,
+    AmEntry, AmParts, HostTable, JobInfo, OpenArgs, ParamKind, ParamValue, PartDesc, RecvDesc, RequestHeader,
+    SliceRef, Status, StrRef, ThreadCtx,
 };
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -45,6 +46,11 @@ pub struct Record {
     pub arrived: RefCell<Vec<Arrived>>,
     pub count: Cell<usize>,
     pub keep: Cell<bool>,
+    /// Messages are taken in parts, and what has been taken of one.
+    pub takes_parts: Cell<bool>,
+    pub part: RefCell<Vec<u8>>,
+    /// Where the offers that were made ended.
+    pub offers: RefCell<Vec<u64>>,
     pub hook: RefCell<Option<Hook>>,
     pub said: Mutex<Said>,
 }
@@ -64,6 +70,31 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) {
         }
         record.arrived.borrow_mut().push(arrived);
     }
+}
+
+/// Takes what is offered, if it is to: all parts of a message together are one that arrived.
+extern "C" fn receive_part(ctx: *mut c_void, desc: *const PartDesc) -> u32 {
+    // SAFETY: as in `receive`.
+    let (row, desc) = unsafe { (&*(ctx as *const Row), &*desc) };
+    // SAFETY: the record outlives the module.
+    let record = unsafe { &*row.record };
+    let msg = &desc.message;
+    record.offers.borrow_mut().push(desc.to);
+    assert!(desc.from < desc.to && desc.to <= msg.len);
+    assert_eq!(desc.from, record.part.borrow().len() as u64, "parts follow each other");
+    if !record.takes_parts.get() {
+        assert_eq!(desc.from, 0, "nobody took what was before it");
+        return 0;
+    }
+    // SAFETY: valid during the callback.
+    let there = unsafe { std::slice::from_raw_parts(msg.data, desc.to as usize) };
+    record.part.borrow_mut().extend_from_slice(&there[desc.from as usize..]);
+    if desc.to == msg.len {
+        record.count.set(record.count.get() + 1);
+        let bytes = record.part.take();
+        record.arrived.borrow_mut().push(Arrived { proc: msg.proc, ctx: msg.ctx, tag: row.tag, bytes });
+    }
+    1
 }
 
 struct Row {
@@ -95,6 +126,9 @@ extern "C" fn fatal(_: *mut c_void, _: StrRef, message: StrRef) -> ! {
     panic!("{}", text(message))
 }
 extern "C" fn am_register(_: *mut c_void, _: u8, _: AmEntry) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn am_register_parts(_: *mut c_void, _: u8, _: AmParts) -> Status {
     Status::NOT_SUPPORTED
 }
 extern "C" fn progress_register(_: *mut c_void, _: ProgressFn, _: *mut c_void, _: u32) -> Status {
@@ -185,7 +219,7 @@ impl Node {
 }
 
 /// What the component holds pointers into.
-type Host = (HostTable, JobInfo, AtomicU32, Vec<Cri>, Vec<AmEntry>, Vec<Row>);
+type Host = (HostTable, JobInfo, AtomicU32, Vec<Cri>, Vec<AmEntry>, Vec<Row>, Vec<Option<AmParts>>);
 
 /// One rank: its module and its host.
 pub struct Rank {
@@ -217,6 +251,7 @@ impl Rank {
         let rows: Vec<Row> = (0..=255).map(|tag| Row { record: &*record, tag }).collect();
         let am: Vec<AmEntry> =
             rows.iter().map(|r| AmEntry { receive, ctx: (r as *const Row as *mut Row).cast() }).collect();
+        let parts = vec![Some(receive_part as AmParts); 256];
         let job = JobInfo {
             size: size_of::<JobInfo>() as u32,
             rank: job_rank(local),
@@ -254,8 +289,10 @@ impl Rank {
             exchange_put,
             exchange_get,
             peer_error,
+            am_parts: parts.as_ptr(),
+            am_register_parts,
         };
-        let mut host = Box::new((table, job, AtomicU32::new(0), cris, am, rows));
+        let mut host = Box::new((table, job, AtomicU32::new(0), cris, am, rows, parts));
         host.0.job = &host.1;
         host.0.threaded = &host.2;
         let values = values(set);

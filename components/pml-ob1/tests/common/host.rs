@@ -9,8 +9,8 @@ use oxmpi_mca::abi::Opened;
 use oxmpi_mca::host::{Cri, HostTable, ProgressFn};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{
-    AmEntry, Descriptor, JobInfo, OpenArgs, ParamKind, ParamValue, RecvDesc, RequestHeader, SliceRef, Status,
-    StrRef, ThreadCtx,
+    AmEntry, AmParts, Descriptor, JobInfo, OpenArgs, ParamKind, ParamValue, RecvDesc, RequestHeader,
+    SliceRef, Status, StrRef, ThreadCtx,
 };
 use oxmpi_pml::PmlModule;
 
@@ -21,6 +21,7 @@ pub struct Proc {
     pub threaded: Box<AtomicU32>,
     pub cris: Box<[Cri]>,
     pub am: Spin<Box<[AmEntry; 256]>>,
+    pub parts: Spin<Box<[Option<AmParts>; 256]>>,
     table: Option<Box<HostTable>>,
     btl: Option<Box<BtlHandle>>,
     net: *const Net,
@@ -65,6 +66,10 @@ extern "C" fn fatal(_: *mut c_void, _c: StrRef, m: StrRef) -> ! {
 }
 extern "C" fn am_register(i: *mut c_void, tag: u8, entry: AmEntry) -> Status {
     proc_of(i).am.lock()[tag as usize] = entry;
+    Status::OK
+}
+extern "C" fn am_register_parts(i: *mut c_void, tag: u8, take: AmParts) -> Status {
+    proc_of(i).parts.lock()[tag as usize] = Some(take);
     Status::OK
 }
 extern "C" fn progress_register(_: *mut c_void, _: ProgressFn, _: *mut c_void, _: u32) -> Status {
@@ -137,6 +142,7 @@ impl Proc {
             threaded: Box::new(AtomicU32::new(setup.threaded as u32)),
             cris: (0..setup.cris).map(|_| Cri::default()).collect(),
             am: Spin::new(Box::new([nobody; 256])),
+            parts: Spin::new(Box::new([None; 256])),
             table: None,
             btl: None,
             net,
@@ -182,6 +188,8 @@ impl Proc {
             exchange_put,
             exchange_get,
             peer_error,
+            am_parts: self.parts.lock().as_ptr(),
+            am_register_parts,
         }
     }
 

@@ -8,7 +8,7 @@ use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitWord, cap,
 };
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
+use oxmpi_mca::{MemKind, PartDesc, RecvDesc, SliceRef, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
 
 /// What the transport's `get` does.
@@ -53,6 +53,8 @@ pub struct Setup {
     pub holds: bool,
     /// pml_ob1_fork_turns
     pub fork_turns: i64,
+    /// Messages are offered before all of them is there.
+    pub parts: bool,
 }
 
 impl Default for Setup {
@@ -76,6 +78,7 @@ impl Default for Setup {
             visible: true,
             holds: true,
             fork_turns: 8,
+            parts: true,
         }
     }
 }
@@ -87,6 +90,11 @@ pub struct Queues {
     /// `[to][from * cris + ctx]`
     pub messages: Vec<Vec<VecDeque<Vec<u8>>>>,
     pub spare: Vec<Vec<u8>>,
+    /// How much of the first message of a queue was taken already, by its place.
+    pub taken: HashMap<(usize, usize), u64>,
+    /// Offers of parts made, and taken.
+    pub offers: u64,
+    pub parted: u64,
     /// `[process * cris + ctx]`
     pub done: Vec<Vec<Done>>,
     pub gets: u64,
@@ -172,12 +180,55 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
             let Some(bytes) = next else { break };
             let desc = RecvDesc { data: bytes.as_ptr(), len: bytes.len() as u64, proc: from, ctx, module: s };
             let entry = me.am.lock()[oxmpi_mca::host::am_tag::PML as usize];
-            (entry.receive)(entry.ctx, &desc);
+            if !net.setup.parts || desc.len < 40 {
+                (entry.receive)(entry.ctx, &desc);
+            } else if !in_parts(me, place(net, from, ctx), desc) {
+                net.queues.lock().messages[me.rank as usize][place(net, from, ctx)].push_front(bytes);
+                break;
+            }
             net.queues.lock().spare.push(bytes);
             events += 1;
         }
     }
     events
+}
+/// Offers what is said to be there of a message, more each time, and hands it up whole if nobody wants that. False: not all of it is
+/// there yet.
+fn in_parts(me: &Proc, queue: usize, message: RecvDesc) -> bool {
+    let (net, key, len) = (me.net(), (me.rank as usize, queue), message.len);
+    let entry = me.am.lock()[oxmpi_mca::host::am_tag::PML as usize];
+    let take = me.parts.lock()[oxmpi_mca::host::am_tag::PML as usize].expect("registered");
+    let mut desc = PartDesc { message, from: 0, to: 0 };
+    loop {
+        let turn = {
+            let mut q = net.queues.lock();
+            desc.from = q.taken.get(&key).copied().unwrap_or(0);
+            q.offers += 1;
+            q.offers
+        };
+        // At first sometimes less than a header, or all at once; the next part after this turn or in it.
+        let step = [len / 3, len, len / 2, 20][turn as usize % 4].max(1);
+        desc.to = len.min(desc.from + step);
+        if desc.from == 0 && desc.to == len {
+            (entry.receive)(entry.ctx, &desc.message);
+            return true;
+        }
+        let taken = take(entry.ctx, &desc) != 0;
+        assert!(taken || desc.from == 0, "what was taken goes on");
+        let mut q = net.queues.lock();
+        q.parted += u64::from(taken);
+        if desc.to == len {
+            q.taken.remove(&key);
+            return true;
+        }
+        if taken {
+            q.taken.insert(key, desc.to);
+        }
+        // A transport that says messages are visible at once keeps none back whose send is over.
+        if turn % 3 == 0 && (net.setup.cris == 1 || !net.setup.visible) {
+            return false;
+        }
+    }
 }
 extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
     let me = proc_of(s);

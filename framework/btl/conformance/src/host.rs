@@ -5,7 +5,10 @@ use core::ffi::c_void;
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::host::{Cri, ProgressFn};
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{AmEntry, HostTable, JobInfo, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
+use oxmpi_mca::{
+    AmEntry, AmParts, HostTable, JobInfo, PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef,
+    ThreadCtx,
+};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -45,6 +48,10 @@ pub struct FakeHost {
     threaded: Box<AtomicU32>,
     pub cris: Vec<Cri>,
     am: Mutex<Vec<AmEntry>>,
+    parts: Vec<Option<AmParts>>,
+    /// What has been taken of messages that come in parts, by process and context; and how many were offered.
+    coming: Mutex<HashMap<(u32, u32), Vec<u8>>>,
+    offers: AtomicU64,
     rows: Vec<Row>,
     turns: Vec<Turn>,
     /// State of the module under test, to compare with what callbacks say.
@@ -110,6 +117,8 @@ impl FakeHost {
             exchange_put,
             exchange_get,
             peer_error,
+            am_parts: core::ptr::null(),
+            am_register_parts,
         };
         let mut host = Box::new(FakeHost {
             table,
@@ -118,6 +127,9 @@ impl FakeHost {
             turns: (0..num_cris).map(|_| Turn::default()).collect(),
             cris,
             am: Mutex::new(Vec::new()),
+            parts: vec![Some(receive_part as AmParts); 256],
+            coming: Mutex::default(),
+            offers: AtomicU64::new(0),
             rows: Vec::new(),
             module_state: AtomicPtr::new(core::ptr::null_mut()),
             inbox: Mutex::default(),
@@ -138,6 +150,7 @@ impl FakeHost {
             .collect();
         host.table.am_table = am.as_ptr();
         host.am = Mutex::new(am);
+        host.table.am_parts = host.parts.as_ptr();
         host
     }
 
@@ -230,6 +243,38 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) {
     turn.in_callback.store(0, Ordering::SeqCst);
 }
 
+/// Takes every other message that is offered before all of it is there, and hands it to `receive` when it is.
+extern "C" fn receive_part(ctx: *mut c_void, part: *const PartDesc) -> u32 {
+    // SAFETY: as in `receive`.
+    let (row, part) = unsafe { (&*ctx.cast::<Row>(), &*part) };
+    // SAFETY: as above.
+    let host = unsafe { &*row.host };
+    let (msg, key) = (&part.message, (part.message.proc, part.message.ctx));
+    if part.from >= part.to || part.to > msg.len {
+        host.violation(format!("bytes {} to {} of {} were offered", part.from, part.to, msg.len));
+        return 0;
+    }
+    let mut coming = held(&host.coming);
+    let has = coming.get(&key).map_or(0, Vec::len) as u64;
+    if part.from != has {
+        host.violation(format!("a part that starts at {} came where {has} bytes had been taken", part.from));
+        return 0;
+    }
+    if has == 0 && host.offers.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+        return 0;
+    }
+    // SAFETY: valid during the callback.
+    let there = unsafe { core::slice::from_raw_parts(msg.data, part.to as usize) };
+    coming.entry(key).or_default().extend_from_slice(&there[part.from as usize..]);
+    if part.to == msg.len
+        && let Some(whole) = coming.remove(&key)
+    {
+        drop(coming);
+        receive(ctx, &RecvDesc { data: whole.as_ptr(), ..*msg });
+    }
+    1
+}
+
 fn host<'a>(instance: *mut c_void) -> &'a FakeHost {
     // SAFETY: the component passes the instance of the table it was given; the host outlives it.
     unsafe { &*instance.cast::<FakeHost>() }
@@ -267,6 +312,11 @@ extern "C" fn am_register(instance: *mut c_void, tag: u8, entry: AmEntry) -> Sta
     host.violation(format!("took the receiver of tag {tag} away from the suite"));
     let mut table = held(&host.am);
     table[tag as usize] = entry;
+    Status::OK
+}
+
+extern "C" fn am_register_parts(instance: *mut c_void, tag: u8, _: AmParts) -> Status {
+    host(instance).violation(format!("took the receiver of parts of tag {tag} away from the suite"));
     Status::OK
 }
 

@@ -11,7 +11,7 @@ use net::{Net, SERVICES, View};
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable, Neighbors};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::host::{AmEntry, HostTable, ProgressFn};
+use oxmpi_mca::host::{AmEntry, AmParts, HostTable, ProgressFn};
 use oxmpi_mca::{OpenArgs, ParamKind, ParamValue, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
 use std::sync::atomic::AtomicU32;
 
@@ -273,6 +273,9 @@ fn host_table(threaded: &AtomicU32) -> HostTable {
     extern "C" fn am_register(_: *mut c_void, _: u8, _: AmEntry) -> Status {
         Status::NOT_SUPPORTED
     }
+    extern "C" fn am_register_parts(_: *mut c_void, _: u8, _: AmParts) -> Status {
+        Status::NOT_SUPPORTED
+    }
     extern "C" fn progress_register(_: *mut c_void, _: ProgressFn, _: *mut c_void, _: u32) -> Status {
         Status::NOT_SUPPORTED
     }
@@ -319,5 +322,7 @@ fn host_table(threaded: &AtomicU32) -> HostTable {
         exchange_put,
         exchange_get,
         peer_error,
+        am_parts: null(),
+        am_register_parts,
     }
 }

@@ -1,0 +1,117 @@
+//! Taking messages that lie in cells, whole or while they are written.
+//!
+//! A long message in a cell is announced when its first piece is written, and each further piece when that is. What is there of it is
+//! **offered** to the layer above ([`AmParts`](oxmpi_mca::AmParts)), which takes it if it knows where to: then each piece
+//! is copied out while the sender writes the next one. Where nobody takes it so (no receive is posted for it, mostly),
+//! it is handed up like any other, once all of it is there.
+//!
+//! Nobody waits for a sender: where the next piece does not come soon the turn is over, how much was handed up stays with the
+//! ring ([`Incoming::handed_up`]), and a later turn goes on. Meanwhile nothing that lies behind the message is looked at, so the pieces
+//! of a message follow each other. A message of which a part is missing does not keep a receiver from sleeping: its
+//! sender rings when all of it is there.
+
+use crate::cells::{CellMem, seen_from_here};
+use crate::module::Shm;
+use crate::progress::{FETCHED, Incoming, PATIENCE, Receiver};
+use crate::ring::{Rest, fetch_all};
+use crate::wire::with_pieces;
+use oxmpi_mca::PartDesc;
+
+/// A message that is announced in pieces ([`Look::Pieces`](crate::ring::Look)).
+#[derive(Clone, Copy)]
+pub struct InPieces {
+    pub which: u64,
+    pub len: u64,
+    pub tag: u8,
+    pub line: u64,
+    pub lines: u64,
+}
+
+impl Shm {
+    /// Hands up a message in a cell, which is ours then. False: not now.
+    #[inline(never)]
+    pub(crate) fn take_cell(
+        &self,
+        receiver: &Receiver,
+        incoming: &Incoming,
+        which: u64,
+        len: u64,
+        tag: u8,
+    ) -> bool {
+        let Some(cell) = self.cell_of(receiver, incoming, which, len) else { return false };
+        fetch_all(cell.at, len.min(FETCHED));
+        self.hand_up(receiver, incoming, cell.at, len, tag);
+        self.keep_cell(incoming, which, len, 1);
+        true
+    }
+
+    /// Hands up what is there of a message, as it comes. False: not now, or not all of it is there.
+    #[inline(never)]
+    pub(crate) fn take_pieces(&self, receiver: &Receiver, incoming: &Incoming, msg: InPieces) -> bool {
+        let Some(cell) = self.cell_of(receiver, incoming, msg.which, msg.len) else { return false };
+        let mut pieces = 1;
+        loop {
+            // As much as is there, in one go: longer copies are faster.
+            while pieces < msg.lines && incoming.ring.has_line(msg.line + pieces, 1) == Rest::Here {
+                pieces += 1;
+            }
+            let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, pieces));
+            if to == msg.len && from == 0 {
+                self.hand_up(receiver, incoming, cell.at, msg.len, msg.tag);
+            } else if to > from && self.offer(receiver, incoming, msg, cell, (from, to)) {
+                incoming.handed_up.set(to);
+            }
+            if pieces == msg.lines {
+                break;
+            }
+            match incoming.ring.has_line(msg.line + pieces, PATIENCE) {
+                Rest::Here => pieces += 1,
+                Rest::Missing => return false,
+                Rest::Garbage(word) => {
+                    self.garbage(receiver, incoming, word);
+                    return false;
+                }
+            }
+        }
+        incoming.handed_up.set(0);
+        self.keep_cell(incoming, msg.which, msg.len, msg.lines);
+        true
+    }
+
+    /// The cell that the peer calls `which`, if a message of so many bytes can lie there and it can be looked at now.
+    #[inline(always)]
+    fn cell_of(&self, receiver: &Receiver, incoming: &Incoming, which: u64, len: u64) -> Option<CellMem> {
+        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
+        let lane = unsafe { (*incoming.back).get() };
+        match self.cell_of_peer(lane, receiver.ctx, seen_from_here(which), incoming.ring.mem()) {
+            Ok(Some(cell)) if len <= cell.size => Some(cell),
+            Ok(_) => {
+                self.garbage(receiver, incoming, which);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// The message in it, of so many lines, has been dealt with, and the cell is ours. (The callback, which may have sent, is over.)
+    #[inline(always)]
+    fn keep_cell(&self, incoming: &Incoming, which: u64, len: u64, lines: u64) {
+        incoming.ring.advance(lines);
+        // SAFETY: as above.
+        unsafe { (*incoming.back).get() }.keep_cell(seen_from_here(which), len, incoming.ring.mem());
+    }
+
+    /// Offers a part of a message to whoever takes its tag, or hands it on where the part before it was taken.
+    fn offer(
+        &self,
+        receiver: &Receiver,
+        incoming: &Incoming,
+        msg: InPieces,
+        cell: CellMem,
+        (from, to): (u64, u64),
+    ) -> bool {
+        let Some(take) = self.host().am_parts(msg.tag) else { return false };
+        let message = self.describe(receiver, incoming, cell.at, msg.len);
+        take(self.host().am(msg.tag).ctx, &PartDesc { message, from, to }) != 0
+    }
+}

@@ -1,0 +1,154 @@
+//! Messages that are taken while they are written (`src/parts.rs`).
+#![cfg(not(loom))]
+
+mod common;
+
+use common::memory::{first_ring, peek, poke};
+use common::*;
+use oxmpi_mca::Status;
+use std::thread;
+
+/// Long messages go in cells and in pieces of 16 KiB, wherever this runs.
+const SET: &[(&str, &str)] =
+    &[("ring_size", "512k"), ("string_min", "1k"), ("nontemporal_min", "1073741824k")];
+const HEADER: [u8; 8] = *b"header..";
+const LEN: usize = 64 << 10;
+/// The largest number of lines that a message of such a length is announced in.
+const LINES: u64 = 4;
+
+/// Where the flag of a line of the first ring is.
+fn flag(node: &Node, line: u64) -> u64 {
+    first_ring(node) + 4096 + line * 64
+}
+
+fn flags(node: &Node, lines: core::ops::Range<u64>) -> Vec<[u8; 8]> {
+    let word = |at| u64::from(peek(node, at)) | u64::from(peek(node, at + 4)) << 32;
+    lines.map(|line| word(flag(node, line)).to_le_bytes()).collect()
+}
+
+fn whole(number: u64) -> Vec<u8> {
+    [&HEADER[..], &bytes(number, LEN)].concat()
+}
+
+/// A pair of ranks with a message from the second to the first, of whose pieces only the first has been announced; and the flags of the
+/// others.
+fn half_written(node: &Node) -> (Vec<Rank>, Vec<[u8; 8]>) {
+    let ranks = node.all(SET);
+    let to = ranks[1].to(0);
+    assert_eq!(ranks[1].send(to, 1, b"first", &[]), Status::OK);
+    assert_eq!(ranks[0].drain().len(), 1);
+    assert_eq!(ranks[1].send(to, 4, &HEADER, &bytes(7, LEN)), Status::OK);
+    let rest = flags(node, 2..1 + LINES);
+    for line in 2..1 + LINES {
+        poke(node, flag(node, line), &[0; 8]);
+    }
+    (ranks, rest)
+}
+
+#[test]
+fn what_is_there_is_offered_and_the_rest_when_it_comes() {
+    for takes in [true, false] {
+        let node = Node::new(2);
+        let (ranks, rest) = half_written(&node);
+        let (me, record) = (&ranks[0], &ranks[0].record);
+        record.takes_parts.set(takes);
+        let offers = || record.offers.take();
+        assert_eq!(me.drain(), []);
+        let first = offers();
+        assert!(!first.is_empty() && first.iter().all(|&to| to == 16 << 10), "{first:?}");
+        assert_eq!(first.len() == 1, takes, "what was taken is not offered again");
+        assert!(me.arm(0).is_some(), "who waits for the rest may sleep: its sender rings");
+        me.disarm(0);
+        poke(&node, flag(&node, 2), &rest[0]);
+        assert_eq!(me.drain(), []);
+        assert_eq!(offers().last(), Some(&(32 << 10)));
+        poke(&node, flag(&node, 3), &rest[1]);
+        poke(&node, flag(&node, 4), &rest[2]);
+        let got = me.drain();
+        assert_eq!((got.len(), got[0].tag), (1, 4));
+        assert!(got[0].bytes == whole(7));
+        assert_eq!(offers(), if takes { vec![whole(7).len() as u64] } else { vec![] });
+        // The cell came with it.
+        assert_eq!(me.send(me.to(1), 3, &HEADER, &bytes(8, LEN)), Status::OK);
+        assert!(ranks[1].drain()[0].bytes == whole(8));
+        assert_eq!(me.said().peer_errors.len(), 0);
+    }
+}
+
+/// One that is all there is nobody's part.
+#[test]
+fn what_is_all_there_comes_whole() {
+    let node = Node::new(2);
+    let ranks = node.all(SET);
+    ranks[0].record.takes_parts.set(true);
+    for len in [20_000, 32 << 10, 40_000, LEN] {
+        assert_eq!(ranks[1].send(ranks[1].to(0), 2, &HEADER, &bytes(1, len)), Status::OK);
+        assert!(ranks[0].drain()[0].bytes[8..] == bytes(1, len)[..]);
+    }
+    assert_eq!(*ranks[0].record.offers.borrow(), []);
+}
+
+#[test]
+fn a_line_that_is_no_later_one_of_the_message_closes_the_peer() {
+    for takes in [true, false] {
+        let node = Node::new(2);
+        let (ranks, _) = half_written(&node);
+        ranks[0].record.takes_parts.set(takes);
+        assert_eq!(ranks[0].drain(), []);
+        poke(&node, flag(&node, 2), &(1u64 << 44 | 1 << 40 | 8).to_le_bytes());
+        assert_eq!(ranks[0].drain(), []);
+        assert_eq!(ranks[0].said().peer_errors.len(), 1);
+        assert_eq!(ranks[0].progress(), 0, "nobody looks there again");
+    }
+}
+
+#[test]
+fn a_message_in_more_pieces_than_there_can_be_closes_the_peer() {
+    for len in [69_505_u64, 1 << 20, u32::MAX.into()] {
+        let node = Node::new(2);
+        let ranks = node.all(SET);
+        assert_eq!(ranks[1].send(ranks[1].to(0), 1, b"first", &[]), Status::OK);
+        assert_eq!(ranks[0].drain().len(), 1);
+        poke(&node, flag(&node, 1), &(1u64 << 44 | 7 << 40 | len).to_le_bytes());
+        assert_eq!(ranks[0].drain(), []);
+        assert_eq!(ranks[0].said().peer_errors.len(), 1, "{len}");
+    }
+}
+
+/// In earnest: while one side writes, the other reads, now taking parts and now not.
+#[test]
+fn every_byte_comes_as_it_was_written() {
+    const COUNT: u64 = 3000;
+    let len = |number: u64| 30_000 + (number * 7919 % 35_000) as usize;
+    let node = Node::new(2);
+    let mut ranks = node.all(SET);
+    let (sender, receiver) = (ranks.pop().expect("two"), ranks.pop().expect("two"));
+    let to = sender.to(0);
+    let writer = thread::spawn(move || {
+        let sender = sender;
+        let to = { to };
+        for number in 0..COUNT {
+            let payload = bytes(number, len(number));
+            while sender.send(to, 5, &number.to_le_bytes(), &payload) == Status::NO_RESOURCE {
+                thread::yield_now();
+            }
+        }
+        sender
+    });
+    let mut next = 0;
+    while next < COUNT {
+        // What has been taken in part goes on in parts.
+        if receiver.record.part.borrow().is_empty() {
+            receiver.record.takes_parts.set(next % 3 > 0);
+        }
+        receiver.progress();
+        for message in receiver.record.arrived.take() {
+            assert!(
+                message.bytes[..8] == next.to_le_bytes() && message.bytes[8..] == bytes(next, len(next))[..]
+            );
+            next += 1;
+        }
+    }
+    drop(writer.join().expect("the writer"));
+    assert_eq!(receiver.said().peer_errors.len(), 0);
+}

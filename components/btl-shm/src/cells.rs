@@ -6,8 +6,8 @@
 //! message each, and a cell **belongs to one of both sides**: at first to the sender of its ring. Who has a cell may write a
 //! message into it and announce it in a line of its ring ([`CELL`](crate::wire::CELL)); with that the cell is the
 //! receiver's, who uses it for the next message back. In a ping-pong one cell goes to and fro, in MPI_Sendrecv both
-//! are exchanged. Where long messages go through shared memory in pieces (`copy.rs`) a ring's eight cells are used, one for each
-//! piece that is under way; elsewhere one is: with more of them rows of messages both ways were slower. Who has none, because
+//! are exchanged. Where copies go by string (`copy.rs`) a ring has up to eight of them, for as many messages or fragments
+//! under way; elsewhere it has one: with more of them rows of messages both ways were slower. Who has none, because
 //! messages go one way only, uses its ring, and nobody waits for a cell or asks for one back.
 //!
 //! **Whose it is** nobody writes down where others see it: each side keeps that in its [`Hand`]. What

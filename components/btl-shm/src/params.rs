@@ -31,7 +31,7 @@ pub const MAX_WATCHED: usize = 4;
 const AUTO_RING: u64 = 512 << 10;
 const FULL_SIZE_RANKS: u64 = 2;
 /// The same where copies go by string: rows of long messages are faster where the lines that will be written next lie in no core's own
-/// cache any more (README.md); the rings of a node's first contexts together stay below 25M.
+/// cache any more (README.md); the bulks of the rings of a node's first contexts together stay below 25M.
 const AUTO_STRING_RING: u64 = 4 << 20;
 const LEAST_AUTO_RING: u64 = 64 << 10;
 /// One copy by the receiver beats two through the ring from here on; where ranks share cores, and a copy

@@ -51,9 +51,10 @@ impl Shm {
         let Some(cell) = self.cell_of(receiver, incoming, msg.which, msg.len) else { return false };
         let mut pieces = 1;
         loop {
-            // As much as is there, in one go: longer copies are faster.
-            while pieces < msg.lines && incoming.ring.has_line(msg.line + pieces, 1) == Rest::Here {
-                pieces += 1;
+            // All that is missing, if it is there: longer copies are faster. A look at a line that will be written next would take
+            // it from its writer, so the last one is looked at instead.
+            if incoming.ring.has_line(msg.line + msg.lines - 1, 1) == Rest::Here {
+                pieces = msg.lines;
             }
             let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, pieces));
             if to == msg.len && from == 0 {

@@ -17,7 +17,8 @@
 //! **Who writes what.** The sender writes lines and bulk; the receiver the two heads and the
 //! notification word (which belongs to `doorbell.rs`). The receiver never writes a line of messages.
 //!
-//! A message may also lie in a *cell*, behind this ring or the one the other way (`cells.rs`); its line says in which.
+//! A message may also lie in a *cell*, behind this ring or the one the other way (`cells.rs`); its line says in which. A long one may be
+//! announced piece by piece: its first line when the first piece is written, and one more line behind that with each other.
 //!
 //! **Heads.** Tails (private to the sender) and positions (private to the receiver) are exact. The heads
 //! in shared memory trail: they are written after every long message, and otherwise when a quarter of
@@ -29,7 +30,8 @@
 //! **Window.** Between messages that come one by one the sender has the time to take possession of the lines of
 //! the next ([`Mapped::claim_bulk`]); lines that both sides used a moment ago are then the nearest. So
 //! such messages stay in the first [`window`] bytes of the bulk: a sender that would leave them goes back to the
-//! beginning, if the receiver has read what lies there. Messages in a row use the whole bulk.
+//! beginning, if the receiver has read what lies there. Messages in a row use the first [`row_window`] bytes in the same way: long ones all
+//! of the bulk.
 //!
 //! **Limit.** The sender's fast path compares one number. A ring that is full or not even made exceeds
 //! it, and the slow path finds out which.

@@ -13,11 +13,11 @@ use crate::cells::{CellMem, Hand, place_of};
 use crate::doorbell::{self, light_barrier};
 use crate::module::Shm;
 use crate::ready::InboxMem;
-use crate::ring::{Mapped, Producer, RingMem, Room};
+use crate::ring::{Mapped, Producer, RingMem, Room, largest_slot};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, Place, THIS_RINGS, lines_of, pieces_of, slot};
-use crate::writing::{HALVED, SHORT, copy_short, write, write_halves, write_lines, write_pieces};
+use crate::writing::{HALVED, SHORT, aside, copy_short, write, write_halves, write_lines, write_pieces};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
@@ -74,6 +74,9 @@ const SINGLES: u32 = 4;
 /// idle turns have taken possession, half by half, unless so many before it came too soon for that, as in MPI_Sendrecv.
 const ALWAYS_IN_CELLS: u64 = 17 << 10;
 const HURRIED: u32 = 4;
+
+/// From here on a message in the bulk lies in its lines as it does at its sender. (Rows of 16 KiB just written are slower so.)
+const LAID_FROM: u64 = 32 << 10;
 
 /// Lines that one idle turn asks for.
 const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
@@ -162,11 +165,11 @@ impl Lane {
         ring.cell(index)
     }
 
-    /// A cell of ours with room for a message, if there are so many lines to announce it.
-    fn cell_for(&self, len: u64, lines: u64) -> Option<(u64, CellMem)> {
+    /// A cell of ours with room for a message that starts less than `aside` from its beginning, if there are so many lines to announce it.
+    fn cell_for(&self, len: u64, aside: u64, lines: u64) -> Option<(u64, CellMem)> {
         let which = self.hand.best_for(len)?;
         let cell = self.cell(which)?;
-        (len <= cell.size && self.producer.has_lines(lines)).then_some((which, cell))
+        (len + aside <= cell.size && self.producer.has_lines(lines)).then_some((which, cell))
     }
 
     /// A message of `len` bytes in a cell has been dealt with, and the cell is ours.
@@ -251,12 +254,15 @@ impl Shm {
     }
 
     fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
-        let size = slot(len);
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
         // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.
         let parts =
             lane.singles > 0 && !self.limits().goes_past(msg.payload_len()) && msg.header().len() <= SHORT;
         let lines = if parts { 2 } else { 1 };
+        let largest = largest_slot(lane.producer.mem().bulk_size());
+        let laid = !parts && self.all_in_cells(msg) && len >= LAID_FROM && len + GRANULE <= largest;
+        let aside = if laid { aside(msg) } else { 0 };
+        let size = slot(len + aside);
         let one_by_one = lane.singles >= SINGLES;
         let find = |lane: &Lane| lane.producer.find_bulk(size, lines, one_by_one);
         let known = find(lane).filter(|_| len <= self.max_send_size());
@@ -288,8 +294,8 @@ impl Shm {
             write_halves(&mut lane.producer, at, msg, self.limits());
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
-            unsafe { write(msg, lane.producer.mem().bulk_at(at), self.limits()) };
-            lane.producer.publish_long(at, len, msg.tag());
+            unsafe { write(msg, lane.producer.mem().bulk_at(at + aside), self.limits()) };
+            lane.producer.publish_long(at + aside, len, msg.tag());
         }
         self.published(lane)
     }
@@ -306,7 +312,8 @@ impl Shm {
             return false;
         }
         let pieces = if self.all_in_cells(msg) { pieces_of(len) } else { 1 };
-        let Some((which, cell)) = lane.cell_for(len, pieces) else { return false };
+        let aside = if pieces > 1 { GRANULE } else { 0 };
+        let Some((which, cell)) = lane.cell_for(len, aside, pieces) else { return false };
         let limits = self.limits().in_cells();
         if pieces > 1 {
             write_pieces(&mut lane.producer, which, cell.at, msg, limits);

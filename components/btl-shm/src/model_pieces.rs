@@ -19,7 +19,7 @@ fn send(p: &mut Producer<Ring>, which: u64, cell: &Cell, value: u64, late: bool)
     assert_eq!(p.make_room(pieces_of(LEN), 0), Room::Free);
     // SAFETY: loom checks that nobody else is in this piece.
     let write = |piece: u64| cell[piece as usize].with_mut(|cell| unsafe { *cell = value });
-    p.publish_pieces(which, LEN, value as u8, |from, to| {
+    p.publish_pieces((which, 0), LEN, value as u8, |from, to| {
         assert_eq!(to - from, PIECE);
         match (from / PIECE).checked_sub(u64::from(late)) {
             Some(piece) => write(piece),

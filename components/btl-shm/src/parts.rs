@@ -21,6 +21,7 @@ use oxmpi_mca::PartDesc;
 #[derive(Clone, Copy)]
 pub struct InPieces {
     pub which: u64,
+    pub aside: u64,
     pub len: u64,
     pub tag: u8,
     pub line: u64,
@@ -48,7 +49,10 @@ impl Shm {
     /// Hands up what is there of a message, as it comes. False: not now, or not all of it is there.
     #[inline(never)]
     pub(crate) fn take_pieces(&self, receiver: &Receiver, incoming: &Incoming, msg: InPieces) -> bool {
-        let Some(cell) = self.cell_of(receiver, incoming, msg.which, msg.len) else { return false };
+        let len = msg.aside + msg.len;
+        let Some(cell) = self.cell_of(receiver, incoming, msg.which, len) else { return false };
+        // SAFETY: the message lies within the cell.
+        let at = unsafe { cell.at.add(msg.aside as usize) };
         let mut pieces = 1;
         loop {
             // All that is missing, if it is there: longer copies are faster. A look at a line that will be written next would take
@@ -58,8 +62,8 @@ impl Shm {
             }
             let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, pieces));
             if to == msg.len && from == 0 {
-                self.hand_up(receiver, incoming, cell.at, msg.len, msg.tag);
-            } else if to > from && self.offer(receiver, incoming, msg, cell, (from, to)) {
+                self.hand_up(receiver, incoming, at, msg.len, msg.tag);
+            } else if to > from && self.offer(receiver, incoming, msg, at, (from, to)) {
                 incoming.handed_up.set(to);
             }
             if pieces == msg.lines {
@@ -108,11 +112,11 @@ impl Shm {
         receiver: &Receiver,
         incoming: &Incoming,
         msg: InPieces,
-        cell: CellMem,
+        at: *const u8,
         (from, to): (u64, u64),
     ) -> bool {
         let Some(take) = self.host().am_parts(msg.tag) else { return false };
-        let message = self.describe(receiver, incoming, cell.at, msg.len);
+        let message = self.describe(receiver, incoming, at, msg.len);
         take(self.host().am(msg.tag).ctx, &PartDesc { message, from, to }) != 0
     }
 }

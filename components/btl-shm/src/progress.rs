@@ -286,12 +286,13 @@ impl Shm {
                         break;
                     }
                 }
-                Look::Pieces { which, len, tag, line, lines } => {
+                Look::Pieces { which, aside, len, tag, line, lines } => {
                     incoming.pace.came_long();
                     if events == 0 {
-                        incoming.expect_answer(1);
+                        incoming.expect_answer(lines);
                     }
-                    if !self.take_pieces(receiver, incoming, InPieces { which, len, tag, line, lines }) {
+                    if !self.take_pieces(receiver, incoming, InPieces { which, aside, len, tag, line, lines })
+                    {
                         break;
                     }
                     events += 1;

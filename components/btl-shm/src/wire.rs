@@ -264,7 +264,7 @@ pub struct Flag(pub u64);
 
 /// A message that lies in this line and those behind it.
 pub const SHORT: u64 = 1;
-/// A message in the bulk; the line's second word says where.
+/// A message in the bulk; the line's second word says where. What it takes there starts and ends with a granule.
 pub const LONG: u64 = 2;
 /// A later line of a short message.
 pub const MORE: u64 = 3;
@@ -276,8 +276,21 @@ pub const PARTS: u64 = 5;
 /// A message in a cell; the line's second word says in which.
 pub const CELL: u64 = 6;
 /// As [`CELL`], of a message that is written in pieces ([`pieces_of`]): the first is there; each other is when the next line is,
-/// of kind [`MORE`].
+/// of kind [`MORE`]. The second word also says how far behind the cell's beginning the message starts ([`in_cell`]).
 pub const PIECES: u64 = 7;
+
+/// The second word of a line of kind [`PIECES`].
+#[inline(always)]
+pub const fn in_cell(which: u64, aside: u64) -> u64 {
+    which | aside << 8
+}
+
+/// The cell it names and the distance from its beginning, less than a line; `None`: no such word.
+#[inline(always)]
+pub const fn read_in_cell(word: u64) -> Option<(u64, u64)> {
+    let (which, aside) = (word & 0xff, word >> 8);
+    if which < 2 * MOST_CELLS && aside < GRANULE { Some((which, aside)) } else { None }
+}
 
 /// Length of all pieces but the last of a message that is written so.
 pub const PIECE: u64 = 16 << 10;
@@ -447,6 +460,16 @@ mod tests {
                 let end = ring::bulk(log2) + (1 << log2) + last;
                 assert!((end..end + PAGE).contains(&len), "{log2}");
             }
+        }
+    }
+
+    #[test]
+    fn where_a_message_starts_in_a_cell_comes_back() {
+        for (which, aside) in [(0, 0), (2 * MOST_CELLS - 1, GRANULE - 1), (3, 40)] {
+            assert_eq!(read_in_cell(in_cell(which, aside)), Some((which, aside)));
+        }
+        for word in [in_cell(2 * MOST_CELLS, 0), in_cell(0, GRANULE), u64::MAX] {
+            assert_eq!(read_in_cell(word), None);
         }
     }
 

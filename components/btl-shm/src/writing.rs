@@ -4,7 +4,7 @@
 
 use crate::copy::{self, Limits};
 use crate::ring::{Mapped, Producer};
-use crate::wire::{GRANULE, MAX_SHORT, PER_LINE};
+use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, pieces_of};
 use oxmpi_btl::Message;
 
 /// Two moves of a word that may overlap cover every length from one word to two.
@@ -146,6 +146,13 @@ pub fn write_halves(producer: &mut Producer<Mapped>, at: u64, msg: &Message<'_>,
     });
 }
 
+/// How far from the beginning of a line a message starts whose payload lies in its lines as it does at its sender, and mostly at its receiver:
+/// long copies are a few hundredths faster so.
+#[inline(always)]
+pub fn aside(msg: &Message<'_>) -> u64 {
+    msg.desc().payload.addr().wrapping_sub(msg.header().len()) as u64 % GRANULE
+}
+
 /// Writes a message into the cell at `at`, which is called `which` and has room for it, piece by piece, and announces each when it
 /// is written.
 #[inline(never)]
@@ -157,11 +164,14 @@ pub fn write_pieces(
     limits: Limits,
 ) {
     let (header, len) = (msg.header(), msg.total_len() as u64);
+    let aside = aside(msg);
+    // SAFETY: there is room for a line more.
+    let at = unsafe { at.add(aside as usize) };
     let (mem, tail) = (*producer.mem(), producer.tail());
-    mem.fetch_to_write(tail);
+    (0..pieces_of(len)).for_each(|line| mem.fetch_to_write(tail + line));
     let mut piece = 0;
     // SAFETY: a piece is longer than a header, all lie within the message, and there is room for it.
-    producer.publish_pieces(which, len, msg.tag(), |from, to| unsafe {
+    producer.publish_pieces((which, aside), len, msg.tag(), |from, to| unsafe {
         // The receiver may have taken the line by looking at it: asked for now it is back when the piece is written.
         mem.fetch_to_write(tail + piece);
         piece += 1;

@@ -3,7 +3,7 @@
 use super::{RingMem, room_in_lap};
 use crate::wire::{
     ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, MOST_CELLS, PARTS, PIECES, SHORT, lap, lines_of, pieces_of,
-    slot,
+    read_in_cell, slot,
 };
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
@@ -39,9 +39,11 @@ pub enum Look {
         len: u64,
         tag: u8,
     },
-    /// The same, announced in `line`, of several lines: the others may still be missing, and the pieces of the message with them.
+    /// The same, announced in `line`, of several lines: the others may still be missing, and the pieces of the message with them. It
+    /// starts so far `aside` from the cell's beginning.
     Pieces {
         which: u64,
+        aside: u64,
         len: u64,
         tag: u8,
         line: u64,
@@ -125,10 +127,12 @@ impl<M: RingMem> Consumer<M> {
         if flag.kind() == CELL && at < 2 * MOST_CELLS {
             return Look::Cell { which: at, len: flag.len(), tag: flag.tag() };
         }
-        if flag.kind() == PIECES && at < 2 * MOST_CELLS {
-            let lines = pieces_of(flag.len());
+        if flag.kind() == PIECES
+            && let Some((which, aside)) = read_in_cell(at)
+        {
+            let (len, lines) = (flag.len(), pieces_of(flag.len()));
             if lines <= 1 << self.mem.lines_log2() {
-                return Look::Pieces { which: at, len: flag.len(), tag: flag.tag(), line, lines };
+                return Look::Pieces { which, aside, len, tag: flag.tag(), line, lines };
             }
         }
         let lines = match flag.kind() {
@@ -136,12 +140,12 @@ impl<M: RingMem> Consumer<M> {
             PARTS => 2,
             _ => return Look::Garbage(flag.0),
         };
-        let size = slot(flag.len());
-        let ahead = at.wrapping_sub(self.bulk.get());
-        let within = at.is_multiple_of(GRANULE)
-            && ahead <= self.mem.bulk_size()
+        let aside = at & (GRANULE - 1);
+        let (start, size) = (at - aside, slot(aside + flag.len()));
+        let ahead = start.wrapping_sub(self.bulk.get());
+        let within = ahead <= self.mem.bulk_size()
             && size <= self.mem.bulk_size() - ahead
-            && size <= room_in_lap(&self.mem, at);
+            && size <= room_in_lap(&self.mem, start);
         if within {
             Look::Long { at, len: flag.len(), tag: flag.tag(), line, lines }
         } else {
@@ -205,7 +209,7 @@ impl<M: RingMem> Consumer<M> {
     /// The long message of `lines` lines at bulk position `at` has been dealt with.
     pub fn advance_long(&self, at: u64, len: u64, lines: u64) {
         self.position.set(self.position.get() + lines);
-        self.bulk.set(at + slot(len));
+        self.bulk.set(slot(at + len));
         self.publish_heads();
     }
 

@@ -17,6 +17,8 @@
 //! **Who writes what.** The sender writes lines and bulk; the receiver the two heads and the
 //! notification word (which belongs to `doorbell.rs`). The receiver never writes a line of messages.
 //!
+//! A long message need not start where its granule does: by string it lies in its lines as the payload does at its sender.
+//!
 //! A message may also lie in a *cell*, behind this ring or the one the other way (`cells.rs`); its line says in which. A long one may be
 //! announced piece by piece: its first line when the first piece is written, and one more line behind that with each other.
 //!

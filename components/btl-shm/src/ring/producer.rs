@@ -2,8 +2,8 @@
 
 use super::{RingMem, row_window, window};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, PIECES, SHORT, lap, lines_of, pieces_of, slot,
-    with_pieces,
+    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, PIECES, SHORT, in_cell, lap, lines_of, pieces_of,
+    slot, with_pieces,
 };
 use oxmpi_mca::sync::Ordering;
 
@@ -56,8 +56,8 @@ impl<M: RingMem> Producer<M> {
                 CELL => tail += 1,
                 PIECES if pieces_of(flag.len()) <= lines => tail += pieces_of(flag.len()),
                 kind @ (LONG | PARTS) => {
-                    let end = mem.second(tail).load(Ordering::Relaxed).checked_add(slot(flag.len()))?;
-                    bulk_tail = bulk_tail.max(end);
+                    let end = mem.second(tail).load(Ordering::Relaxed).checked_add(flag.len() + GRANULE)?;
+                    bulk_tail = bulk_tail.max(slot(end - GRANULE));
                     tail += if kind == PARTS { 2 } else { 1 };
                 }
                 _ => return None,
@@ -168,12 +168,12 @@ impl<M: RingMem> Producer<M> {
         self.tail += lines;
     }
 
-    /// Publishes a long message, written at bulk position `at`, which `find_bulk` gave.
+    /// Publishes a long message, written at bulk position `at`: one that `find_bulk` gave, or less than a granule behind that.
     #[inline(always)]
     pub fn publish_long(&mut self, at: u64, len: u64, tag: u8) {
         self.publish_bulk(LONG, at, len, tag);
         self.tail += 1;
-        self.bulk_tail = at + slot(len);
+        self.bulk_tail = slot(at + len);
     }
 
     /// Announces a long message of which `first` bytes are written at bulk position `at`, and publishes it when
@@ -198,15 +198,21 @@ impl<M: RingMem> Producer<M> {
         self.tail += 1;
     }
 
-    /// The same while it is written, piece by piece: `fill` writes the bytes from one place of the message to another. There must
+    /// The same for one that starts so far aside from the cell's beginning, while it is written, piece by piece: `fill` writes the bytes from one place of the message to another. There must
     /// be a line for each piece.
-    pub fn publish_pieces(&mut self, which: u64, len: u64, tag: u8, mut fill: impl FnMut(u64, u64)) {
+    pub fn publish_pieces(
+        &mut self,
+        (which, aside): (u64, u64),
+        len: u64,
+        tag: u8,
+        mut fill: impl FnMut(u64, u64),
+    ) {
         let pieces = pieces_of(len);
         debug_assert!(self.has_lines(pieces));
         for piece in 0..pieces {
             fill(with_pieces(len, piece), with_pieces(len, piece + 1));
             if piece == 0 {
-                self.publish_elsewhere(PIECES, which, len, tag);
+                self.publish_elsewhere(PIECES, in_cell(which, aside), len, tag);
             } else {
                 let line = self.tail + piece;
                 let flag = Flag::more(lap(line, self.mem.lines_log2()));
@@ -219,7 +225,7 @@ impl<M: RingMem> Producer<M> {
 
     #[inline(always)]
     fn publish_bulk(&mut self, kind: u64, at: u64, len: u64, tag: u8) {
-        debug_assert!(at + slot(len) <= self.bulk_limit);
+        debug_assert!(slot(at + len) <= self.bulk_limit);
         self.publish_elsewhere(kind, at, len, tag);
     }
 

@@ -109,7 +109,8 @@ impl Ob1 {
         inc.len = len - header;
         if inc.kind == kind::MATCH {
             inc.msg_len = inc.len;
-        } else if held.threaded && !stamped && self.wide.load(Ordering::Relaxed) {
+        }
+        if held.threaded && !stamped && !inc.is_plain() && self.wide.load(Ordering::Relaxed) {
             // See `arrive`.
             return None;
         }

@@ -34,7 +34,7 @@ pub struct CellMem {
 ///
 /// **Which of them is used:** the one whose last message was the shortest that was no shorter than this one; of several the one that came
 /// last. So messages that take turns, as the parts of a long one do, keep the same cells, and their lines are those that both sides used a moment ago.
-/// Lines that were not part of a cell's last message are somewhere else, and take twice as long to write.
+/// Lines that were not part of a cell's last message are somewhere else, and take three to five times as long to write.
 #[derive(Default)]
 pub struct Hand {
     /// A bit for each.

@@ -16,7 +16,7 @@ use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room, largest_slot};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
-use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, Place, THIS_RINGS, lines_of, pieces_of, slot};
+use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, PIECE, Place, THIS_RINGS, lines_of, pieces_of, slot};
 use crate::writing::{HALVED, SHORT, aside, copy_short, write, write_halves, write_lines, write_pieces};
 use core::cell::UnsafeCell;
 use oxmpi_btl::Message;
@@ -311,7 +311,9 @@ impl Shm {
         if self.limits().goes_past(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
-        let pieces = if self.all_in_cells(msg) { pieces_of(len) } else { 1 };
+        // (The header goes with the first piece.)
+        let in_pieces = self.all_in_cells(msg) && (msg.header().len() as u64) < PIECE;
+        let pieces = if in_pieces { pieces_of(len) } else { 1 };
         let aside = if pieces > 1 { GRANULE } else { 0 };
         let Some((which, cell)) = lane.cell_for(len, aside, pieces) else { return false };
         let limits = self.limits().in_cells();

@@ -86,6 +86,11 @@ fn what_is_all_there_comes_whole() {
         assert!(ranks[0].drain()[0].bytes[8..] == bytes(1, len)[..]);
     }
     assert_eq!(*ranks[0].record.offers.borrow(), []);
+    for header in [16 << 10, 40_000, 60_000] {
+        let (header, payload) = (bytes(2, header), bytes(3, 5000));
+        assert_eq!(ranks[1].send(ranks[1].to(0), 2, &header, &payload), Status::OK);
+        assert!(ranks[0].drain()[0].bytes == [header, payload].concat(), "a header longer than a piece");
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::ready::InboxMem;
 use crate::ring::{Mapped, Producer, RingMem, Room, largest_slot};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
+use crate::wire::ring::FIRST_BULK;
 use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, PIECE, Place, THIS_RINGS, lines_of, pieces_of, slot};
 use crate::writing::{HALVED, SHORT, aside, copy_short, write, write_halves, write_lines, write_pieces};
 use core::cell::UnsafeCell;
@@ -46,6 +47,8 @@ pub struct Lane {
     far: Mapped,
     /// A place that was given to us while there was no memory for it.
     place: Option<Place>,
+    /// The ring's, while a part of its bulk has no memory yet.
+    partial: Option<Place>,
 }
 
 /// The bulk of the next long message, of which idle turns take possession. Its lines were last in the receiver's
@@ -121,6 +124,7 @@ impl LaneCell {
             hand: Hand::default(),
             far: Mapped::NONE,
             place: None,
+            partial: None,
         }))
     }
 
@@ -401,6 +405,7 @@ impl Shm {
         }
         match lane.producer.make_room(lines, bulk) {
             Room::Free => Status::OK,
+            Room::Full if lane.partial.is_some() && bulk > 0 => self.use_whole_ring(lane, lines, bulk),
             Room::Full => {
                 // A sleeping receiver would never free its space.
                 self.tell(lane);
@@ -412,6 +417,29 @@ impl Shm {
                     &format!("says it has read as far as {head:#x}, which was never sent"),
                 );
                 Status::PEER_FAILED
+            }
+        }
+    }
+
+    /// Gets memory for all of the bulk, once rows of long messages have filled what had some; where there is none, that will have to do.
+    #[cold]
+    fn use_whole_ring(&self, lane: &mut Lane, lines: u64, bulk: u64) -> Status {
+        if let Some(place) = lane.partial.take() {
+            match self.segment().reserve_rest(place) {
+                Ok(()) => lane.producer.use_bulk(u64::MAX),
+                Err(why) if bulk > FIRST_BULK => {
+                    lane.partial = Some(place);
+                    return self.no_memory(place.len(), why);
+                }
+                Err(_) => {}
+            }
+        }
+        match lane.producer.make_room(lines, bulk) {
+            Room::Free => Status::OK,
+            _ => {
+                // A sleeping receiver would never free its space.
+                self.tell(lane);
+                Status::NO_RESOURCE
             }
         }
     }
@@ -447,6 +475,10 @@ impl Shm {
             (0..mem.cells()).rev().for_each(|index| lane.hand.take(THIS_RINGS + 2 * index, 0));
         }
         lane.producer = producer;
+        if 1 << place.log2 > FIRST_BULK {
+            lane.producer.use_bulk(FIRST_BULK);
+            lane.partial = Some(place);
+        }
         lane.quiet = self.barriers().quiet();
         lane.ring = Some(ring);
         segment.publish_ring(lane.peer, ctx, me, place);

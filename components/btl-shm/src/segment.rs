@@ -11,6 +11,7 @@
 use crate::ready::InboxMem;
 use crate::sys::{self, Mapping, Shortage};
 use crate::together::Shares;
+use crate::wire::ring::FIRST_BULK;
 use crate::wire::{self, Layout, Place, identity};
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
 use rustix::fd::{OwnedFd, RawFd};
@@ -192,10 +193,21 @@ impl Segment {
         (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(Place { offset, log2, several })
     }
 
-    /// Reserves and maps a new ring's memory, which is zero.
+    /// Reserves and maps a new ring's memory, which is zero; of its bulk no more than is there at first.
     pub fn map_new(&self, place: Place) -> Result<Mapping, Shortage> {
-        sys::reserve(&self.fd, place.offset, place.len())?;
+        let (bulk, rest) = (wire::ring::bulk(place.log2), 1 << place.log2);
+        let first = if rest > FIRST_BULK { bulk + FIRST_BULK } else { place.len() };
+        sys::reserve(&self.fd, place.offset, first)?;
+        if rest > FIRST_BULK {
+            // The cells, which end where the ring does.
+            sys::reserve(&self.fd, place.offset + bulk + rest, place.len() - bulk - rest)?;
+        }
         self.map(place).map_err(Shortage::Refused)
+    }
+
+    /// Reserves what a ring has no memory for yet.
+    pub fn reserve_rest(&self, place: Place) -> Result<(), Shortage> {
+        sys::reserve(&self.fd, place.offset, place.len())
     }
 
     /// Maps a ring that exists.

@@ -110,6 +110,9 @@ pub mod ring {
         LINES + (super::GRANULE << lines_log2(log2)) + ASIDE
     }
 
+    /// Bytes of bulk that get memory when the ring is made; the others do when rows of long messages fill these.
+    pub const FIRST_BULK: u64 = 512 << 10;
+
     /// How many cells lie behind the bulk: none where one would be much beside the ring, and one unless there are to be several.
     pub const fn cells(log2: u32, several: bool) -> u64 {
         match log2 {

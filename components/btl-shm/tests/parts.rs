@@ -157,3 +157,48 @@ fn every_byte_comes_as_it_was_written() {
     drop(writer.join().expect("the writer"));
     assert_eq!(receiver.said().peer_errors.len(), 0);
 }
+
+/// A ring gets memory for all of its bulk when rows of long messages have filled what had some at first.
+#[test]
+fn a_large_ring_gets_its_memory_when_it_needs_it() {
+    let node = Node::new(2);
+    let ranks = node.all(&[("ring_size", "4096k"), ("string_min", "1k"), ("nontemporal_min", "1073741824k")]);
+    let to = ranks[0].to(1);
+    let taken = || rustix::fs::fstat(&node.fd).expect("stat").st_blocks * 512;
+    let sent = std::cell::Cell::new(0u64);
+    // At most so many; returns how many there was room for.
+    let send = |most: usize| {
+        let room = |&_: &usize| {
+            let number = sent.get();
+            let status = ranks[0].send(to, 1, &number.to_le_bytes(), &bytes(number, LEN));
+            assert!(status == Status::OK || status == Status::NO_RESOURCE);
+            sent.set(number + u64::from(status == Status::OK));
+            status == Status::OK
+        };
+        (0..most).take_while(room).count()
+    };
+    let receive = |count: usize| {
+        let got = ranks[1].drain();
+        assert_eq!(got.len(), count);
+        for (message, number) in got.iter().zip(sent.get() - count as u64..) {
+            assert!(
+                message.bytes[..8] == number.to_le_bytes() && message.bytes[8..] == bytes(number, LEN)[..]
+            );
+        }
+    };
+    receive(send(1));
+    let first = taken();
+    assert!(first < 2 << 20, "{first} bytes");
+    // Cells, and what there is of the bulk, over its end again and again.
+    for _ in 0..20 {
+        assert_eq!(send(3), 3);
+        receive(3);
+    }
+    assert_eq!(taken(), first);
+    // More than that at once: it has it when the receiver has come after it.
+    (0..2).for_each(|_| receive(send(100)));
+    assert!(taken() > first + (3 << 20));
+    let all = send(100);
+    assert!(all > 55, "{all}");
+    receive(all);
+}

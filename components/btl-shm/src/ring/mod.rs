@@ -77,10 +77,9 @@ pub const fn window(bulk_size: u64, size: u64) -> u64 {
 
 /// The same for messages in a row. Long ones use all of it: of a large ring the lines that will be written lie in nobody's own cache.
 pub const fn row_window(bulk_size: u64, size: u64) -> u64 {
-    if size < ROW_LONG && bulk_size > ROW_WINDOW { ROW_WINDOW } else { bulk_size }
+    if size < ROW_LONG && bulk_size > ring::FIRST_BULK { ring::FIRST_BULK } else { bulk_size }
 }
 
-const ROW_WINDOW: u64 = 512 << 10;
 const ROW_LONG: u64 = 32 << 10;
 const WINDOW: u64 = 32 << 10;
 const WINDOW_MESSAGES: u64 = 8;

@@ -27,12 +27,14 @@ pub struct Producer<M> {
     limit: u64,
     bulk_tail: u64,
     bulk_limit: u64,
+    /// How much of the bulk may be written, from its beginning on.
+    usable: u64,
 }
 
 impl<M: RingMem> Producer<M> {
     /// An end without room: every message meets the slow path.
     pub const fn detached(mem: M) -> Producer<M> {
-        Producer { mem, tail: 0, limit: 0, bulk_tail: 0, bulk_limit: 0 }
+        Producer { mem, tail: 0, limit: 0, bulk_tail: 0, bulk_limit: 0, usable: u64::MAX }
     }
 
     /// The end of a ring that may hold messages of an earlier life. `None`: what is in it is garbage.
@@ -63,13 +65,18 @@ impl<M: RingMem> Producer<M> {
                 _ => return None,
             }
         }
-        let producer = Producer { mem, tail, limit: 0, bulk_tail, bulk_limit: 0 };
+        let producer = Producer { mem, tail, limit: 0, bulk_tail, bulk_limit: 0, usable: u64::MAX };
         (tail - head <= lines && bulk_tail.is_multiple_of(GRANULE)).then_some(producer)
     }
 
     #[inline(always)]
     pub fn mem(&self) -> &M {
         &self.mem
+    }
+
+    /// From now on no more than so much of the bulk is written.
+    pub fn use_bulk(&mut self, bytes: u64) {
+        self.usable = bytes;
     }
 
     /// The line in which the next message starts.
@@ -93,9 +100,10 @@ impl<M: RingMem> Producer<M> {
         let next_lap = (self.bulk_tail | (bulk - 1)) + 1;
         let window = if windowed { window(bulk, size) } else { row_window(bulk, size) };
         let returns = end > window && next_lap + size <= self.bulk_limit;
-        let stays = end <= bulk && !returns;
+        let usable = bulk.min(self.usable);
+        let stays = end <= usable && !returns;
         let at = if stays { self.bulk_tail } else { next_lap };
-        (at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
+        (size <= usable && at + size <= self.bulk_limit && self.has_lines(lines)).then_some(at)
     }
 
     /// Looks at the receiver's heads where one of the next two messages of `size` bytes needs more than is known to

@@ -403,9 +403,24 @@ impl Shm {
                 return status;
             }
         }
-        match lane.producer.make_room(lines, bulk) {
+        let mut room = lane.producer.make_room(lines, bulk);
+        if room == Room::Full
+            && bulk > 0
+            && let Some(place) = lane.partial
+        {
+            // Rows of long messages have filled what had memory of the bulk; where there is no more that will have to do.
+            match self.segment().reserve_rest(place) {
+                Ok(()) => {
+                    lane.partial = None;
+                    lane.producer.use_bulk(u64::MAX);
+                    room = lane.producer.make_room(lines, bulk);
+                }
+                Err(why) if bulk > FIRST_BULK => return self.no_memory(place.len(), why),
+                Err(_) => {}
+            }
+        }
+        match room {
             Room::Free => Status::OK,
-            Room::Full if lane.partial.is_some() && bulk > 0 => self.use_whole_ring(lane, lines, bulk),
             Room::Full => {
                 // A sleeping receiver would never free its space.
                 self.tell(lane);
@@ -417,29 +432,6 @@ impl Shm {
                     &format!("says it has read as far as {head:#x}, which was never sent"),
                 );
                 Status::PEER_FAILED
-            }
-        }
-    }
-
-    /// Gets memory for all of the bulk, once rows of long messages have filled what had some; where there is none, that will have to do.
-    #[cold]
-    fn use_whole_ring(&self, lane: &mut Lane, lines: u64, bulk: u64) -> Status {
-        if let Some(place) = lane.partial.take() {
-            match self.segment().reserve_rest(place) {
-                Ok(()) => lane.producer.use_bulk(u64::MAX),
-                Err(why) if bulk > FIRST_BULK => {
-                    lane.partial = Some(place);
-                    return self.no_memory(place.len(), why);
-                }
-                Err(_) => {}
-            }
-        }
-        match lane.producer.make_room(lines, bulk) {
-            Room::Free => Status::OK,
-            _ => {
-                // A sleeping receiver would never free its space.
-                self.tell(lane);
-                Status::NO_RESOURCE
             }
         }
     }

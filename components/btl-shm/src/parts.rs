@@ -18,7 +18,7 @@ use crate::wire::with_pieces;
 use oxmpi_mca::PartDesc;
 
 /// A message that is announced in pieces ([`Look::Pieces`](crate::ring::Look)).
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InPieces {
     pub which: u64,
     pub aside: u64,
@@ -53,6 +53,12 @@ impl Shm {
         let Some(cell) = self.cell_of(receiver, incoming, msg.which, len) else { return false };
         // SAFETY: the message lies within the cell.
         let at = unsafe { cell.at.add(msg.aside as usize) };
+        if incoming.handed_up.get() > 0 && incoming.begun.get() != msg {
+            // Its line says something else than when the first part of it went up.
+            self.garbage(receiver, incoming, msg.len);
+            return false;
+        }
+        incoming.begun.set(msg);
         let mut pieces = 1;
         loop {
             // All that is missing, if it is there: longer copies are faster. A look at a line that will be written next would take

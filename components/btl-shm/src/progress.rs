@@ -67,6 +67,8 @@ pub struct Incoming {
     last: Cell<u64>,
     /// How much of the message at our position has been handed up already (`parts.rs`).
     pub handed_up: Cell<u64>,
+    /// Which message that is.
+    pub begun: Cell<InPieces>,
     /// Our end of the ring back to the sender; alive as long as the module.
     pub back: *const LaneCell,
     /// When to look for what it answers to our messages.
@@ -460,6 +462,7 @@ impl Shm {
             closed: Cell::new(false),
             last: Cell::new(0),
             handed_up: Cell::new(0),
+            begun: Cell::default(),
             back: core::ptr::from_ref(self.lane(source, receiver.ctx)?),
             pace: Pace::new(),
             found: Cell::new(0),

@@ -172,7 +172,7 @@ pub fn write_pieces(
     let mut piece = 0;
     // SAFETY: a piece is longer than a header, all lie within the message, and there is room for it.
     producer.publish_pieces((which, aside), len, msg.tag(), |from, to| unsafe {
-        // The receiver may have taken the line by looking at it: asked for now it is back when the piece is written.
+        // The receiver takes the line by looking at it. It is asked for again while the piece is written.
         mem.fetch_to_write(tail + piece);
         piece += 1;
         let (mut from, to) = (from as usize, to as usize);

@@ -107,6 +107,19 @@ fn a_line_that_is_no_later_one_of_the_message_closes_the_peer() {
     }
 }
 
+/// A peer that takes back what it said when a part has gone up.
+#[test]
+fn a_message_that_becomes_another_closes_the_peer() {
+    let node = Node::new(2);
+    let (ranks, _) = half_written(&node);
+    ranks[0].record.takes_parts.set(true);
+    assert_eq!(ranks[0].drain(), []);
+    let word = u64::from_le_bytes(flags(&node, 1..2)[0]);
+    poke(&node, flag(&node, 1), &(word - (20 << 10)).to_le_bytes());
+    assert_eq!(ranks[0].drain(), []);
+    assert_eq!(ranks[0].said().peer_errors.len(), 1);
+}
+
 #[test]
 fn a_message_in_more_pieces_than_there_can_be_closes_the_peer() {
     for len in [69_505_u64, 1 << 20, u32::MAX.into()] {

@@ -173,6 +173,11 @@ impl Ob1 {
         }
     }
 
+    /// Whether a message from there has come in part.
+    pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
+        self.flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.coming.with(held, |c| c.is_some()))
+    }
+
     /// The peer is closed.
     pub fn stop_coming(&self, held: &Held<'_>, peer: &Peer) {
         // Who has been asked for more knows the request, which fails with all that peers know.

@@ -226,6 +226,11 @@ impl Ob1 {
     pub fn on_fragment(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let (id, offset) = (r.word()?, r.word()?);
         let Some(req) = self.quoted(held, id, proc, RequestHeader::RECV) else { return Some(()) };
+        if self.is_coming(held, proc) {
+            // It may end the request whose buffer the other still goes to.
+            self.bad_header(held, proc, "a fragment before the message in front of it has come to its end");
+            return Some(());
+        }
         let data = r.rest();
         let len = data.len() as u64;
         if !self.awaits_fragment(req, proc, offset, len) {

@@ -153,3 +153,26 @@ fn what_stops_coming_fails_and_the_buffer_is_left_alone() {
         assert!(!offer(&w, &m, 0, 300), "it is closed");
     }
 }
+
+/// A whole fragment between the parts of another might end the request that these go to.
+#[test]
+fn what_breaks_in_on_a_message_closes_the_peer() {
+    let data = pattern(3000, 8);
+    let w = world();
+    let c = w.world();
+    let mut buf = vec![0xAA; 3000];
+    let r = w.irecv(c[0], &mut buf, 1, 0);
+    let first = message(&[RNDV, 1, 0, 3000, 99], &data[..1000]);
+    assert!(offer(&w, &first, 0, first.len()));
+    let ack = w.net.queues.lock().messages[1][0].pop_front().expect("an answer");
+    let id = u64::from_le_bytes(ack[16..24].try_into().expect("a word"));
+    let rest = message(&[FRAG, id, 1000], &data[1000..]);
+    assert!(offer(&w, &rest, 0, 500));
+    w.inject(1, 0, &rest);
+    w.progress_one(0);
+    assert!(w.errors(0)[0].1.contains("come to its end"), "{:?}", w.errors(0));
+    assert_eq!(w.wait(r).error, Status::PEER_FAILED);
+    buf.fill(0xBB);
+    assert!(offer(&w, &rest, 500, rest.len()), "it goes nowhere");
+    assert!(buf.iter().all(|&b| b == 0xBB));
+}

@@ -206,8 +206,8 @@ impl<M: RingMem> Producer<M> {
         self.tail += 1;
     }
 
-    /// The same for one that starts so far aside from the cell's beginning, while it is written, piece by piece: `fill` writes the bytes from one place of the message to another. There must
-    /// be a line for each piece.
+    /// The same for one that starts so far aside from the cell's beginning, while it is written, piece by piece: `fill` writes the
+    /// bytes from one place of the message to another. There must be a line for each piece.
     pub fn publish_pieces(
         &mut self,
         (which, aside): (u64, u64),

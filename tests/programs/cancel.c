@@ -3,7 +3,7 @@
 #include "check.h"
 #include <pthread.h>
 
-enum { EACH = 12, LONG = 100000 };
+enum { EACH = 12, LONG = 300000 };
 static int rank, size;
 static MPI_Comm comm;
 

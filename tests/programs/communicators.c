@@ -84,7 +84,7 @@ static void freed_while_used(void) {
     for (int i = 0; i < 50; i++) {
         MPI_Comm comm;
         MPI_Request reqs[2];
-        enum { LONG = 100000 };
+        enum { LONG = 300000 };
         static unsigned char in[LONG], out[LONG];
         fill(out, LONG, rank + i);
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -5,7 +5,7 @@
 #include "check.h"
 #include <pthread.h>
 
-enum { OWN = 5, OTHERS = 6, WINDOW = 64, WINDOWS = 40, LONG_BYTES = 200000, MANY = 20000 };
+enum { OWN = 5, OTHERS = 6, WINDOW = 64, WINDOWS = 40, LONG_BYTES = 400000, MANY = 20000 };
 enum { WAIT, TEST, LONG_WAIT, SENDS, PROBE, IPROBE, UNRELATED, CASES };
 
 static int rank, rounds = 3;

@@ -9,14 +9,14 @@ static MPI_Comm comms[MOST];
 /* Each thread with its counterpart in the next rank: own tags, one communicator, sizes mixed. */
 static void neighbours(int me) {
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
-    char *out = need(1 << 17), *in = need(1 << 17);
+    char *out = need(1 << 19), *in = need(1 << 19);
     for (int i = 0; i < ROUNDS; i++) {
-        long bytes = i % 50 == 49 ? 1 << 17 : i % 10 == 9 ? 9000 : i % 64;
+        long bytes = i % 50 == 49 ? 1 << 19 : i % 10 == 9 ? 9000 : i % 64;
         MPI_Request requests[2];
         MPI_Status statuses[2];
         int count;
         fill(out, bytes, rank * 1000 + me + i);
-        MPI_Irecv(in, 1 << 17, MPI_BYTE, left, 100 + me, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(in, 1 << 19, MPI_BYTE, left, 100 + me, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(out, (int)bytes, MPI_BYTE, right, 100 + me, MPI_COMM_WORLD, &requests[1]);
         MPI_Waitall(2, requests, statuses);
         MPI_Get_count(&statuses[0], MPI_BYTE, &count);

@@ -32,14 +32,19 @@ pub struct CellMem {
 /// The cells of one pair that are ours now, by where they lie: behind our ring to the peer ([`THIS_RINGS`] and every second number
 /// from there on) or behind the peer's to us ([`THE_OTHERS`]).
 ///
-/// **Which of them is used:** the one whose last message was the shortest that was no shorter than this one; of several the one that came
-/// last. So messages that take turns, as the parts of a long one do, keep the same cells, and their lines are those that both sides used a moment ago.
-/// Lines that were not part of a cell's last message are somewhere else, and take three to five times as long to write.
+/// **Which of them is used:** the one whose last message was the shortest that was no shorter than this one; of several the one behind
+/// that which went last, else the one that came first. If all were shorter, the one behind that which went last, else the one that came last.
+/// So messages that take turns, as the parts of a long one do, keep the same cells, and
+/// their lines are those that both sides used a moment ago. Lines that were not part of a cell's last message are somewhere else, and
+/// take three to five times as long to write. And parts of a message lie in memory as they follow each other: where they do not,
+/// each costs its reader as much time as a line takes from one core to the other.
 #[derive(Default)]
 pub struct Hand {
     /// A bit for each.
     held: u32,
     count: u32,
+    /// The one behind that which went last.
+    next: u32,
     /// In the order in which they came.
     came: [Held; MOST as usize],
 }
@@ -65,20 +70,24 @@ pub const fn place_of(which: u64) -> (bool, u64) {
     (which & 1 == THIS_RINGS, which >> 1)
 }
 
+/// The cell that lies behind this one, and behind the last one of a ring the first of the other.
+const fn behind(which: u64) -> u32 {
+    let (next, first) = (which + 2, (which & 1) ^ (THIS_RINGS ^ THE_OTHERS));
+    (if next < MOST { next } else { first }) as u32
+}
+
 impl Hand {
     /// The cell for a message of that length.
     #[inline]
     pub fn best_for(&self, len: u64) -> Option<u64> {
         let held = self.came.get(..self.count as usize)?;
-        let (mut best, mut least) = (held.last()?, u32::MAX);
-        for cell in held.iter().rev() {
-            if u64::from(cell.last) == len {
-                return Some(cell.which.into());
-            }
-            if u64::from(cell.last) > len && cell.last < least {
-                (best, least) = (cell, cell.last);
+        let mut best: Option<&Held> = None;
+        for cell in held.iter().filter(|cell| u64::from(cell.last) >= len) {
+            if best.is_none_or(|b| cell.last < b.last || cell.last == b.last && cell.which == self.next) {
+                best = Some(cell);
             }
         }
+        let best = best.or_else(|| held.iter().find(|cell| cell.which == self.next)).or(held.last())?;
         Some(best.which.into())
     }
 
@@ -95,6 +104,7 @@ impl Hand {
             self.came.get(all).and_then(|held| held.iter().rposition(|c| u64::from(c.which) == which))
         {
             self.held &= !(1 << which);
+            self.next = behind(which);
             self.came.copy_within(at + 1..self.count as usize, at);
             self.count -= 1;
         }
@@ -121,7 +131,7 @@ mod tests {
         /// Whatever comes and goes: a cell is in the hand as often as it should be, and the one that fits best goes first.
         #[test]
         fn a_hand_knows_its_cells(all in prop::collection::vec((prop::option::of(0..MOST + 3), 0..5u64), 0..200)) {
-            let (mut hand, mut model) = (Hand::default(), Vec::new());
+            let (mut hand, mut model, mut next) = (Hand::default(), Vec::new(), 0);
             for (which, len) in all {
                 match which {
                     Some(which) => {
@@ -131,14 +141,19 @@ mod tests {
                         }
                     }
                     None => {
-                        let fits = model.iter().filter(|&&(_, last)| last >= len).map(|&(_, last)| last).min();
-                        let best = match fits {
-                            Some(least) => model.iter().rposition(|&(_, last)| last == least),
+                        let least = model.iter().filter(|&&(_, last)| last >= len).map(|&(_, last)| last).min();
+                        let fits = |last| least.is_none_or(|least| last == least);
+                        let follows = model.iter().position(|&(which, last)| fits(last) && which == next);
+                        let best = follows.or_else(|| match least {
+                            Some(_) => model.iter().position(|&(_, last)| fits(last)),
                             None => model.len().checked_sub(1),
-                        };
+                        });
                         let which = best.map(|at| model.remove(at).0);
                         prop_assert_eq!(hand.best_for(len), which);
-                        hand.give(which.unwrap_or(0));
+                        if let Some(which) = which {
+                            hand.give(which);
+                            next = if which < 14 { which + 2 } else { 15 - which };
+                        }
                     }
                 }
                 prop_assert!((0..MOST).all(|which| hand.has(which) == model.iter().any(|&(w, _)| w == which)));

@@ -13,7 +13,7 @@ use crate::cells::{CellMem, Hand, place_of};
 use crate::doorbell::{self, light_barrier};
 use crate::module::Shm;
 use crate::ready::InboxMem;
-use crate::ring::{Mapped, Producer, RingMem, Room, largest_slot};
+use crate::ring::{Lies, Mapped, Producer, RingMem, Room, largest_slot};
 use crate::segment::Inbox;
 use crate::sys::{self, Mapping, Shortage};
 use crate::wire::ring::FIRST_BULK;
@@ -47,8 +47,12 @@ pub struct Lane {
     far: Mapped,
     /// A place that was given to us while there was no memory for it.
     place: Option<Place>,
-    /// The ring's, while a part of its bulk has no memory yet.
-    partial: Option<Place>,
+    /// The ring's.
+    at: Option<Place>,
+    /// A part of its bulk has no memory yet.
+    partial: bool,
+    /// Those of its cells that have none.
+    bare: u32,
 }
 
 /// The bulk of the next long message, of which idle turns take possession. Its lines were last in the receiver's
@@ -124,7 +128,9 @@ impl LaneCell {
             hand: Hand::default(),
             far: Mapped::NONE,
             place: None,
-            partial: None,
+            at: None,
+            partial: false,
+            bare: 0,
         }))
     }
 
@@ -169,17 +175,21 @@ impl Lane {
         ring.cell(index)
     }
 
-    /// A cell of ours with room for a message that starts less than `aside` from its beginning, if there are so many lines to announce it.
-    fn cell_for(&self, len: u64, aside: u64, lines: u64) -> Option<(u64, CellMem)> {
-        let which = self.hand.best_for(len)?;
-        let cell = self.cell(which)?;
-        (len + aside <= cell.size && self.producer.has_lines(lines)).then_some((which, cell))
+    /// A cell of ours with room for so much, if there are so many lines to announce it.
+    fn cell_for(&mut self, len: u64, lines: u64) -> Option<(u64, CellMem)> {
+        let which = self.hand.best_for(slot(len))?;
+        let cell = self.cell(which).filter(|cell| len <= cell.size)?;
+        // A look at how far the receiver is, for parts of messages that go another way now and then would end up in cells in any order.
+        let producer = &mut self.producer;
+        let free =
+            producer.has_lines(lines) || self.ring.is_some() && producer.make_room(lines, 0) == Room::Free;
+        free.then_some((which, cell))
     }
 
-    /// A message of `len` bytes in a cell has been dealt with, and the cell is ours.
-    pub fn keep_cell(&mut self, which: u64, len: u64, far: &Mapped) {
+    /// A message in a cell, which ended so far behind its beginning, has been dealt with, and the cell is ours.
+    pub fn keep_cell(&mut self, which: u64, end: u64, far: &Mapped) {
         self.far = *far;
-        self.hand.take(which, len);
+        self.hand.take(which, slot(end));
     }
 
     /// Takes possession of a few more lines of the next long message. False: that is all.
@@ -260,9 +270,12 @@ impl Shm {
     fn send_long(&self, lane: &mut Lane, ctx: u32, msg: &Message<'_>, len: u64) -> Status {
         // Parts save time where the receiver waits for this message; of those sent in a row it does not wait
         // for the later ones, and they take the sender longer. What goes past the cache nobody fetches early.
-        let parts =
-            lane.singles > 0 && !self.limits().goes_past(msg.payload_len()) && msg.header().len() <= SHORT;
-        let lines = if parts { 2 } else { 1 };
+        let pieces = self.pieces_for(msg, len);
+        let parts = lane.singles > 0
+            && pieces == 1
+            && !self.limits().goes_past(msg.payload_len())
+            && msg.header().len() <= SHORT;
+        let lines = if parts { 2 } else { pieces };
         let largest = largest_slot(lane.producer.mem().bulk_size());
         let laid = !parts && self.all_in_cells(msg) && len >= LAID_FROM && len + GRANULE <= largest;
         let aside = if laid { aside(msg) } else { 0 };
@@ -296,6 +309,9 @@ impl Shm {
         }
         if parts && !ours && msg.total_len() >= HALVED {
             write_halves(&mut lane.producer, at, msg, self.limits());
+        } else if pieces > 1 {
+            let to = lane.producer.mem().bulk_at(at + aside);
+            write_pieces(&mut lane.producer, Lies::Bulk(at + aside), to, msg, self.limits());
         } else {
             // SAFETY: `size` bytes of bulk are free there, and the message is no longer.
             unsafe { write(msg, lane.producer.mem().bulk_at(at + aside), self.limits()) };
@@ -310,27 +326,50 @@ impl Shm {
         msg.payload_len() >= self.limits().string && msg.desc().pack.is_none()
     }
 
+    /// In how many pieces it is announced, where it may be. The header goes with the first one.
+    #[inline(always)]
+    fn pieces_for(&self, msg: &Message<'_>, len: u64) -> u64 {
+        let may_be = self.all_in_cells(msg) && (msg.header().len() as u64) < PIECE - GRANULE;
+        if may_be { pieces_of(len) } else { 1 }
+    }
+
     /// Sends a long message in a cell, if one with room for it is in our hand.
     fn sent_in_cell(&self, lane: &mut Lane, msg: &Message<'_>, len: u64) -> bool {
         if self.limits().goes_past(msg.payload_len()) || len > self.max_send_size() {
             return false;
         }
-        // (The header goes with the first piece.)
-        let in_pieces = self.all_in_cells(msg) && (msg.header().len() as u64) < PIECE;
-        let pieces = if in_pieces { pieces_of(len) } else { 1 };
-        let aside = if pieces > 1 { GRANULE } else { 0 };
-        let Some((which, cell)) = lane.cell_for(len, aside, pieces) else { return false };
+        let pieces = self.pieces_for(msg, len);
+        let aside = if pieces > 1 { aside(msg) } else { 0 };
+        let Some((which, cell)) = lane.cell_for(aside + len, pieces) else { return false };
+        if lane.bare >> which & 1 != 0 && !self.supply(lane, which) {
+            return false;
+        }
         let limits = self.limits().in_cells();
         if pieces > 1 {
-            write_pieces(&mut lane.producer, which, cell.at, msg, limits);
-        } else {
             // SAFETY: the cell is ours and has room.
+            let to = unsafe { cell.at.add(aside as usize) };
+            write_pieces(&mut lane.producer, Lies::Cell { which, aside }, to, msg, limits);
+        } else {
+            // SAFETY: as above.
             unsafe { write(msg, cell.at, limits) };
             lane.producer.publish_cell(which, len, msg.tag());
         }
         lane.hand.give(which);
         self.published(lane);
         true
+    }
+
+    /// Gets memory for a cell of our own ring. False: there is none, and the pair goes on without this cell.
+    #[cold]
+    #[inline(never)]
+    fn supply(&self, lane: &mut Lane, which: u64) -> bool {
+        lane.bare &= !(1 << which);
+        let index = place_of(which).1;
+        let supplied = lane.at.is_some_and(|place| self.segment().reserve_cell(place, index).is_ok());
+        if !supplied {
+            lane.hand.give(which);
+        }
+        supplied
     }
 
     /// The cell in which a message of the peer lies. An error: it cannot be looked at now; `None`: no message can lie there.
@@ -406,12 +445,13 @@ impl Shm {
         let mut room = lane.producer.make_room(lines, bulk);
         if room == Room::Full
             && bulk > 0
-            && let Some(place) = lane.partial
+            && lane.partial
+            && let Some(place) = lane.at
         {
             // Rows of long messages have filled what had memory of the bulk; where there is no more that will have to do.
             match self.segment().reserve_rest(place) {
                 Ok(()) => {
-                    lane.partial = None;
+                    lane.partial = false;
                     lane.producer.use_bulk(u64::MAX);
                     room = lane.producer.make_room(lines, bulk);
                 }
@@ -464,13 +504,17 @@ impl Shm {
             return Status::PEER_FAILED;
         };
         if producer.tail() == 0 {
-            (0..mem.cells()).rev().for_each(|index| lane.hand.take(THIS_RINGS + 2 * index, 0));
+            for which in (0..mem.cells()).rev().map(|index| THIS_RINGS + 2 * index) {
+                lane.hand.take(which, 0);
+                lane.bare |= 1 << which;
+            }
         }
         lane.producer = producer;
         if 1 << place.log2 > FIRST_BULK {
             lane.producer.use_bulk(FIRST_BULK);
-            lane.partial = Some(place);
+            lane.partial = true;
         }
+        lane.at = Some(place);
         lane.quiet = self.barriers().quiet();
         lane.ring = Some(ring);
         segment.publish_ring(lane.peer, ctx, me, place);

@@ -1,13 +1,14 @@
 //! Model under loom of messages that are taken while they are written: a cell goes to and fro with one, and each piece of it is read
-//! as soon as its line says that it is there.
+//! as soon as its line says that it is there; and messages of which the bulk takes two follow each other through it.
 
 use crate::cells::seen_from_here;
 use crate::model::{Ring, check};
-use crate::ring::{Consumer, Look, Producer, Rest, Room};
+use crate::ring::{Consumer, Lies, Look, Producer, Rest, RingMem, Room};
 use crate::wire::{PIECE, THIS_RINGS, pieces_of};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
+use oxmpi_mca::sync::{AtomicU32, AtomicU64};
 
 const LEN: u64 = 2 * PIECE;
 
@@ -19,7 +20,11 @@ fn send(p: &mut Producer<Ring>, which: u64, cell: &Cell, value: u64, late: bool)
     assert_eq!(p.make_room(pieces_of(LEN), 0), Room::Free);
     // SAFETY: loom checks that nobody else is in this piece.
     let write = |piece: u64| cell[piece as usize].with_mut(|cell| unsafe { *cell = value });
-    p.publish_pieces((which, 0), LEN, value as u8, |from, to| {
+    publish(p, Lies::Cell { which, aside: 0 }, value, late, write);
+}
+
+fn publish<M: RingMem>(p: &mut Producer<M>, lies: Lies, value: u64, late: bool, write: impl Fn(u64)) {
+    p.publish_pieces(lies, LEN, value as u8, |from, to| {
         assert_eq!(to - from, PIECE);
         match (from / PIECE).checked_sub(u64::from(late)) {
             Some(piece) => write(piece),
@@ -36,7 +41,7 @@ fn receive(c: &Consumer<Ring>, cell: &Cell, value: u64) -> u64 {
     let mut taken = 0;
     loop {
         match c.look() {
-            Look::Pieces { which, len, line, lines, .. } => {
+            Look::Pieces { lies: Lies::Cell { which, .. }, len, line, lines, .. } => {
                 assert_eq!((len, lines), (LEN, 2));
                 while taken < lines {
                     if taken > 0 && c.has_line(line + taken, 1) != Rest::Here {
@@ -88,4 +93,95 @@ fn model_pieces_to_and_fro() {
 #[should_panic]
 fn model_pieces_that_are_announced_early_are_seen() {
     to_and_fro(true);
+}
+
+/// A ring with room for two messages in its bulk; what is in that, each piece one cell, is beside it.
+#[derive(Clone)]
+struct Large(Ring);
+
+type Bulk = Arc<[UnsafeCell<u64>; 4]>;
+
+impl RingMem for Large {
+    fn lines_log2(&self) -> u32 {
+        self.0.lines_log2()
+    }
+    fn bulk_size(&self) -> u64 {
+        2 * LEN
+    }
+    fn flag(&self, line: u64) -> &AtomicU64 {
+        self.0.flag(line)
+    }
+    fn second(&self, line: u64) -> &AtomicU64 {
+        self.0.second(line)
+    }
+    fn third(&self, line: u64) -> &AtomicU64 {
+        self.0.third(line)
+    }
+    fn head(&self) -> &AtomicU64 {
+        self.0.head()
+    }
+    fn bulk_head(&self) -> &AtomicU64 {
+        self.0.bulk_head()
+    }
+    fn notification(&self) -> &AtomicU32 {
+        self.0.notification()
+    }
+}
+
+/// Three messages, the last of which lies where the first was.
+fn through_the_bulk(late: bool) {
+    check(3, move || {
+        let ring = Large(Ring::new(8, 1));
+        let bulk: Bulk = Arc::new([0; 4].map(UnsafeCell::new));
+        let (mut p, c) = (Producer::adopt(ring.clone()).expect("fresh"), Consumer::new(ring));
+        let there = bulk.clone();
+        let piece = |at: u64, piece: u64| (at / PIECE + piece) as usize % 4;
+        let other = thread::spawn(move || {
+            for value in 1..=3 {
+                let (mut taken, mut over) = (0, false);
+                while !over {
+                    match c.look() {
+                        Look::Pieces { lies: Lies::Bulk(at), len, line, lines, .. } => {
+                            while taken < lines && (taken == 0 || c.has_line(line + taken, 1) == Rest::Here) {
+                                // SAFETY: loom checks that nobody writes this piece.
+                                let found = there[piece(at, taken)].with(|cell| unsafe { *cell });
+                                assert_eq!(found, value);
+                                taken += 1;
+                            }
+                            over = taken == lines;
+                            if over {
+                                c.advance_long(at, len, lines);
+                            } else {
+                                thread::yield_now();
+                            }
+                        }
+                        Look::Nothing => thread::yield_now(),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        });
+        for value in 1..=3 {
+            while p.make_room(2, LEN) != Room::Free {
+                thread::yield_now();
+            }
+            let at = p.find_bulk(LEN, 2, true).expect("room");
+            publish(&mut p, Lies::Bulk(at), value, late, |n| {
+                // SAFETY: loom checks that nobody else is in this piece.
+                bulk[piece(at, n)].with_mut(|cell| unsafe { *cell = value });
+            });
+        }
+        other.join().expect("the other side");
+    });
+}
+
+#[test]
+fn model_pieces_through_the_bulk() {
+    through_the_bulk(false);
+}
+
+#[test]
+#[should_panic]
+fn model_pieces_of_the_bulk_that_are_announced_early_are_seen() {
+    through_the_bulk(true);
 }

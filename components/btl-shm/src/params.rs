@@ -50,8 +50,13 @@ const AUTO_EAGER_PART: u64 = 16;
 /// The same for what may be copied or read, as turns out to be faster.
 const AUTO_MAX_SEND: core::ops::RangeInclusive<u64> = 32 << 10..=(64 << 10) + HEADER;
 const AUTO_MAX_SEND_PART: u64 = 8;
+/// The same where copies go by string and rings are larger.
+const AUTO_STRING_SEND: u64 = 256 << 10;
+const AUTO_STRING_SEND_PART: u64 = 16;
+/// So many of those find room in a further context's ring.
+const FEWEST_IN_A_RING: u64 = 4;
 /// A header takes no more.
-const HEADER: u64 = 128;
+const HEADER: u64 = wire::MOST_AROUND;
 const LEAST_EAGER: u64 = 256;
 const AUTO_RNDV_EAGER: u64 = (16 << 10) + HEADER;
 
@@ -62,8 +67,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "Largest message, with its header, that is sent without asking the receiver first; at least 256. 0: a \
-         sixteenth of the ring, and at least 12k: 32k with two processes on the node; twice that, and a header, where string_min \
-         is not never",
+         sixteenth of the ring, and at least 12k: 32k with two processes on the node. Where string_min is not never: an eighth of \
+         the ring if that is no more than 64k, else that or a sixteenth, up to 256k, and a header: 256k with two processes",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -82,7 +87,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "0",
         "Largest message, with its header, that is copied through shared memory in one piece, where that has turned out to be \
          faster than reading it from the sender's memory; larger ones are read, or copied in pieces of half that. 0: an \
-         eighth of the ring and a header, and at least 32k: payloads of up to 64k with two processes on the node",
+         eighth of the ring and a header, between 32k and 64k; where string_min is not never, and that is more, a sixteenth, up to 256k",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -130,7 +135,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
          power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
          half with twice as many, and so on down to 64k; a quarter instead of half for contexts but the first. Where string_min is \
-         not never: 4m with two processes, a quarter with twice as many, down to that",
+         not never: 4m with two processes, a quarter with twice as many, down to that, and for further contexts room for four of the \
+         largest messages",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
     ParamDecl::new(
@@ -318,8 +324,7 @@ impl Settings {
         match self.eager_limit {
             0 if self.limits.string < usize::MAX => {
                 // In pieces, of which one is copied out while the next is copied in, and nobody waits for an answer.
-                let part = (1 << self.ring_log2(ranks)) / AUTO_MAX_SEND_PART;
-                (part.max(*AUTO_EAGER.start()) + HEADER).min(self.max_send_size(ranks))
+                (self.part_of_ring(ranks).max(*AUTO_EAGER.start()) + HEADER).min(self.max_send_size(ranks))
             }
             0 => {
                 let part = (1 << self.ring_log2(ranks)) / AUTO_EAGER_PART;
@@ -342,11 +347,22 @@ impl Settings {
     pub fn max_send_size(&self, ranks: u32) -> u64 {
         match self.max_send_size {
             0 => {
-                let part = (1 << self.ring_log2(ranks)) / AUTO_MAX_SEND_PART + HEADER;
+                let part = self.part_of_ring(ranks) + HEADER;
                 let part = part.min(largest_slot(1 << self.further_ring_log2(ranks)));
-                part.clamp(*AUTO_MAX_SEND.start(), *AUTO_MAX_SEND.end()).max(self.least_max_send())
+                part.max(*AUTO_MAX_SEND.start()).max(self.least_max_send())
             }
             size => size,
+        }
+    }
+
+    /// How much payload of one message goes through a ring where nothing is said of it.
+    fn part_of_ring(&self, ranks: u32) -> u64 {
+        let ring = 1 << self.ring_log2(ranks);
+        let part = (ring / AUTO_MAX_SEND_PART).min(AUTO_MAX_SEND.end() - HEADER);
+        if self.limits.string < usize::MAX {
+            part.max((ring / AUTO_STRING_SEND_PART).min(AUTO_STRING_SEND))
+        } else {
+            part
         }
     }
 
@@ -369,8 +385,10 @@ impl Settings {
     /// The same for a further context: a part of the node's memory for them all that no number of processes exceeds
     /// by much, for each pair of processes has such rings for each context that its threads use.
     pub fn further_ring_log2(&self, ranks: u32) -> u32 {
+        let part = self.part_of_ring(ranks);
         let ranks = (ranks as u64).max(FULL_SIZE_RANKS);
-        self.log2_of(AUTO_RING * FULL_SIZE_RANKS * FULL_SIZE_RANKS / (ranks * ranks))
+        let usual = AUTO_RING * FULL_SIZE_RANKS * FULL_SIZE_RANKS / (ranks * ranks);
+        self.log2_of(if part > *AUTO_MAX_SEND.end() { usual.max(FEWEST_IN_A_RING * part) } else { usual })
     }
 
     fn log2_of(&self, automatic: u64) -> u32 {
@@ -490,15 +508,16 @@ mod tests {
             [1, 2, 3, 4, 8, 16, 4096].map(|ranks| auto.ring_log2(ranks)),
             [22, 22, 21, 20, 18, 16, 16]
         );
-        assert_eq!([2, 4, 8, 16].map(|ranks| auto.eager_limit(ranks) >> 10), [64, 64, 32, 12]);
-        for ranks in [2, 4, 8, 16] {
+        assert_eq!([2, 3, 4, 8, 16].map(|ranks| auto.eager_limit(ranks) >> 10), [256, 128, 64, 32, 12]);
+        assert_eq!([2, 3, 4, 8, 16].map(|ranks| auto.further_ring_log2(ranks)), [20, 19, 17, 16, 16]);
+        for ranks in [2, 3, 4, 8, 16] {
             let eager = auto.eager_limit(ranks);
             assert!(eager == auto.rndv_eager_limit(ranks) && eager <= auto.max_send_size(ranks), "{ranks}");
             assert!(4 * (eager - HEADER) <= 1 << auto.ring_log2(ranks), "several find room: {ranks}");
             let memory = u64::from(ranks * (ranks - 1)) << auto.ring_log2(ranks);
             assert!(memory <= 25 << 20, "{ranks} ranks: {memory}");
         }
-        assert_eq!(auto.max_send_size(2), (64 << 10) + HEADER);
+        assert_eq!(auto.max_send_size(2), (256 << 10) + HEADER);
         assert_eq!(Settings { ring_size: 512 << 10, ..auto }.ring_log2(2), 19, "as the user said");
     }
 

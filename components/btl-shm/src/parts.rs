@@ -13,15 +13,17 @@
 use crate::cells::{CellMem, seen_from_here};
 use crate::module::Shm;
 use crate::progress::{FETCHED, Incoming, PATIENCE, Receiver};
-use crate::ring::{Rest, fetch_all};
+use crate::ring::{Lies, Rest, fetch_all};
 use crate::wire::with_pieces;
 use oxmpi_mca::PartDesc;
 
+/// How much of a message is fetched while it is matched.
+const FETCHED_OF_PIECES: u64 = 4 << 10;
+
 /// A message that is announced in pieces ([`Look::Pieces`](crate::ring::Look)).
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InPieces {
-    pub which: u64,
-    pub aside: u64,
+    pub lies: Lies,
     pub len: u64,
     pub tag: u8,
     pub line: u64,
@@ -49,16 +51,25 @@ impl Shm {
     /// Hands up what is there of a message, as it comes. False: not now, or not all of it is there.
     #[inline(never)]
     pub(crate) fn take_pieces(&self, receiver: &Receiver, incoming: &Incoming, msg: InPieces) -> bool {
-        let len = msg.aside + msg.len;
-        let Some(cell) = self.cell_of(receiver, incoming, msg.which, len) else { return false };
-        // SAFETY: the message lies within the cell.
-        let at = unsafe { cell.at.add(msg.aside as usize) };
-        if incoming.handed_up.get() > 0 && incoming.begun.get() != msg {
+        let at = match msg.lies {
+            Lies::Cell { which, aside } => {
+                let Some(cell) = self.cell_of(receiver, incoming, which, aside + msg.len) else {
+                    return false;
+                };
+                // SAFETY: the message lies within the cell.
+                unsafe { cell.at.add(aside as usize) }
+            }
+            Lies::Bulk(at) => incoming.ring.mem().bulk_at(at),
+        };
+        if incoming.handed_up.get() > 0 && incoming.begun.get() != Some(msg) {
             // Its line says something else than when the first part of it went up.
             self.garbage(receiver, incoming, msg.len);
             return false;
         }
-        incoming.begun.set(msg);
+        incoming.begun.set(Some(msg));
+        if incoming.handed_up.get() == 0 {
+            fetch_all(at, FETCHED_OF_PIECES);
+        }
         let mut pieces = 1;
         loop {
             // All that is missing, if it is there: longer copies are faster. A look at a line that will be written next would take
@@ -66,7 +77,7 @@ impl Shm {
             if incoming.ring.has_line(msg.line + msg.lines - 1, 1) == Rest::Here {
                 pieces = msg.lines;
             }
-            let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, pieces));
+            let (from, to) = (incoming.handed_up.get(), with_pieces(msg.len, msg.lies.aside(), pieces));
             if to == msg.len && from == 0 {
                 self.hand_up(receiver, incoming, at, msg.len, msg.tag);
             } else if to > from && self.offer(receiver, incoming, msg, at, (from, to)) {
@@ -85,7 +96,10 @@ impl Shm {
             }
         }
         incoming.handed_up.set(0);
-        self.keep_cell(incoming, msg.which, msg.len, msg.lines);
+        match msg.lies {
+            Lies::Cell { which, aside } => self.keep_cell(incoming, which, aside + msg.len, msg.lines),
+            Lies::Bulk(at) => incoming.ring.advance_long(at, msg.len, msg.lines),
+        }
         true
     }
 
@@ -106,10 +120,10 @@ impl Shm {
 
     /// The message in it, of so many lines, has been dealt with, and the cell is ours. (The callback, which may have sent, is over.)
     #[inline(always)]
-    fn keep_cell(&self, incoming: &Incoming, which: u64, len: u64, lines: u64) {
+    fn keep_cell(&self, incoming: &Incoming, which: u64, end: u64, lines: u64) {
         incoming.ring.advance(lines);
         // SAFETY: as above.
-        unsafe { (*incoming.back).get() }.keep_cell(seen_from_here(which), len, incoming.ring.mem());
+        unsafe { (*incoming.back).get() }.keep_cell(seen_from_here(which), end, incoming.ring.mem());
     }
 
     /// Offers a part of a message to whoever takes its tag, or hands it on where the part before it was taken.

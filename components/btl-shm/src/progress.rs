@@ -68,7 +68,7 @@ pub struct Incoming {
     /// How much of the message at our position has been handed up already (`parts.rs`).
     pub handed_up: Cell<u64>,
     /// Which message that is.
-    pub begun: Cell<InPieces>,
+    pub begun: Cell<Option<InPieces>>,
     /// Our end of the ring back to the sender; alive as long as the module.
     pub back: *const LaneCell,
     /// When to look for what it answers to our messages.
@@ -222,8 +222,8 @@ impl Shm {
 
     /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. Whoever
     /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always
-    /// finds the next message early and copies it twice, and so stays behind. Others end it where the layer above
-    /// says so (`Cri::enough`).
+    /// finds the next message early and copies it twice, and so stays behind. One in pieces ends it always, others where the layer
+    /// above says so (`Cri::enough`).
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
@@ -288,19 +288,18 @@ impl Shm {
                         break;
                     }
                 }
-                Look::Pieces { which, aside, len, tag, line, lines } => {
+                Look::Pieces { lies, len, tag, line, lines } => {
                     incoming.pace.came_long();
                     if events == 0 {
                         incoming.expect_answer(lines);
                     }
-                    if !self.take_pieces(receiver, incoming, InPieces { which, aside, len, tag, line, lines })
-                    {
+                    if !self.take_pieces(receiver, incoming, InPieces { lies, len, tag, line, lines }) {
                         break;
                     }
                     events += 1;
-                    if was_awaited || has_enough() {
-                        break;
-                    }
+                    // Awaited or not: it takes so long that a turn more is nothing beside.
+                    enough.store(0, Ordering::Relaxed);
+                    break;
                 }
                 Look::Assist { at, len } => {
                     incoming.pace.came_long();
@@ -462,7 +461,7 @@ impl Shm {
             closed: Cell::new(false),
             last: Cell::new(0),
             handed_up: Cell::new(0),
-            begun: Cell::default(),
+            begun: Cell::new(None),
             back: core::ptr::from_ref(self.lane(source, receiver.ctx)?),
             pace: Pace::new(),
             found: Cell::new(0),

@@ -193,21 +193,25 @@ impl Segment {
         (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(Place { offset, log2, several })
     }
 
-    /// Reserves and maps a new ring's memory, which is zero; of its bulk no more than is there at first.
+    /// Reserves and maps a new ring's memory, which is zero: of its bulk no more than is there at first, and no cells.
     pub fn map_new(&self, place: Place) -> Result<Mapping, Shortage> {
-        let (bulk, rest) = (wire::ring::bulk(place.log2), 1 << place.log2);
-        let first = if rest > FIRST_BULK { bulk + FIRST_BULK } else { place.len() };
-        sys::reserve(&self.fd, place.offset, first)?;
-        if rest > FIRST_BULK {
-            // The cells, which end where the ring does.
-            sys::reserve(&self.fd, place.offset + bulk + rest, place.len() - bulk - rest)?;
-        }
+        let first = FIRST_BULK.min(1 << place.log2);
+        sys::reserve(&self.fd, place.offset, wire::ring::bulk(place.log2) + first)?;
+        // With its last page the file is as long as it has to be.
+        sys::reserve(&self.fd, place.offset + place.len() - wire::PAGE, wire::PAGE)?;
         self.map(place).map_err(Shortage::Refused)
     }
 
-    /// Reserves what a ring has no memory for yet.
+    /// Reserves what a ring's bulk has no memory for yet.
     pub fn reserve_rest(&self, place: Place) -> Result<(), Shortage> {
-        sys::reserve(&self.fd, place.offset, place.len())
+        sys::reserve(&self.fd, place.offset, wire::ring::bulk(place.log2) + (1 << place.log2))
+    }
+
+    /// Reserves one of its cells.
+    pub fn reserve_cell(&self, place: Place, index: u64) -> Result<(), Shortage> {
+        let size = wire::ring::cell(place.log2);
+        let first = wire::ring::bulk(place.log2) + (1 << place.log2);
+        sys::reserve(&self.fd, place.offset + first + index * size, size)
     }
 
     /// Maps a ring that exists.

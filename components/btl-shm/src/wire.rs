@@ -34,7 +34,7 @@
 //! boundaries, so the low bits are free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 10;
+pub const VERSION: u16 = 11;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -124,15 +124,22 @@ pub mod ring {
         }
     }
 
-    /// From the beginning of one cell to that of the next, of which all but [`ASIDE`] is the cell's: room for the longest message that
-    /// goes through such rings unless somebody changed that.
+    /// Bytes of a cell: room for the longest message that goes through such rings unless somebody changed that, from any place in a line
+    /// on, and no more. Parts of a message go in cells that follow each other (`cells.rs`), so that the receiver's processor,
+    /// which gets lines before they are asked for, finds the next part where it goes on.
     pub const fn cell(log2: u32) -> u64 {
-        if log2 < 19 { 9 * super::PAGE } else { 17 * super::PAGE }
+        let payload = match log2 {
+            0..19 => 32 << 10,
+            19..21 => 64 << 10,
+            21 => 128 << 10,
+            _ => 256 << 10,
+        };
+        payload + super::MOST_AROUND + super::GRANULE
     }
 
-    /// Bytes of them all: the last one ends where a page does.
+    /// Bytes of them all.
     pub const fn all_cells(log2: u32, several: bool) -> u64 {
-        (cells(log2, several) * cell(log2)).saturating_sub(ASIDE)
+        cells(log2, several) * cell(log2)
     }
 }
 
@@ -282,6 +289,12 @@ pub const CELL: u64 = 6;
 /// of kind [`MORE`]. The second word also says how far behind the cell's beginning the message starts ([`in_cell`]).
 pub const PIECES: u64 = 7;
 
+/// As [`LONG`], of a message that is written in pieces as one in a cell is, and announced in as many lines.
+pub const LONG_PIECES: u64 = 8;
+
+/// The most that a header takes, where rings are made for payload of a round size.
+pub const MOST_AROUND: u64 = 128;
+
 /// The second word of a line of kind [`PIECES`].
 #[inline(always)]
 pub const fn in_cell(which: u64, aside: u64) -> u64 {
@@ -295,19 +308,20 @@ pub const fn read_in_cell(word: u64) -> Option<(u64, u64)> {
     if which < 2 * MOST_CELLS && aside < GRANULE { Some((which, aside)) } else { None }
 }
 
-/// Length of all pieces but the last of a message that is written so.
+/// Pieces of a message that is written so end this far from the beginning of its cell, or a multiple of it: where lines do. The last one
+/// ends where the message does.
 pub const PIECE: u64 = 16 << 10;
 
-/// How many pieces such a message has. The last one may have up to twice their length.
+/// How many pieces such a message has. The last one may have twice the length of the others, and as much more as the first has less.
 #[inline(always)]
 pub const fn pieces_of(len: u64) -> u64 {
     if len < 2 * PIECE { 1 } else { len / PIECE }
 }
 
-/// How much of such a message is there with so many of its pieces.
+/// How much of such a message, which starts so far behind the cell's beginning, is there with so many of its pieces.
 #[inline(always)]
-pub const fn with_pieces(len: u64, pieces: u64) -> u64 {
-    if pieces >= pieces_of(len) { len } else { pieces * PIECE }
+pub const fn with_pieces(len: u64, aside: u64, pieces: u64) -> u64 {
+    if pieces >= pieces_of(len) { len } else { (pieces * PIECE).saturating_sub(aside) }
 }
 
 /// In a line of kind [`CELL`] or [`PIECES`]: the first of the cells behind this ring, or behind the ring the other way; those that follow
@@ -458,9 +472,7 @@ mod tests {
             for several in [false, true] {
                 let len = Place::len_for(log2, several);
                 assert!(len.is_multiple_of(PAGE));
-                let last = ring::cells(log2, several).checked_sub(1);
-                let last = last.map_or(0, |last| (last + 1) * ring::cell(log2) - ring::ASIDE);
-                let end = ring::bulk(log2) + (1 << log2) + last;
+                let end = ring::bulk(log2) + (1 << log2) + ring::cells(log2, several) * ring::cell(log2);
                 assert!((end..end + PAGE).contains(&len), "{log2}");
             }
         }
@@ -480,9 +492,14 @@ mod tests {
     fn pieces_make_up_their_message() {
         for len in [1, PIECE, 2 * PIECE - 1, 2 * PIECE, 2 * PIECE + 24, 4 * PIECE + 128, 5 * PIECE - 1] {
             let pieces = pieces_of(len);
-            let ends: Vec<_> = (0..=pieces).map(|n| with_pieces(len, n)).collect();
-            assert_eq!((ends[0], ends[pieces as usize]), (0, len));
-            assert!(ends.windows(2).all(|w| w[0] < w[1] && w[1] - w[0] < 2 * PIECE), "{ends:?}");
+            for aside in [0, 24, GRANULE - 1] {
+                let ends: Vec<_> = (0..=pieces).map(|n| with_pieces(len, aside, n)).collect();
+                assert_eq!((ends[0], ends[pieces as usize]), (0, len));
+                assert!(
+                    ends.windows(2).all(|w| w[0] < w[1] && w[1] - w[0] < 2 * PIECE + GRANULE),
+                    "{ends:?}"
+                );
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! Who calls has found room for the message; nothing here looks for it.
 
 use crate::copy::{self, Limits};
-use crate::ring::{Mapped, Producer};
+use crate::ring::{Lies, Mapped, Producer};
 use crate::wire::{GRANULE, MAX_SHORT, PER_LINE, pieces_of};
 use oxmpi_btl::Message;
 
@@ -153,25 +153,21 @@ pub fn aside(msg: &Message<'_>) -> u64 {
     msg.desc().payload.addr().wrapping_sub(msg.header().len()) as u64 % GRANULE
 }
 
-/// Writes a message into the cell at `at`, which is called `which` and has room for it, piece by piece, and announces each when it
-/// is written.
+/// Writes a message to `at`, where it has room, piece by piece, and announces each when it is written.
 #[inline(never)]
 pub fn write_pieces(
     producer: &mut Producer<Mapped>,
-    which: u64,
+    lies: Lies,
     at: *mut u8,
     msg: &Message<'_>,
     limits: Limits,
 ) {
     let (header, len) = (msg.header(), msg.total_len() as u64);
-    let aside = aside(msg);
-    // SAFETY: there is room for a line more.
-    let at = unsafe { at.add(aside as usize) };
     let (mem, tail) = (*producer.mem(), producer.tail());
     (0..pieces_of(len)).for_each(|line| mem.fetch_to_write(tail + line));
     let mut piece = 0;
     // SAFETY: a piece is longer than a header, all lie within the message, and there is room for it.
-    producer.publish_pieces((which, aside), len, msg.tag(), |from, to| unsafe {
+    producer.publish_pieces(lies, len, msg.tag(), |from, to| unsafe {
         // The receiver takes the line by looking at it. It is asked for again while the piece is written.
         mem.fetch_to_write(tail + piece);
         piece += 1;

@@ -14,9 +14,10 @@ const CELL: u64 = 4096 + (32 << 10) + (128 << 10) + 128;
 #[test]
 fn cells_go_with_the_messages() {
     let node = Node::new(2);
-    let ranks = node.all(&[("ring_size", "128k")]);
+    let ranks = node.all(&[("ring_size", "128k"), ("nontemporal_min", "1073741824k")]);
     let to = [ranks[0].to(1), ranks[1].to(0)];
-    let cells = [CELL, CELL - 128 + (36 << 10) + CELL].map(|at| first_ring(&node) + at);
+    let cells =
+        [CELL, (CELL + (32 << 10) + 192).next_multiple_of(4096) + CELL].map(|at| first_ring(&node) + at);
     let mut sent = 0u64;
     let mut send = |from: usize, len: usize| {
         sent += 1;
@@ -65,7 +66,7 @@ fn cells_go_with_the_messages() {
 #[test]
 fn several_cells_are_used_where_they_pay() {
     const LEN: usize = 12_000;
-    const CELL: u64 = 68 << 10;
+    const CELL: u64 = (64 << 10) + 192;
     let first = 4096 + (128 << 10) + (512 << 10) + 128;
     for (string, used) in [("1k", 8), ("1073741824k", 1)] {
         let node = Node::new(2);
@@ -95,7 +96,9 @@ fn several_cells_are_used_where_they_pay() {
         let ring = first_ring(&node);
         let in_cells = |numbers: &core::ops::Range<u64>| {
             let places = (0..2).flat_map(|side| {
-                (0..used as u64).map(move |i| (first - 128 + used as u64 * CELL) * side + first + i * CELL)
+                (0..used as u64).map(move |i| {
+                    (first + used as u64 * CELL).next_multiple_of(4096) * side + first + i * CELL
+                })
             });
             places.filter(|at| numbers.contains(&peek(&node, ring + at).into())).count()
         };

@@ -37,10 +37,14 @@ fn everybody_to_everybody_in_all_sizes() {
 
 #[test]
 fn attributes_and_reach() {
+    for (string, most) in [("1k", 256 << 10), ("1073741824k", 64 << 10)] {
+        let rank = Node::new(2).open(0, &[("eager_limit", "8k"), ("latency", "7"), ("string_min", string)]);
+        let a = rank.module.attrs;
+        assert_eq!((a.contexts, a.eager_limit, a.max_send_size, a.latency), (1, 8192, most + 128, 7));
+    }
     let node = Node::new(2);
-    let rank = node.open(0, &[("eager_limit", "8k"), ("latency", "7"), ("single_copy_mechanism", "none")]);
+    let rank = node.open(0, &[("single_copy_mechanism", "none")]);
     let a = rank.module.attrs;
-    assert_eq!((a.contexts, a.eager_limit, a.max_send_size, a.latency), (1, 8192, (64 << 10) + 128, 7));
     assert_eq!(a.min_get_size, u64::MAX);
     assert!(rank.table.get.is_none() && rank.table.put.is_none() && rank.table.arm.is_some());
     assert_eq!(&a.device[..4], b"shm\0");
@@ -392,7 +396,7 @@ fn what_cannot_open_says_why() {
     assert_eq!(status, Status::NOT_SUPPORTED);
     let said = record.said.lock().expect("record");
     assert_eq!(said.help[0].0, "version");
-    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 10 "), "{:?}", said.errors);
+    assert!(said.errors[0].contains("77") && said.errors[0].contains("version 11 "), "{:?}", said.errors);
     // Somebody is this rank.
     let node = Node::new(2);
     let _first = node.open(1, &[]);

@@ -30,47 +30,78 @@ fn whole(number: u64) -> Vec<u8> {
     [&HEADER[..], &bytes(number, LEN)].concat()
 }
 
-/// A pair of ranks with a message from the second to the first, of whose pieces only the first has been announced; and the flags of the
-/// others.
-fn half_written(node: &Node) -> (Vec<Rank>, Vec<[u8; 8]>) {
-    let ranks = node.all(SET);
-    let to = ranks[1].to(0);
-    assert_eq!(ranks[1].send(to, 1, b"first", &[]), Status::OK);
-    assert_eq!(ranks[0].drain().len(), 1);
-    assert_eq!(ranks[1].send(to, 4, &HEADER, &bytes(7, LEN)), Status::OK);
-    let rest = flags(node, 2..1 + LINES);
-    for line in 2..1 + LINES {
-        poke(node, flag(node, line), &[0; 8]);
-    }
-    (ranks, rest)
+/// A pair of ranks with a message from the second to the first, in a cell or in the bulk, of whose pieces only the first has been
+/// announced.
+struct Half {
+    node: Node,
+    ranks: Vec<Rank>,
+    /// Where its first line is.
+    line: u64,
+    /// The flags of the others.
+    rest: Vec<[u8; 8]>,
 }
+
+impl Half {
+    fn written(in_cell: bool) -> Half {
+        let node = Node::new(2);
+        let ranks = node.all(SET);
+        let to = ranks[1].to(0);
+        // So many go in cells, of which none comes back.
+        let before = if in_cell { 0 } else { 8 };
+        assert_eq!(ranks[1].send(to, 1, b"first", &[]), Status::OK);
+        for _ in 0..before {
+            assert_eq!(ranks[1].send(to, 1, &HEADER, &bytes(1, 20_000)), Status::OK);
+        }
+        assert_eq!(ranks[0].drain().len(), 1 + before);
+        assert_eq!(ranks[1].send(to, 4, &HEADER, &bytes(7, LEN)), Status::OK);
+        let line = 1 + before as u64;
+        let kind = flags(&node, line..line + 1)[0][5] & 15;
+        assert_eq!(kind, if in_cell { 7 } else { 8 });
+        let rest = flags(&node, line + 1..line + LINES);
+        let half = Half { node, ranks, line, rest };
+        (1..LINES).for_each(|line| half.poke(line, &[0; 8]));
+        half
+    }
+
+    fn poke(&self, line: u64, word: &[u8; 8]) {
+        poke(&self.node, flag(&self.node, self.line + line), word);
+    }
+
+    fn announce(&self, line: u64) {
+        self.poke(line, &self.rest[line as usize - 1]);
+    }
+}
+
+const BOTH: [bool; 2] = [true, false];
 
 #[test]
 fn what_is_there_is_offered_and_the_rest_when_it_comes() {
-    for takes in [true, false] {
-        let node = Node::new(2);
-        let (ranks, rest) = half_written(&node);
-        let (me, record) = (&ranks[0], &ranks[0].record);
+    for (takes, in_cell) in BOTH.into_iter().flat_map(|takes| BOTH.map(|in_cell| (takes, in_cell))) {
+        let half = Half::written(in_cell);
+        let (me, record) = (&half.ranks[0], &half.ranks[0].record);
         record.takes_parts.set(takes);
         let offers = || record.offers.take();
         assert_eq!(me.drain(), []);
         let first = offers();
-        assert!(!first.is_empty() && first.iter().all(|&to| to == 16 << 10), "{first:?}");
+        // The payload starts where a line does, a header in front of it.
+        let piece = |number: u64| number << 14;
+        let about = |to: u64, end: u64| to <= end && to > end - 64;
+        assert!(!first.is_empty() && first.iter().all(|&to| about(to, piece(1))), "{first:?}");
         assert_eq!(first.len() == 1, takes, "what was taken is not offered again");
         assert!(me.arm(0).is_some(), "who waits for the rest may sleep: its sender rings");
         me.disarm(0);
-        poke(&node, flag(&node, 2), &rest[0]);
+        half.announce(1);
         assert_eq!(me.drain(), []);
-        assert_eq!(offers().last(), Some(&(32 << 10)));
-        poke(&node, flag(&node, 3), &rest[1]);
-        poke(&node, flag(&node, 4), &rest[2]);
+        assert!(about(*offers().last().expect("an offer"), piece(2)));
+        half.announce(2);
+        half.announce(3);
         let got = me.drain();
         assert_eq!((got.len(), got[0].tag), (1, 4));
         assert!(got[0].bytes == whole(7));
         assert_eq!(offers(), if takes { vec![whole(7).len() as u64] } else { vec![] });
         // The cell came with it.
         assert_eq!(me.send(me.to(1), 3, &HEADER, &bytes(8, LEN)), Status::OK);
-        assert!(ranks[1].drain()[0].bytes == whole(8));
+        assert!(half.ranks[1].drain()[0].bytes == whole(8));
         assert_eq!(me.said().peer_errors.len(), 0);
     }
 }
@@ -95,39 +126,43 @@ fn what_is_all_there_comes_whole() {
 
 #[test]
 fn a_line_that_is_no_later_one_of_the_message_closes_the_peer() {
-    for takes in [true, false] {
-        let node = Node::new(2);
-        let (ranks, _) = half_written(&node);
-        ranks[0].record.takes_parts.set(takes);
-        assert_eq!(ranks[0].drain(), []);
-        poke(&node, flag(&node, 2), &(1u64 << 44 | 1 << 40 | 8).to_le_bytes());
-        assert_eq!(ranks[0].drain(), []);
-        assert_eq!(ranks[0].said().peer_errors.len(), 1);
-        assert_eq!(ranks[0].progress(), 0, "nobody looks there again");
+    for (takes, in_cell) in [(true, true), (false, true), (true, false)] {
+        let half = Half::written(in_cell);
+        let me = &half.ranks[0];
+        me.record.takes_parts.set(takes);
+        assert_eq!(me.drain(), []);
+        half.poke(1, &(1u64 << 44 | 1 << 40 | 8).to_le_bytes());
+        assert_eq!(me.drain(), []);
+        assert_eq!(me.said().peer_errors.len(), 1);
+        assert_eq!(me.progress(), 0, "nobody looks there again");
     }
 }
 
 /// A peer that takes back what it said when a part has gone up.
 #[test]
 fn a_message_that_becomes_another_closes_the_peer() {
-    let node = Node::new(2);
-    let (ranks, _) = half_written(&node);
-    ranks[0].record.takes_parts.set(true);
-    assert_eq!(ranks[0].drain(), []);
-    let word = u64::from_le_bytes(flags(&node, 1..2)[0]);
-    poke(&node, flag(&node, 1), &(word - (20 << 10)).to_le_bytes());
-    assert_eq!(ranks[0].drain(), []);
-    assert_eq!(ranks[0].said().peer_errors.len(), 1);
+    for in_cell in BOTH {
+        let half = Half::written(in_cell);
+        let me = &half.ranks[0];
+        me.record.takes_parts.set(true);
+        assert_eq!(me.drain(), []);
+        let word = u64::from_le_bytes(flags(&half.node, half.line..half.line + 1)[0]);
+        half.poke(0, &(word - (20 << 10)).to_le_bytes());
+        assert_eq!(me.drain(), []);
+        assert_eq!(me.said().peer_errors.len(), 1);
+    }
 }
 
 #[test]
 fn a_message_in_more_pieces_than_there_can_be_closes_the_peer() {
-    for len in [69_505_u64, 1 << 20, u32::MAX.into()] {
+    for (kind, len) in
+        [(7, 69_505_u64), (7, 1 << 20), (7, u32::MAX.into()), (8, 1 << 20), (8, u32::MAX.into())]
+    {
         let node = Node::new(2);
         let ranks = node.all(SET);
         assert_eq!(ranks[1].send(ranks[1].to(0), 1, b"first", &[]), Status::OK);
         assert_eq!(ranks[0].drain().len(), 1);
-        poke(&node, flag(&node, 1), &(1u64 << 44 | 7 << 40 | len).to_le_bytes());
+        poke(&node, flag(&node, 1), &(1u64 << 44 | kind << 40 | len).to_le_bytes());
         assert_eq!(ranks[0].drain(), []);
         assert_eq!(ranks[0].said().peer_errors.len(), 1, "{len}");
     }
@@ -171,7 +206,8 @@ fn every_byte_comes_as_it_was_written() {
     assert_eq!(receiver.said().peer_errors.len(), 0);
 }
 
-/// A ring gets memory for all of its bulk when rows of long messages have filled what had some at first.
+/// Each cell gets memory with the first message in it, and a ring for all of its bulk when rows of long messages have filled what
+/// had some at first.
 #[test]
 fn a_large_ring_gets_its_memory_when_it_needs_it() {
     let node = Node::new(2);
@@ -199,10 +235,17 @@ fn a_large_ring_gets_its_memory_when_it_needs_it() {
             );
         }
     };
-    receive(send(1));
+    assert_eq!(ranks[0].send(to, 1, b"first", &[]), Status::OK);
+    assert_eq!(ranks[1].drain().len(), 1);
+    let before = taken();
+    assert!(before < 1 << 20, "{before} bytes");
+    for cells in 1..=8 {
+        receive(send(1));
+        let all = before + cells * (256 << 10);
+        assert!((all..all + (64 << 10)).contains(&taken()), "{} bytes with {cells} cells", taken());
+    }
     let first = taken();
-    assert!(first < 2 << 20, "{first} bytes");
-    // Cells, and what there is of the bulk, over its end again and again.
+    // What there is of the bulk, over its end again and again.
     for _ in 0..20 {
         assert_eq!(send(3), 3);
         receive(3);

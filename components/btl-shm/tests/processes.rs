@@ -234,7 +234,7 @@ fn shortage(node: &Node) {
 
     // Room for the header area, not for a ring.
     limit_files_to(16 << 10);
-    let ranks = [node.open(0, &[]), node.open(1, &[])];
+    let ranks = node.all(&[("string_min", "1k")]);
     let to = ranks[0].to(1);
     for _ in 0..3 {
         assert_eq!(ranks[0].send(to, 1, b"x", &[]), Status::OUT_OF_MEMORY);
@@ -243,7 +243,7 @@ fn shortage(node: &Node) {
     assert_eq!((help.len(), help[0].0.as_str()), (1, "ring-no-memory"), "said once");
 
     // Room for a small ring only, and for that however often it was tried before.
-    let ring = 4096 + (64 << 10) + (256 << 10) + 4 * (36 << 10);
+    let ring = (4096 + (128 << 10) + (1 << 20) + 128 + 8 * ((64 << 10) + 192u64)).next_multiple_of(4096);
     limit_files_to((16 << 10) + ring);
     let size = || rustix::fs::fstat(&node.fd).expect("stat").st_size;
     let before = size();

@@ -195,7 +195,7 @@ impl Default for Stock {
 }
 
 impl Buffers {
-    const CLASSES: usize = 10;
+    const CLASSES: usize = 12;
     const FIRST: usize = 128;
 
     fn class_of(len: usize) -> usize {

@@ -2,8 +2,8 @@
 
 use super::{RingMem, room_in_lap};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, MOST_CELLS, PARTS, PIECES, SHORT, lap, lines_of, pieces_of,
-    read_in_cell, slot,
+    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, MOST_CELLS, PARTS, PIECES, SHORT, lap,
+    lines_of, pieces_of, read_in_cell, slot,
 };
 use core::cell::Cell;
 use oxmpi_mca::sync::Ordering;
@@ -11,6 +11,26 @@ use oxmpi_mca::sync::Ordering;
 /// Looks at a line that its sender is just writing, one right after the other, before the receiver pauses
 /// between them.
 const EAGER_LOOKS: u32 = 100;
+
+/// Where a message lies that is announced in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lies {
+    /// In the cell that its sender calls `which`, so far `aside` from its beginning.
+    Cell { which: u64, aside: u64 },
+    /// At a position of the bulk.
+    Bulk(u64),
+}
+
+impl Lies {
+    /// How far from the beginning of a line.
+    #[inline(always)]
+    pub fn aside(self) -> u64 {
+        match self {
+            Lies::Cell { aside, .. } => aside,
+            Lies::Bulk(at) => at & (GRANULE - 1),
+        }
+    }
+}
 
 /// What the receiver finds at its position.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,11 +59,10 @@ pub enum Look {
         len: u64,
         tag: u8,
     },
-    /// The same, announced in `line`, of several lines: the others may still be missing, and the pieces of the message with them. It
-    /// starts so far `aside` from the cell's beginning.
+    /// A message in pieces, announced in `line`, of several lines: the others may still be missing, and the pieces with them. Of a cell
+    /// the same holds.
     Pieces {
-        which: u64,
-        aside: u64,
+        lies: Lies,
         len: u64,
         tag: u8,
         line: u64,
@@ -132,12 +151,14 @@ impl<M: RingMem> Consumer<M> {
         {
             let (len, lines) = (flag.len(), pieces_of(flag.len()));
             if lines <= 1 << self.mem.lines_log2() {
-                return Look::Pieces { which, aside, len, tag: flag.tag(), line, lines };
+                let lies = Lies::Cell { which, aside };
+                return Look::Pieces { lies, len, tag: flag.tag(), line, lines };
             }
         }
         let lines = match flag.kind() {
             LONG => 1,
             PARTS => 2,
+            LONG_PIECES if pieces_of(flag.len()) <= 1 << self.mem.lines_log2() => pieces_of(flag.len()),
             _ => return Look::Garbage(flag.0),
         };
         let aside = at & (GRANULE - 1);
@@ -146,10 +167,11 @@ impl<M: RingMem> Consumer<M> {
         let within = ahead <= self.mem.bulk_size()
             && size <= self.mem.bulk_size() - ahead
             && size <= room_in_lap(&self.mem, start);
-        if within {
-            Look::Long { at, len: flag.len(), tag: flag.tag(), line, lines }
-        } else {
-            Look::Garbage(at)
+        let (len, tag) = (flag.len(), flag.tag());
+        match flag.kind() {
+            _ if !within => Look::Garbage(at),
+            LONG_PIECES => Look::Pieces { lies: Lies::Bulk(at), len, tag, line, lines },
+            _ => Look::Long { at, len, tag, line, lines },
         }
     }
 

@@ -53,11 +53,11 @@ mod producer;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use consumer::{Consumer, Look, Rest};
+pub use consumer::{Consumer, Lies, Look, Rest};
 pub use producer::{Producer, Room};
 
 use crate::cells::CellMem;
-use crate::wire::{FLAG, GRANULE, PAGE, PER_LINE, ring};
+use crate::wire::{FLAG, GRANULE, PER_LINE, ring};
 use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64};
 
@@ -107,9 +107,9 @@ pub struct Mapped {
     bulk_mask: u32,
     line_mask: u32,
     lines_log2: u32,
-    cells: u16,
-    /// From one to the next, in pages.
-    cell: u16,
+    cells: u32,
+    /// Bytes of one.
+    cell: u32,
 }
 
 impl Mapped {
@@ -128,8 +128,8 @@ impl Mapped {
             bulk_mask: (1 << log2) - 1,
             line_mask: (1 << lines_log2) - 1,
             lines_log2,
-            cells: ring::cells(log2, several) as u16,
-            cell: (ring::cell(log2) / PAGE) as u16,
+            cells: ring::cells(log2, several) as u32,
+            cell: ring::cell(log2) as u32,
         }
     }
 
@@ -143,10 +143,10 @@ impl Mapped {
         if index >= self.cells() {
             return None;
         }
-        let apart = u64::from(self.cell) * PAGE;
+        let size = self.cell.into();
         // SAFETY: the cells lie behind the bulk, whose last byte this is.
-        let at = unsafe { self.bulk_at(self.bulk_mask.into()).add(1 + (index * apart) as usize) };
-        Some(CellMem { at, size: apart - ring::ASIDE })
+        let at = unsafe { self.bulk_at(self.bulk_mask.into()).add(1 + (index * size) as usize) };
+        Some(CellMem { at, size })
     }
 
     #[inline(always)]

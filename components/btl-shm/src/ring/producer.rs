@@ -1,9 +1,9 @@
 //! The sender's end.
 
-use super::{RingMem, row_window, window};
+use super::{Lies, RingMem, row_window, window};
 use crate::wire::{
-    ASSIST, CELL, Flag, GRANULE, LONG, MAX_LINES, PARTS, PIECES, SHORT, in_cell, lap, lines_of, pieces_of,
-    slot, with_pieces,
+    ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, PARTS, PIECES, SHORT, in_cell, lap, lines_of,
+    pieces_of, slot, with_pieces,
 };
 use oxmpi_mca::sync::Ordering;
 
@@ -57,10 +57,14 @@ impl<M: RingMem> Producer<M> {
                 SHORT | ASSIST if lines_of(flag.len()) <= MAX_LINES => tail += lines_of(flag.len()),
                 CELL => tail += 1,
                 PIECES if pieces_of(flag.len()) <= lines => tail += pieces_of(flag.len()),
-                kind @ (LONG | PARTS) => {
+                kind @ (LONG | PARTS | LONG_PIECES) => {
                     let end = mem.second(tail).load(Ordering::Relaxed).checked_add(flag.len() + GRANULE)?;
                     bulk_tail = bulk_tail.max(slot(end - GRANULE));
-                    tail += if kind == PARTS { 2 } else { 1 };
+                    tail += match kind {
+                        LONG => 1,
+                        PARTS => 2,
+                        _ => pieces_of(flag.len()),
+                    };
                 }
                 _ => return None,
             }
@@ -206,21 +210,23 @@ impl<M: RingMem> Producer<M> {
         self.tail += 1;
     }
 
-    /// The same for one that starts so far aside from the cell's beginning, while it is written, piece by piece: `fill` writes the
+    /// Publishes a message in a cell, or where `find_bulk` has room, while it is written, piece by piece: `fill` writes the
     /// bytes from one place of the message to another. There must be a line for each piece.
-    pub fn publish_pieces(
-        &mut self,
-        (which, aside): (u64, u64),
-        len: u64,
-        tag: u8,
-        mut fill: impl FnMut(u64, u64),
-    ) {
-        let pieces = pieces_of(len);
+    pub fn publish_pieces(&mut self, lies: Lies, len: u64, tag: u8, mut fill: impl FnMut(u64, u64)) {
+        let (pieces, aside) = (pieces_of(len), lies.aside());
         debug_assert!(self.has_lines(pieces));
+        let (kind, place) = match lies {
+            Lies::Cell { which, aside } => (PIECES, in_cell(which, aside)),
+            Lies::Bulk(at) => {
+                debug_assert!(slot(at + len) <= self.bulk_limit);
+                self.bulk_tail = slot(at + len);
+                (LONG_PIECES, at)
+            }
+        };
         for piece in 0..pieces {
-            fill(with_pieces(len, piece), with_pieces(len, piece + 1));
+            fill(with_pieces(len, aside, piece), with_pieces(len, aside, piece + 1));
             if piece == 0 {
-                self.publish_elsewhere(PIECES, in_cell(which, aside), len, tag);
+                self.publish_elsewhere(kind, place, len, tag);
             } else {
                 let line = self.tail + piece;
                 let flag = Flag::more(lap(line, self.mem.lines_log2()));

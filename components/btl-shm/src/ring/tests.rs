@@ -1,5 +1,7 @@
 use super::*;
-use crate::wire::{Flag, LONG, MAX_SHORT, MORE, PARTS, SHORT, lap, lines_of, slot};
+use crate::wire::{
+    Flag, LONG, LONG_PIECES, MAX_SHORT, MORE, PARTS, PIECE, SHORT, lap, lines_of, pieces_of, slot,
+};
 use oxmpi_mca::sync::Ordering;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -75,7 +77,7 @@ fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
-        Look::Cell { .. } | Look::Pieces { .. } => panic!("nobody has cells"),
+        Look::Cell { .. } | Look::Pieces { .. } => panic!("nobody sends such"),
         Look::Short { at, len, tag, lines } => {
             assert_eq!(c.has_all(at, lines, 1), Rest::Here);
             let mut bytes = [0u8; MAX_SHORT as usize];
@@ -315,5 +317,64 @@ proptest! {
             prop_assert_eq!(receive(&c), Some(want));
         }
         prop_assert_eq!(receive(&c), None);
+    }
+}
+
+/// Messages in pieces in the bulk, over many laps, with senders that come back; of each the receiver finds first what is there.
+#[test]
+fn pieces_lie_in_the_bulk_as_long_messages_do() {
+    let log2 = 17;
+    let mut memory = vec![[0u64; 512]; (crate::wire::Place::len_for(log2, false) / 4096) as usize];
+    // SAFETY: a ring of that size, alive as long as the vector.
+    let mem = unsafe { Mapped::new(memory.as_mut_ptr().cast(), log2, false) };
+    let (mut p, c) = (Producer::adopt(mem).expect("a fresh ring"), Consumer::new(mem));
+    for i in 0..2000u64 {
+        let (len, aside, tag) = (2 * PIECE + i * 7919 % (28 << 10), i % GRANULE, i as u8);
+        let (lines, size) = (pieces_of(len), slot(aside + len));
+        assert_eq!(p.make_room(lines, size), Room::Free);
+        let at = p.find_bulk(size, lines, true).expect("room") + aside;
+        let line = p.tail();
+        let mut ends = Vec::new();
+        p.publish_pieces(Lies::Bulk(at), len, tag, |from, to| {
+            let found = c.look();
+            if from == 0 {
+                assert_eq!(found, Look::Nothing);
+            } else {
+                assert_eq!(found, Look::Pieces { lies: Lies::Bulk(at), len, tag, line, lines });
+                assert_eq!(c.has_line(line + ends.len() as u64, 1), Rest::Missing);
+                assert!(c.is_empty(), "no whole message");
+            }
+            assert!(to == len || (at + to).is_multiple_of(GRANULE), "pieces end where lines do");
+            // SAFETY: there is room for the message.
+            unsafe { core::ptr::write_bytes(mem.bulk_at(at + from), tag, (to - from) as usize) };
+            ends.push(to);
+        });
+        assert!(ends.len() as u64 == lines && ends.last() == Some(&len) && !c.is_empty());
+        if i % 3 == 0 {
+            // Its sender comes back, and goes on behind it.
+            p = Producer::adopt(mem).expect("a ring in order");
+            assert_eq!(p.tail(), line + lines);
+        }
+        assert_eq!(c.has_all(line, lines, 1), Rest::Here);
+        // SAFETY: the message lies there.
+        let bytes = unsafe { core::slice::from_raw_parts(mem.bulk_at(at), len as usize) };
+        assert!(bytes.iter().all(|&b| b == tag), "message {i}");
+        c.advance_long(at, len, lines);
+    }
+    // Places and lengths that cannot be.
+    for (at, len) in [
+        (1 << log2, 40_000),
+        (0, 1 << log2),
+        ((1 << log2) - 4096, 40_000),
+        (u64::MAX, 70_000),
+        (0, u32::MAX.into()),
+    ] {
+        let (p, c) = (Producer::adopt(mem).expect("a ring in order"), Consumer::new(mem));
+        let place = p.tail();
+        mem.second(place).store(at, Ordering::Relaxed);
+        let flag = Flag::new(LONG_PIECES, len, 1, lap(place, mem.lines_log2()));
+        mem.flag(place).store(flag.0, Ordering::Relaxed);
+        assert!(matches!(c.look(), Look::Garbage(_)), "{at} {len}");
+        mem.flag(place).store(0, Ordering::Relaxed);
     }
 }

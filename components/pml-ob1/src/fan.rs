@@ -415,7 +415,8 @@ impl Ob1 {
         due.len()
     }
 
-    fn handle_in_turn(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+    /// A message in front of all that is early of its process.
+    pub fn handle_in_turn(&self, held: &Held<'_>, data: &[u8], proc: u32) {
         if self.is_closed(proc) {
         } else if self.timing.load(Ordering::Relaxed) {
             self.handle_timed(held, data, proc);

@@ -93,7 +93,8 @@ impl Ob1 {
             .partition(|o| o.address().is_some_and(|(head, prefix)| comm.claims(head, prefix.as_ref())));
         self.cri(held.ctx).orphans.with(held, |o| *o = others);
         for o in ours {
-            self.handle(held, &o.bytes, o.proc);
+            // Not by `handle`: what is early of the same process is behind it.
+            self.handle_in_turn(held, &o.bytes, o.proc);
         }
     }
 }

@@ -351,6 +351,34 @@ fn overtaking_messages_all_come() {
     }
 }
 
+/// What waits for its communicator came before what waits for a FORK on the same FIFO, and is matched first.
+#[test]
+fn what_waits_for_its_communicator_is_not_behind_what_came_early() {
+    let mut d = Driver::new(Setup { fork_turns: 1, ..setup(0) });
+    let progress = |d: &mut Driver, first| d.step(&Step::Progress { receiver: true, first });
+    // The second thread: from here on there are several FIFOs, and that communicator's is another one than the world's.
+    d.send(1, 1, 0, false, 0);
+    d.send(0, 0, 0, false, 1);
+    d.send(0, 0, 0, false, 0);
+    for first in [0, 1, 1, 1] {
+        progress(&mut d, first);
+    }
+    assert!((0..CRIS).all(|ctx| d.w.waiting_on(1, ctx as usize) == 0), "all is taken");
+    // The world forks, to the FIFO on which the other communicator's messages come.
+    d.send(0, 0, 0, false, 0);
+    d.send(1, 1, 0, false, 0);
+    d.send(0, 0, 0, false, 1);
+    let waiting = |d: &Driver| [0, 1].map(|ctx| d.w.waiting_on(1, ctx));
+    assert!(waiting(&d)[0] > 1 && waiting(&d)[1] == 3, "FORK there, BRANCH and two here: {:?}", waiting(&d));
+    // That FIFO alone.
+    progress(&mut d, 1);
+    assert!(waiting(&d)[0] > 1 && waiting(&d)[1] == 0);
+    d.meet();
+    d.recv(Some(0), 0, 1);
+    d.recv(Some(0), 0, 1);
+    d.finish();
+}
+
 /// Processes of different settings, and one below MULTIPLE, understand each other.
 #[test]
 fn settings_may_differ() {

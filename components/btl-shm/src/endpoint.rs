@@ -24,7 +24,7 @@ use oxmpi_btl::Message;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::Ordering;
 
-/// The sender's end of a ring. What a message needs is in the first line.
+/// The sender's end of a ring. What a message needs is in the first two lines.
 #[repr(C, align(64))]
 pub struct Lane {
     producer: Producer<Mapped>,

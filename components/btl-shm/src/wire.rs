@@ -90,7 +90,7 @@ pub mod ring {
     pub const NOTIFY: u64 = 64;
     pub const LINES: u64 = super::PAGE;
 
-    /// Bytes between a page's beginning and that of the bulk, and of the cell, so that what lies first in them lies elsewhere in
+    /// Bytes between a page's beginning and that of the bulk, and of the first cell (the others start further behind one), so that what lies first in them lies elsewhere in
     /// its page than the user's data does, which mostly starts where a page does, or 16 bytes behind: a copy to an address that is up to
     /// a line higher in its page than what it copies from takes half as long again on some processors (`copy.rs`).
     pub const ASIDE: u64 = 2 * super::GRANULE;

@@ -61,3 +61,18 @@ fn who_looks_in_vain_gives_its_core_away() {
     job(&["--bind-to", "core"], "1");
     job(&["--bind-to", "core", "--mca", "mpi_yield_when_idle", "1"], "0");
 }
+
+/// The yields of the program take long while no rank has the cores.
+#[test]
+fn who_is_not_given_its_core_back_sleeps() {
+    if !mpi().is_ours() {
+        return leave_out("yields that take long", "when a thread yields is ours");
+    }
+    let job = |limit: &str, least: &str, most: &str| {
+        let options =
+            ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--mca", "mpi_yield_limit", limit];
+        Job::new(2).args(options).program("courtesy").arg(least).arg(most).run().all_ok(2);
+    };
+    job("400", "1", "30");
+    job("0", "40", "100000");
+}

@@ -42,6 +42,7 @@ use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
 use crate::progress::Engine;
+use crate::progress::courtesy::Courtesy;
 use crate::progress::gate::Gate;
 use crate::progress::hooks::Cooperation;
 use crate::progress::poll::Company;
@@ -98,6 +99,7 @@ pub struct Instance {
     /// Given by the host, or `own_gate`.
     pub(crate) gate: NonNull<Gate>,
     pub(crate) patience: Patience,
+    pub(crate) courtesy: Courtesy,
     /// How many of its threads may spin at once.
     pub(crate) room: u32,
     pub(crate) company: Company,
@@ -305,6 +307,7 @@ impl Instance {
             engine: Engine::new(),
             gate,
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
+            courtesy: Courtesy::new(params.yield_limit, client.facts()),
             room: own_cores(client.facts()),
             company: Company::new(),
             waiters: Waiters::new(),
@@ -473,6 +476,7 @@ impl Instance {
             let p = params::read_host(&resolver);
             let crowded = self.client.facts().oversubscribed || p.yield_when_idle;
             self.patience.set(p.spins, p.yields, crowded);
+            self.courtesy.set(p.yield_limit);
         }
         Ok(written)
     }

@@ -14,6 +14,8 @@ use std::path::PathBuf;
 const SPINS: &str = "10000";
 /// Turns with a yield before it sleeps.
 const YIELDS: &str = "500";
+/// Microseconds that a yield may take: more than ranks take that wait for each other, less than a time slice.
+const YIELD_LIMIT: &str = "400";
 
 /// Words of the standard's launch key of this name (MPI 5.0 §9.3).
 const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"];
@@ -33,6 +35,7 @@ pub(crate) struct HostParams {
     pub yield_when_idle: bool,
     pub spins: u32,
     pub yields: u32,
+    pub yield_limit: u32,
     /// Bytes from which on waiting threads are asked to help.
     pub task_min: u64,
     pub spc_dump: bool,
@@ -89,6 +92,7 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread gives its core away at once instead of polling for a while; always so where more processes run on a node than it has cores").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Turns of progress without an event after which a waiting thread yields its core between turns").level(6).range(1, 1_000_000_000),
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Turns of progress with a yield after which a waiting thread sleeps until a message comes").level(6).range(0, 1_000_000_000),
+        d("mpi", "", "yield_limit", Kind::Unsigned, YIELD_LIMIT, "Microseconds that a yield may take where more processes run on a node than it has cores, or with mpi_yield_when_idle. Where two took longer shortly after each other, and other programs than the ranks of the job had the cores meanwhile, the one thread of a process sleeps until a message comes in place of the next yields; 0: it yields whatever that takes").level(6).range(0, 1_000_000),
         d("mpi", "", "task_min_size", Kind::Size, "1m", "Bytes from which on packing, unpacking and reductions of the library are shared with threads that wait in it (MPI_THREAD_MULTIPLE, and a core for every rank of the node); 0: never").level(6),
         d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, and that hears of errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
         d("mpi", "", "show_handle_leaks", Kind::Bool, "false", "Every rank prints the MPI objects that the program has not freed when MPI is finalized").level(5),
@@ -105,7 +109,8 @@ fn declarations() -> Vec<Declaration> {
 }
 
 /// Parameters that an instance looks at while it runs, besides the frameworks' verbosity.
-pub(crate) const LIVE: [&str; 3] = ["mpi_yield_when_idle", "mpi_spin_count", "mpi_yield_count"];
+pub(crate) const LIVE: [&str; 4] =
+    ["mpi_yield_when_idle", "mpi_spin_count", "mpi_yield_count", "mpi_yield_limit"];
 
 fn number(resolver: &Resolver, name: &str) -> u32 {
     let n = resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
@@ -165,6 +170,7 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
         yield_when_idle: flag(resolver, "mpi_yield_when_idle"),
         spins: number(resolver, "mpi_spin_count"),
         yields: number(resolver, "mpi_yield_count"),
+        yield_limit: number(resolver, "mpi_yield_limit"),
         task_min: task_min(resolver),
         spc_dump: flag(resolver, "mpi_spc_dump_enabled"),
         spc_attach: attached(resolver).unwrap_or_default(),

@@ -11,6 +11,21 @@ pub fn monotonic_now() -> Duration {
     Duration::new(now.tv_sec.max(0) as u64, now.tv_nsec.clamp(0, 999_999_999) as u32)
 }
 
+/// The clock of the processor time that a process has used; `None`: there is no such process.
+pub fn cpu_clock(pid: u32) -> Option<libc::clockid_t> {
+    let (pid, mut clock) = (i32::try_from(pid).ok()?, 0);
+    // SAFETY: a place for the answer.
+    (unsafe { libc::clock_getcpuclockid(pid, &mut clock) } == 0).then_some(clock)
+}
+
+/// What a clock says; `None`: its process has ended.
+pub fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the answer.
+    (unsafe { libc::clock_gettime(clock, &mut now) } == 0)
+        .then(|| Duration::new(now.tv_sec.max(0) as u64, now.tv_nsec.clamp(0, 999_999_999) as u32))
+}
+
 /// Bytes of a page of memory.
 pub fn page_size() -> usize {
     // SAFETY: asks for a number.

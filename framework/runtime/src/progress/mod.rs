@@ -3,7 +3,7 @@
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
 //! progress ownership) · `events` (what users' sync objects are told) ·
 //! `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
-//! loops: spin, yield, sleep) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
+//! loops: spin, yield, sleep) · `courtesy` (whether yields are worth it) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
 //! comes any more) · `gate` (one thread or several: who is inside a call, and how a second one gets
 //! in) · `futex` (the system calls).
 //!
@@ -16,6 +16,7 @@
 //! `unregister` returned. What its `ctx` points to must therefore live until the component is
 //! finalized, when no thread is in the library any more.
 
+pub(crate) mod courtesy;
 pub mod events;
 pub(crate) mod futex;
 pub mod gate;

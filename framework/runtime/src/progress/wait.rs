@@ -10,6 +10,10 @@
 //! core. The same holds while more threads of this process wait than there are cores for each of the node's
 //! processes (`Waiters::crowd`).
 //!
+//! **Courtesy.** A yield among ranks that wait costs little; one to a program that computes costs its time slice. Where more
+//! ranks than cores run and yields take so long, the one thread of a process sleeps instead (`courtesy`). Ranks with a core for
+//! each meet at full speed between slices, and the threads of one process yield to each other: there it stays at yields.
+//!
 //! **Sleep.** `pml.arm` announces the sleep to the transports and gives the word a sender will change.
 //! No sleep is longer than [`LONGEST_SLEEP`]: that is a net under what no doorbell covers (a peer that
 //! died, a progress function that is not the PML's), not a way of waiting; with other progress functions
@@ -278,8 +282,8 @@ impl Instance {
             }
             match idle.step(&self.patience, false) {
                 Step::Spin => {}
-                Step::Yield => std::thread::yield_now(),
-                Step::Sleep => self.sleep(thread, None, &mut idle),
+                Step::Yield if self.gives_way() => {}
+                Step::Yield | Step::Sleep => self.sleep(thread, None, &mut idle),
             }
         }
     }
@@ -403,6 +407,15 @@ impl Instance {
     fn progress_side_by_side(&self) -> bool {
         self.params.cri_modes & cri_mode::SERIAL_PROGRESS == 0
             && self.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Gives the core away. False: that is in vain, and the thread had better sleep. By the one thread of a process.
+    fn gives_way(&self) -> bool {
+        if self.patience.has_none() {
+            return self.courtesy.give_way();
+        }
+        std::thread::yield_now();
+        true
     }
 
     /// One sleep, if the transports let us. `sync`: the caller owns progress for other threads.

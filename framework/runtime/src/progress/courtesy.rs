@@ -15,12 +15,13 @@
 //! children of the node's daemon. A rank that is not among these (a script stands between, or there is no daemon), or that may not
 //! use all cores, does not know, and yields as ever.
 //!
-//! On two cores, ranks that go in step (all send to the first, which answers all), rounds per second before and now: beside two
-//! programs that compute 500 and 57,000 to 111,000 with 4 ranks, 500 and 4,500 to 5,700 with 8; beside four 190 and 7,000 to
-//! 11,000, 190 and 2,000 to 3,000. The first 400 rounds alone, in which that is found out: 480 and 8,100, 440 and 4,000, 220 and
-//! 4,000, 180 and 1,700; there Open MPI is at 451, 437, 176, 172, Intel MPI and MPICH below. Alone the rates are as before, those of
-//! streams of messages, too. Streams beside programs that compute pay for it: 2.7 and 1.6 million messages per second with 2 and 4 pairs, 1.3
-//! and 1.0 with 8. (To count what comes between two yields does not tell them: the other program may have had the core both times.)
+//! On two cores, ranks that go in step (all send to the first, which answers all), rounds per second with every yield made and
+//! with what stands here: 8 ranks beside two programs that compute 450 and 5,400 to 6,300, beside four 170 and 2,900 to 5,700; 4 ranks
+//! beside four 190 and 2,300 to 24,000. 4 ranks beside two do 400 to 500 or 80,000 to 156,000 without it, by which of them the kernel has
+//! put on one core, and 23,000 to 153,000 with it. In the first 400 rounds, in which all that is found out, ours are 9 to 22
+//! times those of the best of Open MPI, Intel MPI and MPICH. Alone the rates are as before, those of streams of messages, too.
+//! Streams beside two programs that compute pay for it: 2.7 and 1.6 million messages per second with 2 and 4 pairs, 1.3 and 1.0 with 8. (To
+//! count what comes between two yields does not tell them: the other program may have had the core both times.)
 
 use crate::locks::Mutex;
 use crate::system::{cpu_clock, monotonic_now, read_clock};

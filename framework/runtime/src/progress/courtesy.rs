@@ -127,6 +127,7 @@ impl Known {
         let Some(last) = self.last.replace(now) else { return 0 };
         let time = now.at.saturating_sub(last.at);
         if time > SHORT_TIME {
+            self.next = FIRST;
             return 0;
         }
         if now.used.saturating_sub(last.used) * 4 > time * cores * 3 {
@@ -223,6 +224,16 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(world.late(60, 0), 0);
         }
+    }
+
+    #[test]
+    fn one_in_a_while_means_that_others_are_gone() {
+        let mut world = World::new();
+        for expected in [FIRST, 4 * FIRST] {
+            assert_eq!((world.late(4, 0), world.late(4, 0)), (0, expected));
+        }
+        assert_eq!((world.late(4, 0), world.late(60, 0)), (0, 0));
+        assert_eq!(world.late(4, 0), FIRST, "as in the beginning");
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! A receive, or a send, like the one before it.
+//! A receive, a send or a message like the one before it.
 //!
 //! A thread among several mostly posts receive after receive for one source and tag, in a shard whose lock it owns.
 //! Where their messages will come ([`Ob1::first_look`]) takes as long to find out as posting them, and changes once at
 //! most, when the source's messages part (`fork.rs`). So the thread notes it, and what follows from that
-//! for the next receive: it has a tag and a source, and takes a short way.
+//! for the next receive: it has a tag and a source, and takes a short way. Once it has found the shard as its owner, it notes that,
+//! too.
 //!
 //! A note is good for one [`Comm::epoch`]: no two communicators have the same, one has another once a source's messages
 //! part, and one whose messages may overtake each other has none. A receive's note is a hint as what it says is: where the
@@ -12,22 +13,30 @@
 //! A send's note says more: the FIFO that messages with that tag take to that rank. It is taken by a send that took that way, once
 //! messages of the communicator go by their tags (`fork.rs`). From then on they do, to this rank by this FIFO and with this
 //! head, for as long as the communicator lives and its messages may not overtake.
+//!
+//! **Messages.** On a thread's FIFO mostly comes one message after the other of one source with one tag. Its CRI notes
+//! the head and key of the last one, and once a second one has both, what they lead to: communicator and shard ([`Way`]). They lead there for
+//! as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
+//! the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the long way is open.
 
-use crate::comm::Comm;
+use crate::biased::Seat;
+use crate::comm::{Comm, Found};
 use crate::eager::Eager;
-use crate::guarded::Inside;
-use crate::matching::{Key, Pattern};
-use crate::module::Ob1;
+use crate::guarded::{Held, Inside};
+use crate::matching::{Arrival, Key, Pattern};
+use crate::module::{Cri, Ob1};
 use crate::peer::Peer;
 use crate::pool::{Lane, lane_of};
+use crate::receive::{STAMPED, data_of};
 use crate::recv::{describe, post};
-use crate::request::Request;
-use crate::shard::Inner;
-use crate::shards::Owned;
-use crate::wire::source_tag;
+use crate::shard::{Incoming, Inner, request_of};
+use crate::shards::{Owned, Spot};
+use crate::wire::{self, kind, source_tag};
 use core::cell::Cell;
+use core::ptr::null;
+use core::sync::atomic::Ordering;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_mca::{RecvDesc, RequestHeader, Status};
 use oxmpi_pml::{RecvArgs, SendArgs, mode};
 
 /// What a thread noted of the last source and tag, or the last rank and tag. Touched by that thread alone.
@@ -69,14 +78,151 @@ pub struct Sent {
     pub head: u64,
 }
 
+/// What a thread notes of a receive. Good until the module is finalized.
+#[derive(Clone, Copy)]
+pub struct Received {
+    /// The CRI on which the messages come.
+    pub cri: &'static Cri,
+    /// Where they are matched, once that was seen.
+    pub spot: Option<Spot<Inner>>,
+}
+
+/// What a CRI notes of the last message: its head and key, and from the second one on where those with that go, if they are plain. Touched
+/// by who holds its lock.
+pub struct Way {
+    head: Cell<u64>,
+    key: Cell<Key>,
+    comm: Cell<*const Comm>,
+    spot: Cell<Option<Spot<Inner>>>,
+}
+
+impl Default for Way {
+    fn default() -> Way {
+        Way { head: Cell::new(0), key: Cell::new(0), comm: Cell::new(null()), spot: Cell::new(None) }
+    }
+}
+
+impl Way {
+    /// The next message may be like this one.
+    #[inline(always)]
+    pub fn expect(&self, msg: &RecvDesc) {
+        if let Some(header) = data_of(msg).first_chunk::<{ wire::MATCH_BYTES }>() {
+            let [head, key, _] = wire::match_words(header);
+            if is_plain(head) {
+                self.head.set(head);
+                self.key.set(key);
+                self.spot.set(None);
+            }
+        }
+    }
+
+    /// A communicator goes.
+    pub fn forget(&self, _held: &Held<'_>) {
+        self.spot.set(None);
+    }
+
+    /// Whether that is one of them.
+    #[inline(always)]
+    pub fn leads(&self, msg: &RecvDesc) -> bool {
+        let header = data_of(msg).first_chunk::<{ wire::MATCH_BYTES }>();
+        header.map(wire::match_words).is_some_and(|[head, key, _]| self.is_of(head, key))
+    }
+
+    #[inline(always)]
+    fn is_of(&self, head: u64, key: Key) -> bool {
+        self.head.get() == head && self.key.get() == key
+    }
+}
+
+/// Of a plain message, perhaps with a stamp.
+#[inline(always)]
+fn is_plain(head: u64) -> bool {
+    head as u16 == STAMPED || head as u16 == kind::MATCH.into()
+}
+
+/// Rank and tag of a call in one word. They are read one by one, as the caller has just written them: the processor cannot
+/// pass two stores on to one load, which would wait until they and all stores before them have left the core.
+#[inline(always)]
+fn word_of(rank: &i32, tag: &i32) -> Key {
+    // SAFETY: both are references.
+    unsafe { source_tag(core::ptr::read_volatile(rank), core::ptr::read_volatile(tag)) }
+}
+
 impl Ob1 {
+    /// A message whose way that CRI notes, inside a transport's callback. False: nothing happened.
+    #[inline(always)]
+    pub fn arrive_again(&self, msg: &RecvDesc, cri: &Cri) -> bool {
+        let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() else {
+            return false;
+        };
+        let [head, key, order_key] = wire::match_words(header);
+        let Some(seat) = cri.holder.get() else { return false };
+        let Some(spot) = cri.way.spot.get().or_else(|| self.find_way(head, key, cri, seat)) else {
+            return false;
+        };
+        if self.watchful.load(Ordering::Relaxed) != 0 {
+            return false;
+        }
+        // SAFETY: the communicator lives: with it, the way would have been forgotten.
+        let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else { return false };
+        if head as u16 == STAMPED && !shard.order.is_calm() {
+            return false;
+        }
+        match shard.engine.match_arrival(Arrival { key, comm: wire::index_of(head), order_key }) {
+            Some(node) => {
+                // SAFETY: it came out of the shard's engine.
+                shard.uncount(unsafe { node.as_ref() }.stamp);
+                drop(shard);
+                // SAFETY: as above; from here it is ours.
+                let req = unsafe { request_of(node) };
+                self.deliver_plain(req, key, payload, true, |len| {
+                    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
+                    let held = unsafe { Held::inherited(msg.ctx, true, Some(seat)) };
+                    self.count_consumed(msg.proc, msg.ctx, len, Some(&held), true);
+                });
+            }
+            None => self.keep_again(shard, msg, cri),
+        }
+        true
+    }
+
+    /// Where plain messages with that head and key go, which is noted: if the thread of that seat, which holds the CRI's lock, owns that of
+    /// the shard.
+    #[cold]
+    #[inline(never)]
+    fn find_way(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<Inner>> {
+        // SAFETY: see above.
+        let held = unsafe { Held::inherited(cri.ctx, true, Some(seat)) };
+        let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head)) else { return None };
+        if !is_plain(head) || wire::source_of(key) as u32 >= comm.num_peers {
+            return None;
+        }
+        let spot = comm.own_shard(key, seat)?.spot();
+        cri.way.comm.set(comm);
+        cri.way.spot.set(Some(spot));
+        Some(spot)
+    }
+
+    #[inline(never)]
+    fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) {
+        // SAFETY: as above.
+        let held = unsafe { self.inherit(msg.ctx, true) };
+        // SAFETY: as above.
+        let comm = unsafe { &*cri.way.comm.get() };
+        if let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() {
+            let [head, key, order_key] = wire::match_words(header);
+            let inc = Incoming::plain(key, order_key, payload, msg.proc, msg.ctx);
+            self.keep_arrived(&held, shard.into_entered(), comm, &inc, head as u16 == STAMPED);
+        }
+    }
+
     /// An eager message of a thread among several. `None`: it is not like the one before, or not eager, and nothing happened.
     #[inline(always)]
     pub fn eager_again(&self, args: &SendArgs) -> Option<Status> {
         let lane = lane_of(args.thread)?;
         // SAFETY: the host passes a communicator and a type that are alive.
         let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
-        let Sent { peer, head } = lane.sent.look(comm.epoch(), source_tag(args.dst, args.tag))?;
+        let Sent { peer, head } = lane.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
         let total = dtype.packed.checked_mul(args.count)?;
         if total > peer.eager_payload || args.mode == mode::SYNCHRONOUS {
             return None;
@@ -87,59 +233,98 @@ impl Ob1 {
         Some(self.eager_on(&inside.held(peer.ctx), peer, &message, args))
     }
 
-    /// A receive of a thread among several. `None`: it is not like the one before, and nothing happened.
+    /// Messages of this source and tag come on that CRI.
+    pub fn note_cri(&self, lane: &Lane, epoch: u64, from: Key, ctx: u32) {
+        // SAFETY: CRIs go with the module, whose verbs alone look at the notes.
+        let cri = unsafe { &*core::ptr::from_ref(self.cri(ctx)) };
+        lane.received.take(epoch, from, Received { cri, spot: None });
+    }
+
+    /// A receive of a thread among several. What nearly all are takes no call: like the one before it, in a shard that is noted,
+    /// too, and where no message waits.
     #[inline(always)]
-    pub fn recv_again(&self, args: &RecvArgs) -> Option<Result<*mut RequestHeader, Status>> {
-        let lane = lane_of(args.thread)?;
+    pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        // While all messages come on one CRI there is nothing to note.
+        if self.wide.load(Ordering::Relaxed)
+            && let Some(lane) = lane_of(args.thread)
+            // SAFETY: the host passes a communicator that is alive.
+            && let comm = unsafe { Comm::of(args.comm) }
+            && let from = word_of(&args.src, &args.tag)
+            && let Some(Received { cri, spot }) = lane.received.look(comm.epoch(), from)
+        {
+            if let Some(spot) = spot
+                && lane.care.has_mine(cri.ctx)
+                // SAFETY: it is of this communicator, which the epoch says, and that is alive.
+                && let Some(mut shard) = unsafe { spot.enter_own(lane.seat()) }
+                && !shard.spreading.changes_hands(lane.index + 1)
+                && shard.engine.surely_none_waits()
+                && let Some(req) = lane.take()
+            {
+                req.begin(RequestHeader::RECV, args.host_comm);
+                describe(req, comm, args, true);
+                // SAFETY: the host passes the context of the calling thread: it has a lane.
+                unsafe { (*args.thread).cri = cri.ctx };
+                cri.posted(req);
+                post(&mut shard, req, Pattern::exact(from), true);
+                *out = req.handle();
+                return Status::PENDING;
+            }
+            return self.recv_noted(args, out);
+        }
+        self.recv_unlike(args, out)
+    }
+
+    /// A receive that is not like the one before.
+    #[inline(never)]
+    fn recv_unlike(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        match self.recv_immediate(args, true) {
+            Ok(req) => {
+                *out = req;
+                Status::PENDING
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// One that is, but only the CRI is noted, or a message waits.
+    #[inline(never)]
+    fn recv_noted(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // SAFETY: the host passes a communicator that is alive.
-        let comm = unsafe { Comm::of(args.comm) };
-        let from = source_tag(args.src, args.tag);
-        let ctx = lane.received.look(comm.epoch(), from)?;
-        let req = lane.take()?;
+        let (comm, from) = (unsafe { Comm::of(args.comm) }, source_tag(args.src, args.tag));
+        let Some(lane) = lane_of(args.thread) else { return self.recv_unlike(args, out) };
+        let (Some(Received { cri, .. }), Some(req)) = (lane.received.look(comm.epoch(), from), lane.take())
+        else {
+            return self.recv_unlike(args, out);
+        };
         req.begin(RequestHeader::RECV, args.host_comm);
         describe(req, comm, args, true);
         // SAFETY: the host passes the context of the calling thread: it has a lane.
-        unsafe { (*args.thread).cri = ctx };
-        self.cri(ctx).posted(req);
-        self.lane_cares_for(lane, ctx);
+        unsafe { (*args.thread).cri = cri.ctx };
+        cri.posted(req);
+        self.lane_cares_for(lane, cri.ctx);
         match comm.own_shard(from, lane.seat()) {
-            Some(shard) if !shard.spreading.changes_hands(lane.index + 1) => {
-                self.post_or_find(shard, comm, req, from, lane)
+            Some(mut shard) if !shard.spreading.changes_hands(lane.index + 1) => {
+                lane.received.take(comm.epoch(), from, Received { cri, spot: Some(shard.spot()) });
+                match shard.engine.find_unexpected(Pattern::exact(from), true) {
+                    None => post(&mut shard, req, Pattern::exact(from), true),
+                    Some(node) => self.deliver_found(shard.into_entered(), comm, req, node, Some(lane)),
+                }
             }
             // Not while its lock is held.
             inside => {
                 drop(inside);
-                self.post_elsewhere(comm, req, from, lane);
+                self.post_or_deliver(comm, req, (lane.index, Some(lane.seat())), Pattern::exact(from), true);
             }
         }
-        Some(Ok(req.handle()))
-    }
-
-    #[inline(always)]
-    fn post_or_find(
-        &self,
-        mut shard: Owned<'_, Inner>,
-        comm: &Comm,
-        req: &'static Request,
-        from: Key,
-        lane: &'static Lane,
-    ) {
-        let pattern = Pattern::exact(from);
-        match shard.engine.find_unexpected(pattern, true) {
-            None => post(&mut shard, req, pattern, true),
-            Some(node) => self.deliver_found(shard.into_entered(), comm, req, node, Some(lane)),
-        }
-    }
-
-    #[inline(never)]
-    fn post_elsewhere(&self, comm: &Comm, req: &'static Request, from: Key, lane: &'static Lane) {
-        self.post_or_deliver(comm, req, (lane.index, Some(lane.seat())), Pattern::exact(from), true);
+        *out = req.handle();
+        Status::PENDING
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use core::ptr::null_mut;
 
     #[test]
     fn a_note_is_good_for_one_epoch_and_one_source_and_tag() {
@@ -149,5 +334,26 @@ mod tests {
         assert_eq!((note.look(7, 3), note.look(7, 4), note.look(8, 3)), (Some(5), None, None));
         note.take(Comm::NO_EPOCH, 4, 6);
         assert_eq!((note.look(Comm::NO_EPOCH, 4), note.look(7, 3)), (None, Some(5)));
+    }
+
+    #[test]
+    fn a_way_leads_those_of_one_head_and_key() {
+        let header = |head: u64, key: u64| [head, key, 1].map(u64::to_le_bytes).concat();
+        let msg = |data: &[u8]| {
+            let (len, module) = (data.len() as u64, null_mut());
+            RecvDesc { data: data.as_ptr(), len, proc: 0, ctx: 0, module }
+        };
+        let way = Way::default();
+        let (one, other) = (header(STAMPED.into(), 3), header(STAMPED.into(), 4));
+        let (cut, long) = (vec![0; 3], header(kind::RNDV.into(), 3));
+        assert!(!way.leads(&msg(&one)) && !way.leads(&msg(&cut)), "nothing is noted yet");
+        way.expect(&msg(&one));
+        assert!(way.leads(&msg(&one)) && !way.leads(&msg(&other)));
+        way.expect(&msg(&cut));
+        way.expect(&msg(&long));
+        assert!(way.leads(&msg(&one)) && !way.leads(&msg(&long)));
+        way.expect(&msg(&other));
+        assert!(way.leads(&msg(&other)) && !way.leads(&msg(&one)));
+        assert!(way.spot.get().is_none(), "nobody has looked where that is");
     }
 }

@@ -121,6 +121,12 @@ impl Care {
         due
     }
 
+    /// The thread progresses that CRI.
+    #[inline(always)]
+    pub fn has_mine(&self, ctx: u32) -> bool {
+        has(&self.mine, ctx)
+    }
+
     /// One more turn in which an owner was trusted; whether it is time to see what it does.
     pub fn has_trusted_enough(&self) -> bool {
         Care::is_turn(&self.trusted, TURNS_OF_TRUST)

@@ -5,7 +5,7 @@
 //! come out of it.
 
 use crate::biased::{Seat, Who};
-use crate::shards::{Content, Entered, Owned, Place, Shards};
+use crate::shards::{Content, Entered, Owned, Place, Shards, Spot};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex, MutexGuard};
@@ -170,13 +170,19 @@ impl World {
             None => lists.waiting.push(Message { tag, number }),
         });
     }
-    /// As an owner, if that leads to an open shard, and else as anybody (`again.rs`).
-    fn enter_to_receive(&self, place: Place) -> Entered<'_, Small> {
-        let own = self.shards.enter_own(self.seat, |()| place).map(Owned::into_entered);
-        own.unwrap_or_else(|| self.shards.enter(true, None, |()| place))
+    /// As an owner, if that leads to an open shard, and else as anybody (`again.rs`). `spot`: where the same place was before.
+    fn enter_to_receive(&self, place: Place, spot: Option<Spot<Small>>) -> Entered<'_, Small> {
+        // SAFETY: it is of these shards.
+        let again = spot.and_then(|spot| unsafe { spot.enter_own(self.seat) });
+        let own = again.or_else(|| self.shards.enter_own(self.seat, |()| place));
+        own.map(Owned::into_entered).unwrap_or_else(|| self.shards.enter(true, None, |()| place))
     }
-    fn receive(&self, tag: Option<usize>, number: usize) {
-        let shard = self.enter_to_receive(tag.map_or(Place::AllOver, Place::In));
+    fn receive(&self, tag: Option<usize>, number: usize) -> Spot<Small> {
+        self.receive_at(None, tag, number)
+    }
+    /// Returns where that was.
+    fn receive_at(&self, spot: Option<Spot<Small>>, tag: Option<usize>, number: usize) -> Spot<Small> {
+        let shard = self.enter_to_receive(tag.map_or(Place::AllOver, Place::In), spot);
         shard.with(|lists| match lists.waiting.iter().position(|m| tag.is_none_or(|t| t == m.tag)) {
             Some(at) => self.pair(lists.waiting.remove(at).number, number),
             None => {
@@ -184,6 +190,7 @@ impl World {
                 lists.posted.push(Receive { tag, number, stamp: lists.stamp });
             }
         });
+        shard.spot()
     }
     fn matched(&self) -> [usize; 3] {
         core::array::from_fn(|i| self.matched[i].load(Ordering::Relaxed))
@@ -235,7 +242,9 @@ fn escalation_against_arrivals_and_exact_receives() {
             w.arrive(0, 0);
             w.arrive(1, 1);
         });
-        let receiver = beside(&world, |w| w.receive(Some(0), 0));
+        let receiver = beside(&world, |w| {
+            w.receive(Some(0), 0);
+        });
         world.receive(None, 7);
         sender.join().unwrap();
         receiver.join().unwrap();
@@ -282,4 +291,29 @@ fn a_shard_is_made_once() {
         assert_eq!(world.matched(), [0, NOBODY, NOBODY]);
         assert_eq!(world.left(), (vec![], vec![]));
     });
+}
+
+/// Who goes where the tag was before, in one mode or the other, while somebody gathers and spreads: that shard is the
+/// right one, or closed.
+#[test]
+fn a_spot_is_right_or_closed() {
+    for world in [World::new, World::many] {
+        loom::model(move || {
+            let world = world();
+            let spot = world.receive(Some(0), 0);
+            let sender = beside(&world, |w| {
+                w.arrive(0, 0);
+                w.arrive(0, 1);
+            });
+            let changer = beside(&world, |w| {
+                w.shards.spread(w.shards.home(true));
+                drop(w.shards.enter_one(true));
+            });
+            world.receive_at(Some(spot), Some(0), 1);
+            sender.join().unwrap();
+            changer.join().unwrap();
+            assert_eq!(world.matched(), [0, 1, NOBODY]);
+            assert_eq!(world.left(), (vec![], vec![]));
+        });
+    }
 }

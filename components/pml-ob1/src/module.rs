@@ -7,6 +7,7 @@
 //! lock is taken below THREAD_MULTIPLE; [`Ob1::threaded`] is looked at once per call. Nothing the user
 //! wrote runs under a lock: completions set a word and tell a sync object.
 
+use crate::again::Way;
 use crate::biased::Who;
 use crate::care::Shared;
 use crate::coming;
@@ -46,6 +47,8 @@ pub struct Transport {
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Cri {
+    /// Its number.
+    pub ctx: u32,
     pub entrance: Entrance,
     /// Who holds the lock, for the transports' callbacks.
     pub holder: Cell<Who>,
@@ -71,6 +74,8 @@ pub struct Cri {
     pub shared: Shared,
     /// Messages without stamp that were numbered.
     numbered: Cell<u64>,
+    /// Where the last plain message of a process with several threads went (`again.rs`).
+    pub way: Way,
     /// Times that a receive found its message waiting which came here: its thread is at it, though it has no need to
     /// progress it. A hint, not a count: written without a lock.
     visits: AtomicU64,
@@ -177,7 +182,7 @@ impl Ob1 {
             comms: Guarded::new(CommTable::new()),
             btls: OnceCell::new(),
             first: Cri::default(),
-            others: (1..host.num_cris()).map(|_| Cri::default()).collect(),
+            others: (1..host.num_cris()).map(|ctx| Cri { ctx, ..Cri::default() }).collect(),
             host,
             config,
             peers: Paged::new(host.job().job_size as usize),
@@ -399,6 +404,10 @@ impl Pml for Ob1 {
     #[inline(always)]
     fn irecv<const SEVERAL: bool>(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
         self.recv_immediate(args, SEVERAL)
+    }
+    #[inline(always)]
+    fn irecv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        self.recv_among(args, out)
     }
     fn send_init(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status> {
         self.send_persistent(args)

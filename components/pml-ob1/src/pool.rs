@@ -15,7 +15,7 @@
 //!
 //! Lanes and requests are never freed: the host's handles refer to them.
 
-use crate::again::{Note, Sent};
+use crate::again::{Note, Received, Sent};
 use crate::biased::{Seat, Who};
 use crate::care::Care;
 use crate::fan::number_of;
@@ -117,8 +117,8 @@ pub struct Lane {
     lease: Lease,
     /// What the thread saw when it last looked after others' CRIs (`care.rs`).
     pub care: Care,
-    /// On which CRI what it received last comes, and where what it sent last went (`again.rs`).
-    pub received: Note<u32>,
+    /// Where what it received last comes, and where what it sent last went (`again.rs`).
+    pub received: Note<Received>,
     pub sent: Note<Sent>,
 }
 

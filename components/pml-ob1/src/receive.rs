@@ -7,7 +7,7 @@
 use crate::comm::{Comm, Found};
 use crate::guarded::Held;
 use crate::matching::Arrival;
-use crate::module::Ob1;
+use crate::module::{Cri, Ob1};
 use crate::runs;
 use crate::shard::{Incoming, Inner, request_of};
 use crate::shards::Entered;
@@ -22,38 +22,51 @@ pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
     // the call.
     let (ob1, msg) = unsafe { (&*ctx.cast::<Ob1>(), &*msg) };
-    // Two calls at the very end, so that registers are saved for the one that is made.
-    if ob1.threaded() { entry_threaded(ob1, msg) } else { entry_alone(ob1, msg) }
-}
-
-#[inline(never)]
-extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
-    enter(ob1, msg, true)
+    // Calls at the very end, so that registers are saved for the one that is made.
+    if !ob1.threaded() {
+        return entry_alone(ob1, msg);
+    }
+    let cri = ob1.cri(msg.ctx);
+    if cri.way.leads(msg) { entry_again(ob1, msg, cri) } else { entry_threaded(ob1, msg, cri) }
 }
 
 #[inline(never)]
 extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) {
-    enter(ob1, msg, false)
+    // SAFETY: who is alone holds every lock.
+    let held = unsafe { Held::inherited(msg.ctx, false, None) };
+    ob1.handle(&held, data_of(msg), msg.proc);
 }
 
+#[inline(never)]
+extern "C" fn entry_again(ob1: &Ob1, msg: &RecvDesc, cri: &Cri) {
+    if !ob1.arrive_again(msg, cri) {
+        entry_threaded(ob1, msg, cri)
+    }
+}
+
+#[inline(never)]
+extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc, cri: &Cri) {
+    // SAFETY: the transport's caller holds the lock of the context for longer than this call, and wrote down who it is.
+    let held = unsafe { Held::inherited(msg.ctx, true, cri.holder.get()) };
+    cri.way.expect(msg);
+    ob1.handle(&held, data_of(msg), msg.proc);
+}
+
+/// What a transport brings.
 #[inline(always)]
-fn enter(ob1: &Ob1, msg: &RecvDesc, threaded: bool) {
-    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
-    let held = unsafe { ob1.inherit(msg.ctx, threaded) };
-    let data = if msg.len == 0 {
-        &[]
-    } else {
-        // SAFETY: the descriptor has `len` readable bytes.
-        unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) }
-    };
-    ob1.handle(&held, data, msg.proc);
+pub fn data_of(msg: &RecvDesc) -> &[u8] {
+    if msg.len == 0 {
+        return &[];
+    }
+    // SAFETY: the descriptor has `len` readable bytes for as long as it is passed on.
+    unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) }
 }
 
 /// Payload of a message that is kept has a 32-bit length.
 pub const MAX_KEPT: usize = 1 << 30;
 
 /// Kind and flags of a plain message with a stamp.
-const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
+pub const STAMPED: u16 = kind::MATCH as u16 | (flag::STAMPED as u16) << 8;
 
 impl Ob1 {
     /// One message of a process.
@@ -95,7 +108,10 @@ impl Ob1 {
                     }
                     drop(shard);
                     // SAFETY: it came out of the shard's engine; from here it is ours.
-                    self.deliver_plain(unsafe { request_of(node) }, key, payload, proc, held);
+                    let req = unsafe { request_of(node) };
+                    self.deliver_plain(req, key, payload, held.threaded, |len| {
+                        self.count_consumed(proc, held.ctx, len, Some(held), held.threaded);
+                    });
                 }
                 None => self.keep_arrived(held, shard, comm, &inc(), stamped),
             };

@@ -107,18 +107,6 @@ impl Ob1 {
 
     #[inline(always)]
     pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
-        // While all messages come on one CRI there is nothing to note.
-        if threaded
-            && self.wide.load(core::sync::atomic::Ordering::Relaxed)
-            && let Some(done) = self.recv_again(args)
-        {
-            return done;
-        }
-        self.recv_anew(args, threaded)
-    }
-
-    #[inline(always)]
-    fn recv_anew(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
         // SAFETY: as above.
         let comm = unsafe { Comm::of(args.comm) };
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
@@ -291,7 +279,14 @@ impl Ob1 {
 
     /// The same for a message that is all here and just came.
     #[inline(always)]
-    pub fn deliver_plain(&self, req: &'static Request, key: u64, payload: &[u8], proc: u32, held: &Held<'_>) {
+    pub fn deliver_plain(
+        &self,
+        req: &'static Request,
+        key: u64,
+        payload: &[u8],
+        threaded: bool,
+        count_consumed: impl FnOnce(u64),
+    ) {
         let (room, len) = (req.total.get(), payload.len() as u64);
         req.set_status(status_for(key, len, room));
         let n = len.min(room);
@@ -300,9 +295,9 @@ impl Ob1 {
             unsafe { req.store(&self.config.copies, 0, payload.as_ptr(), n) };
         }
         if len > FREE_BYTES {
-            self.count_consumed(proc, held.ctx, len, Some(held), held.threaded);
+            count_consumed(len);
         }
-        self.complete(req, held.threaded)
+        self.complete(req, threaded)
     }
 
     pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
@@ -374,7 +369,7 @@ impl Ob1 {
             if let Some(req) = req {
                 self.cri(ctx).posted(req);
                 if stays && let Some(lane) = lane_of(args.thread) {
-                    lane.received.take(epoch, wire::source_tag(args.src, args.tag), ctx);
+                    self.note_cri(lane, epoch, wire::source_tag(args.src, args.tag), ctx);
                 }
             }
         }

@@ -35,7 +35,7 @@ use crate::biased::{Seat, Who};
 use core::cell::UnsafeCell;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
 
 /// A thread is inside one shard at a time.
@@ -124,7 +124,35 @@ pub struct Owned<'a, T> {
     seat: &'static Seat,
 }
 
+/// A shard that something was led to, for what is led there again: it is good for the same place of the same layout as
+/// long as its [`Shards`] live. In other modes and layouts it is closed.
+pub struct Spot<T>(NonNull<Shard<T>>);
+
+impl<T> Clone for Spot<T> {
+    fn clone(&self) -> Spot<T> {
+        *self
+    }
+}
+impl<T> Copy for Spot<T> {}
+
+impl<T> Spot<T> {
+    /// Into it, if the thread of that seat owns its lock. `None`: it does not, or the shard is closed.
+    ///
+    /// # Safety
+    /// The `Shards` that it is of lives for as long as what is returned.
+    #[inline(always)]
+    pub unsafe fn enter_own<'a>(self, seat: &'static Seat) -> Option<Owned<'a, T>> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }.enter_own(seat)
+    }
+}
+
 impl<'a, T> Owned<'a, T> {
+    /// Where this is.
+    #[inline(always)]
+    pub fn spot(&self) -> Spot<T> {
+        Spot(self.shard.into())
+    }
     /// Inside as before.
     pub fn into_entered(self) -> Entered<'a, T> {
         let this = ManuallyDrop::new(self);
@@ -170,9 +198,24 @@ impl<T> Shard<T> {
     fn enter(&self, threaded: bool, who: Who) -> Entered<'_, T> {
         Entered { shard: self, pass: self.lock.enter(threaded, who) }
     }
+    #[inline(always)]
+    fn enter_own(&self, seat: &'static Seat) -> Option<Owned<'_, T>> {
+        if !self.lock.enter_own(seat) {
+            return None;
+        }
+        let inside = Owned { shard: self, seat };
+        // SAFETY: the lock is held.
+        let open = unsafe { (*self.state.get()).open };
+        open.then_some(inside)
+    }
 }
 
 impl<T> Entered<'_, T> {
+    /// Where this is.
+    #[cfg(all(test, loom))]
+    pub fn spot(&self) -> Spot<T> {
+        Spot(self.shard.into())
+    }
     #[inline(always)]
     fn state(&self) -> &State<T> {
         // SAFETY: the lock is held, or we are alone; entering is never nested.
@@ -272,13 +315,7 @@ impl<T: Content> Shards<T> {
                 Place::In(number) => table.shard(number)?,
             },
         };
-        if !shard.lock.enter_own(seat) {
-            return None;
-        }
-        let inside = Owned { shard, seat };
-        // SAFETY: the lock is held.
-        let open = unsafe { (*shard.state.get()).open };
-        open.then_some(inside)
+        shard.enter_own(seat)
     }
 
     /// The same where it did not lead to an open shard just now.

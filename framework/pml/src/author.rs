@@ -26,6 +26,12 @@ pub trait Pml: Send + Sync + Sized + 'static {
         status: &mut MsgStatus,
     ) -> Result<*mut RequestHeader, Status>;
     fn irecv<const SEVERAL: bool>(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
+    /// `irecv::<true>` for a component that goes one of several ways then: what each is given is all here, so that the way may be the
+    /// last call. Writes the request and returns PENDING, or an error.
+    #[inline(always)]
+    fn irecv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        thunk::hand_out(self.irecv::<true>(args), out)
+    }
     fn send_init(&self, args: &SendArgs) -> Result<*mut RequestHeader, Status>;
     fn recv_init(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
     /// `Some(message)` if one is there; the message is null unless `take`.
@@ -71,7 +77,7 @@ mod thunk {
         };
     }
     #[inline(always)]
-    fn hand_out(r: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeader) -> Status {
+    pub(super) fn hand_out(r: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeader) -> Status {
         match r {
             Ok(req) if req.is_null() => Status::OK,
             Ok(req) => {
@@ -119,7 +125,17 @@ mod thunk {
     verb!(send(a: *const SendArgs), at!(SendArgs, a));
     verb!(isend(a: *const SendArgs), at!(SendArgs, a));
     verb!(recv(a: *const RecvArgs, status: *mut MsgStatus), at!(RecvArgs, a), out!(status));
-    verb!(irecv(a: *const RecvArgs), at!(RecvArgs, a));
+    pub extern "C" fn irecv<T: Pml>(s: State, a: *const RecvArgs, out: *mut *mut RequestHeader) -> Status {
+        #[inline(never)]
+        extern "C" fn one<T: Pml>(s: State, a: *const RecvArgs, out: *mut *mut RequestHeader) -> Status {
+            hand_out(at!(T, s).irecv::<false>(at!(RecvArgs, a)), out)
+        }
+        #[inline(never)]
+        extern "C" fn several<T: Pml>(s: State, a: *const RecvArgs, out: *mut *mut RequestHeader) -> Status {
+            at!(T, s).irecv_among(at!(RecvArgs, a), out!(out))
+        }
+        if at!(T, s).is_threaded() { several::<T>(s, a, out) } else { one::<T>(s, a, out) }
+    }
     pub extern "C" fn send_init<T: Pml>(
         s: State,
         a: *const SendArgs,

@@ -294,6 +294,12 @@ impl Engine {
         self.posted.len()
     }
 
+    /// No message waits, as can be seen at a glance; false: `find_unexpected` tells.
+    #[inline(always)]
+    pub fn surely_none_waits(&self) -> bool {
+        self.waiting.is_bare()
+    }
+
     pub fn has_posted(&self) -> bool {
         !self.posted.is_empty()
     }

@@ -225,6 +225,12 @@ impl<N: Node> Queue<N> {
         self.setting
     }
 
+    /// Empty, and no index.
+    #[inline(always)]
+    pub fn is_bare(&self) -> bool {
+        self.head.is_null()
+    }
+
     pub fn is_empty(&self) -> bool {
         // SAFETY: in this mode `behind` is set.
         self.head.is_null() || self.tail.is_null() && unsafe { (*self.behind).index.len() == 0 }

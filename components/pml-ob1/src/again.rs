@@ -14,9 +14,9 @@
 //! messages of the communicator go by their tags (`fork.rs`). From then on they do, to this rank by this FIFO and with this
 //! head, for as long as the communicator lives and its messages may not overtake.
 //!
-//! **Messages.** On a thread's FIFO mostly comes one message after the other of one source with one tag. Its CRI notes
-//! the head and key of the last one, and once a second one has both, what they lead to: communicator and shard ([`Way`]). They lead there for
-//! as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
+//! **Messages.** A plain message of whose shard the thread owns the lock takes a short way, too. On a thread's FIFO mostly comes one after
+//! the other of one source with one tag, so its CRI notes the last one's head and key and what they led to, communicator and shard
+//! ([`Way`]). They lead there for as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
 //! the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the long way is open.
 
 use crate::biased::Seat;
@@ -87,8 +87,7 @@ pub struct Received {
     pub spot: Option<Spot<Inner>>,
 }
 
-/// What a CRI notes of the last message: its head and key, and from the second one on where those with that go, if they are plain. Touched
-/// by who holds its lock.
+/// What a CRI notes of the last plain message: where those with its head and key go. Touched by who holds its lock.
 pub struct Way {
     head: Cell<u64>,
     key: Cell<Key>,
@@ -103,17 +102,12 @@ impl Default for Way {
 }
 
 impl Way {
-    /// The next message may be like this one.
     #[inline(always)]
-    pub fn expect(&self, msg: &RecvDesc) {
-        if let Some(header) = data_of(msg).first_chunk::<{ wire::MATCH_BYTES }>() {
-            let [head, key, _] = wire::match_words(header);
-            if is_plain(head) {
-                self.head.set(head);
-                self.key.set(key);
-                self.spot.set(None);
-            }
-        }
+    fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<Inner>) {
+        self.head.set(head);
+        self.key.set(key);
+        self.comm.set(comm);
+        self.spot.set(Some(spot));
     }
 
     /// A communicator goes.
@@ -121,16 +115,9 @@ impl Way {
         self.spot.set(None);
     }
 
-    /// Whether that is one of them.
     #[inline(always)]
-    pub fn leads(&self, msg: &RecvDesc) -> bool {
-        let header = data_of(msg).first_chunk::<{ wire::MATCH_BYTES }>();
-        header.map(wire::match_words).is_some_and(|[head, key, _]| self.is_of(head, key))
-    }
-
-    #[inline(always)]
-    fn is_of(&self, head: u64, key: Key) -> bool {
-        self.head.get() == head && self.key.get() == key
+    fn look(&self, head: u64, key: Key) -> Option<Spot<Inner>> {
+        if self.head.get() == head && self.key.get() == key { self.spot.get() } else { None }
     }
 }
 
@@ -149,22 +136,28 @@ fn word_of(rank: &i32, tag: &i32) -> Key {
 }
 
 impl Ob1 {
-    /// A message whose way that CRI notes, inside a transport's callback. False: nothing happened.
+    /// A message of a process with several threads, inside a transport's callback: if it is plain, and the thread that holds the lock of its CRI
+    /// owns that of its shard. False: nothing happened.
     #[inline(always)]
-    pub fn arrive_again(&self, msg: &RecvDesc, cri: &Cri) -> bool {
+    pub fn arrive_at_owner(&self, msg: &RecvDesc) -> bool {
+        let cri = self.cri(msg.ctx);
         let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() else {
             return false;
         };
         let [head, key, order_key] = wire::match_words(header);
         let Some(seat) = cri.holder.get() else { return false };
-        let Some(spot) = cri.way.spot.get().or_else(|| self.find_way(head, key, cri, seat)) else {
+        let Some(spot) = cri.way.look(head, key).or_else(|| self.find_way(head, key, cri, seat)) else {
             return false;
         };
         if self.watchful.load(Ordering::Relaxed) != 0 {
             return false;
         }
         // SAFETY: the communicator lives: with it, the way would have been forgotten.
-        let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else { return false };
+        let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else {
+            // It may be closed for good.
+            cri.way.spot.set(None);
+            return false;
+        };
         if head as u16 == STAMPED && !shard.order.is_calm() {
             return false;
         }
@@ -186,28 +179,27 @@ impl Ob1 {
         true
     }
 
-    /// Where plain messages with that head and key go, which is noted: if the thread of that seat, which holds the CRI's lock, owns that of
-    /// the shard.
-    #[cold]
-    #[inline(never)]
+    /// Where messages with that head and key go, if they are plain, which is noted. The thread of that seat holds the CRI's lock.
+    #[inline(always)]
     fn find_way(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<Inner>> {
-        // SAFETY: see above.
+        // SAFETY: the caller is inside a callback of that CRI.
         let held = unsafe { Held::inherited(cri.ctx, true, Some(seat)) };
-        let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head)) else { return None };
-        if !is_plain(head) || wire::source_of(key) as u32 >= comm.num_peers {
-            return None;
+        if is_plain(head)
+            && let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head))
+            && (wire::source_of(key) as u32) < comm.num_peers
+            && let Some(spot) = comm.spot_of(key)
+        {
+            cri.way.take(head, key, comm, spot);
+            return Some(spot);
         }
-        let spot = comm.own_shard(key, seat)?.spot();
-        cri.way.comm.set(comm);
-        cri.way.spot.set(Some(spot));
-        Some(spot)
+        None
     }
 
     #[inline(never)]
     fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) {
-        // SAFETY: as above.
+        // SAFETY: the transport's caller holds the lock of the context for longer than this call.
         let held = unsafe { self.inherit(msg.ctx, true) };
-        // SAFETY: as above.
+        // SAFETY: the way is this message's, and its communicator lives.
         let comm = unsafe { &*cri.way.comm.get() };
         if let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() {
             let [head, key, order_key] = wire::match_words(header);
@@ -324,7 +316,9 @@ impl Ob1 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use core::ptr::null_mut;
+    use crate::matching::{Choice, Engine, Setting, Simd};
+    use crate::shards::Shards;
+    use crate::spread::{Layout, Spreading};
 
     #[test]
     fn a_note_is_good_for_one_epoch_and_one_source_and_tag() {
@@ -337,23 +331,18 @@ mod tests {
     }
 
     #[test]
-    fn a_way_leads_those_of_one_head_and_key() {
-        let header = |head: u64, key: u64| [head, key, 1].map(u64::to_le_bytes).concat();
-        let msg = |data: &[u8]| {
-            let (len, module) = (data.len() as u64, null_mut());
-            RecvDesc { data: data.as_ptr(), len, proc: 0, ctx: 0, module }
-        };
-        let way = Way::default();
-        let (one, other) = (header(STAMPED.into(), 3), header(STAMPED.into(), 4));
-        let (cut, long) = (vec![0; 3], header(kind::RNDV.into(), 3));
-        assert!(!way.leads(&msg(&one)) && !way.leads(&msg(&cut)), "nothing is noted yet");
-        way.expect(&msg(&one));
-        assert!(way.leads(&msg(&one)) && !way.leads(&msg(&other)));
-        way.expect(&msg(&cut));
-        way.expect(&msg(&long));
-        assert!(way.leads(&msg(&one)) && !way.leads(&msg(&long)));
-        way.expect(&msg(&other));
-        assert!(way.leads(&msg(&other)) && !way.leads(&msg(&one)));
-        assert!(way.spot.get().is_none(), "nobody has looked where that is");
+    fn a_way_is_good_for_one_head_and_key_until_it_is_forgotten() {
+        let setting = Setting { choice: Choice::List, simd: Simd::best(), walk: 1 };
+        let spreading = Spreading::new(Layout::new(0, 1, false));
+        let shards = Shards::new(Inner::new(Engine::new(setting), spreading));
+        let spot = shards.spot(|layout| layout.of(3)).unwrap();
+        let (way, head) = (Way::default(), u64::from(STAMPED));
+        assert!(way.look(0, 0).is_none(), "nothing is noted yet");
+        way.take(head, 3, null(), spot);
+        assert!(way.look(head, 3).is_some());
+        assert!(way.look(head, 4).is_none() && way.look(head | 1 << 40, 3).is_none());
+        // SAFETY: nobody else is here.
+        way.forget(&unsafe { Held::inherited(0, true, None) });
+        assert!(way.look(head, 3).is_none());
     }
 }

@@ -7,7 +7,7 @@
 use crate::comm::{Comm, Found};
 use crate::guarded::Held;
 use crate::matching::Arrival;
-use crate::module::{Cri, Ob1};
+use crate::module::Ob1;
 use crate::runs;
 use crate::shard::{Incoming, Inner, request_of};
 use crate::shards::Entered;
@@ -22,12 +22,8 @@ pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
     // the call.
     let (ob1, msg) = unsafe { (&*ctx.cast::<Ob1>(), &*msg) };
-    // Calls at the very end, so that registers are saved for the one that is made.
-    if !ob1.threaded() {
-        return entry_alone(ob1, msg);
-    }
-    let cri = ob1.cri(msg.ctx);
-    if cri.way.leads(msg) { entry_again(ob1, msg, cri) } else { entry_threaded(ob1, msg, cri) }
+    // Two calls at the very end, so that registers are saved for the one that is made.
+    if ob1.threaded() { entry_threaded(ob1, msg) } else { entry_alone(ob1, msg) }
 }
 
 #[inline(never)]
@@ -38,17 +34,16 @@ extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) {
 }
 
 #[inline(never)]
-extern "C" fn entry_again(ob1: &Ob1, msg: &RecvDesc, cri: &Cri) {
-    if !ob1.arrive_again(msg, cri) {
-        entry_threaded(ob1, msg, cri)
+extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
+    if !ob1.arrive_at_owner(msg) {
+        entry_among(ob1, msg)
     }
 }
 
 #[inline(never)]
-extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc, cri: &Cri) {
-    // SAFETY: the transport's caller holds the lock of the context for longer than this call, and wrote down who it is.
-    let held = unsafe { Held::inherited(msg.ctx, true, cri.holder.get()) };
-    cri.way.expect(msg);
+extern "C" fn entry_among(ob1: &Ob1, msg: &RecvDesc) {
+    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
+    let held = unsafe { ob1.inherit(msg.ctx, true) };
     ob1.handle(&held, data_of(msg), msg.proc);
 }
 

@@ -302,10 +302,10 @@ impl<T: Content> Shards<T> {
         self.enter_again(who, place)
     }
 
-    /// With several threads, the shard at the place that a layout has for something, if the thread of that seat owns its
-    /// lock. `None`: any other way is open.
+    /// With several threads, where the shard at the place is that a layout has for something. `None`: nowhere, or not
+    /// yet.
     #[inline(always)]
-    pub fn enter_own(&self, seat: &'static Seat, place: impl Fn(T::Layout) -> Place) -> Option<Owned<'_, T>> {
+    pub fn spot(&self, place: impl Fn(T::Layout) -> Place) -> Option<Spot<T>> {
         // SYNC POINT with the release stores in `spread` and `gather`.
         // SAFETY: tables stay until the communicator goes.
         let shard = match unsafe { self.many.load(Ordering::Acquire).as_ref() } {
@@ -315,7 +315,15 @@ impl<T: Content> Shards<T> {
                 Place::In(number) => table.shard(number)?,
             },
         };
-        shard.enter_own(seat)
+        Some(Spot(shard.into()))
+    }
+
+    /// With several threads, the shard at the place that a layout has for something, if the thread of that seat owns its
+    /// lock. `None`: any other way is open.
+    #[inline(always)]
+    pub fn enter_own(&self, seat: &'static Seat, place: impl Fn(T::Layout) -> Place) -> Option<Owned<'_, T>> {
+        // SAFETY: it is of these shards.
+        self.spot(place).and_then(|spot| unsafe { spot.enter_own(seat) })
     }
 
     /// The same where it did not lead to an open shard just now.

@@ -187,7 +187,7 @@ impl Ob1 {
         if is_plain(head)
             && let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head))
             && (wire::source_of(key) as u32) < comm.num_peers
-            && let Some(spot) = comm.spot_of(key)
+            && let Some(spot) = comm.shards.spot(|layout| layout.of(key))
         {
             cri.way.take(head, key, comm, spot);
             return Some(spot);

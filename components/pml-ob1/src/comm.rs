@@ -25,7 +25,7 @@ use crate::paged::Paged;
 use crate::peer::Peer;
 use crate::route::Route;
 use crate::shard::Inner;
-use crate::shards::{Entered, Owned, Shards, Spot};
+use crate::shards::{Entered, Owned, Shards};
 use crate::spread::{Layout, Spreading};
 use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
@@ -122,12 +122,6 @@ impl Comm {
     #[inline(always)]
     pub fn shard_of(&self, key: Key, threaded: bool, who: Who) -> Entered<'_, Inner> {
         self.shards.enter(threaded, who, |layout| layout.of(key))
-    }
-
-    /// Where that is, with several threads.
-    #[inline(always)]
-    pub fn spot_of(&self, key: Key) -> Option<Spot<Inner>> {
-        self.shards.spot(|layout| layout.of(key))
     }
 
     /// The same if the thread of that seat owns its lock.

@@ -284,8 +284,9 @@ impl Ob1 {
         // SAFETY: the host passes a communicator that is alive.
         let (comm, from) = (unsafe { Comm::of(args.comm) }, source_tag(args.src, args.tag));
         let Some(lane) = lane_of(args.thread) else { return self.recv_unlike(args, out) };
-        let (Some(Received { cri, .. }), Some(req)) = (lane.received.look(comm.epoch(), from), lane.take())
-        else {
+        // Once: if it changes meanwhile, what is noted is of the epoch before.
+        let epoch = comm.epoch();
+        let (Some(Received { cri, .. }), Some(req)) = (lane.received.look(epoch, from), lane.take()) else {
             return self.recv_unlike(args, out);
         };
         req.begin(RequestHeader::RECV, args.host_comm);
@@ -296,7 +297,7 @@ impl Ob1 {
         self.lane_cares_for(lane, cri.ctx);
         match comm.own_shard(from, lane.seat()) {
             Some(mut shard) if !shard.spreading.changes_hands(lane.index + 1) => {
-                lane.received.take(comm.epoch(), from, Received { cri, spot: Some(shard.spot()) });
+                lane.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
                 match shard.engine.find_unexpected(Pattern::exact(from), true) {
                     None => post(&mut shard, req, Pattern::exact(from), true),
                     Some(node) => self.deliver_found(shard.into_entered(), comm, req, node, Some(lane)),

@@ -22,7 +22,7 @@ use crate::pace::Pace;
 use crate::params::MAX_WATCHED;
 use crate::parts::InPieces;
 use crate::ready::{self, InboxMem};
-use crate::ring::{Consumer, Look, Mapped, Rest};
+use crate::ring::{Consumer, Look, Mapped, One, Rest};
 use crate::segment::Inbox;
 use crate::sys::Mapping;
 use crate::together::Together;
@@ -237,9 +237,8 @@ impl Shm {
         };
         let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
-            match incoming.ring.look() {
-                Look::Nothing => break,
-                Look::Short { at, len, tag, lines: 1 } => {
+            let look = match incoming.ring.look_for_one() {
+                Ok(One { at, len, tag }) => {
                     if events == 0 {
                         incoming.expect_answer(1);
                     }
@@ -249,7 +248,12 @@ impl Shm {
                     if has_enough() {
                         break;
                     }
+                    continue;
                 }
+                Err(look) => look,
+            };
+            match look {
+                Look::Nothing => break,
                 Look::Short { at, len, tag, lines } => {
                     incoming.ring.mem().fetch_lines(at, lines);
                     if events == 0 && (lines >= MANY_LINES || incoming.pace.is_steady()) {

@@ -361,6 +361,18 @@ impl Flag {
         (self.0 >> 32) as u8
     }
 
+    /// Length and tag of a short message of one line, in that lap.
+    #[inline(always)]
+    pub const fn of_one(self, lap: u64) -> Option<(u64, u8)> {
+        // All above the tag must be equal.
+        let rest = Flag(self.0 ^ (lap | SHORT << KIND_SHIFT));
+        if rest.0 >> KIND_SHIFT == 0 && rest.len() <= PER_LINE {
+            Some((rest.len(), rest.tag()))
+        } else {
+            None
+        }
+    }
+
     #[inline(always)]
     pub const fn kind(self) -> u64 {
         self.0 >> KIND_SHIFT & 0xf

@@ -32,6 +32,14 @@ impl Lies {
     }
 }
 
+/// A message in line `at`, and nowhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct One {
+    pub at: u64,
+    pub len: u64,
+    pub tag: u8,
+}
+
 /// What the receiver finds at its position.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Look {
@@ -77,6 +85,12 @@ pub enum Look {
     Garbage(u64),
 }
 
+impl From<One> for Look {
+    fn from(One { at, len, tag }: One) -> Look {
+        Look::Short { at, len, tag, lines: 1 }
+    }
+}
+
 /// Whether the later lines of a message are there.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Rest {
@@ -91,6 +105,8 @@ pub struct Consumer<M> {
     position: Cell<u64>,
     published: Cell<u64>,
     bulk: Cell<u64>,
+    /// Lines behind which the sender is told how far we have read, at the latest.
+    quarter: u64,
 }
 
 impl<M: RingMem> Consumer<M> {
@@ -99,7 +115,14 @@ impl<M: RingMem> Consumer<M> {
         // Our own words, written by nobody else.
         let head = mem.head().load(Ordering::Relaxed);
         let bulk = mem.bulk_head().load(Ordering::Relaxed) & !(GRANULE - 1);
-        Consumer { mem, position: Cell::new(head), published: Cell::new(head), bulk: Cell::new(bulk) }
+        let quarter = 1 << mem.lines_log2() >> 2;
+        Consumer {
+            mem,
+            position: Cell::new(head),
+            published: Cell::new(head),
+            bulk: Cell::new(bulk),
+            quarter,
+        }
     }
 
     #[inline(always)]
@@ -124,8 +147,28 @@ impl<M: RingMem> Consumer<M> {
     #[inline(always)]
     pub fn look(&self) -> Look {
         let at = self.position.get();
+        self.look_at(at, self.flag(at))
+    }
+
+    /// The message at our position, if it is one of a single line, as nearly all are; else what is there, which takes longer to say.
+    #[inline(always)]
+    pub fn look_for_one(&self) -> Result<One, Look> {
+        let at = self.position.get();
+        let flag = self.flag(at);
+        match flag.of_one(lap(at, self.mem.lines_log2())) {
+            Some((len, tag)) => Ok(One { at, len, tag }),
+            None => Err(self.look_at(at, flag)),
+        }
+    }
+
+    #[inline(always)]
+    fn flag(&self, at: u64) -> Flag {
         // SYNC POINT with the release stores in `Producer`.
-        let flag = Flag(self.mem.flag(at).load(Ordering::Acquire));
+        Flag(self.mem.flag(at).load(Ordering::Acquire))
+    }
+
+    #[inline(always)]
+    fn look_at(&self, at: u64, flag: Flag) -> Look {
         if !flag.is_of(lap(at, self.mem.lines_log2())) {
             return Look::Nothing;
         }
@@ -223,7 +266,7 @@ impl<M: RingMem> Consumer<M> {
     pub fn advance(&self, lines: u64) {
         let position = self.position.get() + lines;
         self.position.set(position);
-        if position - self.published.get() >= 1 << self.mem.lines_log2() >> 2 {
+        if position - self.published.get() >= self.quarter {
             self.publish_heads();
         }
     }

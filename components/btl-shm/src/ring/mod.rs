@@ -53,7 +53,7 @@ mod producer;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use consumer::{Consumer, Lies, Look, Rest};
+pub use consumer::{Consumer, Lies, Look, One, Rest};
 pub use producer::{Producer, Room};
 
 use crate::cells::CellMem;

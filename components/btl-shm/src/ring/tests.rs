@@ -73,7 +73,7 @@ fn send(p: &mut Producer<Mapped>, len: u64, tag: u8) -> bool {
 /// Takes one message: length and tag, with its bytes checked.
 fn receive(c: &Consumer<Mapped>) -> Option<(u64, u8)> {
     let check = |bytes: &[u8], tag: u8| assert!(bytes.iter().all(|&b| b == tag), "tag {tag}");
-    match c.look() {
+    match c.look_for_one().map_or_else(|other| other, Look::from) {
         Look::Nothing => None,
         Look::Garbage(word) => panic!("garbage {word:#x}"),
         Look::Assist { .. } => panic!("nobody asked for help"),
@@ -223,6 +223,30 @@ fn receive_unchecked(c: &Consumer<Mapped>) -> u64 {
     let Look::Long { at, len, lines, .. } = c.look() else { panic!("no long message") };
     c.advance_long(at, len, lines);
     len
+}
+
+/// A word in a line: any at all, or one like those that senders write.
+fn words() -> impl Strategy<Value = u64> {
+    let lens = prop_oneof![0..2 * PER_LINE, Just(u32::MAX as u64), 0..u32::MAX as u64];
+    let alike = (0..16u64, lens, any::<u8>(), 0..3 * LINES)
+        .prop_map(|(kind, len, tag, at)| Flag::new(kind, len, tag, lap(at, 6)).0);
+    prop_oneof![1 => any::<u64>(), 9 => alike]
+}
+
+proptest! {
+    #[test]
+    fn the_short_look_sees_what_the_long_one_does(word in words(), second in any::<u64>()) {
+        let (_memory, p, c) = ring();
+        p.mem().second(0).store(second, Ordering::Relaxed);
+        p.mem().flag(0).store(word, Ordering::Relaxed);
+        match (c.look_for_one(), c.look()) {
+            (Ok(one), look) => prop_assert_eq!(Look::from(one), look),
+            (Err(other), look) => {
+                prop_assert!(!matches!(look, Look::Short { lines: 1, .. }), "{:?} was missed", look);
+                prop_assert_eq!(other, look);
+            }
+        }
+    }
 }
 
 #[test]

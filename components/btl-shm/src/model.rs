@@ -552,3 +552,46 @@ fn model_unwatching_without_any_barrier_loses() {
         assert!(found || ready::any(&*inbox), "a message nobody will find");
     });
 }
+
+/// A receiver that takes one message in a turn, and marks what it leaves by `left`. Of whatever it knows to have been sent
+/// nothing is left behind a turn that finds nothing.
+fn leaving(left: fn(&Inbox, u32)) {
+    check(3, move || {
+        let (inbox, sent) = (Arc::new(Inbox::new()), Arc::new(AtomicU64::new(0)));
+        let ring = Ring::new(4, 1);
+        let consumer = Consumer::new(ring.clone());
+        let sender = {
+            let (inbox, sent) = (inbox.clone(), sent.clone());
+            thread::spawn(move || {
+                let mut p = Producer::adopt(ring).expect("fresh");
+                for value in 1..=3 {
+                    send(&mut p, value, &inbox, 0, MEMBARRIER, None);
+                    sent.store(value, Ordering::Release);
+                }
+            })
+        };
+        let (known, mut got) = (sent.load(Ordering::Acquire), 0);
+        while ready::any(&*inbox) {
+            ready::take(&*inbox, 1, |source| {
+                got += u64::from(take(&consumer).is_some());
+                if !consumer.is_empty() {
+                    left(&inbox, source);
+                }
+            });
+        }
+        assert!(got >= known, "{known} were sent, {got} were found");
+        sender.join().expect("sender");
+    });
+}
+
+#[test]
+fn model_what_is_left_is_found_at_once() {
+    leaving(|inbox, source| ready::mark_again(inbox, source));
+}
+
+/// Left as a sender marks, who may find the bit set by another whose summary is to come.
+#[test]
+#[should_panic(expected = "were found")]
+fn model_what_is_left_without_the_summary_is_missed() {
+    leaving(|inbox, source| _ = ready::mark(inbox, source));
+}

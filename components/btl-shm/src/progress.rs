@@ -412,7 +412,7 @@ impl Shm {
             self.consider(receiver, incoming);
             events += self.drain(receiver, incoming);
             if !incoming.watched.get() && !incoming.closed.get() && !incoming.ring.is_empty() {
-                ready::mark(&receiver.inbox, source);
+                ready::mark_again(&receiver.inbox, source);
             }
         });
         events
@@ -451,7 +451,7 @@ impl Shm {
             Err(errno) => {
                 // Its messages stay where they are; the next turn tries again.
                 self.report_shortage("ring-no-memory", place.len(), &errno.to_string());
-                ready::mark(&receiver.inbox, source);
+                ready::mark_again(&receiver.inbox, source);
                 return None;
             }
         };
@@ -514,7 +514,7 @@ impl Shm {
         silent.watched.set(false);
         if !silent.ring.is_empty() {
             // It came in between, and its sender may have said nothing.
-            ready::mark(&receiver.inbox, silent.source);
+            ready::mark_again(&receiver.inbox, silent.source);
         }
         receiver.watched[place].set(incoming);
         self.watch(incoming);
@@ -544,7 +544,7 @@ impl Shm {
             return false;
         }
         for (receiver, source) in old {
-            ready::mark(&receiver.inbox, source);
+            ready::mark_again(&receiver.inbox, source);
         }
         true
     }

@@ -6,8 +6,14 @@
 //! **Order.** A sender publishes its message, sets its bit, and, if the bit was clear, sets the
 //! summary's. The receiver clears the summary, then each word, then looks at the rings. So whoever
 //! finds the bit *set* may stop there: the bit stands until the receiver's exchange of that word, which
-//! comes after in the word's order and therefore sees the message. Only the one owner of a bit sets it,
-//! hence a set bit means that its summary bit has been set since the receiver last took it.
+//! comes after in the word's order and therefore sees the message. A sender alone sets the bit of its ring, but for
+//! the receiver: hence a set bit means that its summary bit has been set since the receiver last took it, or will be
+//! before that sender's call returns, or before the receiver's turn ends.
+//!
+//! **What the receiver leaves** in a ring it marks by itself ([`mark_again`]), the summary in any case. The bit may be set by a
+//! sender that has not come to the summary yet, with a younger message. It would do so in a moment, but what was left was
+//! sent before, and the next look must find it: matching rests on that (whatever was sent before a message that is seen is seen
+//! by the look that follows).
 //!
 //! Words come from shared memory: bits beyond the ranks of the node are ignored by the caller.
 
@@ -30,6 +36,14 @@ pub fn mark(inbox: &impl InboxMem, source: u32) -> bool {
     }
     inbox.summary().fetch_or(1 << index, Ordering::SeqCst);
     true
+}
+
+/// Sets the bit of a ring in which the receiver left something, or may have: its next look finds that.
+pub fn mark_again(inbox: &impl InboxMem, source: u32) {
+    let index = source as usize / 64;
+    // SYNC POINT with `mark`: a sender that finds the bit set leaves the summary to us.
+    inbox.word(index).fetch_or(1 << (source % 64), Ordering::SeqCst);
+    inbox.summary().fetch_or(1 << index, Ordering::SeqCst);
 }
 
 /// Whether any bit may be set.
@@ -99,6 +113,21 @@ mod tests {
         let m = Memory::default();
         m.summary.store(u64::MAX, Ordering::Relaxed);
         mark(&m, 70);
+        let mut got = Vec::new();
+        take(&m, 4, |s| got.push(s));
+        assert_eq!(got, [70]);
+    }
+
+    /// Its sender has set the bit for what came next, but has not come to the summary.
+    #[test]
+    fn what_is_left_is_found_at_once() {
+        let m = Memory::default();
+        mark(&m, 70);
+        take(&m, 4, |s| {
+            m.words[1].fetch_or(1 << (s % 64), Ordering::SeqCst);
+            mark_again(&m, s);
+        });
+        assert!(any(&m));
         let mut got = Vec::new();
         take(&m, 4, |s| got.push(s));
         assert_eq!(got, [70]);

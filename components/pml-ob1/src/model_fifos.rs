@@ -256,7 +256,7 @@ fn model_mark_between_two_receivers() {
 
 /// A process's sends with stamps, its FIFOs' queues, and a receiver with MPI_ANY_TAG.
 struct Pressure {
-    fifos: [Fifo; 2],
+    fifos: Vec<Fifo>,
     senders: [Lock; 2],
     queues: [Mutex<Vec<u64>>; 2],
     pending: Mutex<Pending>,
@@ -272,11 +272,25 @@ struct Rules {
     /// It reads what the sender tells, behind this look.
     asks_after: Option<usize>,
     tells: Ordering,
+    /// What the last look brings is not sure, nor what is younger; else it is where the first look brought something younger.
+    waits: bool,
 }
 
-const ALL: Rules = Rules { looks: 2, asks_after: Some(0), tells: Ordering::Release };
+const ALL: Rules = Rules { looks: 2, asks_after: Some(0), tells: Ordering::Release, waits: true };
 
 impl Pressure {
+    /// The first FIFO has so much room, the others enough.
+    fn new(fifos: usize, room: u64, rules: Rules) -> Arc<Pressure> {
+        Arc::new(Pressure {
+            fifos: (0..fifos).map(|ctx| Fifo::new(if ctx == 0 { room } else { 4 })).collect(),
+            senders: [Lock::new(), Lock::new()],
+            queues: [Mutex::new(Vec::new()), Mutex::new(Vec::new())],
+            pending: Mutex::new(Pending::default()),
+            told: AtomicU64::new(0),
+            rules,
+        })
+    }
+
     /// `Peer::queue_changed`.
     fn publish(&self, ctx: usize) {
         let front = self.queues[ctx].lock().expect("not poisoned").first().copied();
@@ -311,36 +325,33 @@ impl Pressure {
 
     /// `Ob1::resolve`: what a receiver with MPI_ANY_TAG may match after its looks, in order.
     fn resolve(&self) -> Vec<u64> {
-        let (mut seen, mut told, mut bound) = (Vec::new(), 0, 0);
+        let (mut seen, mut told, mut first) = (Vec::new(), 0, 0);
         for look in 0..self.rules.looks {
             // The one with the younger message last, which is the worse order.
-            [0, 1].iter().for_each(|&c| seen.extend(self.fifos[c].take()));
+            self.fifos.iter().for_each(|fifo| seen.extend(fifo.take()));
             if look == 0 {
-                bound = seen.iter().max().copied().unwrap_or(0);
+                first = seen.len();
             }
             if self.rules.asks_after == Some(look) {
                 told = self.told.load(Ordering::Acquire);
             }
         }
-        seen.retain(|&stamp| stamp <= bound && is_sure(stamp, told));
+        let (before, behind) = seen.split_at(first);
+        let bound = before.iter().max().copied().unwrap_or(0);
+        let oldest = behind.iter().min().copied().unwrap_or(u64::MAX);
+        let in_sight = |stamp| if self.rules.waits { stamp < oldest } else { stamp <= bound };
+        seen.retain(|&stamp| in_sight(stamp) && is_sure(stamp, told));
         seen.sort_unstable();
         seen
     }
 }
 
 /// Message 1 finds no room until the receiver makes some; then message 2 goes to the other FIFO. The
-/// receiver takes what was there at its first look, is older than what waits as it is told then, and all that is older,
-/// after a second look at both: never 2 without 1 before it.
+/// receiver takes what was there at its first look, and is older than what waits as it is told then and than what
+/// a second look at both brings: never 2 without 1 before it.
 fn two_looks(rules: Rules) {
     check(3, move || {
-        let p = Arc::new(Pressure {
-            fifos: [Fifo::new(0), Fifo::new(4)],
-            senders: [Lock::new(), Lock::new()],
-            queues: [Mutex::new(Vec::new()), Mutex::new(Vec::new())],
-            pending: Mutex::new(Pending::default()),
-            told: AtomicU64::new(0),
-            rules,
-        });
+        let p = Pressure::new(2, 0, rules);
         let progress = {
             let p = p.clone();
             thread::spawn(move || p.drain(0))
@@ -394,6 +405,46 @@ fn model_asking_late_loses_the_order() {
 #[should_panic(expected = "message 2 was matched before message 1")]
 fn model_telling_early_loses_the_order() {
     two_looks(Rules { tells: Ordering::Relaxed, ..ALL });
+}
+
+/// A thread counts its stamps, 1 and 2 on two FIFOs, as long as it is named in the lease's word (`stamp.rs`). Another has read the
+/// clock, 3, ends the lease and sends. The first may have looked at the word while message 1 was on the way out of its core.
+fn lease_that_ends(rules: Rules) {
+    check(3, move || {
+        let (p, holder) = (Pressure::new(3, 4, rules), Arc::new(AtomicU64::new(1)));
+        let counting = {
+            let (p, holder) = (p.clone(), holder.clone());
+            thread::spawn(move || {
+                p.fifos[0].send(1);
+                if holder.load(Ordering::Relaxed) == 1 {
+                    p.fifos[1].send(2);
+                }
+            })
+        };
+        let reading = {
+            let p = p.clone();
+            thread::spawn(move || {
+                holder.swap(0, Ordering::AcqRel);
+                p.fifos[2].send(3);
+            })
+        };
+        let matched = p.resolve();
+        assert!(!matched.starts_with(&[2]), "message 2 was matched before message 1");
+        counting.join().expect("counting");
+        reading.join().expect("reading");
+    });
+}
+
+#[test]
+fn model_two_looks_while_a_lease_ends() {
+    lease_that_ends(ALL);
+}
+
+/// Where the younger message of the first look vouches for what the second brings.
+#[test]
+#[should_panic(expected = "message 2 was matched before message 1")]
+fn model_a_bound_by_stamps_loses_the_order() {
+    lease_that_ends(Rules { waits: false, ..ALL });
 }
 
 /// Messages with numbers: any FIFO, any receiver. The steps of `numbered.rs` around its own `Sequence`.

@@ -9,14 +9,14 @@
 //! the program orders it, was visible or told of when X was visible: *see X, read what its sender tells, look at all
 //! FIFOs once more: if X is older than what was told, everything that must be matched before X is here.* A message
 //! that was told of and has found room since, so that the word said nothing of it any more, is found by that last
-//! look. X's stamp serves as the bound for others, too: what was sent before a message with a smaller stamp than X's
-//! was visible, or told of, when X was.
+//! look. What the last look brings is not sure itself, and then nothing younger is. (Its stamp says little of when it became
+//! visible: a thread that counts its stamps may do so while its message before is still on the way out of its core.)
 //!
 //! **Ordered mode.** While MPI_ANY_TAG receives are posted in a communicator (`Ordering::wild`), its stamped
 //! messages are not matched as they come but *deferred*, unseen by any receive. Whoever makes progress then
 //! resolves them ([`Ob1::resolve`]): takes all CRI locks, looks at all FIFOs twice and reads in between, and
-//! matches, in the order of stamps, what had been seen after the first look and all with smaller stamps, as far as it
-//! is older than what was told. The rest waits for the next turn. With the last MPI_ANY_TAG receive the communicator
+//! matches, in the order of stamps, what had been seen after the first look, as far as it is older than all that the second
+//! brought and than what was told. The rest waits for the next turn. With the last MPI_ANY_TAG receive the communicator
 //! leaves the mode.
 //!
 //! A receive or probe with MPI_ANY_TAG that finds messages waiting does the same before it takes the one with
@@ -187,16 +187,17 @@ impl Ob1 {
         drop(shard);
         // SAFETY: what is deferred belongs to the holder of the mode's lock once it is out of the list.
         let about = |r: NonNull<Record>| unsafe { r.as_ref() }.incoming();
-        let mut sure = HashMap::new();
-        for inc in waiting.iter().take(seen).map(|&r| about(r)) {
-            let bound = sure.entry(wire::source_of(inc.key)).or_insert(inc.order_key);
-            *bound = inc.order_key.max(*bound);
+        // By source, the oldest that the last look brought.
+        let mut unseen = HashMap::new();
+        for inc in waiting.iter().skip(seen).map(|&r| about(r)) {
+            let oldest = unseen.entry(wire::source_of(inc.key)).or_insert(inc.order_key);
+            *oldest = inc.order_key.min(*oldest);
         }
         waiting.sort_by_key(|&r| about(r).order_key);
         let mut later = Vec::new();
         for record in waiting {
             let inc = about(record);
-            let in_sight = sure.get(&wire::source_of(inc.key)).is_some_and(|&bound| inc.order_key <= bound);
+            let in_sight = unseen.get(&wire::source_of(inc.key)).is_none_or(|&oldest| inc.order_key < oldest);
             if in_sight && told.get(&inc.proc).is_some_and(|&told| is_sure(Inner::stamp_of(&inc), told)) {
                 self.place(all, comm, record, &inc);
             } else {

@@ -25,7 +25,7 @@ impl Component for SelfComponent {
                 )
             })?;
         let module = oxmpi_btl::module(SelfModule::new(host, settings, queues));
-        Ok((0, vec![module.get().get_vector_if(true).put().atomics().sleep().hold().build()]))
+        Ok((0, vec![module.get().get_vector_if(true).put().flush().atomics().sleep().hold().build()]))
     }
 }
 

@@ -5,9 +5,10 @@ use crate::endpoint::SelfEndpoint;
 use crate::params::Settings;
 use crate::queue::Queue;
 use core::ffi::c_void;
+use oxmpi_btl::amo::operand;
 use oxmpi_btl::{
-    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep, Message,
-    ProcInfo, RmaDesc, RmaVectorDesc, WaitWord,
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep,
+    FlushDesc, Message, ProcInfo, RmaDesc, RmaVectorDesc, WaitSet,
 };
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_mca::{Host, RecvDesc, Status};
@@ -19,9 +20,6 @@ pub struct SelfModule {
     host: Host,
     settings: Settings,
     contexts: Box<[Context]>,
-    /// What a sleeper watches. Nobody ever writes it: only the sleeper itself could send, and it
-    /// sleeps. It is here because a wait word must point somewhere for as long as the module lives.
-    nobody_wakes: u32,
     /// What we have told ourselves about messages that wait for room.
     held: AtomicU64,
 }
@@ -42,7 +40,6 @@ impl SelfModule {
             host,
             settings,
             contexts: queues.into_iter().map(Context).collect(),
-            nobody_wakes: 0,
             held: AtomicU64::new(0),
         }
     }
@@ -67,8 +64,12 @@ impl Btl for SelfModule {
         attrs.latency = self.settings.latency;
         attrs.bandwidth = self.settings.bandwidth;
         attrs.exclusivity = self.settings.exclusivity;
-        attrs.flags = BtlAttrs::VISIBLE_AT_ONCE;
+        attrs.flags = BtlAttrs::VISIBLE_AT_ONCE
+            | BtlAttrs::PUT_DONE_IS_REMOTE
+            | BtlAttrs::PUTS_ORDERED
+            | BtlAttrs::AMO_COHERENT;
         attrs.amo_ops = amo::ALL;
+        attrs.amo_operands = operand::ALL;
         attrs.device[..4].copy_from_slice(b"self");
         attrs
     }
@@ -104,7 +105,7 @@ impl Btl for SelfModule {
         let (proc, module) = (self.host.job().rank, self as *const SelfModule as *mut c_void);
         queue.deliver(BATCH, |tag, data, len| {
             let row = self.host.am(tag);
-            (row.receive)(row.ctx, &RecvDesc { data, len: len as u64, proc, ctx, module });
+            (row.receive)(row.ctx, &RecvDesc { data, len: len as u64, proc, ctx, module, link: 0 });
         }) as i32
     }
 }
@@ -137,9 +138,11 @@ impl BtlPut for SelfModule {
         unsafe { core::ptr::copy(rma.local, rma.remote as usize as *mut u8, rma.len as usize) };
         Status::OK
     }
+}
 
+impl BtlFlush for SelfModule {
     /// Everything was complete when its call returned.
-    fn flush(&self, _me: Option<&SelfEndpoint>, _ctx: u32) -> Status {
+    fn flush(&self, _me: Option<&SelfEndpoint>, _ctx: u32, _flush: &FlushDesc) -> Status {
         Status::OK
     }
 }
@@ -163,10 +166,10 @@ impl BtlHold for SelfModule {
 }
 
 impl BtlSleep for SelfModule {
-    fn arm(&self, ctx: u32) -> Option<WaitWord> {
+    fn arm(&self, ctx: u32, _set: &mut WaitSet) -> Status {
         // The queue can only fill by a call of this process on this context, and whoever holds the
         // context is about to sleep: an empty queue stays empty, so nobody needs to wake anybody.
-        self.queue(ctx).is_empty().then_some(WaitWord { addr: &self.nobody_wakes, expected: 0, reserved: 0 })
+        if self.queue(ctx).is_empty() { Status::OK } else { Status::PENDING }
     }
 
     fn disarm(&self, _ctx: u32) {}

@@ -54,8 +54,11 @@ impl Component for Shm {
             return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
         }
         let built = module(device).sleep().hold();
-        let built =
-            if settings.mechanism != Mechanism::None { built.get().get_vector_if(true).put() } else { built };
+        let built = if settings.mechanism != Mechanism::None {
+            built.get().get_vector_if(true).put().flush()
+        } else {
+            built
+        };
         Ok((0, vec![built.build()]))
     }
 }

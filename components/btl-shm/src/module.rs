@@ -14,8 +14,8 @@ use crate::segment::Segment;
 use crate::sys::{self, Direction};
 use crate::xpmem::Device;
 use oxmpi_btl::{
-    Btl, BtlAttrs, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc,
-    RmaVectorDesc, WaitWord,
+    Btl, BtlAttrs, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlPut, BtlSleep, FlushDesc, Message, ProcInfo,
+    RmaDesc, RmaVectorDesc, WaitSet,
 };
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use oxmpi_mca::{Host, Status};
@@ -193,7 +193,7 @@ impl Btl for Shm {
         let shared = self.host.job().oversubscribed != 0;
         let min_get_size = s.min_get(shared, self.xpmem.is_some());
         // Where ranks share cores, who asks to be read waits until the reader has a core.
-        let reads = if min_get_size < u64::MAX && !shared { BtlAttrs::READS_VARY } else { 0 };
+        let reads = if min_get_size < u64::MAX && !shared { BtlAttrs::GET_COST_VARIES } else { 0 };
         let mut attrs = BtlAttrs {
             contexts: self.contexts(),
             eager_limit: s.eager_limit(self.host.job().local_size),
@@ -263,7 +263,10 @@ impl BtlPut for Shm {
     fn put(&self, endpoint: &Endpoint, ctx: u32, rma: &RmaDesc) -> Status {
         self.copy_memory(Direction::Write, endpoint, ctx, rma)
     }
-    fn flush(&self, _endpoint: Option<&Endpoint>, _ctx: u32) -> Status {
+}
+
+impl BtlFlush for Shm {
+    fn flush(&self, _endpoint: Option<&Endpoint>, _ctx: u32, _flush: &FlushDesc) -> Status {
         self.flush_puts()
     }
 }
@@ -280,8 +283,8 @@ impl BtlHold for Shm {
 }
 
 impl BtlSleep for Shm {
-    fn arm(&self, ctx: u32) -> Option<WaitWord> {
-        self.arm_ctx(ctx)
+    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
+        self.arm_ctx(ctx).map_or(Status::PENDING, |word| set.add_word(word))
     }
     fn disarm(&self, ctx: u32) {
         self.disarm_ctx(ctx)

@@ -16,6 +16,7 @@ use crate::progress::{FETCHED, Incoming, PATIENCE, Receiver};
 use crate::ring::{Lies, Rest, fetch_all};
 use crate::wire::with_pieces;
 use oxmpi_mca::PartDesc;
+use oxmpi_mca::host::receive::TAKEN;
 
 /// How much of a message is fetched while it is matched.
 const FETCHED_OF_PIECES: u64 = 4 << 10;
@@ -31,7 +32,7 @@ pub struct InPieces {
 }
 
 impl Shm {
-    /// Hands up a message in a cell, which is ours then. False: not now.
+    /// Hands up a message in a cell, which is ours then, and tells what its receiver answered. None: not now.
     #[inline(never)]
     pub(crate) fn take_cell(
         &self,
@@ -40,12 +41,12 @@ impl Shm {
         which: u64,
         len: u64,
         tag: u8,
-    ) -> bool {
-        let Some(cell) = self.cell_of(receiver, incoming, which, len) else { return false };
+    ) -> Option<u32> {
+        let cell = self.cell_of(receiver, incoming, which, len)?;
         fetch_all(cell.at, len.min(FETCHED));
-        self.hand_up(receiver, incoming, cell.at, len, tag);
+        let answer = self.hand_up(receiver, incoming, cell.at, len, tag);
         self.keep_cell(incoming, which, len, 1);
-        true
+        Some(answer)
     }
 
     /// Hands up what is there of a message, as it comes. False: not now, or not all of it is there.
@@ -137,6 +138,6 @@ impl Shm {
     ) -> bool {
         let Some(take) = self.host().am_parts(msg.tag) else { return false };
         let message = self.describe(receiver, incoming, at, msg.len);
-        take(self.host().am(msg.tag).ctx, &PartDesc { message, from, to }) != 0
+        take(self.host().am(msg.tag).ctx, &PartDesc { message, from, to }) & TAKEN != 0
     }
 }

@@ -30,9 +30,9 @@ use crate::wire::{GRANULE, MAX_SHORT};
 use crate::xpmem::Attachments;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::ffi::c_void;
-use core::sync::atomic::Ordering;
 use oxmpi_btl::WaitWord;
 use oxmpi_mca::RecvDesc;
+use oxmpi_mca::host::receive::STOP;
 
 /// Messages taken from one ring in one turn.
 const BATCH: i32 = 32;
@@ -223,18 +223,10 @@ impl Shm {
     /// Hands up what a ring has, at most a batch; but not what comes behind a long message that was waited for. Whoever
     /// waited posts the receive for that first: else two ranks that exchange messages fall into a step in which one always
     /// finds the next message early and copies it twice, and so stays behind. One in pieces ends it always, others where the layer
-    /// above says so (`Cri::enough`).
+    /// above answers so (`receive::STOP`).
     #[inline(always)]
     fn drain(&self, receiver: &Receiver, incoming: &Incoming) -> i32 {
         let mut events = 0;
-        let enough = &self.host().cri(receiver.ctx).enough;
-        let has_enough = || {
-            let has = enough.load(Ordering::Relaxed) != 0;
-            if has {
-                enough.store(0, Ordering::Relaxed);
-            }
-            has
-        };
         let was_awaited = incoming.last.get() + 1 != receiver.turn.get();
         while events < BATCH {
             let look = match incoming.ring.look_for_one() {
@@ -242,10 +234,11 @@ impl Shm {
                     if events == 0 {
                         incoming.expect_answer(1);
                     }
-                    self.hand_up(receiver, incoming, incoming.ring.mem().line_data(at), len, tag);
+                    let data = incoming.ring.mem().line_data(at);
+                    let answer = self.hand_up(receiver, incoming, data, len, tag);
                     incoming.ring.advance(1);
                     events += 1;
-                    if has_enough() {
+                    if answer == STOP {
                         break;
                     }
                     continue;
@@ -259,10 +252,13 @@ impl Shm {
                     if events == 0 && (lines >= MANY_LINES || incoming.pace.is_steady()) {
                         incoming.expect_answer(lines);
                     }
-                    if !self.take_lines(receiver, incoming, at, len, tag, lines) {
+                    let Some(answer) = self.take_lines(receiver, incoming, at, len, tag, lines) else {
+                        break;
+                    };
+                    events += 1;
+                    if answer == STOP {
                         break;
                     }
-                    events += 1;
                 }
                 Look::Long { at, len, tag, line, lines } => {
                     incoming.pace.came_long();
@@ -272,10 +268,11 @@ impl Shm {
                     } else if !self.rest_came(receiver, incoming, at, len, line) {
                         break;
                     }
-                    self.hand_up(receiver, incoming, incoming.ring.mem().bulk_at(at), len, tag);
+                    let data = incoming.ring.mem().bulk_at(at);
+                    let answer = self.hand_up(receiver, incoming, data, len, tag);
                     incoming.ring.advance_long(at, len, lines);
                     events += 1;
-                    if was_awaited || has_enough() {
+                    if was_awaited || answer == STOP {
                         break;
                     }
                 }
@@ -284,11 +281,9 @@ impl Shm {
                     if events == 0 {
                         incoming.expect_answer(1);
                     }
-                    if !self.take_cell(receiver, incoming, which, len, tag) {
-                        break;
-                    }
+                    let Some(answer) = self.take_cell(receiver, incoming, which, len, tag) else { break };
                     events += 1;
-                    if was_awaited || has_enough() {
+                    if was_awaited || answer == STOP {
                         break;
                     }
                 }
@@ -302,7 +297,6 @@ impl Shm {
                     }
                     events += 1;
                     // Awaited or not: it takes so long that a turn more is nothing beside.
-                    enough.store(0, Ordering::Relaxed);
                     break;
                 }
                 Look::Assist { at, len } => {
@@ -330,9 +324,16 @@ impl Shm {
 
     /// Gives a message to the layer above, where it lies.
     #[inline(always)]
-    pub fn hand_up(&self, receiver: &Receiver, incoming: &Incoming, data: *const u8, len: u64, tag: u8) {
+    pub fn hand_up(
+        &self,
+        receiver: &Receiver,
+        incoming: &Incoming,
+        data: *const u8,
+        len: u64,
+        tag: u8,
+    ) -> u32 {
         let row = self.host().am(tag);
-        (row.receive)(row.ctx, &self.describe(receiver, incoming, data, len));
+        (row.receive)(row.ctx, &self.describe(receiver, incoming, data, len))
     }
 
     #[inline(always)]
@@ -343,10 +344,12 @@ impl Shm {
             proc: incoming.proc,
             ctx: receiver.ctx,
             module: core::ptr::from_ref(self).cast_mut().cast::<c_void>(),
+            link: 0,
         }
     }
 
-    /// Puts a message of several lines together and hands it up. False: not all of it is there.
+    /// Puts a message of several lines together, hands it up, and tells what its receiver answered. None: not all of it is
+    /// there.
     #[inline(never)]
     fn take_lines(
         &self,
@@ -356,23 +359,23 @@ impl Shm {
         len: u64,
         tag: u8,
         lines: u64,
-    ) -> bool {
+    ) -> Option<u32> {
         let ring = &incoming.ring;
         match ring.has_all(at, lines, PATIENCE) {
             Rest::Here => {}
-            Rest::Missing => return false,
+            Rest::Missing => return None,
             Rest::Garbage(word) => {
                 self.garbage(receiver, incoming, word);
-                return false;
+                return None;
             }
         }
         let mut stage = receiver.stage.take().unwrap_or_else(|| Box::new([0; MAX_SHORT as usize]));
         // SAFETY: the stage takes the lines of the longest message.
         unsafe { ring.mem().copy_lines(at, lines, stage.as_mut_ptr()) };
-        self.hand_up(receiver, incoming, stage.as_ptr(), len, tag);
+        let answer = self.hand_up(receiver, incoming, stage.as_ptr(), len, tag);
         receiver.stage.set(Some(stage));
         ring.advance(lines);
-        true
+        Some(answer)
     }
 
     /// Fetches what is there of a long message while its sender writes the rest. False: the rest is not there.

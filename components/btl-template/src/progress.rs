@@ -52,7 +52,9 @@ impl TemplateModule {
             proc: frame.proc,
             ctx,
             module: self as *const TemplateModule as *mut c_void,
+            link: 0,
         };
+        // Its answer may ask for the end of the batch: worth heeding where a message that comes early costs a copy.
         (row.receive)(row.ctx, &desc);
     }
 }

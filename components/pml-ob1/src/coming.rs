@@ -21,6 +21,7 @@ use crate::wire::{self, Reader, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
+use oxmpi_mca::host::receive::TAKEN;
 use oxmpi_mca::{PartDesc, RequestHeader, Status};
 
 /// A message that has somewhere to go, and has not come to its end.
@@ -58,7 +59,7 @@ pub extern "C" fn entry_parts(ctx: *mut c_void, part: *const PartDesc) -> u32 {
         return 0;
     }
     ob1.come_on(&held, peer, there, part.from, msg.len);
-    1
+    TAKEN | ob1.cri(msg.ctx).stop.take()
 }
 
 impl Ob1 {

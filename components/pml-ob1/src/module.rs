@@ -28,11 +28,11 @@ use crate::watch::{Asked, Nanoseconds};
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use oxmpi_btl::{BtlHandle, WaitWord};
+use oxmpi_btl::{BtlHandle, BtlServices, WaitSet};
 use oxmpi_mca::host::{am_tag, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
-use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs};
+use oxmpi_mca::{Host, Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_pml::{CommDesc, Message, Pml, RecvArgs, SendArgs, Transports};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -66,6 +66,8 @@ pub struct Cri {
     pub turns: Cell<u32>,
     /// Messages that came and no receive fitted.
     pub kept: Cell<u32>,
+    /// What the transport's callback is to answer: `receive::STOP` where the receives that come next are to be posted first.
+    pub stop: Cell<u32>,
     /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
     /// without a lock.
     newest: AtomicPtr<Request>,
@@ -133,6 +135,8 @@ pub struct Ob1 {
     pub comms: Guarded<CommTable>,
     /// By exclusivity; set by `enable`, before anything else is called.
     btls: OnceCell<Vec<Transport>>,
+    /// The host's, around transports; set by `enable`.
+    services: Cell<*const BtlServices>,
     /// The state of CRI 0, and of the others.
     pub first: Cri,
     others: Box<[Cri]>,
@@ -179,6 +183,7 @@ impl Ob1 {
             lone: AtomicPtr::new(core::ptr::null_mut()),
             self_active: AtomicBool::new(false),
             told_no_get: AtomicBool::new(false),
+            services: Cell::new(core::ptr::null()),
             comms: Guarded::new(CommTable::new()),
             btls: OnceCell::new(),
             first: Cri::default(),
@@ -287,6 +292,20 @@ impl Ob1 {
         first
     }
 
+    /// The host says that a process failed. What is under way with it ends in the next turn of each CRI.
+    fn lose_process(&self, proc: u32) -> Status {
+        let Ok(peer) = self.peer(proc, self.threaded()) else { return Status::OK };
+        let held = self.hold(FIFO, None, self.threaded());
+        self.lose(&held, peer);
+        Status::OK
+    }
+
+    /// The host's services around transports.
+    pub fn btl_services(&self) -> &BtlServices {
+        // SAFETY: `enable` set it, before any other verb; valid as long as the instance.
+        unsafe { &*self.services.get() }
+    }
+
     /// Closes on this CRI what was lost on another.
     #[cold]
     pub fn close_lost(&self, held: &Held<'_>) {
@@ -360,24 +379,25 @@ impl Pml for Ob1 {
     fn is_threaded(&self) -> bool {
         self.threaded()
     }
-    fn enable(&self, btls: &[&'static BtlHandle]) -> Status {
-        let transport = |&btl| Transport { btl, own: btl_name(btl) == "self" };
-        let mut sorted: Vec<Transport> = btls.iter().map(transport).collect();
-        sorted.sort_by_key(|t| core::cmp::Reverse(t.btl.attrs.exclusivity));
+    fn enable(&self, transports: &Transports) -> Result<u64, Status> {
+        // SAFETY: the host's list; accepted handles live as long as the instance.
+        let btls = unsafe { transports.btls.get() }.iter().map(|&btl| unsafe { &*btl });
+        let sorted: Vec<Transport> = btls.map(|btl| Transport { btl, own: btl.name() == "self" }).collect();
+        let polled = sorted.iter().fold(0, |set, t| set | 1 << t.btl.index);
+        self.services.set(transports.services);
         if sorted.len() > 64 || self.btls.set(sorted).is_err() {
-            return Status::BAD_PARAM;
+            return Err(Status::BAD_PARAM);
         }
         let mut others = self.transports().iter().filter(|t| !t.own);
         if let (Some(only), None) = (others.next(), others.next()) {
             self.lone.store(core::ptr::from_ref(only.btl).cast_mut(), Ordering::Relaxed);
         }
-        let contexts = self.transports().iter().map(|t| t.btl.attrs.contexts.max(1)).min().unwrap_or(1);
+        let contexts = self.transports().iter().map(|t| t.btl.attrs().contexts.max(1)).min().unwrap_or(1);
         self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
         self.careful.store(self.host.threaded() as u32, Ordering::Relaxed);
-        match self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void) {
-            Status::OK => self.host.am_register_parts(am_tag::PML, coming::entry_parts),
-            status => status,
-        }
+        self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void).ok()?;
+        self.host.am_register_parts(am_tag::PML, coming::entry_parts).ok()?;
+        Ok(polled)
     }
     fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status> {
         self.add_communicator(desc).map(|c| c.cast())
@@ -425,8 +445,8 @@ impl Pml for Ob1 {
     fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         self.poll(thread)
     }
-    fn arm(&self, thread: *mut ThreadCtx, word: &mut WaitWord) -> Status {
-        self.arm_transports(thread, word)
+    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status {
+        self.arm_transports(thread, set)
     }
     fn disarm(&self, thread: *mut ThreadCtx) {
         self.disarm_transports(thread)
@@ -437,6 +457,18 @@ impl Pml for Ob1 {
     }
     fn flush(&self) -> Status {
         self.flush_queues()
+    }
+    fn activate(&self, ctx: u32) -> Status {
+        if ctx >= self.width() {
+            return Status::BAD_PARAM;
+        }
+        if ctx != FIFO {
+            self.wide.store(true, Ordering::Relaxed);
+        }
+        Status::OK
+    }
+    fn peer_failed(&self, proc: u32) -> Status {
+        self.lose_process(proc)
     }
 
     fn set_flags(&self, comm: *mut c_void, flags: u32) -> Status {
@@ -482,8 +514,6 @@ impl Pml for Ob1 {
             let peer = slot.swap(null_mut(), Ordering::AcqRel);
             // SAFETY: peers stay until here.
             let Some(first) = (unsafe { peer.as_ref() }) else { continue };
-            let endpoints = SliceRef { ptr: &first.endpoint, len: 1 };
-            (first.btl.del_procs)(first.btl.state, endpoints);
             let base = core::ptr::from_ref(first.base).cast_mut();
             // SAFETY: made by Box::into_raw or Box::leak; this is the last call. FIFO 0 is among the flows.
             unsafe {

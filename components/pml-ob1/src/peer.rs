@@ -16,7 +16,7 @@ use crate::wire::{self, Card, Header};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::{NonNull, null_mut};
-use oxmpi_btl::{BtlAttrs, BtlHandle, ProcInfo, SendDesc, cap};
+use oxmpi_btl::{BtlAttrs, BtlHandle, SendDesc, cap};
 use oxmpi_mca::host::am_tag;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use oxmpi_mca::{Lock, SliceRef, Status};
@@ -142,7 +142,7 @@ const PAGE: u64 = 4096;
 
 /// Whether there are two ways for messages of middling length.
 fn chooses(btl: &BtlHandle) -> bool {
-    can_get(btl) && btl.attrs.flags & BtlAttrs::READS_VARY != 0
+    can_get(btl) && btl.attrs().flags & BtlAttrs::GET_COST_VARIES != 0
 }
 
 impl Peer {
@@ -157,8 +157,8 @@ impl Peer {
         (ctx, cri): (u32, &Cri),
     ) -> Peer {
         let (our_credit, theirs) = (base.our_credit, base.their_credit);
-        let largest = limit(btl.attrs.max_send_size, u64::MAX);
-        let eager = limit(btl.attrs.eager_limit, MAX_EAGER).min(largest);
+        let largest = limit(btl.attrs().max_send_size, u64::MAX);
+        let eager = limit(btl.attrs().eager_limit, MAX_EAGER).min(largest);
         Peer {
             send: btl.send,
             state: btl.state,
@@ -208,19 +208,20 @@ impl Peer {
     /// Largest message with header that may go eagerly where reading is slow, and 0 where only one way is to be had.
     pub fn copied_limit(&self) -> u64 {
         if chooses(self.btl) && !self.no_rget.get() {
-            limit(self.btl.attrs.max_send_size, MAX_EAGER)
+            limit(self.btl.attrs().max_send_size, MAX_EAGER)
         } else {
             0
         }
     }
     pub fn rndv_limit(&self) -> u64 {
-        limit(self.btl.attrs.rndv_eager_limit, MAX_EAGER).min(limit(self.btl.attrs.max_send_size, MAX_EAGER))
+        limit(self.btl.attrs().rndv_eager_limit, MAX_EAGER)
+            .min(limit(self.btl.attrs().max_send_size, MAX_EAGER))
     }
     /// Payload of one fragment. Where the largest message of the transport is one that may be copied or read it is longer than
     /// a fragment needs to be.
     pub fn fragment(&self) -> u64 {
-        let largest = limit(self.btl.attrs.max_send_size, MAX_FRAGMENT);
-        let varies = self.btl.attrs.flags & BtlAttrs::READS_VARY != 0;
+        let largest = limit(self.btl.attrs().max_send_size, MAX_FRAGMENT);
+        let varies = self.btl.attrs().flags & BtlAttrs::GET_COST_VARIES != 0;
         let fragment = if varies { largest / 2 } else { largest };
         whole_pages(fragment.saturating_sub(wire::FRAG_BYTES as u64)).max(1)
     }
@@ -323,12 +324,12 @@ impl Peer {
 
 /// A transport whose `get` needs no registration handle; the others go by fragments.
 fn can_get(btl: &BtlHandle) -> bool {
-    btl.caps & cap::GET != 0 && btl.attrs.registration_handle_size == 0
+    btl.caps & cap::GET != 0 && btl.attrs().registration_handle_size == 0
 }
 
 /// One that reads data in pieces, too.
 pub fn can_get_vector(btl: &BtlHandle) -> bool {
-    btl.caps & cap::GET_VECTOR != 0 && btl.attrs.registration_handle_size == 0
+    btl.caps & cap::GET_VECTOR != 0 && btl.attrs().registration_handle_size == 0
 }
 
 /// A descriptor of a message without payload.
@@ -367,7 +368,7 @@ impl Ob1 {
             return Ok(peer);
         }
         let card = self.card_of(proc)?;
-        let (transport, endpoint) = self.reach(proc, &card)?;
+        let (transport, endpoint) = self.reach(proc)?;
         let stamps = self.assignment == Assignment::Stream;
         let width = self.width_to(transport, &card, !stamps);
         let width_in = self.width_to(transport, &card, card.flags & Card::NUMBERS != 0);
@@ -404,7 +405,7 @@ impl Ob1 {
     /// one is visible to its receiver as soon as `send` has returned and those that wait for room are told: the
     /// order of MPI_ANY_TAG rests on that.
     fn width_to(&self, transport: &Transport, card: &Card, numbers: bool) -> u32 {
-        let attrs = &transport.btl.attrs;
+        let attrs = transport.btl.attrs();
         let shows = attrs.flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && transport.btl.caps & cap::HOLD != 0;
         if !numbers && !shows {
             return 1;
@@ -470,29 +471,16 @@ impl Ob1 {
         }
     }
 
-    /// The first of the transports, by exclusivity, that reaches the process.
-    fn reach(&self, proc: u32, card: &Card) -> Result<(&Transport, *mut c_void), Status> {
-        let info = ProcInfo {
-            proc,
-            node: card.node,
-            local_rank: card.local_rank,
-            local: (card.node == self.host.job().node) as u32,
-        };
-        let mut tried = Vec::new();
-        for transport in self.transports() {
-            let btl = transport.btl;
-            let mut endpoint = null_mut();
-            let procs = SliceRef { ptr: &info, len: 1 };
-            let status = (btl.add_procs)(btl.state, procs, &mut endpoint);
-            if status.is_ok() && !endpoint.is_null() {
-                return Ok((transport, endpoint));
-            }
-            let why = if status.is_err() { status.name() } else { "does not reach it" };
-            tried.push(format!("{} ({why})", btl_name(btl)));
-        }
-        let tried = if tried.is_empty() { "none".into() } else { tried.join(", ") };
-        self.host.help("unreachable", &[&proc.to_string(), &self.host.job().rank.to_string(), &tried]);
-        Err(Status::UNREACHABLE)
+    /// The transport that carries headers to the process.
+    fn reach(&self, proc: u32) -> Result<(&Transport, *mut c_void), Status> {
+        let services = self.btl_services();
+        let mut reached = SliceRef { ptr: core::ptr::null(), len: 0 };
+        (services.reach)(services.instance, proc, &mut reached).ok()?;
+        // SAFETY: the host's list, valid as long as the instance.
+        let first = unsafe { reached.get() }.first().ok_or(Status::UNREACHABLE)?;
+        let same = |t: &&Transport| core::ptr::eq(t.btl, first.btl);
+        let transport = self.transports().iter().find(same).ok_or(Status::INTERNAL)?;
+        Ok((transport, first.endpoint))
     }
 
     /// Puts a peer on the list that progress drains.

@@ -8,7 +8,7 @@ use crate::peer::Peer;
 use crate::pool::{lane_of, seat_of};
 use crate::request::State;
 use core::sync::atomic::{AtomicU64, Ordering};
-use oxmpi_btl::{WaitWord, cap};
+use oxmpi_btl::{WaitSet, cap};
 use oxmpi_mca::{Status, ThreadCtx};
 
 /// Turns with events that a CRI may have before the next one gets its turn in any case.
@@ -250,11 +250,9 @@ impl Ob1 {
     }
 
     /// Arms the transports through which something may come, on every CRI on which it may, but those that other threads
-    /// are at: they take what comes there. One word can be
-    /// slept on, so two such transports mean NOT_SUPPORTED, as does one that cannot wake a sleeper or has a
-    /// word per context. Nobody announces room in a full transport: with anything waiting for that, nobody
-    /// sleeps.
-    pub fn arm_transports(&self, thread: *mut ThreadCtx, word: &mut WaitWord) -> Status {
+    /// are at: they take what comes there. Nobody announces room in a full transport: with anything waiting for that,
+    /// nobody sleeps.
+    pub fn arm_transports(&self, thread: *mut ThreadCtx, wakers: &mut WaitSet) -> Status {
         let set = self.to_arm(thread);
         // Where that can be seen without the locks they are left to those who use them.
         if members(set).any(|ctx| self.cri(ctx).waiting.load(Ordering::Relaxed) != 0) {
@@ -268,7 +266,6 @@ impl Ob1 {
             return Status::PENDING;
         }
         let mut verdict = Status::OK;
-        let mut found: Option<WaitWord> = None;
         'contexts: for ctx in members(set) {
             for (i, t) in self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t)) {
                 let (btl, own) = (t.btl, t.own);
@@ -279,24 +276,13 @@ impl Ob1 {
                     verdict = Status::NOT_SUPPORTED;
                     break 'contexts;
                 }
-                let mut w = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
                 self.armed.transports.fetch_or(1 << i, Ordering::Relaxed);
                 self.armed.cris.store(set, Ordering::Relaxed);
-                match (btl.arm)(btl.state, ctx, &mut w) {
-                    Status::OK if own => {}
-                    Status::OK if found.as_ref().is_none_or(|f| f.addr == w.addr) => found = Some(w),
-                    Status::OK => verdict = Status::NOT_SUPPORTED,
-                    other => verdict = other,
-                }
+                verdict = (btl.arm)(btl.state, ctx, wakers);
                 if !verdict.is_ok() {
                     break 'contexts;
                 }
             }
-        }
-        match found {
-            Some(w) if verdict.is_ok() => *word = w,
-            None if verdict.is_ok() => verdict = Status::NOT_SUPPORTED,
-            _ => {}
         }
         if !verdict.is_ok() {
             self.disarm_all(&all);

@@ -16,9 +16,10 @@ use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::RecvDesc;
+use oxmpi_mca::host::receive::{CONTINUE, STOP};
 
 /// Registered for the PML's active-message tag.
-pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
+pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for
     // the call.
     let (ob1, msg) = unsafe { (&*ctx.cast::<Ob1>(), &*msg) };
@@ -27,24 +28,24 @@ pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) {
 }
 
 #[inline(never)]
-extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) {
+extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     // SAFETY: who is alone holds every lock.
     let held = unsafe { Held::inherited(msg.ctx, false, None) };
     ob1.handle(&held, data_of(msg), msg.proc);
+    ob1.cri(msg.ctx).stop.take()
 }
 
 #[inline(never)]
-extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) {
-    if !ob1.arrive_at_owner(msg) {
-        entry_among(ob1, msg)
-    }
+extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) -> u32 {
+    if ob1.arrive_at_owner(msg) { CONTINUE } else { entry_among(ob1, msg) }
 }
 
 #[inline(never)]
-extern "C" fn entry_among(ob1: &Ob1, msg: &RecvDesc) {
+extern "C" fn entry_among(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     // SAFETY: the transport's caller holds the lock of the context for longer than this call.
     let held = unsafe { ob1.inherit(msg.ctx, true) };
     ob1.handle(&held, data_of(msg), msg.proc);
+    ob1.cri(msg.ctx).stop.take()
 }
 
 /// What a transport brings.
@@ -125,7 +126,7 @@ impl Ob1 {
         stamped: bool,
     ) {
         if self.cri(held.ctx).count_kept(held) {
-            self.host.cri(held.ctx).enough.store(1, Ordering::Relaxed);
+            self.cri(held.ctx).stop.set(STOP);
         }
         if inc.len as usize > MAX_KEPT {
             drop(shard);

@@ -30,6 +30,7 @@ use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{RmaDesc, RmaVectorDesc};
+use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, SliceRef, Status};
 
 /// Fragments of one message sent in a row before others get their turn.
@@ -250,7 +251,7 @@ impl Ob1 {
             self.drop_id(held, req);
             self.complete(req, held.threaded);
             // What comes behind is copied twice unless its receive is posted first.
-            self.host.cri(held.ctx).enough.store(1, Ordering::Relaxed);
+            self.cri(held.ctx).stop.set(STOP);
         }
     }
 
@@ -322,7 +323,7 @@ impl Ob1 {
 
     /// Reads the sender's memory, piece by piece.
     fn pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
-        let piece = match peer.btl.attrs.get_limit {
+        let piece = match peer.btl.attrs().get_limit {
             0 => u64::MAX,
             limit => limit,
         };

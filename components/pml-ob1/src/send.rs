@@ -296,7 +296,7 @@ impl Ob1 {
         start: impl FnOnce() -> Header,
     ) -> Option<Status> {
         let (limits, total) = (&self.config.pieces, req.total.get());
-        let pays = limits.permit(total) && !peer.no_rget.get() && total >= peer.btl.attrs.min_get_size;
+        let pays = limits.permit(total) && !peer.no_rget.get() && total >= peer.btl.attrs().min_get_size;
         if !pays || !can_get_vector(peer.btl) {
             return None;
         }
@@ -446,7 +446,7 @@ impl Ob1 {
 
 /// Whether the transport's `get` is the better way for this buffer.
 fn worth_reading(peer: &Peer, req: &Request) -> bool {
-    let a = &peer.btl.attrs;
+    let a = peer.btl.attrs();
     let aligned = |v: u64| a.get_alignment <= 1 || v.is_multiple_of(a.get_alignment);
     req.total.get() >= a.min_get_size && aligned(req.total.get()) && aligned(req.buf.get() as u64)
 }

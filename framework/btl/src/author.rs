@@ -1,11 +1,12 @@
 //! How an author writes a BTL: safe traits, from which [`module`] makes the table.
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`],
-//! [`BtlPut`], [`BtlAtomics`], [`BtlMemory`], [`BtlSleep`]) and is added to the table by name:
+//! [`BtlPut`], [`BtlFlush`], [`BtlAtomics`], [`BtlMemory`], [`BtlSleep`], [`BtlService`]) and is added to the table by name:
 //! `module(shm).get().sleep().build()`. What is not added is not offered, so capabilities cannot
 //! differ from the code.
 
 use crate::table::*;
+use crate::wait::WaitSet;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use oxmpi_mca::{MemKind, SliceRef, Status};
@@ -89,7 +90,11 @@ impl Cursor<'_> {
 /// Writes remote memory.
 pub trait BtlPut: Btl {
     fn put(&self, endpoint: &Self::Endpoint, ctx: u32, rma: &RmaDesc) -> Status;
-    fn flush(&self, endpoint: Option<&Self::Endpoint>, ctx: u32) -> Status;
+}
+/// Completes one-sided operations at their targets.
+pub trait BtlFlush: Btl {
+    /// `endpoint` `None`: to anybody.
+    fn flush(&self, endpoint: Option<&Self::Endpoint>, ctx: u32, flush: &FlushDesc) -> Status;
 }
 /// Updates remote memory.
 pub trait BtlAtomics: Btl {
@@ -97,8 +102,11 @@ pub trait BtlAtomics: Btl {
 }
 /// Needs memory registered before remote access.
 pub trait BtlMemory: Btl {
-    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind) -> Result<RegHandle, Status>;
-    fn deregister(&self, handle: &RegHandle) -> Status;
+    /// Fills `handle`, which has `registration_handle_size` bytes.
+    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind, handle: &mut [u8]) -> Status;
+    fn deregister(&self, handle: &[u8]) -> Status;
+    /// `BtlAttrs::registration_handle_size`.
+    const HANDLE_SIZE: usize;
 }
 /// Tells receivers what waits for room. With this and [`BtlAttrs::VISIBLE_AT_ONCE`] several contexts keep the order
 /// of one flow.
@@ -110,9 +118,25 @@ pub trait BtlHold: Btl {
 }
 /// Lets a waiter sleep.
 pub trait BtlSleep: Btl {
-    /// `None`: something has arrived, do not sleep.
-    fn arm(&self, ctx: u32) -> Option<WaitWord>;
+    /// PENDING: something has arrived, do not sleep.
+    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status;
     fn disarm(&self, ctx: u32);
+}
+/// Serves requests of peers on a context of its own (see the verbs of [`BtlTable`]).
+pub trait BtlService: Btl {
+    fn open(&self) -> Status;
+    fn request(&self, endpoint: &Self::Endpoint, ctx: u32, msg: &Message<'_>) -> Status;
+    fn serve(&self) -> i32;
+    fn reply(&self, link: u64, msg: &Message<'_>) -> Status;
+    /// Null: only `serve` finds out.
+    fn pending(&self) -> *const u32 {
+        core::ptr::null()
+    }
+}
+/// Lets the server of requests sleep.
+pub trait BtlServiceSleep: BtlService {
+    fn arm_service(&self, set: &mut WaitSet) -> Status;
+    fn disarm_service(&self);
 }
 
 /// A message to send, as the author sees it.
@@ -252,9 +276,14 @@ mod thunk {
     ) -> Status {
         at!(T, s).put(at!(T::Endpoint, ep), ctx, at!(RmaDesc, d))
     }
-    pub extern "C" fn flush<T: BtlPut>(s: *mut c_void, ep: *mut Endpoint, ctx: u32) -> Status {
+    pub extern "C" fn flush<T: BtlFlush>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const FlushDesc,
+    ) -> Status {
         let ep = if ep.is_null() { None } else { Some(at!(T::Endpoint, ep)) };
-        at!(T, s).flush(ep, ctx)
+        at!(T, s).flush(ep, ctx, at!(FlushDesc, d))
     }
     pub extern "C" fn atomic<T: BtlAtomics>(
         s: *mut c_void,
@@ -272,30 +301,47 @@ mod thunk {
         kind: MemKind,
         out: *mut RegHandle,
     ) -> Status {
-        match at!(T, s).register(addr, len, access, kind) {
-            Ok(h) => {
-                // SAFETY: the host's out pointer.
-                unsafe { *out = h };
-                Status::OK
-            }
-            Err(e) => e,
-        }
+        // SAFETY: the caller's place has as many bytes as the attributes say.
+        let handle = unsafe { core::slice::from_raw_parts_mut(out.cast::<u8>(), T::HANDLE_SIZE) };
+        at!(T, s).register(addr, len, access, kind, handle)
     }
     pub extern "C" fn deregister<T: BtlMemory>(s: *mut c_void, h: *const RegHandle) -> Status {
-        at!(T, s).deregister(at!(RegHandle, h))
+        // SAFETY: as above.
+        at!(T, s).deregister(unsafe { core::slice::from_raw_parts(h.cast::<u8>(), T::HANDLE_SIZE) })
     }
-    pub extern "C" fn arm<T: BtlSleep>(s: *mut c_void, ctx: u32, out: *mut WaitWord) -> Status {
-        match at!(T, s).arm(ctx) {
-            Some(w) => {
-                // SAFETY: the host's out pointer.
-                unsafe { *out = w };
-                Status::OK
-            }
-            None => Status::PENDING,
-        }
+    pub extern "C" fn arm<T: BtlSleep>(s: *mut c_void, ctx: u32, set: *mut WaitSet) -> Status {
+        // SAFETY: the caller's set.
+        at!(T, s).arm(ctx, unsafe { &mut *set })
     }
     pub extern "C" fn disarm<T: BtlSleep>(s: *mut c_void, ctx: u32) {
         at!(T, s).disarm(ctx)
+    }
+    pub extern "C" fn service_open<T: BtlService>(s: *mut c_void) -> Status {
+        at!(T, s).open()
+    }
+    pub extern "C" fn service_request<T: BtlService>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const SendDesc,
+    ) -> Status {
+        at!(T, s).request(at!(T::Endpoint, ep), ctx, at!(Message<'_>, d))
+    }
+    pub extern "C" fn service_progress<T: BtlService>(s: *mut c_void) -> i32 {
+        at!(T, s).serve()
+    }
+    pub extern "C" fn service_reply<T: BtlService>(s: *mut c_void, link: u64, d: *const SendDesc) -> Status {
+        at!(T, s).reply(link, at!(Message<'_>, d))
+    }
+    pub extern "C" fn service_pending<T: BtlService>(s: *mut c_void) -> *const u32 {
+        at!(T, s).pending()
+    }
+    pub extern "C" fn service_arm<T: BtlServiceSleep>(s: *mut c_void, set: *mut WaitSet) -> Status {
+        // SAFETY: the caller's set.
+        at!(T, s).arm_service(unsafe { &mut *set })
+    }
+    pub extern "C" fn service_disarm<T: BtlServiceSleep>(s: *mut c_void) {
+        at!(T, s).disarm_service()
     }
     pub extern "C" fn hold<T: BtlHold>(s: *mut c_void, ep: *mut Endpoint, oldest: u64) {
         at!(T, s).hold(at!(T::Endpoint, ep), oldest)
@@ -317,14 +363,12 @@ pub fn module<T: Btl>(device: T) -> ModuleBuilder<T> {
         device,
         table: BtlTable {
             size: core::mem::size_of::<BtlTable>() as u32,
-            version: 1,
+            version: TABLE_VERSION,
             add_procs: Some(thunk::add_procs::<T>),
             del_procs: Some(thunk::del_procs::<T>),
             finalize: Some(thunk::finalize::<T>),
             send: Some(thunk::send::<T>),
             progress: Some(thunk::progress::<T>),
-            rma_version: RMA_VERSION,
-            reserved: 0,
             get: None,
             put: None,
             flush: None,
@@ -336,6 +380,13 @@ pub fn module<T: Btl>(device: T) -> ModuleBuilder<T> {
             get_vector: None,
             hold: None,
             held: None,
+            service_open: None,
+            service_request: None,
+            service_progress: None,
+            service_reply: None,
+            service_pending: None,
+            service_arm: None,
+            service_disarm: None,
         },
     }
 }
@@ -368,6 +419,19 @@ impl<T: Btl> ModuleBuilder<T> {
         T: BtlPut,
     {
         self.table.put = Some(thunk::put::<T>);
+        self
+    }
+    /// Offers `put` only if `yes`.
+    pub fn put_if(self, yes: bool) -> Self
+    where
+        T: BtlPut,
+    {
+        if yes { self.put() } else { self }
+    }
+    pub fn flush(mut self) -> Self
+    where
+        T: BtlFlush,
+    {
         self.table.flush = Some(thunk::flush::<T>);
         self
     }
@@ -402,9 +466,28 @@ impl<T: Btl> ModuleBuilder<T> {
         self.table.held = Some(thunk::held::<T>);
         self
     }
-    /// The module for `open`'s list. Device and table live until `finalize` (the table for good).
+    pub fn service(mut self) -> Self
+    where
+        T: BtlService,
+    {
+        self.table.service_open = Some(thunk::service_open::<T>);
+        self.table.service_request = Some(thunk::service_request::<T>);
+        self.table.service_progress = Some(thunk::service_progress::<T>);
+        self.table.service_reply = Some(thunk::service_reply::<T>);
+        self.table.service_pending = Some(thunk::service_pending::<T>);
+        self
+    }
+    pub fn service_sleep(mut self) -> Self
+    where
+        T: BtlServiceSleep,
+    {
+        self.table.service_arm = Some(thunk::service_arm::<T>);
+        self.table.service_disarm = Some(thunk::service_disarm::<T>);
+        self
+    }
+    /// The module for `open`'s list. Device and table live until `finalize` (the table and the attributes for good).
     pub fn build(self) -> BtlModule {
-        let attrs = self.device.attrs();
+        let attrs = Box::leak(Box::new(self.device.attrs()));
         BtlModule {
             size: core::mem::size_of::<BtlModule>() as u32,
             reserved: 0,

@@ -10,7 +10,17 @@
 //! caller serialises the verbs of one context of one module (it holds the CRI's lock, or only one
 //! thread makes calls); verbs on different contexts run concurrently. `add_procs`, `del_procs` and
 //! registration may run concurrently with everything. Receive callbacks run inside `progress`,
-//! under the same serialisation, and may send on that context.
+//! under the same serialisation, and may send on that context. A callback that answers [`oxmpi_mca::receive::STOP`] asks the
+//! module to end this `progress` call behind its message. Context c of every module is guarded by CRI c alone.
+//!
+//! **One-sided verbs** complete out of order, each with its own `done`. Several contexts of one device that share
+//! a queue guard it by a leaf lock of the module's; a completion for another context is kept for that context's `progress`, and its
+//! sleeper is woken. NO_RESOURCE always ends by progress of the same context.
+//!
+//! **Service links** carry requests that the target's processor has to serve (emulated verbs, atomics on private
+//! memory). The requester's end is an ordinary context; the server's end is the target's service context, polled by whoever waits in
+//! MPI there or by a helper thread, so that a target that computes serves, too. Receivers of requests touch window memory and
+//! answer; `send` never comes out of a service context.
 //!
 //! **Order.** Messages sent on one context to one endpoint arrive in the order of the `send` calls
 //! that returned OK. A send is *visible* to the receiver (its `progress`, or a doorbell if it
@@ -21,10 +31,14 @@
 //! a receiver who looks at several contexts knows what it does not see yet.
 
 mod author;
+mod services;
 mod table;
+mod wait;
 
 pub use author::{
-    Btl, BtlAtomics, BtlGet, BtlGetVector, BtlHold, BtlMemory, BtlPut, BtlSleep, Message, ModuleBuilder,
-    module,
+    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
+    BtlSleep, Message, ModuleBuilder, module,
 };
+pub use services::{BtlServices, Reach, Registration};
 pub use table::*;
+pub use wait::{WaitFd, WaitSet, WaitWord};

@@ -1,25 +1,29 @@
 //! The tables as they cross the boundary.
 
+use crate::wait::WaitSet;
 use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 0, patch: 0 };
+/// Version of [`BtlTable`]'s layout.
+pub const TABLE_VERSION: u32 = 2;
 pub const FRAMEWORK: &str = "btl";
 
-/// Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none.
+/// Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. Stands behind a pointer on
+/// both sides of the boundary, so that it can grow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct BtlAttrs {
     pub size: u32,
-    /// How many contexts the module has made (at least 1).
+    /// How many contexts the module has made: at least 1, at most `HostTable::num_cris`.
     pub contexts: u32,
     /// Largest message (header and payload) sent eagerly, and as first part of a rendezvous.
     pub eager_limit: u64,
     pub rndv_eager_limit: u64,
     /// Largest message `send` takes at all.
     pub max_send_size: u64,
-    /// From this payload on a rendezvous by `get` beats copying (given `get` works).
+    /// From this payload on a rendezvous by `get` is faster than one by messages (given `get` works).
     pub min_get_size: u64,
     pub get_limit: u64,
     pub get_alignment: u64,
@@ -30,25 +34,39 @@ pub struct BtlAttrs {
     pub bandwidth: u32,
     /// A process reached by a module of higher exclusivity is not offered to lower ones.
     pub exclusivity: u32,
-    /// Bytes of a [`RegHandle`] this module uses.
+    /// Bytes of a registration handle; 0: memory needs no registration, and handles are null.
     pub registration_handle_size: u32,
-    /// [`BtlAttrs::EMULATED_RDMA`] …
+    /// [`BtlAttrs::VISIBLE_AT_ONCE`] …
     pub flags: u32,
-    /// Which AMOs the device does: bits of [`amo`].
+    /// Which atomics `atomic` does: bits of [`amo`], by 1 << operation.
     pub amo_ops: u32,
+    /// On which operands: bits of [`amo::operand`].
+    pub amo_operands: u32,
+    /// Largest request and reply (header and payload) of a service link; 0: there are none.
+    pub service_limit: u32,
     /// The name under which messages show this device ("shm", "lo", "mlx5_0").
     pub device: [u8; 32],
+    /// From this payload on a rendezvous by `put` is faster than one by messages (given `put` works).
+    pub min_put_size: u64,
+    /// How much memory may be registered at once; 0: no limit.
+    pub registration_limit: u64,
 }
 
 impl BtlAttrs {
-    /// One-sided verbs are made of active messages and need the target's progress.
-    pub const EMULATED_RDMA: u32 = 1;
     /// When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
     /// message. Only then, and with [`cap::HOLD`], may a flow of messages use several contexts and keep its order.
-    pub const VISIBLE_AT_ONCE: u32 = 2;
-    /// What `get` costs depends on the caches in which the peer's data lies, and now this is faster, now `send`. So the layer
-    /// above does well to measure both for messages that `send` takes in one piece, and to look again now and then.
-    pub const READS_VARY: u32 = 4;
+    pub const VISIBLE_AT_ONCE: u32 = 1;
+    /// The cost of `get` depends on the caches in which the peer's data lies; the layer above may measure `get` and `send`
+    /// for messages that `send` takes in one piece, and choose by that.
+    pub const GET_COST_VARIES: u32 = 2;
+    /// `done` of a put means that the data is visible to the target's processors; without it a flush says that.
+    pub const PUT_DONE_IS_REMOTE: u32 = 4;
+    /// Puts of one context to one endpoint land in the order of their calls.
+    pub const PUTS_ORDERED: u32 = 8;
+    /// Atomics of the device and of the target's processors on one word are atomic to each other.
+    pub const AMO_COHERENT: u32 = 16;
+    /// Payload may be striped over this and other transports to the same process.
+    pub const STRIPES: u32 = 32;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {
@@ -69,7 +87,11 @@ impl BtlAttrs {
             registration_handle_size: 0,
             flags: 0,
             amo_ops: 0,
+            amo_operands: 0,
+            service_limit: 0,
             device: [0; 32],
+            min_put_size: u64::MAX,
+            registration_limit: 0,
         }
     }
 }
@@ -94,14 +116,25 @@ pub mod amo {
     pub const WIDTH_32: u32 = 1;
     pub const FLOAT: u32 = 2;
     pub const SIGNED: u32 = 4;
+
+    /// Kinds of operands, by bit in `BtlAttrs::amo_operands`. Bitwise operations, SWAP and COMPARE_SWAP need the
+    /// unsigned one of their width alone.
+    pub mod operand {
+        pub const U64: u32 = 1;
+        pub const I64: u32 = 2;
+        pub const F64: u32 = 4;
+        pub const U32: u32 = 8;
+        pub const I32: u32 = 16;
+        pub const F32: u32 = 32;
+        pub const ALL: u32 = 63;
+    }
 }
 
-/// Proof of registration, opaque, sent to peers as bytes.
-#[repr(C, align(8))]
-#[derive(Clone, Copy)]
-pub struct RegHandle {
-    pub bytes: [u8; 64],
-}
+/// Proof of registration: `BtlAttrs::registration_handle_size` opaque bytes, aligned to 8, sent to peers as they are.
+/// Passed by pointer, and read during the call only; null where the size is 0.
+pub type RegHandle = c_void;
+/// The largest `registration_handle_size` there may be.
+pub const HANDLE_LIMIT: usize = 256;
 
 /// What to send. `hdr` is copied before the call returns. The payload is either `payload[..len]` or
 /// produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
@@ -117,8 +150,15 @@ pub struct SendDesc {
     pub pack_ctx: *mut c_void,
 }
 
-/// Remote memory operation. `done` runs from `progress` unless the verb returned OK (= complete
-/// now, `done` is not called); PENDING means `done` will be called.
+/// Completion of a one-sided verb. Runs from `progress` of the verb's context, under that context's lock, exactly once
+/// for each verb that answered PENDING, and before `del_procs` of its endpoint; not at all where the verb answered OK or a
+/// failure. It does atomics and `sync_update` only. A failure promises that local memory is not touched any more.
+pub type Done = extern "C" fn(ctx: *mut c_void, status: Status);
+
+/// Remote memory operation. OK: complete now. PENDING: `done` will be called. NO_RESOURCE: nothing happened; offer it
+/// again after progress of the same context. Descriptor and handles are read during the call only, local
+/// memory until completion. Completion of a get: the data is here; of a put: local memory is free, and the data
+/// is visible at the target if PUT_DONE_IS_REMOTE, else after a flush.
 #[repr(C)]
 pub struct RmaDesc {
     pub local: *mut u8,
@@ -126,7 +166,14 @@ pub struct RmaDesc {
     pub len: u64,
     pub local_handle: *const RegHandle,
     pub remote_handle: *const RegHandle,
-    pub done: Option<extern "C" fn(ctx: *mut c_void, status: Status)>,
+    pub done: Option<Done>,
+    pub done_ctx: *mut c_void,
+}
+
+/// Completion of all that was issued before: see [`BtlTable::flush`].
+#[repr(C)]
+pub struct FlushDesc {
+    pub done: Option<Done>,
     pub done_ctx: *mut c_void,
 }
 
@@ -149,8 +196,10 @@ pub struct RmaVectorDesc {
 
 #[repr(C)]
 pub struct AtomicDesc {
-    /// Where the old value goes (fetching forms), or null.
+    /// Where the old value goes (fetching forms), or null. As wide as the operand.
     pub result: *mut u64,
+    /// Of `result`.
+    pub local_handle: *const RegHandle,
     pub remote: u64,
     pub remote_handle: *const RegHandle,
     pub op: u32,
@@ -158,7 +207,7 @@ pub struct AtomicDesc {
     pub operand: u64,
     /// For COMPARE_SWAP.
     pub compare: u64,
-    pub done: Option<extern "C" fn(ctx: *mut c_void, status: Status)>,
+    pub done: Option<Done>,
     pub done_ctx: *mut c_void,
 }
 
@@ -166,22 +215,12 @@ pub struct AtomicDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ProcInfo {
-    /// Job rank.
+    /// Index of the process (`RecvDesc::proc`).
     pub proc: u32,
     pub node: u32,
     pub local_rank: u32,
     /// 1 if on this node.
     pub local: u32,
-}
-
-/// What a waiter sleeps on after `arm`: a futex word (shared between processes) and the value it
-/// must still have.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct WaitWord {
-    pub addr: *const u32,
-    pub expected: u32,
-    pub reserved: u32,
 }
 
 pub type Endpoint = c_void;
@@ -203,40 +242,68 @@ pub struct BtlTable {
     pub send: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
     /// Takes what arrived and what completed on a context; returns how many events it handled.
     pub progress: Option<extern "C" fn(State, ctx: u32) -> i32>,
-    // --- one-sided, table version of their own: RMA_VERSION ---
-    pub rma_version: u32,
-    pub reserved: u32,
+    // --- one-sided ---
     pub get: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
     pub put: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
-    /// Waits for remote completion of what was issued before on the context (endpoint null: all).
-    pub flush: Option<extern "C" fn(State, *mut Endpoint, ctx: u32) -> Status>,
+    /// Completes what was issued before on the context (endpoint null: to anybody) at its target: once it is done, all
+    /// of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for [`RmaDesc`].
+    pub flush: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const FlushDesc) -> Status>,
     pub atomic: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const AtomicDesc) -> Status>,
+    /// Makes memory accessible (bits of [`access`]); writes `registration_handle_size` bytes to `handle`. Any thread.
+    /// NO_RESOURCE: the device's limit is reached.
     pub register_mem: Option<
-        extern "C" fn(State, addr: *mut u8, len: u64, access: u32, kind: MemKind, *mut RegHandle) -> Status,
+        extern "C" fn(
+            State,
+            addr: *mut u8,
+            len: u64,
+            access: u32,
+            kind: MemKind,
+            handle: *mut RegHandle,
+        ) -> Status,
     >,
+    /// Peers reach the memory no more once this has returned. Any thread.
     pub deregister_mem: Option<extern "C" fn(State, *const RegHandle) -> Status>,
     // --- sleeping ---
-    /// Announces that the context's owner is about to sleep and looks once more. OK: sleep on
-    /// `word`; PENDING: something is there, do not sleep. Always followed by `disarm`. Who sleeps on several
-    /// contexts arms them in rising order and sleeps only if their words are one; the caller serialises
-    /// `arm` and `disarm` of all contexts.
-    pub arm: Option<extern "C" fn(State, ctx: u32, word: *mut WaitWord) -> Status>,
+    /// Announces that the context's owner is about to sleep and looks once more. OK: words and descriptors that will
+    /// change are in `set` (none where nothing can come without a call of this process); PENDING: something is there, do
+    /// not sleep; NO_RESOURCE: the set is full. Followed by `disarm` in any case. Several contexts are armed in rising
+    /// order; the caller serialises `arm` and `disarm` of all contexts.
+    pub arm: Option<extern "C" fn(State, ctx: u32, set: *mut WaitSet) -> Status>,
     pub disarm: Option<extern "C" fn(State, ctx: u32)>,
-    // --- since 1.1 ---
     /// `get` of data in pieces. All of it is there when this answers OK; it never answers PENDING or
     /// NO_RESOURCE. Refusals as those of `get`.
     pub get_vector: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaVectorDesc) -> Status>,
-    // --- since 1.2 ---
+    // --- order over several contexts ---
     /// Tells the process at the endpoint the order key of the oldest message to it for which `send` had no room, 0:
     /// there is none. Who finds, by `held`, a later word than this one also finds every message that `send` took
     /// before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile.
     pub hold: Option<extern "C" fn(State, *mut Endpoint, oldest: u64)>,
     /// What the process at the endpoint has said last by `hold`, 0 at first. Any thread, at any time.
     pub held: Option<extern "C" fn(State, *mut Endpoint) -> u64>,
+    // --- service links: requests that the target serves without a call into MPI ---
+    /// Opens this process's service context, which is none of the ordinary ones and has a lock of its own, held by
+    /// the caller of the verbs below that have no `ctx`. Several calls are as one. Any thread.
+    pub service_open: Option<extern "C" fn(State) -> Status>,
+    /// Sends an active message to the service context of the endpoint's process, from ordinary context `ctx` under that
+    /// context's lock. NO_RESOURCE: no room, or as many requests without an answer as there is room for replies;
+    /// progress of `ctx` brings replies. Every request is answered by one reply.
+    pub service_request: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
+    /// Takes requests on the service context and calls their receivers with `RecvDesc::ctx` [`SERVICE_CTX`] and `link` set.
+    /// How many.
+    pub service_progress: Option<extern "C" fn(State) -> i32>,
+    /// Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
+    /// `progress` of the requester's context. There is always room.
+    pub service_reply: Option<extern "C" fn(State, link: u64, *const SendDesc) -> Status>,
+    /// A word that is not 0 while requests may be there, or null: it has to be looked by `service_progress`. Valid
+    /// from `service_open` to `finalize`.
+    pub service_pending: Option<extern "C" fn(State) -> *const u32>,
+    /// As `arm` and `disarm`, for the service context.
+    pub service_arm: Option<extern "C" fn(State, set: *mut WaitSet) -> Status>,
+    pub service_disarm: Option<extern "C" fn(State)>,
 }
 
-/// Version of the one-sided slots.
-pub const RMA_VERSION: u32 = 1;
+/// `RecvDesc::ctx` of a request on a service link.
+pub const SERVICE_CTX: u32 = u32::MAX;
 
 /// Bits of `access` in `register_mem`.
 pub mod access {
@@ -254,10 +321,11 @@ pub struct BtlModule {
     pub reserved: u32,
     pub state: *mut c_void,
     pub table: *const BtlTable,
-    pub attrs: BtlAttrs,
+    /// Valid until `finalize`; read when the module is accepted.
+    pub attrs: *const BtlAttrs,
 }
 
-/// What the device can do, computed by the host from the filled slots.
+/// Which verbs a device has, computed by the host from the filled slots.
 pub mod cap {
     pub const GET: u32 = 1;
     pub const PUT: u32 = 2;
@@ -268,6 +336,10 @@ pub mod cap {
     pub const GET_VECTOR: u32 = 64;
     /// `hold` and `held`.
     pub const HOLD: u32 = 128;
+    /// All of `service_*` but the arming ones.
+    pub const SERVICE: u32 = 256;
+    /// `service_arm` and `service_disarm`.
+    pub const SERVICE_SLEEP: u32 = 512;
 }
 
 /// An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
@@ -275,29 +347,58 @@ pub mod cap {
 #[repr(C)]
 pub struct BtlHandle {
     pub size: u32,
+    /// Bits of [`cap`].
     pub caps: u32,
     pub state: *mut c_void,
     pub send: extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
     pub progress: extern "C" fn(State, u32) -> i32,
     pub get: extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
     pub put: extern "C" fn(State, *mut Endpoint, u32, *const RmaDesc) -> Status,
-    pub flush: extern "C" fn(State, *mut Endpoint, u32) -> Status,
+    pub flush: extern "C" fn(State, *mut Endpoint, u32, *const FlushDesc) -> Status,
     pub atomic: extern "C" fn(State, *mut Endpoint, u32, *const AtomicDesc) -> Status,
     pub register_mem: extern "C" fn(State, *mut u8, u64, u32, MemKind, *mut RegHandle) -> Status,
     pub deregister_mem: extern "C" fn(State, *const RegHandle) -> Status,
-    pub arm: extern "C" fn(State, u32, *mut WaitWord) -> Status,
+    pub arm: extern "C" fn(State, u32, *mut WaitSet) -> Status,
     pub disarm: extern "C" fn(State, u32),
+    pub get_vector: extern "C" fn(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status,
+    pub hold: extern "C" fn(State, *mut Endpoint, u64),
+    pub held: extern "C" fn(State, *mut Endpoint) -> u64,
+    pub service_open: extern "C" fn(State) -> Status,
+    pub service_request: extern "C" fn(State, *mut Endpoint, u32, *const SendDesc) -> Status,
+    pub service_progress: extern "C" fn(State) -> i32,
+    pub service_reply: extern "C" fn(State, u64, *const SendDesc) -> Status,
+    pub service_pending: extern "C" fn(State) -> *const u32,
+    pub service_arm: extern "C" fn(State, *mut WaitSet) -> Status,
+    pub service_disarm: extern "C" fn(State),
     pub add_procs: extern "C" fn(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status,
     pub del_procs: extern "C" fn(State, SliceRef<*mut Endpoint>) -> Status,
     pub finalize: extern "C" fn(State) -> Status,
-    pub attrs: BtlAttrs,
+    /// The host's full copy, valid as long as the handle.
+    pub attrs: *const BtlAttrs,
     /// Component name, for messages ("shm").
     pub name: oxmpi_mca::StrRef,
-    /// Only there where `caps` has GET_VECTOR: a host of contract 1.0 ends before it.
-    pub get_vector: extern "C" fn(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status,
-    /// Only there where `caps` has HOLD: a host of contract 1.1 ends before them.
-    pub hold: extern "C" fn(State, *mut Endpoint, u64),
-    pub held: extern "C" fn(State, *mut Endpoint) -> u64,
+    /// Bits of [`cap`]: verbs that the host carries out by requests on service links. Always 0 in what a PML gets.
+    pub emulated: u32,
+    /// Position among the accepted modules, best first.
+    pub index: u32,
+}
+
+impl BtlHandle {
+    #[inline(always)]
+    pub fn attrs(&self) -> &BtlAttrs {
+        // SAFETY: valid as long as the handle.
+        unsafe { &*self.attrs }
+    }
+    /// Whether all the verbs of these bits of [`cap`] are there.
+    #[inline(always)]
+    pub fn can(&self, caps: u32) -> bool {
+        self.caps & caps == caps
+    }
+    /// The component's name.
+    pub fn name(&self) -> &str {
+        // SAFETY: the name lives as long as the component.
+        unsafe { self.name.get() }.unwrap_or("?")
+    }
 }
 
 // SAFETY: the functions may be called from any thread under the serialisation of the contract.
@@ -307,17 +408,17 @@ unsafe impl Sync for BtlHandle {}
 
 const _: () = {
     use core::mem::{offset_of, size_of};
-    assert!(size_of::<BtlAttrs>() == 128);
+    assert!(size_of::<BtlAttrs>() == 152);
     assert!(size_of::<SendDesc>() == 48);
     assert!(size_of::<RmaDesc>() == 56);
-    assert!(size_of::<AtomicDesc>() == 64);
+    assert!(size_of::<FlushDesc>() == 16);
+    assert!(size_of::<AtomicDesc>() == 72);
     assert!(size_of::<Piece>() == 16);
     assert!(size_of::<RmaVectorDesc>() == 40);
     assert!(size_of::<ProcInfo>() == 16);
-    assert!(size_of::<WaitWord>() == 16);
-    assert!(offset_of!(BtlTable, rma_version) == 48);
-    assert!(offset_of!(BtlTable, get_vector) == 120);
-    assert!(offset_of!(BtlTable, hold) == 128);
-    assert!(size_of::<BtlTable>() == 144);
-    assert!(size_of::<BtlModule>() == 24 + 128);
+    assert!(offset_of!(BtlTable, get) == 48);
+    assert!(offset_of!(BtlTable, get_vector) == 112);
+    assert!(offset_of!(BtlTable, service_open) == 136);
+    assert!(size_of::<BtlTable>() == 192);
+    assert!(size_of::<BtlModule>() == 32);
 };

@@ -7,6 +7,7 @@
 use crate::abi::{SliceRef, StrRef};
 use crate::lock::Lock;
 use crate::request::RequestHeader;
+use crate::services::HostServices;
 use crate::status::Status;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use core::ffi::c_void;
@@ -120,16 +121,30 @@ pub struct JobInfo {
 pub struct RecvDesc {
     pub data: *const u8,
     pub len: u64,
-    /// Job rank of the process it came from.
+    /// Index of the process it came from.
     pub proc: u32,
     /// Context (CRI) it came in on; its lock is held by the caller.
     pub ctx: u32,
     /// The receiving BTL module's `state`.
     pub module: *mut c_void,
+    /// Of a request on a service link: what `service_reply` names it by. 0 elsewhere.
+    pub link: u64,
 }
 
-/// Takes an active message. Runs under the CRI's lock; must not block and must not run user code.
-pub type AmReceive = extern "C" fn(ctx: *mut c_void, msg: *const RecvDesc);
+/// Takes an active message. Runs under the CRI's lock; must not block and must not run user code. Returns one
+/// of [`receive`].
+pub type AmReceive = extern "C" fn(ctx: *mut c_void, msg: *const RecvDesc) -> u32;
+
+/// Answers of a receive callback.
+pub mod receive {
+    /// The transport goes on as it likes.
+    pub const CONTINUE: u32 = 0;
+    /// The transport is asked to end this batch behind the message: its receiver has something to do before it wants the
+    /// next one.
+    pub const STOP: u32 = 1;
+    /// A bit of what [`super::AmParts`] answers: the part is taken.
+    pub const TAKEN: u32 = 2;
+}
 
 /// One row of the instance's table of 256 active-message receivers. A BTL calls
 /// `row.receive(row.ctx, ..)`; rows nobody registered report the tag and close the peer.
@@ -152,8 +167,8 @@ pub struct PartDesc {
 }
 
 /// Takes a message while it comes, in parts that follow each other; otherwise as [`AmReceive`]. The first part is an offer,
-/// with as much of the message as is there: 0 if the whole is wanted instead, in one piece, when all is there (the offer may
-/// be repeated before that, with more); 1 if it is taken. Then the others follow, of the same message and no other on
+/// with as much of the message as is there: without the bit [`receive::TAKEN`] if the whole is wanted instead, in one piece, when all is there
+/// (the offer may be repeated before that, with more); with it if it is taken. Then the others follow, of the same message and no other on
 /// this way from its process, and are always taken; the last one ends where the message does.
 pub type AmParts = extern "C" fn(ctx: *mut c_void, part: *const PartDesc) -> u32;
 
@@ -224,6 +239,8 @@ pub struct HostTable {
     pub am_parts: *const Option<AmParts>,
     /// To be called behind `am_register` for the same tag, and not later than that may be.
     pub am_register_parts: extern "C" fn(*mut c_void, tag: u8, take: AmParts) -> Status,
+    /// What is not on a message's path.
+    pub services: *const HostServices,
 }
 
 /// A component's safe view of [`HostTable`].
@@ -290,10 +307,6 @@ impl Host {
     /// Who takes messages of that tag in parts, if anybody does; the first argument is that of the tag's receiver.
     #[inline]
     pub fn am_parts(&self, tag: u8) -> Option<AmParts> {
-        if (self.table().size as usize) < size_of::<HostTable>() {
-            // A host of before there was that.
-            return None;
-        }
         // SAFETY: as above.
         unsafe { *self.table().am_parts.add(tag as usize) }
     }
@@ -336,12 +349,9 @@ impl Host {
         let t = self.table();
         (t.am_register)(t.instance, tag, AmEntry { receive, ctx })
     }
-    /// Behind [`Host::am_register`]. A host of before there was that is left as it is: messages come whole.
+    /// Behind [`Host::am_register`].
     pub fn am_register_parts(&self, tag: u8, take: AmParts) -> Status {
         let t = self.table();
-        if (t.size as usize) < size_of::<HostTable>() {
-            return Status::OK;
-        }
         (t.am_register_parts)(t.instance, tag, take)
     }
 
@@ -403,6 +413,12 @@ impl Host {
         }
     }
 
+    /// The services that are not on a message's path.
+    pub fn services(&self) -> &HostServices {
+        // SAFETY: lives as long as the table.
+        unsafe { &*self.table().services }
+    }
+
     pub fn peer_error(&self, proc: u32, fatal: bool, message: &str) {
         let t = self.table();
         let (component, message) = (StrRef::of(self.component), StrRef::of(message));
@@ -415,9 +431,9 @@ const _: () = {
     // The atomic words of the models are larger.
     assert!(cfg!(loom) || core::mem::size_of::<Cri>() == 64);
     assert!(core::mem::size_of::<JobInfo>() == 48);
-    assert!(core::mem::size_of::<RecvDesc>() == 32);
+    assert!(core::mem::size_of::<RecvDesc>() == 40);
     assert!(core::mem::size_of::<AmEntry>() == 16);
     assert!(core::mem::offset_of!(HostTable, log) == 56);
-    assert!(core::mem::size_of::<PartDesc>() == 48);
-    assert!(core::mem::size_of::<HostTable>() == 176);
+    assert!(core::mem::size_of::<PartDesc>() == 56);
+    assert!(core::mem::size_of::<HostTable>() == 184);
 };

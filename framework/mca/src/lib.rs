@@ -17,6 +17,7 @@ pub mod lock;
 pub mod params;
 pub mod processor;
 pub mod request;
+pub mod services;
 pub mod status;
 pub mod sync;
 
@@ -28,4 +29,5 @@ pub use host::{
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};
+pub use services::{HostServices, NodeMemory, ProcName, ProcPlace};
 pub use status::Status;

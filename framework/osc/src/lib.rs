@@ -30,7 +30,7 @@ mod author;
 pub use author::{Osc, Window, module};
 
 use core::ffi::c_void;
-use oxmpi_btl::BtlHandle;
+use oxmpi_btl::{BtlServices, Reach};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
@@ -141,22 +141,6 @@ pub struct Place {
     pub local: u32,
 }
 
-/// A transport that reaches a process. Valid as long as the instance.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Reach {
-    pub btl: *const BtlHandle,
-    pub endpoint: *mut c_void,
-    /// Contexts of both sides on this transport; operations use those below it.
-    pub width: u32,
-    pub reserved: u32,
-}
-
-// SAFETY: handles and endpoints may be used from any thread under the serialisation of the BTL contract.
-unsafe impl Send for Reach {}
-// SAFETY: as above.
-unsafe impl Sync for Reach {}
-
 /// A rank's memory as this process can load and store it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,6 +211,8 @@ pub struct WinServices {
     pub agree: extern "C" fn(*mut c_void, *mut ThreadCtx, Status) -> Status,
     /// The predefined type of single bytes, for messages.
     pub byte_type: extern "C" fn(*mut c_void) -> *const TypeDesc,
+    /// Services around transports; registration of memory, for one.
+    pub btl: *const BtlServices,
 }
 
 /// Arguments of all operations; each uses the fields it needs and looks at no other.
@@ -338,8 +324,7 @@ const _: () = {
     assert!(size_of::<WinDesc>() == 64);
     assert!(size_of::<WinComm>() == 32);
     assert!(size_of::<Place>() == 24);
-    assert!(size_of::<Reach>() == 24);
-    assert!(size_of::<WinServices>() == 8 + 15 * 8);
+    assert!(size_of::<WinServices>() == 8 + 16 * 8);
     assert!(size_of::<RmaArgs>() == 104);
     assert!(size_of::<OscTable>() == 8 + 21 * 8);
     assert!(size_of::<OscModule>() == 48);

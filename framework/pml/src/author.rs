@@ -1,7 +1,6 @@
 //! How an author writes a PML: one safe trait, from which [`module`] makes the table.
 
 use crate::*;
-use oxmpi_btl::BtlHandle;
 
 /// A point-to-point layer. `&self` everywhere: all verbs may run concurrently.
 ///
@@ -13,7 +12,8 @@ pub trait Pml: Send + Sync + Sized + 'static {
     /// Asked at the beginning of the verbs of a message's path, and told them as `SEVERAL`: there are two copies of
     /// their code, and neither saves registers for the other.
     fn is_threaded(&self) -> bool;
-    fn enable(&self, btls: &[&'static BtlHandle]) -> Status;
+    /// Answers which modules it polls, by bit of `BtlHandle::index`.
+    fn enable(&self, transports: &Transports) -> Result<u64, Status>;
     fn add_comm(&self, desc: &CommDesc) -> Result<*mut c_void, Status>;
     fn del_comm(&self, comm: *mut c_void) -> Status;
     /// `Ok(null)`: done.
@@ -38,10 +38,19 @@ pub trait Pml: Send + Sync + Sized + 'static {
     fn probe(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message>;
     fn imrecv(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
     fn progress(&self, thread: *mut ThreadCtx) -> i32;
-    fn arm(&self, thread: *mut ThreadCtx, word: &mut WaitWord) -> Status;
+    fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status;
     fn disarm(&self, thread: *mut ThreadCtx);
     fn threads_begin(&self) -> Status;
     fn flush(&self) -> Status;
+    /// A CRI is in use from now on.
+    fn activate(&self, ctx: u32) -> Status;
+    /// A process failed.
+    fn peer_failed(&self, proc: u32) -> Status;
+    /// All operations on a communicator end with PEER_FAILED.
+    fn revoke(&self, comm: *mut c_void) -> Status {
+        let _ = comm;
+        Status::NOT_SUPPORTED
+    }
     fn finalize(&self) -> Status;
     /// What was counted on a communicator; `None`: nothing is.
     fn counts(&self, comm: *mut c_void) -> Option<Counts> {
@@ -88,10 +97,14 @@ mod thunk {
         }
     }
 
-    pub extern "C" fn enable<T: Pml>(s: State, btls: SliceRef<*const BtlHandle>) -> Status {
-        // SAFETY: accepted handles live as long as the instance.
-        let btls: Vec<&'static BtlHandle> = unsafe { btls.get() }.iter().map(|&b| unsafe { &*b }).collect();
-        at!(T, s).enable(&btls)
+    pub extern "C" fn enable<T: Pml>(s: State, transports: *const Transports, polled: *mut u64) -> Status {
+        match at!(T, s).enable(at!(Transports, transports)) {
+            Ok(set) => {
+                *out!(polled) = set;
+                Status::OK
+            }
+            Err(e) => e,
+        }
     }
     pub extern "C" fn add_comm<T: Pml>(s: State, d: *const CommDesc, out: *mut *mut c_void) -> Status {
         match at!(T, s).add_comm(at!(CommDesc, d)) {
@@ -177,8 +190,8 @@ mod thunk {
     pub extern "C" fn progress<T: Pml>(s: State, thread: *mut ThreadCtx) -> i32 {
         at!(T, s).progress(thread)
     }
-    pub extern "C" fn arm<T: Pml>(s: State, thread: *mut ThreadCtx, word: *mut WaitWord) -> Status {
-        at!(T, s).arm(thread, out!(word))
+    pub extern "C" fn arm<T: Pml>(s: State, thread: *mut ThreadCtx, set: *mut WaitSet) -> Status {
+        at!(T, s).arm(thread, out!(set))
     }
     pub extern "C" fn disarm<T: Pml>(s: State, thread: *mut ThreadCtx) {
         at!(T, s).disarm(thread)
@@ -188,6 +201,15 @@ mod thunk {
     }
     pub extern "C" fn flush<T: Pml>(s: State) -> Status {
         at!(T, s).flush()
+    }
+    pub extern "C" fn activate<T: Pml>(s: State, ctx: u32) -> Status {
+        at!(T, s).activate(ctx)
+    }
+    pub extern "C" fn peer_failed<T: Pml>(s: State, proc: u32) -> Status {
+        at!(T, s).peer_failed(proc)
+    }
+    pub extern "C" fn revoke<T: Pml>(s: State, comm: *mut c_void) -> Status {
+        at!(T, s).revoke(comm)
     }
     pub extern "C" fn counts<T: Pml>(s: State, comm: *mut c_void, out: *mut Counts) -> Status {
         let Some(mut counts) = at!(T, s).counts(comm) else { return Status::NOT_SUPPORTED };
@@ -223,7 +245,7 @@ mod thunk {
 pub fn module<T: Pml>(pml: T) -> PmlModule {
     let table = PmlTable {
         size: core::mem::size_of::<PmlTable>() as u32,
-        version: 1,
+        version: TABLE_VERSION,
         enable: thunk::enable::<T>,
         add_comm: thunk::add_comm::<T>,
         del_comm: thunk::del_comm::<T>,
@@ -240,10 +262,13 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         disarm: thunk::disarm::<T>,
         threads_begin: thunk::threads_begin::<T>,
         flush: thunk::flush::<T>,
+        activate: thunk::activate::<T>,
+        peer_failed: thunk::peer_failed::<T>,
         finalize: thunk::finalize::<T>,
         counts: thunk::counts::<T>,
         set_flags: thunk::set_flags::<T>,
         measure: thunk::measure::<T>,
+        revoke: thunk::revoke::<T>,
     };
     PmlModule {
         size: core::mem::size_of::<PmlModule>() as u32,

@@ -18,11 +18,13 @@ mod author;
 pub use author::{Pml, module};
 
 use core::ffi::c_void;
-use oxmpi_btl::{BtlHandle, WaitWord};
+use oxmpi_btl::{BtlHandle, BtlServices, WaitSet};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 0, patch: 0 };
+/// Version of [`PmlTable`]'s layout.
+pub const TABLE_VERSION: u32 = 2;
 pub const FRAMEWORK: &str = "pml";
 
 /// Wildcards as MPI's ABI numbers them.
@@ -57,7 +59,7 @@ pub struct CommDesc {
     pub my_rank: i32,
     /// Ranks that sends may name (the remote group of an inter-communicator).
     pub num_peers: u32,
-    /// Job rank of each; valid until `del_comm`.
+    /// Index of each one's process; valid until `del_comm`.
     pub procs: *const u32,
     /// Endpoint number within the process of each, or null: all 0 (one rank per process).
     pub endpoints: *const u16,
@@ -67,6 +69,23 @@ pub struct CommDesc {
     pub fixed_index: u32,
     /// Name of the matching engine from an info key, or empty: the parameter's.
     pub matching: oxmpi_mca::StrRef,
+    /// The CRI that this rank's messages prefer (an endpoint's own), or [`NO_HINT`].
+    pub fifo_hint: u32,
+    pub reserved: u32,
+}
+
+/// `CommDesc::fifo_hint` where there is none.
+pub const NO_HINT: u32 = u32::MAX;
+
+/// What a PML sends over; valid as long as the instance.
+#[repr(C)]
+pub struct Transports {
+    pub size: u32,
+    pub reserved: u32,
+    /// The accepted modules, best first. No verb of theirs is emulated.
+    pub btls: SliceRef<*const BtlHandle>,
+    /// Which of them reach a process, and registered memory.
+    pub services: *const BtlServices,
 }
 
 /// What all sends take. Valid during the call; the buffer until completion; the type is retained by
@@ -135,14 +154,15 @@ type State = *mut c_void;
 /// A message taken out of matching by `improbe`; the PML's object.
 pub type Message = c_void;
 
-/// The verbs. All slots up to `finalize` are mandatory in version 1.
+/// The verbs. All slots up to `finalize` are mandatory.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PmlTable {
     pub size: u32,
     pub version: u32,
-    /// Once, before any other verb: the accepted BTL modules, best first.
-    pub enable: extern "C" fn(State, btls: SliceRef<*const BtlHandle>) -> Status,
+    /// Once, before any other verb. Answers in `polled` which modules it polls from now on in every `progress`, by bit of
+    /// `BtlHandle::index`; the host polls the others where it needs them.
+    pub enable: extern "C" fn(State, *const Transports, polled: *mut u64) -> Status,
     pub add_comm: extern "C" fn(State, *const CommDesc, out: *mut *mut c_void) -> Status,
     pub del_comm: extern "C" fn(State, comm: *mut c_void) -> Status,
     /// OK: done, no request. PENDING: wait for `*out`.
@@ -165,14 +185,19 @@ pub struct PmlTable {
         extern "C" fn(State, message: *mut Message, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
     /// Registered by the host as the progress function; returns events handled.
     pub progress: extern "C" fn(State, thread: *mut ThreadCtx) -> i32,
-    /// Prepares the calling thread to sleep (arms the BTLs under their CRI locks). OK: sleep on
-    /// `word`. PENDING: something is there. NOT_SUPPORTED: a transport cannot wake a sleeper.
-    pub arm: extern "C" fn(State, thread: *mut ThreadCtx, word: *mut WaitWord) -> Status,
+    /// Prepares the calling thread to sleep: arms the transports that it polls, on the active CRIs, under their locks.
+    /// OK: sleep on what is in `set`. PENDING: something is there. NO_RESOURCE: `set` is full. NOT_SUPPORTED: a
+    /// transport cannot wake a sleeper. Followed by `disarm` after OK, PENDING and NO_RESOURCE.
+    pub arm: extern "C" fn(State, thread: *mut ThreadCtx, set: *mut WaitSet) -> Status,
     pub disarm: extern "C" fn(State, thread: *mut ThreadCtx),
     /// Called when the thread level has risen to MULTIPLE, while no other thread is in a verb.
     pub threads_begin: extern "C" fn(State) -> Status,
     /// Sends out everything still queued inside (progressing the BTLs); PENDING: call again.
     pub flush: extern "C" fn(State) -> Status,
+    /// A CRI is in use from now on (its `active` word is set): `progress` and `arm` cover it. Any thread, holding nothing.
+    pub activate: extern "C" fn(State, ctx: u32) -> Status,
+    /// A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing.
+    pub peer_failed: extern "C" fn(State, proc: u32) -> Status,
     pub finalize: extern "C" fn(State) -> Status,
     /// What was counted on a communicator. Not on a message's path.
     pub counts: extern "C" fn(State, comm: *mut c_void, out: *mut Counts) -> Status,
@@ -181,6 +206,8 @@ pub struct PmlTable {
     pub set_flags: extern "C" fn(State, comm: *mut c_void, flags: u32) -> Status,
     /// From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path.
     pub measure: extern "C" fn(State, on: u32) -> Status,
+    /// Ends all operations on a communicator with PEER_FAILED, and those started later.
+    pub revoke: extern "C" fn(State, comm: *mut c_void) -> Status,
 }
 
 /// The one module of a PML component.
@@ -195,10 +222,10 @@ pub struct PmlModule {
 
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<CommDesc>() == 72);
+    assert!(size_of::<CommDesc>() == 80);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 20 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 23 * 8);
     assert!(size_of::<PmlModule>() == 24);
     assert!(size_of::<Counts>() == 88);
 };

@@ -131,6 +131,8 @@ impl Communicator {
             has_fixed_index: plan.fixed_index.is_some().into(),
             fixed_index: plan.fixed_index.unwrap_or(0),
             matching: StrRef::of(&peers.matching),
+            fifo_hint: oxmpi_pml::NO_HINT,
+            reserved: 0,
         };
         let mut comm = null_mut();
         let status = (pml.table.add_comm)(pml.state, &desc, &mut comm);

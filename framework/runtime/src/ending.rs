@@ -106,7 +106,7 @@ impl Instance {
         drop(predefined);
         self.engine.clear();
         if let Some(parts) = self.parts.get() {
-            parts.close(self.logger());
+            parts.close(self.logger(), &self.transports);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::instance::Instance;
 use crate::locks::Mutex;
 use crate::params::Values;
 use crate::progress::events;
-use oxmpi_mca::host::ProgressFn;
+use oxmpi_mca::host::{ProgressFn, receive};
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, AmParts, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
@@ -86,7 +86,7 @@ impl AmTable {
 }
 
 /// A message with a tag nobody takes: the sender speaks another language.
-extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) {
+extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `report_to` set the instance; the message is valid during the call.
     let (instance, proc) = unsafe { (&*(ctx as *const Instance), (*msg).proc) };
     instance.peer_error(
@@ -96,11 +96,12 @@ extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) {
         true,
         "sent an active message with a tag that nobody has registered",
     );
+    receive::CONTINUE
 }
 
 /// What the host knows about an opened component.
 pub(crate) struct ComponentCtx {
-    instance: *const Instance,
+    pub instance: *const Instance,
     pub framework: Framework,
     pub name: &'static str,
     pub place: String,
@@ -167,6 +168,7 @@ fn table(instance: &Instance) -> HostTable {
         peer_error,
         am_parts: instance.am_table().parts_ptr(),
         am_register_parts,
+        services: crate::services::table(),
     }
 }
 

@@ -60,7 +60,7 @@ use oxmpi_mca::host::{Cri, ProgressFn};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Descriptor, JobInfo, SliceRef, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
-use oxmpi_pml::Counts;
+use oxmpi_pml::{Counts, Transports};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
@@ -115,6 +115,7 @@ pub struct Instance {
     job: JobInfo,
     cris: Box<[Cri]>,
     am: AmTable,
+    pub(crate) transports: crate::transports::Transports,
     byte: Box<ByteType>,
     pub(crate) client: wireup::Client,
     resolver: RwLock<Resolver>,
@@ -321,6 +322,7 @@ impl Instance {
             job,
             cris: (0..num_cris).map(|_| Cri::default()).collect(),
             am: AmTable::new(),
+            transports: crate::transports::Transports::default(),
             byte: ByteType::new(),
             client,
             resolver: RwLock::new(resolver),
@@ -353,7 +355,14 @@ impl Instance {
             return Err(Error::new(ErrorKind::Intern, "there are no components"));
         };
         let (pml, btls) = (&parts.pml, parts.btl_pointers());
-        let status = (pml.table.enable)(pml.state, SliceRef { ptr: btls.as_ptr(), len: btls.len() });
+        let transports = Transports {
+            size: size_of::<Transports>() as u32,
+            reserved: 0,
+            btls: SliceRef { ptr: btls.as_ptr(), len: btls.len() },
+            services: self.btl_services(),
+        };
+        let mut polled = 0;
+        let status = (pml.table.enable)(pml.state, &transports, &mut polled);
         if status.is_err() {
             return Err(Error::status(status, "the point-to-point layer does not start"));
         }

@@ -88,6 +88,8 @@ pub mod request;
 #[cfg(not(loom))]
 mod select;
 #[cfg(not(loom))]
+mod services;
+#[cfg(not(loom))]
 pub mod shared;
 #[cfg(not(loom))]
 pub mod spc;
@@ -96,6 +98,8 @@ mod system;
 pub mod thread;
 #[cfg(not(loom))]
 pub mod topo;
+#[cfg(not(loom))]
+mod transports;
 #[cfg(not(loom))]
 pub mod wireup;
 

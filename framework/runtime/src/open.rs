@@ -7,6 +7,7 @@ use crate::instance::Instance;
 use crate::log::Logger;
 use crate::params::Values;
 use crate::select::Chosen;
+use crate::transports::Transports;
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::{OpenArgs, Opened};
 use oxmpi_mca::{SliceRef, Status};
@@ -49,7 +50,10 @@ impl Parts {
         match (opened, pml) {
             (Ok(()), Some((_, pml))) => {
                 // Among equals the order of opening stays.
-                btls.sort_by_key(|b| (std::cmp::Reverse(b.attrs.exclusivity), b.attrs.latency));
+                btls.sort_by_key(|b| (std::cmp::Reverse(b.attrs().exclusivity), b.attrs().latency));
+                for (index, btl) in (0..).zip(&mut btls) {
+                    btl.index = index;
+                }
                 Ok(Parts { contexts, btls, pml, colls })
             }
             (opened, pml) => {
@@ -57,6 +61,10 @@ impl Parts {
                 opened.and_then(|()| missing())
             }
         }
+    }
+
+    pub fn btls(&self) -> &[BtlHandle] {
+        &self.btls
     }
 
     pub fn btl_pointers(&self) -> Vec<*const BtlHandle> {
@@ -68,8 +76,10 @@ impl Parts {
     }
 
     /// Finalizes everything; the libraries stay loaded. Nothing is called afterwards.
-    pub fn close(&self, logger: &Logger) {
-        close_all(logger, Some(&self.pml), &self.btls, &self.colls);
+    pub fn close(&self, logger: &Logger, transports: &Transports) {
+        close_all(logger, Some(&self.pml), &[], &self.colls);
+        transports.close();
+        close_all(logger, None, &self.btls, &[]);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Pml, Refusal};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, RMA_VERSION, RegHandle, RmaDesc,
-    RmaVectorDesc, WaitWord, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, FlushDesc, HANDLE_LIMIT, RegHandle,
+    RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
@@ -16,8 +16,6 @@ use std::mem::{MaybeUninit, offset_of};
 const MODULES_LIMIT: usize = 1024;
 /// Tables only grow, but not to this.
 const TABLE_LIMIT: usize = 1 << 16;
-/// Version of the tables this host knows.
-const TABLE_VERSION: u32 = 1;
 
 type State = *mut c_void;
 
@@ -37,7 +35,7 @@ mod absent {
     pub extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
         Status::NOT_SUPPORTED
     }
-    pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32) -> Status {
+    pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32, _: *const FlushDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
@@ -56,13 +54,35 @@ mod absent {
     pub extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
         Status::NOT_SUPPORTED
     }
-    pub extern "C" fn arm(_: State, _: u32, _: *mut WaitWord) -> Status {
+    pub extern "C" fn arm(_: State, _: u32, _: *mut WaitSet) -> Status {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn disarm(_: State, _: u32) {}
     pub extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
     pub extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
         0
+    }
+    pub extern "C" fn service_open(_: State) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn service_request(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn service_progress(_: State) -> i32 {
+        0
+    }
+    pub extern "C" fn service_reply(_: State, _: u64, _: *const SendDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn service_pending(_: State) -> *const u32 {
+        std::ptr::null()
+    }
+    pub extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn service_disarm(_: State) {}
+    pub extern "C" fn revoke(_: State, _: *mut std::ffi::c_void) -> Status {
+        Status::NOT_SUPPORTED
     }
     pub extern "C" fn counts(_: State, _: *mut std::ffi::c_void, _: *mut Counts) -> Status {
         Status::NOT_SUPPORTED
@@ -124,7 +144,7 @@ pub unsafe fn accept_btl(
     name: &'static str,
     place: &str,
 ) -> Result<Vec<BtlHandle>, Refusal> {
-    let least = offset_of!(BtlModule, attrs) + size_of::<u32>() * 2;
+    let least = size_of::<BtlModule>();
     let mut handles = Vec::new();
     for at in modules(opened, least, MODULES_LIMIT, place)? {
         // SAFETY: `stride` bytes, at least `least`, are there for each.
@@ -142,29 +162,26 @@ unsafe fn accept_device(
     place: &str,
 ) -> Result<BtlHandle, Refusal> {
     let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
-    let attrs_at = offset_of!(BtlModule, attrs);
+    let least = size_of::<BtlModule>();
     // SAFETY: readable by the caller's promise.
     let size = unsafe { size_at(at) };
-    if size < attrs_at + 8 || size > stride {
-        return refuse("module size", format!("{size} bytes"), format!("{} to {stride} bytes", attrs_at + 8));
+    if size < least || size > stride {
+        return refuse("module size", format!("{size} bytes"), format!("{least} to {stride} bytes"));
     }
-    // SAFETY: inside the module; both are plain pointers.
-    let (state, table) = unsafe {
-        (
-            at.add(offset_of!(BtlModule, state)).cast::<State>().read(),
-            at.add(offset_of!(BtlModule, table)).cast::<*const BtlTable>().read(),
-        )
-    };
-    // SAFETY: inside the module.
-    let said = unsafe { size_at(at.add(attrs_at)) };
-    if said < 8 || said > size - attrs_at {
-        let ours = format!("8 to {} bytes", size - attrs_at);
-        return refuse("attributes size", format!("{said} bytes"), ours);
+    // SAFETY: inside the module; all of it is numbers and plain pointers.
+    let BtlModule { state, table, attrs: said, .. } = unsafe { at.cast::<BtlModule>().read() };
+    if said.is_null() || !said.is_aligned() {
+        return refuse("attributes", format!("{said:p}"), "an aligned address that is not null".into());
+    }
+    // SAFETY: attributes begin with their size.
+    let size = unsafe { size_at(said.cast()) };
+    if !(8..=TABLE_LIMIT).contains(&size) {
+        return refuse("attributes size", format!("{size} bytes"), format!("8 to {TABLE_LIMIT} bytes"));
     }
     // What an older component does not say keeps its default.
     let mut attrs = BtlAttrs::new();
-    // SAFETY: `said` bytes are there; any bytes are valid integers.
-    unsafe { overlay(&mut attrs, at.add(attrs_at), said) };
+    // SAFETY: `size` bytes are there; any bytes are valid integers.
+    unsafe { overlay(&mut attrs, said.cast(), size) };
     attrs.size = size_of::<BtlAttrs>() as u32;
     if attrs.contexts == 0 {
         return refuse("contexts", "0".into(), "1 or more".into());
@@ -186,7 +203,7 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
     let at = table.cast::<u8>();
     // SAFETY: every table begins with its size.
     let size = unsafe { size_at(at) };
-    let basic = offset_of!(BtlTable, rma_version);
+    let basic = offset_of!(BtlTable, get);
     if size < basic || size > TABLE_LIMIT || !size.is_multiple_of(8) {
         let ours = format!("a multiple of 8 from {basic} to {TABLE_LIMIT} bytes");
         return refuse("table size", format!("{size} bytes"), ours);
@@ -199,8 +216,6 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
         finalize: None,
         send: None,
         progress: None,
-        rma_version: 0,
-        reserved: 0,
         get: None,
         put: None,
         flush: None,
@@ -212,16 +227,18 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
         get_vector: None,
         hold: None,
         held: None,
+        service_open: None,
+        service_request: None,
+        service_progress: None,
+        service_reply: None,
+        service_pending: None,
+        service_arm: None,
+        service_disarm: None,
     };
     // SAFETY: that many bytes are there; a slot is a pointer or null, which is `None`.
     unsafe { overlay(&mut own, at, size) };
-    if own.version != TABLE_VERSION {
-        return refuse("table version", own.version.to_string(), TABLE_VERSION.to_string());
-    }
-    if own.rma_version != RMA_VERSION {
-        // One-sided verbs of another version are as good as none.
-        (own.get, own.put, own.flush, own.atomic) = (None, None, None, None);
-        (own.register_mem, own.deregister_mem, own.get_vector) = (None, None, None);
+    if own.version != oxmpi_btl::TABLE_VERSION {
+        return refuse("table version", own.version.to_string(), oxmpi_btl::TABLE_VERSION.to_string());
     }
     Ok(own)
 }
@@ -238,6 +255,9 @@ fn handle(
     let register = table.register_mem.zip(table.deregister_mem);
     let sleep = table.arm.zip(table.disarm);
     let hold = table.hold.zip(table.held);
+    let service =
+        table.service_open.zip(table.service_request).zip(table.service_progress).zip(table.service_reply);
+    let service_sleep = table.service_arm.zip(table.service_disarm);
     let caps = [
         (cap::GET, table.get.is_some()),
         (cap::PUT, table.put.is_some()),
@@ -247,13 +267,15 @@ fn handle(
         (cap::SLEEP, sleep.is_some()),
         (cap::GET_VECTOR, table.get_vector.is_some()),
         (cap::HOLD, hold.is_some()),
+        (cap::SERVICE, service.is_some() && attrs.service_limit > 0),
+        (cap::SERVICE_SLEEP, service_sleep.is_some()),
     ];
     let caps = caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit);
     if caps & cap::ATOMIC == 0 {
         attrs.amo_ops = 0;
     }
-    if attrs.registration_handle_size as usize > size_of::<RegHandle>() {
-        let ours = format!("at most {}", size_of::<RegHandle>());
+    if attrs.registration_handle_size as usize > HANDLE_LIMIT {
+        let ours = format!("at most {HANDLE_LIMIT}");
         return Err(Refusal::new("registration handle size", attrs.registration_handle_size, ours, place));
     }
     Ok(BtlHandle {
@@ -273,11 +295,21 @@ fn handle(
         add_procs: table.add_procs.ok_or_else(|| missing("add_procs"))?,
         del_procs: table.del_procs.unwrap_or(absent::del_procs),
         finalize: table.finalize.unwrap_or(absent::finalize),
-        attrs,
-        name: StrRef::new(name),
         get_vector: table.get_vector.unwrap_or(absent::vector),
         hold: hold.map_or(absent::hold as _, |h| h.0),
         held: hold.map_or(absent::held as _, |h| h.1),
+        service_open: table.service_open.unwrap_or(absent::service_open),
+        service_request: table.service_request.unwrap_or(absent::service_request),
+        service_progress: table.service_progress.unwrap_or(absent::service_progress),
+        service_reply: table.service_reply.unwrap_or(absent::service_reply),
+        service_pending: table.service_pending.unwrap_or(absent::service_pending),
+        service_arm: service_sleep.map_or(absent::service_arm as _, |s| s.0),
+        service_disarm: service_sleep.map_or(absent::service_disarm as _, |s| s.1),
+        // Lives as long as the handle, which the PML may have until the end of the process.
+        attrs: Box::leak(Box::new(attrs)),
+        name: StrRef::new(name),
+        emulated: 0,
+        index: 0,
     })
 }
 
@@ -296,7 +328,7 @@ unsafe fn no_null(at: *const u8, from: usize, to: usize, place: &str) -> Result<
     Ok(())
 }
 
-/// Makes the host's table of a PML. All verbs of version 1 are mandatory.
+/// Makes the host's table of a PML. All verbs up to `finalize` are mandatory.
 ///
 /// # Safety
 /// As [`accept_btl`].
@@ -322,8 +354,8 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     if size < least || size > TABLE_LIMIT {
         return refuse("table size", format!("{size} bytes"), format!("{least} to {TABLE_LIMIT} bytes"));
     }
-    if version != TABLE_VERSION {
-        return refuse("table version", version.to_string(), TABLE_VERSION.to_string());
+    if version != oxmpi_pml::TABLE_VERSION {
+        return refuse("table version", version.to_string(), oxmpi_pml::TABLE_VERSION.to_string());
     }
     // SAFETY: `least` bytes are there.
     unsafe { no_null(base, offset_of!(PmlTable, enable), least, place)? };
@@ -345,6 +377,9 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
         }
         if is_empty(offset_of!(PmlTable, measure)) {
             (&raw mut (*own.as_mut_ptr()).measure).write(absent::measure);
+        }
+        if is_empty(offset_of!(PmlTable, revoke)) {
+            (&raw mut (*own.as_mut_ptr()).revoke).write(absent::revoke);
         }
         own.assume_init()
     };

@@ -32,7 +32,7 @@ use super::futex;
 use super::sync::SyncObject;
 use crate::instance::Instance;
 use crate::thread::thread_pointer;
-use oxmpi_btl::WaitWord;
+use oxmpi_btl::{WaitFd, WaitSet, WaitWord};
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
@@ -45,6 +45,7 @@ const LONGEST_NAP: Duration = Duration::from_micros(500);
 const FIRST_NAP: Duration = Duration::from_micros(5);
 /// With progress functions that no doorbell knows of.
 const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
+const NO_WORD: WaitWord = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
 /// Turns in which nobody looks whether the level rises.
 const FIRST_TURNS: u32 = 256;
 /// Turns with a yield behind each before a thread in a crowd is put to sleep.
@@ -424,12 +425,14 @@ impl Instance {
         let Some(pml) = self.pml() else {
             return futex::nap(idle.next_nap());
         };
-        let mut word = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
-        let armed = (pml.table.arm)(pml.state, thread, &mut word);
-        match armed {
-            Status::OK if !word.addr.is_null() => self.sleep_on(&word, sync),
+        let (mut words, mut fds) = ([NO_WORD; 1], [WaitFd { fd: -1, events: 0 }; 1]);
+        let mut set = WaitSet::new(&mut words, &mut fds);
+        let armed = (pml.table.arm)(pml.state, thread, &mut set);
+        match (armed, set.words(), set.fds()) {
+            (Status::OK, [word], []) => self.sleep_on(word, sync),
             // Something waits for room: whoever makes it may need this core.
-            Status::OK | Status::PENDING => std::thread::yield_now(),
+            (Status::PENDING, ..) => std::thread::yield_now(),
+            (Status::OK | Status::NO_RESOURCE, ..) => self.nap(sync, idle),
             _ => return self.nap(sync, idle),
         }
         (pml.table.disarm)(pml.state, thread);

@@ -1,0 +1,69 @@
+//! Indices, wire names and places of processes.
+//!
+//! An index is the process's rank in the job, since there is one job. Its name has the job's random number and the rank, and
+//! bits that fail on damage.
+
+use super::at;
+use crate::instance::Instance;
+use oxmpi_mca::{ProcName, ProcPlace, Status};
+use std::ffi::c_void;
+
+/// Mixed into the check bits: the layout's version.
+const LAYOUT: u32 = 0x6f78_0001;
+
+fn check(job: u64, rank: u32) -> u32 {
+    let folded = (job as u32) ^ (job >> 32) as u32;
+    (folded ^ rank.rotate_left(16) ^ LAYOUT).wrapping_mul(0x9e37_79b1)
+}
+
+impl Instance {
+    fn name_of(&self, proc: u32) -> Option<ProcName> {
+        let job = self.job();
+        (proc < job.job_size).then(|| {
+            let mut bytes = [0; 16];
+            bytes[..8].copy_from_slice(&job.job_id.to_le_bytes());
+            bytes[8..12].copy_from_slice(&proc.to_le_bytes());
+            bytes[12..].copy_from_slice(&check(job.job_id, proc).to_le_bytes());
+            ProcName { bytes }
+        })
+    }
+
+    fn index_of(&self, name: &ProcName) -> Option<u32> {
+        let rank = u32::from_le_bytes(*name.bytes[8..].first_chunk()?);
+        (self.name_of(rank)? == *name).then_some(rank)
+    }
+
+    /// Where a process of the job is.
+    pub(crate) fn place_of(&self, proc: u32) -> ProcPlace {
+        let facts = self.facts();
+        match facts.local_ranks.binary_search(&proc) {
+            Ok(at) => ProcPlace { node: facts.node, local_rank: at as u32, local: 1, distance: 0 },
+            Err(_) => ProcPlace { node: u32::MAX, local_rank: 0, local: 0, distance: 0 },
+        }
+    }
+}
+
+pub(super) extern "C" fn name_of(ctx: *mut c_void, proc: u32, out: *mut ProcName) -> Status {
+    let Some(name) = at(ctx).1.name_of(proc) else { return Status::NOT_FOUND };
+    // SAFETY: the component's out pointer.
+    unsafe { *out = name };
+    Status::OK
+}
+
+pub(super) extern "C" fn index_of(ctx: *mut c_void, name: *const ProcName, out: *mut u32) -> Status {
+    // SAFETY: the component's name is readable during the call.
+    let Some(index) = at(ctx).1.index_of(unsafe { &*name }) else { return Status::BAD_PARAM };
+    // SAFETY: the component's out pointer.
+    unsafe { *out = index };
+    Status::OK
+}
+
+pub(super) extern "C" fn place_of(ctx: *mut c_void, proc: u32, out: *mut ProcPlace) -> Status {
+    let instance = at(ctx).1;
+    if proc >= instance.job().job_size {
+        return Status::NOT_FOUND;
+    }
+    // SAFETY: the component's out pointer.
+    unsafe { *out = instance.place_of(proc) };
+    Status::OK
+}

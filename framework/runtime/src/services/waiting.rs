@@ -1,0 +1,30 @@
+//! Waiting with progress, for components that hold nothing.
+
+use super::at;
+use oxmpi_mca::services::Predicate;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{Status, ThreadCtx};
+use std::ffi::c_void;
+
+pub(super) extern "C" fn wait_until(
+    ctx: *mut c_void,
+    thread: *mut ThreadCtx,
+    done: Predicate,
+    arg: *mut c_void,
+) -> Status {
+    at(ctx).1.wait_until(thread, || done(arg) != 0);
+    Status::OK
+}
+
+pub(super) extern "C" fn wait_word(
+    ctx: *mut c_void,
+    thread: *mut ThreadCtx,
+    word: *const AtomicU32,
+    value: u32,
+) -> Status {
+    // SAFETY: the component keeps the word until the call returns.
+    let word = unsafe { &*word };
+    // SYNC POINT with whoever changes the word (release).
+    at(ctx).1.wait_until(thread, || word.load(Ordering::Acquire) != value);
+    Status::OK
+}

@@ -1,0 +1,167 @@
+//! Which transports reach a process (Open MPI's BML), and registered memory: the services of [`BtlServices`].
+//!
+//! **Reach.** Endpoints are the host's, so that PML and OSC share them. They are made at the first question about a
+//! process, by the modules in order of exclusivity: those of the highest exclusivity that reach it, and no lower ones. The
+//! answer is kept until the instance ends; the list of a process never changes, so its address may be kept, too.
+//!
+//! **Registration** goes to the module each time. A registration is an object that lives from `register` to `deregister`.
+//!
+//! The lock of the table is a leaf but for the modules' `add_procs` and the exchange of addresses, which take no
+//! lock of the library's. It is taken off a message's path only.
+
+use crate::instance::Instance;
+use crate::locks::Mutex;
+use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach, RegHandle, Registration, cap};
+use oxmpi_mca::{MemKind, SliceRef, Status};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+
+/// Endpoints of an instance, and the table of services around them.
+#[derive(Default)]
+pub(crate) struct Transports {
+    services: OnceLock<Box<BtlServices>>,
+    reached: Mutex<HashMap<u32, Box<[Reach]>>>,
+}
+
+// SAFETY: the table's only pointer is to the instance that has it.
+unsafe impl Send for Transports {}
+// SAFETY: as above.
+unsafe impl Sync for Transports {}
+
+impl Transports {
+    /// Gives all endpoints back. Nobody uses one any more.
+    pub fn close(&self) {
+        for (_, reached) in self.reached.lock().drain() {
+            for r in reached {
+                let (btl, endpoint) = (r.btl(), r.endpoint);
+                (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 });
+            }
+        }
+    }
+}
+
+impl Instance {
+    /// The table for PML and OSC.
+    pub(crate) fn btl_services(&self) -> *const BtlServices {
+        let make = || {
+            Box::new(BtlServices {
+                size: size_of::<BtlServices>() as u32,
+                reserved: 0,
+                instance: std::ptr::from_ref(self).cast_mut().cast(),
+                reach,
+                register,
+                deregister,
+            })
+        };
+        &raw const **self.transports.services.get_or_init(make)
+    }
+
+    /// The transports that reach a process, best first; empty: none.
+    fn reach(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
+        if proc >= self.job().job_size {
+            return Err(Status::BAD_PARAM);
+        }
+        let mut all = self.transports.reached.lock();
+        if !all.contains_key(&proc) {
+            let found = self.ask_modules(proc);
+            // Not kept: what is missing may come to be, and the error is told each time.
+            if found.is_empty() {
+                return Err(Status::UNREACHABLE);
+            }
+            all.insert(proc, found.into());
+        }
+        let reached = &all[&proc];
+        // The box stays where it is until the instance ends.
+        Ok(SliceRef { ptr: reached.as_ptr(), len: reached.len() })
+    }
+
+    fn ask_modules(&self, proc: u32) -> Vec<Reach> {
+        let place = self.place_of(proc);
+        let info = ProcInfo { proc, node: place.node, local_rank: place.local_rank, local: place.local };
+        let mut found: Vec<Reach> = Vec::new();
+        let mut tried = Vec::new();
+        for btl in self.parts.get().map_or(&[][..], |parts| parts.btls()) {
+            if found.first().is_some_and(|best| best.btl().attrs().exclusivity > btl.attrs().exclusivity) {
+                break;
+            }
+            let mut endpoint: *mut Endpoint = null_mut();
+            let status = (btl.add_procs)(btl.state, SliceRef { ptr: &info, len: 1 }, &mut endpoint);
+            if !status.is_err() && !endpoint.is_null() {
+                found.push(Reach { btl, endpoint });
+                continue;
+            }
+            let why = if status.is_err() { status.name() } else { "does not reach it" };
+            tried.push(format!("{} ({why})", btl.name()));
+        }
+        if found.is_empty() {
+            let tried = if tried.is_empty() { "none".to_owned() } else { tried.join(", ") };
+            let args = [&*proc.to_string(), &*self.job().rank.to_string(), &*tried];
+            self.show_help(crate::log::HOST, include_str!("help.txt"), "unreachable", &args);
+        }
+        found
+    }
+}
+
+/// The instance of a call.
+macro_rules! at {
+    ($ctx:expr) => {
+        // SAFETY: components pass `BtlServices::instance`, which lives as long as they do.
+        unsafe { &*($ctx as *const Instance) }
+    };
+}
+
+extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+    match at!(ctx).reach(proc) {
+        Ok(reached) => {
+            // SAFETY: the caller's out pointer.
+            unsafe { *out = reached };
+            Status::OK
+        }
+        Err(status) => status,
+    }
+}
+
+/// A registration with the handle that it points to.
+struct Registered {
+    out: Registration,
+    handle: Box<[u64]>,
+}
+
+extern "C" fn register(
+    _: *mut c_void,
+    btl: *const BtlHandle,
+    addr: *mut u8,
+    len: u64,
+    access: u32,
+    out: *mut *const Registration,
+) -> Status {
+    // SAFETY: the caller passes a handle that it was given.
+    let btl = unsafe { &*btl };
+    let size = btl.attrs().registration_handle_size as usize;
+    let mut made = Box::new(Registered {
+        out: Registration { handle: std::ptr::null(), handle_size: size as u64, base: addr, len },
+        handle: vec![0; size.div_ceil(8)].into(),
+    });
+    if btl.can(cap::REGISTER) {
+        let handle: *mut RegHandle = made.handle.as_mut_ptr().cast();
+        let status = (btl.register_mem)(btl.state, addr, len, access, MemKind::HOST, handle);
+        if status.is_err() {
+            return status;
+        }
+        made.out.handle = handle;
+    }
+    // SAFETY: the caller's out pointer. `out` is the first field that `deregister` finds the box by.
+    unsafe { *out = &raw const (*Box::into_raw(made)).out };
+    Status::OK
+}
+
+extern "C" fn deregister(_: *mut c_void, btl: *const BtlHandle, registration: *const Registration) -> Status {
+    let made = registration.cast_mut().wrapping_byte_sub(std::mem::offset_of!(Registered, out));
+    // SAFETY: made by `register`, given back once.
+    let made = unsafe { Box::from_raw(made.cast::<Registered>()) };
+    // SAFETY: as there.
+    let btl = unsafe { &*btl };
+    if made.out.handle.is_null() { Status::OK } else { (btl.deregister_mem)(btl.state, made.out.handle) }
+}

@@ -105,6 +105,7 @@ impl Instance {
         }
         drop(predefined);
         self.engine.clear();
+        self.bell.stop();
         if let Some(parts) = self.parts.get() {
             parts.close(self.logger(), &self.transports);
         }

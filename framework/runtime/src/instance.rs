@@ -42,6 +42,7 @@ use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
 use crate::progress::Engine;
+use crate::progress::bell::Bell;
 use crate::progress::courtesy::Courtesy;
 use crate::progress::gate::Gate;
 use crate::progress::hooks::Cooperation;
@@ -106,8 +107,10 @@ pub struct Instance {
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
     pub(crate) cooperation: Cooperation,
-    /// 1 while this kernel is thought to wait for two words at once.
-    pub(crate) two_words: AtomicU32,
+    /// 1 while this kernel is thought to wait for several words at once.
+    pub(crate) several_words: AtomicU32,
+    /// Rung by the thread that watches descriptors.
+    pub(crate) bell: Bell,
     pub(crate) parts: OnceLock<Parts>,
     requests: Table,
     pub(crate) makers: Makers,
@@ -314,7 +317,8 @@ impl Instance {
             waiters: Waiters::new(),
             tasks: Tasks::default(),
             cooperation: Cooperation::default(),
-            two_words: AtomicU32::new(1),
+            several_words: AtomicU32::new(1),
+            bell: Bell::default(),
             parts: OnceLock::new(),
             requests: Table::new(),
             makers: Makers::default(),

@@ -12,6 +12,7 @@ use crate::instance::Instance;
 use crate::locks::Mutex;
 use crate::params::Values;
 use crate::progress::events;
+use crate::services::exchange::hand_out;
 use oxmpi_mca::host::{ProgressFn, receive};
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, AmParts, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
@@ -271,18 +272,10 @@ extern "C" fn exchange_get(
         Err(_) => return Status::PEER_FAILED,
     };
     // SAFETY: `len` is the component's in-out pointer, `data` has as many bytes as it says.
-    unsafe {
-        let room = *len;
-        *len = blob.len();
-        if blob.len() > room {
-            return Status::NO_RESOURCE;
-        }
-        std::ptr::copy_nonoverlapping(blob.as_ptr(), data, blob.len());
-    }
-    Status::OK
+    unsafe { hand_out(&blob, data, len) }
 }
 
-fn exchange_key(ctx: &ComponentCtx) -> String {
+pub(crate) fn exchange_key(ctx: &ComponentCtx) -> String {
     format!("{}.{}", ctx.framework.name(), ctx.name)
 }
 

@@ -53,15 +53,18 @@ use crate::progress::wait::Patience;
 use crate::registry;
 use crate::request::Table;
 use crate::select::Chooser;
+use crate::services::failures::Failures;
+use crate::services::memory;
 use crate::spc;
 use crate::thread::{Level, Threads};
+use crate::transports::Transports;
 use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::host::{Cri, ProgressFn};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Descriptor, JobInfo, SliceRef, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
-use oxmpi_pml::{Counts, Transports};
+use oxmpi_pml::{self as pml_contract, Counts};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
@@ -118,7 +121,8 @@ pub struct Instance {
     job: JobInfo,
     cris: Box<[Cri]>,
     am: AmTable,
-    pub(crate) transports: crate::transports::Transports,
+    pub(crate) transports: Transports,
+    pub(crate) failures: Failures,
     byte: Box<ByteType>,
     pub(crate) client: wireup::Client,
     resolver: RwLock<Resolver>,
@@ -326,7 +330,8 @@ impl Instance {
             job,
             cris: (0..num_cris).map(|_| Cri::default()).collect(),
             am: AmTable::new(),
-            transports: crate::transports::Transports::default(),
+            transports: Transports::default(),
+            failures: Failures::default(),
             byte: ByteType::new(),
             client,
             resolver: RwLock::new(resolver),
@@ -352,6 +357,7 @@ impl Instance {
     /// Steps 6 to 8 of the start.
     fn connect(self: &Arc<Instance>) -> Result<(), Error> {
         if self.published.load(Ordering::Relaxed) {
+            self.client.put(memory::KEY, &memory::Card::own().encode());
             self.client.commit()?;
             self.client.fence()?;
         }
@@ -359,8 +365,8 @@ impl Instance {
             return Err(Error::new(ErrorKind::Intern, "there are no components"));
         };
         let (pml, btls) = (&parts.pml, parts.btl_pointers());
-        let transports = Transports {
-            size: size_of::<Transports>() as u32,
+        let transports = pml_contract::Transports {
+            size: size_of::<pml_contract::Transports>() as u32,
             reserved: 0,
             btls: SliceRef { ptr: btls.as_ptr(), len: btls.len() },
             services: self.btl_services(),

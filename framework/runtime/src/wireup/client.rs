@@ -39,6 +39,7 @@ impl Source {
 #[derive(Debug)]
 pub struct Client {
     facts: JobFacts,
+    secret: Secret,
     segment: OwnedFd,
     /// What was put and not committed.
     pending: Mutex<Vec<(String, Vec<u8>)>>,
@@ -74,8 +75,9 @@ impl Client {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(|why| Error::system("cannot ask to end with the parent process", why))?;
         let witness = Witness::new(&name, &secret, rank)?;
-        let (daemon, facts, segment) = Daemon::introduce(&name, secret, rank)?;
+        let (daemon, facts, segment) = Daemon::introduce(&name, secret.clone(), rank)?;
         Ok(Some(Client {
+            secret,
             facts: with_own_cores(facts),
             segment,
             pending: Mutex::default(),
@@ -90,6 +92,7 @@ impl Client {
         let store = Arc::new(Store::new(1));
         Ok(Client {
             facts,
+            secret: Secret::random()?,
             segment: new_segment()?,
             pending: Mutex::default(),
             link: Link::Local(store),
@@ -103,7 +106,7 @@ impl Client {
             return Err(Error::new(ErrorKind::TooLarge, format!("a job cannot have {n} processes")));
         }
         let (job_id, segment, store) = (random_id()?, new_segment()?, Arc::new(Store::new(n)));
-        let cores = own_cores();
+        let (cores, secret) = (own_cores(), Secret::random()?);
         let make = |rank| {
             let mut facts = JobFacts::alone(job_id, cores, super::server::hostname());
             facts.rank = rank;
@@ -114,13 +117,25 @@ impl Client {
             let segment =
                 segment.try_clone().map_err(|why| Error::system("cannot duplicate the segment", why))?;
             let link = Link::Local(Arc::clone(&store));
-            Ok(Client { facts, segment, pending: Mutex::default(), link, witness: None })
+            Ok(Client {
+                facts,
+                secret: secret.clone(),
+                segment,
+                pending: Mutex::default(),
+                link,
+                witness: None,
+            })
         };
         (0..n).map(make).collect()
     }
 
     pub fn facts(&self) -> &JobFacts {
         &self.facts
+    }
+
+    /// What the processes of the job know and nobody else.
+    pub(crate) fn secret(&self) -> &Secret {
+        &self.secret
     }
 
     /// The node's shared memory: zero, and empty until somebody gives it a length. It can grow and

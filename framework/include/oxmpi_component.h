@@ -26,9 +26,12 @@ extern "C" {
 /* The host's side of a request; a BTL has none. */
 typedef struct oxmpi_request_header oxmpi_request_header;
 
+/* The biased part of a lock; below. */
+typedef struct oxmpi_bias oxmpi_bias;
+
 #define OXMPI_MAGIC UINT64_C(0x504d4349504d584f) /* "OXMPICMP" */
-#define OXMPI_ABI_MAJOR 1
-#define OXMPI_ABI_MINOR 1
+#define OXMPI_ABI_MAJOR 2
+#define OXMPI_ABI_MINOR 0
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_FRAMEWORK "btl"
 #define OXMPI_BTL_VERSION { 1, 2, 0 }
@@ -141,11 +144,47 @@ typedef struct oxmpi_lock {
     uint32_t word;
 } oxmpi_lock;
 
-/* Which memory an address is in. Registration verbs carry it from the first version. */
-typedef uint32_t oxmpi_mem_kind;
-#define OXMPI_MEM_KIND_HOST 0
+/* Changes when what the fields of `Bias`, `Seat` and `Lock` mean changes, or the order in which they are written. */
+#define OXMPI_LOCK_PROTOCOL 1
 
-/* Looked up once per MPI call and passed down; components use no thread-locals on a message's path. */
+/* By level, which lock a thread is inside as its owner. Part of the thread's context; other threads read it while the
+ * context's instance lives. */
+typedef struct oxmpi_seat {
+    /* Address of the lock's `Bias`, or 0. Written by this thread alone. */
+    size_t inside[2];
+    /* Not 0 while the thread holds a lock of that level, as owner or not. Kept in checked builds only. */
+    uint32_t entered[2];
+} oxmpi_seat;
+
+/* The parts of a biased lock that the host does for all components. May be called from any thread. */
+typedef struct oxmpi_lock_services {
+    /* Takes a lock that did not let the caller in at once: waits for its word, or takes it from its owner. */
+    void (*enter)(const oxmpi_bias *bias, const oxmpi_lock *word, uint32_t level);
+    /* By the holder of a shared lock: makes the thread of that seat its owner, which leaves the lock by that. 0: this system
+     * could not take the lock away again, and nothing happened. */
+    uint32_t (*keep)(const oxmpi_bias *bias, oxmpi_seat *seat);
+} oxmpi_lock_services;
+
+/* The owner of a lock and how it became that; see the head of the file. The word is the caller's, who passes the same each
+ * time. */
+typedef struct oxmpi_bias {
+    /* Seat of the owner, or null. */
+    oxmpi_seat *owner;
+    const oxmpi_lock_services *services;
+    /* Seat of the last holder of the shared lock. This and what follows belongs to who holds the shared lock. */
+    oxmpi_seat *last;
+    /* How often that one took it in a row. */
+    uint32_t run;
+    /* How often it has to, to become the owner. */
+    uint32_t limit;
+    /* When the lock got its last owner, in nanoseconds of the host's clock. */
+    uint64_t kept_at;
+} oxmpi_bias;
+/* Nanoseconds with one owner that were worth the cost of taking the lock away. */
+#define OXMPI_BIAS_LONG 1000000
+
+/* Looked up once per MPI call and passed down; components use no thread-locals on a message's path. It belongs to one thread
+ * at a time, and passes from a thread that ends to one that comes, with what is in it. Lives as long as its instance. */
 typedef struct oxmpi_thread_ctx {
     /* Communication resource instance this thread uses first. */
     uint32_t cri;
@@ -154,20 +193,25 @@ typedef struct oxmpi_thread_ctx {
     /* Software counters of this thread, or null: `counters[i]` is SPC number i. */
     uint64_t *counters;
     void *host_private;
-    /* The PML's own: null in a new context, and never touched by the host. A context passes from a thread that
-     * ends to one that comes, with this in it; whoever has it is alone with what it points to. */
+    /* The PML's own: null in a new context, and never touched by the host. The thread that has the context is alone with what
+     * it points to. */
     void *pml_private;
+    /* The same for the one-sided component. */
+    void *osc_private;
+    /* Which locks the thread is inside. Other threads read it. */
+    oxmpi_seat seat;
 } oxmpi_thread_ctx;
 
 /* Communication resource instance: what one flow of messages needs to communicate alone. Its index
  * is the `ctx` argument of every hot BTL verb; its lock serialises those verbs for that index. */
 typedef struct oxmpi_cri {
-    /* Taken by the PML alone: it may leave it taken for a thread that uses this instance by itself (pml-ob1's
-     * `biased.rs`), and has its own way to take it from that. */
-    OXMPI_ALIGN(64) oxmpi_lock lock;
+    /* The lock's word; taken through `cri_enter` in C, through a guard in Rust, and never by itself: a thread may have left it
+     * taken because it owns the lock. */
+    OXMPI_ALIGN(128) oxmpi_lock lock;
     /* How often somebody wanted to progress it and found the lock taken. */
     uint32_t lock_misses;
-    /* 1 once messages may come on it, so that progressing it makes sense. Written by the PML. */
+    /* 1 once something may come on it, so that progressing it makes sense. Set before the first operation on it by whoever
+     * issues that (`Host::activate`). */
     uint32_t active;
     /* The thread that wrote `lock` last (its number plus 1), where the process uses several instances. */
     uint32_t last_thread;
@@ -183,7 +227,36 @@ typedef struct oxmpi_cri {
     /* 1: whoever posts receives has to come first; what follows the message that is being handed up is not waited for yet,
      * so the turn may end there. A hint, which the PML sets in a transport's callback; a transport that heeds it sets it back. */
     uint32_t enough;
+    /* Seat of the thread that holds the lock, if that has one. The holder's. */
+    oxmpi_seat *holder;
+    /* Keeps `bias` on lines of its own. */
+    uint64_t reserved[9];
+    /* Who owns the lock. These lines are not written while one thread enters and leaves. */
+    oxmpi_bias bias;
 } oxmpi_cri;
+
+/* How CRIs are entered: the part of the host table about locking. Fixed; another layout has another protocol number. */
+typedef struct oxmpi_lock_table {
+    /* What the fields of a CRI's lock mean to the host; a component says in its descriptor what they mean to it. */
+    uint32_t protocol;
+    /* Bytes from one of the host's CRIs to the next. */
+    uint32_t cri_stride;
+    /* For biased locks of a component's own. */
+    const oxmpi_lock_services *services;
+    /* Takes the lock of CRI `ctx`, if several threads may make calls. `thread`: the context of the calling thread, or null.
+     * The caller holds no other. */
+    void (*enter)(void *, uint32_t ctx, oxmpi_thread_ctx *thread);
+    /* The same if it takes no waiting. 0: somebody else has it. */
+    uint32_t (*try_enter)(void *, uint32_t ctx, oxmpi_thread_ctx *thread);
+    /* Gives it back, with the same arguments, before the component returns to the host. */
+    void (*leave)(void *, uint32_t ctx, oxmpi_thread_ctx *thread);
+    /* To be called before the first operation on CRI `ctx`; may be called while it is held. */
+    void (*activate)(void *, uint32_t ctx);
+} oxmpi_lock_table;
+
+/* Which memory an address is in. Registration verbs carry it from the first version. */
+typedef uint32_t oxmpi_mem_kind;
+#define OXMPI_MEM_KIND_HOST 0
 
 /* Where and who this instance is. One instance is one rank (several may live in one process). */
 typedef struct oxmpi_job_info {
@@ -299,6 +372,8 @@ typedef struct oxmpi_host_table {
     const oxmpi_am_parts *am_parts;
     /* To be called behind `am_register` for the same tag, and not later than that may be. */
     oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
+    /* How CRIs are entered. */
+    oxmpi_lock_table locking;
 } oxmpi_host_table;
 
 typedef struct oxmpi_slice_of_param_value {
@@ -349,6 +424,10 @@ typedef struct oxmpi_descriptor {
     /* Makes the component's state for one runtime instance; called once per instance, from one
      * thread. Everything a component knows lies behind what this returns. */
     oxmpi_status (*open)(const oxmpi_open_args *args, oxmpi_opened *out);
+    /* How the component takes the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused. */
+    uint32_t lock_protocol;
+    /* Bytes of a `Cri` as the component was built with it; equal or refused. */
+    uint32_t cri_stride;
 } oxmpi_descriptor;
 
 /* Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. */
@@ -575,13 +654,28 @@ OXMPI_ASSERT(offsetof(oxmpi_param_value, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_param_value, int_) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_param_value, double_) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_param_value, text) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_thread_ctx) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_seat) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_seat, inside) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_seat, entered) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_thread_ctx) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, cri) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, index) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, counters) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, host_private) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, pml_private) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_cri) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, osc_private) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_thread_ctx, seat) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_lock_services) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_lock_services, enter) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_lock_services, keep) == 8);
+OXMPI_ASSERT(sizeof(oxmpi_bias) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_bias, owner) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_bias, services) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_bias, last) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_bias, run) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_bias, limit) == 28);
+OXMPI_ASSERT(offsetof(oxmpi_bias, kept_at) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_cri) == 256);
 OXMPI_ASSERT(offsetof(oxmpi_cri, lock) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_cri, lock_misses) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_cri, active) == 8);
@@ -591,6 +685,17 @@ OXMPI_ASSERT(offsetof(oxmpi_cri, completions) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_cri, shared_writes) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_cri, asleep) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_cri, enough) == 44);
+OXMPI_ASSERT(offsetof(oxmpi_cri, holder) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_cri, reserved) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_cri, bias) == 128);
+OXMPI_ASSERT(sizeof(oxmpi_lock_table) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_lock_table, protocol) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_lock_table, cri_stride) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_lock_table, services) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_lock_table, enter) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_lock_table, try_enter) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_lock_table, leave) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_lock_table, activate) == 40);
 OXMPI_ASSERT(sizeof(oxmpi_job_info) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_job_info, rank) == 4);
@@ -616,7 +721,7 @@ OXMPI_ASSERT(sizeof(oxmpi_part_desc) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_part_desc, message) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_part_desc, from) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_part_desc, to) == 40);
-OXMPI_ASSERT(sizeof(oxmpi_host_table) == 176);
+OXMPI_ASSERT(sizeof(oxmpi_host_table) == 224);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, abi_minor) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, instance) == 8);
@@ -641,6 +746,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_table, exchange_get) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, peer_error) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, am_parts) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, am_register_parts) == 168);
+OXMPI_ASSERT(offsetof(oxmpi_host_table, locking) == 176);
 OXMPI_ASSERT(sizeof(oxmpi_open_args) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, reserved) == 4);
@@ -652,7 +758,7 @@ OXMPI_ASSERT(offsetof(oxmpi_opened, priority) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_opened, modules) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_opened, count) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_opened, stride) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 136);
+OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, magic) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_major) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_minor) == 10);
@@ -666,6 +772,8 @@ OXMPI_ASSERT(offsetof(oxmpi_descriptor, aliases) == 80);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, params) == 96);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, help) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, open) == 128);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, lock_protocol) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, cri_stride) == 140);
 OXMPI_ASSERT(sizeof(oxmpi_btl_attrs) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, contexts) == 4);

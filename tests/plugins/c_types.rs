@@ -208,6 +208,13 @@ impl Renderer {
             // Read and written with atomic operations by the host.
             "AtomicU32" => "uint32_t".into(),
             "AtomicU64" => "uint64_t".into(),
+            "AtomicUsize" => "size_t".into(),
+            "AtomicPtr" => {
+                let inner = self.declare(generics(ty)[0], "");
+                return format!("{} *{declarator}", inner.trim_end());
+            }
+            // Only the holder of a lock reads and writes it.
+            "Cell" => return self.declare(generics(ty)[0], declarator),
             "usize" => "size_t".into(),
             "f64" => "double".into(),
             "c_void" | "Endpoint" => "void".into(),

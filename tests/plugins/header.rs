@@ -19,12 +19,13 @@ const ITEMS: &[(&str, &[&str])] = &[
         &["ParamKind", "Level", "Scope", "param_flag", "ParamDecl", "ParamValue"],
     ),
     ("framework/mca/src/lock.rs", &["Lock"]),
+    ("framework/mca/src/biased.rs", &["LOCK_PROTOCOL", "Seat", "LockServices", "Bias"]),
+    ("framework/mca/src/thread.rs", &["ThreadCtx"]),
+    ("framework/mca/src/cri.rs", &["Cri", "LockTable"]),
     (
         "framework/mca/src/host.rs",
         &[
             "MemKind",
-            "ThreadCtx",
-            "Cri",
             "JobInfo",
             "RecvDesc",
             "AmReceive",
@@ -86,6 +87,9 @@ extern \"C\" {
 
 /* The host's side of a request; a BTL has none. */
 typedef struct oxmpi_request_header oxmpi_request_header;
+
+/* The biased part of a lock; below. */
+typedef struct oxmpi_bias oxmpi_bias;
 
 ";
 

@@ -4,6 +4,7 @@
 use core::mem::{offset_of, size_of};
 use oxmpi_btl::*;
 use oxmpi_mca::abi::*;
+use oxmpi_mca::biased::*;
 use oxmpi_mca::host::*;
 use oxmpi_mca::*;
 
@@ -31,8 +32,15 @@ pub fn all() -> Vec<Layout> {
         Version { major minor patch }
         ParamDecl { name kind level scope flags default help min max enumerators synonyms }
         ParamValue { kind reserved int double text }
-        ThreadCtx { cri index counters host_private pml_private }
-        Cri { lock lock_misses active last_thread progress_calls completions shared_writes asleep enough }
+        Seat { inside entered }
+        ThreadCtx { cri index counters host_private pml_private osc_private seat }
+        LockServices { enter keep }
+        Bias { owner services last run limit kept_at }
+        Cri {
+            lock lock_misses active last_thread progress_calls completions shared_writes asleep enough holder reserved
+            bias
+        }
+        LockTable { protocol cri_stride services enter try_enter leave activate }
         JobInfo {
             size rank job_size node local_rank local_size job_id segment_fd oversubscribed cores keeper_pid
         }
@@ -42,12 +50,13 @@ pub fn all() -> Vec<Layout> {
         HostTable {
             size abi_minor instance job threaded cris num_cris cri_modes am_table log help fatal am_register
             progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
-            peer_error am_parts am_register_parts
+            peer_error am_parts am_register_parts locking
         }
         OpenArgs { size reserved host values }
         Opened { size priority modules count stride }
         Descriptor {
             magic abi_major abi_minor size target framework framework_version name version aliases params help open
+            lock_protocol cri_stride
         }
         BtlAttrs {
             size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit get_alignment put_limit

@@ -1,6 +1,5 @@
 //! Progress, what waits for room, and sleeping.
 
-use crate::biased::Who;
 use crate::fan::number_of;
 use crate::guarded::{AllHeld, FIFO, Held, members, set_below};
 use crate::module::Ob1;
@@ -9,7 +8,7 @@ use crate::pool::{lane_of, seat_of};
 use crate::request::State;
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_btl::{WaitSet, cap};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Caller, Status, ThreadCtx};
 
 /// Turns with events that a CRI may have before the next one gets its turn in any case.
 const TURNS_IN_A_ROW: u32 = 16;
@@ -27,7 +26,7 @@ impl Ob1 {
     }
 
     #[inline(always)]
-    pub fn poll_as(&self, who: Who, threaded: bool) -> i32 {
+    pub fn poll_as(&self, who: Caller, threaded: bool) -> i32 {
         let Some(held) = self.try_hold(FIFO, who, threaded) else {
             self.count_miss(FIFO);
             return 0;
@@ -51,7 +50,7 @@ impl Ob1 {
     #[inline(always)]
     fn poll_first(&self, thread: *mut ThreadCtx) -> i32 {
         let who = seat_of(thread);
-        if self.cri(FIFO).entrance.is_anothers(who) {
+        if self.host.cri(FIFO).is_anothers(who) {
             let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
             return self.help_owner(thread, lane, FIFO);
         }
@@ -121,7 +120,7 @@ impl Ob1 {
         let impatient = lane.is_none_or(|lane| lane.care.has_trusted_enough());
         for ctx in 0..self.width() {
             events += match lane {
-                Some(lane) if self.cri(ctx).entrance.is_anothers(seat_of(thread)) => {
+                Some(lane) if self.host.cri(ctx).is_anothers(seat_of(thread)) => {
                     if impatient {
                         self.help_idle_owner(thread, lane, ctx)
                     } else {
@@ -146,7 +145,7 @@ impl Ob1 {
         turns.set(turns.get().wrapping_add(1));
         let tired = turns.get().is_multiple_of(TURNS_IN_A_ROW);
         if !own && events == 0 {
-            held.leave_no_trace();
+            held.leave_uncounted();
         }
         (events, tired)
     }

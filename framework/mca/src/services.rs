@@ -7,9 +7,9 @@
 //! **Marked functions** (`HELD`) may be called while a CRI is held or from a receive callback; the others may not.
 
 use crate::abi::{SliceRef, StrRef};
-use crate::host::ThreadCtx;
 use crate::status::Status;
 use crate::sync::AtomicU32;
+use crate::thread::ThreadCtx;
 use core::ffi::c_void;
 
 /// Wire name of a process: job, rank and check bits. Compared as bytes.

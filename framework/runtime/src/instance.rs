@@ -29,6 +29,7 @@
 use crate::accept::{CollComponent, Pml};
 use crate::before_abort::BeforeAbort;
 use crate::communicator::Communicator;
+use crate::cri_locks;
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
@@ -60,9 +61,9 @@ use crate::thread::{Level, Threads};
 use crate::transports::Transports;
 use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
-use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Descriptor, JobInfo, SliceRef, ThreadCtx};
+use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
 use oxmpi_pml::{self as pml_contract, Counts};
 use std::collections::HashMap;
@@ -328,7 +329,7 @@ impl Instance {
             makers: Makers::default(),
             threads,
             job,
-            cris: (0..num_cris).map(|_| Cri::default()).collect(),
+            cris: (0..num_cris).map(|_| Cri::new(&cri_locks::SERVICES)).collect(),
             am: AmTable::new(),
             transports: Transports::default(),
             failures: Failures::default(),

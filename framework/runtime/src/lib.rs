@@ -40,6 +40,8 @@ mod construct;
 #[cfg(not(loom))]
 mod counting;
 #[cfg(not(loom))]
+mod cri_locks;
+#[cfg(not(loom))]
 mod ending;
 #[cfg(not(loom))]
 pub mod error;

@@ -190,6 +190,8 @@ static const oxmpi_descriptor descriptor = {
     .params = { params, sizeof params / sizeof params[0] },
     .help = OXMPI_STR(""),
     .open = cloop_open,
+    .lock_protocol = OXMPI_LOCK_PROTOCOL,
+    .cri_stride = sizeof(oxmpi_cri),
 };
 
 const oxmpi_descriptor *oxmpi_component_btl_cloop(void);

@@ -8,10 +8,10 @@ pub mod memory;
 use core::ffi::c_void;
 use oxmpi_btl::{BtlModule, BtlTable, Endpoint, ProcInfo, RmaDesc, SendDesc, WaitWord};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::{
-    AmEntry, AmParts, HostTable, JobInfo, OpenArgs, ParamKind, ParamValue, PartDesc, RecvDesc, RequestHeader,
-    SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, HostTable, JobInfo, LockServices, LockTable, OpenArgs, ParamKind, ParamValue,
+    PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -265,7 +265,7 @@ impl Rank {
             cores: 2,
             keeper_pid: std::process::id(),
         };
-        let cris: Vec<Cri> = (0..node.cris).map(|_| Cri::default()).collect();
+        let cris: Vec<Cri> = (0..node.cris).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect();
         let table = HostTable {
             size: size_of::<HostTable>() as u32,
             abi_minor: 0,
@@ -291,6 +291,7 @@ impl Rank {
             peer_error,
             am_parts: parts.as_ptr(),
             am_register_parts,
+            locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
         };
         let mut host = Box::new((table, job, AtomicU32::new(0), cris, am, rows, parts));
         host.0.job = &host.1;

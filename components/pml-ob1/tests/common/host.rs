@@ -6,13 +6,16 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::host::{Cri, HostTable, ProgressFn};
+use oxmpi_mca::biased::System;
+use oxmpi_mca::host::{HostTable, ProgressFn};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Descriptor, JobInfo, OpenArgs, ParamKind, ParamValue, RecvDesc, RequestHeader,
-    SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, Descriptor, JobInfo, LockServices, LockTable, OpenArgs, ParamKind, ParamValue,
+    RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use oxmpi_pml::PmlModule;
+use rustix::thread::{MembarrierCommand, membarrier};
+use rustix::time::{ClockId, clock_gettime};
 
 /// One process: its host table and what the host was told.
 pub struct Proc {
@@ -119,6 +122,24 @@ extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) {
     panic!("a message for nobody");
 }
 
+const LOCKS: &LockServices = &LockServices::of::<Kernel>();
+
+/// As the host has it: locks have owners where this kernel has membarrier.
+struct Kernel;
+
+impl System for Kernel {
+    fn has_barrier() -> bool {
+        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    }
+    fn barrier() {
+        membarrier(MembarrierCommand::PrivateExpedited).expect("it was there");
+    }
+    fn now() -> u64 {
+        let now = clock_gettime(ClockId::Monotonic);
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    }
+}
+
 impl Proc {
     pub fn new(rank: u32, net: *const Net, setup: &Setup) -> &'static mut Proc {
         let nobody = AmEntry { receive: am_nobody, ctx: null_mut() };
@@ -140,7 +161,7 @@ impl Proc {
                 keeper_pid: 0,
             }),
             threaded: Box::new(AtomicU32::new(setup.threaded as u32)),
-            cris: (0..setup.cris).map(|_| Cri::default()).collect(),
+            cris: (0..setup.cris).map(|_| Cri::new(LOCKS)).collect(),
             am: Spin::new(Box::new([nobody; 256])),
             parts: Spin::new(Box::new([None; 256])),
             table: None,
@@ -154,13 +175,7 @@ impl Proc {
             armed: AtomicU32::new(0),
             slots: AtomicU32::new(0),
             synced: AtomicU32::new(0),
-            thread: ThreadCtx {
-                cri: 0,
-                index: 0,
-                counters: null_mut(),
-                host_private: null_mut(),
-                pml_private: null_mut(),
-            },
+            thread: ThreadCtx::new(0, 0),
         }))
     }
 
@@ -190,6 +205,7 @@ impl Proc {
             peer_error,
             am_parts: self.parts.lock().as_ptr(),
             am_register_parts,
+            locking: LockTable::without_calls(LOCKS),
         }
     }
 

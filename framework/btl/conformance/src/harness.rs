@@ -234,7 +234,8 @@ impl Rank {
 
     /// Runs `verb` as the contract wants verbs of a context to run: alone.
     pub fn on<R>(&self, ctx: u32, verb: impl FnOnce() -> R) -> R {
-        let _alone = self.host.cris[ctx as usize].lock.guard(self.host.threaded());
+        let host = self.host.view();
+        let _alone = host.hold(ctx, None, host.threaded());
         verb()
     }
 

@@ -3,11 +3,11 @@
 use crate::message::step;
 use core::ffi::c_void;
 use oxmpi_btl::BtlHandle;
-use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, HostTable, JobInfo, PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef,
-    ThreadCtx,
+    AmEntry, AmParts, Cri, Host, HostTable, JobInfo, LockServices, LockTable, PartDesc, RecvDesc,
+    RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -93,7 +93,7 @@ impl FakeHost {
     pub fn new(job: JobInfo, num_cris: u32, threaded: bool, exchange: Arc<Exchange>) -> Box<FakeHost> {
         let job = Box::new(job);
         let threaded = Box::new(AtomicU32::new(threaded as u32));
-        let cris: Vec<Cri> = (0..num_cris).map(|_| Cri::default()).collect();
+        let cris: Vec<Cri> = (0..num_cris).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect();
         let table = HostTable {
             size: size_of::<HostTable>() as u32,
             abi_minor: oxmpi_mca::ABI_MINOR as u32,
@@ -119,6 +119,7 @@ impl FakeHost {
             peer_error,
             am_parts: core::ptr::null(),
             am_register_parts,
+            locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
         };
         let mut host = Box::new(FakeHost {
             table,
@@ -152,6 +153,12 @@ impl FakeHost {
         host.am = Mutex::new(am);
         host.table.am_parts = host.parts.as_ptr();
         host
+    }
+
+    /// As a component sees it.
+    pub fn view(&self) -> Host {
+        // SAFETY: the table is this host's, which the suite keeps for longer.
+        unsafe { Host::new(&self.table, "conformance") }
     }
 
     pub fn threaded(&self) -> bool {

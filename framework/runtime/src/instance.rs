@@ -565,15 +565,20 @@ impl Instance {
     pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
         let message = format!("{framework}:{name}: rank {proc}: {message}");
         if fatal {
-            self.abort(1, &message);
+            self.abort_for(1, &message, Some(proc));
         }
         self.logger.error(framework, &message);
     }
 
     /// Reports to the keeper and ends the process. The job ends with it.
     pub fn abort(&self, code: i32, message: &str) -> ! {
+        self.abort_for(code, message, None)
+    }
+
+    /// The same because of a `peer`, whose own end is the better news.
+    fn abort_for(&self, code: i32, message: &str, peer: Option<u32>) -> ! {
         self.linger();
-        if !self.client.abort(code, message) {
+        if !self.client.abort_for(code, message, peer) {
             self.logger.always(message);
         }
         // No destructors, no atexit handlers: other threads are still running.

@@ -5,7 +5,7 @@ use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_
 use super::remote::{Daemon, unexpected};
 use super::secret::{Secret, random_id};
 use super::witness::Witness;
-use super::{Error, ErrorKind, JobFacts, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use super::{Error, ErrorKind, JobFacts, NodeMap, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use crate::locks::Mutex;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::process::Signal;
@@ -111,6 +111,7 @@ impl Client {
             let mut facts = JobFacts::alone(job_id, cores, super::server::hostname());
             facts.rank = rank;
             facts.size = n;
+            facts.map = NodeMap::one_node(n);
             facts.local_rank = rank;
             facts.local_ranks = (0..n).collect();
             facts.oversubscribed = n > cores;
@@ -219,11 +220,17 @@ impl Client {
     /// Asks for the end of the job. It ends soon after; the caller ends its own process. False:
     /// nobody is there to report it, and the caller does.
     pub fn abort(&self, code: i32, message: &str) -> bool {
+        self.abort_for(code, message, None)
+    }
+
+    /// The same because a `peer` does not answer any more or answers nonsense: where mpirun learns soon how that
+    /// rank ended, it reports that and not us.
+    pub fn abort_for(&self, code: i32, message: &str, peer: Option<u32>) -> bool {
         match &self.link {
             Link::Local(_) => false,
             Link::Daemon(daemon) => {
                 let message = shorten(message, TEXT_LIMIT).to_owned();
-                daemon.tell(&ToDaemon::Abort { code, message }).is_ok()
+                daemon.tell(&ToDaemon::Abort { code, message, peer }).is_ok()
             }
         }
     }

@@ -37,7 +37,7 @@ pub fn all() -> Vec<Layout> {
         LockServices { enter keep }
         Bias { owner services last run limit kept_at }
         Cri {
-            lock lock_misses active last_thread progress_calls completions shared_writes asleep enough holder reserved
+            lock lock_misses active last_thread progress_calls completions shared_writes asleep holder reserved
             bias
         }
         LockTable { protocol cri_stride services enter try_enter leave activate }

@@ -35,6 +35,7 @@ use core::cell::Cell;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
 use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::host::receive::CONTINUE;
 use oxmpi_mca::{RecvDesc, RequestHeader, Seat, Status};
 use oxmpi_pml::{RecvArgs, SendArgs, mode};
 
@@ -136,29 +137,25 @@ fn word_of(rank: &i32, tag: &i32) -> Key {
 
 impl Ob1 {
     /// A message of a process with several threads, inside a transport's callback: if it is plain, and the thread that holds the lock of its CRI
-    /// owns that of its shard. False: nothing happened.
+    /// owns that of its shard. What the callback answers; `None`: nothing happened.
     #[inline(always)]
-    pub fn arrive_at_owner(&self, msg: &RecvDesc) -> bool {
+    pub fn arrive_at_owner(&self, msg: &RecvDesc) -> Option<u32> {
         let cri = self.cri(msg.ctx);
-        let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() else {
-            return false;
-        };
+        let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
-        let Some(seat) = cri.base().holder() else { return false };
-        let Some(spot) = cri.way.look(head, key).or_else(|| self.find_way(head, key, cri, seat)) else {
-            return false;
-        };
+        let seat = cri.base().holder()?;
+        let spot = cri.way.look(head, key).or_else(|| self.find_way(head, key, cri, seat))?;
         if self.watchful.load(Ordering::Relaxed) != 0 {
-            return false;
+            return None;
         }
         // SAFETY: the communicator lives: with it, the way would have been forgotten.
         let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else {
             // It may be closed for good.
             cri.way.spot.set(None);
-            return false;
+            return None;
         };
         if head as u16 == STAMPED && !shard.order.is_calm() {
-            return false;
+            return None;
         }
         match shard.engine.match_arrival(Arrival { key, comm: wire::index_of(head), order_key }) {
             Some(node) => {
@@ -172,10 +169,10 @@ impl Ob1 {
                     let held = unsafe { Held::inherited(msg.ctx, true, Some(seat)) };
                     self.count_consumed(msg.proc, msg.ctx, len, Some(&held), true);
                 });
+                Some(CONTINUE)
             }
-            None => self.keep_again(shard, msg, cri),
+            None => Some(self.keep_again(shard, msg, cri)),
         }
-        true
     }
 
     /// Where messages with that head and key go, if they are plain, which is noted. The thread of that seat holds the CRI's lock.
@@ -195,7 +192,7 @@ impl Ob1 {
     }
 
     #[inline(never)]
-    fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) {
+    fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) -> u32 {
         // SAFETY: the transport's caller holds the lock of the context for longer than this call.
         let held = unsafe { self.inherit(msg.ctx, true) };
         // SAFETY: the way is this message's, and its communicator lives.
@@ -205,6 +202,7 @@ impl Ob1 {
             let inc = Incoming::plain(key, order_key, payload, msg.proc, msg.ctx);
             self.keep_arrived(&held, shard.into_entered(), comm, &inc, head as u16 == STAMPED);
         }
+        cri.stop.take()
     }
 
     /// An eager message of a thread among several. `None`: it is not like the one before, or not eager, and nothing happened.

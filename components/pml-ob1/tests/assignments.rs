@@ -416,7 +416,7 @@ fn settings_may_differ() {
     }
 }
 
-/// Who has received all that it posted is told to come first when more arrives, and not before that.
+/// A callback answers STOP when more arrives than was posted, and not before that.
 #[test]
 fn what_nobody_posted_ends_the_turn_once_all_else_is_here() {
     let mut d = Driver::new(setup(0));
@@ -426,19 +426,18 @@ fn what_nobody_posted_ends_the_turn_once_all_else_is_here() {
     send(&mut d, 20);
     receive(&mut d, 20);
     d.w.settle();
-    let enough =
-        |d: &Driver| d.w.procs[1].cris.iter().map(|cri| cri.enough.swap(0, Ordering::Relaxed)).sum::<u32>();
-    enough(&d);
+    let stops = |d: &Driver| d.w.procs[1].stops.swap(0, Ordering::Relaxed);
+    stops(&d);
     receive(&mut d, 3);
     send(&mut d, 2);
     d.w.settle();
-    assert_eq!(enough(&d), 0, "one is still waited for");
+    assert_eq!(stops(&d), 0, "one is still waited for");
     send(&mut d, 1);
     d.w.settle();
-    assert_eq!(enough(&d), 0, "all that came was waited for");
+    assert_eq!(stops(&d), 0, "all that came was waited for");
     send(&mut d, 1);
     d.w.settle();
-    assert_eq!(enough(&d), 1, "more came than was posted");
+    assert_eq!(stops(&d), 1, "more came than was posted");
     receive(&mut d, 1);
     d.finish();
 }

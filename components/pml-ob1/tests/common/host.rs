@@ -4,7 +4,7 @@ use super::net::{Net, Setup};
 use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::BtlHandle;
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach, Registration};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::biased::System;
 use oxmpi_mca::host::{HostTable, ProgressFn};
@@ -13,7 +13,7 @@ use oxmpi_mca::{
     AmEntry, AmParts, Cri, Descriptor, JobInfo, LockServices, LockTable, OpenArgs, ParamKind, ParamValue,
     RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
-use oxmpi_pml::PmlModule;
+use oxmpi_pml::{PmlModule, Transports};
 use rustix::thread::{MembarrierCommand, membarrier};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -26,7 +26,10 @@ pub struct Proc {
     pub am: Spin<Box<[AmEntry; 256]>>,
     pub parts: Spin<Box<[Option<AmParts>; 256]>>,
     table: Option<Box<HostTable>>,
+    attrs: Option<Box<BtlAttrs>>,
     btl: Option<Box<BtlHandle>>,
+    btl_services: Option<Box<BtlServices>>,
+    reached: Vec<Reach>,
     net: *const Net,
     modes: u32,
     pub pml: Option<PmlModule>,
@@ -36,6 +39,8 @@ pub struct Proc {
     pub armed: AtomicU32,
     pub slots: AtomicU32,
     pub synced: AtomicU32,
+    /// Times that a receive callback answered STOP.
+    pub stops: AtomicU32,
     pub thread: ThreadCtx,
 }
 
@@ -118,7 +123,32 @@ extern "C" fn peer_error(i: *mut c_void, _c: StrRef, proc: u32, _fatal: u32, m: 
     proc_of(i).errors.lock().push((proc, text(m)));
 }
 
-extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) {
+extern "C" fn reach(i: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+    match proc_of(i).reached.get(proc as usize) {
+        None => Status::UNREACHABLE,
+        Some(reached) => {
+            // SAFETY: the caller's out pointer.
+            unsafe { *out = SliceRef { ptr: reached, len: 1 } };
+            Status::OK
+        }
+    }
+}
+
+extern "C" fn register(
+    _: *mut c_void,
+    _: *const BtlHandle,
+    _: *mut u8,
+    _: u64,
+    _: u32,
+    _: *mut *const Registration,
+) -> Status {
+    panic!("the transport's memory needs no registration")
+}
+extern "C" fn deregister(_: *mut c_void, _: *const BtlHandle, _: *const Registration) -> Status {
+    panic!("nothing was registered")
+}
+
+extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) -> u32 {
     panic!("a message for nobody");
 }
 
@@ -165,7 +195,10 @@ impl Proc {
             am: Spin::new(Box::new([nobody; 256])),
             parts: Spin::new(Box::new([None; 256])),
             table: None,
+            attrs: None,
             btl: None,
+            btl_services: None,
+            reached: Vec::new(),
             net,
             modes: setup.modes,
             pml: None,
@@ -175,6 +208,7 @@ impl Proc {
             armed: AtomicU32::new(0),
             slots: AtomicU32::new(0),
             synced: AtomicU32::new(0),
+            stops: AtomicU32::new(0),
             thread: ThreadCtx::new(0, 0),
         }))
     }
@@ -205,14 +239,33 @@ impl Proc {
             peer_error,
             am_parts: self.parts.lock().as_ptr(),
             am_register_parts,
+            // This component asks for none of them.
+            services: null(),
             locking: LockTable::without_calls(LOCKS),
+        }
+    }
+
+    fn services_table(&self) -> BtlServices {
+        BtlServices {
+            size: size_of::<BtlServices>() as u32,
+            reserved: 0,
+            instance: self as *const Proc as *mut c_void,
+            reach,
+            register,
+            deregister,
         }
     }
 
     /// Opens the component as a host does and gives it its transport.
     pub fn open(&mut self, setup: &Setup) {
         self.table = Some(Box::new(self.host_table()));
-        self.btl = Some(Box::new(self.transport(setup)));
+        self.attrs = Some(Box::new(super::net::attrs_of(setup)));
+        self.btl = Some(Box::new(self.transport(setup, self.attrs.as_deref().unwrap())));
+        let btl: *const BtlHandle = &**self.btl.as_ref().unwrap();
+        // An endpoint is a process's number plus 1, so that none is null.
+        let endpoint = |proc| (proc as usize + 1) as *mut c_void;
+        self.reached = (0..setup.procs).map(|proc| Reach { btl, endpoint: endpoint(proc) }).collect();
+        self.btl_services = Some(Box::new(self.services_table()));
         // SAFETY: the descriptor is a static of the component.
         let descriptor: &Descriptor = unsafe { &*pml_ob1::descriptor() };
         let values: &'static [ParamValue] = param_values(descriptor, setup).leak();
@@ -229,10 +282,17 @@ impl Proc {
         // SAFETY: one module stands there.
         let pml = unsafe { *opened.modules.cast::<PmlModule>() };
         self.pml = Some(pml);
-        let btl: *const BtlHandle = &**self.btl.as_ref().unwrap();
         // SAFETY: the module's table lives for ever.
         let table = unsafe { &*pml.table };
-        assert_eq!((table.enable)(pml.state, SliceRef { ptr: &btl, len: 1 }), Status::OK);
+        let transports = Transports {
+            size: size_of::<Transports>() as u32,
+            reserved: 0,
+            btls: SliceRef { ptr: &btl, len: 1 },
+            services: &**self.btl_services.as_ref().unwrap(),
+        };
+        let mut polled = 0;
+        assert_eq!((table.enable)(pml.state, &transports, &mut polled), Status::OK);
+        assert_eq!(polled, 1, "it polls the one transport there is");
     }
 }
 

@@ -19,7 +19,7 @@ pub use net::{Get, Net, Setup};
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
-use oxmpi_pml::{CommDesc, RecvArgs, SendArgs};
+use oxmpi_pml::{CommDesc, NO_HINT, RecvArgs, SendArgs};
 use spin::Spin;
 use std::collections::VecDeque;
 
@@ -172,6 +172,8 @@ impl World {
             has_fixed_index: spec.fixed.is_some() as u16,
             fixed_index: spec.fixed.unwrap_or(0),
             matching: StrRef::EMPTY,
+            fifo_hint: spec.hint,
+            reserved: 0,
         };
         let (t, s) = self.table(proc);
         let mut ptr = null_mut();
@@ -393,6 +395,7 @@ pub struct CommSpec<'a> {
     pub fixed: Option<u32>,
     /// Assertions.
     pub flags: u32,
+    pub hint: u32,
 }
 
 impl Default for CommSpec<'_> {
@@ -405,6 +408,7 @@ impl Default for CommSpec<'_> {
             my_endpoint: 0,
             fixed: None,
             flags: 0,
+            hint: NO_HINT,
         }
     }
 }

@@ -32,6 +32,6 @@ pub use host::{AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, MemKind, P
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};
-pub use services::{HostServices, NodeMemory, ProcName, ProcPlace};
+pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
 pub use status::Status;
 pub use thread::ThreadCtx;

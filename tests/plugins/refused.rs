@@ -30,8 +30,6 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 const CASES: &[Case] = &[
     ("magic", &["-DMAGIC=0x1234"], &["magic", "0x0000000000001234", "0x504d4349504d584f"]),
     ("major", &["-DMAJOR=7"], &["ABI version", "7.0", "2."]),
-    // From before a CRI's lock could have an owner: it would take the word by itself.
-    ("old-major", &["-DMAJOR=1", "-DMINOR=1"], &["ABI version", "1.1", "2."]),
     ("minor", &["-DMINOR=9"], &["ABI version", "2.9", "2.0"]),
     ("truncated", &["-DSIZE=40"], &["size", "40", "144"]),
     ("monstrous", &["-DSIZE=0xffffffffu"], &["size", "4294967295"]),
@@ -39,8 +37,16 @@ const CASES: &[Case] = &[
     ("lock-protocol", &["-DLOCK_PROTOCOL=77"], &["lock protocol", "77", "1"]),
     ("cri-stride", &["-DCRI_STRIDE=64"], &["CRI stride", "64", "256"]),
     ("framework", &["-DFRAMEWORK=OXMPI_STR(\"pml\")"], &["framework", "pml", "btl"]),
-    ("framework-major", &["-DFRAMEWORK_VERSION={2,0,0}"], &["framework version", "2.0", "1.2"]),
-    ("framework-minor", &["-DFRAMEWORK_VERSION={1,77,0}"], &["framework version", "1.77", "1.2"]),
+    ("framework-major", &["-DFRAMEWORK_VERSION={3,0,0}"], &["framework version", "3.0", "2.0"]),
+    ("framework-minor", &["-DFRAMEWORK_VERSION={2,77,0}"], &["framework version", "2.77", "2.0"]),
+    // Components of the first edition of the contracts: their verbs have other arguments, their tables other places.
+    ("first-abi", &["-DMAJOR=1", "-DMINOR=1"], &["ABI version", "1.1", "2.x"]),
+    ("first-btl", &["-DFRAMEWORK_VERSION={1,2,0}"], &["framework version", "btl 1.2", "btl 2.0"]),
+    (
+        "first-of-both",
+        &["-DMAJOR=1", "-DMINOR=1", "-DFRAMEWORK_VERSION={1,2,0}"],
+        &["ABI version", "1.1", "2.x"],
+    ),
     ("name", &["-DNAME=OXMPI_STR(\"other\")"], &["name", "other", "wrong"]),
     ("not-a-name", &["-DNAME=OXMPI_STR(\"No Name\")"], &["name", "No Name"]),
     ("open", &["-DOPEN=NULL"], &["open", "none"]),

@@ -8,10 +8,10 @@ use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::biased::System;
 use oxmpi_mca::host::{HostTable, ProgressFn};
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Cri, Descriptor, JobInfo, LockServices, LockTable, OpenArgs, ParamKind, ParamValue,
-    RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, Descriptor, Host, JobInfo, LockServices, LockTable, OpenArgs, ParamKind,
+    ParamValue, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use oxmpi_pml::PmlModule;
 use rustix::thread::{MembarrierCommand, membarrier};
@@ -26,7 +26,7 @@ pub struct Proc {
     pub am: Spin<Box<[AmEntry; 256]>>,
     pub parts: Spin<Box<[Option<AmParts>; 256]>>,
     table: Option<Box<HostTable>>,
-    btl: Option<Box<BtlHandle>>,
+    btls: Vec<BtlHandle>,
     net: *const Net,
     modes: u32,
     pub pml: Option<PmlModule>,
@@ -34,6 +34,8 @@ pub struct Proc {
     pub logs: Spin<Vec<(i32, String)>>,
     pub helps: Spin<Vec<String>>,
     pub armed: AtomicU32,
+    /// Contexts that were progressed, by bits.
+    pub turned: AtomicU64,
     pub slots: AtomicU32,
     pub synced: AtomicU32,
     pub thread: ThreadCtx,
@@ -165,7 +167,7 @@ impl Proc {
             am: Spin::new(Box::new([nobody; 256])),
             parts: Spin::new(Box::new([None; 256])),
             table: None,
-            btl: None,
+            btls: Vec::new(),
             net,
             modes: setup.modes,
             pml: None,
@@ -173,6 +175,7 @@ impl Proc {
             logs: Spin::default(),
             helps: Spin::default(),
             armed: AtomicU32::new(0),
+            turned: AtomicU64::new(0),
             slots: AtomicU32::new(0),
             synced: AtomicU32::new(0),
             thread: ThreadCtx::new(0, 0),
@@ -209,10 +212,19 @@ impl Proc {
         }
     }
 
+    /// As another component sees it.
+    pub fn host(&self) -> Host {
+        // SAFETY: the table stays as long as the process.
+        unsafe { Host::new(&**self.table.as_ref().unwrap(), "another") }
+    }
+
     /// Opens the component as a host does and gives it its transport.
     pub fn open(&mut self, setup: &Setup) {
         self.table = Some(Box::new(self.host_table()));
-        self.btl = Some(Box::new(self.transport(setup)));
+        self.btls = vec![self.transport(setup)];
+        if setup.narrow {
+            self.btls.push(self.narrow(setup));
+        }
         // SAFETY: the descriptor is a static of the component.
         let descriptor: &Descriptor = unsafe { &*pml_ob1::descriptor() };
         let values: &'static [ParamValue] = param_values(descriptor, setup).leak();
@@ -229,10 +241,10 @@ impl Proc {
         // SAFETY: one module stands there.
         let pml = unsafe { *opened.modules.cast::<PmlModule>() };
         self.pml = Some(pml);
-        let btl: *const BtlHandle = &**self.btl.as_ref().unwrap();
+        let btls: Vec<*const BtlHandle> = self.btls.iter().map(|b| b as *const BtlHandle).collect();
         // SAFETY: the module's table lives for ever.
         let table = unsafe { &*pml.table };
-        assert_eq!((table.enable)(pml.state, SliceRef { ptr: &btl, len: 1 }), Status::OK);
+        assert_eq!((table.enable)(pml.state, SliceRef { ptr: btls.as_ptr(), len: btls.len() }), Status::OK);
     }
 }
 

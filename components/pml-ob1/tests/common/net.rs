@@ -55,6 +55,8 @@ pub struct Setup {
     pub fork_turns: i64,
     /// Messages are offered before all of them is there.
     pub parts: bool,
+    /// There is a second transport, which has one context and reaches nobody.
+    pub narrow: bool,
 }
 
 impl Default for Setup {
@@ -79,6 +81,7 @@ impl Default for Setup {
             holds: true,
             fork_turns: 8,
             parts: true,
+            narrow: false,
         }
     }
 }
@@ -166,6 +169,7 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
 extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let me = proc_of(s);
     let net = me.net();
+    me.turned.fetch_or(1 << ctx, Ordering::Relaxed);
     let mut events = 0;
     loop {
         let done = net.queues.lock().done[place(net, me.rank, ctx)].pop();
@@ -354,6 +358,27 @@ extern "C" fn t_finalize(_: *mut c_void) -> Status {
 }
 
 impl Proc {
+    /// A transport with one context that reaches nobody.
+    pub fn narrow(&self, setup: &Setup) -> BtlHandle {
+        extern "C" fn progress(_: *mut c_void, ctx: u32) -> i32 {
+            assert_eq!(ctx, 0, "it has one context");
+            0
+        }
+        extern "C" fn arm(_: *mut c_void, ctx: u32, _: *mut WaitWord) -> Status {
+            assert_eq!(ctx, 0, "it has one context");
+            Status::NOT_SUPPORTED
+        }
+        extern "C" fn add_procs(_: *mut c_void, procs: SliceRef<ProcInfo>, out: *mut *mut c_void) -> Status {
+            // SAFETY: the caller's array has as many entries as there are processes.
+            (0..procs.len).for_each(|i| unsafe { *out.add(i) = null_mut() });
+            Status::OK
+        }
+        let mut btl = self.transport(setup);
+        btl.attrs.contexts = 1;
+        btl.attrs.exclusivity += 1;
+        BtlHandle { progress, arm, add_procs, ..btl }
+    }
+
     pub fn transport(&self, setup: &Setup) -> BtlHandle {
         let mut attrs = BtlAttrs::new();
         attrs.eager_limit = setup.eager;

@@ -278,7 +278,7 @@ impl Ob1 {
         }
         let all = Care::is_time(late, now, if self.is_crowded() { LONG_PATIENCE } else { PATIENCE });
         let mut events = 0;
-        for ctx in (0..self.width()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
+        for ctx in (0..self.turned()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
             if self.host.cri(ctx).asleep.load(Ordering::Relaxed) > 0 {
                 self.cares_for(thread, ctx);
                 continue;

@@ -42,6 +42,14 @@ pub struct Transport {
     pub own: bool,
 }
 
+impl Transport {
+    /// Whether it has a context of that number.
+    #[inline(always)]
+    pub fn has(&self, ctx: u32) -> bool {
+        ctx < self.btl.attrs().contexts
+    }
+}
+
 /// What belongs to the holder of one CRI's lock.
 #[repr(align(128))]
 pub struct Cri {
@@ -417,7 +425,8 @@ impl Pml for Ob1 {
         if let (Some(only), None) = (others.next(), others.next()) {
             self.lone.store(core::ptr::from_ref(only.btl).cast_mut(), Ordering::Relaxed);
         }
-        let contexts = self.transports().iter().map(|t| t.btl.attrs().contexts.max(1)).min().unwrap_or(1);
+        // As many as the widest has: to a peer there are as many as its transport has (`width_to`).
+        let contexts = self.transports().iter().map(|t| t.btl.attrs().contexts.max(1)).max().unwrap_or(1);
         self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
         self.careful.store(self.host.threaded() as u32, Ordering::Relaxed);
         self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void).ok()?;
@@ -482,15 +491,6 @@ impl Pml for Ob1 {
     }
     fn flush(&self) -> Status {
         self.flush_queues()
-    }
-    fn activate(&self, ctx: u32) -> Status {
-        if ctx >= self.width() {
-            return Status::BAD_PARAM;
-        }
-        if ctx != FIFO {
-            self.wide.store(true, Ordering::Relaxed);
-        }
-        Status::OK
     }
     fn peer_failed(&self, proc: u32) -> Status {
         self.lose_process(proc)

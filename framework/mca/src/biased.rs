@@ -506,8 +506,6 @@ const _: () = {
 };
 
 #[cfg(all(test, loom))]
-#[path = "biased_model.rs"]
 mod model;
 #[cfg(all(test, not(loom)))]
-#[path = "biased_tests.rs"]
 mod tests;

@@ -7,7 +7,7 @@ use oxmpi_mca::biased::System;
 use rustix::thread::{MembarrierCommand, membarrier};
 
 /// For the locks of CRIs and for those that components make.
-pub(crate) static SERVICES: LockServices = LockServices::of::<Kernel>();
+pub(crate) const SERVICES: &LockServices = &LockServices::of::<Kernel>();
 
 /// The barrier is membarrier.
 struct Kernel;

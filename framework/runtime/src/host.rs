@@ -175,7 +175,7 @@ fn table(instance: &Instance) -> HostTable {
         locking: LockTable {
             protocol: LOCK_PROTOCOL,
             cri_stride: size_of::<Cri>() as u32,
-            services: &cri_locks::SERVICES,
+            services: cri_locks::SERVICES,
             enter: cri_enter,
             try_enter: cri_try_enter,
             leave: cri_leave,

@@ -332,7 +332,7 @@ impl Instance {
             makers: Makers::default(),
             threads,
             job,
-            cris: (0..num_cris).map(|_| Cri::new(&cri_locks::SERVICES)).collect(),
+            cris: (0..num_cris).map(|_| Cri::new(cri_locks::SERVICES)).collect(),
             am: AmTable::new(),
             transports: Transports::default(),
             failures: Failures::default(),

@@ -132,8 +132,16 @@ impl Opening {
         Ok(())
     }
 
-    /// A component that does not open: an error if somebody named it.
+    /// A component that does not open: an error if somebody named it. One that opens and has no module, because there is
+    /// nobody whom it would reach (alone on its node, alone in the job), may be named everywhere.
     fn refused(&mut self, logger: &Logger, chosen: &Chosen, why: Why) -> Result<(), Error> {
+        if why.harmless {
+            logger.info(
+                chosen.component.framework.name(),
+                &format!("{}: {}", chosen.component.name, why.sentence),
+            );
+            return Ok(());
+        }
         if let Some(by) = &chosen.named_by {
             let message = format!("component {by} cannot be used: {}", why.sentence);
             return Err(Error::new(ErrorKind::Other, message));
@@ -153,7 +161,7 @@ impl Opening {
                 // SAFETY: the component filled `opened`; its pointers are its own.
                 let modules = unsafe { accept_btl(&opened, ctx.name, place) }.map_err(Why::refusal)?;
                 if modules.is_empty() {
-                    return Err(Why::nothing());
+                    return Err(Why { harmless: true, ..Why::nothing() });
                 }
                 self.btls.extend(modules);
             }
@@ -199,14 +207,16 @@ struct Why {
     sentence: String,
     /// Normal: not worth a line.
     silent: bool,
+    /// It can be done without, even where it was named.
+    harmless: bool,
 }
 
 impl Why {
     fn refusal(refusal: crate::accept::Refusal) -> Why {
-        Why { sentence: refusal.to_string(), silent: false }
+        Why { sentence: refusal.to_string(), silent: false, harmless: false }
     }
     fn nothing() -> Why {
-        Why { sentence: "it has nothing to offer here".into(), silent: true }
+        Why { sentence: "it has nothing to offer here".into(), silent: true, harmless: false }
     }
 }
 
@@ -231,5 +241,5 @@ fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, Why> {
     }
     let said = ctx.last_words();
     let sentence = if said.is_empty() { status.to_string() } else { format!("{said} ({status})") };
-    Err(Why { sentence, silent: status == Status::NOT_AVAILABLE })
+    Err(Why { sentence, silent: status == Status::NOT_AVAILABLE, harmless: false })
 }

@@ -219,6 +219,7 @@ fn without_object() -> On {
 }
 
 fn die(name: &str, on: &On, handler: &str, failure: &Failure) -> ! {
+    crate::stdio::flush();
     let class = crate::errcode::class_name(failure.code);
     let on = on.describe();
     let text = format!("{name}: {class}: {} (on {on}, whose error handler is {handler})", failure.message);

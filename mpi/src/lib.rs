@@ -11,7 +11,7 @@
 //! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win`, `win_create` · `tool` (MPI_T) · `abi_info`, `fortran` · extensions (`mpi-ext.h`): `ext`, `ext_sync`.
 //! Under them: `process` (who uses MPI, from when to
 //! when), `context` (a thread finds its own), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
-//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `types`, `macros`; generated:
+//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `stdio` (a rank's standard output), `types`, `macros`; generated:
 //! `constants`, `unsupported`.
 
 #[macro_use]
@@ -64,6 +64,7 @@ mod sendrecv;
 mod session;
 mod start;
 mod status;
+mod stdio;
 mod tool;
 mod topo;
 mod topo_graph;

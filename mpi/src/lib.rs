@@ -11,7 +11,7 @@
 //! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win`, `win_create` · `tool` (MPI_T) · `abi_info`, `fortran` · extensions (`mpi-ext.h`): `ext`, `ext_sync`.
 //! Under them: `process` (who uses MPI, from when to
 //! when), `context` (a thread finds its own), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
-//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `stdio` (a rank's standard output), `types`, `macros`; generated:
+//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `watching` (the call a thread is in), `stdio` (a rank's standard output), `types`, `macros`; generated:
 //! `constants`, `unsupported`.
 
 #[macro_use]
@@ -74,5 +74,6 @@ mod type_create;
 mod type_match;
 mod types;
 mod unsupported;
+mod watching;
 mod win;
 mod win_create;

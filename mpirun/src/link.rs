@@ -6,6 +6,7 @@
 //! without us. One that prints more than the reader takes waits alone: the others have windows of
 //! their own. Every other frame still gets through, because `mpirun` always reads.
 
+use crate::stacks::Frames;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, HEADER, Inbox, Malformed};
 use oxmpi_runtime::wireup::{AppFacts, Secret};
 use rustix::io::Errno;
@@ -160,7 +161,7 @@ pub enum ToNode {
     Release,
     /// What does every rank do? With stacks: where is it? Answered by `State`s and `Counted`.
     Census {
-        stacks: bool,
+        stacks: Option<Frames>,
     },
 }
 
@@ -227,12 +228,20 @@ pub enum FromNode {
         rank: u32,
         pid: u32,
         code: i32,
+        /// What in the library ends the job; empty: the program called MPI_Abort.
+        origin: String,
         message: String,
     },
     /// The MPI process of a rank is gone without MPI_Finalize, what mpirun started is still there.
     Vanished {
         rank: u32,
         pid: u32,
+    },
+    /// The rank's process has ended without MPI_Init, and `waiting` is in there and waits for it.
+    NeverInit {
+        rank: u32,
+        pid: u32,
+        waiting: u32,
     },
     /// The rank broke the wire-up's protocol.
     Broken {
@@ -266,6 +275,7 @@ const STARTED: u8 = 0xca;
 const CRASHED: u8 = 0xcb;
 const STATE: u8 = 0xcc;
 const COUNTED: u8 = 0xcd;
+const NEVER_INIT: u8 = 0xcf;
 
 /// A message of one of the two directions.
 pub trait Message: Sized {
@@ -367,7 +377,11 @@ impl Message for ToNode {
             ToNode::Signal(number) => Builder::new(SIGNAL).i32(*number),
             ToNode::Terminate { grace_ms } => Builder::new(TERMINATE).u64(*grace_ms),
             ToNode::Release => Builder::new(RELEASE),
-            ToNode::Census { stacks } => Builder::new(CENSUS).u8((*stacks).into()),
+            ToNode::Census { stacks } => Builder::new(CENSUS).u8(match stacks {
+                None => 0,
+                Some(Frames::OfTheProgram) => 1,
+                Some(Frames::All) => 2,
+            }),
         }
         .finish()
     }
@@ -385,7 +399,14 @@ impl Message for ToNode {
             SIGNAL => ToNode::Signal(f.i32("signal")?),
             TERMINATE => ToNode::Terminate { grace_ms: f.u64("grace")? },
             RELEASE => ToNode::Release,
-            CENSUS => ToNode::Census { stacks: f.bool("stacks")? },
+            CENSUS => ToNode::Census {
+                stacks: match f.u8("stacks")? {
+                    0 => None,
+                    1 => Some(Frames::OfTheProgram),
+                    2 => Some(Frames::All),
+                    other => return Err(Malformed::Value { field: "stacks", value: other.into() }),
+                },
+            },
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
@@ -436,10 +457,13 @@ impl Message for FromNode {
             FromNode::Help { rank, component, topic, text } => {
                 Builder::new(HELP).u32(*rank).text(component).text(topic).text(text)
             }
-            FromNode::Abort { rank, pid, code, message } => {
-                Builder::new(ABORT).u32(*rank).u32(*pid).i32(*code).text(message)
+            FromNode::Abort { rank, pid, code, origin, message } => {
+                Builder::new(ABORT).u32(*rank).u32(*pid).i32(*code).text(origin).text(message)
             }
             FromNode::Vanished { rank, pid } => Builder::new(VANISHED).u32(*rank).u32(*pid),
+            FromNode::NeverInit { rank, pid, waiting } => {
+                Builder::new(NEVER_INIT).u32(*rank).u32(*pid).u32(*waiting)
+            }
             FromNode::Broken { rank, pid, why } => Builder::new(BROKEN).u32(*rank).u32(*pid).text(why),
             FromNode::Failed(why) => Builder::new(FAILED).text(why),
             FromNode::Done => Builder::new(DONE),
@@ -482,9 +506,13 @@ impl Message for FromNode {
                 rank: f.u32("rank")?,
                 pid: f.u32("pid")?,
                 code: f.i32("code")?,
+                origin: text(&mut f, "origin")?,
                 message: text(&mut f, "message")?,
             },
             VANISHED => FromNode::Vanished { rank: f.u32("rank")?, pid: f.u32("pid")? },
+            NEVER_INIT => {
+                FromNode::NeverInit { rank: f.u32("rank")?, pid: f.u32("pid")?, waiting: f.u32("waiting")? }
+            }
             BROKEN => {
                 FromNode::Broken { rank: f.u32("rank")?, pid: f.u32("pid")?, why: text(&mut f, "reason")? }
             }

@@ -27,6 +27,18 @@ fn a_session_that_stays_open_is_noticed() {
     }
 }
 
+/// MPI_Error_string of a code that was returned names function and cause, a truncation with both sizes; and errors of
+/// files ask the handler of files, which returns them unless the program says otherwise.
+#[test]
+fn errors_that_are_returned() {
+    if !mpi().is_ours() {
+        return leave_out("the words of errors", "they are ours");
+    }
+    Job::new(2).program("errors").run().all_ok(2);
+    let ended = Job::new(2).program("errors").arg("files").run().failed();
+    assert!(ended.err.contains("after an error in MPI_File_open"), "{}", ended.err);
+}
+
 /// Where threads, sessions and processes begin and end.
 #[test]
 fn corners() {

@@ -545,15 +545,20 @@ impl Instance {
     pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
         let message = format!("{framework}:{name}: rank {proc}: {message}");
         if fatal {
-            self.abort(1, &message);
+            self.fail(&message);
         }
         self.logger.error(framework, &message);
     }
 
-    /// Reports to the keeper and ends the process. The job ends with it.
-    pub fn abort(&self, code: i32, message: &str) -> ! {
+    /// Something inside the library cannot go on: ends the job.
+    pub fn fail(&self, message: &str) -> ! {
+        self.abort(1, "a failure inside the library", message)
+    }
+
+    /// Reports to the keeper and ends the process. The job ends with it. `origin` as in [`wireup::Client::abort`].
+    pub fn abort(&self, code: i32, origin: &str, message: &str) -> ! {
         self.linger();
-        if !self.client.abort(code, message) {
+        if !self.client.abort(code, origin, message) {
             self.logger.always(message);
         }
         // No destructors, no atexit handlers: other threads are still running.

@@ -13,6 +13,7 @@
 //! below this process, which is a subreaper. Only then is the rest of the output sent on, and
 //! `Done` said.
 
+mod calls;
 mod census;
 mod crashes;
 mod ending;
@@ -389,6 +390,10 @@ impl Daemon {
         };
         let (rank, pid) = (self.launch.local_ranks[local], self.ranks[local].number());
         self.say(&FromNode::Exited { rank, pid, ending, mpi });
+        if mpi == Mpi::Never && self.phase == Phase::Running {
+            self.server.never_comes(rank);
+            self.hear_ranks();
+        }
     }
 
     /// What the ranks said on their connections.
@@ -407,13 +412,17 @@ impl Daemon {
                 Event::Help { rank, component, topic, text } => {
                     self.say(&FromNode::Help { rank, component, topic, text });
                 }
-                Event::Abort { rank, code, message } => {
+                Event::Abort { rank, code, origin, message } => {
                     // It says where it was before it says that.
                     self.report_crash(rank);
                     let pid = self.pid_of(rank);
-                    self.say(&FromNode::Abort { rank, pid, code, message });
+                    self.say(&FromNode::Abort { rank, pid, code, origin, message });
                 }
                 Event::Crash(crash) => self.crashes.note(crash),
+                Event::NeverCame { rank, waiting } => {
+                    let pid = self.pid_of(rank);
+                    self.say(&FromNode::NeverInit { rank, pid, waiting });
+                }
                 Event::Broken { rank, why } => {
                     let pid = self.pid_of(rank);
                     self.say(&FromNode::Broken { rank, pid, why });

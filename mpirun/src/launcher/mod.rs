@@ -21,6 +21,7 @@ use crate::cli::output::{AtTimeLimit, Verbosity};
 use crate::cli::{CommandLine, Refusal};
 use crate::help::{framed, is_framed, paragraph};
 use crate::link::{Channel, FromNode, Peer, Stream, ToNode, portion};
+use crate::stacks::Frames;
 use crate::{descendants, plan, signals};
 use daemon::NodeDaemon;
 use output::Output;
@@ -91,6 +92,8 @@ struct Job {
     status_ends_job: bool,
     aggregate_help: bool,
     at_limit: AtTimeLimit,
+    /// Frames of the library are shown, too.
+    verbose: bool,
     /// The limit has passed, and the daemon is counting: until when it may.
     census: Option<(Duration, Instant)>,
     table: mpir::Table,
@@ -146,6 +149,7 @@ impl Job {
             status_ends_job: line.job.status_ends_job,
             aggregate_help: line.job.aggregate_help,
             at_limit: line.job.at_time_limit,
+            verbose: line.job.verbosity >= Verbosity::Verbose,
             census: None,
             table,
             interrupted: false,
@@ -194,11 +198,19 @@ impl Job {
         if self.at_limit.stack_traces {
             self.report("mpirun: the time limit has passed; reading the stacks of all processes\n");
         }
-        self.tell(&ToNode::Census { stacks: self.at_limit.stack_traces });
+        let frames = if self.verbose { Frames::All } else { Frames::OfTheProgram };
+        self.tell(&ToNode::Census { stacks: self.at_limit.stack_traces.then_some(frames) });
     }
 
     fn end_at_limit(&mut self, limit: Duration) {
-        self.report(&paragraph("timeout", &[&limit.as_secs().to_string()]));
+        let hint = match self.at_limit {
+            AtTimeLimit { stack_traces: false, state: false } => "timeout-hint",
+            AtTimeLimit { stack_traces: false, .. } => "timeout-hint-stacks",
+            AtTimeLimit { state: false, .. } => "timeout-hint-state",
+            _ => "timeout-hint-none",
+        };
+        let hint = crate::help::section(hint).unwrap_or_default();
+        self.report(&paragraph("timeout", &[&limit.as_secs().to_string(), hint]));
         self.verdict.decide(libc::ETIMEDOUT as u8);
         self.interrupted = true;
         self.end(GRACE_AFTER_FAILURE);

@@ -127,6 +127,10 @@ fn describe(
     for (name, value) in line.job.buffering.variables() {
         environment.set_default(name, value, own);
     }
+    if line.job.at_time_limit.state {
+        // The library then records the call that each thread is in (`mpi/src/watching.rs`).
+        environment.set("OXMPI_REPORT_CALLS", "1");
+    }
     environment.set("OMPI_COMMAND", &app.program);
     environment.set("OMPI_ARGV", app.arguments.join(OsStr::new(" ")));
     if let Some(folder) = folder.map(Path::to_path_buf).or_else(|| std::env::current_dir().ok()) {

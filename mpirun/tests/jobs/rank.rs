@@ -45,7 +45,7 @@ fn play(role: &str, argument: &str) -> i32 {
             let client = join();
             client.fence().expect("all come");
             if client.facts().rank == 1 {
-                assert!(client.abort(argument.parse().expect("a code"), "no more flour"));
+                assert!(client.abort(argument.parse().expect("a code"), "", "no more flour"));
             }
             stay();
         }

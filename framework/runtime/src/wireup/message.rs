@@ -45,8 +45,8 @@ pub enum ToDaemon {
     Get { proc: u32, key: String },
     /// A paragraph for the user, printed once per job.
     Help { component: String, topic: String, text: String },
-    /// The job is to end with this exit code.
-    Abort { code: i32, message: String },
+    /// The job is to end with this exit code. `origin`: what in the library ends it; empty: the program called MPI_Abort.
+    Abort { code: i32, origin: String, message: String },
     /// MPI is finalized: this process may go without a word.
     Finalized,
     /// MPI is in use again: as after hello.
@@ -84,7 +84,9 @@ impl ToDaemon {
             ToDaemon::Help { component, topic, text } => {
                 Builder::new(HELP).text(component).text(topic).text(text)
             }
-            ToDaemon::Abort { code, message } => Builder::new(ABORT).i32(*code).text(message),
+            ToDaemon::Abort { code, origin, message } => {
+                Builder::new(ABORT).i32(*code).text(origin).text(message)
+            }
             ToDaemon::Finalized => Builder::new(FINALIZED),
             ToDaemon::Resumed => Builder::new(RESUMED),
             ToDaemon::Witness { version, secret, rank } => {
@@ -120,6 +122,7 @@ impl ToDaemon {
             },
             ABORT => ToDaemon::Abort {
                 code: f.i32("code")?,
+                origin: bounded_text(&mut f, "origin", KEY_LIMIT)?,
                 message: bounded_text(&mut f, "message", TEXT_LIMIT)?,
             },
             FINALIZED => ToDaemon::Finalized,
@@ -305,7 +308,7 @@ mod tests {
                 ToDaemon::Fence,
                 ToDaemon::Get { proc: rank, key: shorten(&text, KEY_LIMIT).to_owned() },
                 ToDaemon::Help { component: "c".into(), topic: "t".into(), text: text.clone() },
-                ToDaemon::Abort { code, message: text.clone() },
+                ToDaemon::Abort { code, origin: shorten(&text, KEY_LIMIT).to_owned(), message: text.clone() },
                 ToDaemon::Finalized,
                 ToDaemon::Resumed,
                 ToDaemon::Witness { version: 1, secret: Secret::from_bytes(secret), rank },

@@ -51,7 +51,7 @@ pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
 pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
 
 /// Version of the conversation. Both sides name theirs when they differ.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,6 +46,8 @@ pub enum Event {
     Abort {
         rank: u32,
         code: i32,
+        /// What in the library ends the job; empty: the program called MPI_Abort.
+        origin: String,
         message: String,
     },
     Finalized {
@@ -55,6 +57,11 @@ pub enum Event {
     Left {
         rank: u32,
         finalized: bool,
+    },
+    /// The rank has ended without a word, and `waiting` is at a fence that needs it.
+    NeverCame {
+        rank: u32,
+        waiting: u32,
     },
     /// The rank broke the protocol; its connection is closed.
     Broken {
@@ -117,6 +124,9 @@ pub struct Server {
     members: Vec<Membership>,
     exchange: Exchange,
     events: Vec<Event>,
+    /// A rank whose process has ended without a word, and whether that was said.
+    never: Option<u32>,
+    never_said: bool,
     /// Ranks wait for their facts, and so in MPI_Init; these connections do.
     holding: bool,
     held: Vec<u64>,
@@ -142,6 +152,8 @@ impl Server {
             next_id: LISTENER + 1,
             members,
             events: Vec::new(),
+            never: None,
+            never_said: false,
             holding: false,
             held: Vec::new(),
         })
@@ -183,6 +195,21 @@ impl Server {
     /// How far the rank with this place on the node has come.
     pub fn membership(&self, local_rank: usize) -> Membership {
         self.members.get(local_rank).copied().unwrap_or(Membership::Absent)
+    }
+
+    /// The process of this rank has ended and nobody has said hello for it: whoever comes to a fence waits in vain.
+    pub fn never_comes(&mut self, rank: u32) {
+        self.never.get_or_insert(rank);
+        self.look_for_waiting();
+    }
+
+    /// Says once that somebody waits for a rank that never comes.
+    fn look_for_waiting(&mut self) {
+        if let (Some(rank), Some(waiting)) = (self.never, self.exchange.first_waiting())
+            && !std::mem::replace(&mut self.never_said, true)
+        {
+            self.events.push(Event::NeverCame { rank, waiting });
+        }
     }
 
     /// Does all there is to do and returns what happened.
@@ -312,12 +339,16 @@ impl Server {
                 } else if let Some(all) = self.exchange.enter(rank, id).map_err(Refusal)? {
                     connection.queue(&ToRank::FenceDone, None)?;
                     self.answer_all(&all, &ToRank::FenceDone);
+                } else {
+                    self.look_for_waiting();
                 }
             }
             ToDaemon::Help { component, topic, text } => {
                 self.events.push(Event::Help { rank, component, topic, text });
             }
-            ToDaemon::Abort { code, message } => self.events.push(Event::Abort { rank, code, message }),
+            ToDaemon::Abort { code, origin, message } => {
+                self.events.push(Event::Abort { rank, code, origin, message });
+            }
             ToDaemon::Finalized => {
                 if let Some(member) = self.member_mut(rank) {
                     *member = Membership::Finalized { pid: connection.pid };

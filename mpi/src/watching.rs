@@ -132,9 +132,14 @@ impl Call {
         call
     }
 
-    /// Whether it waits for the requests it was given, and does not make one.
+    /// Whether it waits for the requests whose places it was given.
     fn takes_requests(&self) -> bool {
-        self.comm.is_none()
+        self.name.starts_with("MPI_Wait") || self.name.starts_with("MPI_Test")
+    }
+
+    /// Whether it leaves a request in the place it was given.
+    fn makes_request(&self) -> bool {
+        self.comm.is_some() && self.requests.is_some_and(|(place, count)| place != 0 && count == 1)
     }
 
     fn describe(&self, to: &mut Text<'_>, depth: u32) {
@@ -288,7 +293,7 @@ impl Drop for Inside {
         if call.name == "MPI_Comm_set_name" {
             COMM.set(None);
         }
-        if let Some((place, 1)) = call.requests.filter(|(place, _)| *place != 0 && !call.takes_requests()) {
+        if let Some((place, _)) = call.requests.filter(|_| call.makes_request()) {
             // SAFETY: the caller's place for a handle, which the call has written unless it failed.
             let handle = unsafe { *(place as *const Request) };
             if let Some(started) = STARTED.lock().as_mut() {

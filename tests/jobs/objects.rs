@@ -39,6 +39,23 @@ fn errors_that_are_returned() {
     assert!(ended.err.contains("after an error in MPI_File_open"), "{}", ended.err);
 }
 
+/// Reductions of MPI_CHAR and the functions of MPI-1 that MPICH has kept, and the compiler's word that they are removed.
+#[test]
+fn old_programs() {
+    Job::new(3).program("removed").run().all_ok(3);
+    if !mpi().is_ours() {
+        return;
+    }
+    let source = mpi().programs().join("old.c");
+    let text = "#include <mpi.h>\nint f(void *p, MPI_Aint *a) { return MPI_Address(p, a); }\n";
+    std::fs::write(&source, text).expect("target can be written");
+    let mut compile = std::process::Command::new(mpi().bin("mpicc"));
+    let out = compile.arg("-c").arg(&source).arg("-o").arg(source.with_extension("o")).output();
+    let out = out.expect("mpicc runs");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success() && said.contains("removed in MPI 3.0; use MPI_Get_address"), "{said}");
+}
+
 /// Where threads, sessions and processes begin and end.
 #[test]
 fn corners() {

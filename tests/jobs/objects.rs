@@ -39,6 +39,14 @@ fn errors_that_are_returned() {
     assert!(ended.err.contains("after an error in MPI_File_open"), "{}", ended.err);
 }
 
+/// What no other program calls by name.
+#[test]
+fn the_rest_of_the_functions() {
+    for ranks in [1, 3] {
+        Job::new(ranks).program("forms_left").run().all_ok(ranks);
+    }
+}
+
 /// Reductions of MPI_CHAR and the functions of MPI-1 that MPICH has kept, and the compiler's word that they are removed.
 #[test]
 fn old_programs() {

@@ -26,6 +26,7 @@ pub struct Proc {
     pub am: Spin<Box<[AmEntry; 256]>>,
     pub parts: Spin<Box<[Option<AmParts>; 256]>>,
     table: Option<Box<HostTable>>,
+    #[expect(clippy::vec_box, reason = "transports keep the addresses")]
     attrs: Vec<Box<BtlAttrs>>,
     btls: Vec<BtlHandle>,
     btl_services: Option<Box<BtlServices>>,

@@ -321,6 +321,7 @@ fn host_table(threaded: &AtomicU32) -> HostTable {
         peer_error,
         am_parts: null(),
         am_register_parts,
+        services: null(),
         locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
     }
 }

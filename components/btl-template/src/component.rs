@@ -32,28 +32,38 @@ impl Component for TemplateComponent {
             ));
         }
 
-        // No device: `not_available`, which is silent unless the user named this component.
+        // Nobody to send to: no module, which nobody hears of. (No device is `OpenError::not_available`, which is
+        // silent, too, unless the user named this component.)
         if host.job().job_size < 2 {
-            return Err(OpenError::not_available("the job has one process, nobody to send to"));
+            return Ok((0, Vec::new()));
         }
 
         // What one flow of messages needs to communicate alone, once per communication resource (CRI) of the
         // host: here a socket, elsewhere queue pairs, a completion queue, a fragment pool.
-        let sockets = (0..host.num_cris())
+        // One more is the service context's, whose requests are served though nobody here makes MPI calls.
+        let mut sockets = (0..host.num_cris() + 1)
             .map(|_| Socket::bind(host.job().rank))
             .collect::<Result<Vec<Socket>, _>>()
             .map_err(|e| OpenError::new(Status::INTERNAL, format!("cannot make a socket: {e}")))?;
+        let Some(service) = sockets.pop() else {
+            return Err(OpenError::new(Status::INTERNAL, "there is no service socket"));
+        };
 
         // Peers find us by what we publish now: the exchange runs when all components have been opened.
-        let address = Address { names: sockets.iter().map(|s| s.name().to_vec()).collect() };
+        let names = sockets.iter().map(|s| s.name().to_vec()).collect();
+        let address = Address { names, service: service.name().to_vec() };
         let status = host.exchange_put(&address.encode());
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
 
         // What the module offers beyond sending is added by name: `.get()`, `.put()`, `.atomics()`,
-        // `.memory()`, `.sleep()`. Each needs the trait of that name; what is not added is not offered.
-        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets));
+        // `.memory()`, `.sleep()`. Each needs the trait of that name; what is not added is not offered. One-sided
+        // verbs that a device lacks the host carries out by requests, where there is `.service()`.
+        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets, service))
+            .sleep()
+            .service()
+            .service_sleep();
         Ok((0, vec![module.build()]))
     }
 }

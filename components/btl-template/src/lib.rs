@@ -8,6 +8,7 @@ mod endpoint;
 mod module;
 mod params;
 mod progress;
+mod service;
 mod sys;
 mod wire;
 

@@ -8,16 +8,18 @@
 use crate::component::TemplateComponent;
 use crate::endpoint::TemplateEndpoint;
 use crate::params::Settings;
-use crate::sys::{PeerName, Sent, Socket};
-use crate::wire::{Address, BadAddress, FRAME, Frame};
+use crate::service::{Requests, Service};
+use crate::sys::{PeerName, READABLE, Sent, Socket};
+use crate::wire::{Address, BadAddress, FRAME, Frame, Kind};
 use core::cell::RefCell;
-use oxmpi_btl::{Btl, BtlAttrs, Message, ProcInfo};
+use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Message, ProcInfo, WaitFd, WaitSet};
 use oxmpi_mca::{Component, Host, Status};
 
 pub struct TemplateModule {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
     pub(crate) contexts: Box<[Context]>,
+    pub(crate) service: Service,
 }
 
 /// What belongs to one context. Each on cache lines of its own, because another thread works on the next.
@@ -26,9 +28,11 @@ pub(crate) struct Context {
     pub(crate) socket: Socket,
     /// Where a message is put together before it goes out. A ring in memory or a registered buffer takes
     /// header and payload where they belong, without this copy.
-    out: RefCell<Box<[u8]>>,
+    pub(crate) out: RefCell<Box<[u8]>>,
     /// Where a message is while its receiver looks at it. Not `out`: the receiver may send.
     pub(crate) inbound: RefCell<Box<[u8]>>,
+    /// Requests that have no reply yet.
+    pub(crate) requests: RefCell<Requests>,
 }
 
 // SAFETY: the contract of BTLs: the caller serialises all verbs of one context, and every verb here touches
@@ -36,11 +40,35 @@ pub(crate) struct Context {
 unsafe impl Sync for Context {}
 
 impl TemplateModule {
-    pub fn new(host: Host, settings: Settings, sockets: Vec<Socket>) -> TemplateModule {
+    pub fn new(host: Host, settings: Settings, sockets: Vec<Socket>, service: Socket) -> TemplateModule {
         // One byte more than the largest frame: what fills it is too long.
         let buffer = || RefCell::new(vec![0; FRAME + settings.max_send_size + 1].into_boxed_slice());
-        let context = |socket| Context { socket, out: buffer(), inbound: buffer() };
-        TemplateModule { host, settings, contexts: sockets.into_iter().map(context).collect() }
+        let context =
+            |socket| Context { socket, out: buffer(), inbound: buffer(), requests: RefCell::default() };
+        TemplateModule {
+            host,
+            settings,
+            contexts: sockets.into_iter().map(context).collect(),
+            service: Service::new(service, FRAME + settings.max_send_size + 1),
+        }
+    }
+
+    /// A message as it goes out: frame, header, payload. Its length was checked.
+    pub(crate) fn write<'a>(&self, out: &'a mut [u8], frame: Frame, msg: &Message<'_>) -> &'a [u8] {
+        let total = msg.total_len();
+        let (head, body) = out.split_at_mut(FRAME);
+        let (header, payload) = body.split_at_mut(msg.header().len());
+        head.copy_from_slice(&frame.encode());
+        header.copy_from_slice(msg.header());
+        // SAFETY: the buffer has room for `total` bytes behind the frame.
+        unsafe { msg.write_payload(payload[..msg.payload_len()].as_mut_ptr()) };
+        &out[..FRAME + total]
+    }
+
+    /// The frame of what we send: all but kind and link.
+    pub(crate) fn frame(&self, msg: &Message<'_>) -> Frame {
+        let job = self.host.job();
+        Frame { job_id: job.job_id, proc: job.rank, tag: msg.tag(), kind: Kind::Message, ctx: 0, sequence: 0 }
     }
 }
 
@@ -55,6 +83,7 @@ impl Btl for TemplateModule {
         attrs.rndv_eager_limit = self.settings.eager_limit as u64;
         attrs.max_send_size = self.settings.max_send_size as u64;
         attrs.exclusivity = self.settings.exclusivity;
+        attrs.service_limit = self.settings.max_send_size as u32;
         attrs.latency = 10;
         attrs.bandwidth = 1000;
         let device = TemplateComponent::NAME.as_bytes();
@@ -63,9 +92,11 @@ impl Btl for TemplateModule {
     }
 
     /// Called when a process is first talked to. `Ok(None)` where this transport does not reach: quietly,
-    /// another one will. An error is for a peer that should be reachable and is not.
+    /// another one will. An error is for a peer that should be reachable and is not. Abstract sockets reach over the
+    /// whole machine, so `proc.local` is not asked here: ranks of other nodes that publish an address are on this
+    /// machine under another node's name.
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<TemplateEndpoint>>, Status> {
-        if proc.local == 0 || proc.proc == self.host.job().rank {
+        if proc.proc == self.host.job().rank {
             return Ok(None);
         }
         let blob = match self.host.exchange_get(proc.proc) {
@@ -92,7 +123,8 @@ impl Btl for TemplateModule {
             .map(|ctx| PeerName::new(&theirs[ctx % theirs.len()]))
             .collect::<Result<_, _>>()
             .map_err(|_| Status::BAD_PARAM)?;
-        Ok(Some(Box::new(TemplateEndpoint { names })))
+        let service = PeerName::new(&address.service).map_err(|_| Status::BAD_PARAM)?;
+        Ok(Some(Box::new(TemplateEndpoint { proc: proc.proc, names, service })))
     }
 
     /// Sends, or says NO_RESOURCE and has done nothing. When this returns OK the receiver will find the
@@ -103,16 +135,9 @@ impl Btl for TemplateModule {
             return Status::BAD_PARAM;
         }
         let context = &self.contexts[ctx as usize];
-        let job = self.host.job();
         let mut out = context.out.borrow_mut();
-        let frame = Frame { job_id: job.job_id, proc: job.rank, tag: msg.tag() };
-        let (head, body) = out.split_at_mut(FRAME);
-        let (header, payload) = body.split_at_mut(msg.header().len());
-        head.copy_from_slice(&frame.encode());
-        header.copy_from_slice(msg.header());
-        // SAFETY: the buffer has room for `total` bytes behind the frame, and `total` was checked.
-        unsafe { msg.write_payload(payload.as_mut_ptr()) };
-        match context.socket.send(&endpoint.names[ctx as usize], &out[..FRAME + total]) {
+        let bytes = self.write(&mut out, self.frame(msg), msg);
+        match context.socket.send(&endpoint.names[ctx as usize], bytes) {
             Ok(Sent::Yes) => Status::OK,
             Ok(Sent::NoRoom) => Status::NO_RESOURCE,
             Ok(Sent::Gone) => Status::PEER_FAILED,
@@ -129,4 +154,18 @@ impl Btl for TemplateModule {
 
     // `del_proc` and `finalize` have nothing to do here: what was sent is with the receiver already, and
     // sockets close when the module goes. A device with messages still inside sends them in `finalize`.
+}
+
+/// A waiter may sleep: the socket is a descriptor, which wakes whoever polls it for as long as something is in it.
+impl BtlSleep for TemplateModule {
+    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
+        let context = &self.contexts[ctx as usize];
+        // Requests for which there was no room wait for a turn of ours; no descriptor says when there is some.
+        if !context.requests.borrow().unsent.is_empty() || context.socket.is_readable() {
+            return Status::PENDING;
+        }
+        set.add_fd(WaitFd { fd: context.socket.fd(), events: READABLE })
+    }
+
+    fn disarm(&self, _ctx: u32) {}
 }

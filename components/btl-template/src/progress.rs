@@ -1,7 +1,7 @@
 //! Receiving: takes what came in on a context and hands it up.
 
 use crate::module::TemplateModule;
-use crate::wire::{FRAME, Frame};
+use crate::wire::{FRAME, Frame, Kind};
 use core::ffi::c_void;
 use oxmpi_mca::RecvDesc;
 
@@ -16,6 +16,7 @@ impl TemplateModule {
         // Taken while its receiver looks at it. A progress call from inside a receive callback is against the
         // contract, and finds it taken.
         let Ok(mut inbound) = context.inbound.try_borrow_mut() else { return 0 };
+        self.send_unsent(ctx);
         let mut handled = 0;
         while handled < BATCH {
             match context.socket.receive(&mut inbound) {
@@ -40,9 +41,14 @@ impl TemplateModule {
         // A stranger's datagram is dropped without a word: he must not be able to fill our log.
         let Some(frame) = Frame::decode(datagram).filter(|f| f.job_id == job.job_id) else { return };
         let bytes = &datagram[FRAME..];
-        if frame.proc >= job.job_size || bytes.len() > self.settings.max_send_size {
-            let what = format!("process {} sent {} bytes, which cannot be", frame.proc, bytes.len());
-            self.host.peer_error(frame.proc.min(job.job_size - 1), true, &what);
+        let answered = match frame.kind {
+            Kind::Message => true,
+            // One that was asked for, and in its turn.
+            Kind::Reply => self.take_reply(ctx, &frame),
+            Kind::Request => false,
+        };
+        if frame.proc >= job.job_size || bytes.len() > self.settings.max_send_size || !answered {
+            self.refuse(&frame, bytes.len());
             return;
         }
         let row = self.host.am(frame.tag);
@@ -56,5 +62,13 @@ impl TemplateModule {
         };
         // Its answer may ask for the end of the batch: worth heeding where a message that comes early costs a copy.
         (row.receive)(row.ctx, &desc);
+    }
+
+    /// Nobody who keeps to the protocol sends that.
+    #[cold]
+    pub(crate) fn refuse(&self, frame: &Frame, len: usize) {
+        let kind = frame.kind;
+        let what = format!("process {} sent {len} bytes as {kind:?}, which cannot be", frame.proc);
+        self.host.peer_error(frame.proc.min(self.host.job().job_size - 1), true, &what);
     }
 }

@@ -1,7 +1,9 @@
 //! The only file that talks to the operating system (or to a vendor's library). Everything above it can
 //! be read, and tested, without knowing what a datagram socket is.
 
+use core::ffi::{c_int, c_ulong};
 use std::io::{Error, ErrorKind, Result};
+use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
@@ -14,6 +16,7 @@ pub struct Socket {
 }
 
 /// Where a peer's socket is.
+#[derive(Clone)]
 pub struct PeerName(SocketAddr);
 
 /// What became of a datagram.
@@ -63,12 +66,44 @@ impl Socket {
 
     /// The next datagram, or `None`. One that is longer than `into` is cut, and shows by filling it.
     pub fn receive(&self, into: &mut [u8]) -> Result<Option<usize>> {
-        match self.socket.recv(into) {
-            Ok(len) => Ok(Some(len)),
+        Ok(self.receive_from(into)?.map(|(len, _)| len))
+    }
+
+    /// The same, with the socket that it came from.
+    pub fn receive_from(&self, into: &mut [u8]) -> Result<Option<(usize, PeerName)>> {
+        match self.socket.recv_from(into) {
+            Ok((len, from)) => Ok(Some((len, PeerName(from)))),
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
             Err(e) => Err(e),
         }
     }
+
+    /// For those who sleep until something comes.
+    pub fn fd(&self) -> i32 {
+        self.socket.as_raw_fd()
+    }
+
+    /// Whether a datagram is there. A failed question says yes: the answer is then found by receiving.
+    pub fn is_readable(&self) -> bool {
+        let mut about = PollFd { fd: self.fd(), events: READABLE as i16, revents: 0 };
+        // SAFETY: one entry, which lives during the call; it does not wait.
+        unsafe { poll(&mut about, 1, 0) != 0 }
+    }
+}
+
+/// POLLIN of poll(2).
+pub const READABLE: u32 = 1;
+
+#[repr(C)]
+struct PollFd {
+    fd: c_int,
+    events: i16,
+    revents: i16,
+}
+
+// The C library's, which std links in any case.
+unsafe extern "C" {
+    fn poll(fds: *mut PollFd, count: c_ulong, timeout: c_int) -> c_int;
 }
 
 /// Linux's number, for which std has no kind.

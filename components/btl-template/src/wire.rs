@@ -5,12 +5,14 @@
 //! one that counts between peers, not the version of the crate.
 
 /// Raise it with every change of what follows.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
-/// How a process is found: the names of its sockets, one per context.
+/// How a process is found: the names of its sockets, one per context and, last in the encoding, that of the service
+/// context.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Address {
     pub names: Vec<Vec<u8>>,
+    pub service: Vec<u8>,
 }
 
 /// Why an address is of no use.
@@ -25,8 +27,8 @@ impl Address {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&(self.names.len() as u32).to_le_bytes());
-        for name in &self.names {
+        out.extend_from_slice(&(self.names.len() as u32 + 1).to_le_bytes());
+        for name in self.names.iter().chain([&self.service]) {
             out.extend_from_slice(&(name.len() as u32).to_le_bytes());
             out.extend_from_slice(name);
         }
@@ -49,10 +51,11 @@ impl Address {
             names.push(name.to_vec());
             bytes = rest;
         }
-        if names.is_empty() || !bytes.is_empty() {
-            return Err(BadAddress::Damaged);
+        let service = names.pop();
+        match service {
+            Some(service) if !names.is_empty() && bytes.is_empty() => Ok(Address { names, service }),
+            _ => Err(BadAddress::Damaged),
         }
-        Ok(Address { names })
     }
 }
 
@@ -62,6 +65,17 @@ fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(*first))
 }
 
+/// What a datagram is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An active message on an ordinary context.
+    Message,
+    /// A request to a service context. Its reply goes to the socket that it came from.
+    Request,
+    /// The reply to a request.
+    Reply,
+}
+
 /// In front of every message: whose job, who sends, which tag. Anybody on this machine can send a
 /// datagram to a socket whose name he reads in /proc/net/unix; the job's random number tells his from ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +83,14 @@ pub struct Frame {
     pub job_id: u64,
     pub proc: u32,
     pub tag: u8,
+    pub kind: Kind,
+    /// Of requests and replies: the requester's context, and the request's number on the link, from 0.
+    pub ctx: u16,
+    pub sequence: u32,
 }
 
 /// Bytes of an encoded [`Frame`]; a multiple of 8, so that what follows is aligned.
-pub const FRAME: usize = 16;
+pub const FRAME: usize = 24;
 
 impl Frame {
     pub fn encode(&self) -> [u8; FRAME] {
@@ -80,14 +98,25 @@ impl Frame {
         out[..8].copy_from_slice(&self.job_id.to_le_bytes());
         out[8..12].copy_from_slice(&self.proc.to_le_bytes());
         out[12] = self.tag;
+        out[13] = self.kind as u8;
+        out[14..16].copy_from_slice(&self.ctx.to_le_bytes());
+        out[16..20].copy_from_slice(&self.sequence.to_le_bytes());
         out
     }
 
+    /// `None`: too short, or of no kind that there is.
     pub fn decode(bytes: &[u8]) -> Option<Frame> {
         let b: &[u8; FRAME] = bytes.first_chunk()?;
-        let (job_id, proc) =
-            (u64::from_le_bytes(*b.first_chunk()?), u32::from_le_bytes([b[8], b[9], b[10], b[11]]));
-        Some(Frame { job_id, proc, tag: b[12] })
+        let kind = [Kind::Message, Kind::Request, Kind::Reply].into_iter().find(|k| *k as u8 == b[13])?;
+        let word = |at: usize| u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
+        Some(Frame {
+            job_id: u64::from(word(4)) << 32 | u64::from(word(0)),
+            proc: word(8),
+            tag: b[12],
+            kind,
+            ctx: u16::from_le_bytes([b[14], b[15]]),
+            sequence: word(16),
+        })
     }
 }
 
@@ -98,14 +127,15 @@ mod tests {
     #[test]
     fn addresses_survive_the_way() {
         for count in 1..5 {
-            let a = Address { names: (0..count).map(|i| vec![i as u8; i * 7]).collect() };
+            let names = (0..count).map(|i| vec![i as u8; i * 7]).collect();
+            let a = Address { names, service: vec![9; count] };
             assert_eq!(Address::decode(&a.encode()), Ok(a));
         }
     }
 
     #[test]
     fn another_version_is_named() {
-        let mut bytes = Address { names: vec![vec![1]] }.encode();
+        let mut bytes = Address { names: vec![vec![1]], service: vec![2] }.encode();
         bytes[0] = 9;
         assert_eq!(Address::decode(&bytes), Err(BadAddress::Version(9)));
     }
@@ -113,7 +143,7 @@ mod tests {
     /// Whatever a peer publishes: an answer, never a crash.
     #[test]
     fn damaged_addresses_are_refused() {
-        let good = Address { names: vec![vec![5; 20], vec![6; 3]] }.encode();
+        let good = Address { names: vec![vec![5; 20], vec![6; 3]], service: vec![7; 4] }.encode();
         for len in 0..good.len() {
             assert_eq!(Address::decode(&good[..len]), Err(BadAddress::Damaged));
         }
@@ -127,8 +157,13 @@ mod tests {
 
     #[test]
     fn frames_survive_the_way() {
-        let f = Frame { job_id: u64::MAX - 5, proc: 7, tag: 255 };
-        assert_eq!(Frame::decode(&f.encode()), Some(f));
-        assert_eq!(Frame::decode(&f.encode()[..FRAME - 1]), None);
+        for kind in [Kind::Message, Kind::Request, Kind::Reply] {
+            let f = Frame { job_id: u64::MAX - 5, proc: 7, tag: 255, kind, ctx: 300, sequence: 1 << 30 };
+            assert_eq!(Frame::decode(&f.encode()), Some(f));
+            assert_eq!(Frame::decode(&f.encode()[..FRAME - 1]), None);
+            let mut bad = f.encode();
+            bad[13] = 3;
+            assert_eq!(Frame::decode(&bad), None);
+        }
     }
 }

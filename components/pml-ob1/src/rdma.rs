@@ -30,7 +30,7 @@ use crate::memory::handle_size;
 use crate::module::Ob1;
 use crate::peer::{Peer, header_only};
 use crate::rendezvous::{Turn, fin};
-use crate::request::{Outcome, Request, State};
+use crate::request::{Outcome, Request, State, owner};
 use crate::shard::Incoming;
 use crate::wire::{self, Header, Reader, kind};
 use core::ffi::c_void;
@@ -414,7 +414,7 @@ extern "C" fn landed(ctx: *mut c_void, status: Status) {
     let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
     // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
     let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
-    let cri = peer.cri();
+    let cri = owner(req).cri(peer.ctx);
     req.pulls.set(req.pulls.get() - 1);
     cri.flying.set(cri.flying.get() - 1);
     match status {

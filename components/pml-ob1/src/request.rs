@@ -431,7 +431,7 @@ impl Ob1 {
 }
 
 /// The module of a request.
-fn owner(req: &Request) -> &Ob1 {
+pub fn owner(req: &Request) -> &Ob1 {
     // SAFETY: `Request::new` put it there; the module outlives the use of its requests.
     unsafe { &*(*req.handle()).owner.cast::<Ob1>() }
 }

@@ -9,7 +9,6 @@ use oxmpi_mca::host::cri_mode::{DEDICATED, ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, RecvArgs, SendArgs, assert_flag, mode};
 use proptest::prelude::*;
-use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
@@ -102,23 +101,14 @@ impl Flow {
 }
 
 /// The threads of each of two processes, which share none: what a thread keeps for itself belongs to its process.
-struct Threads([Vec<UnsafeCell<ThreadCtx>>; 2]);
+struct Threads([Vec<*mut ThreadCtx>; 2]);
 
 impl Threads {
     fn new(each: u32) -> Threads {
-        let thread = |index| {
-            UnsafeCell::new(ThreadCtx {
-                cri: 0,
-                index,
-                counters: null_mut(),
-                host_private: null_mut(),
-                pml_private: null_mut(),
-            })
-        };
-        Threads([(); 2].map(|()| (0..each).map(thread).collect()))
+        Threads([(); 2].map(|()| (0..each).map(new_thread).collect()))
     }
     fn of(&self, process: usize, index: u32) -> *mut ThreadCtx {
-        self.0[process][index as usize].get()
+        self.0[process][index as usize]
     }
 }
 

@@ -8,7 +8,7 @@
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks) · `coll` (stacking of collective modules,
+//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
 //! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
@@ -26,6 +26,8 @@ pub mod progress {
 #[cfg(not(loom))]
 pub mod accept;
 #[cfg(not(loom))]
+mod agreement;
+#[cfg(not(loom))]
 mod before_abort;
 #[cfg(not(loom))]
 pub mod buffer;
@@ -39,6 +41,8 @@ pub mod communicator;
 mod construct;
 #[cfg(not(loom))]
 mod counting;
+#[cfg(not(loom))]
+mod cri_locks;
 #[cfg(not(loom))]
 mod ending;
 #[cfg(not(loom))]
@@ -76,6 +80,8 @@ mod open_mpi;
 #[cfg(not(loom))]
 mod params;
 #[cfg(not(loom))]
+mod places;
+#[cfg(not(loom))]
 mod plan;
 #[cfg(not(loom))]
 pub mod progress;
@@ -101,6 +107,8 @@ pub mod topo;
 #[cfg(not(loom))]
 mod transports;
 #[cfg(not(loom))]
+pub mod window;
+#[cfg(not(loom))]
 pub mod wireup;
 
 #[cfg(not(loom))]
@@ -113,4 +121,5 @@ pub use {
     instance::{Config, Instance},
     params::outside as param_outside,
     thread::Level,
+    window::Window,
 };

@@ -24,6 +24,11 @@ use oxmpi_pml::{CommDesc, NO_HINT, RecvArgs, SendArgs};
 use spin::Spin;
 use std::collections::VecDeque;
 
+/// The context of a thread. It stays: locks name the seat in it.
+pub fn new_thread(index: u32) -> *mut ThreadCtx {
+    Box::leak(Box::new(ThreadCtx::new(0, index)))
+}
+
 /// A communicator of one rank.
 #[derive(Clone, Copy)]
 pub struct Comm {

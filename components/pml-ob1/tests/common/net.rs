@@ -76,6 +76,8 @@ pub struct Setup {
     pub fork_turns: i64,
     /// Messages are offered before all of them is there.
     pub parts: bool,
+    /// There is a second transport, which has one context and reaches nobody.
+    pub narrow: bool,
 }
 
 impl Default for Setup {
@@ -108,6 +110,7 @@ impl Default for Setup {
             holds: true,
             fork_turns: 8,
             parts: true,
+            narrow: false,
         }
     }
 }
@@ -201,6 +204,7 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
 extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let me = proc_of(s);
     let net = me.net();
+    me.turned.fetch_or(1 << ctx, Ordering::Relaxed);
     let mut events = 0;
     loop {
         let done = net.queues.lock().done[place(net, me.rank, ctx)].pop();
@@ -495,6 +499,19 @@ pub fn attrs_of(setup: &Setup) -> BtlAttrs {
 }
 
 impl Proc {
+    /// A transport with one context that reaches nobody.
+    pub fn narrow(&self, setup: &Setup, attrs: &BtlAttrs) -> BtlHandle {
+        extern "C" fn progress(_: *mut c_void, ctx: u32) -> i32 {
+            assert_eq!(ctx, 0, "it has one context");
+            0
+        }
+        extern "C" fn arm(_: *mut c_void, ctx: u32, _: *mut WaitSet) -> Status {
+            assert_eq!(ctx, 0, "it has one context");
+            Status::NOT_SUPPORTED
+        }
+        BtlHandle { progress, arm, index: 1, ..self.transport(setup, attrs) }
+    }
+
     pub fn transport(&self, setup: &Setup, attrs: &BtlAttrs) -> BtlHandle {
         BtlHandle {
             size: size_of::<BtlHandle>() as u32,

@@ -110,11 +110,9 @@ impl Transfer {
             (registry.number_of(d.local_handle, size), registry.number_of(d.remote_handle, size))
         });
         assert!(size > 0 || (d.local_handle.is_null() && d.remote_handle.is_null()));
+        let len = if put { d.len as usize } else { 0 };
         // SAFETY: readable during the call, or the test is wrong.
-        let bytes = match put {
-            true => unsafe { core::slice::from_raw_parts(d.local, d.len as usize) }.to_vec(),
-            false => Vec::new(),
-        };
+        let bytes = unsafe { core::slice::from_raw_parts(d.local, len) }.to_vec();
         Transfer { put, local: d.local as u64, remote: d.remote, len: d.len, handles, bytes }
     }
 

@@ -1,0 +1,243 @@
+//! Service links: requests that a peer's service context answers, and the serving of our own.
+//!
+//! **A link** goes from one of our contexts to the service context of a process. Its requests go out of the context's
+//! socket into the service socket of the peer; the reply goes back to the socket that the request came from. On a link no more than
+//! [`ROOM`] requests are without a reply. A request that finds the peer's socket full waits in the context and goes
+//! out in a later turn of it, so the bound on the link is the only reason to answer NO_RESOURCE, and progress ends it.
+//!
+//! **Replies always have room:** one that finds the requester's socket full waits here, [`ROOM`] for a link at most, which
+//! is as many as it may have asked for; who asks for more breaks the protocol. Requests are served and replies go out in
+//! the order of arrival, so the replies of a link come in the order of its requests, and the requester checks that.
+//!
+//! **Who calls.** Requests belong to their context and are serialised with it. All else belongs to the service context,
+//! whose lock the caller holds: a waiter in MPI, or the host's helper thread.
+
+use crate::endpoint::TemplateEndpoint;
+use crate::module::TemplateModule;
+use crate::sys::{PeerName, READABLE, Sent, Socket};
+use crate::wire::{FRAME, Frame, Kind};
+use core::cell::{Cell, RefCell};
+use core::ffi::c_void;
+use oxmpi_btl::{BtlService, BtlServiceSleep, Message, SERVICE_CTX, WaitFd, WaitSet};
+use oxmpi_mca::{RecvDesc, Status};
+use std::collections::{HashMap, VecDeque};
+
+/// Requests of a link without a reply at most.
+pub const ROOM: u32 = 8;
+/// Requests served in one call at most, so that others get the lock.
+const BATCH: i32 = 32;
+
+/// The requests of one context.
+#[derive(Default)]
+pub struct Requests {
+    links: HashMap<u32, Link>,
+    /// For which there was no room in the peer's socket: where to, and the bytes.
+    pub unsent: VecDeque<(PeerName, Box<[u8]>)>,
+}
+
+/// The requester's end: numbers of the next request and of the next reply.
+#[derive(Default)]
+struct Link {
+    asked: u32,
+    answered: u32,
+}
+
+/// The service context.
+pub struct Service {
+    socket: Socket,
+    inbound: RefCell<Box<[u8]>>,
+    out: RefCell<Box<[u8]>>,
+    /// The request whose receiver is running, until it is answered.
+    current: Cell<Option<(Frame, PeerName)>>,
+    /// Replies for which there was no room.
+    unsent: RefCell<VecDeque<Unsent>>,
+}
+
+struct Unsent {
+    /// The process and its context.
+    link: (u32, u16),
+    to: PeerName,
+    bytes: Box<[u8]>,
+}
+
+// SAFETY: the contract of BTLs: the caller of the service verbs without a context holds the service context's lock.
+unsafe impl Sync for Service {}
+
+impl Service {
+    pub fn new(socket: Socket, buffer: usize) -> Service {
+        Service {
+            socket,
+            inbound: RefCell::new(vec![0; buffer].into()),
+            out: RefCell::new(vec![0; buffer].into()),
+            current: Cell::new(None),
+            unsent: RefCell::default(),
+        }
+    }
+
+    /// Replies of a link that wait for room.
+    fn owed(&self, link: (u32, u16)) -> usize {
+        self.unsent.borrow().iter().filter(|reply| reply.link == link).count()
+    }
+
+    /// Sends what waits, in order.
+    fn send_unsent(&self) -> i32 {
+        let mut unsent = self.unsent.borrow_mut();
+        let mut sent = 0;
+        while let Some(first) = unsent.front() {
+            if matches!(self.socket.send(&first.to, &first.bytes), Ok(Sent::NoRoom)) {
+                break;
+            }
+            // Also where the requester is gone: nobody waits for it.
+            unsent.pop_front();
+            sent += 1;
+        }
+        sent
+    }
+}
+
+impl TemplateModule {
+    /// Sends requests that found no room before.
+    pub(crate) fn send_unsent(&self, ctx: u32) {
+        let context = &self.contexts[ctx as usize];
+        let mut requests = context.requests.borrow_mut();
+        while let Some((to, bytes)) = requests.unsent.front() {
+            match context.socket.send(to, bytes) {
+                Ok(Sent::NoRoom) => break,
+                Ok(Sent::Yes) => {}
+                Ok(Sent::Gone) => self.host.debug("a request was not sent: its process is gone"),
+                Err(e) => self.host.error(&format!("cannot send a request: {e}")),
+            }
+            requests.unsent.pop_front();
+        }
+    }
+
+    /// A reply came on a context. False: it is not the next one of its link.
+    pub(crate) fn take_reply(&self, ctx: u32, frame: &Frame) -> bool {
+        let mut requests = self.contexts[ctx as usize].requests.borrow_mut();
+        let Some(link) = requests.links.get_mut(&frame.proc) else { return false };
+        let due = link.answered != link.asked && link.answered == frame.sequence;
+        if due && u32::from(frame.ctx) == ctx {
+            link.answered = link.answered.wrapping_add(1);
+            return true;
+        }
+        false
+    }
+
+    fn serve_one(&self, datagram: &[u8], from: PeerName) {
+        let job = self.host.job();
+        let Some(frame) = Frame::decode(datagram).filter(|f| f.job_id == job.job_id) else { return };
+        let bytes = &datagram[FRAME..];
+        let link = (frame.proc, frame.ctx);
+        let sane = frame.kind == Kind::Request
+            && frame.proc < job.job_size
+            && bytes.len() <= self.settings.max_send_size
+            && self.service.owed(link) < ROOM as usize;
+        if !sane {
+            return self.refuse(&frame, bytes.len());
+        }
+        self.service.current.set(Some((frame, from)));
+        let row = self.host.am(frame.tag);
+        let desc = RecvDesc {
+            data: bytes.as_ptr(),
+            len: bytes.len() as u64,
+            proc: frame.proc,
+            ctx: SERVICE_CTX,
+            module: core::ptr::from_ref(self).cast_mut().cast::<c_void>(),
+            link: u64::from(frame.proc) << 16 | u64::from(frame.ctx),
+        };
+        (row.receive)(row.ctx, &desc);
+        if self.service.current.take().is_some() {
+            self.host.error(&format!("a request with tag {} was not answered by its receiver", frame.tag));
+        }
+    }
+}
+
+impl BtlService for TemplateModule {
+    /// The socket has been there from the start, since its name had to be published.
+    fn open(&self) -> Status {
+        Status::OK
+    }
+
+    fn request(&self, endpoint: &TemplateEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+        if msg.total_len() > self.settings.max_send_size {
+            return Status::BAD_PARAM;
+        }
+        let context = &self.contexts[ctx as usize];
+        let mut requests = context.requests.borrow_mut();
+        let waits = !requests.unsent.is_empty();
+        let link = requests.links.entry(endpoint.proc).or_default();
+        if link.asked.wrapping_sub(link.answered) >= ROOM {
+            return Status::NO_RESOURCE;
+        }
+        let frame = Frame { kind: Kind::Request, ctx: ctx as u16, sequence: link.asked, ..self.frame(msg) };
+        let mut out = context.out.borrow_mut();
+        let bytes = self.write(&mut out, frame, msg);
+        // In order behind those that wait.
+        let sent = if waits { Ok(Sent::NoRoom) } else { context.socket.send(&endpoint.service, bytes) };
+        match sent {
+            Ok(Sent::Yes) => {}
+            Ok(Sent::NoRoom) => {
+                let kept = (endpoint.service.clone(), bytes.into());
+                link.asked = link.asked.wrapping_add(1);
+                requests.unsent.push_back(kept);
+                return Status::OK;
+            }
+            Ok(Sent::Gone) => return Status::PEER_FAILED,
+            Err(e) => {
+                self.host.error(&format!("cannot send a request of {} bytes: {e}", bytes.len()));
+                return Status::INTERNAL;
+            }
+        }
+        link.asked = link.asked.wrapping_add(1);
+        Status::OK
+    }
+
+    fn serve(&self) -> i32 {
+        let mut handled = self.service.send_unsent();
+        // Taken while a request's receiver runs: a call from inside it is against the contract.
+        let Ok(mut inbound) = self.service.inbound.try_borrow_mut() else { return 0 };
+        while handled < BATCH {
+            match self.service.socket.receive_from(&mut inbound) {
+                Ok(Some((len, from))) => self.serve_one(&inbound[..len], from),
+                Ok(None) => break,
+                Err(e) => {
+                    self.host.error(&format!("cannot receive on the service context: {e}"));
+                    break;
+                }
+            }
+            handled += 1;
+        }
+        handled
+    }
+
+    fn reply(&self, link: u64, msg: &Message<'_>) -> Status {
+        let Some((request, to)) = self.service.current.take() else { return Status::BAD_PARAM };
+        let asked = u64::from(request.proc) << 16 | u64::from(request.ctx);
+        if asked != link || msg.total_len() > self.settings.max_send_size {
+            self.service.current.set(Some((request, to)));
+            return Status::BAD_PARAM;
+        }
+        let Frame { ctx, sequence, .. } = request;
+        let frame = Frame { kind: Kind::Reply, ctx, sequence, ..self.frame(msg) };
+        let mut out = self.service.out.borrow_mut();
+        let bytes = self.write(&mut out, frame, msg);
+        let mut unsent = self.service.unsent.borrow_mut();
+        if !unsent.is_empty() || matches!(self.service.socket.send(&to, bytes), Ok(Sent::NoRoom)) {
+            unsent.push_back(Unsent { link: (request.proc, ctx), to, bytes: bytes.into() });
+        }
+        // A requester that is gone waits for nothing.
+        Status::OK
+    }
+}
+
+impl BtlServiceSleep for TemplateModule {
+    fn arm_service(&self, set: &mut WaitSet) -> Status {
+        // No descriptor says when there is room for a reply.
+        if !self.service.unsent.borrow().is_empty() || self.service.socket.is_readable() {
+            return Status::PENDING;
+        }
+        set.add_fd(WaitFd { fd: self.service.socket.fd(), events: READABLE })
+    }
+
+    fn disarm_service(&self) {}
+}

@@ -74,7 +74,7 @@ fn every_handle_limit_and_way_of_completing() {
                     let c = w.world();
                     for len in LENGTHS {
                         exchange(&w, &c, len, len);
-                        exchange(&w, &c, len, len / 2 & !7);
+                        exchange(&w, &c, len, (len / 2) & !7);
                         exchange(&w, &c, len, 0);
                     }
                     assert!(w.gets() + w.puts() > 0);

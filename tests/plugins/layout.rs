@@ -123,7 +123,7 @@ pub fn all() -> Vec<Layout> {
         }
         PmlTable {
             size version enable add_comm del_comm send isend recv irecv send_init recv_init probe
-            imrecv progress arm disarm threads_begin flush activate peer_failed finalize counts
+            imrecv progress arm disarm threads_begin flush peer_failed finalize counts
             set_flags measure revoke
         }
         PmlModule { size max_tag state table }
@@ -143,12 +143,12 @@ pub fn all() -> Vec<Layout> {
         CollOffer { priority reserved module table plans }
         CollModule { size flags state comm_query comm_free finalize }
         WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win }
-        WinComm { size num_ranks rank num_nodes comm services }
+        WinComm { size num_ranks rank num_nodes comm services btl }
         Place { proc node node_rank node_size endpoint local }
         Mapped { base bytes disp_unit }
         WinServices {
             size reserved place reach mapped isend irecv wait test cancel wait_until progress
-            barrier allgather alltoall agree byte_type btl
+            barrier allgather alltoall agree byte_type
         }
         RmaArgs {
             thread origin origin_count origin_type result result_count result_type compare target

@@ -4,6 +4,7 @@ mod builtin;
 mod c_component;
 mod c_types;
 mod catalogue;
+mod fabric;
 mod header;
 mod layout;
 mod older;

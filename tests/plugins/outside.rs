@@ -1,7 +1,7 @@
 //! Components that were built elsewhere: outside of this workspace, and by another compiler with another
 //! idea of how Rust structs lie in memory.
 
-use crate::support::{load, run, scratch};
+use crate::support::{cargo, load, scratch};
 use oxmpi_btl_conformance::{Reach, Setup, run_all};
 use oxmpi_tests::{leave_out, root};
 use std::path::{Path, PathBuf};
@@ -38,32 +38,6 @@ fn rename(dir: &Path, from: &str, to: &str) {
         .replace(&format!("oxmpi_component_btl_{from}"), &format!("oxmpi_component_btl_{to}"))
         .replace(&format!("name: \"{from}\""), &format!("name: \"{to}\""));
     std::fs::write(lib, text).expect("lib.rs");
-}
-
-fn cargo(toolchain: Option<&str>, dir: &Path, rustflags: Option<&str>) -> PathBuf {
-    let target = dir.join("target");
-    let mut command = match toolchain {
-        // Through rustup: the `cargo` that runs this test is a toolchain's own.
-        Some(name) => {
-            let mut c = Command::new("rustup");
-            c.args(["run", name, "cargo"]);
-            c
-        }
-        None => Command::new("cargo"),
-    };
-    for variable in ["RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN", "CARGO", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"]
-    {
-        command.env_remove(variable);
-    }
-    if let Some(flags) = rustflags {
-        command.env("RUSTFLAGS", flags);
-    }
-    run(command
-        .args(["build", "--release", "--offline", "--quiet", "--manifest-path"])
-        .arg(dir.join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(&target));
-    target.join("release")
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! sender                          receiver
-//! MATCH+SYNC, RNDV, RGET, RUNS ─► nobody wants it: kept
+//! MATCH+SYNC, RNDV, RGET … ────► nobody wants it: kept
 //! CANCEL                       ─► still there: out with it
 //! complete, cancelled          ◄─ CANCELLED
 //! ```
@@ -78,7 +78,7 @@ impl Ob1 {
         if self.unqueue(&held, req) {
             return true;
         }
-        let out = matches!(req.state.get(), State::WaitAck | State::WaitFin);
+        let out = matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut);
         // The answer comes here, whoever waits for it.
         self.cri(held.ctx).shared.become_so();
         let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
@@ -159,11 +159,14 @@ impl Ob1 {
     pub fn on_cancelled(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let id = r.word()?;
         let Some(req) = self.quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
-        if !req.asked_back.get() || !matches!(req.state.get(), State::WaitAck | State::WaitFin) {
+        if !req.asked_back.get()
+            || !matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut)
+        {
             self.bad_header(held, proc, "a message given back that was not asked for");
             return Some(());
         }
         self.drop_id(held, req);
+        self.release_memory(req);
         req.set_status(CANCELLED);
         self.complete(req, held.threaded);
         Some(())

@@ -9,7 +9,7 @@
 //! Between the parts the request is RECEIVING, and belongs to the lock of the CRI with all that is in [`Coming`], of which there is one
 //! at most for each peer and FIFO. If the peer is closed meanwhile, the request fails, and what still comes goes nowhere.
 
-use crate::comm::Found;
+use crate::comm::{Comm, Found};
 use crate::guarded::Held;
 use crate::matching::Arrival;
 use crate::module::Ob1;
@@ -177,6 +177,16 @@ impl Ob1 {
     /// Whether a message from there has come in part.
     pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
         self.flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.coming.with(held, |c| c.is_some()))
+    }
+
+    /// A communicator is revoked: what still comes of its message goes nowhere.
+    pub fn stop_coming_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
+        let of_comm = |c: &Option<Coming>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
+        let ours = peer.coming.with(held, |c| if of_comm(c) { c.take() } else { None });
+        // Who has been asked for more knows the request, which ends with all that peers know.
+        if let Some(Coming { req, what: What::Whole(_), .. }) = ours {
+            self.fail(held, req, Status::PEER_FAILED);
+        }
     }
 
     /// The peer is closed.

@@ -16,7 +16,7 @@
 //! old head sends one more prefix, which is harmless.
 
 use crate::fork::Users;
-use crate::guarded::{AllHeld, Held, fifo_of, shard_of};
+use crate::guarded::{AllHeld, fifo_of, shard_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::module::Ob1;
 use crate::numbered::{Assignment, Inbound};
@@ -49,7 +49,7 @@ pub struct Comm {
     /// What the program promised ([`oxmpi_pml::assert_flag`]).
     assertions: AtomicU32,
     pub shards: Shards<Inner>,
-    routes: Paged<Route>,
+    pub routes: Paged<Route>,
     /// What sources' messages wait for, where they have numbers.
     inbound: Paged<Inbound>,
     /// The process sends by streams, and users' messages may not overtake each other.
@@ -57,6 +57,8 @@ pub struct Comm {
     streams: bool,
     /// See [`Comm::epoch`].
     epoch: AtomicU64,
+    /// See `revoke.rs`.
+    revoked: AtomicBool,
     /// Who sends on it.
     pub users: Users,
     /// Some source's messages take the FIFOs of their tags.
@@ -64,7 +66,7 @@ pub struct Comm {
     procs: *const u32,
     endpoints: *const u16,
     fixed_index: Option<u32>,
-    gid: [u64; 2],
+    pub gid: [u64; 2],
     /// Another rank of the same communicator in this process, under the same fixed index.
     sibling: Cell<*mut Comm>,
     /// The same in all processes; see `fifo_of`.
@@ -178,13 +180,30 @@ impl Comm {
     }
 
     /// Job rank and endpoint of a rank; `None`: no such rank.
-    fn place(&self, rank: i32) -> Option<(u32, u16)> {
+    pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
         let i = usize::try_from(rank).ok().filter(|&i| i < self.num_peers as usize)?;
         // SAFETY: the arrays have `num_peers` entries and live until `del_comm`.
         unsafe {
             let endpoint = if self.endpoints.is_null() { 0 } else { *self.endpoints.add(i) };
             Some((*self.procs.add(i), endpoint))
         }
+    }
+
+    /// From now on nothing is sent on it. All CRIs' locks are held. True: so it was before.
+    pub fn revoke(&self) -> bool {
+        self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
+        let before = self.revoked.swap(true, Ordering::Relaxed);
+        for route in self.routes.iter() {
+            route.peer.store(null_mut(), Ordering::Release);
+        }
+        before
+    }
+    pub fn is_revoked(&self) -> bool {
+        self.revoked.load(Ordering::Relaxed)
+    }
+    /// The process of a rank; `None`: no such rank.
+    pub fn process_of(&self, rank: i32) -> Option<u32> {
+        self.place(rank).map(|(proc, _)| proc)
     }
 
     /// Whether a rank is of a process.
@@ -231,6 +250,9 @@ impl Comm {
         threaded: bool,
     ) -> Result<(&'a Route, &'a Peer), Status> {
         let (proc, endpoint) = self.place(rank).ok_or(Status::BAD_PARAM)?;
+        if self.is_revoked() {
+            return Err(Status::PEER_FAILED);
+        }
         let peer = ob1.peer(proc, threaded)?;
         let _guard = ob1.peers_lock.guard(threaded);
         let route = self.routes.make(rank as usize).ok_or(Status::BAD_PARAM)?;
@@ -413,6 +435,7 @@ impl CommTable {
             by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
             streams,
             epoch: AtomicU64::new(self.added),
+            revoked: AtomicBool::new(false),
             users: Users::default(),
             forked: AtomicBool::new(false),
             procs: desc.procs,
@@ -493,6 +516,14 @@ impl CommTable {
         gone
     }
 
+    /// All that there are.
+    pub fn all(&self) -> Vec<*const Comm> {
+        // SAFETY: as in `find`; siblings are in the table as well.
+        let sibling = |comm: &*mut Comm| Some(unsafe { &**comm }.sibling.get()).filter(|c| !c.is_null());
+        let first = self.slots.iter().map(|slot| slot.comm).filter(|comm| !comm.is_null());
+        first.flat_map(|comm| core::iter::successors(Some(comm), sibling)).map(|c| c.cast_const()).collect()
+    }
+
     pub fn clear(&mut self) {
         for number in 0..self.slots.len() {
             while !self.slots[number].comm.is_null() {
@@ -553,48 +584,6 @@ impl Ob1 {
                     self.bury(&all.held(inc.ctx as u32), &inc);
                 }
             });
-        }
-    }
-
-    /// A prefixed message came: tell its sender our index, once.
-    pub fn answer_prefix(&self, held: &Held<'_>, comm: &Comm, rank: i32, proc: u32, theirs: &Prefix) {
-        if !comm.is_from(rank, proc) {
-            return self.bad_header(held, proc, "a source rank that is not the sender's");
-        }
-        let (Ok((route, _)), Ok(peer)) =
-            (comm.route(self, rank, held.threaded), self.flow(proc, held.ctx, held.threaded))
-        else {
-            return self.bad_header(held, proc, "a communicator on which it cannot be answered");
-        };
-        if route.answered.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let mut h = wire::Header::new(&[
-            wire::head(kind::CID, 0, theirs.endpoint, theirs.index),
-            wire::source_tag(comm.my_rank, 0),
-            0,
-        ]);
-        h.push_prefix(&comm.prefix());
-        peer.control(held, self, h);
-    }
-
-    /// The answer came: from now on the plain header is enough.
-    pub fn learn_index(&self, held: &Held<'_>, head: u64, rank: i32, proc: u32, theirs: &Prefix) {
-        let comm = match self.comms.with(held, |t| t.find(head)) {
-            Found::Comm(comm) => comm,
-            Found::Gone => return,
-            Found::NotYet | Found::Nonsense => {
-                return self.bad_header(held, proc, "an index nobody was told");
-            }
-        };
-        if comm.gid != theirs.gid {
-            return;
-        }
-        match (comm.place(rank), comm.routes.get(rank as u32 as usize)) {
-            (Some((p, endpoint)), Some(route)) if p == proc && endpoint == theirs.endpoint => {
-                route.head.store(wire::head(kind::MATCH, 0, endpoint, theirs.index), Ordering::Relaxed);
-            }
-            _ => self.bad_header(held, proc, "an answer nobody asked for"),
         }
     }
 }

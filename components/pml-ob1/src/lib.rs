@@ -18,11 +18,13 @@ mod fan;
 mod fork;
 mod guarded;
 pub mod matching;
+mod memory;
 #[cfg(all(test, loom))]
 mod model;
 #[cfg(all(test, loom))]
 mod model_fifos;
 mod module;
+mod naming;
 mod numbered;
 mod ordered;
 mod orphan;
@@ -32,10 +34,12 @@ mod peer;
 mod pool;
 mod probe;
 mod progress;
+mod rdma;
 mod receive;
 mod recv;
 mod rendezvous;
 mod request;
+mod revoke;
 mod route;
 mod runs;
 mod send;

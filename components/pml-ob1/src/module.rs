@@ -21,7 +21,8 @@ use crate::peer::{Peer, btl_name};
 use crate::pool::Pools;
 use crate::progress::Armed;
 use crate::receive;
-use crate::request::{IdTable, Request, State};
+use crate::request::{IdTable, Outcome, Request, State};
+use crate::revoke::Retired;
 use crate::stamp::Clock;
 use crate::watch::{Asked, Nanoseconds};
 use core::cell::{Cell, OnceCell};
@@ -66,6 +67,8 @@ pub struct Cri {
     pub buried: Guarded<BTreeSet<(u32, u64)>>,
     /// Messages that came before their sender's MARK (`fan.rs`).
     pub early: Guarded<Vec<Orphan>>,
+    /// Ids of requests that ended with their communicator.
+    pub retired: Guarded<Retired>,
     /// How many of the lost peers were closed on this CRI.
     pub closed: Cell<u32>,
     pub turns: Cell<u32>,
@@ -76,8 +79,12 @@ pub struct Cri {
     /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
     /// without a lock.
     newest: AtomicPtr<Request>,
-    /// 1 while `backlog` holds anything; the holder of the lock writes it.
+    /// What waits beside messages: [`Cri::BACKLOG`] … The holder of the lock writes it.
     pub waiting: AtomicU32,
+    /// Requests of which pieces landed (`rdma.rs`), linked.
+    pub landed: Cell<*const Request>,
+    /// Pieces under way.
+    pub flying: Cell<u32>,
     pub shared: Shared,
     /// Messages without stamp that were numbered.
     numbered: Cell<u64>,
@@ -91,6 +98,12 @@ pub struct Cri {
 }
 
 impl Cri {
+    /// In `waiting`: `backlog` has something, and so has `landed`.
+    pub const BACKLOG: u32 = 1;
+    pub const LANDED: u32 = 2;
+    /// For good: receives may have to be swept out (`revoke.rs`).
+    pub const SWEEP: u32 = 4;
+
     fn new(host: &Host, ctx: u32) -> Cri {
         Cri {
             ctx,
@@ -100,18 +113,34 @@ impl Cri {
             orphans: Guarded::default(),
             buried: Guarded::default(),
             early: Guarded::default(),
+            retired: Guarded::default(),
             closed: Cell::new(0),
             turns: Cell::new(0),
             kept: Cell::new(0),
             stop: Cell::new(0),
             newest: AtomicPtr::new(null_mut()),
             waiting: AtomicU32::new(0),
+            landed: Cell::new(core::ptr::null()),
+            flying: Cell::new(0),
             shared: Shared::default(),
             numbered: Cell::new(0),
             way: Way::default(),
             visits: AtomicU64::new(0),
             match_time: Nanoseconds::default(),
         }
+    }
+
+    /// Something waits for room, or to be gone on with. Any thread, where that is a hint.
+    #[inline(always)]
+    pub fn has_work(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) & !Cri::SWEEP != 0
+    }
+    /// Sets a bit of `waiting`.
+    pub fn mark(&self, bit: u32) {
+        self.waiting.store(self.waiting.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
+    }
+    pub fn unmark(&self, bit: u32) {
+        self.waiting.store(self.waiting.load(Ordering::Relaxed) & !bit, Ordering::Relaxed);
     }
     /// The host's part, with the lock.
     #[inline(always)]
@@ -284,9 +313,10 @@ impl Ob1 {
         }
     }
 
-    /// Whether anything waits for room on a CRI.
+    /// Whether anything waits on a CRI for room, or to be gone on with.
+    #[inline(always)]
     pub fn has_backlog(&self, held: &Held<'_>) -> bool {
-        self.cri(held.ctx).backlog.with(held, |b| !b.is_empty())
+        self.cri(held.ctx).has_work()
     }
 
     /// The transports, best exclusivity first.
@@ -319,6 +349,7 @@ impl Ob1 {
             self.watchful.fetch_add(1, Ordering::Relaxed);
             self.lost.fetch_add(1, Ordering::Release);
         }
+        self.cri(held.ctx).mark(Cri::SWEEP);
         if !peer.failed.replace(true) {
             self.close(held, peer);
         }
@@ -343,6 +374,7 @@ impl Ob1 {
     #[cold]
     pub fn close_lost(&self, held: &Held<'_>) {
         self.cri(held.ctx).closed.set(self.lost.load(Ordering::Acquire));
+        self.cri(held.ctx).mark(Cri::SWEEP);
         let lost = self.peers.iter().filter_map(|slot| {
             // SAFETY: peers stay until `finalize`.
             unsafe { slot.load(Ordering::Acquire).as_ref() }.filter(|p| p.base.lost.load(Ordering::Acquire))
@@ -364,6 +396,7 @@ impl Ob1 {
         peer.queue_changed(held);
         peer.queued.set(Peer::SHUT);
         let streams: Vec<&Request> = peer.streams.with(held, |q| q.drain(..).collect());
+        streams.iter().for_each(|req| req.listed.set(false));
         let waiting = self.cri(held.ctx).ids.with(held, |t| t.of_proc(peer.proc));
         // A queued send may have its id already: it is in both lists, and fails once.
         for req in queued.into_iter().chain(streams).chain(waiting) {
@@ -371,9 +404,9 @@ impl Ob1 {
                 continue;
             }
             self.drop_id(held, req);
-            if req.pulls.get() > 0 {
-                // The transport still writes to its buffer; it fails with the last piece.
-                req.set_pull_failed(true);
+            if req.pulls.get() > 0 || req.listed.get() {
+                // The transport may still touch its buffer; it fails with the last piece.
+                req.outcome.set(Outcome::Revoked);
             } else {
                 self.fail(held, req, Status::PEER_FAILED);
             }
@@ -382,6 +415,7 @@ impl Ob1 {
 
     /// Completes a request with an error.
     pub fn fail(&self, held: &Held<'_>, req: &'static Request, status: Status) {
+        self.release_memory(req);
         req.set_error(status);
         self.complete(req, held.threaded);
     }
@@ -495,6 +529,10 @@ impl Pml for Ob1 {
     fn peer_failed(&self, proc: u32) -> Status {
         self.lose_process(proc)
     }
+    fn revoke(&self, comm: *mut c_void) -> Status {
+        // SAFETY: the host passes a communicator that is alive.
+        self.revoke_communicator(unsafe { Comm::of(comm) })
+    }
 
     fn set_flags(&self, comm: *mut c_void, flags: u32) -> Status {
         // SAFETY: the host passes a communicator that is alive.
@@ -535,6 +573,7 @@ impl Pml for Ob1 {
     fn finalize(&self) -> Status {
         let all = self.hold_all(self.width(), false);
         self.comms.with(&all.held(FIFO), |t| t.clear());
+        all.each().for_each(|held| self.forget_retired(&held));
         for slot in self.peers.iter() {
             let peer = slot.swap(null_mut(), Ordering::AcqRel);
             // SAFETY: peers stay until here.

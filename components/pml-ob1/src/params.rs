@@ -29,7 +29,7 @@ static LEVELS: [StrRef; 1 + Level::ALL.len()] = {
 };
 
 /// Declarations, in the order of the indices in [`Config::read`].
-pub static PARAMS: [ParamDecl; 11] = [
+pub static PARAMS: [ParamDecl; 12] = [
     ParamDecl::new(
         "priority",
         ParamKind::INT,
@@ -126,6 +126,15 @@ pub static PARAMS: [ParamDecl; 11] = [
          transport by both processes at once. 0: any",
     )
     .range(0, 1 << 40),
+    ParamDecl::new(
+        "recv_pipeline_depth",
+        ParamKind::INT,
+        5,
+        "4",
+        "Pieces of one long message that a transport gets or puts at a time. More help where the transport's limits make \
+         pieces small for the way to the peer",
+    )
+    .range(1, 65536),
 ];
 
 /// The values of one instance.
@@ -143,6 +152,8 @@ pub struct Config {
     /// When data in pieces is read in one copy.
     pub pieces: Limits,
     pub copies: Copies,
+    /// Pieces of one message under way at once.
+    pub pipeline_depth: u32,
 }
 
 impl Config {
@@ -158,6 +169,7 @@ impl Config {
             },
             max_shards: params.int(6).clamp(1, 64) as u32,
             copies: Copies::of_this_processor(),
+            pipeline_depth: params.int(11).clamp(1, 65536) as u32,
             fork_turns: params.int(7).clamp(1, Users::MOST.into()) as u32,
             pieces: Limits {
                 remote: params.size(8) as u64,

@@ -10,6 +10,7 @@ use crate::fan::FREE;
 use crate::guarded::{FIFO, Guarded, Held, SHARDS};
 use crate::module::{Cri, Ob1, Transport};
 use crate::numbered::Assignment;
+use crate::rdma::{can_get, can_put};
 use crate::request::Request;
 use crate::signals::{Passed, Pending};
 use crate::wire::{self, Card, Header};
@@ -53,6 +54,8 @@ pub struct Peer {
     in_backlog: Cell<bool>,
     /// OPEN went out, or is not needed (`fan.rs`).
     pub opened: Cell<bool>,
+    /// We cannot write to its memory.
+    pub no_put: Cell<bool>,
     /// The FIFO.
     pub ctx: u32,
 
@@ -142,7 +145,8 @@ const PAGE: u64 = 4096;
 
 /// Whether there are two ways for messages of middling length.
 fn chooses(btl: &BtlHandle) -> bool {
-    can_get(btl) && btl.attrs().flags & BtlAttrs::GET_COST_VARIES != 0
+    let a = btl.attrs();
+    can_get(btl) && a.registration_handle_size == 0 && a.flags & BtlAttrs::GET_COST_VARIES != 0
 }
 
 impl Peer {
@@ -172,6 +176,7 @@ impl Peer {
             no_get: Cell::new(!can_get(btl)),
             in_backlog: Cell::new(false),
             opened: Cell::new(ctx == FIFO),
+            no_put: Cell::new(!can_put(btl)),
             ctx,
             consumed: AtomicU64::new(0),
             return_at: (theirs / 2).max(1),
@@ -212,6 +217,10 @@ impl Peer {
         } else {
             0
         }
+    }
+    /// Largest message at all.
+    pub fn largest(&self) -> u64 {
+        limit(self.btl.attrs().max_send_size, u64::MAX)
     }
     pub fn rndv_limit(&self) -> u64 {
         limit(self.btl.attrs().rndv_eager_limit, MAX_EAGER)
@@ -322,12 +331,7 @@ impl Peer {
     }
 }
 
-/// A transport whose `get` needs no registration handle; the others go by fragments.
-fn can_get(btl: &BtlHandle) -> bool {
-    btl.caps & cap::GET != 0 && btl.attrs().registration_handle_size == 0
-}
-
-/// One that reads data in pieces, too.
+/// A transport that reads data in pieces. The verb takes no handles.
 pub fn can_get_vector(btl: &BtlHandle) -> bool {
     btl.caps & cap::GET_VECTOR != 0 && btl.attrs().registration_handle_size == 0
 }
@@ -488,7 +492,7 @@ impl Ob1 {
         if !peer.in_backlog.replace(true) {
             let cri = self.cri(held.ctx);
             cri.backlog.with(held, |b| b.push(peer));
-            cri.waiting.store(1, Ordering::Relaxed);
+            cri.mark(Cri::BACKLOG);
         }
     }
     /// Undoes `remember` for a peer just taken off the list.

@@ -2,7 +2,7 @@
 
 use crate::fan::number_of;
 use crate::guarded::{AllHeld, FIFO, Held, members, set_below};
-use crate::module::Ob1;
+use crate::module::{Cri, Ob1};
 use crate::peer::Peer;
 use crate::pool::{lane_of, seat_of};
 use crate::request::State;
@@ -41,7 +41,7 @@ impl Ob1 {
             Some(btl) => (btl.progress)(btl.state, FIFO),
             None => self.poll_several(FIFO),
         };
-        if self.first.backlog.with(held, |b| !b.is_empty()) {
+        if self.first.waiting.load(Ordering::Relaxed) != 0 {
             events += self.drain(held);
         }
         if threaded {
@@ -182,7 +182,7 @@ impl Ob1 {
         if self.cri(held.ctx).closed.get() != self.lost.load(Ordering::Relaxed) {
             self.close_lost(held);
         }
-        if self.has_backlog(held) {
+        if self.cri(held.ctx).waiting.load(Ordering::Relaxed) != 0 {
             events += self.drain(held);
         }
         cri.count_progress(events);
@@ -204,11 +204,16 @@ impl Ob1 {
         active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
     }
 
-    /// Offers what waits to the transports again; returns how many messages went out.
+    /// Goes on with what landed and offers what waits to the transports again; returns how many messages went on.
     #[inline(never)]
     fn drain(&self, held: &Held<'_>) -> i32 {
-        let mut events = 0;
-        let backlog = &self.cri(held.ctx).backlog;
+        let cri = self.cri(held.ctx);
+        cri.unmark(Cri::LANDED);
+        let mut events = self.take_landed(held);
+        if cri.waiting.load(Ordering::Relaxed) & Cri::SWEEP != 0 {
+            self.sweep(held);
+        }
+        let backlog = &cri.backlog;
         for i in (0..backlog.with(held, |b| b.len())).rev() {
             let peer = backlog.with(held, |b| b[i]);
             // SAFETY: peers stay until `finalize`.
@@ -219,7 +224,9 @@ impl Ob1 {
                     b.swap_remove(i);
                     b.len()
                 });
-                self.cri(held.ctx).waiting.store((left > 0).into(), Ordering::Relaxed);
+                if left == 0 {
+                    cri.unmark(Cri::BACKLOG);
+                }
                 self.forget(peer);
             }
         }
@@ -268,6 +275,8 @@ impl Ob1 {
         let all = self.hold_all(self.width(), self.threaded());
         let waiting = all.each().any(|held| self.has_backlog(&held));
         let waiting = waiting || self.owed.pending.load(Ordering::Relaxed) != 0;
+        // A transport may still touch the buffer of a request that was released.
+        let waiting = waiting || all.each().any(|held| self.cri(held.ctx).flying.get() != 0);
         if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
     }
 
@@ -277,7 +286,7 @@ impl Ob1 {
     pub fn arm_transports(&self, thread: *mut ThreadCtx, wakers: &mut WaitSet) -> Status {
         let set = self.to_arm(thread);
         // Where that can be seen without the locks they are left to those who use them.
-        if members(set).any(|ctx| self.cri(ctx).waiting.load(Ordering::Relaxed) != 0) {
+        if members(set).any(|ctx| self.cri(ctx).has_work()) {
             return Status::PENDING;
         }
         let all = self.hold_set(set, seat_of(thread), self.threaded());

@@ -7,7 +7,9 @@
 use crate::comm::{Comm, Found};
 use crate::guarded::Held;
 use crate::matching::Arrival;
+use crate::memory::handle_size;
 use crate::module::Ob1;
+use crate::rdma::address_of;
 use crate::runs;
 use crate::shard::{Incoming, Inner, request_of};
 use crate::shards::Entered;
@@ -178,12 +180,12 @@ impl Ob1 {
             return self.bad_header(held, proc, "a message shorter than any header");
         };
         let understood = match wire::kind_of(head) {
-            kind::MATCH | kind::RNDV | kind::RGET | kind::SKIP | kind::RUNS | kind::CANCEL => {
+            kind::MATCH | kind::RNDV | kind::RGET | kind::RPUT | kind::SKIP | kind::RUNS | kind::CANCEL => {
                 self.on_matching::<TIMED>(held, head, r, data, proc)
             }
             kind::ACK => self.on_ack(held, head, r, proc),
             kind::FRAG => self.on_fragment(held, r, proc),
-            kind::FIN => self.on_fin(held, r, proc),
+            kind::FIN => self.on_fin(held, head, r, proc),
             kind::CANCELLED => self.on_cancelled(held, r, proc),
             kind::CREDIT => self.on_credit(held, r, proc),
             kind::CID => self.on_index(held, head, r, proc),
@@ -191,7 +193,7 @@ impl Ob1 {
             kind::OPEN => return self.on_open(held, data, proc),
             kind::FORK => return self.on_fork(held, data, proc),
             kind::BRANCH => return self.on_branch(held, data, proc),
-            kind::PUT => return self.bad_header(held, proc, "type PUT, which this version does not speak"),
+            kind::PUT => self.on_put(held, r, proc),
             other => return self.bad_header(held, proc, &format!("type {other}, which does not exist")),
         };
         if understood.is_none() {
@@ -210,7 +212,9 @@ impl Ob1 {
     ) -> Option<()> {
         let flags = wire::flags_of(head);
         let (inc, prefix, payload) = Incoming::read(head, r, proc, held.ctx)?;
-        if let Some(wrong) = self.what_is_wrong(flags, &inc, payload) {
+        let wrong = self.what_is_wrong(flags, &inc, payload);
+        let of_handle = || (inc.kind == kind::RGET).then(|| self.wrong_handle(held, &inc)).flatten();
+        if let Some(wrong) = wrong.or_else(of_handle) {
             self.bad_header(held, proc, wrong);
             return Some(());
         }
@@ -241,19 +245,34 @@ impl Ob1 {
             Some("a message to take back that is none")
         } else if inc.kind == kind::RUNS && !runs::is_list(payload, inc.msg_len) {
             Some("a list of pieces that does not fit its message")
-        } else if inc.kind != kind::RUNS && inc.len > inc.msg_len {
+        } else if inc.kind == kind::RPUT && inc.len != 0 {
+            Some("data in front of what is to be put")
+        } else if !matches!(inc.kind, kind::RUNS | kind::RGET) && inc.len > inc.msg_len {
             Some("more data than its length says")
-        } else if inc.kind == kind::RGET && (inc.len != 0 || inc.addr.checked_add(inc.msg_len).is_none()) {
-            Some("an address range that wraps")
         } else if inc.msg_len > i64::MAX as u64 {
             Some("a length that no buffer has")
-        } else if (matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS | kind::CANCEL)
+        } else if (matches!(inc.kind, kind::RNDV | kind::RGET | kind::RPUT | kind::RUNS | kind::CANCEL)
             || flags & flag::SYNC != 0)
             && inc.src_req == 0
         {
             Some("no request to answer to")
         } else {
             None
+        }
+    }
+
+    /// The same about an offer to read the sender's memory.
+    fn wrong_handle(&self, held: &Held<'_>, inc: &Incoming) -> Option<&'static str> {
+        let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded) else {
+            return Some("an offer that cannot be answered");
+        };
+        match address_of(inc) {
+            None => Some("an offer to read without an address"),
+            Some((addr, _)) if addr.checked_add(inc.msg_len).is_none() => Some("an address range that wraps"),
+            Some((_, handle)) if handle.len() != handle_size(peer) => {
+                Some("a registration handle of another length than the transport's")
+            }
+            Some(_) => None,
         }
     }
 

@@ -277,7 +277,7 @@ impl Ob1 {
         }
         // Where fragments follow, their sender hears of it first (`ask_for_rest`).
         let goes_on = inc.kind == wire::kind::RNDV && inc.len < room.min(inc.msg_len);
-        if inc.kind != wire::kind::RUNS && !goes_on {
+        if !matches!(inc.kind, wire::kind::RUNS | wire::kind::RGET) && !goes_on {
             store();
         }
         match held {
@@ -340,6 +340,13 @@ impl Ob1 {
         let record = NonNull::new(message.cast::<Record>()).ok_or(Status::BAD_PARAM)?;
         // SAFETY: a message is a record that `look` took out; its communicator outlives it.
         let comm = unsafe { &*record.as_ref().comm() };
+        if comm.is_revoked() {
+            // SAFETY: taken out of the engine, so ours.
+            let inc = unsafe { record.as_ref() }.incoming();
+            self.refuse_taken(&inc, threaded);
+            comm.shard_of(inc.key, threaded, None).give(record);
+            return Err(Status::PEER_FAILED);
+        }
         let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
         describe(req, comm, args, threaded);
         self.deliver_record(comm, req, record, threaded);

@@ -1,4 +1,4 @@
-//! Long messages: acknowledgement, fragments, and reading the sender's memory.
+//! Long messages: what follows their match, acknowledgement, and fragments.
 //!
 //! ```text
 //! sender                     receiver
@@ -6,11 +6,11 @@
 //! FRAG FRAG FRAG      ◄─────                                each behind the other, as room allows
 //!                     ─────►  complete with the last one
 //!
-//! RGET  address       ─────►  matched: reads in pieces, then FIN
+//! RUNS  addresses     ─────►  matched: reads what lies in pieces (`runs.rs`), then FIN
 //! complete            ◄─────  or, if reading is refused: ACK(what was read, wanted), and FRAGs
-//!
-//! RUNS  addresses     ─────►  the same for data in pieces (`runs.rs`)
 //! ```
+//!
+//! `rdma.rs` has the ways by the transport's get and put (RGET, RPUT).
 //!
 //! The receiver asks for no more than its buffer takes (`wanted`), so a truncated message costs what
 //! was received. A refusal (seccomp, Yama, another user) is remembered on both sides and told to the
@@ -21,15 +21,13 @@
 
 use crate::guarded::Held;
 use crate::module::Ob1;
-use crate::peer::{Peer, btl_name, can_get_vector};
-use crate::request::{Request, State, module_of};
+use crate::peer::{Peer, can_get_vector};
+use crate::rdma::address_of;
+use crate::request::{Request, State};
 use crate::runs::{Pieces, Source};
 use crate::shard::Incoming;
 use crate::wire::{self, Header, Reader, flag, kind};
-use core::ffi::c_void;
-use core::ptr::null;
-use core::sync::atomic::Ordering;
-use oxmpi_btl::{RmaDesc, RmaVectorDesc};
+use oxmpi_btl::RmaVectorDesc;
 use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, SliceRef, Status};
 
@@ -42,7 +40,7 @@ const READ_LATER: u64 = 64 << 10;
 
 /// How a long operation stands after a turn.
 #[derive(PartialEq, Eq)]
-enum Turn {
+pub enum Turn {
     /// Nothing more to do here: finished, failed, or somebody else's move.
     Over,
     /// More to do.
@@ -54,8 +52,8 @@ enum Turn {
 fn ack(flags: u8, src_req: u64, dst_req: u64, offset: u64, wanted: u64) -> Header {
     Header::new(&[wire::head(kind::ACK, flags, 0, 0), src_req, dst_req, offset, wanted])
 }
-fn fin(src_req: u64) -> Header {
-    Header::new(&[wire::head(kind::FIN, 0, 0, 0), src_req])
+pub fn fin(req: u64) -> Header {
+    Header::new(&[wire::head(kind::FIN, 0, 0, 0), req])
 }
 
 impl Ob1 {
@@ -79,22 +77,20 @@ impl Ob1 {
         req.peer.set(peer);
         req.remote_id.set(inc.src_req);
         req.wanted.set(wanted);
-        let here = if inc.kind == kind::RUNS { 0 } else { inc.len };
-        req.done.set(here);
         let readable = matches!(inc.kind, kind::RGET | kind::RUNS);
+        let here = if readable { 0 } else { inc.len };
+        req.done.set(here);
         if readable && wanted > 0 && !peer.no_get.get() {
             peer.either.came();
-            if inc.kind == kind::RGET && req.dtype().is_none() {
-                req.remote_addr.set(inc.addr);
-                req.pulls.set(0);
-                req.set_pull_failed(false);
-                req.state.set(State::Pulling);
-                if starting && wanted > READ_LATER {
-                    return self.go_on_later(held, peer, req);
-                }
-                return self.go_on(held, peer, req);
+            if inc.kind == kind::RUNS || req.dtype().is_some() {
+                return self.pull_pieces(held, peer, req, inc);
             }
-            return self.pull_pieces(held, peer, req, inc);
+            if self.begin_pull(held, peer, req, inc, starting && wanted > READ_LATER) {
+                return;
+            }
+        }
+        if inc.kind == kind::RPUT && wanted > 0 && self.begin_exposure(held, peer, req) {
+            return;
         }
         if readable && wanted == 0 {
             peer.control(held, self, fin(inc.src_req));
@@ -128,7 +124,7 @@ impl Ob1 {
             return self.ask_for_copies(held, peer, req, 0);
         }
         let source = match inc.kind {
-            kind::RGET => Source::One(inc.addr),
+            kind::RGET => Source::One(address_of(inc).map_or(0, |(addr, _)| addr)),
             // SAFETY: the list was checked when it came, and is here until the message has been dealt with.
             _ => Source::Runs(unsafe { core::slice::from_raw_parts(inc.payload, inc.len as usize) }),
         };
@@ -161,7 +157,7 @@ impl Ob1 {
     }
 
     /// Asks the sender to send bytes from `offset` as fragments.
-    fn ask_for_copies(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, offset: u64) {
+    pub fn ask_for_copies(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, offset: u64) {
         req.done.set(offset);
         req.state.set(State::Receiving);
         req.id.set(0);
@@ -172,12 +168,19 @@ impl Ob1 {
 
     /// The request of ours that a peer quotes; closes the peer if it may not.
     pub fn quoted(&self, held: &Held<'_>, id: u64, proc: u32, kind: u32) -> Option<&'static Request> {
-        let req = self
-            .cri(held.ctx)
-            .ids
-            .with(held, |t| t.get(id))
-            .filter(|r| r.proc.get() == proc && r.kind() == kind);
-        if req.is_none() {
+        let req = self.quoted_by(held, id, proc)?;
+        if req.kind() != kind {
+            self.bad_header(held, proc, "a request id that was given for something else");
+            return None;
+        }
+        Some(req)
+    }
+
+    /// The same, of either kind.
+    fn quoted_by(&self, held: &Held<'_>, id: u64, proc: u32) -> Option<&'static Request> {
+        let ids = &self.cri(held.ctx).ids;
+        let req = ids.with(held, |t| t.get(id)).filter(|r| r.proc.get() == proc);
+        if req.is_none() && !self.is_of_revoked(held, id) {
             self.bad_header(held, proc, "a request id that it was not given");
         }
         req
@@ -188,6 +191,7 @@ impl Ob1 {
         let Some(req) = self.quoted(held, src_req, proc, RequestHeader::SEND) else { return Some(()) };
         let fits = match req.state.get() {
             State::WaitAck => offset == req.done.get(),
+            State::WaitPut => offset == 0,
             State::WaitFin => true,
             _ => false,
         };
@@ -200,6 +204,7 @@ impl Ob1 {
             peer.no_rget.set(true);
         }
         self.drop_id(held, req);
+        self.release_memory(req);
         if offset == wanted {
             self.complete(req, held.threaded);
         } else {
@@ -212,15 +217,23 @@ impl Ob1 {
         Some(())
     }
 
-    pub fn on_fin(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
+    /// The other side has got, or put, all of a message.
+    pub fn on_fin(&self, held: &Held<'_>, head: u64, mut r: Reader<'_>, proc: u32) -> Option<()> {
         let id = r.word()?;
-        let Some(req) = self.quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
-        if req.state.get() != State::WaitFin {
-            self.bad_header(held, proc, "the end of a message that was not offered for reading");
+        let Some(req) = self.quoted_by(held, id, proc) else { return Some(()) };
+        if wire::flags_of(head) & flag::REVOKED != 0 {
+            self.on_fin_revoked(held, req);
             return Some(());
         }
-        self.drop_id(held, req);
-        self.complete(req, held.threaded);
+        match req.state.get() {
+            State::WaitFin => {
+                self.drop_id(held, req);
+                self.release_memory(req);
+                self.complete(req, held.threaded);
+            }
+            State::Exposed => self.end_exposure(held, req),
+            _ => self.bad_header(held, proc, "the end of a message that was offered for nothing"),
+        }
         Some(())
     }
 
@@ -230,6 +243,9 @@ impl Ob1 {
         if self.is_coming(held, proc) {
             // It may end the request whose buffer the other still goes to.
             self.bad_header(held, proc, "a fragment before the message in front of it has come to its end");
+            return Some(());
+        }
+        if req.state.get() == State::Exposed && !self.takes_memory_back(held, req) {
             return Some(());
         }
         let data = r.rest();
@@ -256,13 +272,14 @@ impl Ob1 {
     }
 
     /// Moves a long operation on, and puts it on its peer's list if it is not over.
-    fn go_on(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+    pub fn go_on(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
         if self.turn(held, peer, req) != Turn::Over {
             self.go_on_later(held, peer, req);
         }
     }
 
-    fn go_on_later(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+    pub fn go_on_later(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+        req.listed.set(true);
         peer.streams.with(held, |q| q.push_back(req));
         self.remember(held, peer);
     }
@@ -271,14 +288,14 @@ impl Ob1 {
     pub fn drain_streams(&self, held: &Held<'_>, peer: &Peer) -> bool {
         for _ in 0..peer.streams.with(held, |q| q.len()) {
             let Some(req) = peer.streams.with(held, |q| q.pop_front()) else { break };
-            match self.turn(held, peer, req) {
-                Turn::Over => {}
-                Turn::Unfinished => peer.streams.with(held, |q| q.push_back(req)),
-                Turn::NoRoom => {
-                    // Behind the others: they get the next room.
-                    peer.streams.with(held, |q| q.push_back(req));
-                    return false;
-                }
+            req.listed.set(false);
+            let turn = self.turn(held, peer, req);
+            if turn != Turn::Over {
+                // Behind the others: they get the next room.
+                self.go_on_later(held, peer, req);
+            }
+            if turn == Turn::NoRoom {
+                return false;
             }
         }
         true
@@ -286,7 +303,10 @@ impl Ob1 {
 
     fn turn(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
         match req.state.get() {
-            State::Pulling => self.pull(held, peer, req),
+            State::Pulling | State::Pushing => self.move_pieces(held, peer, req),
+            State::Flushing => self.flush_pieces(held, peer, req),
+            State::Landing => self.conclude_if_down(held, peer, req),
+            State::Offering => self.offer_memory(held, peer, req),
             State::Asking => {
                 self.ask_for_copies(held, peer, req, req.done.get());
                 Turn::Over
@@ -315,114 +335,16 @@ impl Ob1 {
         Turn::Unfinished
     }
 
-    fn give_up(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, error: Status) -> Turn {
+    pub fn give_up(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, error: Status) -> Turn {
         self.fail(held, req, Status::PEER_FAILED);
         self.peer_failed(held, peer, error);
         Turn::Over
     }
 
-    /// Reads the sender's memory, piece by piece.
-    fn pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
-        let piece = match peer.btl.attrs().get_limit {
-            0 => u64::MAX,
-            limit => limit,
-        };
-        while req.done.get() < req.wanted.get() && !req.pull_failed() {
-            let done = req.done.get();
-            let n = (req.wanted.get() - done).min(piece);
-            let rma = RmaDesc {
-                local: req.buf.get().wrapping_add(done as usize),
-                remote: req.remote_addr.get() + done,
-                len: n,
-                local_handle: null(),
-                remote_handle: null(),
-                done: Some(piece_done),
-                done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
-            };
-            match (peer.btl.get)(peer.btl.state, peer.endpoint, peer.ctx, &rma) {
-                Status::OK => {}
-                Status::PENDING => req.pulls.set(req.pulls.get() + 1),
-                Status::NO_RESOURCE => return Turn::NoRoom,
-                Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
-                    self.remember_refusal(peer);
-                    req.set_pull_failed(true);
-                    break;
-                }
-                error if req.pulls.get() == 0 => return self.give_up(held, peer, req, error),
-                _ => {
-                    req.set_pull_failed(true);
-                    break;
-                }
-            }
-            req.done.set(done + n);
-        }
-        if req.pulls.get() == 0 {
-            self.pull_over(held, peer, req);
-        }
-        Turn::Over
-    }
-
-    /// All reads that were begun have ended.
-    fn pull_over(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
-        if peer.failed.get() {
-            self.fail(held, req, Status::PEER_FAILED);
-        } else if req.pull_failed() {
-            self.ask_for_copies(held, peer, req, req.done.get());
-        } else {
-            self.end_pull(held, peer, req, req.remote_id.get());
-        }
-    }
-
     /// All is read. The sender is told before the program here knows: what that says to the other program, by another
     /// thread's FIFO, is not to be there while this is not even on its way (MPI_Bsend counts on its buffer being free then).
-    fn end_pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, src_req: u64) {
+    pub fn end_pull(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, src_req: u64) {
         peer.control(held, self, fin(src_req));
         self.complete(req, held.threaded);
     }
-
-    #[cold]
-    fn remember_refusal(&self, peer: &Peer) {
-        peer.no_get.set(true);
-        if !self.told_no_get.swap(true, Ordering::Relaxed) {
-            self.host.info(&format!(
-                "{} may not read the memory of process {}; long messages are copied through it instead",
-                btl_name(peer.btl),
-                peer.proc
-            ));
-        }
-    }
-
-    /// A read that was pending has ended.
-    fn on_piece(&self, req: &'static Request, status: Status) {
-        // SAFETY: peers stay until `finalize`; a request with reads under way has one.
-        let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
-        // SAFETY: transports call this from their progress of that context, whose caller holds the lock.
-        let held = unsafe { self.inherit(peer.ctx, self.threaded()) };
-        req.pulls.set(req.pulls.get() - 1);
-        if status.is_err() {
-            if matches!(status, Status::NO_PERMISSION | Status::NOT_SUPPORTED) {
-                self.remember_refusal(peer);
-            } else {
-                self.peer_failed(&held, peer, status);
-            }
-            req.set_pull_failed(true);
-            // Which pieces arrived is not known in order: the copies start over.
-            req.done.set(0);
-        }
-        let issued = req.done.get() == req.wanted.get() || req.pull_failed();
-        if issued && req.pulls.get() == 0 && !self.waits_in_streams(&held, peer, req) {
-            self.pull_over(&held, peer, req);
-        }
-    }
-
-    /// A pull that found no room is on the list and will be ended from there.
-    fn waits_in_streams(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> bool {
-        peer.streams.with(held, |q| q.iter().any(|r| core::ptr::eq(*r, req)))
-    }
-}
-
-extern "C" fn piece_done(ctx: *mut c_void, status: Status) {
-    // SAFETY: `pull` put a request there, and requests are never freed.
-    let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
-    module_of(req).on_piece(req, status);
 }

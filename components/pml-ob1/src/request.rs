@@ -11,9 +11,13 @@
 //! | QUEUED | a send that found no room | the lock of its CRI |
 //! | WAIT_ACK | announced (RNDV) or synchronous, not yet acknowledged | the lock of its CRI |
 //! | WAIT_FIN | offered for reading (RGET) | the lock of its CRI |
+//! | WAIT_PUT | offered for writing (RPUT) | the lock of its CRI |
 //! | STREAMING | sending fragments | the lock of its CRI |
 //! | RECEIVING | expecting fragments | the lock of its CRI |
-//! | PULLING | reading the sender's memory | the lock of its CRI |
+//! | OFFERING | a receive whose PUT has to go out | the lock of its CRI |
+//! | EXPOSED | expecting to be written to by the sender | the lock of its CRI |
+//! | PULLING, PUSHING | getting or putting (`rdma.rs`) | the lock of its CRI |
+//! | FLUSHING, LANDING | a flush behind the puts has to be issued, or to end | the lock of its CRI |
 //! | DONE | about to complete or complete | the completer, then the host |
 //!
 //! A receive leaves POSTED under the shard's lock, into the hands of the thread that matched it.
@@ -29,6 +33,7 @@
 use crate::comm::Comm;
 use crate::copy::Copies;
 use crate::matching::{Pattern, Posted};
+use crate::memory::Memory;
 use crate::module::Ob1;
 use crate::peer::Peer;
 use crate::pool::{Lane, lane_of};
@@ -54,11 +59,32 @@ pub enum State {
     Queued,
     WaitAck,
     WaitFin,
+    WaitPut,
     Streaming,
     Asking,
     Receiving,
+    Offering,
+    Exposed,
     Pulling,
+    Pushing,
+    Flushing,
+    Landing,
     Done,
+}
+
+/// How the pieces of a get or put went: the worst that happened to one of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Outcome {
+    Fine,
+    /// The transport would not take the next one; those before went well.
+    Refused,
+    /// It refused one that was under way.
+    Lost,
+    /// It failed.
+    Broken,
+    /// The communicator was revoked.
+    Revoked,
 }
 
 /// See the module's head. The first two cache lines are all that an eager receive touches.
@@ -73,13 +99,14 @@ pub struct Request {
     pub state: Cell<State>,
     /// Set by `release` below MULTIPLE while pending.
     released: Cell<bool>,
-    pull_failed: Cell<bool>,
+    /// How the pieces of a get or put went so far.
+    pub outcome: Cell<Outcome>,
     /// A send that the receiver was asked to give back.
     pub asked_back: Cell<bool>,
     pub mode: Cell<u32>,
     /// The datatype, retained, where data is not contiguous; else null.
     dtype: Cell<*const TypeDesc>,
-    /// The next free one.
+    /// The next free one, or of those that landed.
     pub next: Cell<*const Request>,
     /// Where it goes when it is free.
     pub lane: &'static Lane,
@@ -87,7 +114,7 @@ pub struct Request {
     pub comm: Cell<*const Comm>,
     pub route: Cell<*const Route>,
     pub tag: Cell<i32>,
-    /// Reads of the sender's memory under way.
+    /// Pieces of a get or put under way.
     pub pulls: Cell<u32>,
     /// Bytes sent, or received in order.
     pub done: Cell<u64>,
@@ -99,10 +126,14 @@ pub struct Request {
     pub remote_addr: Cell<u64>,
     /// Process at the other end of a rendezvous.
     pub proc: Cell<u32>,
+    /// It is on a list of what goes on by itself: its peer's streams, or what landed on its CRI.
+    pub listed: Cell<bool>,
     /// The FIFO to the other end, once it is chosen.
     pub peer: Cell<*const Peer>,
     /// A send's stamp, or 0.
     pub order: Cell<u64>,
+    /// Registered memory, or null (`memory.rs`).
+    pub memory: Cell<*mut Memory>,
 }
 
 static OPS: RequestOps = RequestOps {
@@ -126,7 +157,7 @@ impl Request {
             total: Cell::new(0),
             state: Cell::new(State::Free),
             released: Cell::new(false),
-            pull_failed: Cell::new(false),
+            outcome: Cell::new(Outcome::Fine),
             asked_back: Cell::new(false),
             mode: Cell::new(0),
             dtype: Cell::new(null()),
@@ -143,8 +174,10 @@ impl Request {
             remote_id: Cell::new(0),
             remote_addr: Cell::new(0),
             proc: Cell::new(0),
+            listed: Cell::new(false),
             peer: Cell::new(null()),
             order: Cell::new(0),
+            memory: Cell::new(null_mut()),
         }
     }
 
@@ -234,6 +267,7 @@ impl Request {
     #[inline(always)]
     pub fn leave(&self, threaded: bool) {
         debug_assert_eq!(self.id.get(), 0, "a peer may still quote it");
+        debug_assert!(self.memory.get().is_null() && !self.listed.get() && self.pulls.get() == 0);
         self.drop_type(threaded);
         self.released.set(false);
         self.state.set(State::Free);
@@ -304,12 +338,6 @@ impl Request {
     pub fn dtype(&self) -> Option<&TypeDesc> {
         // SAFETY: retained.
         unsafe { self.dtype.get().as_ref() }
-    }
-    pub fn set_pull_failed(&self, failed: bool) {
-        self.pull_failed.set(failed);
-    }
-    pub fn pull_failed(&self) -> bool {
-        self.pull_failed.get()
     }
 
     /// Puts packed bytes where they belong in the receive buffer.
@@ -403,7 +431,7 @@ impl Ob1 {
 }
 
 /// The module of a request.
-fn owner(req: &Request) -> &Ob1 {
+pub fn owner(req: &Request) -> &Ob1 {
     // SAFETY: `Request::new` put it there; the module outlives the use of its requests.
     unsafe { &*(*req.handle()).owner.cast::<Ob1>() }
 }
@@ -435,11 +463,6 @@ extern "C" fn start_thunk(header: *mut RequestHeader) -> Status {
     // SAFETY: as above.
     let req = unsafe { Request::of(header) };
     owner(req).start(req)
-}
-
-/// The module of a request, for transports' callbacks.
-pub fn module_of(req: &'static Request) -> &'static Ob1 {
-    owner(req)
 }
 
 /// Slots behind the request ids that peers quote: slot and generation, never a pointer.
@@ -477,6 +500,10 @@ impl IdTable {
             s.generation = s.generation.wrapping_add(1).max(1);
             self.free.push(id as u32);
         }
+    }
+    /// All requests in a rendezvous on a communicator.
+    pub fn of_comm(&self, comm: &Comm) -> Vec<&'static Request> {
+        self.slots.iter().filter_map(|s| s.req).filter(|r| core::ptr::eq(r.comm.get(), comm)).collect()
     }
     /// All requests in a rendezvous with a process.
     pub fn of_proc(&self, proc: u32) -> Vec<&'static Request> {

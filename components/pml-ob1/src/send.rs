@@ -11,7 +11,8 @@ use crate::either::Way;
 use crate::fan::Sending;
 use crate::guarded::{FIFO, Held};
 use crate::module::Ob1;
-use crate::peer::{Peer, can_get_vector, whole_pages};
+use crate::peer::{Peer, can_get_vector, header_only, whole_pages};
+use crate::rdma::{worth_reading, worth_writing};
 use crate::request::{Request, State};
 use crate::route::Route;
 use crate::runs::List;
@@ -257,17 +258,16 @@ impl Ob1 {
             let status = self.transmit_part(held, peer, req, &h, 0, total);
             return self.issued_eager(held, peer, req, status, sync);
         }
-        if readable {
-            let mut h = start(kind::RGET, 0);
-            for word in [total, self.id_of(held, req), req.buf.get() as u64] {
-                h.push(word);
-            }
-            return self.issued_long(
-                held,
-                req,
-                peer.transmit(held, &crate::peer::header_only(&h)),
-                State::WaitFin,
-            );
+        if readable && let Some(status) = self.offer_reading(held, peer, req, || start(kind::RGET, 0)) {
+            return self.issued_long(held, req, status, State::WaitFin);
+        }
+        // Where it was offered before and found no room, and reading has been refused since.
+        self.release_memory(req);
+        if contiguous && worth_writing(peer, req) {
+            let mut h = start(kind::RPUT, 0);
+            h.push(total);
+            h.push(self.id_of(held, req));
+            return self.issued_long(held, req, peer.transmit(held, &header_only(&h)), State::WaitPut);
         }
         if !contiguous && let Some(status) = self.offer_runs(held, peer, req, || start(kind::RUNS, 0)) {
             return status;
@@ -309,7 +309,7 @@ impl Ob1 {
         if len + h.bytes() as u64 > peer.rndv_limit() || !peer.take_credit(held, len) {
             return None;
         }
-        let mut desc = crate::peer::header_only(&h);
+        let mut desc = header_only(&h);
         (desc.payload, desc.len) = (bytes.as_ptr(), len);
         let status = peer.transmit(held, &desc);
         if !status.is_ok() {
@@ -354,6 +354,7 @@ impl Ob1 {
     fn drop_id_on_error(&self, held: &Held<'_>, req: &'static Request, status: Status) {
         if status.is_err() && status != Status::NO_RESOURCE {
             self.drop_id(held, req);
+            self.release_memory(req);
         }
     }
 
@@ -367,7 +368,7 @@ impl Ob1 {
         from: u64,
         len: u64,
     ) -> Status {
-        let mut desc = crate::peer::header_only(header);
+        let mut desc = header_only(header);
         desc.len = len;
         let base = req.buf.get().cast_const();
         match req.dtype() {
@@ -411,6 +412,7 @@ impl Ob1 {
             peer.queued.set(peer.queued.get() - 1);
             peer.queue_changed(held);
             self.drop_id(held, req);
+            self.release_memory(req);
             // SAFETY: communicators and routes stay while requests are queued on them (`comm.rs`).
             let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
             self.give_up_number(held, peer, comm, route, req.tag.get(), req.order.get());
@@ -425,7 +427,12 @@ impl Ob1 {
         if req.kind() == RequestHeader::SEND {
             // SAFETY: communicators outlive the persistent requests on them (the host's promise).
             let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
-            let Some(base) = route.peer() else { return Status::INTERNAL };
+            let Some(base) = route.peer() else {
+                // The communicator was revoked.
+                req.set_error(Status::PEER_FAILED);
+                self.complete(req, threaded);
+                return Status::PEER_FAILED;
+            };
             let about = Sending { tag: req.tag.get(), thread: null_mut(), number: 0 };
             match self.enter(req, (comm, route, base), about, threaded) {
                 Err(status) => status,
@@ -442,11 +449,4 @@ impl Ob1 {
             self.post_again(req, threaded)
         }
     }
-}
-
-/// Whether the transport's `get` is the better way for this buffer.
-fn worth_reading(peer: &Peer, req: &Request) -> bool {
-    let a = peer.btl.attrs();
-    let aligned = |v: u64| a.get_alignment <= 1 || v.is_multiple_of(a.get_alignment);
-    req.total.get() >= a.min_get_size && aligned(req.total.get()) && aligned(req.buf.get() as u64)
 }

@@ -33,10 +33,8 @@ pub struct Incoming {
     pub msg_len: u64,
     /// The sender's request where it waits for an answer, or 0.
     pub src_req: u64,
-    /// Where the data lies in the sender (RGET).
-    pub addr: u64,
     pub proc: u32,
-    /// [`kind`]: MATCH, RNDV, RGET or RUNS (whose payload is no data).
+    /// [`kind`]: MATCH, RNDV, RPUT, or RGET or RUNS (whose payload is no data, but says where that is).
     pub kind: u8,
     /// The FIFO it came on.
     pub ctx: u8,
@@ -53,7 +51,6 @@ impl Incoming {
             len,
             msg_len: len,
             src_req: 0,
-            addr: 0,
             proc,
             kind: kind::MATCH,
             ctx: ctx as u8,
@@ -75,21 +72,17 @@ impl Incoming {
             len: 0,
             msg_len: 0,
             src_req: 0,
-            addr: 0,
             proc,
             kind: wire::kind_of(head),
             ctx: ctx as u8,
         };
         let prefix = if flags & flag::CID != 0 { Some(r.prefix()?) } else { None };
-        let long = matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS);
+        let long = matches!(inc.kind, kind::RNDV | kind::RGET | kind::RUNS | kind::RPUT);
         if long {
             inc.msg_len = r.word()?;
         }
         if long || flags & flag::SYNC != 0 || inc.kind == kind::CANCEL {
             inc.src_req = r.word()?;
-        }
-        if inc.kind == kind::RGET {
-            inc.addr = r.word()?;
         }
         let payload = r.rest();
         inc.payload = payload.as_ptr();
@@ -110,14 +103,7 @@ impl Incoming {
 #[repr(C)]
 union Body {
     inline: [u8; INLINE],
-    far: Far,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Far {
-    payload: *mut u8,
-    addr: u64,
+    far: *mut u8,
 }
 
 /// A message that waits; see the module's head.
@@ -147,11 +133,11 @@ impl Record {
 
     pub fn incoming(&self) -> Incoming {
         // SAFETY: `class` says which variant was written; a message without payload has `far`.
-        let (payload, addr) = unsafe {
+        let payload = unsafe {
             if self.class == 0 && self.len > 0 {
-                (self.body.inline.as_ptr(), 0)
+                self.body.inline.as_ptr()
             } else {
-                (self.body.far.payload.cast_const(), self.body.far.addr)
+                self.body.far.cast_const()
             }
         };
         Incoming {
@@ -161,7 +147,6 @@ impl Record {
             len: self.len as u64,
             msg_len: self.msg_len,
             src_req: self.src_req,
-            addr,
             proc: self.proc,
             kind: self.kind,
             ctx: self.ctx,
@@ -243,6 +228,8 @@ pub struct Inner {
     /// What keeps the order of stamped messages (`ordered.rs`).
     pub order: Ordering,
     pub spreading: Spreading,
+    /// `stamp`, and how many peers were lost, when receives were swept last (`revoke.rs`).
+    pub swept: (u64, u32),
     free: *mut Record,
     stock: Option<Box<Stock>>,
 }
@@ -298,7 +285,7 @@ impl Inner {
 
     pub fn new(engine: Engine, spreading: Spreading) -> Inner {
         let (waiting, order) = (Waiting::default(), Ordering::default());
-        Inner { engine, stamp: 0, waiting, order, spreading, free: null_mut(), stock: None }
+        Inner { engine, stamp: 0, waiting, order, spreading, swept: (0, 0), free: null_mut(), stock: None }
     }
 
     #[inline(always)]
@@ -380,11 +367,11 @@ impl Inner {
                     return None;
                 };
                 core::ptr::copy_nonoverlapping(m.payload, buf.as_ptr(), len);
-                (*r).body.far = Far { payload: buf.as_ptr(), addr: m.addr };
+                (*r).body.far = buf.as_ptr();
             } else if len > 0 {
                 core::ptr::copy_nonoverlapping(m.payload, (&raw mut (*r).body.inline).cast(), len);
             } else {
-                (*r).body.far = Far { payload: null_mut(), addr: m.addr };
+                (*r).body.far = null_mut();
             }
             (*r).node.key = m.key;
             (*r).node.order_key = order_key;
@@ -437,7 +424,7 @@ impl Inner {
         let r = unsafe { record.as_ref() };
         if r.class != 0 {
             // SAFETY: a class other than 0 says that `far` was written.
-            let payload = unsafe { r.body.far.payload };
+            let payload = unsafe { r.body.far };
             self.stock().buffers.give(r.class as usize, payload);
         }
         self.waiting.give();

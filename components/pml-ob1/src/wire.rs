@@ -7,11 +7,13 @@
 //! |---|---|---|
 //! | MATCH | source and tag, order key, \[prefix\], \[sender's request if SYNC\] | payload |
 //! | RNDV | source and tag, order key, \[prefix\], message length, sender's request | first part |
-//! | RGET | source and tag, order key, \[prefix\], message length, sender's request, address | |
+//! | RGET | source and tag, order key, \[prefix\], message length, sender's request, address | registration handle |
+//! | RPUT | as RNDV | |
 //! | RUNS | as RNDV | where the data lies in the sender (`runs.rs`) |
 //! | ACK | sender's request, receiver's request, offset, wanted | |
 //! | FRAG | receiver's request, offset | payload |
-//! | FIN | sender's request (status in the index field of the head) | |
+//! | PUT | sender's request, receiver's request, wanted, address | registration handle |
+//! | FIN | request of whoever waits for the end of a get or a put | |
 //! | CREDIT | bytes | |
 //! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
 //! | MARK | | |
@@ -22,7 +24,7 @@
 //! | CANCEL | source and tag, order key 0, \[prefix\], sender's request | |
 //! | CANCELLED | sender's request | |
 //!
-//! PUT has a number and is refused: nobody speaks it yet. A plain MATCH header has 24 bytes, so that
+//! Registration handles are as long as the transport says, which may be 0. A plain MATCH header has 24 bytes, so that
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
 //!
 //! MARK and OPEN say where a sender goes from one FIFO to several, FORK and BRANCH where its messages of one communicator
@@ -39,7 +41,7 @@
 //! checked where they are used (`receive.rs`).
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 
 /// Message types.
 pub mod kind {
@@ -68,6 +70,8 @@ pub mod kind {
     pub const FORK: u8 = 16;
     /// Forerunner of a communicator's first message on every other FIFO.
     pub const BRANCH: u8 = 17;
+    /// As RNDV without a first part: the data can be put where the receiver says.
+    pub const RPUT: u8 = 18;
 }
 
 /// Bits of the flags byte.
@@ -82,6 +86,8 @@ pub mod flag {
     pub const STAMPED: u8 = 8;
     /// The order key is the message's number among those of its communicator to this rank.
     pub const NUMBERED: u8 = 16;
+    /// In a FIN: the message ended with its communicator, which was revoked.
+    pub const REVOKED: u8 = 32;
 }
 
 pub const MATCH_BYTES: usize = 24;
@@ -176,6 +182,9 @@ impl Header {
     pub fn push(&mut self, word: u64) {
         self.words[self.len] = word.to_le();
         self.len += 1;
+    }
+    pub fn set_flags(&mut self, flags: u8) {
+        self.words[0] |= ((flags as u64) << 8).to_le();
     }
     pub fn push_prefix(&mut self, prefix: &Prefix) {
         for w in prefix.words() {

@@ -16,6 +16,8 @@ fn head(kind: u64, flags: u64, endpoint: u64, index: u64) -> u64 {
 const MATCH: u64 = 1;
 const RNDV: u64 = 2;
 const RGET: u64 = 3;
+const PUT: u64 = 6;
+const RPUT: u64 = 18;
 const ACK: u64 = 4;
 const FRAG: u64 = 5;
 const FIN: u64 = 7;
@@ -41,12 +43,12 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(MATCH, 1, 0, no_index), 0, 0, 1]), "cut off"),
         (words(&[head(MATCH, 2, 0, 0), 0, 0]), "cut off"),
         (words(&[head(0, 0, 0, 0), 0, 0]), "type 0"),
-        (words(&[head(6, 0, 0, 0), 0, 0]), "PUT"),
+        (words(&[head(PUT, 0, 0, 0), 1]), "cut off"),
         (words(&[head(10, 0, 0, 0)]), "a MARK where there is one FIFO"),
         (words(&[head(16, 0, 0, 0), 1]), "a FORK where"),
         (words(&[head(16, 0, 0, 0)]), "a FORK where"),
         (words(&[head(17, 0, 0, 0), 1]), "a BRANCH where"),
-        (words(&[head(18, 0, 0, 0), 0, 0]), "type 18"),
+        (words(&[head(19, 0, 0, 0), 0, 0]), "type 19"),
         (words(&[head(CANCEL, 0, 0, 0), 1, 0]), "cut off"),
         (words(&[head(CANCEL, 0, 0, 0), 1, 0, 0]), "no request"),
         (words(&[head(CANCEL, NUMBERED, 0, 0), 1, 1, 7]), "a message to take back"),
@@ -84,14 +86,20 @@ fn each_kind_of_nonsense_is_named() {
         (words(&[head(RNDV, 0, 0, 0), 0, 0, 4, 0]), "no request"),
         (words(&[head(RNDV, 0, 0, 0), 0, 0, u64::MAX, 9]), "a length"),
         (words(&[head(RGET, 0, 0, 0), 0, 0, 100, 7, u64::MAX - 5]), "wraps"),
-        (words(&[head(RGET, 0, 0, 0), 0, 0, 100, 7, 5, 1]), "wraps"),
+        (words(&[head(RGET, 0, 0, 0), 0, 0, 100, 7, 5, 1]), "another length"),
+        (words(&[head(RGET, 0, 0, 0), 0, 0, 100, 7]), "without an address"),
+        (words(&[head(RGET, 0, 0, 0), 0, 0, 100, 0, 5]), "no request"),
+        (words(&[head(RPUT, 0, 0, 0), 0, 0, 100, 7, 5]), "data in front"),
+        (words(&[head(RPUT, 0, 0, 0), 0, 0, 100, 0]), "no request"),
+        (words(&[head(PUT, 0, 0, 0), 1 << 32, 1, 1, 8]), "a request id"),
+        (words(&[head(FIN, 32, 0, 0), 1 << 32]), "a request id"),
         (words(&[head(ACK, 0, 0, 0), 1 << 32, 0, 0, 0]), "a request id"),
         (words(&[head(FRAG, 0, 0, 0), 5, 0, 1]), "a request id"),
         (words(&[head(FIN, 0, 0, 0), u64::MAX]), "a request id"),
         (words(&[head(CREDIT, 0, 0, 0), 1]), "more credit"),
         (words(&[head(CREDIT, 0, 0, 0), u64::MAX]), "more credit"),
-        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(6)), ""),
-        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(6)), "an index nobody was told"),
+        (with(&[head(CID, 0, 0, 0), 0, 0], prefix(7)), ""),
+        (with(&[head(CID, 0, 0, 55), 0, 0], prefix(7)), "an index nobody was told"),
         (with(&[head(CID, 0, 0, 0), 0, 0], prefix(3)), "another wire version"),
     ];
     for (bytes, what) in cases {

@@ -16,6 +16,8 @@ pub trait Coll: Send + Sync + Sized + 'static {
     const PLANS: Option<CollTable> = None;
     /// It takes inter-communicators, too.
     const INTER: bool = false;
+    /// It uses `node_memory` or `sub_comm`.
+    const NESTS: bool = false;
     fn finalize(&self) {}
 }
 
@@ -73,7 +75,7 @@ extern "C" fn finalize<T: Coll>(s: *mut c_void) {
 pub fn module<T: Coll>(coll: T) -> CollModule {
     CollModule {
         size: core::mem::size_of::<CollModule>() as u32,
-        flags: if T::INTER { flag::INTER } else { 0 },
+        flags: if T::INTER { flag::INTER } else { 0 } | if T::NESTS { flag::NESTS } else { 0 },
         state: Box::into_raw(Box::new(coll)).cast(),
         comm_query: comm_query::<T>,
         comm_free: comm_free::<T>,

@@ -37,9 +37,12 @@ pub use author::{Coll, CollModule, module};
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx, Version};
+use oxmpi_mca::sync::AtomicU32;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 3, patch: 0 };
+pub use oxmpi_mca::Place;
+
+pub const VERSION: Version = Version { major: 1, minor: 4, patch: 0 };
 pub const FRAMEWORK: &str = "coll";
 
 /// Largest tag of the range collectives may use; they count downwards from it.
@@ -56,6 +59,8 @@ pub const NO_ROOT: i32 = -3;
 pub mod flag {
     /// Serves inter-communicators, too.
     pub const INTER: u32 = 1;
+    /// Its collectives use `node_memory` or `sub_comm`: it is not asked for the communicators that the host makes for these itself.
+    pub const NESTS: u32 = 2;
 }
 
 /// A communicator as a collective sees it; valid during the call.
@@ -80,6 +85,9 @@ pub struct CollComm {
     /// Since 1.1. Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
     /// while a component is asked.
     pub local: *const CollComm,
+    /// Since 1.4. Nodes that have ranks of the (local) group, and this process's among them.
+    pub num_nodes: u32,
+    pub node: u32,
 }
 
 /// What the host does for a collective: point-to-point on the communicator.
@@ -156,6 +164,67 @@ pub struct CollServices {
     ) -> Status,
     /// A step of the component's own.
     pub step: extern "C" fn(*const CollComm, f: StepFn, ctx: *mut c_void) -> Status,
+    /// What follows: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
+    /// asked (`comm_query`).
+    ///
+    /// Where a rank of the (local) group is. BAD_PARAM: there is no such rank.
+    pub place: extern "C" fn(*const CollComm, rank: u32, out: *mut Place) -> Status,
+    /// Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
+    /// ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
+    /// [`flag::NESTS`]. In plans NOT_SUPPORTED.
+    pub node_memory: extern "C" fn(*const CollComm, bytes: u64, out: *mut *mut u8) -> Status,
+    /// Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here.
+    pub peer_read:
+        extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *mut u8, bytes: u64) -> Status,
+    pub peer_write:
+        extern "C" fn(*const CollComm, rank: u32, remote: u64, local: *const u8, bytes: u64) -> Status,
+    /// The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere.
+    pub peer_pointer:
+        extern "C" fn(*const CollComm, rank: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status,
+    /// Waits, with progress, until the word is not `value` any more; the word may be shared between processes. In plans
+    /// a step: what was written down before is done first.
+    pub wait_word: extern "C" fn(*const CollComm, word: *const AtomicU32, value: u32) -> Status,
+    /// A part of the communicator (one of [`part`]) as a communicator of its own, for which components are selected anew,
+    /// without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
+    /// long as the communicator. For components with [`flag::NESTS`]. In plans NOT_SUPPORTED.
+    pub sub_comm: extern "C" fn(*const CollComm, part: u32, except: StrRef, out: *mut *mut c_void) -> Status,
+    /// Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid.
+    pub sub_view: extern "C" fn(comm: *const CollComm, sub: *mut c_void, view: *mut CollComm) -> Status,
+    /// Runs a collective (one of [`which`]) of the components that were selected for a part; `view` is from `sub_view`.
+    /// In plans NOT_SUPPORTED.
+    pub call: extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs) -> Status,
+}
+
+/// Parts of a communicator by the nodes of its ranks.
+pub mod part {
+    /// The ranks of this node.
+    pub const NODE: u32 = 0;
+    /// The lowest rank of each node.
+    pub const LEADERS: u32 = 1;
+    /// The ranks with this rank's number on their nodes.
+    pub const ACROSS: u32 = 2;
+}
+
+/// Collectives by number: their places in [`CollTable`].
+#[allow(missing_docs, reason = "the names say it")]
+pub mod which {
+    pub const BARRIER: u32 = 0;
+    pub const BCAST: u32 = 1;
+    pub const REDUCE: u32 = 2;
+    pub const ALLREDUCE: u32 = 3;
+    pub const ALLGATHER: u32 = 4;
+    pub const GATHER: u32 = 5;
+    pub const SCATTER: u32 = 6;
+    pub const ALLTOALL: u32 = 7;
+    pub const GATHERV: u32 = 8;
+    pub const SCATTERV: u32 = 9;
+    pub const ALLGATHERV: u32 = 10;
+    pub const ALLTOALLV: u32 = 11;
+    pub const ALLTOALLW: u32 = 12;
+    pub const SCAN: u32 = 13;
+    pub const EXSCAN: u32 = 14;
+    pub const REDUCE_SCATTER: u32 = 15;
+    pub const REDUCE_SCATTER_BLOCK: u32 = 16;
 }
 
 /// A component's step; `what` is one of [`step`]. Must not block. No lock is held but for `DROP`, which must not call
@@ -323,8 +392,8 @@ impl CollOffer {
 
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<CollComm>() == 56);
-    assert!(size_of::<CollServices>() == 96);
+    assert!(size_of::<CollComm>() == 64);
+    assert!(size_of::<CollServices>() == 168);
     assert!(size_of::<CollArgs>() == 120);
     assert!(size_of::<CollTable>() == 184);
     assert!(size_of::<Neighbors>() == 32);

@@ -156,7 +156,7 @@ impl Communicator {
             gid: plan.gid,
             coll: match plan.bare {
                 true => CollStack::none(instance),
-                false => CollStack::build(instance, plan.group.size(), rank, num_remote, &plan.name),
+                false => CollStack::build(instance, &plan, rank, num_remote),
             },
             group: plan.group,
             remote: plan.remote,

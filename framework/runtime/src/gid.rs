@@ -30,6 +30,8 @@ pub enum Origin {
     Merge = 9,
     /// For the messages of constructors that only some ranks call.
     Wire = 10,
+    /// A part by nodes that a collective component asked for.
+    Part = 11,
     FromGroup = 16,
 }
 

@@ -18,12 +18,33 @@ pub(crate) struct Plan {
     pub fixed_index: Option<u32>,
     /// For messages of the library's own: no collectives.
     pub bare: bool,
+    /// Collective components that are not asked.
+    pub without: Without,
+}
+
+/// Collective components that are not asked for a communicator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Without {
+    #[default]
+    Nobody,
+    Named(String),
+    /// Those that build on node memory or parts (`flag::NESTS`).
+    Nesting,
 }
 
 impl Plan {
     pub fn new(gid: Gid, group: Group) -> Plan {
         let (name, info) = (String::new(), Info::new());
-        Plan { gid, group, remote: None, name, info, fixed_index: None, bare: false }
+        Plan {
+            gid,
+            group,
+            remote: None,
+            name,
+            info,
+            fixed_index: None,
+            bare: false,
+            without: Without::Nobody,
+        }
     }
 }
 

@@ -112,7 +112,6 @@ impl Comm {
             len: 0,
             msg_len: message.bytes,
             src_req: 0,
-            addr: 0,
             proc: 0,
             kind: kind::RNDV,
             ctx: 0,

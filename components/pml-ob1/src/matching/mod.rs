@@ -80,6 +80,10 @@ impl Pattern {
     fn source(&self) -> Option<u32> {
         self.has_source().then_some(self.want as u32)
     }
+    /// The source as a rank, unless it is MPI_ANY_SOURCE.
+    pub fn named_source(&self) -> Option<i32> {
+        self.source().map(u32::cast_signed)
+    }
     /// The source is not MPI_ANY_SOURCE.
     #[inline(always)]
     pub fn has_source(&self) -> bool {

@@ -9,6 +9,7 @@
 mod host;
 pub mod hostile;
 mod net;
+mod registry;
 mod spin;
 
 use core::ffi::c_void;
@@ -69,6 +70,8 @@ impl World {
         let queues = Queues {
             messages: (0..n).map(|_| (0..places).map(|_| VecDeque::new()).collect()).collect(),
             done: (0..places).map(|_| Vec::new()).collect(),
+            aloft: (0..places).map(|_| Vec::new()).collect(),
+            unflushed: (0..places).map(|_| Vec::new()).collect(),
             ..Queues::default()
         };
         let net = Box::new(Net {
@@ -78,6 +81,7 @@ impl World {
             ended: AtomicU32::new(u32::MAX),
             queues: Spin::new(queues),
             cards: Spin::default(),
+            registry: Spin::default(),
         });
         let setups: Vec<Setup> = (0..setup.procs)
             .map(|rank| {
@@ -103,6 +107,28 @@ impl World {
     /// A process has ended: what is sent to it fails.
     pub fn end_of(&self, proc: u32) {
         self.net.ended.store(proc, Ordering::Relaxed);
+    }
+    pub fn puts(&self) -> u64 {
+        self.net.queues.lock().puts
+    }
+    /// How many pieces and flushes a process has under way that the test keeps in the air.
+    pub fn aloft(&self, proc: usize) -> usize {
+        self.net.queues.lock().aloft[proc * self.net.setup.cris as usize].len()
+    }
+    /// Lets the oldest of those come to its end in the process's next turn.
+    pub fn land(&self, proc: usize, status: Status) {
+        let at = proc * self.net.setup.cris as usize;
+        let mut q = self.net.queues.lock();
+        let mut landing = q.aloft[at].remove(0);
+        landing.status = status;
+        if status.is_err() {
+            landing.transfer = None;
+        }
+        q.done[at].push(landing);
+    }
+    /// How much memory is registered.
+    pub fn registered(&self) -> usize {
+        self.net.registry.lock().count()
     }
     pub fn gets(&self) -> u64 {
         self.net.queues.lock().gets
@@ -337,6 +363,7 @@ impl World {
             assert_eq!(self.errors(p), vec![]);
             assert_eq!(self.procs[p].armed.load(Ordering::SeqCst), 0);
         }
+        assert_eq!(self.registered(), 0, "memory is still registered");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The transport of the tests: bounded queues between processes, and a `get` that does as told.
 
 use super::host::{Proc, proc_of};
+use super::registry::{Landing, Registry, Transfer};
 use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::null;
@@ -26,6 +27,13 @@ pub enum Get {
     Busy,
     /// The first piece works, the second is refused.
     RefusedSecond,
+    /// The first piece works later, the second is refused later.
+    RefusedSecondLater,
+    /// Fails for good: in the call, or later.
+    Breaks,
+    BreaksLater,
+    /// Answers PENDING; `done` comes when the test says so (`World::land`).
+    Held,
 }
 
 /// How a world is made.
@@ -38,8 +46,19 @@ pub struct Setup {
     pub max_send: u64,
     pub min_get: u64,
     pub get_limit: u64,
+    /// What get and put do.
     pub get: Get,
     pub offers_get: bool,
+    pub get_alignment: u64,
+    pub offers_put: bool,
+    pub min_put: u64,
+    pub put_limit: u64,
+    pub put_alignment: u64,
+    /// `done` of a put says that the data is there; else a flush does.
+    pub put_is_remote: bool,
+    /// Bytes of a registration handle, and how many a process may have at a time.
+    pub handle: u32,
+    pub registrations: usize,
     pub offers_vector: bool,
     /// pml_ob1_min_get_run
     pub min_get_run: i64,
@@ -72,6 +91,14 @@ impl Default for Setup {
             get_limit: 0,
             get: Get::Works,
             offers_get: true,
+            get_alignment: 0,
+            offers_put: false,
+            min_put: u64::MAX,
+            put_limit: 0,
+            put_alignment: 0,
+            put_is_remote: false,
+            handle: 0,
+            registrations: usize::MAX,
             offers_vector: true,
             min_get_run: 2048,
             credit: 4 << 20,
@@ -88,8 +115,6 @@ impl Default for Setup {
     }
 }
 
-type Done = (extern "C" fn(*mut c_void, Status), usize, Status);
-
 #[derive(Default)]
 pub struct Queues {
     /// `[to][from * cris + ctx]`
@@ -101,8 +126,15 @@ pub struct Queues {
     pub offers: u64,
     pub parted: u64,
     /// `[process * cris + ctx]`
-    pub done: Vec<Vec<Done>>,
+    pub done: Vec<Vec<Landing>>,
+    /// Those that the test keeps in the air.
+    pub aloft: Vec<Vec<Landing>>,
+    /// What was put and is not visible yet, by who put it.
+    pub unflushed: Vec<Vec<Transfer>>,
+    /// Gets and puts, and flushes.
     pub gets: u64,
+    pub puts: u64,
+    pub flushes: u64,
     pub sent: u64,
     /// What a process has said about messages that wait, by (to, from).
     pub held: HashMap<(u32, u32), u64>,
@@ -116,6 +148,7 @@ pub struct Net {
     /// The process that has ended, or `u32::MAX`.
     pub ended: AtomicU32,
     pub queues: Spin<Queues>,
+    pub registry: Spin<Registry>,
     pub cards: Spin<HashMap<u32, Vec<u8>>>,
 }
 
@@ -175,8 +208,8 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let mut events = 0;
     loop {
         let done = net.queues.lock().done[place(net, me.rank, ctx)].pop();
-        let Some((f, ctx, status)) = done else { break };
-        f(ctx as *mut c_void, status);
+        let Some(landing) = done else { break };
+        land(net, place(net, me.rank, ctx), landing);
         events += 1;
     }
     for from in 0..net.setup.procs {
@@ -250,45 +283,64 @@ fn in_parts(me: &Proc, queue: usize, message: RecvDesc) -> bool {
         }
     }
 }
-extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
+/// The third argument says whether it is a put.
+fn move_piece(s: *mut c_void, ctx: u32, d: *const RmaDesc, put: bool) -> Status {
     let me = proc_of(s);
-    let net = me.net();
+    let (net, setup) = (me.net(), &me.net().setup);
     // SAFETY: the descriptor is valid for the call.
     let d = unsafe { &*d };
-    let mut q = net.queues.lock();
-    q.gets += 1;
-    let copy = || {
-        // SAFETY: both sides are in this process and large enough, or the test is wrong.
-        unsafe { core::ptr::copy_nonoverlapping(d.remote as *const u8, d.local, d.len as usize) }
+    let (limit, alignment) = match put {
+        true => (setup.put_limit, setup.put_alignment),
+        false => (setup.get_limit, setup.get_alignment),
     };
-    assert!(net.setup.get_limit == 0 || d.len <= net.setup.get_limit);
+    assert!(d.len > 0 && (limit == 0 || d.len <= limit));
+    assert!(alignment <= 1 || [d.local as u64, d.remote, d.len].iter().all(|v| v.is_multiple_of(alignment)));
+    let transfer = Transfer::new(net, d, put);
+    let turn = {
+        let mut q = net.queues.lock();
+        let count = if put { &mut q.puts } else { &mut q.gets };
+        *count += 1;
+        *count
+    };
     let mode = *net.get.lock();
-    let mut later = |status| {
-        q.done[place(net, me.rank, ctx)].push((
-            d.done.expect("a done callback"),
-            d.done_ctx as usize,
-            status,
-        ));
+    let at = place(net, me.rank, ctx);
+    let done = (d.done.expect("a done callback"), d.done_ctx as usize);
+    let later = |transfer, status| {
+        net.queues.lock().done[at].push(Landing { done, status, transfer });
         Status::PENDING
     };
+    let now = |transfer| {
+        arrive(net, at, transfer);
+        Status::OK
+    };
     match mode {
-        Get::Works => {
-            copy();
-            Status::OK
-        }
-        Get::Later => {
-            copy();
-            later(Status::OK)
-        }
+        Get::Works => now(transfer),
+        Get::Later => later(Some(transfer), Status::OK),
         Get::Refused => Status::NO_PERMISSION,
-        Get::RefusedLater => later(Status::NO_PERMISSION),
-        Get::Busy if q.gets % 2 == 1 => Status::NO_RESOURCE,
-        Get::RefusedSecond if q.gets % 2 == 0 => Status::NOT_SUPPORTED,
-        Get::Busy | Get::RefusedSecond => {
-            copy();
-            Status::OK
+        Get::RefusedLater => later(None, Status::NO_PERMISSION),
+        Get::Busy if turn % 2 == 1 => Status::NO_RESOURCE,
+        Get::RefusedSecond if turn % 2 == 0 => Status::NOT_SUPPORTED,
+        Get::RefusedSecondLater if turn % 2 == 0 => later(None, Status::NO_PERMISSION),
+        Get::RefusedSecondLater => later(Some(transfer), Status::OK),
+        Get::Busy | Get::RefusedSecond => now(transfer),
+        Get::Breaks => Status::INTERNAL,
+        Get::BreaksLater => later(None, Status::INTERNAL),
+        Get::Held => {
+            net.queues.lock().aloft[at].push(Landing { done, status: Status::OK, transfer: Some(transfer) });
+            Status::PENDING
         }
     }
+}
+/// The bytes of a piece reach their end: at once, or with the next flush.
+pub fn arrive(net: &Net, place: usize, transfer: Transfer) {
+    if transfer.put && !net.setup.put_is_remote {
+        net.queues.lock().unflushed[place].push(transfer);
+    } else {
+        transfer.land(net);
+    }
+}
+extern "C" fn t_get(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
+    move_piece(s, ctx, d, false)
 }
 extern "C" fn t_get_vector(s: *mut c_void, _: *mut c_void, _: u32, d: *const RmaVectorDesc) -> Status {
     let net = proc_of(s).net();
@@ -311,11 +363,54 @@ extern "C" fn t_get_vector(s: *mut c_void, _: *mut c_void, _: u32, d: *const Rma
     assert!(whole, "a list is shorter than it says");
     Status::OK
 }
-extern "C" fn t_put(_: *mut c_void, _: *mut c_void, _: u32, _: *const RmaDesc) -> Status {
-    Status::NOT_SUPPORTED
+extern "C" fn t_put(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
+    move_piece(s, ctx, d, true)
 }
-extern "C" fn t_flush(_: *mut c_void, _: *mut c_void, _: u32, _: *const FlushDesc) -> Status {
-    Status::NOT_SUPPORTED
+extern "C" fn t_flush(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const FlushDesc) -> Status {
+    let me = proc_of(s);
+    let net = me.net();
+    assert!(!net.setup.put_is_remote, "every put was flushed by itself");
+    // SAFETY: the descriptor is valid for the call.
+    let d = unsafe { &*d };
+    let at = place(net, me.rank, ctx);
+    let done = (d.done.expect("a done callback"), d.done_ctx as usize);
+    let turn = {
+        let mut q = net.queues.lock();
+        q.flushes += 1;
+        q.flushes
+    };
+    let mode = *net.get.lock();
+    match mode {
+        Get::Busy if turn % 2 == 1 => Status::NO_RESOURCE,
+        // It is done behind the puts in front of it.
+        Get::Later | Get::RefusedSecondLater | Get::RefusedLater => {
+            net.queues.lock().done[at].insert(0, Landing { done, status: Status::OK, transfer: None });
+            Status::PENDING
+        }
+        Get::Held => {
+            net.queues.lock().aloft[at].push(Landing { done, status: Status::OK, transfer: None });
+            Status::PENDING
+        }
+        _ => {
+            flushed(net, at);
+            Status::OK
+        }
+    }
+}
+/// What was put from there is visible.
+fn flushed(net: &Net, place: usize) {
+    let all = core::mem::take(&mut net.queues.lock().unflushed[place]);
+    all.into_iter().for_each(|transfer| transfer.land(net));
+}
+/// A piece comes to its end.
+pub fn land(net: &Net, place: usize, landing: Landing) {
+    let Landing { done: (f, ctx), status, transfer } = landing;
+    match transfer {
+        Some(transfer) => arrive(net, place, transfer),
+        None if status.is_ok() => flushed(net, place),
+        None => {}
+    }
+    f(ctx as *mut c_void, status);
 }
 extern "C" fn t_atomic(_: *mut c_void, _: *mut c_void, _: u32, _: *const AtomicDesc) -> Status {
     Status::NOT_SUPPORTED
@@ -328,10 +423,10 @@ extern "C" fn t_register(
     _: MemKind,
     _: *mut RegHandle,
 ) -> Status {
-    Status::NOT_SUPPORTED
+    panic!("registration is the host's")
 }
 extern "C" fn t_deregister(_: *mut c_void, _: *const RegHandle) -> Status {
-    Status::NOT_SUPPORTED
+    panic!("registration is the host's")
 }
 extern "C" fn t_arm(s: *mut c_void, _: u32, set: *mut WaitSet) -> Status {
     let me = proc_of(s);
@@ -392,8 +487,14 @@ pub fn attrs_of(setup: &Setup) -> BtlAttrs {
     attrs.max_send_size = setup.max_send;
     attrs.min_get_size = setup.min_get;
     attrs.get_limit = setup.get_limit;
+    attrs.get_alignment = setup.get_alignment;
+    attrs.min_put_size = setup.min_put;
+    attrs.put_limit = setup.put_limit;
+    attrs.put_alignment = setup.put_alignment;
+    attrs.registration_handle_size = setup.handle;
     attrs.contexts = setup.cris;
-    attrs.flags = if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 };
+    attrs.flags = if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 }
+        | if setup.put_is_remote { BtlAttrs::PUT_DONE_IS_REMOTE } else { 0 };
     attrs
 }
 
@@ -415,6 +516,9 @@ impl Proc {
         BtlHandle {
             size: size_of::<BtlHandle>() as u32,
             caps: if setup.offers_get { cap::GET } else { 0 }
+                | if setup.offers_put { cap::PUT } else { 0 }
+                | if setup.offers_put && !setup.put_is_remote { cap::FLUSH } else { 0 }
+                | if setup.handle > 0 { cap::REGISTER } else { 0 }
                 | if setup.offers_vector { cap::GET_VECTOR } else { 0 }
                 | if setup.sleeps { cap::SLEEP } else { 0 }
                 | if setup.holds { cap::HOLD } else { 0 },

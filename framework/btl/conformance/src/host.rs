@@ -273,7 +273,7 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
         host.violation(format!("a message came in on context {}, which is none", msg.ctx));
         return answer::CONTINUE;
     };
-    if (msg.link != 0) != (msg.ctx == SERVICE_CTX) {
+    if msg.link != 0 && msg.ctx != SERVICE_CTX {
         host.violation(format!("a message on context {} has link {}", msg.ctx, msg.link));
     }
     match turn.thread.load(Ordering::SeqCst) {

@@ -13,7 +13,8 @@
 //! suite!(Setup::new(btl_mine::descriptor()).reach(Reach::Others));
 //! ```
 //!
-//! makes one test of every check. [`run_all`] does the same for a component that was loaded.
+//! makes one test of every group of checks, which names each check that it runs. [`run_all`] does the same for a component that
+//! was loaded.
 //!
 //! **What is checked always, in every check:** receive callbacks run inside `progress`, on the
 //! context and thread that called it, never nested, with the right module and a known sender; no peer
@@ -34,45 +35,95 @@ pub use host::Arrived;
 pub use message::Msg;
 pub use setup::{Reach, Setup};
 
-/// Makes a `#[test]` of every check, run with the given [`Setup`].
+/// Makes a `#[test]` of every group of checks, run with the given [`Setup`].
 #[macro_export]
 macro_rules! suite {
-    (@tests ($setup:expr) $($check:ident)*) => {
-        $(#[test] fn $check() { $crate::checks::$check(&$setup) })*
-    };
-    (@table () $($check:ident)*) => {
-        &[$((stringify!($check), $crate::checks::$check as $crate::Check)),*]
-    };
-    (@list $kind:ident $setup:tt) => {
-        $crate::suite! { @$kind $setup
-            descriptor_is_complete parameters_are_complete attributes_are_sane
-            reaches_whom_it_should endpoints_one_by_one_or_together two_jobs_do_not_meet
-            sizes_and_header_lengths every_tag visible_when_send_returns header_and_payload_are_copied
-            payload_is_packed_in_order too_large_is_refused
-            order_with_many_sizes back_pressure_loses_nothing what_waits_is_told
-            callback_may_send callback_floods
-            contexts_are_independent ranks_on_threads contexts_on_threads everyone_to_everyone
-            one_sided_is_offered_or_refused get_reads get_vector_reads_pieces put_writes_and_flushes atomics_update
-            registration
-            arm_sees_what_is_there sleepers_are_woken
-            finalize_sends_what_is_queued open_and_close_many_times
+    ($setup:expr) => {
+        $crate::suite! { @tests ($setup)
+            declared Declared, life Life, messages Messages, pressure Pressure, reentry Reentry, threads Threads,
+            one_sided OneSided, memory Memory, sleep Sleep, service Service
         }
     };
-    ($setup:expr) => {
-        $crate::suite! { @list tests ($setup) }
+    (@tests ($setup:expr) $($name:ident $group:ident),*) => {
+        $(#[test] fn $name() { $crate::run_group(&$setup, $crate::Group::$group) })*
     };
 }
 
 /// One check.
 pub type Check = fn(&Setup);
 
-/// Every check by name.
-pub const CHECKS: &[(&str, Check)] = suite! { @list table () };
+/// What checks look at; `suite!` makes a test of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// What a component says about itself.
+    Declared,
+    /// Opening, meeting, parting, closing.
+    Life,
+    Messages,
+    /// No room, and order.
+    Pressure,
+    /// Receive callbacks that send.
+    Reentry,
+    Threads,
+    /// Get, put, atomics, flush.
+    OneSided,
+    /// Registration and its end.
+    Memory,
+    Sleep,
+    /// Service links.
+    Service,
+}
 
-/// Runs every check, one after the other; panics in the first that fails, after naming it.
+/// A check with its name.
+pub struct Entry {
+    pub group: Group,
+    pub name: &'static str,
+    pub run: Check,
+}
+
+/// Every check; each file of `checks/` adds its own by `check!`.
+#[linkme::distributed_slice]
+pub static CHECKS: [Entry];
+
+/// Enters checks of a group into the list.
+macro_rules! check {
+    ($group:ident: $($name:ident),+ $(,)?) => {
+        $(const _: () = {
+            #[linkme::distributed_slice($crate::CHECKS)]
+            static ENTRY: $crate::Entry =
+                $crate::Entry { group: $crate::Group::$group, name: stringify!($name), run: $name };
+        };)+
+    };
+}
+pub(crate) use check;
+
+/// The checks in the order of groups and names.
+pub fn checks() -> Vec<&'static Entry> {
+    let mut all: Vec<_> = CHECKS.iter().collect();
+    all.sort_by_key(|e| (e.group, e.name));
+    all
+}
+
+/// Runs every check, one after the other; panics with the names of those that failed.
 pub fn run_all(setup: &Setup) {
-    for (name, check) in CHECKS {
-        eprintln!("{name}");
-        check(setup);
+    run(setup, |_| true);
+}
+
+/// Runs the checks of a group, as [`run_all`].
+pub fn run_group(setup: &Setup, group: Group) {
+    run(setup, |e| e.group == group);
+}
+
+fn run(setup: &Setup, wanted: impl Fn(&Entry) -> bool) {
+    let (mut ran, mut failed) = (0, Vec::new());
+    for entry in checks().into_iter().filter(|e| wanted(e)) {
+        eprintln!("{}", entry.name);
+        ran += 1;
+        // What a check leaves behind when it fails is its own.
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (entry.run)(setup))).is_err() {
+            failed.push(entry.name);
+        }
     }
+    assert!(ran > 0, "no check of that group is linked in");
+    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
 }

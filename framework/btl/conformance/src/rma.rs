@@ -232,3 +232,90 @@ pub fn finish(h: &Harness, completion: &Completion, start: impl Fn() -> Status) 
     );
     if expected == 1 { completion.status() } else { status }
 }
+
+/// Bytes that begin where alignment wants it.
+pub struct Buffer {
+    bytes: Vec<u8>,
+    at: usize,
+    len: usize,
+}
+
+impl Buffer {
+    pub fn new(len: usize, fill: u8) -> Buffer {
+        const MOST: usize = 4096;
+        let bytes = vec![fill; len + MOST];
+        let at = (bytes.as_ptr() as usize).wrapping_neg() % MOST;
+        Buffer { bytes, at, len }
+    }
+    pub fn bytes(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.at..self.at + self.len]
+    }
+    /// As another thread or process has left it.
+    pub fn seen(&self, at: usize, len: usize) -> Vec<u8> {
+        // SAFETY: inside the buffer; nothing is under way there.
+        (at..at + len).map(|i| unsafe { self.bytes.as_ptr().add(self.at + i).read_volatile() }).collect()
+    }
+}
+
+/// The verbs of a module that move data, each with the largest block that it takes and a common alignment.
+pub fn movers(h: &Harness) -> Vec<Verb> {
+    let can = |verb| h.ranks[0].can(if verb == Verb::Get { cap::GET } else { cap::PUT });
+    [Verb::Get, Verb::Put].into_iter().filter(|v| can(*v)).collect()
+}
+
+/// A size that both verbs take in one piece, and at whose multiples they may begin.
+pub fn block(h: &Harness) -> usize {
+    let a = h.ranks[0].btl.attrs();
+    let align = a.get_alignment.max(a.put_alignment).max(64) as usize;
+    assert!(
+        [a.get_limit, a.put_limit].iter().all(|&l| l == 0 || l as usize >= align),
+        "limits below alignment"
+    );
+    align
+}
+
+/// Offers an operation until there is room, with progress of its own context alone.
+pub fn offer(h: &Harness, rank: usize, ctx: u32, mut start: impl FnMut() -> Status) -> Status {
+    let begun = Instant::now();
+    loop {
+        let status = start();
+        if status != Status::NO_RESOURCE {
+            return status;
+        }
+        h.ranks[rank].progress(ctx);
+        std::thread::yield_now();
+        assert!(begun.elapsed() < h.patience, "{}: NO_RESOURCE does not end by progress", h.name);
+    }
+}
+
+/// Waits for completions, with progress of their context alone.
+pub fn wait_for<'a>(h: &Harness, rank: usize, ctx: u32, all: impl IntoIterator<Item = &'a Completion>) {
+    for (i, c) in all.into_iter().enumerate() {
+        let begun = Instant::now();
+        while c.calls() == 0 {
+            h.ranks[rank].progress(ctx);
+            std::thread::yield_now();
+            assert!(
+                begun.elapsed() < h.patience,
+                "{}: operation {i} of context {ctx} never completes",
+                h.name
+            );
+        }
+    }
+}
+
+/// Flushes a context with its own progress alone.
+pub fn flush_alone(h: &Harness, link: Link, ctx: u32) -> Status {
+    let rank = &h.ranks[link.from];
+    let c = Completion::new(h, link.from, ctx);
+    let (done, done_ctx) = c.callback();
+    let desc = FlushDesc { done, done_ctx };
+    let start = || rank.on(ctx, || (rank.btl.flush)(rank.btl.state, rank.endpoint(link.to), ctx, &desc));
+    match offer(h, link.from, ctx, start) {
+        Status::PENDING => {
+            wait_for(h, link.from, ctx, [&*c]);
+            c.status()
+        }
+        status => status,
+    }
+}

@@ -287,7 +287,7 @@ fn every_fault_is_seen() {
     std::panic::set_hook(Box::new(|_| {}));
     let mut unseen = Vec::new();
     for (fault, name) in FAULTS {
-        let (_, check) = CHECKS.iter().find(|(n, _)| n == name).expect("a check of that name");
+        let check = CHECKS.iter().find(|e| e.name == *name).expect("a check of that name").run;
         let faulty = match *fault {
             "delivers in send" => setup().reach(Reach::Everyone).param("fault", fault),
             _ => setup().param("fault", fault),

@@ -43,8 +43,8 @@ impl Card {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Direction {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Direction {
     Read,
     Write,
 }
@@ -100,27 +100,42 @@ fn copy(pid: u32, direction: Direction, remote: u64, local: *mut u8, bytes: u64)
     Ok(())
 }
 
-fn transfer(
-    instance: &Instance,
-    direction: Direction,
-    proc: u32,
-    remote: u64,
-    local: *mut u8,
-    bytes: u64,
-) -> Status {
-    if remote.checked_add(bytes).is_none() || (local.is_null() && bytes > 0) {
-        return Status::BAD_PARAM;
+impl Instance {
+    /// Copies from or to the memory of a process of this node.
+    pub(crate) fn peer_copy(
+        &self,
+        direction: Direction,
+        proc: u32,
+        remote: u64,
+        local: *mut u8,
+        bytes: u64,
+    ) -> Status {
+        if remote.checked_add(bytes).is_none() || (local.is_null() && bytes > 0) {
+            return Status::BAD_PARAM;
+        }
+        let pid = match self.pid_of(proc) {
+            Ok(pid) => pid,
+            Err(status) => return status,
+        };
+        match copy(pid, direction, remote, local, bytes) {
+            Ok(()) => Status::OK,
+            Err(Errno::PERM | Errno::ACCESS) => Status::NO_PERMISSION,
+            Err(Errno::NOSYS | Errno::SRCH) => Status::NOT_SUPPORTED,
+            Err(Errno::NOMEM) => Status::OUT_OF_MEMORY,
+            Err(_) => Status::BAD_PARAM,
+        }
     }
-    let pid = match instance.pid_of(proc) {
-        Ok(pid) => pid,
-        Err(status) => return status,
-    };
-    match copy(pid, direction, remote, local, bytes) {
-        Ok(()) => Status::OK,
-        Err(Errno::PERM | Errno::ACCESS) => Status::NO_PERMISSION,
-        Err(Errno::NOSYS | Errno::SRCH) => Status::NOT_SUPPORTED,
-        Err(Errno::NOMEM) => Status::OUT_OF_MEMORY,
-        Err(_) => Status::BAD_PARAM,
+
+    /// The memory of a process in this address space: of a rank that lives in this very process.
+    pub(crate) fn peer_pointer(&self, proc: u32, remote: u64, bytes: u64) -> Result<*mut u8, Status> {
+        if remote.checked_add(bytes).is_none() {
+            return Err(Status::BAD_PARAM);
+        }
+        if self.pid_of(proc)? == std::process::id() {
+            Ok(remote as usize as *mut u8)
+        } else {
+            Err(Status::NOT_SUPPORTED)
+        }
     }
 }
 
@@ -131,7 +146,7 @@ pub(super) extern "C" fn peer_read(
     local: *mut u8,
     bytes: u64,
 ) -> Status {
-    transfer(at(ctx).1, Direction::Read, proc, remote, local, bytes)
+    at(ctx).1.peer_copy(Direction::Read, proc, remote, local, bytes)
 }
 
 pub(super) extern "C" fn peer_write(
@@ -141,10 +156,9 @@ pub(super) extern "C" fn peer_write(
     local: *const u8,
     bytes: u64,
 ) -> Status {
-    transfer(at(ctx).1, Direction::Write, proc, remote, local.cast_mut(), bytes)
+    at(ctx).1.peer_copy(Direction::Write, proc, remote, local.cast_mut(), bytes)
 }
 
-/// Only a rank that lives in this process.
 pub(super) extern "C" fn peer_pointer(
     ctx: *mut c_void,
     proc: u32,
@@ -152,16 +166,12 @@ pub(super) extern "C" fn peer_pointer(
     bytes: u64,
     out: *mut *mut u8,
 ) -> Status {
-    if remote.checked_add(bytes).is_none() {
-        return Status::BAD_PARAM;
-    }
-    match at(ctx).1.pid_of(proc) {
-        Ok(pid) if pid == std::process::id() => {
+    match at(ctx).1.peer_pointer(proc, remote, bytes) {
+        Ok(pointer) => {
             // SAFETY: the component's out pointer.
-            unsafe { *out = remote as usize as *mut u8 };
+            unsafe { *out = pointer };
             Status::OK
         }
-        Ok(_) => Status::NOT_SUPPORTED,
         Err(status) => status,
     }
 }

@@ -102,32 +102,51 @@ impl Client {
 
     /// `n` ranks in this process, which share a segment and a store.
     pub fn local_job(n: u32) -> Result<Vec<Client>, Error> {
-        if n == 0 || n > i32::MAX as u32 {
-            return Err(Error::new(ErrorKind::TooLarge, format!("a job cannot have {n} processes")));
+        Client::local_nodes(&vec![0; n as usize])
+    }
+
+    /// Ranks in this process that act as if they were on several nodes: the node of each, from 0 on without gaps. Those of a
+    /// node share a segment, all share a store.
+    pub fn local_nodes(nodes: &[u32]) -> Result<Vec<Client>, Error> {
+        let n = nodes.len();
+        let count = nodes.iter().max().map_or(0, |last| *last as usize + 1);
+        if n == 0 || n > i32::MAX as usize || count > n {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("a job cannot have {n} processes on {count} nodes"),
+            ));
         }
-        let (job_id, segment, store) = (random_id()?, new_segment()?, Arc::new(Store::new(n)));
-        let (cores, secret) = (own_cores(), Secret::random()?);
-        let make = |rank| {
-            let mut facts = JobFacts::alone(job_id, cores, super::server::hostname());
+        let n = n as u32;
+        let (job_id, store) = (random_id()?, Arc::new(Store::new(n)));
+        let segments = (0..count).map(|_| new_segment()).collect::<Result<Vec<_>, _>>()?;
+        let (cores, secret, map) = (own_cores(), Secret::random()?, NodeMap::of(nodes));
+        let name = |node: usize| {
+            let host = super::server::hostname();
+            if count == 1 { host } else { format!("{host}-{node}") }
+        };
+        let make = |(rank, &node): (u32, &u32)| {
+            let mut facts = JobFacts::alone(job_id, cores, name(node as usize));
             facts.rank = rank;
             facts.size = n;
-            facts.map = NodeMap::one_node(n);
-            facts.local_rank = rank;
-            facts.local_ranks = (0..n).collect();
+            facts.node = node;
+            facts.local_rank = map.local_rank_of(rank).unwrap_or(0);
+            facts.local_ranks = map.ranks_of(node);
+            facts.node_names = (0..count).map(name).collect();
+            facts.map = map.clone();
             facts.oversubscribed = n > cores;
-            let segment =
-                segment.try_clone().map_err(|why| Error::system("cannot duplicate the segment", why))?;
-            let link = Link::Local(Arc::clone(&store));
+            let segment = segments[node as usize].try_clone();
+            let segment = segment.map_err(|why| Error::system("cannot duplicate the segment", why))?;
+            let (secret, pending) = (secret.clone(), Mutex::default());
             Ok(Client {
                 facts,
-                secret: secret.clone(),
+                secret,
                 segment,
-                pending: Mutex::default(),
-                link,
+                pending,
+                link: Link::Local(Arc::clone(&store)),
                 witness: None,
             })
         };
-        (0..n).map(make).collect()
+        (0..n).zip(nodes).map(make).collect()
     }
 
     pub fn facts(&self) -> &JobFacts {

@@ -43,7 +43,12 @@ pub fn alone(mut config: Config) -> Result<Arc<Instance>, Error> {
 
 /// Runs `body` on `n` ranks of one job and finalizes each.
 pub fn job(n: u32, make: impl Fn() -> Config + Sync, body: impl Fn(&Arc<Instance>) + Sync) {
-    let clients = Client::local_job(n).expect("a job in this process");
+    job_on(&vec![0; n as usize], make, body);
+}
+
+/// The same on several nodes: the node of each rank.
+pub fn job_on(nodes: &[u32], make: impl Fn() -> Config + Sync, body: impl Fn(&Arc<Instance>) + Sync) {
+    let clients = Client::local_nodes(nodes).expect("a job in this process");
     std::thread::scope(|scope| {
         for client in clients {
             let (make, body) = (&make, &body);

@@ -163,6 +163,8 @@ impl Rank<'_> {
             num_remote: remote,
             planning: 0,
             local,
+            num_nodes: 1,
+            node: 0,
         };
         let local = inside.map(|inside| seen(inside, &mut thread, 0, null()));
         let comm = seen(view, &mut thread, remote, local.as_ref().map_or(null(), |l| &raw const *l));
@@ -321,6 +323,7 @@ fn host_table(threaded: &AtomicU32) -> HostTable {
         peer_error,
         am_parts: null(),
         am_register_parts,
+        // This component asks for none of them.
         services: null(),
         locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
     }

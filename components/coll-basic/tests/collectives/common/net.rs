@@ -24,7 +24,43 @@ pub const SERVICES: CollServices = CollServices {
     copy: not_here::copy,
     reduce: not_here::reduce,
     step: not_here::step,
+    place: not_used::place,
+    node_memory: not_used::node_memory,
+    peer_read: not_used::peer_read,
+    peer_write: not_used::peer_write,
+    peer_pointer: not_used::peer_pointer,
+    wait_word: not_used::wait_word,
+    sub_comm: not_used::sub_comm,
+    sub_view: not_used::sub_view,
+    call: not_used::call,
 };
+
+/// This component knows nothing of nodes.
+mod not_used {
+    use oxmpi_coll::{CollArgs, CollComm};
+    use oxmpi_mca::sync::AtomicU32;
+    use oxmpi_mca::{Place, Status, StrRef};
+    use std::ffi::c_void;
+
+    macro_rules! not_used {
+        ($($name:ident($($t:ty),*);)*) => {
+            $(pub extern "C" fn $name(_: *const CollComm $(, _: $t)*) -> Status {
+                panic!("nothing of nodes is used")
+            })*
+        };
+    }
+    not_used! {
+        place(u32, *mut Place);
+        node_memory(u64, *mut *mut u8);
+        peer_read(u32, u64, *mut u8, u64);
+        peer_write(u32, u64, *const u8, u64);
+        peer_pointer(u32, u64, u64, *mut *mut u8);
+        wait_word(*const AtomicU32, u32);
+        sub_comm(u32, StrRef, *mut *mut c_void);
+        sub_view(*mut c_void, *mut CollComm);
+        call(u32, *const CollArgs);
+    }
+}
 
 /// A component that does not plan does these itself.
 mod not_here {

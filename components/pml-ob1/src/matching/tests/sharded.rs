@@ -113,7 +113,6 @@ impl Spreadable {
             len: 0,
             msg_len: number as u64,
             src_req: 0,
-            addr: 0,
             proc: 0,
             kind: kind::RNDV,
             ctx: 0,

@@ -7,6 +7,8 @@ use crate::setup::Setup;
 use oxmpi_btl::{AtomicDesc, amo, cap};
 use oxmpi_mca::Status;
 
+crate::check!(OneSided: atomics_update);
+
 /// Kinds of operands with their flags.
 const KINDS: [(u32, u32); 6] = [
     (amo::operand::U64, 0),
@@ -131,7 +133,7 @@ fn one(h: &Harness, op: u32, flags: u32, x: u64) {
 }
 
 /// Every operation the module announces, on every kind of operand it announces, fetching and not.
-pub fn atomics_update(setup: &Setup) {
+fn atomics_update(setup: &Setup) {
     let h = Harness::new(setup);
     if !h.ranks[0].can(cap::ATOMIC) {
         return;

@@ -7,6 +7,8 @@ use oxmpi_mca::abi::TARGET;
 use oxmpi_mca::{ABI_MAJOR, ABI_MINOR, MAGIC, ParamKind};
 use std::collections::HashSet;
 
+crate::check!(Declared: attributes_are_sane, descriptor_is_complete, parameters_are_complete);
+
 fn is_name(s: &str) -> bool {
     !s.is_empty()
         && s.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
@@ -19,7 +21,7 @@ fn not_newer(theirs: u16, ours: u16) -> bool {
 }
 
 /// Magic, versions, target, names and help text are what a host accepts.
-pub fn descriptor_is_complete(setup: &Setup) {
+fn descriptor_is_complete(setup: &Setup) {
     // SAFETY: a component's descriptor.
     let d = unsafe { &*setup.descriptor };
     assert_eq!(d.magic, MAGIC, "magic");
@@ -46,7 +48,7 @@ pub fn descriptor_is_complete(setup: &Setup) {
 
 /// Every parameter has a name of the house's form, a help text, a level, and a default that parses
 /// and lies within its own bounds.
-pub fn parameters_are_complete(setup: &Setup) {
+fn parameters_are_complete(setup: &Setup) {
     // SAFETY: statics of the component.
     let params = unsafe { (*setup.descriptor).params.get() };
     let mut seen = HashSet::new();
@@ -74,7 +76,7 @@ pub fn parameters_are_complete(setup: &Setup) {
 }
 
 /// Limits fit each other, and what is announced is offered.
-pub fn attributes_are_sane(setup: &Setup) {
+fn attributes_are_sane(setup: &Setup) {
     let h = Harness::new(setup);
     for rank in &h.ranks {
         let a = rank.btl.attrs();

@@ -6,8 +6,10 @@ use crate::setup::Setup;
 use oxmpi_btl::ProcInfo;
 use oxmpi_mca::Status;
 
+crate::check!(Life: endpoints_one_by_one_or_together, finalize_sends_what_is_queued, open_and_close_many_times, reaches_whom_it_should, two_jobs_do_not_meet);
+
 /// Reaches exactly those it is meant to, and says so by a null endpoint, not by an error.
-pub fn reaches_whom_it_should(setup: &Setup) {
+fn reaches_whom_it_should(setup: &Setup) {
     let h = Harness::new(setup);
     for (from, rank) in h.ranks.iter().enumerate() {
         for to in 0..h.ranks.len() {
@@ -22,7 +24,7 @@ pub fn reaches_whom_it_should(setup: &Setup) {
 }
 
 /// Asked twice, one by one or together, in any order: the same answers, and endpoints that work.
-pub fn endpoints_one_by_one_or_together(setup: &Setup) {
+fn endpoints_one_by_one_or_together(setup: &Setup) {
     let h = Harness::new(setup);
     let n = h.ranks.len();
     for rank in &h.ranks {
@@ -48,7 +50,7 @@ pub fn endpoints_one_by_one_or_together(setup: &Setup) {
 }
 
 /// Two jobs in one process are strangers, though they use one component.
-pub fn two_jobs_do_not_meet(setup: &Setup) {
+fn two_jobs_do_not_meet(setup: &Setup) {
     let (a, b) = (Harness::new(setup), Harness::new(setup));
     for round in 0..20u64 {
         for (h, seed) in [(&a, 1000), (&b, 2000)] {
@@ -63,7 +65,7 @@ pub fn two_jobs_do_not_meet(setup: &Setup) {
 }
 
 /// What was sent before the sender's `finalize` arrives after it.
-pub fn finalize_sends_what_is_queued(setup: &Setup) {
+fn finalize_sends_what_is_queued(setup: &Setup) {
     let mut h = Harness::new(setup);
     let Some(link) = h.links().into_iter().find(|l| l.from != l.to) else {
         return; // Only to itself: who finalizes has nobody left to receive.
@@ -97,7 +99,7 @@ pub fn finalize_sends_what_is_queued(setup: &Setup) {
 }
 
 /// Nothing is left behind: neither file descriptors nor names that the next job would trip over.
-pub fn open_and_close_many_times(setup: &Setup) {
+fn open_and_close_many_times(setup: &Setup) {
     for i in 0..30 {
         let h = Harness::new(setup);
         let msg = Msg::new(i, 24, 8);

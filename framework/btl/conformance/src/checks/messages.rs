@@ -6,6 +6,8 @@ use crate::setup::Setup;
 use oxmpi_mca::Status;
 use std::time::Instant;
 
+crate::check!(Messages: every_tag, header_and_payload_are_copied, payload_is_packed_in_order, sizes_and_header_lengths, too_large_is_refused, visible_when_send_returns);
+
 /// Total sizes worth trying up to `max`: all small ones, and both sides of every power of two.
 pub fn sizes(max: usize) -> Vec<usize> {
     let mut sizes: Vec<usize> = (0..=160.min(max)).collect();
@@ -34,7 +36,7 @@ fn one(h: &Harness, msg: &Msg, ctx: u32, count: &mut u64) {
 }
 
 /// Every size from nothing to `max_send_size`, with headers of every length the layers above use.
-pub fn sizes_and_header_lengths(setup: &Setup) {
+fn sizes_and_header_lengths(setup: &Setup) {
     let h = Harness::new(setup);
     let max = h.ranks[0].btl.attrs().max_send_size as usize;
     let (mut seed, mut count) = (1, 0);
@@ -51,7 +53,7 @@ pub fn sizes_and_header_lengths(setup: &Setup) {
 }
 
 /// Every tag finds its own row.
-pub fn every_tag(setup: &Setup) {
+fn every_tag(setup: &Setup) {
     let h = Harness::new(setup);
     let mut count = 0;
     for tag in 0..=u8::MAX {
@@ -60,7 +62,7 @@ pub fn every_tag(setup: &Setup) {
 }
 
 /// When `send` said OK the receiver finds the message, with no help from the sender.
-pub fn visible_when_send_returns(setup: &Setup) {
+fn visible_when_send_returns(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     for i in 0..200u64 {
@@ -79,7 +81,7 @@ pub fn visible_when_send_returns(setup: &Setup) {
 
 /// Header and payload belong to the sender again when `send` returns. (Every message of the suite is
 /// overwritten then; here the transport holds many at once.)
-pub fn header_and_payload_are_copied(setup: &Setup) {
+fn header_and_payload_are_copied(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let max = h.ranks[0].btl.attrs().max_send_size as usize;
@@ -100,7 +102,7 @@ pub fn header_and_payload_are_copied(setup: &Setup) {
 
 /// A pack function is asked for each byte once, from the first to the last. A transport that has no room
 /// may have packed already (a kernel says so late); then the next offer starts from the first byte again.
-pub fn payload_is_packed_in_order(setup: &Setup) {
+fn payload_is_packed_in_order(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let rank = &h.ranks[link.from];
@@ -132,7 +134,7 @@ pub fn payload_is_packed_in_order(setup: &Setup) {
 }
 
 /// More than `max_send_size` is an error that does no harm.
-pub fn too_large_is_refused(setup: &Setup) {
+fn too_large_is_refused(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let max = h.ranks[0].btl.attrs().max_send_size as usize;

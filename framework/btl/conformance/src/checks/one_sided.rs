@@ -10,8 +10,10 @@ use oxmpi_btl::{
 };
 use oxmpi_mca::{MemKind, SliceRef, Status};
 
+crate::check!(OneSided: get_reads, get_vector_reads_pieces, one_sided_is_offered_or_refused, put_writes_and_flushes);
+
 /// What is not offered answers NOT_SUPPORTED and does nothing, in the host's full table.
-pub fn one_sided_is_offered_or_refused(setup: &Setup) {
+fn one_sided_is_offered_or_refused(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let rank = &h.ranks[link.from];
@@ -135,7 +137,7 @@ fn one_move(h: &Harness, link: Link, verb: Verb, len: usize, align: usize) {
 }
 
 /// `get` brings exactly the bytes asked for.
-pub fn get_reads(setup: &Setup) {
+fn get_reads(setup: &Setup) {
     moves(setup, Verb::Get)
 }
 
@@ -154,7 +156,7 @@ fn cut(buffer: &mut [u8], mut seed: u64) -> (Vec<Piece>, u64) {
 }
 
 /// `get_vector` brings the pieces asked for to where they belong, and is through when it returns.
-pub fn get_vector_reads_pieces(setup: &Setup) {
+fn get_vector_reads_pieces(setup: &Setup) {
     let h = Harness::new(setup);
     if !h.ranks[0].can(cap::GET_VECTOR) {
         return;
@@ -189,31 +191,6 @@ pub fn get_vector_reads_pieces(setup: &Setup) {
 }
 
 /// `put` writes exactly the bytes given, and they are there after `flush`.
-pub fn put_writes_and_flushes(setup: &Setup) {
+fn put_writes_and_flushes(setup: &Setup) {
     moves(setup, Verb::Put)
-}
-
-/// Registration, where it is needed: any piece of memory, often, and no memory of unknown kind.
-pub fn registration(setup: &Setup) {
-    let h = Harness::new(setup);
-    let rank = &h.ranks[0];
-    if !rank.can(cap::REGISTER) {
-        return;
-    }
-    let btl = &rank.btl;
-    let mut bytes = vec![0u8; 100_000];
-    for i in 0..200usize {
-        let (at, len) = (i * 37, 1 + i * 401);
-        Memory::of(&h, 0, &mut bytes[at..at + len.min(90_000 - at)]).release(&h);
-    }
-    let mut handle = [0u64; HANDLE_LIMIT / 8];
-    let status = (btl.register_mem)(
-        btl.state,
-        bytes.as_mut_ptr(),
-        100,
-        access::REMOTE_READ,
-        MemKind(999),
-        handle.as_mut_ptr().cast(),
-    );
-    assert!(status.is_err(), "{}: registered memory of an unknown kind", h.name);
 }

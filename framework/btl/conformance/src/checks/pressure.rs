@@ -6,13 +6,15 @@ use crate::setup::Setup;
 use oxmpi_btl::cap;
 use oxmpi_mca::Status;
 
+crate::check!(Pressure: back_pressure_loses_nothing, order_with_many_sizes, what_waits_is_told);
+
 /// Enough to go round any ring several times.
 const MESSAGES: u64 = 20_000;
 /// A transport that takes this much without a receiver is taken to have no bound.
 const ENOUGH: usize = 64 << 20;
 
 /// Messages of one link and context arrive in the order of their sends, whatever their sizes.
-pub fn order_with_many_sizes(setup: &Setup) {
+fn order_with_many_sizes(setup: &Setup) {
     let h = Harness::new(setup);
     for link in h.links() {
         let max = h.ranks[link.from].btl.attrs().max_send_size as usize;
@@ -42,7 +44,7 @@ pub fn order_with_many_sizes(setup: &Setup) {
 }
 
 /// NO_RESOURCE means that nothing happened: exactly what was taken arrives, and then there is room.
-pub fn back_pressure_loses_nothing(setup: &Setup) {
+fn back_pressure_loses_nothing(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let max = h.ranks[link.from].btl.attrs().max_send_size as usize;
@@ -80,7 +82,7 @@ pub fn back_pressure_loses_nothing(setup: &Setup) {
 
 /// `held` says what the other side said last by `hold`, each pair of processes for itself, and who sees a later
 /// word finds what was sent before it.
-pub fn what_waits_is_told(setup: &Setup) {
+fn what_waits_is_told(setup: &Setup) {
     let h = Harness::new(setup);
     if !h.ranks[0].can(cap::HOLD) {
         return;

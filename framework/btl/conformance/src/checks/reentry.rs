@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+crate::check!(Reentry: callback_floods, callback_may_send);
+
 /// What a callback wanted to send and found no room for, in order; later ones queue behind.
 type Backlog = Arc<Mutex<VecDeque<(usize, u32, Msg)>>>;
 
@@ -79,7 +81,7 @@ fn turns_left(got: &Arrived) -> u64 {
 }
 
 /// A long conversation held by callbacks alone; the stack stays flat because nothing nests.
-pub fn callback_may_send(setup: &Setup) {
+fn callback_may_send(setup: &Setup) {
     const TURNS: u64 = 3000;
     let turn = Arc::new(AtomicU64::new(0));
     run(setup, &[Msg::new(0, 16, 100)], TURNS + 1, move |_| {
@@ -89,7 +91,7 @@ pub fn callback_may_send(setup: &Setup) {
 }
 
 /// Every message makes two smaller ones, until there is more than fits: callbacks meet NO_RESOURCE.
-pub fn callback_floods(setup: &Setup) {
+fn callback_floods(setup: &Setup) {
     const DEPTH: u64 = 14;
     // A message with n turns left has 16 + n bytes and makes two of n - 1.
     let total = (1 << (DEPTH + 1)) - 1;

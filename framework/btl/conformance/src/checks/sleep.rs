@@ -9,6 +9,8 @@ use oxmpi_btl::cap;
 use oxmpi_mca::Status;
 use std::time::{Duration, Instant};
 
+crate::check!(Sleep: arm_sees_what_is_there, sleepers_are_woken);
+
 /// A sleeper that was not woken looks by itself after this long.
 const NAP: Duration = Duration::from_secs(3);
 /// A message that lay there for this long while its receiver slept is a lost wake-up.
@@ -28,7 +30,7 @@ impl Drop for SetAtEnd<'_> {
 }
 
 /// `arm` with something there does not let anybody sleep; `arm` with nothing there does.
-pub fn arm_sees_what_is_there(setup: &Setup) {
+fn arm_sees_what_is_there(setup: &Setup) {
     let h = Harness::new(setup);
     if !h.ranks[0].can(cap::SLEEP) {
         return;
@@ -53,7 +55,7 @@ pub fn arm_sees_what_is_there(setup: &Setup) {
 }
 
 /// A receiver that sleeps whenever nothing is there sees every message in time.
-pub fn sleepers_are_woken(setup: &Setup) {
+fn sleepers_are_woken(setup: &Setup) {
     const ROUNDS: u64 = 3000;
     let h = Harness::new(setup);
     let Some(link) = h.links().into_iter().find(|l| l.from != l.to) else {

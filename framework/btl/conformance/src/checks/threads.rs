@@ -6,8 +6,10 @@ use crate::setup::Setup;
 use oxmpi_mca::Status;
 use std::time::Instant;
 
+crate::check!(Threads: contexts_are_independent, contexts_on_threads, everyone_to_everyone, ranks_on_threads);
+
 /// Messages sent on different contexts keep to themselves; each arrives, each context in order.
-pub fn contexts_are_independent(setup: &Setup) {
+fn contexts_are_independent(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let contexts = h.ranks[link.from].contexts();
@@ -47,7 +49,7 @@ fn keep_trying(h: &Harness, rank: &Rank, to: usize, ctx: u32, msg: &Msg) {
 }
 
 /// Ping-pong with each rank on a thread of its own: what one CPU publishes the other sees whole.
-pub fn ranks_on_threads(setup: &Setup) {
+fn ranks_on_threads(setup: &Setup) {
     const ROUNDS: u64 = 5000;
     let h = Harness::new(setup);
     let Some(link) = h.links().into_iter().find(|l| l.from != l.to) else {
@@ -81,7 +83,7 @@ pub fn ranks_on_threads(setup: &Setup) {
 }
 
 /// One thread per context and rank, all at once, under MPI_THREAD_MULTIPLE.
-pub fn contexts_on_threads(setup: &Setup) {
+fn contexts_on_threads(setup: &Setup) {
     const EACH: u64 = 2000;
     let h = Harness::new(&setup.clone().threaded(true));
     let link = h.link();
@@ -116,7 +118,7 @@ pub fn contexts_on_threads(setup: &Setup) {
 }
 
 /// Every rank on its own thread sends to every rank it reaches, and takes what the others send.
-pub fn everyone_to_everyone(setup: &Setup) {
+fn everyone_to_everyone(setup: &Setup) {
     const EACH: u64 = 1000;
     let h = Harness::new(&setup.clone().ranks(setup.ranks.max(4)));
     let links = h.links();

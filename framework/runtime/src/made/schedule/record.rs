@@ -4,10 +4,13 @@
 
 use super::{Core, Data, Peer, Step};
 use crate::coll::Slot;
+use crate::coll::parts::anywhere;
 use crate::communicator::Communicator;
-use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn};
+use crate::services::memory::Direction;
+use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn, step as step_of};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx};
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
@@ -15,6 +18,8 @@ use std::ptr::without_provenance_mut;
 struct Recorder {
     core: *mut Core,
     local: bool,
+    /// The communicator, or its local group as one.
+    comm: *const Communicator,
 }
 
 /// Fills an empty plan.
@@ -26,8 +31,8 @@ pub fn plan(
     args: &CollArgs,
 ) -> Status {
     let core: *mut Core = core;
-    let between = Recorder { core, local: false };
-    let inside = Recorder { core, local: true };
+    let between = Recorder { core, local: false, comm };
+    let inside = Recorder { core, local: true, comm: comm.local().unwrap_or(comm) };
     let places = [&between, &inside].map(|r| (r as *const Recorder).cast_mut().cast::<c_void>());
     let status = comm.coll.plan(which, comm, thread, args, SERVICES, places);
     // SAFETY: the component has returned.
@@ -50,6 +55,15 @@ const SERVICES: &CollServices = &CollServices {
     copy,
     reduce,
     step,
+    place,
+    node_memory,
+    peer_read,
+    peer_write,
+    peer_pointer,
+    wait_word,
+    sub_comm,
+    sub_view,
+    call,
 };
 
 /// The plan that is being made, and whether this is the local group's communicator.
@@ -254,4 +268,82 @@ extern "C" fn reduce(
 
 extern "C" fn step(comm: *const CollComm, function: StepFn, ctx: *mut c_void) -> Status {
     at(comm).0.note(Step::Own { function, ctx })
+}
+
+/// The communicator that a planning component means.
+fn means<'a>(comm: *const CollComm) -> &'a Communicator {
+    // SAFETY: as in `at`.
+    unsafe { &*(*(*comm).comm.cast::<Recorder>()).comm }
+}
+
+extern "C" fn place(comm: *const CollComm, rank: u32, out: *mut Place) -> Status {
+    anywhere::place(means(comm), rank, out)
+}
+
+extern "C" fn peer_read(comm: *const CollComm, rank: u32, remote: u64, local: *mut u8, bytes: u64) -> Status {
+    anywhere::copy(means(comm), Direction::Read, rank, remote, local, bytes)
+}
+
+extern "C" fn peer_write(
+    comm: *const CollComm,
+    rank: u32,
+    remote: u64,
+    local: *const u8,
+    bytes: u64,
+) -> Status {
+    anywhere::copy(means(comm), Direction::Write, rank, remote, local.cast_mut(), bytes)
+}
+
+extern "C" fn peer_pointer(
+    comm: *const CollComm,
+    rank: u32,
+    remote: u64,
+    bytes: u64,
+    out: *mut *mut u8,
+) -> Status {
+    anywhere::pointer(means(comm), rank, remote, bytes, out)
+}
+
+/// A word that a step waits for; in the plan's memory.
+struct Awaited {
+    word: *const AtomicU32,
+    value: u32,
+}
+
+extern "C" fn has_changed(ctx: *mut c_void, what: u32) -> Status {
+    if what == step_of::DROP {
+        return Status::OK;
+    }
+    // SAFETY: written by `wait_word`, in memory that lives as long as the plan; the component keeps the word as long.
+    let (word, value) = unsafe {
+        let awaited = &*ctx.cast::<Awaited>();
+        (&*awaited.word, awaited.value)
+    };
+    // SYNC POINT with whoever changes the word (release).
+    if word.load(Ordering::Acquire) == value { Status::PENDING } else { Status::OK }
+}
+
+extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
+    let (core, _) = at(comm);
+    let Some(start) = core.memory.take(size_of::<Awaited>() as u64) else { return Status::OUT_OF_MEMORY };
+    let awaited = start.cast::<Awaited>();
+    // SAFETY: the plan's memory is aligned to 64 bytes and large enough.
+    unsafe { awaited.write(Awaited { word, value }) };
+    core.note(Step::Own { function: has_changed, ctx: awaited.cast() })
+}
+
+extern "C" fn node_memory(_: *const CollComm, _: u64, _: *mut *mut u8) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+extern "C" fn sub_comm(_: *const CollComm, _: u32, _: StrRef, _: *mut *mut c_void) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+extern "C" fn sub_view(_: *const CollComm, _: *mut c_void, _: *mut CollComm) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+extern "C" fn call(_: *const CollComm, _: u32, _: *const CollArgs) -> Status {
+    Status::NOT_SUPPORTED
 }

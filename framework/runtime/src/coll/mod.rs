@@ -8,17 +8,23 @@
 //!
 //! The functions that make plans (`made::schedule`) are laid over one another in the same way.
 //!
-//! Components talk through [`CollServices`]: point-to-point on the communicator with negative tags.
+//! Components talk through [`CollServices`]: point-to-point on the communicator with negative tags, and what `parts` has about nodes.
+
+pub(crate) mod parts;
 
 use crate::accept::CollComponent;
 use crate::communicator::Communicator;
+use crate::group::Group;
 use crate::instance::Instance;
 use crate::made::schedule::Numbers;
+use crate::places::Places;
+use crate::plan::{Plan, Without};
 use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
+use parts::Parts;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
@@ -48,6 +54,32 @@ pub enum Slot {
     NeighborAlltoall = 19,
     NeighborAlltoallv = 20,
     NeighborAlltoallw = 21,
+}
+
+impl Slot {
+    /// The collective of that number (`oxmpi_coll::which`); those on graphs have none.
+    fn by_number(number: u32) -> Option<Slot> {
+        const ALL: [Slot; 17] = [
+            Slot::Barrier,
+            Slot::Bcast,
+            Slot::Reduce,
+            Slot::Allreduce,
+            Slot::Allgather,
+            Slot::Gather,
+            Slot::Scatter,
+            Slot::Alltoall,
+            Slot::Gatherv,
+            Slot::Scatterv,
+            Slot::Allgatherv,
+            Slot::Alltoallv,
+            Slot::Alltoallw,
+            Slot::Scan,
+            Slot::Exscan,
+            Slot::ReduceScatter,
+            Slot::ReduceScatterBlock,
+        ];
+        ALL.get(number as usize).copied()
+    }
 }
 
 const SLOTS: usize = 22;
@@ -135,6 +167,7 @@ pub(crate) struct CollStack {
     pub numbers: Numbers,
     components: *const [CollComponent],
     oversubscribed: u32,
+    pub parts: Parts,
 }
 
 /// Reads a component's table, however long it is, into one of ours.
@@ -166,18 +199,29 @@ impl CollStack {
     pub fn none(instance: &Instance) -> CollStack {
         let components = instance.coll_components();
         let numbers = Numbers::default();
-        CollStack { slots: NOBODY, plans: NOBODY, served: Vec::new(), numbers, components, oversubscribed: 0 }
+        let parts = Parts::default();
+        CollStack {
+            slots: NOBODY,
+            plans: NOBODY,
+            served: Vec::new(),
+            numbers,
+            components,
+            oversubscribed: 0,
+            parts,
+        }
     }
 
     /// Asks every component; for an inter-communicator (`num_remote` is not 0) those that take such.
     /// They may not communicate yet.
-    pub fn build(instance: &Instance, size: u32, rank: u32, num_remote: u32, name: &str) -> CollStack {
+    pub fn build(instance: &Instance, plan: &Plan, rank: u32, num_remote: u32) -> CollStack {
         let components = instance.coll_components();
+        let (num_nodes, node) = nodes(instance, &plan.group, rank);
+        let name = plan.name.as_str();
         // The launcher's word, not this process's parameter: ranks choose algorithms by it.
         let oversubscribed = instance.facts().oversubscribed.into();
         let comm = CollComm {
             size: size_of::<CollComm>() as u32,
-            num_ranks: size,
+            num_ranks: plan.group.size(),
             rank,
             oversubscribed,
             comm: null_mut(),
@@ -186,10 +230,12 @@ impl CollStack {
             num_remote,
             planning: 0,
             local: null(),
+            num_nodes,
+            node,
         };
         let mut offers = Vec::new();
         for (i, c) in components.iter().enumerate() {
-            if num_remote > 0 && c.module.flags & flag::INTER == 0 {
+            if num_remote > 0 && c.module.flags & flag::INTER == 0 || is_left_out(c, &plan.without) {
                 continue;
             }
             let mut offer = CollOffer::NONE;
@@ -255,7 +301,8 @@ impl CollStack {
                 (c.comm_free)(c.state, offer.served.module);
             }
         }
-        CollStack { slots, plans, served, numbers: Numbers::default(), components, oversubscribed }
+        let (numbers, parts) = (Numbers::default(), Parts::default());
+        CollStack { slots, plans, served, numbers, components, oversubscribed, parts }
     }
 
     #[inline]
@@ -298,6 +345,7 @@ impl CollStack {
     /// A communicator as a component sees it in a call.
     #[inline]
     fn seen(&self, c: &Communicator, thread: *mut ThreadCtx) -> CollComm {
+        let (num_nodes, node) = c.nodes();
         CollComm {
             size: size_of::<CollComm>() as u32,
             num_ranks: c.size(),
@@ -309,6 +357,8 @@ impl CollStack {
             num_remote: 0,
             planning: 0,
             local: null(),
+            num_nodes,
+            node,
         }
     }
 
@@ -320,7 +370,26 @@ impl CollStack {
             let c = &components[s.component].module;
             (c.comm_free)(c.state, s.module);
         }
+        self.parts.close();
     }
+}
+
+/// Whether a component is not to be asked.
+fn is_left_out(component: &CollComponent, without: &Without) -> bool {
+    match without {
+        Without::Nobody => false,
+        Without::Named(name) => component.name == name,
+        Without::Nesting => component.module.flags & flag::NESTS != 0,
+    }
+}
+
+/// Nodes that have ranks of a group, and this process's among them.
+fn nodes(instance: &Instance, group: &Group, rank: u32) -> (u32, u32) {
+    if instance.facts().map.nodes() == 1 {
+        return (1, 0);
+    }
+    let places = Places::new(group.members(), |proc| instance.place_of(proc));
+    (places.num_nodes(), places.get(rank).map_or(0, |place| place.node))
 }
 
 fn services() -> *const CollServices {
@@ -338,6 +407,15 @@ fn services() -> *const CollServices {
         copy: in_plans_only::copy,
         reduce: in_plans_only::reduce,
         step: in_plans_only::step,
+        place: parts::place,
+        node_memory: parts::node_memory,
+        peer_read: parts::peer_read,
+        peer_write: parts::peer_write,
+        peer_pointer: parts::peer_pointer,
+        wait_word: parts::wait_word,
+        sub_comm: parts::sub_comm,
+        sub_view: parts::sub_view,
+        call: parts::call,
     };
     SERVICES
 }

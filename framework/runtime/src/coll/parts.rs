@@ -1,0 +1,240 @@
+//! What a collective component may know and use of nodes: places of ranks, memory of a node and of peers, parts of the
+//! communicator with collectives of their own, waiting on a word.
+//!
+//! **Parts** (ranks of a node, leaders, ranks across nodes) follow from the job's map of nodes, so making one sends nothing. Each is a
+//! communicator with a selection of its own, kept by the stack of the one it is a part of and closed with it. The component that asks
+//! names itself, so that it is not asked to build on itself. The parts that the host makes for `node_memory` leave out all components
+//! that nest (`flag::NESTS`), since their collectives would ask for node memory again.
+
+use super::{Slot, services};
+use crate::communicator::Communicator;
+use crate::error::Error;
+use crate::gid::{self, Origin};
+use crate::locks::Mutex;
+use crate::places::Places;
+use crate::plan::{Plan, Without};
+use crate::services::memory::Direction;
+use crate::shared::{SharedMemory, Wish};
+use oxmpi_coll::{CollArgs, CollComm, part};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::{Place, Status, StrRef};
+use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
+
+/// What a stack has of this.
+#[derive(Default)]
+pub(crate) struct Parts {
+    places: OnceLock<Places>,
+    /// Those that components asked for. Boxed: a component has the address.
+    #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+    made: Mutex<Vec<Box<Arc<Communicator>>>>,
+    /// Memory of the node, and the part that shares it.
+    memory: Mutex<Vec<(Arc<Communicator>, SharedMemory)>>,
+}
+
+impl Parts {
+    /// Gives everything back, after the modules that used it.
+    pub fn close(&self) {
+        for part in self.made.lock().drain(..) {
+            part.close();
+        }
+        for (part, memory) in self.memory.lock().drain(..) {
+            part.close();
+            drop(memory);
+        }
+    }
+}
+
+impl Communicator {
+    /// Where the ranks of the (local) group are.
+    pub(crate) fn places(&self) -> &Places {
+        let instance = self.instance();
+        self.coll
+            .parts
+            .places
+            .get_or_init(|| Places::new(self.group().members(), |proc| instance.place_of(proc)))
+    }
+
+    /// Nodes that have ranks of the (local) group, and this process's among them.
+    pub(super) fn nodes(&self) -> (u32, u32) {
+        if self.instance().facts().map.nodes() == 1 {
+            return (1, 0);
+        }
+        let places = self.places();
+        (places.num_nodes(), places.get(self.rank()).map_or(0, |place| place.node))
+    }
+
+    /// A part of this communicator; called by all its ranks in the same order. `None`: this rank is not in it.
+    fn part(&self, which: u32, without: Without) -> Result<Option<Arc<Communicator>>, Status> {
+        let nth = self.next_child();
+        let places = self.places();
+        let own = *places.get(self.rank()).ok_or(Status::INTERNAL)?;
+        let color = |place: &Place| match which {
+            part::NODE => Some(place.node),
+            part::LEADERS => (place.node_rank == 0).then_some(0),
+            part::ACROSS => Some(place.node_rank),
+            _ => None,
+        };
+        if which > part::ACROSS {
+            return Err(Status::BAD_PARAM);
+        }
+        let Some(mine) = color(&own) else { return Ok(None) };
+        let members = self.group().members().iter().zip(0..);
+        let members = members.filter(|(_, rank)| places.get(*rank).and_then(color) == Some(mine));
+        let group = self.group().made(members.map(|(member, _)| *member).collect());
+        let gid = gid::child(self.gid(), nth, Origin::Part, u64::from(which) << 32 | u64::from(mine));
+        let plan = Plan { without, ..Plan::new(gid, group) };
+        let made = Communicator::make(self.shared_instance(), plan);
+        made.map(Some).map_err(|why| self.say(&why, "a part of a communicator"))
+    }
+
+    /// Puts an error into the log and makes a status of it.
+    fn say(&self, why: &Error, what: &str) -> Status {
+        self.instance().logger().error("coll", &format!("{what}: {}", why.message));
+        Status::OUT_OF_MEMORY
+    }
+
+    fn node_memory(&self, thread: *mut oxmpi_mca::ThreadCtx, bytes: u64) -> Result<*mut u8, Status> {
+        let node = self.part(part::NODE, Without::Nesting)?.ok_or(Status::INTERNAL)?;
+        // All of it is the leader's part.
+        let wanted = if node.rank() == 0 { bytes } else { 0 };
+        let wish = Wish { bytes: wanted, disp_unit: 1, apart: false };
+        let memory =
+            node.share_memory(thread, wish).map_err(|why| self.say(&why, "memory of the node's ranks"))?;
+        let at = memory.parts().first().map_or(std::ptr::null_mut(), |first| memory.at(first));
+        self.coll.parts.memory.lock().push((node, memory));
+        Ok(at)
+    }
+}
+
+/// The communicator of a call outside of a plan.
+fn of<'a>(comm: *const CollComm) -> &'a Communicator {
+    // SAFETY: the component passes on what `run` or `sub_view` gave it.
+    unsafe { &*((*comm).comm as *const Communicator) }
+}
+
+fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
+    match value {
+        Ok(value) => {
+            // SAFETY: the component's out pointer.
+            unsafe { out.write(value) };
+            Status::OK
+        }
+        Err(status) => status,
+    }
+}
+
+/// The services that plans have, too, on the communicator that is meant.
+pub(crate) mod anywhere {
+    use super::*;
+
+    pub fn place(c: &Communicator, rank: u32, out: *mut Place) -> Status {
+        hand_out(c.places().get(rank).copied().ok_or(Status::BAD_PARAM), out)
+    }
+
+    fn proc(c: &Communicator, rank: u32) -> Result<u32, Status> {
+        c.group().members().get(rank as usize).map(|member| member.proc).ok_or(Status::BAD_PARAM)
+    }
+
+    pub fn copy(
+        c: &Communicator,
+        direction: Direction,
+        rank: u32,
+        remote: u64,
+        local: *mut u8,
+        bytes: u64,
+    ) -> Status {
+        match proc(c, rank) {
+            Ok(proc) => c.instance().peer_copy(direction, proc, remote, local, bytes),
+            Err(status) => status,
+        }
+    }
+
+    pub fn pointer(c: &Communicator, rank: u32, remote: u64, bytes: u64, out: *mut *mut u8) -> Status {
+        hand_out(proc(c, rank).and_then(|proc| c.instance().peer_pointer(proc, remote, bytes)), out)
+    }
+}
+
+pub(super) extern "C" fn place(comm: *const CollComm, rank: u32, out: *mut Place) -> Status {
+    anywhere::place(of(comm), rank, out)
+}
+
+pub(super) extern "C" fn node_memory(comm: *const CollComm, bytes: u64, out: *mut *mut u8) -> Status {
+    // SAFETY: as in `of`.
+    let thread = unsafe { (*comm).thread };
+    hand_out(of(comm).node_memory(thread, bytes), out)
+}
+
+pub(super) extern "C" fn peer_read(
+    comm: *const CollComm,
+    rank: u32,
+    remote: u64,
+    local: *mut u8,
+    bytes: u64,
+) -> Status {
+    anywhere::copy(of(comm), Direction::Read, rank, remote, local, bytes)
+}
+
+pub(super) extern "C" fn peer_write(
+    comm: *const CollComm,
+    rank: u32,
+    remote: u64,
+    local: *const u8,
+    bytes: u64,
+) -> Status {
+    anywhere::copy(of(comm), Direction::Write, rank, remote, local.cast_mut(), bytes)
+}
+
+pub(super) extern "C" fn peer_pointer(
+    comm: *const CollComm,
+    rank: u32,
+    remote: u64,
+    bytes: u64,
+    out: *mut *mut u8,
+) -> Status {
+    anywhere::pointer(of(comm), rank, remote, bytes, out)
+}
+
+pub(super) extern "C" fn wait_word(comm: *const CollComm, word: *const AtomicU32, value: u32) -> Status {
+    // SAFETY: as in `of`; the component keeps the word until the call returns.
+    let (thread, word) = unsafe { ((*comm).thread, &*word) };
+    // SYNC POINT with whoever changes the word (release).
+    of(comm).instance().wait_until(thread, || word.load(Ordering::Acquire) != value);
+    Status::OK
+}
+
+pub(super) extern "C" fn sub_comm(
+    comm: *const CollComm,
+    which: u32,
+    except: StrRef,
+    out: *mut *mut c_void,
+) -> Status {
+    let c = of(comm);
+    // SAFETY: the component's text is readable during the call.
+    let Some(except) = (unsafe { except.get() }) else { return Status::BAD_PARAM };
+    let made = c.part(which, Without::Named(except.to_owned()));
+    let kept = made.and_then(|part| part.ok_or(Status::NOT_FOUND)).map(|part| {
+        let boxed = Box::new(part);
+        let address = std::ptr::from_ref(&*boxed).cast_mut().cast::<c_void>();
+        c.coll.parts.made.lock().push(boxed);
+        address
+    });
+    hand_out(kept, out)
+}
+
+pub(super) extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view: *mut CollComm) -> Status {
+    // SAFETY: `sub` is what `sub_comm` gave, which lives as long as the communicator; the view is the component's.
+    unsafe {
+        let part = &*(sub as *const Arc<Communicator>);
+        view.write(part.coll.seen(part, (*comm).thread));
+        (*view).services = services();
+    }
+    Status::OK
+}
+
+pub(super) extern "C" fn call(view: *const CollComm, which: u32, args: *const CollArgs) -> Status {
+    let Some(slot) = Slot::by_number(which) else { return Status::BAD_PARAM };
+    let c = of(view);
+    // SAFETY: as above; the arguments are valid during the call.
+    unsafe { c.coll.run(slot, c, (*view).thread, &*args) }
+}

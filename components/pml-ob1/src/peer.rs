@@ -491,7 +491,8 @@ impl Ob1 {
             tried.push(format!("{} ({why})", btl_name(btl)));
         }
         let tried = if tried.is_empty() { "none".into() } else { tried.join(", ") };
-        self.host.help("unreachable", &[&proc.to_string(), &self.host.job().rank.to_string(), &tried]);
+        let topic = if proc == self.host.job().rank { "unreachable-self" } else { "unreachable" };
+        self.host.help(topic, &[&proc.to_string(), &self.host.job().rank.to_string(), &tried]);
         Err(Status::UNREACHABLE)
     }
 

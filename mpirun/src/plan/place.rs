@@ -42,7 +42,8 @@ pub fn place(line: &CommandLine, hostname: &str, processors: u32) -> Result<Plac
     }
     let (mut processes, grants) = map_all(line, &here, &mut nodes)?;
     let crowded = grants.iter().any(|g| g.used > g.slots) || processes.len() > processors as usize;
-    let mut policy = Policy::choose(&job.mapping, &job.binding, processes.len(), crowded)?;
+    let oversubscribing = map::oversubscribing(&job.mapping, &grants);
+    let mut policy = Policy::choose(&job.mapping, &job.binding, processes.len(), crowded, oversubscribing)?;
     bind_all(job, &mut processes, &mut nodes, &mut policy, &allowed)?;
     let by = job.rank_by.unwrap_or_else(|| usual_ranking(&job.mapping));
     let mut ranked = Vec::with_capacity(processes.len());

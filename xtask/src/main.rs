@@ -2,9 +2,10 @@
 //!
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `package` (tar, Debian, wheel) · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
-//! `conformance` (suites that others wrote) · `sanitize`
+//! `conformance` (suites that others wrote) · `apps` (programs of others) · `sanitize`
 //! (ThreadSanitizer) · `helgrind` (and DRD).
 
+mod apps;
 mod bounded;
 mod conformance;
 mod demo;
@@ -49,6 +50,8 @@ enum Command {
         #[arg(long)]
         builtin: bool,
     },
+    /// Build and run programs of others and write their section of docs/CONFORMANCE.md
+    Apps(apps::Options),
     /// Make a tar file, a Debian package and a Python wheel; needs tar, dpkg-deb and python3
     Package(package::Options),
     /// Run suites that others wrote and write docs/CONFORMANCE.md
@@ -77,6 +80,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
             println!("installed {} files into {}", done.files, done.prefix.display());
             Ok(())
         }
+        Command::Apps(options) => apps::run(&workspace, &options),
         Command::Package(options) => package::run(&workspace, &options),
         Command::Conformance(options) => conformance::run(&workspace, &options),
         Command::Sanitize { helgrind: false } => sanitize::run(&workspace, sanitize::Effort::Thorough),

@@ -31,6 +31,19 @@ impl Status {
     pub const TIMEOUT: Status = Status(-13);
     /// Ranks gave a collective arguments that do not fit together.
     pub const MISMATCH: Status = Status(-14);
+    /// A one-sided call outside of the epoch it needs, or a synchronisation call that does not fit the window's state
+    /// (MPI_ERR_RMA_SYNC; MPI 5.0 §12.6.2).
+    pub const RMA_SYNC: Status = Status(-15);
+    /// Conflicting accesses to a window (MPI_ERR_RMA_CONFLICT).
+    pub const RMA_CONFLICT: Status = Status(-16);
+    /// The target memory is not part of the window (MPI_ERR_RMA_RANGE).
+    pub const RMA_RANGE: Status = Status(-17);
+    /// Memory cannot be attached (MPI_ERR_RMA_ATTACH).
+    pub const RMA_ATTACH: Status = Status(-18);
+    /// Memory cannot be shared (MPI_ERR_RMA_SHARED).
+    pub const RMA_SHARED: Status = Status(-19);
+    /// The window's flavor does not allow the call (MPI_ERR_RMA_FLAVOR).
+    pub const RMA_FLAVOR: Status = Status(-20);
 
     /// True for [`Status::OK`] alone.
     #[inline(always)]
@@ -63,6 +76,12 @@ impl Status {
             -12 => "no permission",
             -13 => "timed out",
             -14 => "the ranks gave sizes that do not fit together",
+            -15 => "outside of the epoch that this call needs",
+            -16 => "conflicting accesses to the window",
+            -17 => "target memory outside of the window",
+            -18 => "memory cannot be attached",
+            -19 => "memory cannot be shared",
+            -20 => "the window's flavor does not allow this",
             _ => "unknown status",
         }
     }

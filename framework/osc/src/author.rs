@@ -1,0 +1,229 @@
+//! Safe traits for the author of an OSC component, from which [`module`] makes the tables.
+
+use crate::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A one-sided component of one instance.
+pub trait Osc: Send + Sync + Sized + 'static {
+    /// Its module for one window.
+    type Window: Window;
+
+    /// Priority for this window, or `None`. Must not communicate.
+    fn query(&self, desc: &WinDesc) -> Option<i32>;
+    /// Makes a window's module; collective over its ranks.
+    fn create(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<Self::Window>, Status>;
+    /// The thread level has risen to MULTIPLE.
+    fn threads_begin(&self) -> Status {
+        Status::OK
+    }
+    /// Last call.
+    fn finalize(&self) {}
+}
+
+/// One window. `&self` everywhere: all verbs may run concurrently.
+///
+/// `wanted` of the operations: a request is to be returned (MPI_Rput and the like); otherwise `Ok(null)`.
+pub trait Window: Send + Sync + Sized + 'static {
+    fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status>;
+    fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status>;
+    fn accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status>;
+    fn get_accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status>;
+    fn fetch_and_op(&self, args: &RmaArgs) -> Status;
+    fn compare_and_swap(&self, args: &RmaArgs) -> Status;
+    fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status;
+    fn post(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status;
+    fn start(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status;
+    fn complete(&self, thread: *mut ThreadCtx) -> Status;
+    /// `block` false: PENDING if the epoch cannot end yet.
+    fn wait(&self, thread: *mut ThreadCtx, block: bool) -> Status;
+    fn lock(&self, thread: *mut ThreadCtx, kind: u32, rank: u32, assert: u32) -> Status;
+    fn unlock(&self, thread: *mut ThreadCtx, rank: u32) -> Status;
+    fn lock_all(&self, thread: *mut ThreadCtx, assert: u32) -> Status;
+    fn unlock_all(&self, thread: *mut ThreadCtx) -> Status;
+    /// `rank` `None`: all; `local`: at the origin alone.
+    fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, local: bool) -> Status;
+    fn sync(&self, thread: *mut ThreadCtx) -> Status;
+    fn attach(&self, thread: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status;
+    fn detach(&self, thread: *mut ThreadCtx, base: *mut u8) -> Status;
+    /// The hints are now these.
+    fn set_hints(&self, hints: u32, ordering: u32) -> Status {
+        let _ = (hints, ordering);
+        Status::OK
+    }
+    /// OK, and the window goes; or a failure, and it stays. `discard`: without communication, and it goes in any case.
+    fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status;
+}
+
+mod thunk {
+    use super::*;
+
+    // SAFETY (all thunks): the host passes the state `module` made, windows that `create` made, and valid arguments.
+    macro_rules! at {
+        ($t:ty, $p:expr) => {
+            // SAFETY: see the module's note.
+            unsafe { &*($p as *const $t) }
+        };
+    }
+
+    fn hand_out(r: Result<*mut RequestHeader, Status>, out: *mut *mut RequestHeader) -> Status {
+        match r {
+            Ok(request) => {
+                if !out.is_null() {
+                    // SAFETY: the host's out pointer.
+                    unsafe { *out = request };
+                }
+                Status::OK
+            }
+            Err(status) => status,
+        }
+    }
+
+    macro_rules! operation {
+        ($name:ident) => {
+            pub extern "C" fn $name<W: Window>(
+                w: Win,
+                args: *const RmaArgs,
+                out: *mut *mut RequestHeader,
+            ) -> Status {
+                hand_out(at!(W, w).$name(at!(RmaArgs, args), !out.is_null()), out)
+            }
+        };
+    }
+    operation!(put);
+    operation!(get);
+    operation!(accumulate);
+    operation!(get_accumulate);
+
+    macro_rules! atomic {
+        ($name:ident) => {
+            pub extern "C" fn $name<W: Window>(
+                w: Win,
+                args: *const RmaArgs,
+                _: *mut *mut RequestHeader,
+            ) -> Status {
+                at!(W, w).$name(at!(RmaArgs, args))
+            }
+        };
+    }
+    atomic!(fetch_and_op);
+    atomic!(compare_and_swap);
+
+    macro_rules! verb {
+        ($name:ident($($a:ident: $t:ty => $e:expr),*)) => {
+            pub extern "C" fn $name<W: Window>(w: Win, thread: *mut ThreadCtx, $($a: $t),*) -> Status {
+                at!(W, w).$name(thread, $($e),*)
+            }
+        };
+    }
+    verb!(fence(assert: u32 => assert));
+    // SAFETY: the host's list is readable during the call.
+    verb!(post(ranks: SliceRef<u32> => unsafe { ranks.get() }, assert: u32 => assert));
+    // SAFETY: as above.
+    verb!(start(ranks: SliceRef<u32> => unsafe { ranks.get() }, assert: u32 => assert));
+    verb!(complete());
+    verb!(wait(block: u32 => block != 0));
+    verb!(lock(kind: u32 => kind, rank: u32 => rank, assert: u32 => assert));
+    verb!(unlock(rank: u32 => rank));
+    verb!(lock_all(assert: u32 => assert));
+    verb!(unlock_all());
+    verb!(flush(rank: u32 => (rank != ALL).then_some(rank), local: u32 => local != 0));
+    verb!(sync());
+    verb!(attach(base: *mut u8 => base, bytes: u64 => bytes));
+    verb!(detach(base: *mut u8 => base));
+
+    pub extern "C" fn set_hints<W: Window>(w: Win, hints: u32, ordering: u32) -> Status {
+        at!(W, w).set_hints(hints, ordering)
+    }
+    pub extern "C" fn free<W: Window>(w: Win, thread: *mut ThreadCtx, discard: u32) -> Status {
+        let status = at!(W, w).free(thread, discard != 0);
+        if !status.is_err() || discard != 0 {
+            // SAFETY: made by `create`, given back once.
+            drop(unsafe { Box::from_raw(w as *mut W) });
+        }
+        status
+    }
+
+    pub extern "C" fn query<T: Osc>(s: State, desc: *const WinDesc, priority: *mut i32) -> Status {
+        let answer = catch_unwind(AssertUnwindSafe(|| at!(T, s).query(at!(WinDesc, desc))));
+        match answer {
+            Ok(Some(value)) => {
+                // SAFETY: the host's out pointer.
+                unsafe { *priority = value };
+                Status::OK
+            }
+            Ok(None) => Status::NOT_AVAILABLE,
+            Err(_) => Status::PANICKED,
+        }
+    }
+    pub extern "C" fn create<T: Osc>(
+        s: State,
+        desc: *const WinDesc,
+        thread: *mut ThreadCtx,
+        out: *mut OscWindow,
+    ) -> Status {
+        let made = catch_unwind(AssertUnwindSafe(|| at!(T, s).create(at!(WinDesc, desc), thread)));
+        match made {
+            Ok(Ok(window)) => {
+                let window = Box::into_raw(window).cast();
+                // SAFETY: the host's out pointer.
+                unsafe { *out = OscWindow { window, table: const { &table::<T::Window>() } } };
+                Status::OK
+            }
+            Ok(Err(status)) => status,
+            Err(_) => Status::PANICKED,
+        }
+    }
+    pub extern "C" fn threads_begin<T: Osc>(s: State) -> Status {
+        at!(T, s).threads_begin()
+    }
+    pub extern "C" fn finalize<T: Osc>(s: State) -> Status {
+        let run = AssertUnwindSafe(|| {
+            // SAFETY: last call; `module` made it with Box::into_raw.
+            let osc = unsafe { Box::from_raw(s as *mut T) };
+            osc.finalize();
+            Status::OK
+        });
+        catch_unwind(run).unwrap_or(Status::PANICKED)
+    }
+
+    const fn table<W: Window>() -> OscTable {
+        OscTable {
+            size: core::mem::size_of::<OscTable>() as u32,
+            version: 1,
+            put: put::<W>,
+            get: get::<W>,
+            accumulate: accumulate::<W>,
+            get_accumulate: get_accumulate::<W>,
+            fetch_and_op: fetch_and_op::<W>,
+            compare_and_swap: compare_and_swap::<W>,
+            fence: fence::<W>,
+            post: post::<W>,
+            start: start::<W>,
+            complete: complete::<W>,
+            wait: wait::<W>,
+            lock: lock::<W>,
+            unlock: unlock::<W>,
+            lock_all: lock_all::<W>,
+            unlock_all: unlock_all::<W>,
+            flush: flush::<W>,
+            sync: sync::<W>,
+            attach: attach::<W>,
+            detach: detach::<W>,
+            set_hints: set_hints::<W>,
+            free: free::<W>,
+        }
+    }
+}
+
+/// The module of a component, for `open`'s list.
+pub fn module<T: Osc>(osc: T) -> OscModule {
+    OscModule {
+        size: core::mem::size_of::<OscModule>() as u32,
+        reserved: 0,
+        state: Box::into_raw(Box::new(osc)).cast(),
+        query: thunk::query::<T>,
+        create: thunk::create::<T>,
+        threads_begin: thunk::threads_begin::<T>,
+        finalize: thunk::finalize::<T>,
+    }
+}

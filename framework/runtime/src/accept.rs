@@ -17,13 +17,15 @@
 
 mod tables;
 
-pub use tables::{accept_btl, accept_coll, accept_pml};
+pub(crate) use tables::read_osc_table;
+pub use tables::{accept_btl, accept_coll, accept_osc, accept_pml};
 
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
 use oxmpi_mca::{
     ABI_MAJOR, ABI_MINOR, Cri, Descriptor, LOCK_PROTOCOL, MAGIC, ParamDecl, SliceRef, Status, StrRef, Version,
 };
+use oxmpi_osc::OscModule;
 use oxmpi_pml::PmlTable;
 use std::ffi::c_void;
 
@@ -33,16 +35,18 @@ pub enum Framework {
     Btl,
     Pml,
     Coll,
+    Osc,
 }
 
 impl Framework {
-    pub const ALL: [Framework; 3] = [Framework::Btl, Framework::Pml, Framework::Coll];
+    pub const ALL: [Framework; 4] = [Framework::Btl, Framework::Pml, Framework::Coll, Framework::Osc];
 
     pub const fn name(self) -> &'static str {
         match self {
             Framework::Btl => oxmpi_btl::FRAMEWORK,
             Framework::Pml => oxmpi_pml::FRAMEWORK,
             Framework::Coll => oxmpi_coll::FRAMEWORK,
+            Framework::Osc => oxmpi_osc::FRAMEWORK,
         }
     }
 
@@ -51,6 +55,7 @@ impl Framework {
             Framework::Btl => oxmpi_btl::VERSION,
             Framework::Pml => oxmpi_pml::VERSION,
             Framework::Coll => oxmpi_coll::VERSION,
+            Framework::Osc => oxmpi_osc::VERSION,
         }
     }
 
@@ -151,6 +156,17 @@ pub struct CollComponent {
 unsafe impl Send for CollComponent {}
 // SAFETY: as above.
 unsafe impl Sync for CollComponent {}
+
+/// An accepted one-sided component.
+pub struct OscComponent {
+    pub name: &'static str,
+    pub module: OscModule,
+}
+
+// SAFETY: a component's functions may be called from any thread (contract of the framework).
+unsafe impl Send for OscComponent {}
+// SAFETY: as above.
+unsafe impl Sync for OscComponent {}
 
 /// Checks a descriptor. `promise` is what the file's name says, if it came from a file.
 ///

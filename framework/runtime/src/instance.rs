@@ -6,13 +6,13 @@
 //! 3. choice: component files are found, the allowed ones loaded and checked; each declares its
 //!    parameters, so that a wrong value stops the start before anything is opened;
 //! 4. the instance itself comes to be (components get pointers into it, so it does not move: `Arc`);
-//! 5. `open` of the BTLs, then the PMLs (the best stays), then the collectives;
+//! 5. `open` of the BTLs, then the PMLs (the best stays), then the collectives and the one-sided components;
 //! 6. addresses, if a component published any: commit, and wait for all;
 //! 7. the PML gets the BTLs, best first, and becomes the progress function;
 //! 8. MPI_COMM_SELF and MPI_COMM_WORLD. No message is sent: a start costs one round trip.
 //!
-//! **End**: what is queued is sent (`flush`), communicators are closed, then PML, BTLs and collectives
-//! finalized, the keeper told. Components are never unloaded. A start that fails half-way closes what
+//! **End**: what is queued is sent (`flush`), windows and communicators are closed, then one-sided components,
+//! collectives, PML and BTLs finalized, the keeper told. Components are never unloaded. A start that fails half-way closes what
 //! was open. An instance that nobody finalizes stays (world and instance hold each other).
 //!
 //! **Rest.** What peers know of a rank (its rings, its numbers of communicators) cannot be taken back
@@ -26,7 +26,7 @@
 //! **Who holds whom.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
-use crate::accept::{CollComponent, Pml};
+use crate::accept::{CollComponent, OscComponent, Pml};
 use crate::before_abort::BeforeAbort;
 use crate::communicator::Communicator;
 use crate::cri_locks;
@@ -55,6 +55,7 @@ use crate::request::Table;
 use crate::select::Chooser;
 use crate::spc;
 use crate::thread::{Level, Threads};
+use crate::window::Window;
 use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::host::ProgressFn;
@@ -139,6 +140,8 @@ pub struct Instance {
     pub(crate) finalized: AtomicBool,
     pub(crate) predefined: Mutex<Option<Predefined>>,
     pub(crate) live: Mutex<Vec<Weak<Communicator>>>,
+    /// Windows that have a module of a component, which is given back before that is finalized.
+    pub(crate) windows: Mutex<Vec<Weak<Window>>>,
     pub(crate) before_abort: BeforeAbort,
 }
 
@@ -340,6 +343,7 @@ impl Instance {
             finalized: AtomicBool::new(false),
             predefined: Mutex::new(None),
             live: Mutex::default(),
+            windows: Mutex::default(),
             before_abort,
         }
     }
@@ -362,9 +366,9 @@ impl Instance {
             self.ask_match_time(true);
         }
         if self.threaded() {
-            let status = (pml.table.threads_begin)(pml.state);
+            let status = self.tell_threads_begin();
             if status.is_err() {
-                return Err(Error::status(status, "the point-to-point layer does not take several threads"));
+                return Err(Error::status(status, "a component does not take several threads"));
             }
         }
         self.engine.register(pml.table.progress, pml.state, true);
@@ -504,6 +508,9 @@ impl Instance {
     }
     pub(crate) fn coll_components(&self) -> &[CollComponent] {
         self.parts.get().map_or(&[], |p| &p.colls)
+    }
+    pub(crate) fn osc_components(&self) -> &[OscComponent] {
+        self.parts.get().map_or(&[], |p| &p.oscs)
     }
     pub(crate) fn cris(&self) -> &[Cri] {
         &self.cris

@@ -8,7 +8,7 @@
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks) · `coll` (stacking of collective modules,
+//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
 //! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
@@ -25,6 +25,8 @@ pub mod progress {
 
 #[cfg(not(loom))]
 pub mod accept;
+#[cfg(not(loom))]
+mod agreement;
 #[cfg(not(loom))]
 mod before_abort;
 #[cfg(not(loom))]
@@ -99,6 +101,8 @@ pub mod thread;
 #[cfg(not(loom))]
 pub mod topo;
 #[cfg(not(loom))]
+pub mod window;
+#[cfg(not(loom))]
 pub mod wireup;
 
 #[cfg(not(loom))]
@@ -111,4 +115,5 @@ pub use {
     instance::{Config, Instance},
     params::outside as param_outside,
     thread::Level,
+    window::Window,
 };

@@ -1,12 +1,15 @@
 //! Opening the chosen components, and closing them.
 
-use crate::accept::{CollComponent, Framework, Pml, accept_btl, accept_coll, accept_pml};
+use crate::accept::{
+    CollComponent, Framework, OscComponent, Pml, accept_btl, accept_coll, accept_osc, accept_pml,
+};
 use crate::error::{Error, ErrorKind};
 use crate::host::ComponentCtx;
 use crate::instance::Instance;
 use crate::log::Logger;
 use crate::params::Values;
 use crate::select::Chosen;
+use crate::window::Reaches;
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::{OpenArgs, Opened};
 use oxmpi_mca::{SliceRef, Status};
@@ -23,6 +26,9 @@ pub(crate) struct Parts {
     btls: Vec<BtlHandle>,
     pub pml: Pml,
     pub colls: Vec<CollComponent>,
+    /// In the order of opening; the best is found anew for each window.
+    pub oscs: Vec<OscComponent>,
+    pub reach: Reaches,
 }
 
 /// While opening: everything that must be closed again if the start fails.
@@ -32,6 +38,7 @@ struct Opening {
     btls: Vec<BtlHandle>,
     pml: Option<(i32, Pml)>,
     colls: Vec<CollComponent>,
+    oscs: Vec<OscComponent>,
 }
 
 impl Parts {
@@ -39,7 +46,7 @@ impl Parts {
         let mut opening = Opening::default();
         let logger = instance.logger();
         let opened = opening.open_all(instance, components);
-        let Opening { contexts, mut btls, pml, colls } = opening;
+        let Opening { contexts, mut btls, pml, colls, oscs } = opening;
         let missing = || {
             Err(Error::new(
                 ErrorKind::Other,
@@ -50,10 +57,11 @@ impl Parts {
             (Ok(()), Some((_, pml))) => {
                 // Among equals the order of opening stays.
                 btls.sort_by_key(|b| (std::cmp::Reverse(b.attrs.exclusivity), b.attrs.latency));
-                Ok(Parts { contexts, btls, pml, colls })
+                Ok(Parts { contexts, btls, pml, colls, oscs, reach: Reaches::default() })
             }
             (opened, pml) => {
-                close_all(logger, pml.map(|(_, pml)| pml).as_ref(), &btls, &colls);
+                let reach = Reaches::default();
+                close_all(logger, pml.map(|(_, pml)| pml).as_ref(), &btls, &colls, &oscs, &reach);
                 opened.and_then(|()| missing())
             }
         }
@@ -63,23 +71,39 @@ impl Parts {
         self.btls.iter().map(std::ptr::from_ref).collect()
     }
 
+    pub fn btls(&self) -> &[BtlHandle] {
+        &self.btls
+    }
+
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.contexts.iter().map(|c| (c.framework.name(), c.name)).collect()
     }
 
     /// Finalizes everything; the libraries stay loaded. Nothing is called afterwards.
     pub fn close(&self, logger: &Logger) {
-        close_all(logger, Some(&self.pml), &self.btls, &self.colls);
+        close_all(logger, Some(&self.pml), &self.btls, &self.colls, &self.oscs, &self.reach);
     }
 }
 
-fn close_all(logger: &Logger, pml: Option<&Pml>, btls: &[BtlHandle], colls: &[CollComponent]) {
+/// From the users of transports down to the transports.
+fn close_all(
+    logger: &Logger,
+    pml: Option<&Pml>,
+    btls: &[BtlHandle],
+    colls: &[CollComponent],
+    oscs: &[OscComponent],
+    reach: &Reaches,
+) {
+    for c in oscs {
+        complain(logger, Framework::Osc, c.name, (c.module.finalize)(c.module.state));
+    }
     for c in colls {
         (c.module.finalize)(c.module.state);
     }
     if let Some(pml) = pml {
         complain(logger, Framework::Pml, "the point-to-point layer", (pml.table.finalize)(pml.state));
     }
+    reach.close(logger);
     for b in btls {
         // SAFETY: the name is a static of the component.
         let name = unsafe { b.name.get() }.unwrap_or("?");
@@ -161,6 +185,12 @@ impl Opening {
                 let module = unsafe { accept_coll(&opened, place) }.map_err(Why::refusal)?;
                 let module = module.ok_or_else(Why::nothing)?;
                 self.colls.push(CollComponent { name: ctx.name, module });
+            }
+            Framework::Osc => {
+                // SAFETY: as above.
+                let module = unsafe { accept_osc(&opened, place) }.map_err(Why::refusal)?;
+                let module = module.ok_or_else(Why::nothing)?;
+                self.oscs.push(OscComponent { name: ctx.name, module });
             }
         }
         Ok(())

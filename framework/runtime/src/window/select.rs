@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn an_answer_survives_the_wire() {
-        for answer in [Answer::new("", 0), Answer::new("rdma", -3), Answer::new(&"x".repeat(NAME), i32::MAX)] {
+        for answer in [Answer::new("", 0), Answer::new("rdma", -3), Answer::new(&"x".repeat(NAME), i32::MAX)]
+        {
             assert_eq!(Answer::decode(&answer.encode()), answer);
         }
     }

@@ -152,6 +152,7 @@ impl Renderer {
                 }
             }
             Type::FnPtr(f) => f.inputs.iter().for_each(|a| self.slice_of(&a.ty, out)),
+            Type::Ptr(p) => self.slice_of(&p.elem, out),
             _ => {}
         }
     }
@@ -218,7 +219,7 @@ impl Renderer {
             "usize" => "size_t".into(),
             "f64" => "double".into(),
             "c_void" | "Endpoint" => "void".into(),
-            "State" => return format!("void *{declarator}"),
+            "State" | "Win" => return format!("void *{declarator}"),
             "SliceRef" => slice_name(generics(ty)[0]),
             // A function pointer may be null in C anyway.
             "Option" => return self.declare(generics(ty)[0], declarator),

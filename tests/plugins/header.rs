@@ -1,4 +1,4 @@
-//! `framework/include/oxmpi_component.h`: the contract of components and BTLs for authors who write C.
+//! `framework/include/oxmpi_component.h`: the contract of components, BTLs and one-sided components for authors who write C.
 //!
 //! Rendered from the Rust source: structs, constants and comments are read from it, sizes and offsets
 //! are what this compiler made of it. The header is committed; a stale one fails here, and
@@ -55,16 +55,44 @@ const ITEMS: &[(&str, &[&str])] = &[
             "access",
             "BtlTable",
             "BtlModule",
+            "BtlHandle",
+        ],
+    ),
+    ("framework/mca/src/request.rs", &["MsgStatus", "Completion", "RequestOps", "RequestHeader"]),
+    ("framework/datatype/src/desc.rs", &["Run", "Nest", "Base", "TypeDesc"]),
+    ("framework/datatype/src/kernel/mod.rs", &["op", "OpDesc"]),
+    (
+        "framework/osc/src/lib.rs",
+        &[
+            "flavor",
+            "lock_type",
+            "assertion",
+            "hint",
+            "ordering",
+            "Place",
+            "Reach",
+            "Mapped",
+            "Predicate",
+            "WinServices",
+            "WinComm",
+            "WinDesc",
+            "RmaArgs",
+            "RmaFn",
+            "ALL",
+            "OscTable",
+            "OscWindow",
+            "OscModule",
         ],
     ),
 ];
 
 const HEAD: &str = "\
-/* What a component is, for authors who write C or C++: the descriptor, the host's table, the BTL's table.
+/* What a component is, for authors who write C or C++: the descriptor, the host's table, the tables of BTLs and of
+ * one-sided components.
  *
- * Generated from framework/mca and framework/btl; do not edit. The comments are those of the Rust source,
+ * Generated from framework/{mca,btl,datatype,osc}; do not edit. The comments are those of the Rust source,
  * where names are written without `oxmpi_`; a field that would be a keyword has a `_` behind.
- * docs/adding-a-btl.md is the guide, docs/abi.md the promise.
+ * docs/adding-a-btl.md and docs/adding-an-osc.md are the guides, docs/abi.md the promise.
  *
  * A component is a shared object lib<framework>_<name>.so that exports one function,
  *     const oxmpi_descriptor *oxmpi_component_<framework>_<name>(void);
@@ -85,8 +113,9 @@ extern \"C\" {
 #define OXMPI_ALIGN(n) _Alignas(n)
 #endif
 
-/* The host's side of a request; a BTL has none. */
+/* Used before they are defined. */
 typedef struct oxmpi_request_header oxmpi_request_header;
+typedef struct oxmpi_type_desc oxmpi_type_desc;
 
 /* The biased part of a lock; below. */
 typedef struct oxmpi_bias oxmpi_bias;
@@ -202,7 +231,7 @@ fn assertions(types: &Renderer, out: &mut String) {
 
 fn render() -> String {
     let mut out = HEAD.to_owned();
-    let version = oxmpi_btl::VERSION;
+    let (version, osc) = (oxmpi_btl::VERSION, oxmpi_osc::VERSION);
     for (name, value) in [
         ("OXMPI_MAGIC", format!("UINT64_C({:#x}) /* \"OXMPICMP\" */", oxmpi_mca::MAGIC)),
         ("OXMPI_ABI_MAJOR", oxmpi_mca::ABI_MAJOR.to_string()),
@@ -210,6 +239,8 @@ fn render() -> String {
         ("OXMPI_TARGET", format!("\"{}\"", oxmpi_mca::abi::TARGET)),
         ("OXMPI_BTL_FRAMEWORK", format!("\"{}\"", oxmpi_btl::FRAMEWORK)),
         ("OXMPI_BTL_VERSION", format!("{{ {}, {}, {} }}", version.major, version.minor, version.patch)),
+        ("OXMPI_OSC_FRAMEWORK", format!("\"{}\"", oxmpi_osc::FRAMEWORK)),
+        ("OXMPI_OSC_VERSION", format!("{{ {}, {}, {} }}", osc.major, osc.minor, osc.patch)),
     ] {
         writeln!(out, "#define {name} {value}").expect("string");
     }

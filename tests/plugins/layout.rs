@@ -3,10 +3,13 @@
 
 use core::mem::{offset_of, size_of};
 use oxmpi_btl::*;
+use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_datatype::{Nest, Run, TypeDesc};
 use oxmpi_mca::abi::*;
 use oxmpi_mca::biased::*;
 use oxmpi_mca::host::*;
 use oxmpi_mca::*;
+use oxmpi_osc::*;
 
 pub struct Layout {
     pub name: &'static str,
@@ -75,6 +78,38 @@ pub fn all() -> Vec<Layout> {
             register_mem deregister_mem arm disarm get_vector hold held
         }
         BtlModule { size reserved state table attrs }
+        BtlHandle {
+            size caps state send progress get put flush atomic register_mem deregister_mem arm disarm add_procs
+            del_procs finalize attrs name get_vector hold held
+        }
+        MsgStatus { source tag error cancelled bytes }
+        RequestOps { size reserved release cancel start }
+        RequestHeader { completion status ops owner comm slot generation kind flags }
+        Run { disp len count stride }
+        Nest { end first items }
+        TypeDesc {
+            size flags packed lb extent true_lb true_extent base refs elements runs free nest top places
+        }
+        OpDesc { size code commutative reserved user ctx }
+        Place { proc node node_rank node_size endpoint local }
+        Reach { btl endpoint width reserved }
+        Mapped { base bytes disp_unit }
+        WinServices {
+            size reserved place reach mapped isend irecv wait test cancel wait_until progress barrier allgather
+            alltoall agree byte_type
+        }
+        WinComm { size num_ranks rank num_nodes comm services }
+        WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win }
+        RmaArgs {
+            thread origin origin_count origin_type result result_count result_type compare target reserved disp
+            target_count target_type op
+        }
+        OscTable {
+            size version put get accumulate get_accumulate fetch_and_op compare_and_swap fence post start complete wait
+            lock unlock lock_all unlock_all flush sync attach detach set_hints free
+        }
+        OscWindow { window table }
+        OscModule { size reserved state query create threads_begin finalize }
     };
     all.push(lock);
     all

@@ -1,19 +1,29 @@
 //! Windows and what is exchanged through them, by the one-sided component of the tests, which is loaded from a folder like a
 //! third party's.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use oxmpi_tests::{Job, leave_out, mpi, root};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 
-/// A folder with the component alone in it, made inside `folder`.
-fn component(folder: &Path) -> PathBuf {
-    let exe = std::env::current_exe().expect("the path of this test");
-    // Cargo puts the libraries of a test's dependencies beside it.
-    let library = exe.parent().expect("a folder").join("libosc_am.so");
-    let path = folder.join("components");
-    std::fs::create_dir_all(&path).expect("a folder");
-    std::fs::copy(&library, path.join("libosc_am.so"))
-        .unwrap_or_else(|e| panic!("{}: {e}", library.display()));
-    path
+/// A folder with the component in it, built once as an author would build it.
+fn component() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let target = root().join("target/plugins/osc-am");
+        let out = Command::new(env!("CARGO"))
+            .args(["rustc", "--quiet", "--offline", "--package", "osc-am", "--lib", "--crate-type", "cdylib"])
+            .arg("--target-dir")
+            .arg(&target)
+            .current_dir(root())
+            .output()
+            .expect("cargo runs");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let folder = target.join("components");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::copy(target.join("debug/libosc_am.so"), folder.join("libosc_am.so")).expect("the component");
+        folder
+    })
 }
 
 /// A job whose windows the component serves.
@@ -22,8 +32,7 @@ fn served(ranks: usize) -> Job {
     if !mpi().is_ours() {
         return job;
     }
-    let path = component(&job.folder());
-    job.args(["--mca", "mca_base_component_path"]).arg(path).args(["--mca", "osc", "am"])
+    job.args(["--mca", "mca_base_component_path"]).arg(component()).args(["--mca", "osc", "am"])
 }
 
 #[test]
@@ -71,10 +80,10 @@ fn the_component_is_chosen_by_parameter() {
     if !mpi().is_ours() {
         return leave_out("the choice of a one-sided component", "parameters are ours");
     }
-    let job = Job::new(1);
-    let path = component(&job.folder());
-    let mut command = std::process::Command::new(mpi().bin("mpi-info"));
-    command.args(["--param", "osc", "am", "--level", "9"]).env("OXMPI_MCA_mca_base_component_path", &path);
+    let mut command = Command::new(mpi().bin("mpi-info"));
+    command
+        .args(["--param", "osc", "am", "--level", "9"])
+        .env("OXMPI_MCA_mca_base_component_path", component());
     let listed = command.output().expect("mpi-info runs");
     let text = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(text.contains("MCA osc: am (MCA v") && text.contains("osc_am_max_message"), "{text}");
@@ -86,8 +95,7 @@ fn the_component_is_chosen_by_parameter() {
         missing.err
     );
 
-    let job = Job::new(2);
-    let path = component(&job.folder());
-    let without = job.args(["--mca", "mca_base_component_path"]).arg(path).args(["--mca", "osc", "^am"]);
+    let without =
+        Job::new(2).args(["--mca", "mca_base_component_path"]).arg(component()).args(["--mca", "osc", "^am"]);
     without.program("windows").arg("strict").limit(300).run().all_ok(2);
 }

@@ -1,30 +1,8 @@
 //! Windows and what is exchanged through them, by the one-sided component of the tests, which is loaded from a folder like a
 //! third party's.
 
-use oxmpi_tests::{Job, leave_out, mpi, root};
-use std::path::{Path, PathBuf};
+use oxmpi_tests::{Job, leave_out, mpi, osc_am};
 use std::process::Command;
-use std::sync::OnceLock;
-
-/// A folder with the component in it, built once as an author would build it.
-fn component() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let target = root().join("target/plugins/osc-am");
-        let out = Command::new(env!("CARGO"))
-            .args(["rustc", "--quiet", "--offline", "--package", "osc-am", "--lib", "--crate-type", "cdylib"])
-            .arg("--target-dir")
-            .arg(&target)
-            .current_dir(root())
-            .output()
-            .expect("cargo runs");
-        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-        let folder = target.join("components");
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::copy(target.join("debug/libosc_am.so"), folder.join("libosc_am.so")).expect("the component");
-        folder
-    })
-}
 
 /// A job whose windows the component serves.
 fn served(ranks: usize) -> Job {
@@ -32,7 +10,7 @@ fn served(ranks: usize) -> Job {
     if !mpi().is_ours() {
         return job;
     }
-    job.args(["--mca", "mca_base_component_path"]).arg(component()).args(["--mca", "osc", "am"])
+    job.args(["--mca", "mca_base_component_path"]).arg(osc_am()).args(["--mca", "osc", "am"])
 }
 
 #[test]
@@ -64,7 +42,7 @@ fn threads_share_windows() {
 }
 
 #[test]
-fn windows_as_objects_with_a_component() {
+fn windows_as_objects_with_a_osc_am() {
     if !mpi().is_ours() {
         return leave_out("windows as objects with a component", "which component serves is ours to say");
     }
@@ -81,9 +59,7 @@ fn the_component_is_chosen_by_parameter() {
         return leave_out("the choice of a one-sided component", "parameters are ours");
     }
     let mut command = Command::new(mpi().bin("mpi-info"));
-    command
-        .args(["--param", "osc", "am", "--level", "9"])
-        .env("OXMPI_MCA_mca_base_component_path", component());
+    command.args(["--param", "osc", "am", "--level", "9"]).env("OXMPI_MCA_mca_base_component_path", osc_am());
     let listed = command.output().expect("mpi-info runs");
     let text = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(text.contains("MCA osc: am (MCA v") && text.contains("osc_am_max_message"), "{text}");
@@ -96,6 +72,6 @@ fn the_component_is_chosen_by_parameter() {
     );
 
     let without =
-        Job::new(2).args(["--mca", "mca_base_component_path"]).arg(component()).args(["--mca", "osc", "^am"]);
+        Job::new(2).args(["--mca", "mca_base_component_path"]).arg(osc_am()).args(["--mca", "osc", "^am"]);
     without.program("windows").arg("strict").limit(300).run().all_ok(2);
 }

@@ -7,6 +7,7 @@ mod catalogue;
 mod header;
 mod layout;
 mod older;
+mod one_sided;
 mod outside;
 mod refused;
 mod support;

@@ -50,12 +50,20 @@ fn allowed(folder: &str) -> Option<Allowed> {
             // For the linked-in form alone.
             optional: &["framework/builtin"],
         }),
+        // A one-sided component needs a whole library under it.
+        "framework/osc/conformance" => {
+            Some(Allowed { ours: OSC_SUITE, others: Some(&["inventory"]), optional: &[] })
+        }
+        "tests/plugins/osc-am" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
         _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
             Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc"]), optional: &[] })
         }
         _ => None,
     }
 }
+
+const OSC_SUITE: &[&str] =
+    &["framework/mca", "framework/datatype", "framework/osc", "framework/runtime", "components/*"];
 
 const RUNTIME: &[&str] = &[
     "framework/mca",

@@ -8,7 +8,7 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
-//! and a second one) · `soak` (the report of the soak tests, and their verdicts).
+//! and a second one) · `soak` (the report of the soak tests, and their verdicts) · `windows` (one-sided communication).
 
 mod arguments;
 mod assignments;
@@ -34,3 +34,4 @@ mod solo;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod windows;

@@ -105,6 +105,8 @@ impl Instance {
         }
         drop(predefined);
         self.engine.clear();
+        self.end_service();
+        self.end_emulation();
         if let Some(parts) = self.parts.get() {
             parts.close(self.logger(), &self.transports);
         }

@@ -116,6 +116,8 @@ pub struct Instance {
     cris: Box<[Cri]>,
     am: AmTable,
     pub(crate) transports: crate::transports::Transports,
+    pub(crate) service: crate::service::Service,
+    pub(crate) emulation: crate::emulation::Emulation,
     byte: Box<ByteType>,
     pub(crate) client: wireup::Client,
     resolver: RwLock<Resolver>,
@@ -277,6 +279,7 @@ impl Instance {
         let instance = Instance::assemble(client, resolver, params, logger, config.level, config.gate);
         let instance = Arc::new(instance);
         instance.am.report_to(Arc::as_ptr(&instance));
+        instance.take_requests();
         let parts = Parts::open(&instance, components)?;
         if instance.parts.set(parts).is_err() {
             return Err(Error::new(ErrorKind::Intern, "the components were opened twice"));
@@ -323,6 +326,8 @@ impl Instance {
             cris: (0..num_cris).map(|_| Cri::default()).collect(),
             am: AmTable::new(),
             transports: crate::transports::Transports::default(),
+            service: crate::service::Service::default(),
+            emulation: crate::emulation::Emulation::default(),
             byte: ByteType::new(),
             client,
             resolver: RwLock::new(resolver),

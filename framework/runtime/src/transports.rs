@@ -59,7 +59,7 @@ impl Instance {
     }
 
     /// The transports that reach a process, best first; empty: none.
-    fn reach(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
+    pub(crate) fn reach(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
         if proc >= self.job().job_size {
             return Err(Status::BAD_PARAM);
         }

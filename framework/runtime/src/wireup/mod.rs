@@ -41,6 +41,7 @@ mod witness;
 pub use client::{Client, Source};
 pub use facts::{AppFacts, JobFacts};
 pub use secret::Secret;
+pub(crate) use secret::random_id;
 pub use witness::{MAPS_LIMIT, Moment, STACK_LIMIT, Witness};
 
 /// Name of the daemon's abstract socket.

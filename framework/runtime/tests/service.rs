@@ -44,8 +44,8 @@ fn reach(instance: &Instance, proc: u32) -> Reach {
     let mut out = SliceRef { ptr: std::ptr::null(), len: 0 };
     assert_eq!((services.reach)(services.instance, proc, &mut out), Status::OK);
     // SAFETY: the host's list.
-    unsafe { out.get() }
-    [0]
+    let all = unsafe { out.get() };
+    all[0]
 }
 
 /// Memory of a rank, registered, and what peers need to reach it.
@@ -498,4 +498,65 @@ fn a_failed_peer_completes_what_is_under_way() {
         }
         meeting.barrier.wait();
     });
+}
+
+/// Of each context with something under way it is said once nobody has progressed it since the last look.
+#[test]
+fn a_flush_knows_which_contexts_nobody_progresses() {
+    windows(2, TEMPLATE, 64, |instance, meeting, _, remotes| {
+        if instance.job().rank == 0 {
+            let (to, btl) = (reach(instance, 1), reach(instance, 1).btl());
+            let mut looks = [0; 1];
+            assert_eq!(instance.contexts_to_enter(None, &mut looks), 0, "nothing is under way");
+            let op = Done::default();
+            let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
+            let status = (btl.atomic)(btl.state, to.endpoint, 0, &desc);
+            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0, "a first look");
+            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 1);
+            assert_eq!(instance.contexts_to_enter(Some(0), &mut looks), 0);
+            assert_eq!(op.wait(instance, status), Status::OK);
+            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0);
+        }
+        meeting.barrier.wait();
+    });
+}
+
+/// Messages on the world communicator, by the one thread of each rank, while their services are open: neither waiters nor
+/// helpers take the service lock.
+#[test]
+fn messages_take_no_service_lock() {
+    for over in EVERY {
+        windows(2, over, 64, |instance, meeting, _, _| {
+            let (world, me) = (instance.world(), instance.job().rank);
+            let byte = common::Basic::new(oxmpi_datatype::Base::BYTE, 1);
+            let t = instance.main_thread();
+            meeting.barrier.wait();
+            // Helpers go to sleep.
+            std::thread::sleep(Duration::from_millis(50));
+            let before = instance.service_counts();
+            assert_eq!(before.helpers, 1);
+            for n in 0..2000u64 {
+                let (mut got, mut status) = (0u64, oxmpi_mca::MsgStatus::EMPTY);
+                let send = || {
+                    let at = std::ptr::from_ref(&n).cast();
+                    let sent = world.send(t, at, 8, byte.desc(), 1 - me as i32, 5, oxmpi_pml::mode::STANDARD);
+                    assert_eq!(sent, Status::OK);
+                };
+                if me == 0 {
+                    send();
+                }
+                let at = std::ptr::from_mut(&mut got).cast();
+                let answer = world.recv(t, at, 8, byte.desc(), 1 - me as i32, 5, &mut status);
+                assert_eq!((answer, got), (Status::OK, n));
+                if me == 1 {
+                    send();
+                }
+            }
+            let after = instance.service_counts();
+            if over != TEMPLATE {
+                assert_eq!(after, before);
+            }
+            assert_eq!(after.handled, before.handled);
+        });
+    }
 }

@@ -176,15 +176,13 @@ impl Instance {
         self.service.ask_attention();
     }
 
-    /// The contexts on which emulated operations to a reached process (`None`: to any) are under way and which nobody
-    /// has progressed since the last call with the same `looks`, by bit: a flush has to enter those. The first call
-    /// only looks. `looks` has a word for each CRI.
-    pub(crate) fn contexts_to_enter(&self, endpoint: Option<&Endpoint>, looks: &mut [u64]) -> u64 {
+    /// The contexts on which emulated operations to a process (`None`: to any) are under way and which nobody
+    /// has progressed since the last call with the same `looks`, by bit: a flush that waits has to enter those, taking them from
+    /// their owners and holding nothing else. The first call only looks. `looks` has a word for each CRI, 0 at first. Any thread.
+    pub fn contexts_to_enter(&self, proc: Option<u32>, looks: &mut [u64]) -> u64 {
         let reached = self.emulation.reached.lock();
-        let under_way = |ctx| match endpoint {
-            Some(endpoint) => endpoint.under_way(ctx) > 0,
-            None => reached.endpoints.iter().any(|e| e.under_way(ctx) > 0),
-        };
+        let meant = |e: &&Box<Endpoint>| proc.is_none_or(|proc| proc == e.proc);
+        let under_way = |ctx| reached.endpoints.iter().filter(meant).any(|e| e.under_way(ctx) > 0);
         let mut enter = 0;
         for (ctx, (cri, look)) in (0..).zip(self.cris().iter().zip(looks)) {
             if under_way(ctx) {

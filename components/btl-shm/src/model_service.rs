@@ -4,7 +4,7 @@
 //! Requests and replies are in a cell that loom watches. A lost wake-up is a deadlock, which loom reports.
 
 use crate::model::check;
-use crate::service::inbox::{self, ASLEEP, ServiceMem, any, arm, disarm, mark, ring, take};
+use crate::service::inbox::{ASLEEP, ServiceMem, any, arm, disarm, mark, ring, take};
 use crate::service::link::{answer, ask, free, is_answered, is_asked};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -17,14 +17,12 @@ struct Inbox {
     word: AtomicU64,
     /// The service lock.
     lock: AtomicU32,
-    /// The helper is to end.
-    stop: AtomicU32,
 }
 
 impl Inbox {
     fn new() -> Arc<Inbox> {
-        let [bell, pending, lock, stop] = [0; 4].map(AtomicU32::new);
-        Arc::new(Inbox { bell, pending, word: AtomicU64::new(0), lock, stop })
+        let [bell, pending, lock] = [0; 3].map(AtomicU32::new);
+        Arc::new(Inbox { bell, pending, word: AtomicU64::new(0), lock })
     }
 }
 
@@ -40,15 +38,17 @@ impl ServiceMem for Inbox {
     }
 }
 
-/// A link of one slot, and the bell of its requester.
+/// A link of one slot.
 struct Link {
     state: AtomicU32,
     value: UnsafeCell<u64>,
-    bell: AtomicU32,
-    requester: Thread,
 }
 
 impl Link {
+    fn new() -> Link {
+        Link { state: AtomicU32::new(0), value: UnsafeCell::new(0) }
+    }
+
     fn put(&self, value: u64) {
         // SAFETY: loom checks that nobody else is at it.
         self.value.with_mut(|v| unsafe { *v = value });
@@ -56,6 +56,16 @@ impl Link {
     fn get(&self) -> u64 {
         // SAFETY: as above.
         self.value.with(|v| unsafe { *v })
+    }
+
+    fn request(&self, value: u64, inbox: &Inbox, server: Option<&Thread>) {
+        self.put(value);
+        ask(&self.state);
+        if mark(inbox, 0)
+            && let Some(server) = server
+        {
+            server.unpark();
+        }
     }
 
     /// Serves the link's request, if there is one.
@@ -66,152 +76,142 @@ impl Link {
         let value = self.get();
         self.put(value + 100);
         answer(&self.state);
-        fence(Ordering::SeqCst);
-        if ring(&self.bell) {
-            self.requester.unpark();
-        }
         1
     }
 
-    /// Makes a request and sleeps until its reply is there.
-    fn request(&self, value: u64, inbox: &Inbox, server: &Thread) {
-        self.put(value);
-        ask(&self.state);
-        if mark(inbox, 0) {
-            server.unpark();
-        }
-        while !is_answered(&self.state) {
-            self.bell.store(ASLEEP, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            if !is_answered(&self.state) {
-                while self.bell.load(Ordering::Acquire) == ASLEEP {
-                    thread::park();
-                }
-            }
-            self.bell.store(0, Ordering::Relaxed);
-        }
+    fn take_reply(&self, value: u64) {
         assert_eq!(self.get(), value + 100);
         free(&self.state);
     }
 }
 
-/// The link comes to its users when its requester's thread is known.
-type Links = Arc<loom::sync::Mutex<Vec<Arc<Link>>>>;
-
-fn link(links: &Links) -> Arc<Link> {
-    let link = Arc::new(Link {
-        state: AtomicU32::new(0),
-        value: UnsafeCell::new(0),
-        bell: AtomicU32::new(0),
-        requester: thread::current(),
-    });
-    links.lock().expect("no panic").push(link.clone());
-    link
-}
-
-fn serve_all(inbox: &Inbox, links: &Links) -> u32 {
+fn serve_all(inbox: &Inbox, links: &[Link]) -> u32 {
     let mut served = 0;
-    take(inbox, 1, |_| {
-        let links = links.lock().expect("no panic").clone();
-        served += links.iter().map(|link| link.serve()).sum::<u32>();
-    });
+    take(inbox, 1, |_| served += links.iter().map(Link::serve).sum::<u32>());
     served
 }
 
-fn sleep(inbox: &Inbox) {
-    if arm(inbox) {
-        while inbox.bell.load(Ordering::Acquire) == ASLEEP {
-            thread::park();
-        }
+fn park_while_asleep(bell: &AtomicU32) {
+    while bell.load(Ordering::Acquire) == ASLEEP {
+        thread::park();
     }
-    disarm(inbox);
 }
 
 /// Two contexts of one process, which share a bit, and a server that sleeps whenever it finds nothing.
 #[test]
 fn model_service_requests_of_two_contexts() {
     check(3, || {
-        let (inbox, links) = (Inbox::new(), Links::default());
+        let (inbox, links) = (Inbox::new(), Arc::new([Link::new(), Link::new()]));
         let server = thread::current();
-        let handles: Vec<_> = (1..=2)
-            .map(|value| {
-                let (inbox, links, server) = (inbox.clone(), links.clone(), server.clone());
-                thread::spawn(move || link(&links).request(value, &inbox, &server))
-            })
-            .collect();
+        let handles = [0, 1].map(|which: u64| {
+            let (inbox, links, server) = (inbox.clone(), links.clone(), server.clone());
+            thread::spawn(move || links[which as usize].request(which, &inbox, Some(&server)))
+        });
         let mut served = 0;
         while served < 2 {
-            served += serve_all(&inbox, &links);
+            served += serve_all(&inbox, &*links);
             if served < 2 {
-                sleep(&inbox);
+                if arm(&*inbox) {
+                    park_while_asleep(&inbox.bell);
+                }
+                disarm(&*inbox);
             }
         }
         for handle in handles {
             handle.join().expect("requester");
         }
+        (0..).zip(links.iter()).for_each(|(value, link)| link.take_reply(value));
+    });
+}
+
+/// A requester that sleeps on its context's bell until the reply is there.
+#[test]
+fn model_service_replies_wake_the_requester() {
+    check(3, || {
+        let (inbox, links) = (Inbox::new(), Arc::new([Link::new()]));
+        let bell = Arc::new(AtomicU32::new(0));
+        let requester = thread::current();
+        let server = {
+            let (inbox, links, bell) = (inbox.clone(), links.clone(), bell.clone());
+            thread::spawn(move || {
+                while serve_all(&inbox, &*links) == 0 {
+                    thread::yield_now();
+                }
+                fence(Ordering::SeqCst);
+                if ring(&bell) {
+                    requester.unpark();
+                }
+            })
+        };
+        links[0].request(1, &inbox, None);
+        while !is_answered(&links[0].state) {
+            bell.store(ASLEEP, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if !is_answered(&links[0].state) {
+                park_while_asleep(&bell);
+            }
+            bell.store(0, Ordering::Relaxed);
+        }
+        links[0].take_reply(1);
+        server.join().expect("server");
     });
 }
 
 /// One request; a waiter that looks once, and may take it or be gone; and the helper, which does not act while the waiter may
-/// be about. `doze`: what it does then.
+/// be about, and is ended when the request has been served. `doze`: what it does while it does not act.
 fn helper(doze: fn(&Inbox)) {
     check(3, move || {
-        let (inbox, links) = (Inbox::new(), Links::default());
-        let here = Arc::new(AtomicU32::new(1));
-        let server = thread::current();
+        let (inbox, links) = (Inbox::new(), Arc::new([Link::new()]));
+        let (here, stop) = (Arc::new(AtomicU32::new(1)), Arc::new(AtomicU32::new(0)));
+        let helper = thread::current();
         let requester = {
-            let (inbox, links, server) = (inbox.clone(), links.clone(), server.clone());
-            thread::spawn(move || {
-                link(&links).request(1, &inbox, &server);
-                // The helper is not needed any more.
-                inbox.stop.store(1, Ordering::Release);
-                fence(Ordering::SeqCst);
-                if ring(&inbox.bell) {
-                    server.unpark();
-                }
-            })
+            let (inbox, links, helper) = (inbox.clone(), links.clone(), helper.clone());
+            thread::spawn(move || links[0].request(1, &inbox, Some(&helper)))
         };
         let waiter = {
-            let (inbox, links, here) = (inbox.clone(), links.clone(), here.clone());
+            let (inbox, links) = (inbox.clone(), links.clone());
+            let (here, stop) = (here.clone(), stop.clone());
             thread::spawn(move || {
-                if any(&*inbox) {
-                    try_serve(&inbox, &links);
+                if any(&*inbox) && try_serve(&inbox, &*links) > 0 {
+                    // As `Helper::end` does, with a word of its own in the place of the bell.
+                    stop.store(1, Ordering::Release);
+                    fence(Ordering::SeqCst);
+                    if ring(&inbox.bell) {
+                        helper.unpark();
+                    }
                 }
                 here.store(0, Ordering::Release);
             })
         };
-        while inbox.stop.load(Ordering::Acquire) == 0 {
+        let mut served = 0;
+        while served == 0 && stop.load(Ordering::Acquire) == 0 {
             if !any(&*inbox) {
-                sleep_unless_stopped(&inbox);
+                let quiet = arm(&*inbox);
+                if quiet && stop.load(Ordering::Acquire) == 0 {
+                    park_while_asleep(&inbox.bell);
+                }
+                disarm(&*inbox);
             } else if here.load(Ordering::Acquire) != 0 {
                 doze(&inbox);
             } else {
-                try_serve(&inbox, &links);
+                served += try_serve(&inbox, &*links);
             }
         }
         requester.join().expect("requester");
         waiter.join().expect("waiter");
+        links[0].take_reply(1);
     });
 }
 
-fn try_serve(inbox: &Inbox, links: &Links) {
-    if inbox.lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-        serve_all(inbox, links);
-        inbox.lock.store(0, Ordering::Release);
-    } else {
+/// Serves if nobody else has the service lock.
+fn try_serve(inbox: &Inbox, links: &[Link]) -> u32 {
+    if inbox.lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
         thread::yield_now();
+        return 0;
     }
-}
-
-/// Its own word for the end stands beside the bell; here one bell is for both.
-fn sleep_unless_stopped(inbox: &Inbox) {
-    let quiet = arm(inbox);
-    if quiet && inbox.stop.load(Ordering::Acquire) == 0 {
-        while inbox.bell.load(Ordering::Acquire) == ASLEEP {
-            thread::park();
-        }
-    }
-    disarm(inbox);
+    let served = serve_all(inbox, links);
+    inbox.lock.store(0, Ordering::Release);
+    served
 }
 
 #[test]
@@ -224,10 +224,8 @@ fn model_service_helper_naps_beside_a_waiter() {
 #[should_panic(expected = "deadlock")]
 fn model_finds_a_service_helper_that_sleeps_beside_a_request() {
     helper(|inbox| {
-        inbox.bell.store(inbox::ASLEEP, Ordering::Relaxed);
-        while inbox.bell.load(Ordering::Acquire) == ASLEEP {
-            thread::park();
-        }
+        inbox.bell.swap(ASLEEP, Ordering::AcqRel);
+        park_while_asleep(&inbox.bell);
         disarm(inbox);
     });
 }

@@ -64,7 +64,8 @@ pub fn take(inbox: &impl ServiceMem, words: usize, mut each: impl FnMut(u32)) {
 
 /// Announces sleep. True: nothing is there, sleep while the bell says [`ASLEEP`]. `disarm` follows in any case.
 pub fn arm(inbox: &impl ServiceMem) -> bool {
-    inbox.bell().store(ASLEEP, Ordering::Relaxed);
+    // Not a store: behind what requesters have done to the bell before, whoever looks at it next.
+    inbox.bell().swap(ASLEEP, Ordering::AcqRel);
     // SYNC POINT with `ring`.
     fence(Ordering::SeqCst);
     !any(inbox)
@@ -72,7 +73,7 @@ pub fn arm(inbox: &impl ServiceMem) -> bool {
 
 /// The server is up.
 pub fn disarm(inbox: &impl ServiceMem) {
-    inbox.bell().store(AWAKE, Ordering::Relaxed);
+    inbox.bell().swap(AWAKE, Ordering::AcqRel);
 }
 
 #[cfg(all(test, not(loom)))]

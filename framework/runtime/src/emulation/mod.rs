@@ -181,8 +181,8 @@ impl Instance {
     /// their owners and holding nothing else. The first call only looks. `looks` has a word for each CRI, 0 at first. Any thread.
     pub fn contexts_to_enter(&self, proc: Option<u32>, looks: &mut [u64]) -> u64 {
         let reached = self.emulation.reached.lock();
-        let meant = |e: &&Box<Endpoint>| proc.is_none_or(|proc| proc == e.proc);
-        let under_way = |ctx| reached.endpoints.iter().filter(meant).any(|e| e.under_way(ctx) > 0);
+        let meant = |e: &Endpoint| proc.is_none_or(|proc| proc == e.proc);
+        let under_way = |ctx| reached.endpoints.iter().any(|e| meant(e) && e.under_way(ctx) > 0);
         let mut enter = 0;
         for (ctx, (cri, look)) in (0..).zip(self.cris().iter().zip(looks)) {
             if under_way(ctx) {

@@ -258,6 +258,8 @@ mod tests {
         engine.when_idle(count, at(&idle));
         let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
         assert_eq!((low.load(Ordering::Relaxed), idle.load(Ordering::Relaxed), events), (6, 14, 16));
+        engine.clear();
+        engine.when_idle(count, at(&idle));
         assert!(engine.is_single(), "waiters may sleep");
         engine.clear();
         assert_eq!((0..16).map(|_| engine.turn(t)).sum::<i32>(), 0);

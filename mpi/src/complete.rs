@@ -7,7 +7,7 @@
 
 use crate::constants::*;
 use crate::counting::{self, Counter};
-use crate::error::{Failure, Res, call, class_of, raise};
+use crate::error::{Failure, Res, call, class_of, raise, raise_on};
 use crate::gate::{self, Here};
 use crate::memory::{read, slice_mut, write};
 use crate::process::Process;
@@ -75,7 +75,7 @@ fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c
 
 #[inline(always)]
 pub fn finish(name: &'static str, outcome: Outcome) -> c_int {
-    if outcome.error.is_err() { raise(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
+    if outcome.error.is_err() { raise_on(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
 }
 
 /// Ends the handle of a send that was complete before its call returned.
@@ -293,7 +293,7 @@ impl Errors {
         let (_, first) = &self.0[0];
         let sentence =
             format!("{} of {count} operations failed; the first: {}", self.0.len(), first.failure().message);
-        raise(name, first.on(), Failure::new(MPI_ERR_IN_STATUS, sentence))
+        raise_on(name, first.on(), Failure::new(MPI_ERR_IN_STATUS, sentence))
     }
 }
 

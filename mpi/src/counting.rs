@@ -99,6 +99,11 @@ pub fn sent(process: &Process, function: &str, blocking: bool, send_mode: u32, b
     unsafe { spc::count(thread, Counter::BytesSentUser, bytes) }
 }
 
+/// Bytes that a counter counts.
+pub fn add_bytes(counter: Counter, bytes: u64) {
+    add(counter, bytes);
+}
+
 /// Bytes of a message that is counted as a call elsewhere.
 #[inline(always)]
 pub fn sent_bytes(bytes: u64) {

@@ -71,6 +71,12 @@ pub fn class_of(s: Status) -> c_int {
         Status::TRUNCATED => MPI_ERR_TRUNCATE,
         Status::NO_PERMISSION => MPI_ERR_ACCESS,
         Status::MISMATCH => MPI_ERR_NOT_SAME,
+        Status::RMA_SYNC => MPI_ERR_RMA_SYNC,
+        Status::RMA_CONFLICT => MPI_ERR_RMA_CONFLICT,
+        Status::RMA_RANGE => MPI_ERR_RMA_RANGE,
+        Status::RMA_ATTACH => MPI_ERR_RMA_ATTACH,
+        Status::RMA_SHARED => MPI_ERR_RMA_SHARED,
+        Status::RMA_FLAVOR => MPI_ERR_RMA_FLAVOR,
         Status(n) if n <= OF_USER => OF_USER - n,
         _ => MPI_ERR_INTERN,
     }
@@ -158,19 +164,6 @@ pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
         Err(failure) => failure,
     };
     raise(name, on, failure)
-}
-
-/// As [`unsupported()`], for functions of a window.
-#[cold]
-pub fn unsupported_on(name: &'static str, win: Win) -> c_int {
-    let failure = match process::require().and_then(|_| win::require(win)) {
-        Ok(_) => Failure::new(
-            MPI_ERR_UNSUPPORTED_OPERATION,
-            format!("{name} is not in this version of oxmpi; INDEX.md lists what is"),
-        ),
-        Err(failure) => failure,
-    };
-    raise_on(name, On::Win(win), failure)
 }
 
 /// Tells the error handler, and returns what the function shall return if that comes back.

@@ -24,7 +24,7 @@
 //! as are the events, of which there is one per request object, found by its slot.
 
 use crate::constants::*;
-use crate::error::{Failure, Res, call, class_of, raise};
+use crate::error::{Failure, Res, call, class_of, raise_on};
 use crate::ext;
 use crate::handle::{self, Kind, Table};
 use crate::memory::{read, slice_mut, write};
@@ -140,7 +140,7 @@ fn end_quietly(name: &'static str, req: Header) {
     }
     let outcome = end(req, null_mut());
     if outcome.error.is_err() {
-        raise(name, outcome.on(), outcome.failure());
+        raise_on(name, outcome.on(), outcome.failure());
     }
 }
 
@@ -303,7 +303,7 @@ mpi_fn! {
             Ok(data)
         });
         if let Some(outcome) = failed {
-            raise(NAME, outcome.on(), outcome.failure());
+            raise_on(NAME, outcome.on(), outcome.failure());
         }
         data
     }
@@ -342,7 +342,7 @@ mpi_fn! {
         match failed {
             Some(first) if code == MPI_SUCCESS => {
                 let sentence = format!("an operation failed: {}", first.failure().message);
-                raise(NAME, first.on(), Failure::new(MPI_ERR_IN_STATUS, sentence))
+                raise_on(NAME, first.on(), Failure::new(MPI_ERR_IN_STATUS, sentence))
             }
             _ => code,
         }

@@ -38,8 +38,9 @@ pub fn take_down(process: &Process, number: u64, last: bool) {
 
 /// Those of the user `number`, or all.
 fn windows(number: u64, last: bool) -> Vec<usize> {
-    let of =
-        |handle: &usize| win::TABLE.get(*handle).is_some_and(|w| last || w.comm.group().session() == number);
+    let of = |handle: &usize| {
+        win::TABLE.get(*handle).is_some_and(|w| last || w.comm().group().session() == number)
+    };
     win::TABLE.handles().into_iter().filter(of).collect()
 }
 

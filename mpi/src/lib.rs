@@ -8,7 +8,7 @@
 //! `intercomm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
-//! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win`, `win_create` · `tool` (MPI_T) · `abi_info`, `fortran` · extensions (`mpi-ext.h`): `ext`, `ext_sync`.
+//! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win` · `tool` (MPI_T) · `abi_info`, `fortran` · extensions (`mpi-ext.h`): `ext`, `ext_sync`.
 //! Under them: `process` (who uses MPI, from when to
 //! when), `context` (a thread finds its own), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
 //! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `types`, `macros`; generated:
@@ -74,4 +74,3 @@ mod type_match;
 mod types;
 mod unsupported;
 mod win;
-mod win_create;

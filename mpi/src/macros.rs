@@ -151,7 +151,6 @@ macro_rules! unsupported {
         }
     )* };
     (@raise comm $c:ident) => { crate::error::unsupported(NAME, Some($c)) };
-    (@raise win $w:ident) => { crate::error::unsupported_on(NAME, $w) };
     (@raise none) => { crate::error::unsupported(NAME, None) };
     (@raise tool) => { crate::constants::MPI_T_ERR_NOT_SUPPORTED };
 }

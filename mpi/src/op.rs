@@ -10,8 +10,8 @@ use crate::operands::check_buffer;
 use crate::types::{Count, Datatype, Op};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
-use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::{self, OpDesc, op};
+use oxmpi_datatype::{Base, TypeDesc};
 
 /// A function of the user; the two types differ in what the length points to.
 #[derive(Clone, Copy)]
@@ -81,6 +81,30 @@ pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
         return Failure::err(MPI_ERR_OP, format!("op {:#x} is not defined on {name}", handle.0));
     }
     Ok(Call { object: None, code, datatype })
+}
+
+/// An operation of one-sided communication: a predefined one on the basic type (MPI 5.0 §12.3.4). `fetches`: the old value is
+/// wanted, without which MPI_NO_OP has no meaning.
+pub fn one_sided(handle: Op, base: Base, fetches: bool) -> Res<OpDesc> {
+    let Some(code) = predefined(handle.0) else {
+        TABLE.get(handle.0).ok_or_else(|| wrong(handle))?;
+        return Failure::err(MPI_ERR_OP, format!("op {:#x} is a function of the user", handle.0));
+    };
+    if code == op::NO_OP && !fetches {
+        return Failure::err(MPI_ERR_OP, "op is MPI_NO_OP, and the call gets no value");
+    }
+    if !kernel::defined(code, base) {
+        return Failure::err(MPI_ERR_OP, format!("op {:#x} is not defined on the datatype", handle.0));
+    }
+    let commutative = code != op::REPLACE;
+    Ok(OpDesc {
+        size: size_of::<OpDesc>() as u32,
+        code,
+        commutative: commutative.into(),
+        reserved: 0,
+        user: None,
+        ctx: null_mut(),
+    })
 }
 
 impl Held {

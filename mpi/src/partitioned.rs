@@ -1,7 +1,7 @@
 //! Partitioned messages (MPI 5.0 §4.2): the checks; how they work is in `oxmpi_runtime::made`.
 
 use crate::constants::*;
-use crate::error::{Failure, Res, call};
+use crate::error::{Failure, On, Res, call, call_on};
 use crate::info;
 use crate::memory::{slice, write};
 use crate::operands::{Way, check};
@@ -87,18 +87,18 @@ fn no_such<T>(partition: c_int, partitions: usize) -> Res<T> {
     Failure::err(MPI_ERR_ARG, format!("partition is {partition}, there are {partitions}"))
 }
 
-fn on(request: Request) -> Option<Comm> {
-    crate::process::current().and_then(|process| request::on(process, request))
+fn on(request: Request) -> On {
+    crate::process::current().map_or(On::Nothing, |process| request::on(process, request))
 }
 
 mpi_fn! {
     fn MPI_Pready(partition: c_int, request: Request) -> c_int {
-        call(NAME, on(request), |process| ready(process, request, core::iter::once(partition)))
+        call_on(NAME, on(request), |process| ready(process, request, core::iter::once(partition)))
     }
 }
 mpi_fn! {
     fn MPI_Pready_range(partition_low: c_int, partition_high: c_int, request: Request) -> c_int {
-        call(NAME, on(request), |process| {
+        call_on(NAME, on(request), |process| {
             if partition_low > partition_high {
                 return Failure::err(MPI_ERR_ARG, format!("the range is {partition_low} to {partition_high}"));
             }
@@ -108,7 +108,7 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Pready_list(length: c_int, array_of_partitions: *const c_int, request: Request) -> c_int {
-        call(NAME, on(request), |process| {
+        call_on(NAME, on(request), |process| {
             let Ok(length) = usize::try_from(length) else {
                 return Failure::err(MPI_ERR_ARG, format!("length is {length}"));
             };
@@ -119,7 +119,7 @@ mpi_fn! {
 mpi_fn! {
     /// True for a request that is null or inactive, as for one with MPI_PROC_NULL.
     fn MPI_Parrived(request: Request, partition: c_int, flag: *mut c_int) -> c_int {
-        call(NAME, on(request), |process| {
+        call_on(NAME, on(request), |process| {
             if request.0 == MPI_REQUEST_NULL {
                 return write(flag, "flag", 1);
             }

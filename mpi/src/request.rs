@@ -22,11 +22,12 @@
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::counting;
-use crate::error::{Failure, Res};
+use crate::error::{Failure, On, Res};
 use crate::handle;
 use crate::own::What;
 use crate::process::{self, Process};
 use crate::types::{Request, Status};
+use crate::win::WinObject;
 use core::ptr::NonNull;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -49,6 +50,10 @@ const LIVE: usize = 2;
 /// Attached to a sync object (`ext_sync`): the library's until that gives it up.
 const ATTACHED: usize = 4;
 const BITS: usize = FREED | LIVE | ATTACHED;
+/// The address is that of a [`WinObject`]: the request is one of a window. Part of the address for all who compare
+/// addresses of communicators.
+const WINDOW: usize = 8;
+const _: () = assert!(align_of::<WinObject>() > WINDOW && align_of::<CommObject>() > WINDOW);
 
 pub type Header = NonNull<RequestHeader>;
 
@@ -79,6 +84,14 @@ pub fn give(object: &'static CommObject, req: *mut RequestHeader) -> Request {
     // SAFETY: components return live requests, never null, from nonblocking calls.
     let req = unsafe { NonNull::new_unchecked(req) };
     comm_word(req).store(object as *const CommObject as usize | LIVE, Ordering::Relaxed);
+    handle_of(req)
+}
+
+/// The same for a request of a window.
+pub fn give_of_window(object: &'static WinObject, req: *mut RequestHeader) -> Request {
+    // SAFETY: as in `give`.
+    let req = unsafe { NonNull::new_unchecked(req) };
+    comm_word(req).store(object as *const WinObject as usize | WINDOW | LIVE, Ordering::Relaxed);
     handle_of(req)
 }
 
@@ -264,7 +277,7 @@ pub fn ready(req: Header) -> bool {
     complete(req) || inactive(req)
 }
 
-/// The object an error of this request goes to, or null.
+/// The object an error of this request goes to, or null; with the bit [`WINDOW`] if it is a window.
 #[inline(always)]
 fn comm_of(req: Header) -> *const CommObject {
     (comm_word(req).load(Ordering::Relaxed) & !BITS) as *const CommObject
@@ -286,7 +299,7 @@ pub fn let_go(req: Header, comm: usize, thread: *mut ThreadCtx) {
 /// What came of an operation.
 pub struct Outcome {
     pub error: Code,
-    /// Where an error goes.
+    /// Where an error goes: null, a communicator, or with the bit [`WINDOW`] a window.
     pub comm: *const CommObject,
     pub source: i32,
     pub tag: i32,
@@ -383,18 +396,32 @@ impl Outcome {
         }
     }
 
-    /// The communicator whose handler hears of it; `None` for that of MPI_COMM_SELF.
-    pub fn on(&self) -> Option<crate::types::Comm> {
+    /// Whose handler hears of it; nothing for that of MPI_COMM_SELF.
+    #[cold]
+    #[inline(never)]
+    pub fn on(&self) -> On {
         // SAFETY: while a request's handle is alive so is its object; `collect` read it before ending
-        // the handle, and a correct program frees the communicator after the call.
-        unsafe { self.comm.as_ref() }.map(CommObject::handle)
+        // the handle, and a correct program frees the object after the call.
+        unsafe { on_of(self.comm) }
     }
 }
 
-/// The communicator whose handler hears of errors with a request that is alive.
-pub fn on(process: &Process, request: Request) -> Option<crate::types::Comm> {
+/// # Safety
+/// `object` must be what [`comm_of`] gave of a request whose object lives.
+unsafe fn on_of(object: *const CommObject) -> On {
+    if object.addr() & WINDOW != 0 {
+        let window = object.map_addr(|at| at & !WINDOW).cast::<WinObject>();
+        // SAFETY: the caller's promise.
+        return On::Win(unsafe { &*window }.handle());
+    }
+    // SAFETY: as above.
+    unsafe { object.as_ref() }.map_or(On::Nothing, |comm| On::Comm(comm.handle()))
+}
+
+/// Whose handler hears of errors with a request that is alive.
+pub fn on(process: &Process, request: Request) -> On {
     // SAFETY: the object of a living handle lives.
-    unsafe { comm_of(find(process, request)?).as_ref() }.map(CommObject::handle)
+    find(process, request).map_or(On::Nothing, |req| unsafe { on_of(comm_of(req)) })
 }
 
 /// The request of a nonblocking or persistent collective.

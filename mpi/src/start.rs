@@ -2,7 +2,7 @@
 
 use crate::complete::arguments;
 use crate::constants::*;
-use crate::error::{Failure, call};
+use crate::error::{Failure, On, call, call_on};
 use crate::memory::{read, write};
 use crate::process;
 use crate::request;
@@ -50,8 +50,8 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
         return call(name, None, |_| Failure::err(MPI_ERR_ARG, format!("{what} is a null pointer")));
     }
     for handle in requests {
-        let on = process::current().and_then(|process| request::on(process, *handle));
-        let code = call(name, on, |process| {
+        let on = process::current().map_or(On::Nothing, |process| request::on(process, *handle));
+        let code = call_on(name, on, |process| {
             let req = request::find_or_wrong(process, *handle)?;
             request::start(req)?;
             // SAFETY: a request of the running instance.

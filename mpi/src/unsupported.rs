@@ -3,43 +3,6 @@
 use crate::types::*;
 use core::ffi::c_int;
 
-// Windows, put, get, accumulate (§12)
-unsupported! {
-    MPI_Accumulate(origin_addr: usize, origin_count: c_int, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, op: usize, win: Win) [win win];
-    MPI_Accumulate_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, op: usize, win: Win) [win win];
-    MPI_Compare_and_swap(origin_addr: usize, compare_addr: usize, result_addr: usize, datatype: usize, target_rank: c_int, target_disp: Count, win: Win) [win win];
-    MPI_Fetch_and_op(origin_addr: usize, result_addr: usize, datatype: usize, target_rank: c_int, target_disp: Count, op: usize, win: Win) [win win];
-    MPI_Get(origin_addr: usize, origin_count: c_int, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, win: Win) [win win];
-    MPI_Get_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, win: Win) [win win];
-    MPI_Get_accumulate(origin_addr: usize, origin_count: c_int, origin_datatype: usize, result_addr: usize, result_count: c_int, result_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, op: usize, win: Win) [win win];
-    MPI_Get_accumulate_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, result_addr: usize, result_count: Count, result_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, op: usize, win: Win) [win win];
-    MPI_Put(origin_addr: usize, origin_count: c_int, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, win: Win) [win win];
-    MPI_Put_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, win: Win) [win win];
-    MPI_Raccumulate(origin_addr: usize, origin_count: c_int, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, op: usize, win: Win, request: usize) [win win];
-    MPI_Raccumulate_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, op: usize, win: Win, request: usize) [win win];
-    MPI_Rget(origin_addr: usize, origin_count: c_int, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, win: Win, request: usize) [win win];
-    MPI_Rget_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, win: Win, request: usize) [win win];
-    MPI_Rget_accumulate(origin_addr: usize, origin_count: c_int, origin_datatype: usize, result_addr: usize, result_count: c_int, result_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, op: usize, win: Win, request: usize) [win win];
-    MPI_Rget_accumulate_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, result_addr: usize, result_count: Count, result_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, op: usize, win: Win, request: usize) [win win];
-    MPI_Rput(origin_addr: usize, origin_count: c_int, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: c_int, target_datatype: usize, win: Win, request: usize) [win win];
-    MPI_Rput_c(origin_addr: usize, origin_count: Count, origin_datatype: usize, target_rank: c_int, target_disp: Count, target_count: Count, target_datatype: usize, win: Win, request: usize) [win win];
-    MPI_Win_complete(win: Win) [win win];
-    MPI_Win_fence(assert: c_int, win: Win) [win win];
-    MPI_Win_flush(rank: c_int, win: Win) [win win];
-    MPI_Win_flush_all(win: Win) [win win];
-    MPI_Win_flush_local(rank: c_int, win: Win) [win win];
-    MPI_Win_flush_local_all(win: Win) [win win];
-    MPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: Win) [win win];
-    MPI_Win_lock_all(assert: c_int, win: Win) [win win];
-    MPI_Win_post(group: usize, assert: c_int, win: Win) [win win];
-    MPI_Win_start(group: usize, assert: c_int, win: Win) [win win];
-    MPI_Win_sync(win: Win) [win win];
-    MPI_Win_test(win: Win, flag: usize) [win win];
-    MPI_Win_unlock(rank: c_int, win: Win) [win win];
-    MPI_Win_unlock_all(win: Win) [win win];
-    MPI_Win_wait(win: Win) [win win];
-}
-
 // Processes and connections made at run time (§11.8 to §11.10)
 unsupported! {
     MPI_Close_port(port_name: usize) [none];

@@ -15,6 +15,11 @@ pub fn adopt_orphans() -> Result<(), String> {
 
 /// All processes below this one, in no order.
 pub fn all() -> Vec<Pid> {
+    all_but(&[])
+}
+
+/// The same without these and what is below them.
+pub fn all_but(kept: &[Pid]) -> Vec<Pid> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     for entry in processes.flatten() {
@@ -29,8 +34,10 @@ pub fn all() -> Vec<Pid> {
     let mut look = vec![rustix::process::getpid().as_raw_nonzero().get()];
     while let Some(parent) = look.pop() {
         for pid in children.remove(&parent).into_iter().flatten() {
-            look.push(pid);
-            found.extend(Pid::from_raw(pid));
+            if let Some(known) = Pid::from_raw(pid).filter(|known| !kept.contains(known)) {
+                look.push(pid);
+                found.push(known);
+            }
         }
     }
     found
@@ -79,6 +86,12 @@ mod tests {
         let found = all();
         assert!(found.contains(&Pid::from_child(&child)));
         assert!(found.iter().any(|pid| pid.as_raw_nonzero().get() == grandchild));
+        let others = all_but(&[Pid::from_child(&child)]);
+        assert!(
+            others
+                .iter()
+                .all(|pid| ![grandchild, child.id().cast_signed()].contains(&pid.as_raw_nonzero().get()))
+        );
         for pid in [grandchild, child.id().cast_signed()] {
             let pid = Pid::from_raw(pid).expect("not 0");
             let _ = rustix::process::kill_process(pid, Signal::KILL);

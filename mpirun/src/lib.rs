@@ -19,7 +19,7 @@
 //! **Nobody polls.** Both programs are one thread around one wait (signals come by signalfd), and
 //! wake only when there is something to do.
 //!
-//! Map: `cli/` (options) · `settings` (parameters of all sources) · `plan/` (options to a job: hosts, mapping,
+//! Map: `cli/` (options) · `settings` (parameters of all sources) · `plm` (how daemons are started) · `plan/` (options to a job: hosts, mapping,
 //! binding, environment, display) · `cores` (which there are, and the usual binding) ·
 //! `launcher/` (mpirun's loop, output, what an ending means) · `link` (what the two say to each
 //! other) · `daemon/` (oxmpid's loop, ranks, lines of output, the end) · `descendants`, `signals`
@@ -35,6 +35,7 @@ pub mod info;
 pub mod launcher;
 pub mod link;
 mod plan;
+mod plm;
 mod program;
 pub mod settings;
 mod signals;

@@ -6,8 +6,13 @@
 //! without us. One that prints more than the reader takes waits alone: the others have windows of
 //! their own. Every other frame still gets through, because `mpirun` always reads.
 
+mod ending;
+mod exchange;
+
+pub use ending::{Ending, Mpi};
+pub use exchange::Exchange;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, HEADER, Inbox, Malformed};
-use oxmpi_runtime::wireup::{AppFacts, Secret};
+use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::ffi::OsString;
@@ -90,10 +95,12 @@ impl Stdin {
 pub struct Launch {
     pub job_id: u64,
     pub secret: Secret,
-    pub size: u32,
-    /// Which of `node_names` the daemon is on, and which ranks it starts.
+    /// Which rank is on which node.
+    pub map: NodeMap,
+    /// Which of `node_names` the daemon is on.
     pub node: u32,
     pub node_names: Vec<String>,
+    /// The ranks it starts; they follow from `map`.
     pub local_ranks: Vec<u32>,
     /// Cores the node has for the job.
     pub cores: u32,
@@ -162,22 +169,7 @@ pub enum ToNode {
     Census {
         stacks: bool,
     },
-}
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    Exit(i32),
-    Signal { number: i32, core: bool },
-}
-
-/// What a rank had to do with MPI when it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mpi {
-    Never,
-    /// It was initialized and not finalized.
-    Inside,
-    Finalized,
+    Exchange(Exchange),
 }
 
 /// From a node daemon.
@@ -228,6 +220,8 @@ pub enum FromNode {
         pid: u32,
         code: i32,
         message: String,
+        /// Because of this rank, whose own end is the better news.
+        peer: Option<u32>,
     },
     /// The MPI process of a rank is gone without MPI_Finalize, what mpirun started is still there.
     Vanished {
@@ -242,7 +236,9 @@ pub enum FromNode {
     },
     /// The daemon itself cannot go on.
     Failed(String),
-    /// Everything has ended and everything has been said.
+    Exchange(Exchange),
+    /// Everything has ended and everything has been said. In a job of several nodes the daemon stays as long as its
+    /// link, because ranks of others may ask for what its ranks have published.
     Done,
 }
 
@@ -253,6 +249,7 @@ const SIGNAL: u8 = 0x84;
 const TERMINATE: u8 = 0x85;
 const RELEASE: u8 = 0x86;
 const CENSUS: u8 = 0x87;
+const TO_NODE: u8 = 0x88;
 const OUTPUT: u8 = 0xc1;
 const EXITED: u8 = 0xc2;
 const CANNOT_START: u8 = 0xc3;
@@ -266,6 +263,7 @@ const STARTED: u8 = 0xca;
 const CRASHED: u8 = 0xcb;
 const STATE: u8 = 0xcc;
 const COUNTED: u8 = 0xcd;
+const FROM_NODE: u8 = 0xce;
 
 /// A message of one of the two directions.
 pub trait Message: Sized {
@@ -287,9 +285,9 @@ fn text(f: &mut Fields<'_>, field: &'static str) -> Result<String, Malformed> {
 
 impl Launch {
     fn encode(&self) -> Builder {
-        let b = Builder::new(LAUNCH).u64(self.job_id).raw(self.secret.bytes()).u32(self.size).u32(self.node);
+        let b = Builder::new(LAUNCH).u64(self.job_id).raw(self.secret.bytes());
+        let b = self.map.encode(b).u32(self.node);
         let b = put_list(b, &self.node_names, |b, name| b.text(name));
-        let b = put_list(b, &self.local_ranks, |b, rank| b.u32(*rank));
         let b = b.u32(self.cores).u8(self.oversubscribed.into());
         let b = put_list(b, &self.params, |b, (name, value)| b.text(name).text(value));
         let b = put_list(b, &self.programs, |b, program| program.encode(b));
@@ -301,13 +299,15 @@ impl Launch {
     }
 
     fn decode(f: &mut Fields<'_>) -> Result<Launch, Malformed> {
+        let (job_id, secret) = (f.u64("job id")?, Secret::from_bytes(f.array("secret")?));
+        let (map, node) = (NodeMap::decode(f)?, f.u32("node")?);
         let launch = Launch {
-            job_id: f.u64("job id")?,
-            secret: Secret::from_bytes(f.array("secret")?),
-            size: f.u32("size")?,
-            node: f.u32("node")?,
+            job_id,
+            secret,
+            node,
             node_names: f.list("node names", 4, |f| text(f, "node name"))?,
-            local_ranks: f.list("local ranks", 4, |f| f.u32("local rank"))?,
+            local_ranks: map.ranks_of(node),
+            map,
             cores: f.u32("cores")?,
             oversubscribed: f.bool("oversubscribed")?,
             params: f.list("parameters", 8, |f| Ok((text(f, "parameter")?, text(f, "parameter value")?)))?,
@@ -368,6 +368,7 @@ impl Message for ToNode {
             ToNode::Terminate { grace_ms } => Builder::new(TERMINATE).u64(*grace_ms),
             ToNode::Release => Builder::new(RELEASE),
             ToNode::Census { stacks } => Builder::new(CENSUS).u8((*stacks).into()),
+            ToNode::Exchange(exchange) => exchange.encode(Builder::new(TO_NODE)),
         }
         .finish()
     }
@@ -386,27 +387,11 @@ impl Message for ToNode {
             TERMINATE => ToNode::Terminate { grace_ms: f.u64("grace")? },
             RELEASE => ToNode::Release,
             CENSUS => ToNode::Census { stacks: f.bool("stacks")? },
+            TO_NODE => ToNode::Exchange(Exchange::decode(&mut f)?),
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
         Ok(message)
-    }
-}
-
-fn decode_ending(f: &mut Fields<'_>) -> Result<Ending, Malformed> {
-    match f.u8("ending")? {
-        0 => Ok(Ending::Exit(f.i32("exit code")?)),
-        kind @ (1 | 2) => Ok(Ending::Signal { number: f.i32("signal")?, core: kind == 2 }),
-        other => Err(Malformed::Value { field: "ending", value: other.into() }),
-    }
-}
-
-fn decode_mpi(f: &mut Fields<'_>) -> Result<Mpi, Malformed> {
-    match f.u8("MPI state")? {
-        0 => Ok(Mpi::Never),
-        1 => Ok(Mpi::Inside),
-        2 => Ok(Mpi::Finalized),
-        other => Err(Malformed::Value { field: "MPI state", value: other.into() }),
     }
 }
 
@@ -425,23 +410,20 @@ impl Message for FromNode {
             }
             FromNode::Counted => Builder::new(COUNTED),
             FromNode::Exited { rank, pid, ending, mpi } => {
-                let b = Builder::new(EXITED).u32(*rank).u32(*pid);
-                match ending {
-                    Ending::Exit(code) => b.u8(0).i32(*code),
-                    Ending::Signal { number, core } => b.u8(1 + u8::from(*core)).i32(*number),
-                }
-                .u8(*mpi as u8)
+                ending.encode(Builder::new(EXITED).u32(*rank).u32(*pid)).u8(*mpi as u8)
             }
             FromNode::CannotStart { rank, errno } => Builder::new(CANNOT_START).u32(*rank).i32(*errno),
             FromNode::Help { rank, component, topic, text } => {
                 Builder::new(HELP).u32(*rank).text(component).text(topic).text(text)
             }
-            FromNode::Abort { rank, pid, code, message } => {
-                Builder::new(ABORT).u32(*rank).u32(*pid).i32(*code).text(message)
+            FromNode::Abort { rank, pid, code, message, peer } => {
+                let b = Builder::new(ABORT).u32(*rank).u32(*pid).i32(*code).text(message);
+                put_list(b, peer.as_slice(), |b, peer| b.u32(*peer))
             }
             FromNode::Vanished { rank, pid } => Builder::new(VANISHED).u32(*rank).u32(*pid),
             FromNode::Broken { rank, pid, why } => Builder::new(BROKEN).u32(*rank).u32(*pid).text(why),
             FromNode::Failed(why) => Builder::new(FAILED).text(why),
+            FromNode::Exchange(exchange) => exchange.encode(Builder::new(FROM_NODE)),
             FromNode::Done => Builder::new(DONE),
         }
         .finish()
@@ -468,8 +450,8 @@ impl Message for FromNode {
             EXITED => FromNode::Exited {
                 rank: f.u32("rank")?,
                 pid: f.u32("pid")?,
-                ending: decode_ending(&mut f)?,
-                mpi: decode_mpi(&mut f)?,
+                ending: Ending::decode(&mut f)?,
+                mpi: Mpi::decode(&mut f)?,
             },
             CANNOT_START => FromNode::CannotStart { rank: f.u32("rank")?, errno: f.i32("errno")? },
             HELP => FromNode::Help {
@@ -483,12 +465,14 @@ impl Message for FromNode {
                 pid: f.u32("pid")?,
                 code: f.i32("code")?,
                 message: text(&mut f, "message")?,
+                peer: f.list("peer", 4, |f| f.u32("peer"))?.pop(),
             },
             VANISHED => FromNode::Vanished { rank: f.u32("rank")?, pid: f.u32("pid")? },
             BROKEN => {
                 FromNode::Broken { rank: f.u32("rank")?, pid: f.u32("pid")?, why: text(&mut f, "reason")? }
             }
             FAILED => FromNode::Failed(text(&mut f, "reason")?),
+            FROM_NODE => FromNode::Exchange(Exchange::decode(&mut f)?),
             DONE => FromNode::Done,
             other => return Err(Malformed::Kind(other)),
         };

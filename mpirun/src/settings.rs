@@ -22,6 +22,8 @@ pub struct Settings {
     pub environment: Vec<(OsString, OsString)>,
     /// Further variables that tune files want there: as words of `-x`.
     pub exports: Vec<OsString>,
+    /// The parameter `plm`, and whether it was set for Open MPI.
+    pub plm: (String, bool),
     /// To be said once.
     pub warnings: Vec<String>,
 }
@@ -52,6 +54,9 @@ fn resolve_with(
     }
     let resolver = sources.resolver;
     let mut settings = Settings { environment: resolver.variables(), ..Settings::default() };
+    if let Some(plm) = resolver.setting("plm") {
+        settings.plm = (plm.text.to_string_lossy().into_owned(), plm.origin.is_open_mpi());
+    }
     let mut checked = true;
     if resolver.settings().next().is_some() {
         let dirs: Vec<_> = places.components().into_iter().collect();

@@ -7,7 +7,7 @@
 //! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
-//! `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
+//! `nodes` (several nodes on this machine) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `soak` (the report of the soak tests, and their verdicts).
 
 mod arguments;
@@ -24,6 +24,7 @@ mod later;
 mod matching;
 mod messages;
 mod mistakes;
+mod nodes;
 mod objects;
 mod parameters;
 mod places;

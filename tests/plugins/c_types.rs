@@ -118,7 +118,7 @@ impl Renderer {
             self.slice_of(&f.ty, out);
         }
         docs.write(out, "");
-        writeln!(out, "typedef struct {} {{", c_name(&name)).expect("string");
+        writeln!(out, "struct {} {{", c_name(&name)).expect("string");
         let mut names = Vec::new();
         for (i, f) in fields.named.iter().enumerate() {
             let field = f.ident.as_ref().expect("a name").to_string();
@@ -128,11 +128,12 @@ impl Renderer {
             writeln!(out, "    {align}{};", self.declare(&f.ty, &field_name(&field))).expect("string");
             names.push(field);
         }
-        writeln!(out, "}} {};", c_name(&name)).expect("string");
+        writeln!(out, "}};").expect("string");
         self.fields.insert(name, names);
     }
 
     pub fn alias(&mut self, t: &ItemType, out: &mut String) {
+        self.slice_of(&t.ty, out);
         Docs::of(&t.attrs).write(out, "");
         writeln!(out, "typedef {};", self.declare(&t.ty, &c_name(&t.ident.to_string()))).expect("string");
     }
@@ -152,6 +153,7 @@ impl Renderer {
                 }
             }
             Type::FnPtr(f) => f.inputs.iter().for_each(|a| self.slice_of(&a.ty, out)),
+            Type::Ptr(p) => self.slice_of(&p.elem, out),
             _ => {}
         }
     }
@@ -208,10 +210,16 @@ impl Renderer {
             // Read and written with atomic operations by the host.
             "AtomicU32" => "uint32_t".into(),
             "AtomicU64" => "uint64_t".into(),
-            "usize" => "size_t".into(),
+            "AtomicPtr" => {
+                let inner = self.declare(generics(ty)[0], "");
+                return format!("{} *{declarator}", inner.trim_end());
+            }
+            // Only the holder of a lock reads and writes it.
+            "Cell" => return self.declare(generics(ty)[0], declarator),
+            "usize" | "AtomicUsize" => "size_t".into(),
             "f64" => "double".into(),
-            "c_void" | "Endpoint" => "void".into(),
-            "State" => return format!("void *{declarator}"),
+            "c_void" | "Endpoint" | "RegHandle" | "Message" => "void".into(),
+            "State" | "Win" => return format!("void *{declarator}"),
             "SliceRef" => slice_name(generics(ty)[0]),
             // A function pointer may be null in C anyway.
             "Option" => return self.declare(generics(ty)[0], declarator),
@@ -224,9 +232,17 @@ impl Renderer {
 
 fn slice_name(element: &Type) -> String {
     match element {
-        Type::Ptr(_) => "oxmpi_slice_of_endpoint".into(),
+        Type::Ptr(p) if last(&p.elem) == "Endpoint" => "oxmpi_slice_of_endpoint".into(),
+        Type::Ptr(p) => format!("oxmpi_slice_of_{}_ptr", snake(&last(&p.elem))),
         t => format!("oxmpi_slice_of_{}", snake(&last(t))),
     }
+}
+
+/// Whether the file has a struct of that name that C sees as one.
+pub fn is_struct(file: &syn::File, name: &str) -> bool {
+    file.items.iter().any(|item| {
+        matches!(item, syn::Item::Struct(s) if s.ident == name && !repr(&s.attrs).contains(&"transparent".to_owned()))
+    })
 }
 
 fn last(ty: &Type) -> String {

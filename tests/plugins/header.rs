@@ -1,4 +1,4 @@
-//! `framework/include/oxmpi_component.h`: the contract of components and BTLs for authors who write C.
+//! `framework/include/oxmpi_component.h`: the contracts of components of every framework for authors who write C.
 //!
 //! Rendered from the Rust source: structs, constants and comments are read from it, sizes and offsets
 //! are what this compiler made of it. The header is committed; a stale one fails here, and
@@ -7,61 +7,159 @@
 use crate::c_types::{Docs, Renderer};
 use crate::layout;
 use oxmpi_tests::root;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use syn::{Expr, ImplItem, Item, Lit, UnOp};
+use syn::{BinOp, Expr, ImplItem, Item, Lit, UnOp};
 
-/// What the header has, in an order in which every name is known before it is used.
-const ITEMS: &[(&str, &[&str])] = &[
-    ("framework/mca/src/status.rs", &["Status"]),
-    ("framework/mca/src/abi.rs", &["StrRef", "Version"]),
+/// A source file, the prefix of its constants, and what the header has of it.
+type Part = (&'static str, &'static str, &'static [&'static str]);
+
+/// In an order in which every type is complete before it is part of another.
+const ITEMS: &[Part] = &[
+    ("framework/mca/src/status.rs", "", &["Status"]),
+    ("framework/mca/src/abi.rs", "", &["StrRef", "Version"]),
     (
         "framework/mca/src/params.rs",
+        "",
         &["ParamKind", "Level", "Scope", "param_flag", "ParamDecl", "ParamValue"],
     ),
-    ("framework/mca/src/lock.rs", &["Lock"]),
+    ("framework/mca/src/lock.rs", "", &["Lock"]),
+    ("framework/mca/src/biased.rs", "", &["LOCK_PROTOCOL", "Seat", "LockServices", "Bias"]),
+    ("framework/mca/src/thread.rs", "", &["ThreadCtx"]),
+    ("framework/mca/src/cri.rs", "", &["Cri", "LockTable"]),
+    ("framework/mca/src/request.rs", "", &["MsgStatus", "Completion", "RequestOps", "RequestHeader"]),
     (
         "framework/mca/src/host.rs",
+        "",
         &[
             "MemKind",
-            "ThreadCtx",
-            "Cri",
             "JobInfo",
             "RecvDesc",
+            "receive",
             "AmReceive",
             "AmEntry",
             "PartDesc",
             "AmParts",
             "am_tag",
+            "cri_mode",
             "ProgressFn",
-            "HostTable",
         ],
     ),
-    ("framework/mca/src/abi.rs", &["OpenArgs", "Opened", "Descriptor"]),
+    (
+        "framework/mca/src/services.rs",
+        "",
+        &[
+            "ProcName",
+            "distance",
+            "ProcPlace",
+            "AUTH_BYTES",
+            "NodeMemory",
+            "Predicate",
+            "PeerFailed",
+            "HostServices",
+        ],
+    ),
+    ("framework/mca/src/host.rs", "", &["HostTable"]),
+    ("framework/mca/src/abi.rs", "", &["OpenArgs", "Opened", "Descriptor"]),
+    ("framework/btl/src/wait.rs", "", &["WaitWord", "WaitFd", "WaitSet"]),
     (
         "framework/btl/src/table.rs",
+        "",
         &[
             "BtlAttrs",
             "amo",
             "RegHandle",
+            "HANDLE_LIMIT",
             "SendDesc",
+            "Done",
+            "RmaDesc",
+            "FlushDesc",
             "Piece",
             "RmaVectorDesc",
-            "RmaDesc",
             "AtomicDesc",
             "ProcInfo",
-            "WaitWord",
-            "RMA_VERSION",
-            "access",
             "BtlTable",
+            "SERVICE_CTX",
+            "access",
             "BtlModule",
+            "cap",
+            "BtlHandle",
+        ],
+    ),
+    ("framework/btl/src/services.rs", "", &["Reach", "Registration", "BtlServices"]),
+    ("framework/datatype/src/desc.rs", "TYPE_", &["Run", "Nest", "Base", "flag", "TypeDesc"]),
+    ("framework/datatype/src/kernel/mod.rs", "", &["op", "OpDesc"]),
+    (
+        "framework/pml/src/lib.rs",
+        "PML_",
+        &[
+            "ANY_SOURCE",
+            "ANY_TAG",
+            "mode",
+            "assert_flag",
+            "NO_HINT",
+            "CommDesc",
+            "Transports",
+            "SendArgs",
+            "RecvArgs",
+            "Counts",
+            "Message",
+            "PmlTable",
+            "PmlModule",
+        ],
+    ),
+    (
+        "framework/coll/src/lib.rs",
+        "COLL_",
+        &[
+            "FIRST_TAG",
+            "LAST_TAG",
+            "ROOT",
+            "NO_ROOT",
+            "flag",
+            "CollComm",
+            "step",
+            "StepFn",
+            "CollServices",
+            "IN_PLACE",
+            "neighbors",
+            "Neighbors",
+            "CollArgs",
+            "CollFn",
+            "CollTable",
+            "CollOffer",
+        ],
+    ),
+    ("framework/coll/src/author.rs", "COLL_", &["CollModule"]),
+    (
+        "framework/osc/src/lib.rs",
+        "OSC_",
+        &[
+            "flavor",
+            "lock_type",
+            "assertion",
+            "hint",
+            "ordering",
+            "WinDesc",
+            "WinComm",
+            "Place",
+            "Mapped",
+            "WinServices",
+            "RmaArgs",
+            "RmaFn",
+            "ALL",
+            "OscTable",
+            "OscWindow",
+            "OscModule",
         ],
     ),
 ];
 
 const HEAD: &str = "\
-/* What a component is, for authors who write C or C++: the descriptor, the host's table, the BTL's table.
+/* Contracts of components, for authors who write C or C++: the descriptor, the host's tables, and the tables of
+ * transports (BTL), messaging (PML), collectives (COLL) and one-sided communication (OSC).
  *
- * Generated from framework/mca and framework/btl; do not edit. The comments are those of the Rust source,
+ * Generated from framework/{mca,btl,pml,coll,osc,datatype}; do not edit. The comments are those of the Rust source,
  * where names are written without `oxmpi_`; a field that would be a keyword has a `_` behind.
  * docs/adding-a-btl.md is the guide, docs/abi.md the promise.
  *
@@ -84,9 +182,6 @@ extern \"C\" {
 #define OXMPI_ALIGN(n) _Alignas(n)
 #endif
 
-/* The host's side of a request; a BTL has none. */
-typedef struct oxmpi_request_header oxmpi_request_header;
-
 ";
 
 const TAIL: &str = "
@@ -100,16 +195,28 @@ const TAIL: &str = "
 #endif
 ";
 
-/// A number as Rust writes it, if it is one: `-3`, `0x20`, `Status(-3)`.
-fn number(e: &Expr) -> Option<i128> {
+/// A number as Rust writes it, if it is one: `-3`, `0x20`, `Status(-3)`, `u32::MAX`, `0xf << SHIFT`. `known`: constants that
+/// stand before it.
+fn number(e: &Expr, known: &BTreeMap<String, i128>) -> Option<i128> {
     match e {
         Expr::Lit(l) => match &l.lit {
             Lit::Int(i) => i.base10_parse().ok(),
             _ => None,
         },
-        Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)) => number(&u.expr).map(|n| -n),
-        Expr::Call(c) if c.args.len() == 1 => number(&c.args[0]),
-        Expr::Paren(p) => number(&p.expr),
+        Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)) => number(&u.expr, known).map(|n| -n),
+        Expr::Call(c) if c.args.len() == 1 => number(&c.args[0], known),
+        Expr::Paren(p) => number(&p.expr, known),
+        Expr::Binary(b) if matches!(b.op, BinOp::Shl(_)) => {
+            Some(number(&b.left, known)? << number(&b.right, known)?)
+        }
+        Expr::Path(p) => {
+            let names: Vec<String> = p.path.segments.iter().map(|s| s.ident.to_string()).collect();
+            match &names[..] {
+                [kind, max] if kind == "u32" && max == "MAX" => Some(u32::MAX.into()),
+                [name] => known.get(name).copied(),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
@@ -122,7 +229,7 @@ fn define(out: &mut String, docs: Docs, name: &str, value: i128) {
 
 /// Numbers that belong to a type (`impl Status { pub const OK … }`).
 fn constants_of(file: &syn::File, ty: &str, out: &mut String) {
-    let prefix = crate::c_types::snake(ty).to_uppercase();
+    let (prefix, known) = (crate::c_types::snake(ty).to_uppercase(), BTreeMap::new());
     for item in &file.items {
         let Item::Impl(block) = item else { continue };
         let syn::Type::Path(p) = &*block.self_ty else { continue };
@@ -131,7 +238,7 @@ fn constants_of(file: &syn::File, ty: &str, out: &mut String) {
         }
         for inner in &block.items {
             if let ImplItem::Const(c) = inner
-                && let Some(n) = number(&c.expr)
+                && let Some(n) = number(&c.expr, &known)
             {
                 define(out, Docs::of(&c.attrs), &format!("OXMPI_{prefix}_{}", c.ident), n);
             }
@@ -139,7 +246,24 @@ fn constants_of(file: &syn::File, ty: &str, out: &mut String) {
     }
 }
 
-fn render_item(file: &syn::File, name: &str, types: &mut Renderer, out: &mut String) {
+/// All numbers of a module, those of modules in it too.
+fn module(m: &syn::ItemMod, prefix: &str, out: &mut String) {
+    Docs::of(&m.attrs).write(out, "");
+    let mut known = BTreeMap::new();
+    for inner in &m.content.as_ref().expect("a module with a body").1 {
+        match inner {
+            Item::Const(c) => {
+                let n = number(&c.expr, &known).unwrap_or_else(|| panic!("{prefix}{} is no number", c.ident));
+                known.insert(c.ident.to_string(), n);
+                define(out, Docs::of(&c.attrs), &format!("{prefix}{}", c.ident), n);
+            }
+            Item::Mod(m) => module(m, &format!("{prefix}{}_", m.ident.to_string().to_uppercase()), out),
+            _ => {}
+        }
+    }
+}
+
+fn render_item(file: &syn::File, prefix: &str, name: &str, types: &mut Renderer, out: &mut String) {
     for item in &file.items {
         match item {
             Item::Struct(s) if s.ident == name => {
@@ -154,19 +278,20 @@ fn render_item(file: &syn::File, name: &str, types: &mut Renderer, out: &mut Str
                 return;
             }
             Item::Const(c) if c.ident == name => {
-                let n = number(&c.expr).unwrap_or_else(|| panic!("{name} is not a plain number"));
-                define(out, Docs::of(&c.attrs), &format!("OXMPI_{name}"), n);
+                let n = number(&c.expr, &BTreeMap::new());
+                let n = n.unwrap_or_else(|| panic!("{name} is not a plain number"));
+                match &*c.ty {
+                    syn::Type::Ptr(_) => {
+                        Docs::of(&c.attrs).write(out, "");
+                        writeln!(out, "#define OXMPI_{prefix}{name} ((const uint8_t *){n})").expect("string");
+                    }
+                    _ => define(out, Docs::of(&c.attrs), &format!("OXMPI_{prefix}{name}"), n),
+                }
                 out.push('\n');
                 return;
             }
             Item::Mod(m) if m.ident == name => {
-                Docs::of(&m.attrs).write(out, "");
-                for inner in &m.content.as_ref().expect("a module with a body").1 {
-                    let Item::Const(c) = inner else { continue };
-                    let n = number(&c.expr).unwrap_or_else(|| panic!("{name}::{} is no number", c.ident));
-                    let full = format!("OXMPI_{}_{}", name.to_uppercase(), c.ident);
-                    define(out, Docs::of(&c.attrs), &full, n);
-                }
+                module(m, &format!("OXMPI_{prefix}{}_", name.to_uppercase()), out);
                 out.push('\n');
                 return;
             }
@@ -198,24 +323,47 @@ fn assertions(types: &Renderer, out: &mut String) {
 
 fn render() -> String {
     let mut out = HEAD.to_owned();
-    let version = oxmpi_btl::VERSION;
     for (name, value) in [
         ("OXMPI_MAGIC", format!("UINT64_C({:#x}) /* \"OXMPICMP\" */", oxmpi_mca::MAGIC)),
         ("OXMPI_ABI_MAJOR", oxmpi_mca::ABI_MAJOR.to_string()),
         ("OXMPI_ABI_MINOR", oxmpi_mca::ABI_MINOR.to_string()),
         ("OXMPI_TARGET", format!("\"{}\"", oxmpi_mca::abi::TARGET)),
-        ("OXMPI_BTL_FRAMEWORK", format!("\"{}\"", oxmpi_btl::FRAMEWORK)),
-        ("OXMPI_BTL_VERSION", format!("{{ {}, {}, {} }}", version.major, version.minor, version.patch)),
+        ("OXMPI_BTL_TABLE_VERSION", oxmpi_btl::TABLE_VERSION.to_string()),
+        ("OXMPI_PML_TABLE_VERSION", oxmpi_pml::TABLE_VERSION.to_string()),
     ] {
         writeln!(out, "#define {name} {value}").expect("string");
     }
+    for (framework, version) in [
+        (oxmpi_btl::FRAMEWORK, oxmpi_btl::VERSION),
+        (oxmpi_pml::FRAMEWORK, oxmpi_pml::VERSION),
+        (oxmpi_coll::FRAMEWORK, oxmpi_coll::VERSION),
+        (oxmpi_osc::FRAMEWORK, oxmpi_osc::VERSION),
+    ] {
+        let name = framework.to_uppercase();
+        writeln!(out, "#define OXMPI_{name}_FRAMEWORK \"{framework}\"").expect("string");
+        let oxmpi_mca::Version { major, minor, patch } = version;
+        writeln!(out, "#define OXMPI_{name}_VERSION {{ {major}, {minor}, {patch} }}").expect("string");
+    }
+    out.push('\n');
+    let parts: Vec<_> = ITEMS
+        .iter()
+        .map(|(path, prefix, names)| {
+            let source = std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+            (syn::parse_file(&source).unwrap_or_else(|e| panic!("{path}: {e}")), prefix, names)
+        })
+        .collect();
+    // Structs name each other in pointers, so all of them are declared before the first.
+    for (file, _, names) in &parts {
+        for name in names.iter().filter(|name| crate::c_types::is_struct(file, name)) {
+            let c = crate::c_types::c_name(name);
+            writeln!(out, "typedef struct {c} {c};").expect("string");
+        }
+    }
     out.push('\n');
     let mut types = Renderer::default();
-    for (path, names) in ITEMS {
-        let source = std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
-        let file = syn::parse_file(&source).unwrap_or_else(|e| panic!("{path}: {e}"));
-        for name in *names {
-            render_item(&file, name, &mut types, &mut out);
+    for (file, prefix, names) in &parts {
+        for name in **names {
+            render_item(file, prefix, name, &mut types, &mut out);
         }
     }
     assertions(&types, &mut out);

@@ -3,9 +3,16 @@
 
 use core::mem::{offset_of, size_of};
 use oxmpi_btl::*;
+use oxmpi_coll::*;
+use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_datatype::{Nest, Run, TypeDesc};
 use oxmpi_mca::abi::*;
+use oxmpi_mca::biased::*;
 use oxmpi_mca::host::*;
+use oxmpi_mca::services::*;
 use oxmpi_mca::*;
+use oxmpi_osc::{Mapped, OscModule, OscTable, OscWindow, Place, RmaArgs, WinComm, WinDesc, WinServices};
+use oxmpi_pml::{CommDesc, Counts, PmlModule, PmlTable, RecvArgs, SendArgs, Transports};
 
 pub struct Layout {
     pub name: &'static str,
@@ -31,41 +38,129 @@ pub fn all() -> Vec<Layout> {
         Version { major minor patch }
         ParamDecl { name kind level scope flags default help min max enumerators synonyms }
         ParamValue { kind reserved int double text }
-        ThreadCtx { cri index counters host_private pml_private }
-        Cri { lock lock_misses active last_thread progress_calls completions shared_writes asleep enough }
+        Seat { inside entered }
+        ThreadCtx { cri index counters host_private pml_private osc_private seat }
+        LockServices { enter keep }
+        Bias { owner services last run limit kept_at }
+        Cri {
+            lock lock_misses active last_thread progress_calls completions shared_writes asleep holder reserved
+            bias
+        }
+        LockTable { protocol cri_stride services enter try_enter leave activate }
         JobInfo {
             size rank job_size node local_rank local_size job_id segment_fd oversubscribed cores keeper_pid
         }
-        RecvDesc { data len proc ctx module }
+        RecvDesc { data len proc ctx module link }
         AmEntry { receive ctx }
         PartDesc { message from to }
         HostTable {
             size abi_minor instance job threaded cris num_cris cri_modes am_table log help fatal am_register
             progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
-            peer_error am_parts am_register_parts
+            peer_error am_parts am_register_parts services locking
         }
         OpenArgs { size reserved host values }
         Opened { size priority modules count stride }
         Descriptor {
             magic abi_major abi_minor size target framework framework_version name version aliases params help open
+            lock_protocol cri_stride
         }
         BtlAttrs {
-            size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit get_alignment put_limit
-            put_alignment latency bandwidth exclusivity registration_handle_size flags amo_ops device
+            size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit
+            get_alignment put_limit put_alignment latency bandwidth exclusivity
+            registration_handle_size flags amo_ops amo_operands service_limit device min_put_size
+            registration_limit
         }
-        RegHandle { bytes }
         SendDesc { tag hdr_len hdr payload len pack pack_ctx }
+        RmaDesc { local remote len local_handle remote_handle done done_ctx }
+        FlushDesc { done done_ctx }
         Piece { addr len }
         RmaVectorDesc { local remote len }
-        RmaDesc { local remote len local_handle remote_handle done done_ctx }
-        AtomicDesc { result remote remote_handle op flags operand compare done done_ctx }
+        AtomicDesc { result local_handle remote remote_handle op flags operand compare done done_ctx }
         ProcInfo { proc node local_rank local }
-        WaitWord { addr expected reserved }
         BtlTable {
-            size version add_procs del_procs finalize send progress rma_version reserved get put flush atomic
-            register_mem deregister_mem arm disarm get_vector hold held
+            size version add_procs del_procs finalize send progress get put flush atomic
+            register_mem deregister_mem arm disarm get_vector hold held service_open service_request
+            service_progress service_reply service_pending service_arm service_disarm
         }
         BtlModule { size reserved state table attrs }
+        BtlHandle {
+            size caps state send progress get put flush atomic register_mem deregister_mem arm
+            disarm get_vector hold held service_open service_request service_progress service_reply
+            service_pending service_arm service_disarm add_procs del_procs finalize attrs name
+            emulated index
+        }
+        WaitWord { addr expected reserved }
+        WaitFd { fd events }
+        WaitSet { words num_words max_words fds num_fds max_fds }
+        Reach { btl endpoint }
+        Registration { handle handle_size base len }
+        BtlServices { size reserved instance reach register deregister }
+        ProcName { bytes }
+        ProcPlace { node local_rank local distance }
+        NodeMemory { base bytes first reserved }
+        HostServices {
+            size reserved name_of index_of place_of exchange_put exchange_try auth_make auth_check
+            node_memory peer_read peer_write peer_pointer wait_until wait_word on_peer_failure
+            off_peer_failure peer_failed osc_tags
+        }
+        MsgStatus { source tag error cancelled bytes }
+        RequestOps { size reserved release cancel start }
+        RequestHeader { completion status ops owner comm slot generation kind flags }
+        Run { disp len count stride }
+        Nest { end first items }
+        TypeDesc { size flags packed lb extent true_lb true_extent base refs elements runs free nest top places }
+        OpDesc { size code commutative reserved user ctx }
+        CommDesc {
+            size flags gid my_rank num_peers procs endpoints my_endpoint has_fixed_index fixed_index
+            matching fifo_hint reserved
+        }
+        Transports { size reserved btls services }
+        SendArgs { comm thread buf count dtype dst tag mode reserved host_comm }
+        RecvArgs { comm thread buf count dtype src tag host_comm }
+        Counts {
+            size reserved unexpected waiting most_waiting posted out_of_sequence out_of_sequence_now
+            most_out_of_sequence spreads posted_now match_time
+        }
+        PmlTable {
+            size version enable add_comm del_comm send isend recv irecv send_init recv_init probe
+            imrecv progress arm disarm threads_begin flush peer_failed finalize counts
+            set_flags measure revoke
+        }
+        PmlModule { size max_tag state table }
+        CollComm { size num_ranks rank oversubscribed comm thread services num_remote planning local }
+        CollServices { size reserved send recv isend irecv wait_all memory pack unpack copy reduce step }
+        CollArgs {
+            sendbuf sendcount sendtype recvbuf recvcount recvtype op root reserved sendcounts
+            sdispls sendtypes recvcounts rdispls recvtypes neighbors
+        }
+        Neighbors { size flags num_sources num_destinations sources destinations }
+        CollTable {
+            size version barrier bcast reduce allreduce allgather gather scatter alltoall gatherv
+            scatterv allgatherv alltoallv alltoallw scan exscan reduce_scatter reduce_scatter_block
+            neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv
+            neighbor_alltoallw
+        }
+        CollOffer { priority reserved module table plans }
+        CollModule { size flags state comm_query comm_free finalize }
+        WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win }
+        WinComm { size num_ranks rank num_nodes comm services btl }
+        Place { proc node node_rank node_size endpoint local }
+        Mapped { base bytes disp_unit }
+        WinServices {
+            size reserved place reach mapped isend irecv wait test cancel wait_until progress
+            barrier allgather alltoall agree byte_type
+        }
+        RmaArgs {
+            thread origin origin_count origin_type result result_count result_type compare target
+            reserved disp target_count target_type op
+        }
+        OscTable {
+            size version put get accumulate get_accumulate fetch_and_op compare_and_swap fence post
+            start complete wait lock unlock lock_all unlock_all flush sync attach detach set_hints
+            free
+        }
+        OscWindow { window table }
+        OscModule { size reserved state query create threads_begin finalize }
     };
     all.push(lock);
     all

@@ -2,7 +2,7 @@
 //! has works, and what it lacks is a real function that refuses.
 
 use crate::support::{compile_c, load, scratch};
-use oxmpi_btl::{RmaDesc, WaitWord};
+use oxmpi_btl::{FlushDesc, RmaDesc, WaitSet};
 use oxmpi_btl_conformance::{Reach, Setup, run_all};
 use oxmpi_mca::Status;
 use oxmpi_runtime::accept::{Framework, Promise, accept, accept_btl};
@@ -20,7 +20,7 @@ fn build(ends_before: &str) -> PathBuf {
 
 #[test]
 fn an_older_table_passes_with_what_it_has() {
-    for slot in ["rma_version", "flush", "arm", "disarm"] {
+    for slot in ["get", "flush", "arm", "disarm", "service_open", "service_arm"] {
         let descriptor = load(&build(slot), "oxmpi_component_btl_cloop");
         run_all(&Setup::new(descriptor).reach(Reach::Itself));
     }
@@ -28,7 +28,7 @@ fn an_older_table_passes_with_what_it_has() {
 
 #[test]
 fn the_host_fills_the_gaps_of_an_older_table() {
-    let file = build("rma_version");
+    let file = build("get");
     let descriptor = load(&file, "oxmpi_component_btl_cloop");
     let promise = Promise { framework: Framework::Btl, name: "cloop" };
     // SAFETY: a component's static descriptor.
@@ -48,17 +48,25 @@ fn the_host_fills_the_gaps_of_an_older_table() {
             done: None,
             done_ctx: std::ptr::null_mut(),
         };
-        let mut word = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
+        let flush = FlushDesc { done: None, done_ctx: std::ptr::null_mut() };
+        let mut set = WaitSet::new(&mut [], &mut []);
         let nobody = std::ptr::null_mut();
         for status in [
             (btl.get)(btl.state, nobody, 0, &rma),
             (btl.put)(btl.state, nobody, 0, &rma),
-            (btl.flush)(btl.state, nobody, 0),
+            (btl.flush)(btl.state, nobody, 0, &flush),
             (btl.deregister_mem)(btl.state, std::ptr::null()),
-            (btl.arm)(btl.state, 0, &mut word),
+            (btl.arm)(btl.state, 0, &mut set),
+            (btl.service_open)(btl.state),
+            (btl.service_request)(btl.state, nobody, 0, std::ptr::null()),
+            (btl.service_reply)(btl.state, 1, std::ptr::null()),
+            (btl.service_arm)(btl.state, &mut set),
         ] {
             assert_eq!(status, Status::NOT_SUPPORTED);
         }
         (btl.disarm)(btl.state, 0);
+        (btl.service_disarm)(btl.state);
+        assert_eq!((btl.service_progress)(btl.state), 0);
+        assert!((btl.service_pending)(btl.state).is_null());
     });
 }

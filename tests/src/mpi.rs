@@ -100,6 +100,28 @@ impl Mpi {
         folder
     }
 
+    /// A folder with a component that is not installed, built now: for `mca_base_component_path`.
+    pub fn component(&self, package: &str) -> PathBuf {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _building = ONE_AT_A_TIME.lock().expect("no test panics while it builds");
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", package])
+            .current_dir(root())
+            .status()
+            .expect("cargo runs");
+        assert!(status.success(), "cargo build --package {package}: {status}");
+        // Alone in its folder: others that are built there would be taken before those that are installed.
+        let folder = target.join("programs/components").join(package);
+        std::fs::create_dir_all(&folder).expect("target can be written");
+        let name = format!("lib{}.so", package.replace('-', "_"));
+        let (new, there) = (folder.join(format!("{name}.new")), folder.join(&name));
+        std::fs::copy(target.join("debug").join(&name), &new).expect("it was built");
+        // Another test may be using it.
+        std::fs::rename(new, there).expect("its own folder");
+        folder
+    }
+
     /// Compiles `tests/programs/NAME.c` once; the path of the program.
     pub fn program(&self, name: &str) -> PathBuf {
         self.build(name, &[format!("tests/programs/{name}.c")], &["-O2", "-pthread"])

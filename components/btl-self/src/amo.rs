@@ -31,8 +31,8 @@ pub unsafe fn apply(op: &AtomicDesc) -> Status {
         update64(word, |old| next64(op, old))
     };
     if !op.result.is_null() {
-        // SAFETY: the caller's promise.
-        unsafe { op.result.write(old) };
+        // SAFETY: the caller's promise: as wide as the operand.
+        unsafe { if narrow { op.result.cast::<u32>().write(old as u32) } else { op.result.write(old) } }
     }
     Status::OK
 }

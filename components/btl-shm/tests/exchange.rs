@@ -5,12 +5,12 @@ mod common;
 
 use common::memory::{first_ring, peek, poke};
 use common::*;
-use oxmpi_btl::{ProcInfo, SendDesc};
+use oxmpi_btl::{FlushDesc, ProcInfo, SendDesc};
 use oxmpi_mca::Status;
+use oxmpi_mca::host::receive::STOP;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 
 /// Bytes of a ring with 64 KiB of bulk: heads, lines, bulk, which starts a little behind a page.
 const RING: u64 = 4096 + (16 << 10) + (64 << 10) + 4096;
@@ -39,12 +39,12 @@ fn everybody_to_everybody_in_all_sizes() {
 fn attributes_and_reach() {
     for (string, most) in [("1k", 256 << 10), ("1073741824k", 64 << 10)] {
         let rank = Node::new(2).open(0, &[("eager_limit", "8k"), ("latency", "7"), ("string_min", string)]);
-        let a = rank.module.attrs;
+        let a = rank.attrs();
         assert_eq!((a.contexts, a.eager_limit, a.max_send_size, a.latency), (1, 8192, most + 128, 7));
     }
     let node = Node::new(2);
     let rank = node.open(0, &[("single_copy_mechanism", "none")]);
-    let a = rank.module.attrs;
+    let a = rank.attrs();
     assert_eq!(a.min_get_size, u64::MAX);
     assert!(rank.table.get.is_none() && rank.table.put.is_none() && rank.table.arm.is_some());
     assert_eq!(&a.device[..4], b"shm\0");
@@ -171,11 +171,10 @@ fn a_turn_ends_where_the_layer_above_has_enough() {
     let ranks = node.all(&[]);
     let ep = ranks[0].to(1);
     let enough = Rc::new(std::cell::Cell::new(false));
-    let (says, cri) = (enough.clone(), core::ptr::from_ref(ranks[1].cri(0)));
+    let (says, record) = (enough.clone(), Rc::downgrade(&ranks[1].record));
     *ranks[1].record.hook.borrow_mut() = Some(Box::new(move |m: &Arrived| {
         if says.get() && m.bytes[0] == 2 {
-            // SAFETY: the rank lives as long as the test.
-            unsafe { &*cri }.enough.store(1, Ordering::Relaxed);
+            record.upgrade().expect("the rank's").answer.set(STOP);
         }
     }));
     for (says, len) in [(false, 0), (true, 0), (false, 2000), (true, 2000), (true, 30_000), (false, 0)] {
@@ -187,7 +186,6 @@ fn a_turn_ends_where_the_layer_above_has_enough() {
         let first = ranks[1].progress();
         assert_eq!(first, if says { 3 } else { 10 }, "{len} bytes");
         ranks[1].drain();
-        assert_eq!(ranks[1].cri(0).enough.load(Ordering::Relaxed), 0, "it was heeded");
     }
 }
 
@@ -417,7 +415,8 @@ fn memory_of_a_rank_in_the_same_process() {
     let target = vec![0u8; 50_000];
     assert_eq!(ranks[0].rma(true, ep, &mut ours[..50_000], target.as_ptr() as u64), Status::OK);
     let flush = ranks[0].table.flush.expect("flush");
-    assert_eq!(flush(ranks[0].module.state, core::ptr::null_mut(), 0), Status::OK);
+    let desc = FlushDesc { done: None, done_ctx: core::ptr::null_mut() };
+    assert_eq!(flush(ranks[0].module.state, core::ptr::null_mut(), 0, &desc), Status::OK);
     assert_eq!(target, theirs[..50_000]);
     assert_eq!(ranks[0].rma(false, ep, &mut [], 0), Status::OK);
     assert_eq!(ranks[0].rma(false, ep, &mut ours, 0), Status::BAD_PARAM);

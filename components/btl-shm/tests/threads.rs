@@ -157,7 +157,7 @@ fn contexts_are_independent() {
     node.cris = 2;
     let a = Shared(node.open(0, &[]));
     let b = node.open(1, &[]);
-    assert_eq!(a.0.module.attrs.contexts, 2);
+    assert_eq!(a.0.attrs().contexts, 2);
     let to_b = a.0.to(1);
     let each = 20_000u32;
     thread::scope(|scope| {
@@ -195,7 +195,7 @@ fn contexts_are_independent() {
     };
     let first = node.open(0, &[]);
     let second = node.open(1, &[("virtual_device_count", "1")]);
-    assert_eq!((first.module.attrs.contexts, second.module.attrs.contexts), (3, 1));
+    assert_eq!((first.attrs().contexts, second.attrs().contexts), (3, 1));
     assert_eq!(first.send_on(first.to(1), 0, 0, b"x", &[]), Status::OK);
     assert_eq!(first.send_on(first.to(1), 2, 0, b"x", &[]), Status::NOT_SUPPORTED);
     assert_eq!(second.drain().len(), 1);

@@ -32,9 +32,10 @@ impl Component for TemplateComponent {
             ));
         }
 
-        // No device: `not_available`, which is silent unless the user named this component.
+        // Nobody to send to: no module, which nobody hears of. (No device is `OpenError::not_available`, which is
+        // silent, too, unless the user named this component.)
         if host.job().job_size < 2 {
-            return Err(OpenError::not_available("the job has one process, nobody to send to"));
+            return Ok((0, Vec::new()));
         }
 
         // What one flow of messages needs to communicate alone, once per communication resource (CRI) of the

@@ -92,9 +92,11 @@ impl Btl for TemplateModule {
     }
 
     /// Called when a process is first talked to. `Ok(None)` where this transport does not reach: quietly,
-    /// another one will. An error is for a peer that should be reachable and is not.
+    /// another one will. An error is for a peer that should be reachable and is not. Abstract sockets reach over the
+    /// whole machine, so `proc.local` is not asked here: ranks of other nodes that publish an address are on this
+    /// machine under another node's name.
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<TemplateEndpoint>>, Status> {
-        if proc.local == 0 || proc.proc == self.host.job().rank {
+        if proc.proc == self.host.job().rank {
             return Ok(None);
         }
         let blob = match self.host.exchange_get(proc.proc) {

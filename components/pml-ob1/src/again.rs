@@ -19,14 +19,13 @@
 //! ([`Way`]). They lead there for as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
 //! the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the long way is open.
 
-use crate::biased::Seat;
 use crate::comm::{Comm, Found};
 use crate::eager::Eager;
 use crate::guarded::{Held, Inside};
 use crate::matching::{Arrival, Key, Pattern};
 use crate::module::{Cri, Ob1};
 use crate::peer::Peer;
-use crate::pool::{Lane, lane_of};
+use crate::pool::{Lane, lane_and_seat};
 use crate::receive::{STAMPED, data_of};
 use crate::recv::{describe, post};
 use crate::shard::{Incoming, Inner, request_of};
@@ -36,7 +35,8 @@ use core::cell::Cell;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{RecvDesc, RequestHeader, Status};
+use oxmpi_mca::host::receive::CONTINUE;
+use oxmpi_mca::{RecvDesc, RequestHeader, Seat, Status};
 use oxmpi_pml::{RecvArgs, SendArgs, mode};
 
 /// What a thread noted of the last source and tag, or the last rank and tag. Touched by that thread alone.
@@ -137,29 +137,25 @@ fn word_of(rank: &i32, tag: &i32) -> Key {
 
 impl Ob1 {
     /// A message of a process with several threads, inside a transport's callback: if it is plain, and the thread that holds the lock of its CRI
-    /// owns that of its shard. False: nothing happened.
+    /// owns that of its shard. What the callback answers; `None`: nothing happened.
     #[inline(always)]
-    pub fn arrive_at_owner(&self, msg: &RecvDesc) -> bool {
+    pub fn arrive_at_owner(&self, msg: &RecvDesc) -> Option<u32> {
         let cri = self.cri(msg.ctx);
-        let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() else {
-            return false;
-        };
+        let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
         let [head, key, order_key] = wire::match_words(header);
-        let Some(seat) = cri.holder.get() else { return false };
-        let Some(spot) = cri.way.look(head, key).or_else(|| self.find_way(head, key, cri, seat)) else {
-            return false;
-        };
+        let seat = cri.base().holder()?;
+        let spot = cri.way.look(head, key).or_else(|| self.find_way(head, key, cri, seat))?;
         if self.watchful.load(Ordering::Relaxed) != 0 {
-            return false;
+            return None;
         }
         // SAFETY: the communicator lives: with it, the way would have been forgotten.
         let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else {
             // It may be closed for good.
             cri.way.spot.set(None);
-            return false;
+            return None;
         };
         if head as u16 == STAMPED && !shard.order.is_calm() {
-            return false;
+            return None;
         }
         match shard.engine.match_arrival(Arrival { key, comm: wire::index_of(head), order_key }) {
             Some(node) => {
@@ -173,10 +169,10 @@ impl Ob1 {
                     let held = unsafe { Held::inherited(msg.ctx, true, Some(seat)) };
                     self.count_consumed(msg.proc, msg.ctx, len, Some(&held), true);
                 });
+                Some(CONTINUE)
             }
-            None => self.keep_again(shard, msg, cri),
+            None => Some(self.keep_again(shard, msg, cri)),
         }
-        true
     }
 
     /// Where messages with that head and key go, if they are plain, which is noted. The thread of that seat holds the CRI's lock.
@@ -196,7 +192,7 @@ impl Ob1 {
     }
 
     #[inline(never)]
-    fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) {
+    fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) -> u32 {
         // SAFETY: the transport's caller holds the lock of the context for longer than this call.
         let held = unsafe { self.inherit(msg.ctx, true) };
         // SAFETY: the way is this message's, and its communicator lives.
@@ -206,12 +202,13 @@ impl Ob1 {
             let inc = Incoming::plain(key, order_key, payload, msg.proc, msg.ctx);
             self.keep_arrived(&held, shard.into_entered(), comm, &inc, head as u16 == STAMPED);
         }
+        cri.stop.take()
     }
 
     /// An eager message of a thread among several. `None`: it is not like the one before, or not eager, and nothing happened.
     #[inline(always)]
     pub fn eager_again(&self, args: &SendArgs) -> Option<Status> {
-        let lane = lane_of(args.thread)?;
+        let (lane, seat) = lane_and_seat(args.thread)?;
         // SAFETY: the host passes a communicator and a type that are alive.
         let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
         let Sent { peer, head } = lane.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
@@ -219,7 +216,7 @@ impl Ob1 {
         if total > peer.eager_payload || args.mode == mode::SYNCHRONOUS {
             return None;
         }
-        let inside = Inside::enter(peer.cri(), lane.seat())?;
+        let inside = Inside::enter(peer.cri(), seat)?;
         let order = self.clock.stamp(Some(lane.lease()));
         let message = Eager { source: comm.my_rank, total, head, order };
         Some(self.eager_on(&inside.held(peer.ctx), peer, &message, args))
@@ -238,7 +235,7 @@ impl Ob1 {
     pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // While all messages come on one CRI there is nothing to note.
         if self.wide.load(Ordering::Relaxed)
-            && let Some(lane) = lane_of(args.thread)
+            && let Some((lane, seat)) = lane_and_seat(args.thread)
             // SAFETY: the host passes a communicator that is alive.
             && let comm = unsafe { Comm::of(args.comm) }
             && let from = word_of(&args.src, &args.tag)
@@ -247,7 +244,7 @@ impl Ob1 {
             if let Some(spot) = spot
                 && lane.care.has_mine(cri.ctx)
                 // SAFETY: it is of this communicator, which the epoch says, and that is alive.
-                && let Some(mut shard) = unsafe { spot.enter_own(lane.seat()) }
+                && let Some(mut shard) = unsafe { spot.enter_own(seat) }
                 && !shard.spreading.changes_hands(lane.index + 1)
                 && shard.engine.surely_none_waits()
                 && let Some(req) = lane.take()
@@ -283,7 +280,7 @@ impl Ob1 {
     fn recv_noted(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
         // SAFETY: the host passes a communicator that is alive.
         let (comm, from) = (unsafe { Comm::of(args.comm) }, source_tag(args.src, args.tag));
-        let Some(lane) = lane_of(args.thread) else { return self.recv_unlike(args, out) };
+        let Some((lane, seat)) = lane_and_seat(args.thread) else { return self.recv_unlike(args, out) };
         // Once: if it changes meanwhile, what is noted is of the epoch before.
         let epoch = comm.epoch();
         let (Some(Received { cri, .. }), Some(req)) = (lane.received.look(epoch, from), lane.take()) else {
@@ -295,7 +292,7 @@ impl Ob1 {
         unsafe { (*args.thread).cri = cri.ctx };
         cri.posted(req);
         self.lane_cares_for(lane, cri.ctx);
-        match comm.own_shard(from, lane.seat()) {
+        match comm.own_shard(from, seat) {
             Some(mut shard) if !shard.spreading.changes_hands(lane.index + 1) => {
                 lane.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
                 match shard.engine.find_unexpected(Pattern::exact(from), true) {
@@ -306,7 +303,7 @@ impl Ob1 {
             // Not while its lock is held.
             inside => {
                 drop(inside);
-                self.post_or_deliver(comm, req, (lane.index, Some(lane.seat())), Pattern::exact(from), true);
+                self.post_or_deliver(comm, req, (lane.index, Some(seat)), Pattern::exact(from), true);
             }
         }
         *out = req.handle();
@@ -318,8 +315,9 @@ impl Ob1 {
 mod tests {
     use super::*;
     use crate::matching::{Choice, Engine, Setting, Simd};
-    use crate::shards::Shards;
+    use crate::shards::{Lock, Shards};
     use crate::spread::{Layout, Spreading};
+    use oxmpi_mca::LockServices;
 
     #[test]
     fn a_note_is_good_for_one_epoch_and_one_source_and_tag() {
@@ -335,7 +333,8 @@ mod tests {
     fn a_way_is_good_for_one_head_and_key_until_it_is_forgotten() {
         let setting = Setting { choice: Choice::List, simd: Simd::best(), walk: 1 };
         let spreading = Spreading::new(Layout::new(0, 1, false));
-        let shards = Shards::new(Inner::new(Engine::new(setting), spreading));
+        let shards =
+            Shards::new(Inner::new(Engine::new(setting), spreading), Lock::new(LockServices::WITHOUT_OWNERS));
         let spot = shards.spot(|layout| layout.of(3)).unwrap();
         let (way, head) = (Way::default(), u64::from(STAMPED));
         assert!(way.look(0, 0).is_none(), "nothing is noted yet");

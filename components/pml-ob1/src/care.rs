@@ -199,7 +199,7 @@ impl Ob1 {
     #[inline(always)]
     pub fn poll_own(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> (i32, bool) {
         let Care { seen, .. } = &lane.care;
-        if !self.cri(own).entrance.is_anothers(seat_of(thread)) {
+        if !self.host.cri(own).is_anothers(seat_of(thread)) {
             let done = self.poll_cri(own, thread, true);
             seen[own as usize % MOST].set(self.turns_of(own));
             return done;
@@ -222,7 +222,7 @@ impl Ob1 {
     /// A turn of a CRI that is left alone. An owner that does not progress it loses it.
     fn attend(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> Brought {
         let who = seat_of(thread);
-        let taken = if self.cri(ctx).entrance.is_anothers(who) {
+        let taken = if self.host.cri(ctx).is_anothers(who) {
             Some(self.hold(ctx, who, true))
         } else {
             self.try_hold(ctx, who, true)
@@ -236,7 +236,7 @@ impl Ob1 {
         let kept = self.cri(ctx).kept.get().wrapping_sub(kept);
         lane.care.seen(ctx).set(self.turns_of(ctx));
         if events == 0 {
-            held.leave_no_trace();
+            held.leave_uncounted();
         }
         Brought { events, wanted: events.unsigned_abs() > kept }
     }
@@ -278,7 +278,7 @@ impl Ob1 {
         }
         let all = Care::is_time(late, now, if self.is_crowded() { LONG_PATIENCE } else { PATIENCE });
         let mut events = 0;
-        for ctx in (0..self.width()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
+        for ctx in (0..self.turned()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
             if self.host.cri(ctx).asleep.load(Ordering::Relaxed) > 0 {
                 self.cares_for(thread, ctx);
                 continue;

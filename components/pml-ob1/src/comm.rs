@@ -15,7 +15,6 @@
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
 
-use crate::biased::{Seat, Who};
 use crate::fork::Users;
 use crate::guarded::{AllHeld, Held, fifo_of, shard_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
@@ -25,14 +24,14 @@ use crate::paged::Paged;
 use crate::peer::Peer;
 use crate::route::Route;
 use crate::shard::Inner;
-use crate::shards::{Entered, Owned, Shards};
+use crate::shards::{Entered, Lock, Owned, Shards};
 use crate::spread::{Layout, Spreading};
 use crate::wire::{self, Prefix, flag, kind};
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::{Caller, LockServices, Seat, Status};
 use oxmpi_pml::{CommDesc, assert_flag};
 use std::collections::{HashMap, VecDeque};
 
@@ -120,7 +119,7 @@ impl Comm {
 
     /// The shard of a message, under its lock.
     #[inline(always)]
-    pub fn shard_of(&self, key: Key, threaded: bool, who: Who) -> Entered<'_, Inner> {
+    pub fn shard_of(&self, key: Key, threaded: bool, who: Caller) -> Entered<'_, Inner> {
         self.shards.enter(threaded, who, |layout| layout.of(key))
     }
 
@@ -133,7 +132,7 @@ impl Comm {
     /// The shard that a receive is posted in and whose messages it finds, under its lock. Where a receive fits
     /// into none alone, the communicator is gathered first.
     #[inline(always)]
-    pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Who) -> Entered<'_, Inner> {
+    pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Caller) -> Entered<'_, Inner> {
         self.shards.enter(threaded, who, |layout| layout.of_receive(pattern))
     }
 
@@ -142,7 +141,7 @@ impl Comm {
     pub fn enter_to_receive(
         &self,
         pattern: Pattern,
-        (thread, who): (u32, Who),
+        (thread, who): (u32, Caller),
         threaded: bool,
     ) -> Entered<'_, Inner> {
         let mut shard = self.shard_for(pattern, threaded, who);
@@ -392,6 +391,7 @@ impl CommTable {
         engine: Engine,
         most_shards: u32,
         streams: bool,
+        locks: *const LockServices,
     ) -> Result<*mut Comm, Status> {
         let fixed = (desc.has_fixed_index != 0).then_some(desc.fixed_index);
         let slot = match fixed {
@@ -407,7 +407,7 @@ impl CommTable {
             my_rank: desc.my_rank,
             num_peers: desc.num_peers,
             assertions: AtomicU32::new(desc.flags),
-            shards: Shards::new(Inner::new(engine, Spreading::new(layout))),
+            shards: Shards::new(Inner::new(engine, Spreading::new(layout)), Lock::new(locks)),
             routes: Paged::new(desc.num_peers as usize),
             inbound: Paged::new(desc.num_peers as usize),
             by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
@@ -517,7 +517,8 @@ impl Ob1 {
         let engine = Engine::new(Setting { choice, ..self.config.matching });
         let all = self.hold_all(self.width(), self.threaded());
         let (most, streams) = (self.config.max_shards, self.assignment == Assignment::Stream);
-        let comm = self.comms.with(&all.held(0), |t| t.add(desc, engine, most, streams))?;
+        let comm =
+            self.comms.with(&all.held(0), |t| t.add(desc, engine, most, streams, self.host.locks()))?;
         for held in all.each() {
             // SAFETY: just made, and we hold the locks.
             self.adopt_orphans(&held, unsafe { &*comm });

@@ -5,7 +5,7 @@ use crate::fan::Sending;
 use crate::guarded::{FIFO, Held, Inside};
 use crate::module::Ob1;
 use crate::peer::Peer;
-use crate::pool::lane_of;
+use crate::pool::lane_and_seat;
 use crate::send::{Outgoing, Packer, pack_part};
 use crate::wire::{self, flag};
 use core::ptr::null_mut;
@@ -64,9 +64,9 @@ impl Ob1 {
     /// has used before. `None`: it is another, and nothing happened.
     #[inline(always)]
     fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
-        let (lane, base) = (lane_of(args.thread)?, out.peer.base);
+        let ((lane, seat), base) = (lane_and_seat(args.thread)?, out.peer.base);
         if base.width == 1 {
-            let inside = Inside::enter(out.peer.cri(), lane.seat())?;
+            let inside = Inside::enter(out.peer.cri(), seat)?;
             return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
         }
         // SYNC POINT with `spread_now`.
@@ -75,7 +75,7 @@ impl Ob1 {
             if self.senders.load(Ordering::Relaxed) != lane.index + 1 {
                 return None;
             }
-            let inside = Inside::enter(out.peer.cri(), lane.seat())?;
+            let inside = Inside::enter(out.peer.cri(), seat)?;
             if base.spread.is_passed_under_lock() {
                 return None;
             }
@@ -92,7 +92,7 @@ impl Ob1 {
         }
         let shard = if by_tag { out.comm.tag_shard(args.tag) } else { out.comm.home_shard() };
         let peer = base.way(shard)?;
-        let inside = Inside::enter(peer.cri(), lane.seat())?;
+        let inside = Inside::enter(peer.cri(), seat)?;
         if !peer.opened.get() || !fork.may_go(by_tag, peer.ctx) {
             return None;
         }

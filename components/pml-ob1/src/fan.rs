@@ -253,7 +253,7 @@ impl Ob1 {
     /// From now on messages may come on all CRIs.
     fn widen(&self) {
         if !self.wide.swap(true, Ordering::Relaxed) {
-            (0..self.width()).for_each(|ctx| self.host.cri(ctx).active.store(1, Ordering::Relaxed));
+            self.host.activate(self.width() - 1);
         }
     }
 

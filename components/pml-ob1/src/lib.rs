@@ -4,7 +4,6 @@
 //! `matching/` what an engine must do.
 
 mod again;
-mod biased;
 mod cancel;
 mod care;
 mod coming;
@@ -46,7 +45,6 @@ mod shards;
 mod signals;
 mod spread;
 mod stamp;
-mod sys;
 mod watch;
 mod wire;
 

@@ -4,12 +4,12 @@
 //! shard at a time are an error of the model. What was matched is written down; each scenario says what may
 //! come out of it.
 
-use crate::biased::{Seat, Who};
 use crate::shards::{Content, Entered, Owned, Place, Shards, Spot};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Mutex, MutexGuard};
 use loom::thread;
+use oxmpi_mca::{Caller, LockServices, Seat};
 
 /// The library's lock spins, which a model checker follows for ever; what is checked here is what happens
 /// under it.
@@ -29,10 +29,13 @@ impl Pass {
 }
 
 impl Lock {
-    pub fn new() -> Lock {
+    pub fn new(_services: *const LockServices) -> Lock {
         Lock { mutex: Mutex::new(()), guard: core::cell::UnsafeCell::new(None) }
     }
-    pub fn enter(&self, threaded: bool, _who: Who) -> Pass {
+    pub fn another(&self) -> Lock {
+        Lock::new(core::ptr::null())
+    }
+    pub fn enter(&self, threaded: bool, _who: Caller) -> Pass {
         if threaded {
             let guard = self.mutex.lock().expect("no thread panics");
             // SAFETY: the guard goes before the lock does, in `leave`; the place is the holder's.
@@ -152,7 +155,7 @@ impl World {
     fn new() -> Arc<World> {
         let matched = core::array::from_fn(|_| AtomicUsize::new(NOBODY));
         let seat = Box::leak(Box::new(Seat::new()));
-        Arc::new(World { shards: Shards::new(Small::default()), seat, matched })
+        Arc::new(World { shards: Shards::new(Small::default(), Lock::new(core::ptr::null())), seat, matched })
     }
     fn many() -> Arc<World> {
         let world = World::new();

@@ -8,11 +8,10 @@
 //! wrote runs under a lock: completions set a word and tell a sync object.
 
 use crate::again::Way;
-use crate::biased::Who;
 use crate::care::Shared;
 use crate::coming;
 use crate::comm::{Comm, CommTable};
-use crate::guarded::{Entrance, FIFO, Guarded, Held};
+use crate::guarded::{FIFO, Guarded, Held};
 use crate::numbered::{Assignment, Owed};
 use crate::ordered::Escalated;
 use crate::orphan::Orphan;
@@ -27,7 +26,7 @@ use crate::stamp::Clock;
 use crate::watch::{Asked, Nanoseconds};
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
-use core::ptr::null_mut;
+use core::ptr::{NonNull, null_mut};
 use oxmpi_btl::{BtlHandle, BtlServices, WaitSet};
 use oxmpi_mca::host::{am_tag, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -43,15 +42,21 @@ pub struct Transport {
     pub own: bool,
 }
 
+impl Transport {
+    /// Whether it has a context of that number.
+    #[inline(always)]
+    pub fn has(&self, ctx: u32) -> bool {
+        ctx < self.btl.attrs().contexts
+    }
+}
+
 /// What belongs to the holder of one CRI's lock.
 #[repr(align(128))]
-#[derive(Default)]
 pub struct Cri {
     /// Its number.
     pub ctx: u32,
-    pub entrance: Entrance,
-    /// Who holds the lock, for the transports' callbacks.
-    pub holder: Cell<Who>,
+    /// The host's part, with the lock.
+    base: NonNull<oxmpi_mca::Cri>,
     /// Peers with something waiting for room.
     pub backlog: Guarded<Vec<*const Peer>>,
     pub ids: Guarded<IdTable>,
@@ -86,6 +91,34 @@ pub struct Cri {
 }
 
 impl Cri {
+    fn new(host: &Host, ctx: u32) -> Cri {
+        Cri {
+            ctx,
+            base: NonNull::from(host.cri(ctx)),
+            backlog: Guarded::default(),
+            ids: Guarded::default(),
+            orphans: Guarded::default(),
+            buried: Guarded::default(),
+            early: Guarded::default(),
+            closed: Cell::new(0),
+            turns: Cell::new(0),
+            kept: Cell::new(0),
+            stop: Cell::new(0),
+            newest: AtomicPtr::new(null_mut()),
+            waiting: AtomicU32::new(0),
+            shared: Shared::default(),
+            numbered: Cell::new(0),
+            way: Way::default(),
+            visits: AtomicU64::new(0),
+            match_time: Nanoseconds::default(),
+        }
+    }
+    /// The host's part, with the lock.
+    #[inline(always)]
+    pub fn base(&self) -> &oxmpi_mca::Cri {
+        // SAFETY: the host's table outlives the module.
+        unsafe { self.base.as_ref() }
+    }
     /// The number of a message's arrival, above all that messages get otherwise and below any stamp
     /// (`spread.rs`).
     pub fn number(&self, _held: &Held<'_>) -> u64 {
@@ -186,8 +219,8 @@ impl Ob1 {
             services: Cell::new(core::ptr::null()),
             comms: Guarded::new(CommTable::new()),
             btls: OnceCell::new(),
-            first: Cri::default(),
-            others: (1..host.num_cris()).map(|ctx| Cri { ctx, ..Cri::default() }).collect(),
+            first: Cri::new(&host, FIFO),
+            others: (1..host.num_cris()).map(|ctx| Cri::new(&host, ctx)).collect(),
             host,
             config,
             peers: Paged::new(host.job().job_size as usize),
@@ -392,7 +425,8 @@ impl Pml for Ob1 {
         if let (Some(only), None) = (others.next(), others.next()) {
             self.lone.store(core::ptr::from_ref(only.btl).cast_mut(), Ordering::Relaxed);
         }
-        let contexts = self.transports().iter().map(|t| t.btl.attrs().contexts.max(1)).min().unwrap_or(1);
+        // As many as the widest has: to a peer there are as many as its transport has (`width_to`).
+        let contexts = self.transports().iter().map(|t| t.btl.attrs().contexts.max(1)).max().unwrap_or(1);
         self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
         self.careful.store(self.host.threaded() as u32, Ordering::Relaxed);
         self.host.am_register(am_tag::PML, receive::entry, self as *const Ob1 as *mut c_void).ok()?;
@@ -457,15 +491,6 @@ impl Pml for Ob1 {
     }
     fn flush(&self) -> Status {
         self.flush_queues()
-    }
-    fn activate(&self, ctx: u32) -> Status {
-        if ctx >= self.width() {
-            return Status::BAD_PARAM;
-        }
-        if ctx != FIFO {
-            self.wide.store(true, Ordering::Relaxed);
-        }
-        Status::OK
     }
     fn peer_failed(&self, proc: u32) -> Status {
         self.lose_process(proc)

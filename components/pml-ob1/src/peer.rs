@@ -64,7 +64,7 @@ pub struct Peer {
     /// Sends that found no room, oldest first.
     pub queue: Guarded<VecDeque<&'static Request>>,
     /// The CRI of the FIFO, which lives as long as the module.
-    cri: NonNull<Cri>,
+    cri: NonNull<oxmpi_mca::Cri>,
     /// Small messages of ours that found no room.
     control: Guarded<VecDeque<Header>>,
     /// Long sends and pulls that go on when there is room.
@@ -177,7 +177,7 @@ impl Peer {
             return_at: (theirs / 2).max(1),
             btl,
             queue: Guarded::new(VecDeque::new()),
-            cri: NonNull::from(cri),
+            cri: NonNull::from(cri.base()),
             control: Guarded::new(VecDeque::new()),
             streams: Guarded::new(VecDeque::new()),
             oldest: Cell::new(0),
@@ -189,8 +189,8 @@ impl Peer {
 
     /// The CRI of the FIFO.
     #[inline(always)]
-    pub fn cri(&self) -> &Cri {
-        // SAFETY: peers go in `finalize`, before their module.
+    pub fn cri(&self) -> &oxmpi_mca::Cri {
+        // SAFETY: the host's table outlives the module.
         unsafe { self.cri.as_ref() }
     }
 

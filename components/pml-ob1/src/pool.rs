@@ -16,7 +16,6 @@
 //! Lanes and requests are never freed: the host's handles refer to them.
 
 use crate::again::{Note, Received, Sent};
-use crate::biased::{Seat, Who};
 use crate::care::Care;
 use crate::fan::number_of;
 use crate::module::Ob1;
@@ -28,7 +27,7 @@ use core::ptr::{null, null_mut};
 use oxmpi_mca::cache::fetch_to_write;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
-use oxmpi_mca::{Lock, Status, ThreadCtx};
+use oxmpi_mca::{Caller, Lock, Seat, Status, ThreadCtx};
 use std::sync::OnceLock;
 
 /// Something that lies on a list of its kind while it is free.
@@ -111,8 +110,6 @@ pub struct Lane {
     /// The number of the thread, as the host counts them; the largest for the lane without one.
     pub index: u32,
     lock: Lock,
-    /// Where the thread notes which locks it is inside (`biased.rs`).
-    seat: Seat,
     /// How it stamps its messages (`stamp.rs`).
     lease: Lease,
     /// What the thread saw when it last looked after others' CRIs (`care.rs`).
@@ -131,7 +128,6 @@ impl Lane {
             free: Free::new(),
             index,
             lock: Lock::new(),
-            seat: Seat::new(),
             lease: Lease::default(),
             care: Care::default(),
             received: Note::default(),
@@ -145,11 +141,6 @@ impl Lane {
         self.free.take()
     }
 
-    /// Where the thread notes which locks it is inside.
-    #[inline(always)]
-    pub fn seat(&'static self) -> &'static Seat {
-        &self.seat
-    }
     /// How it stamps its messages.
     #[inline(always)]
     pub fn lease(&'static self) -> &'static Lease {
@@ -200,10 +191,17 @@ pub fn lane_of(thread: *mut ThreadCtx) -> Option<&'static Lane> {
     unsafe { thread.as_ref()?.pml_private.cast::<Lane>().as_ref() }
 }
 
-/// The seat of a thread that has a lane.
+/// Where a thread notes which locks it is inside.
 #[inline(always)]
-pub fn seat_of(thread: *mut ThreadCtx) -> Who {
-    lane_of(thread).map(|lane| &lane.seat)
+pub fn seat_of(thread: *mut ThreadCtx) -> Caller {
+    // SAFETY: the host passes the context of the calling thread, or null, and outlives this component's locks.
+    unsafe { ThreadCtx::seat_of(thread) }
+}
+
+/// The lane of a thread that has one, and its seat.
+#[inline(always)]
+pub fn lane_and_seat(thread: *mut ThreadCtx) -> Option<(&'static Lane, &'static Seat)> {
+    lane_of(thread).zip(seat_of(thread))
 }
 
 /// The lease of a thread that has a lane.
@@ -214,7 +212,7 @@ pub fn lease_of(thread: *mut ThreadCtx) -> Option<&'static Lease> {
 
 /// The number of a thread and its seat.
 #[inline(always)]
-pub fn identity(thread: *mut ThreadCtx) -> (u32, Who) {
+pub fn identity(thread: *mut ThreadCtx) -> (u32, Caller) {
     (number_of(thread), seat_of(thread))
 }
 
@@ -260,10 +258,13 @@ impl Ob1 {
     #[cold]
     #[inline(never)]
     fn first_lane(&self, thread: *mut ThreadCtx) -> Option<&'static Lane> {
-        // SAFETY: as in `lane_of`; the context is the calling thread's.
-        let thread = unsafe { thread.as_mut() }?;
-        let lane = Lane::new(thread.index);
-        thread.pml_private = core::ptr::from_ref(lane).cast_mut().cast();
+        if thread.is_null() {
+            return None;
+        }
+        // SAFETY: as in `lane_of`; the context is the calling thread's. Other threads read its seat meanwhile.
+        let lane = Lane::new(unsafe { (*thread).index });
+        // SAFETY: as above.
+        unsafe { (*thread).pml_private = core::ptr::from_ref(lane).cast_mut().cast() };
         self.pools.lanes.fetch_add(1, Ordering::Relaxed);
         Some(lane)
     }

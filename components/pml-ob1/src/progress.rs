@@ -1,6 +1,5 @@
 //! Progress, what waits for room, and sleeping.
 
-use crate::biased::Who;
 use crate::fan::number_of;
 use crate::guarded::{AllHeld, FIFO, Held, members, set_below};
 use crate::module::Ob1;
@@ -9,7 +8,7 @@ use crate::pool::{lane_of, seat_of};
 use crate::request::State;
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_btl::{WaitSet, cap};
-use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_mca::{Caller, Status, ThreadCtx};
 
 /// Turns with events that a CRI may have before the next one gets its turn in any case.
 const TURNS_IN_A_ROW: u32 = 16;
@@ -23,11 +22,15 @@ impl Ob1 {
     }
     #[inline(never)]
     pub fn poll_threaded(&self, thread: *mut ThreadCtx) -> i32 {
-        if self.wide.load(Ordering::Relaxed) { self.poll_wide(thread) } else { self.poll_first(thread) }
+        if self.wide.load(Ordering::Relaxed) || self.others_are_active() {
+            self.poll_wide(thread)
+        } else {
+            self.poll_first(thread)
+        }
     }
 
     #[inline(always)]
-    pub fn poll_as(&self, who: Who, threaded: bool) -> i32 {
+    pub fn poll_as(&self, who: Caller, threaded: bool) -> i32 {
         let Some(held) = self.try_hold(FIFO, who, threaded) else {
             self.count_miss(FIFO);
             return 0;
@@ -43,15 +46,37 @@ impl Ob1 {
         }
         if threaded {
             self.host.cri(FIFO).count_progress(events);
+        } else if events == 0 && self.others_are_active() {
+            // Only then: what comes on the first without end would be more than its senders have credit for.
+            events = self.poll_others();
         }
         events
+    }
+
+    /// Whether another layer uses CRIs beside the first, or this one does.
+    #[inline(always)]
+    fn others_are_active(&self) -> bool {
+        self.host.num_cris() > 1 && self.host.cri(1).active.load(Ordering::Relaxed) != 0
+    }
+
+    /// How many CRIs a turn of all covers: those of messages, and those that another layer uses.
+    pub fn turned(&self) -> u32 {
+        let own = if self.wide.load(Ordering::Relaxed) { self.width() } else { 1 };
+        own.max(self.host.active_cris())
+    }
+
+    /// The CRIs beside the first, by the one thread in MPI.
+    #[cold]
+    #[inline(never)]
+    fn poll_others(&self) -> i32 {
+        (1..self.turned()).map(|ctx| self.take_turn(&self.hold(ctx, None, false), 0)).sum()
     }
 
     /// With threads, while messages come on one FIFO only.
     #[inline(always)]
     fn poll_first(&self, thread: *mut ThreadCtx) -> i32 {
         let who = seat_of(thread);
-        if self.cri(FIFO).entrance.is_anothers(who) {
+        if self.host.cri(FIFO).is_anothers(who) {
             let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
             return self.help_owner(thread, lane, FIFO);
         }
@@ -69,8 +94,8 @@ impl Ob1 {
         }
         let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
         // SAFETY: the host passes the context of the calling thread: it has a lane.
-        let cri = unsafe { &*thread }.cri;
-        let own = if cri < self.width() { cri } else { FIFO };
+        let cri = unsafe { (*thread).cri };
+        let own = if self.host.cri(cri).active.load(Ordering::Relaxed) != 0 { cri } else { FIFO };
         let (mut events, tired) = self.poll_own(thread, lane, own);
         if events == 0 || tired {
             events += self.poll_mine(thread, lane, own);
@@ -88,12 +113,9 @@ impl Ob1 {
 
     /// Every CRI on which something may come.
     fn poll_all(&self) -> i32 {
-        if !self.wide.load(Ordering::Relaxed) {
-            let held = self.hold(FIFO, None, self.threaded());
-            return self.take_turn(&held, u32::MAX);
-        }
-        let turn = |ctx| self.take_turn(&self.hold(ctx, None, true), u32::MAX);
-        let events: i32 = (0..self.width()).map(turn).sum();
+        let threaded = self.threaded();
+        let turn = |ctx| self.take_turn(&self.hold(ctx, None, threaded), u32::MAX);
+        let events: i32 = (0..self.turned()).map(turn).sum();
         events + self.follow_up()
     }
 
@@ -119,9 +141,9 @@ impl Ob1 {
         let mut events = 0;
         let lane = self.lane_for(thread);
         let impatient = lane.is_none_or(|lane| lane.care.has_trusted_enough());
-        for ctx in 0..self.width() {
+        for ctx in 0..self.turned() {
             events += match lane {
-                Some(lane) if self.cri(ctx).entrance.is_anothers(seat_of(thread)) => {
+                Some(lane) if self.host.cri(ctx).is_anothers(seat_of(thread)) => {
                     if impatient {
                         self.help_idle_owner(thread, lane, ctx)
                     } else {
@@ -146,7 +168,7 @@ impl Ob1 {
         turns.set(turns.get().wrapping_add(1));
         let tired = turns.get().is_multiple_of(TURNS_IN_A_ROW);
         if !own && events == 0 {
-            held.leave_no_trace();
+            held.leave_uncounted();
         }
         (events, tired)
     }
@@ -178,7 +200,7 @@ impl Ob1 {
 
     #[inline(never)]
     fn poll_several(&self, ctx: u32) -> i32 {
-        let active = self.transports().iter().filter(|t| self.is_active(t));
+        let active = self.transports().iter().filter(|t| self.is_active(t) && t.has(ctx));
         active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
     }
 
@@ -267,7 +289,9 @@ impl Ob1 {
         }
         let mut verdict = Status::OK;
         'contexts: for ctx in members(set) {
-            for (i, t) in self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t)) {
+            for (i, t) in
+                self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t) && t.has(ctx))
+            {
                 let (btl, own) = (t.btl, t.own);
                 if btl.caps & cap::SLEEP == 0 {
                     if own {
@@ -292,10 +316,10 @@ impl Ob1 {
 
     /// The CRIs that a thread answers for while it sleeps.
     fn to_arm(&self, thread: *mut ThreadCtx) -> u64 {
-        if !self.wide.load(Ordering::Relaxed) {
-            return set_below(1);
+        let all = set_below(self.turned());
+        if all == 1 {
+            return all;
         }
-        let all = set_below(self.width());
         match (lane_of(thread), number_of_cri(thread)) {
             (Some(lane), Some(own)) => {
                 let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(lane, ctx));
@@ -316,7 +340,7 @@ impl Ob1 {
         let armed = self.armed.transports.swap(0, Ordering::Relaxed);
         self.armed.cris.store(0, Ordering::Relaxed);
         for (_, t) in self.transports().iter().enumerate().filter(|(i, _)| armed & 1 << i != 0) {
-            all.each().for_each(|held| (t.btl.disarm)(t.btl.state, held.ctx));
+            all.each().filter(|held| t.has(held.ctx)).for_each(|held| (t.btl.disarm)(t.btl.state, held.ctx));
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::wire::{self, Prefix, Reader, flag, kind};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::RecvDesc;
-use oxmpi_mca::host::receive::{CONTINUE, STOP};
+use oxmpi_mca::host::receive::STOP;
 
 /// Registered for the PML's active-message tag.
 pub extern "C" fn entry(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
@@ -37,7 +37,10 @@ extern "C" fn entry_alone(ob1: &Ob1, msg: &RecvDesc) -> u32 {
 
 #[inline(never)]
 extern "C" fn entry_threaded(ob1: &Ob1, msg: &RecvDesc) -> u32 {
-    if ob1.arrive_at_owner(msg) { CONTINUE } else { entry_among(ob1, msg) }
+    match ob1.arrive_at_owner(msg) {
+        Some(answer) => answer,
+        None => entry_among(ob1, msg),
+    }
 }
 
 #[inline(never)]

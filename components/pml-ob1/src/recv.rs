@@ -4,7 +4,6 @@
 //! shard's lock. A blocking receive of a message that is all here needs no request. Whoever matches
 //! (the callback, or the receiving thread) delivers: it alone owns the request from then on.
 
-use crate::biased::Who;
 use crate::comm::Comm;
 use crate::copy::Copies;
 use crate::guarded::Held;
@@ -18,7 +17,7 @@ use crate::shards::Entered;
 use crate::wire;
 use core::ptr::{NonNull, null_mut};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{Caller, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::{Message, RecvArgs};
 
 /// Packed bytes that the buffer of a receive takes.
@@ -124,7 +123,7 @@ impl Ob1 {
         &self,
         comm: &Comm,
         req: &'static Request,
-        by: (u32, Who),
+        by: (u32, Caller),
         pattern: Pattern,
         threaded: bool,
     ) {

@@ -31,21 +31,21 @@
 //!
 //! The model (`model.rs`) runs this very code.
 
-use crate::biased::{Seat, Who};
 use core::cell::UnsafeCell;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::ptr::{NonNull, null_mut};
 use oxmpi_mca::sync::{AtomicPtr, Ordering};
+use oxmpi_mca::{Caller, Seat};
 
 /// A thread is inside one shard at a time.
 #[cfg(not(all(test, loom)))]
-type Lock = crate::biased::BiasedLock<{ crate::biased::level::SHARD }>;
+pub type Lock = oxmpi_mca::biased::BiasedLock<{ oxmpi_mca::biased::level::SHARD }>;
 #[cfg(not(all(test, loom)))]
-use crate::biased::Pass;
+use oxmpi_mca::biased::Pass;
 
 #[cfg(all(test, loom))]
-use crate::model::{Lock, Pass};
+pub use crate::model::{Lock, Pass};
 
 /// Most shards a table can have. The models make do with two.
 pub const MOST: usize = if cfg!(loom) { 2 } else { 64 };
@@ -118,7 +118,7 @@ pub struct Entered<'a, T> {
     pass: Pass,
 }
 
-/// The same by a thread that owns the shard's lock (`biased.rs`), and comes and goes without a look at anything else.
+/// The same by a thread that owns the shard's lock (`oxmpi_mca::biased`), and comes and goes without a look at anything else.
 pub struct Owned<'a, T> {
     shard: &'a Shard<T>,
     seat: &'static Seat,
@@ -191,11 +191,11 @@ impl<T> Drop for Entered<'_, T> {
 }
 
 impl<T> Shard<T> {
-    fn new(content: T, open: bool) -> Shard<T> {
-        Shard { lock: Lock::new(), state: UnsafeCell::new(State { open, content }) }
+    fn new(content: T, open: bool, lock: Lock) -> Shard<T> {
+        Shard { lock, state: UnsafeCell::new(State { open, content }) }
     }
     #[inline(always)]
-    fn enter(&self, threaded: bool, who: Who) -> Entered<'_, T> {
+    fn enter(&self, threaded: bool, who: Caller) -> Entered<'_, T> {
         Entered { shard: self, pass: self.lock.enter(threaded, who) }
     }
     #[inline(always)]
@@ -267,9 +267,10 @@ impl<T: Content> Table<T> {
 }
 
 impl<T: Content> Shards<T> {
-    pub fn new(content: T) -> Shards<T> {
+    /// `lock`: of home; those of other shards are like it.
+    pub fn new(content: T, lock: Lock) -> Shards<T> {
         let (many, tables) = (AtomicPtr::new(null_mut()), UnsafeCell::new(null_mut()));
-        Shards { many, tables, home: Shard::new(content, true) }
+        Shards { many, tables, home: Shard::new(content, true, lock) }
     }
 
     /// Home, whatever the mode. Below the lock only a pool's lock may be taken, never a CRI's.
@@ -280,7 +281,7 @@ impl<T: Content> Shards<T> {
 
     /// The shard at the place that a layout has for something; home in mode one.
     #[inline(always)]
-    pub fn enter(&self, threaded: bool, who: Who, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
+    pub fn enter(&self, threaded: bool, who: Caller, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         if !threaded {
             return self.home.enter(false, None);
         }
@@ -328,7 +329,7 @@ impl<T: Content> Shards<T> {
 
     /// The same where it did not lead to an open shard just now.
     #[inline(never)]
-    fn enter_again(&self, who: Who, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
+    fn enter_again(&self, who: Caller, place: impl Fn(T::Layout) -> Place) -> Entered<'_, T> {
         loop {
             // SYNC POINT with the release stores in `spread` and `gather`.
             // SAFETY: tables stay until the communicator goes.
@@ -364,7 +365,7 @@ impl<T: Content> Shards<T> {
         let home = self.home.enter(true, None);
         let current = core::ptr::eq(self.many.load(Ordering::Relaxed), table);
         if current && table.shard(number).is_none() {
-            table.put(number, Shard::new(home.another(), true));
+            table.put(number, Shard::new(home.another(), true, self.home.lock.another()));
         }
     }
 
@@ -407,7 +408,7 @@ impl<T: Content> Shards<T> {
         // it is in it, and home, where others look for that, is locked.
         for (number, content) in fresh.into_iter().enumerate() {
             if let Some(content) = content {
-                table.put(number, Shard::new(content, true));
+                table.put(number, Shard::new(content, true, self.home.lock.another()));
             }
         }
         all.iter_mut().flatten().for_each(|s| s.state_mut().open = true);

@@ -9,7 +9,6 @@ use oxmpi_mca::host::cri_mode::{DEDICATED, ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, RecvArgs, SendArgs, assert_flag, mode};
 use proptest::prelude::*;
-use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
@@ -102,23 +101,14 @@ impl Flow {
 }
 
 /// The threads of each of two processes, which share none: what a thread keeps for itself belongs to its process.
-struct Threads([Vec<UnsafeCell<ThreadCtx>>; 2]);
+struct Threads([Vec<*mut ThreadCtx>; 2]);
 
 impl Threads {
     fn new(each: u32) -> Threads {
-        let thread = |index| {
-            UnsafeCell::new(ThreadCtx {
-                cri: 0,
-                index,
-                counters: null_mut(),
-                host_private: null_mut(),
-                pml_private: null_mut(),
-            })
-        };
-        Threads([(); 2].map(|()| (0..each).map(thread).collect()))
+        Threads([(); 2].map(|()| (0..each).map(new_thread).collect()))
     }
     fn of(&self, process: usize, index: u32) -> *mut ThreadCtx {
-        self.0[process][index as usize].get()
+        self.0[process][index as usize]
     }
 }
 
@@ -426,7 +416,7 @@ fn settings_may_differ() {
     }
 }
 
-/// Who has received all that it posted is told to come first when more arrives, and not before that.
+/// A callback answers STOP when more arrives than was posted, and not before that.
 #[test]
 fn what_nobody_posted_ends_the_turn_once_all_else_is_here() {
     let mut d = Driver::new(setup(0));
@@ -436,19 +426,18 @@ fn what_nobody_posted_ends_the_turn_once_all_else_is_here() {
     send(&mut d, 20);
     receive(&mut d, 20);
     d.w.settle();
-    let enough =
-        |d: &Driver| d.w.procs[1].cris.iter().map(|cri| cri.enough.swap(0, Ordering::Relaxed)).sum::<u32>();
-    enough(&d);
+    let stops = |d: &Driver| d.w.procs[1].stops.swap(0, Ordering::Relaxed);
+    stops(&d);
     receive(&mut d, 3);
     send(&mut d, 2);
     d.w.settle();
-    assert_eq!(enough(&d), 0, "one is still waited for");
+    assert_eq!(stops(&d), 0, "one is still waited for");
     send(&mut d, 1);
     d.w.settle();
-    assert_eq!(enough(&d), 0, "all that came was waited for");
+    assert_eq!(stops(&d), 0, "all that came was waited for");
     send(&mut d, 1);
     d.w.settle();
-    assert_eq!(enough(&d), 1, "more came than was posted");
+    assert_eq!(stops(&d), 1, "more came than was posted");
     receive(&mut d, 1);
     d.finish();
 }

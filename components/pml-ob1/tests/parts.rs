@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use oxmpi_mca::host::am_tag;
+use oxmpi_mca::host::receive::TAKEN;
 use oxmpi_mca::{PartDesc, RecvDesc, Status};
 
 fn words(words: &[u64]) -> Vec<u8> {
@@ -36,8 +37,9 @@ fn offer(w: &World, message: &[u8], from: usize, to: usize) -> bool {
         proc: 1,
         ctx: 0,
         module: core::ptr::null_mut(),
+        link: 0,
     };
-    take(entry.ctx, &PartDesc { message: desc, from: from as u64, to: to as u64 }) != 0
+    take(entry.ctx, &PartDesc { message: desc, from: from as u64, to: to as u64 }) & TAKEN != 0
 }
 
 /// The kinds of messages on their way to process 1.

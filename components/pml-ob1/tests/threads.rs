@@ -15,7 +15,7 @@ use std::sync::Mutex;
 struct Caller<'a> {
     w: &'a World,
     comm: Comm,
-    thread: ThreadCtx,
+    thread: *mut ThreadCtx,
 }
 
 // SAFETY: the world's shared parts are behind locks, and the communicator and the module may be used from
@@ -24,7 +24,7 @@ unsafe impl Send for Caller<'_> {}
 
 impl Caller<'_> {
     fn thread(&self) -> *mut ThreadCtx {
-        &raw const self.thread as *mut ThreadCtx
+        self.thread
     }
     fn isend(&self, data: &[u8], dst: i32, tag: i32, mode: u32) -> *mut RequestHeader {
         let (t, s) = self.w.table(self.comm.proc);
@@ -112,14 +112,7 @@ fn run_in(
     std::thread::scope(|scope| {
         for comm in comms {
             for index in 0..threads {
-                let thread = ThreadCtx {
-                    cri: 0,
-                    index,
-                    counters: null_mut(),
-                    host_private: null_mut(),
-                    pml_private: null_mut(),
-                };
-                let caller = Caller { w, comm: *comm, thread };
+                let caller = Caller { w, comm: *comm, thread: new_thread(index) };
                 let (body, finished) = (&body, &finished);
                 scope.spawn(move || {
                     let caller = caller;
@@ -400,14 +393,7 @@ fn a_spread_communicator_goes_with_its_messages() {
         let spec = |r| CommSpec { gid: [9, round], procs: &procs, my_rank: r, ..CommSpec::default() };
         let pair: Vec<Comm> = (0..2).map(|p| w.add_comm(p, &spec(p as i32))).collect();
         run_in(&w, &pair, 3, 200, twins);
-        let thread = ThreadCtx {
-            cri: 0,
-            index: 0,
-            counters: null_mut(),
-            host_private: null_mut(),
-            pml_private: null_mut(),
-        };
-        let caller = Caller { w: &w, comm: pair[0], thread };
+        let caller = Caller { w: &w, comm: pair[0], thread: new_thread(0) };
         let data = vec![1; 1000];
         for tag in 0..200 {
             caller.wait(caller.isend(&data, 1, tag, mode::STANDARD));

@@ -126,6 +126,10 @@ pub struct Descriptor {
     /// Makes the component's state for one runtime instance; called once per instance, from one
     /// thread. Everything a component knows lies behind what this returns.
     pub open: extern "C" fn(args: *const OpenArgs, out: *mut Opened) -> Status,
+    /// How the component takes the locks of CRIs: `LOCK_PROTOCOL` of what it was built with; equal or refused.
+    pub lock_protocol: u32,
+    /// Bytes of a `Cri` as the component was built with it; equal or refused.
+    pub cri_stride: u32,
 }
 
 // SAFETY: a descriptor is immutable and its pointers are to statics of the component.
@@ -161,7 +165,7 @@ const _: () = {
     assert!(core::mem::offset_of!(Descriptor, target) == 16);
     assert!(core::mem::offset_of!(Descriptor, framework) == 32);
     assert!(core::mem::offset_of!(Descriptor, open) == 128);
-    assert!(core::mem::size_of::<Descriptor>() == 136);
+    assert!(core::mem::size_of::<Descriptor>() == 144);
     assert!(core::mem::size_of::<StrRef>() == 16);
     assert!(core::mem::size_of::<Version>() == 8);
     assert!(core::mem::size_of::<OpenArgs>() == 32);

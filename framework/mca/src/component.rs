@@ -56,11 +56,12 @@ pub unsafe fn open_thunk<C: Component>(args: *const OpenArgs, out: *mut Opened) 
     let args = unsafe { &*args };
     // SAFETY: the host's table outlives the component's modules.
     let host = unsafe { Host::new(args.host, C::NAME) };
-    let opened = std::panic::catch_unwind(|| {
+    // No lock of the host is held here, so none stays taken.
+    let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         // SAFETY: the values live as long as the host table.
         let values = unsafe { args.values.get() };
         C::open(host, Params(values))
-    });
+    }));
     match opened {
         Ok(Ok((priority, modules))) => {
             // Freed never: components are not unloaded and a module lives as long as its instance.
@@ -121,6 +122,8 @@ macro_rules! component {
             params: $crate::SliceRef::new($params),
             help: $crate::StrRef::new($help),
             open: oxmpi_open,
+            lock_protocol: $crate::LOCK_PROTOCOL,
+            cri_stride: core::mem::size_of::<$crate::Cri>() as u32,
         };
 
         /// The descriptor, for hosts that link this component in.

@@ -5,11 +5,13 @@
 //! has closed the component, and is shared by all components of one instance.
 
 use crate::abi::{SliceRef, StrRef};
-use crate::lock::Lock;
+use crate::biased::LockServices;
+use crate::cri::{Cri, LockTable};
 use crate::request::RequestHeader;
 use crate::services::HostServices;
 use crate::status::Status;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, Ordering};
+use crate::thread::ThreadCtx;
 use core::ffi::c_void;
 
 /// Which memory an address is in. Registration verbs carry it from the first version.
@@ -19,78 +21,6 @@ pub struct MemKind(pub u32);
 
 impl MemKind {
     pub const HOST: MemKind = MemKind(0);
-}
-
-/// Looked up once per MPI call and passed down; components use no thread-locals on a message's path.
-#[repr(C)]
-#[derive(Debug)]
-pub struct ThreadCtx {
-    /// Communication resource instance this thread uses first.
-    pub cri: u32,
-    /// Small number of the thread within the instance, from 0.
-    pub index: u32,
-    /// Software counters of this thread, or null: `counters[i]` is SPC number i.
-    pub counters: *mut u64,
-    pub host_private: *mut c_void,
-    /// The PML's own: null in a new context, and never touched by the host. A context passes from a thread that
-    /// ends to one that comes, with this in it; whoever has it is alone with what it points to.
-    pub pml_private: *mut c_void,
-}
-
-/// Communication resource instance: what one flow of messages needs to communicate alone. Its index
-/// is the `ctx` argument of every hot BTL verb; its lock serialises those verbs for that index.
-#[repr(C, align(64))]
-#[derive(Default)]
-pub struct Cri {
-    /// Taken by the PML alone: it may leave it taken for a thread that uses this instance by itself (pml-ob1's
-    /// `biased.rs`), and has its own way to take it from that.
-    pub lock: Lock,
-    /// How often somebody wanted to progress it and found the lock taken.
-    pub lock_misses: AtomicU32,
-    /// 1 once messages may come on it, so that progressing it makes sense. Written by the PML.
-    pub active: AtomicU32,
-    /// The thread that wrote `lock` last (its number plus 1), where the process uses several instances.
-    pub last_thread: AtomicU32,
-    // Counts where several threads may make calls, plain words of the lock's holder.
-    /// Times it was progressed.
-    pub progress_calls: AtomicU64,
-    /// Events that progressing it brought.
-    pub completions: AtomicU64,
-    /// Times that another thread than the one before took the lock: writes to a line of another core. Counted
-    /// where the process uses several instances.
-    pub shared_writes: AtomicU64,
-    /// Threads that look there first and sleep: they do not progress it. Written by the host.
-    pub asleep: AtomicU32,
-    /// 1: whoever posts receives has to come first; what follows the message that is being handed up is not waited for yet,
-    /// so the turn may end there. A hint, which the PML sets in a transport's callback; a transport that heeds it sets it back.
-    pub enough: AtomicU32,
-}
-
-impl Cri {
-    /// The holder of the lock progressed it, and so many events came.
-    #[inline(always)]
-    pub fn count_progress(&self, events: i32) {
-        add_alone(&self.completions, events.max(0).cast_unsigned().into());
-        let turns = self.progress_calls.load(Ordering::Relaxed).wrapping_add(1);
-        // SYNC POINT with who asks whether anything came (the runtime's `quiet.rs`): all that this turn did is before it.
-        self.progress_calls.store(turns, Ordering::Release);
-    }
-
-    /// The thread of that number has taken the lock.
-    #[inline(always)]
-    pub fn count_holder(&self, number: u32) {
-        let me = number.wrapping_add(1);
-        if self.last_thread.load(Ordering::Relaxed) != me {
-            self.last_thread.store(me, Ordering::Relaxed);
-            add_alone(&self.shared_writes, 1);
-        }
-    }
-}
-
-/// Adds to a word that only one thread at a time writes and others may read.
-#[inline(always)]
-fn add_alone(word: &AtomicU64, n: u64) {
-    word.store(word.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
 }
 
 /// Where and who this instance is. One instance is one rank (several may live in one process).
@@ -241,6 +171,9 @@ pub struct HostTable {
     pub am_register_parts: extern "C" fn(*mut c_void, tag: u8, take: AmParts) -> Status,
     /// What is not on a message's path.
     pub services: *const HostServices,
+
+    /// How CRIs are entered.
+    pub locking: LockTable,
 }
 
 /// A component's safe view of [`HostTable`].
@@ -287,6 +220,11 @@ impl Host {
         debug_assert!(index < self.table().num_cris);
         // SAFETY: `num_cris` of them stand there for the life of the table.
         unsafe { &*self.table().cris.add(index as usize) }
+    }
+
+    /// For biased locks of this component's own.
+    pub fn locks(&self) -> *const LockServices {
+        self.table().locking.services
     }
 
     pub fn num_cris(&self) -> u32 {
@@ -427,13 +365,10 @@ impl Host {
 }
 
 const _: () = {
-    assert!(core::mem::size_of::<ThreadCtx>() == 32);
-    // The atomic words of the models are larger.
-    assert!(cfg!(loom) || core::mem::size_of::<Cri>() == 64);
     assert!(core::mem::size_of::<JobInfo>() == 48);
     assert!(core::mem::size_of::<RecvDesc>() == 40);
     assert!(core::mem::size_of::<AmEntry>() == 16);
     assert!(core::mem::offset_of!(HostTable, log) == 56);
     assert!(core::mem::size_of::<PartDesc>() == 56);
-    assert!(core::mem::size_of::<HostTable>() == 184);
+    assert!(core::mem::size_of::<HostTable>() == 232);
 };

@@ -10,8 +10,10 @@
 //! different object in the host and in every loaded component.
 
 pub mod abi;
+pub mod biased;
 pub mod cache;
 pub mod component;
+pub mod cri;
 pub mod host;
 pub mod lock;
 pub mod params;
@@ -20,14 +22,16 @@ pub mod request;
 pub mod services;
 pub mod status;
 pub mod sync;
+pub mod thread;
 
 pub use abi::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, OpenArgs, SliceRef, StrRef, Version};
+pub use biased::{Caller, LOCK_PROTOCOL, LockServices, Seat};
 pub use component::{Component, OpenError};
-pub use host::{
-    AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, MemKind, PartDesc, RecvDesc, ThreadCtx,
-};
+pub use cri::{Cri, CriGuard, CriSetGuard, LockTable, OwnerGuard};
+pub use host::{AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, MemKind, PartDesc, RecvDesc};
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};
-pub use services::{HostServices, NodeMemory, ProcName, ProcPlace};
+pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
 pub use status::Status;
+pub use thread::ThreadCtx;

@@ -13,9 +13,10 @@
 //! **Memory.** Headers live in pools that are never given back while the instance lives, so a
 //! stale handle reads a valid header and is told apart by its generation.
 
-use crate::host::{Host, ThreadCtx};
+use crate::host::Host;
 use crate::status::Status;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering};
+use crate::thread::ThreadCtx;
 use core::ffi::c_void;
 
 /// What a finished receive (or probe) says. `error` is a [`Status`] code, `OK` or not.

@@ -7,9 +7,9 @@
 //! **Marked functions** (`HELD`) may be called while a CRI is held or from a receive callback; the others may not.
 
 use crate::abi::{SliceRef, StrRef};
-use crate::host::ThreadCtx;
 use crate::status::Status;
 use crate::sync::AtomicU32;
+use crate::thread::ThreadCtx;
 use core::ffi::c_void;
 
 /// Wire name of a process: job, rank and check bits. Compared as bytes.
@@ -37,6 +37,23 @@ pub mod distance {
     pub const SAME_NUMA: u32 = 1;
     pub const SAME_SOCKET: u32 = 2;
     pub const SAME_CACHE: u32 = 4;
+}
+
+/// Where a rank of a communicator or window is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The process, by its index in this process's tables (as in `RecvDesc::proc`).
+    pub proc: u32,
+    /// The node, numbered from 0 by the lowest rank on each.
+    pub node: u32,
+    /// Number among the ranks on that node; 0 is the node's leader.
+    pub node_rank: u32,
+    /// How many of the ranks are on that node.
+    pub node_size: u32,
+    pub endpoint: u32,
+    /// 1 on this process's node.
+    pub local: u32,
 }
 
 /// Bytes of a proof of the job's secret.
@@ -115,6 +132,7 @@ pub struct HostServices {
 const _: () = {
     assert!(core::mem::size_of::<ProcName>() == 16);
     assert!(core::mem::size_of::<ProcPlace>() == 16);
+    assert!(core::mem::size_of::<Place>() == 24);
     assert!(core::mem::size_of::<NodeMemory>() == 24);
     assert!(core::mem::size_of::<HostServices>() == 8 + 17 * 8);
 };

@@ -78,6 +78,11 @@ mod thunk {
         }
     }
 
+    fn list<'a>(ranks: SliceRef<u32>) -> &'a [u32] {
+        // SAFETY: the host's list is readable during the call.
+        unsafe { ranks.get() }
+    }
+
     macro_rules! operation {
         ($name:ident) => {
             pub extern "C" fn $name<W: Window>(
@@ -116,10 +121,8 @@ mod thunk {
         };
     }
     verb!(fence(assert: u32 => assert));
-    // SAFETY: the host's list is readable during the call.
-    verb!(post(ranks: SliceRef<u32> => unsafe { ranks.get() }, assert: u32 => assert));
-    // SAFETY: as above.
-    verb!(start(ranks: SliceRef<u32> => unsafe { ranks.get() }, assert: u32 => assert));
+    verb!(post(ranks: SliceRef<u32> => list(ranks), assert: u32 => assert));
+    verb!(start(ranks: SliceRef<u32> => list(ranks), assert: u32 => assert));
     verb!(complete());
     verb!(wait(block: u32 => block != 0));
     verb!(lock(kind: u32 => kind, rank: u32 => rank, assert: u32 => assert));
@@ -189,7 +192,7 @@ mod thunk {
     const fn table<W: Window>() -> OscTable {
         OscTable {
             size: core::mem::size_of::<OscTable>() as u32,
-            version: 1,
+            version: TABLE_VERSION,
             put: put::<W>,
             get: get::<W>,
             accumulate: accumulate::<W>,

@@ -28,13 +28,16 @@
 mod author;
 
 pub use author::{Osc, Window, module};
+pub use oxmpi_btl::{BtlServices, Reach};
+pub use oxmpi_mca::Place;
 
 use core::ffi::c_void;
-use oxmpi_btl::{BtlServices, Reach};
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
 pub const VERSION: Version = Version { major: 1, minor: 0, patch: 0 };
+/// Version of [`OscTable`]'s layout.
+pub const TABLE_VERSION: u32 = 1;
 pub const FRAMEWORK: &str = "osc";
 
 /// How a window was made (MPI 5.0 §12.2); in [`WinDesc::flavor`].
@@ -122,23 +125,8 @@ pub struct WinComm {
     /// First argument of every service.
     pub comm: *mut c_void,
     pub services: *const WinServices,
-}
-
-/// Where a rank of the window is.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The process, by its index in this process's tables (as in `RecvDesc::proc`).
-    pub proc: u32,
-    /// The node, from 0 to `WinComm::num_nodes`, numbered by the lowest rank on each.
-    pub node: u32,
-    /// Number among the window's ranks on that node; 0 is the node's leader.
-    pub node_rank: u32,
-    /// How many ranks of the window are on that node.
-    pub node_size: u32,
-    pub endpoint: u32,
-    /// 1 on this process's node.
-    pub local: u32,
+    /// Services around transports; registration of memory, for one.
+    pub btl: *const BtlServices,
 }
 
 /// A rank's memory as this process can load and store it.
@@ -211,8 +199,6 @@ pub struct WinServices {
     pub agree: extern "C" fn(*mut c_void, *mut ThreadCtx, Status) -> Status,
     /// The predefined type of single bytes, for messages.
     pub byte_type: extern "C" fn(*mut c_void) -> *const TypeDesc,
-    /// Services around transports; registration of memory, for one.
-    pub btl: *const BtlServices,
 }
 
 /// Arguments of all operations; each uses the fields it needs and looks at no other.
@@ -322,9 +308,8 @@ pub struct OscModule {
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<WinDesc>() == 64);
-    assert!(size_of::<WinComm>() == 32);
-    assert!(size_of::<Place>() == 24);
-    assert!(size_of::<WinServices>() == 8 + 16 * 8);
+    assert!(size_of::<WinComm>() == 40);
+    assert!(size_of::<WinServices>() == 8 + 15 * 8);
     assert!(size_of::<RmaArgs>() == 104);
     assert!(size_of::<OscTable>() == 8 + 21 * 8);
     assert!(size_of::<OscModule>() == 48);

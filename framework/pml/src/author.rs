@@ -42,8 +42,6 @@ pub trait Pml: Send + Sync + Sized + 'static {
     fn disarm(&self, thread: *mut ThreadCtx);
     fn threads_begin(&self) -> Status;
     fn flush(&self) -> Status;
-    /// A CRI is in use from now on.
-    fn activate(&self, ctx: u32) -> Status;
     /// A process failed.
     fn peer_failed(&self, proc: u32) -> Status;
     /// All operations on a communicator end with PEER_FAILED.
@@ -202,9 +200,6 @@ mod thunk {
     pub extern "C" fn flush<T: Pml>(s: State) -> Status {
         at!(T, s).flush()
     }
-    pub extern "C" fn activate<T: Pml>(s: State, ctx: u32) -> Status {
-        at!(T, s).activate(ctx)
-    }
     pub extern "C" fn peer_failed<T: Pml>(s: State, proc: u32) -> Status {
         at!(T, s).peer_failed(proc)
     }
@@ -262,7 +257,6 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         disarm: thunk::disarm::<T>,
         threads_begin: thunk::threads_begin::<T>,
         flush: thunk::flush::<T>,
-        activate: thunk::activate::<T>,
         peer_failed: thunk::peer_failed::<T>,
         finalize: thunk::finalize::<T>,
         counts: thunk::counts::<T>,

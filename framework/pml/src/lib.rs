@@ -183,7 +183,8 @@ pub struct PmlTable {
     /// Receives a message that `probe` took out. As `irecv`.
     pub imrecv:
         extern "C" fn(State, message: *mut Message, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
-    /// Registered by the host as the progress function; returns events handled.
+    /// Registered by the host as the progress function; returns events handled. Covers all active CRIs (`Host::activate`),
+    /// whichever layer uses them, on the transports that `enable` named.
     pub progress: extern "C" fn(State, thread: *mut ThreadCtx) -> i32,
     /// Prepares the calling thread to sleep: arms the transports that it polls, on the active CRIs, under their locks.
     /// OK: sleep on what is in `set`. PENDING: something is there. NO_RESOURCE: `set` is full. NOT_SUPPORTED: a
@@ -194,8 +195,6 @@ pub struct PmlTable {
     pub threads_begin: extern "C" fn(State) -> Status,
     /// Sends out everything still queued inside (progressing the BTLs); PENDING: call again.
     pub flush: extern "C" fn(State) -> Status,
-    /// A CRI is in use from now on (its `active` word is set): `progress` and `arm` cover it. Any thread, holding nothing.
-    pub activate: extern "C" fn(State, ctx: u32) -> Status,
     /// A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing.
     pub peer_failed: extern "C" fn(State, proc: u32) -> Status,
     pub finalize: extern "C" fn(State) -> Status,
@@ -225,7 +224,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 80);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 23 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 22 * 8);
     assert!(size_of::<PmlModule>() == 24);
     assert!(size_of::<Counts>() == 88);
 };

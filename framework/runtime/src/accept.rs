@@ -2,7 +2,7 @@
 //!
 //! The order is that of the descriptor. The first 16 bytes (magic, ABI version, size) are the same in
 //! every version that ever was or will be; nothing behind them is read before they have passed. Then
-//! target, framework, its version, name. A refusal names the field, their value, ours, and the file.
+//! target, how CRI locks are taken and laid out, framework, its version, name. A refusal names the field, their value, ours, and the file.
 //!
 //! **What is trusted.** That non-null pointers point to what their type says: a component is code, and
 //! code that wants to harm needs no wrong pointer. Not trusted: numbers, lengths, text. Null, lengths that
@@ -17,11 +17,15 @@
 
 mod tables;
 
-pub use tables::{accept_btl, accept_coll, accept_pml};
+pub(crate) use tables::read_osc_table;
+pub use tables::{accept_btl, accept_coll, accept_osc, accept_pml};
 
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
-use oxmpi_mca::{ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, ParamDecl, SliceRef, Status, StrRef, Version};
+use oxmpi_mca::{
+    ABI_MAJOR, ABI_MINOR, Cri, Descriptor, LOCK_PROTOCOL, MAGIC, ParamDecl, SliceRef, Status, StrRef, Version,
+};
+use oxmpi_osc::OscModule;
 use oxmpi_pml::PmlTable;
 use std::ffi::c_void;
 
@@ -31,16 +35,18 @@ pub enum Framework {
     Btl,
     Pml,
     Coll,
+    Osc,
 }
 
 impl Framework {
-    pub const ALL: [Framework; 3] = [Framework::Btl, Framework::Pml, Framework::Coll];
+    pub const ALL: [Framework; 4] = [Framework::Btl, Framework::Pml, Framework::Coll, Framework::Osc];
 
     pub const fn name(self) -> &'static str {
         match self {
             Framework::Btl => oxmpi_btl::FRAMEWORK,
             Framework::Pml => oxmpi_pml::FRAMEWORK,
             Framework::Coll => oxmpi_coll::FRAMEWORK,
+            Framework::Osc => oxmpi_osc::FRAMEWORK,
         }
     }
 
@@ -49,6 +55,7 @@ impl Framework {
             Framework::Btl => oxmpi_btl::VERSION,
             Framework::Pml => oxmpi_pml::VERSION,
             Framework::Coll => oxmpi_coll::VERSION,
+            Framework::Osc => oxmpi_osc::VERSION,
         }
     }
 
@@ -150,6 +157,17 @@ unsafe impl Send for CollComponent {}
 // SAFETY: as above.
 unsafe impl Sync for CollComponent {}
 
+/// An accepted one-sided component.
+pub struct OscComponent {
+    pub name: &'static str,
+    pub module: OscModule,
+}
+
+// SAFETY: a component's functions may be called from any thread (contract of the framework).
+unsafe impl Send for OscComponent {}
+// SAFETY: as above.
+unsafe impl Sync for OscComponent {}
+
 /// Checks a descriptor. `promise` is what the file's name says, if it came from a file.
 ///
 /// # Safety
@@ -191,7 +209,7 @@ pub unsafe fn accept(
         let ours = format!("{least} to {SIZE_LIMIT} bytes in ABI {major}.{minor}");
         return refuse("descriptor size", format!("{size} bytes"), ours);
     }
-    // SAFETY: that many bytes are readable and the layout is ABI 1's; the `open` pointer is looked at as
+    // SAFETY: that many bytes are readable and the layout is ABI 2's; the `open` pointer is looked at as
     // a word first.
     let d = unsafe {
         if (&raw const (*descriptor).open).cast::<usize>().read() == 0 {
@@ -212,6 +230,14 @@ unsafe fn read_body(d: &Descriptor, promise: Option<Promise<'_>>, place: &str) -
     let target = text("target", d.target, NAME_LIMIT)?;
     if target != TARGET {
         return refuse("target", format!("{target:?}"), format!("{TARGET:?}"));
+    }
+    for (field, theirs, ours) in [
+        ("lock protocol", d.lock_protocol, LOCK_PROTOCOL),
+        ("CRI stride", d.cri_stride, size_of::<Cri>() as u32),
+    ] {
+        if theirs != ours {
+            return refuse(field, theirs.to_string(), ours.to_string());
+        }
     }
     let name_of_framework = text("framework", d.framework, NAME_LIMIT)?;
     let framework = match (Framework::by_name(name_of_framework), promise) {

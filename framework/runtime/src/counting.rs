@@ -3,8 +3,7 @@
 use crate::communicator::Communicator;
 use crate::instance::Instance;
 use crate::spc::{self, Counter};
-use oxmpi_mca::ThreadCtx;
-use oxmpi_mca::host::Cri;
+use oxmpi_mca::{Cri, ThreadCtx};
 use oxmpi_pml::Counts;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};

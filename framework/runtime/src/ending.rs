@@ -35,6 +35,7 @@ impl Instance {
         }
         self.resting.store(true, Ordering::Release);
         self.dump_counters();
+        self.close_windows();
         let live = std::mem::take(&mut *self.live.lock());
         let predefined = self.predefined.lock();
         let kept = |c: &Arc<Communicator>| {
@@ -98,6 +99,7 @@ impl Instance {
     }
 
     fn close(&self) {
+        self.close_windows();
         let predefined = self.predefined.lock().take();
         let live = std::mem::take(&mut *self.live.lock());
         for communicator in live.iter().filter_map(Weak::upgrade) {
@@ -107,6 +109,7 @@ impl Instance {
         self.engine.clear();
         self.end_service();
         self.end_emulation();
+        self.bell.stop();
         if let Some(parts) = self.parts.get() {
             parts.close(self.logger(), &self.transports);
         }

@@ -24,7 +24,12 @@ pub enum ErrorKind {
     Intern,
     Info,
     NoMem,
+    RmaSync,
+    RmaConflict,
+    RmaRange,
+    RmaAttach,
     RmaShared,
+    RmaFlavor,
     Unsupported,
     ProcAborted,
 }
@@ -49,8 +54,13 @@ impl ErrorKind {
             ErrorKind::Intern => 17,
             ErrorKind::Info => 34,
             ErrorKind::NoMem => 39,
+            ErrorKind::RmaAttach => 46,
+            ErrorKind::RmaConflict => 47,
+            ErrorKind::RmaRange => 48,
             ErrorKind::RmaShared => 49,
+            ErrorKind::RmaSync => 50,
             ErrorKind::Unsupported => 55,
+            ErrorKind::RmaFlavor => 57,
             ErrorKind::ProcAborted => 58,
         }
     }
@@ -64,6 +74,12 @@ impl ErrorKind {
             Status::OUT_OF_MEMORY | Status::NO_RESOURCE => ErrorKind::NoMem,
             Status::PEER_FAILED => ErrorKind::ProcAborted,
             Status::INTERNAL | Status::PANICKED => ErrorKind::Intern,
+            Status::RMA_SYNC => ErrorKind::RmaSync,
+            Status::RMA_CONFLICT => ErrorKind::RmaConflict,
+            Status::RMA_RANGE => ErrorKind::RmaRange,
+            Status::RMA_ATTACH => ErrorKind::RmaAttach,
+            Status::RMA_SHARED => ErrorKind::RmaShared,
+            Status::RMA_FLAVOR => ErrorKind::RmaFlavor,
             _ => ErrorKind::Other,
         }
     }

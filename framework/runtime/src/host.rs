@@ -8,13 +8,16 @@
 //! Functions in here may be called from any thread. None of them runs user code.
 
 use crate::accept::{Accepted, Framework};
+use crate::cri_locks;
 use crate::instance::Instance;
 use crate::locks::Mutex;
 use crate::params::Values;
 use crate::progress::events;
+use crate::services::exchange::hand_out;
 use oxmpi_mca::host::{ProgressFn, receive};
 use oxmpi_mca::{
-    ABI_MINOR, AmEntry, AmParts, HostTable, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
+    ABI_MINOR, AmEntry, AmParts, Cri, Host, HostTable, LOCK_PROTOCOL, LockTable, RecvDesc, RequestHeader,
+    SliceRef, Status, StrRef, ThreadCtx,
 };
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -169,6 +172,15 @@ fn table(instance: &Instance) -> HostTable {
         am_parts: instance.am_table().parts_ptr(),
         am_register_parts,
         services: crate::services::table(),
+        locking: LockTable {
+            protocol: LOCK_PROTOCOL,
+            cri_stride: size_of::<Cri>() as u32,
+            services: cri_locks::SERVICES,
+            enter: cri_enter,
+            try_enter: cri_try_enter,
+            leave: cri_leave,
+            activate: cri_activate,
+        },
     }
 }
 
@@ -250,6 +262,37 @@ extern "C" fn wait(ctx: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHe
     unsafe { (*req).status.error }
 }
 
+/// The CRI of that number, if its lock is to be taken.
+fn cri_to_lock(instance: &Instance, index: u32) -> Option<&Cri> {
+    instance.threaded().then(|| &instance.cris()[index as usize])
+}
+
+extern "C" fn cri_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
+    if let Some(cri) = cri_to_lock(at!(ctx).1, index) {
+        // SAFETY: null, or the calling thread's context of this instance.
+        cri.enter(unsafe { ThreadCtx::seat_of(thread) });
+    }
+}
+
+extern "C" fn cri_try_enter(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) -> u32 {
+    // SAFETY: as above.
+    let enter = |cri: &Cri| cri.try_enter(unsafe { ThreadCtx::seat_of(thread) });
+    cri_to_lock(at!(ctx).1, index).is_none_or(enter).into()
+}
+
+extern "C" fn cri_leave(ctx: *mut c_void, index: u32, thread: *mut ThreadCtx) {
+    if let Some(cri) = cri_to_lock(at!(ctx).1, index) {
+        // SAFETY: as above.
+        cri.leave(unsafe { ThreadCtx::seat_of(thread) });
+    }
+}
+
+extern "C" fn cri_activate(ctx: *mut c_void, index: u32) {
+    let (ctx, _) = at!(ctx);
+    // SAFETY: its own table, which lives as long as the context.
+    unsafe { Host::new(&ctx.table, ctx.name) }.activate(index);
+}
+
 extern "C" fn exchange_put(ctx: *mut c_void, _component: StrRef, data: SliceRef<u8>) -> Status {
     let (ctx, instance) = at!(ctx);
     // SAFETY: the component passes `len` bytes.
@@ -271,18 +314,10 @@ extern "C" fn exchange_get(
         Err(_) => return Status::PEER_FAILED,
     };
     // SAFETY: `len` is the component's in-out pointer, `data` has as many bytes as it says.
-    unsafe {
-        let room = *len;
-        *len = blob.len();
-        if blob.len() > room {
-            return Status::NO_RESOURCE;
-        }
-        std::ptr::copy_nonoverlapping(blob.as_ptr(), data, blob.len());
-    }
-    Status::OK
+    unsafe { hand_out(&blob, data, len) }
 }
 
-fn exchange_key(ctx: &ComponentCtx) -> String {
+pub(crate) fn exchange_key(ctx: &ComponentCtx) -> String {
     format!("{}.{}", ctx.framework.name(), ctx.name)
 }
 

@@ -6,13 +6,13 @@
 //! 3. choice: component files are found, the allowed ones loaded and checked; each declares its
 //!    parameters, so that a wrong value stops the start before anything is opened;
 //! 4. the instance itself comes to be (components get pointers into it, so it does not move: `Arc`);
-//! 5. `open` of the BTLs, then the PMLs (the best stays), then the collectives;
+//! 5. `open` of the BTLs, then the PMLs (the best stays), then the collectives and the one-sided components;
 //! 6. addresses, if a component published any: commit, and wait for all;
 //! 7. the PML gets the BTLs, best first, and becomes the progress function;
 //! 8. MPI_COMM_SELF and MPI_COMM_WORLD. No message is sent: a start costs one round trip.
 //!
-//! **End**: what is queued is sent (`flush`), communicators are closed, then PML, BTLs and collectives
-//! finalized, the keeper told. Components are never unloaded. A start that fails half-way closes what
+//! **End**: what is queued is sent (`flush`), windows and communicators are closed, then one-sided components,
+//! collectives, PML and BTLs finalized, the keeper told. Components are never unloaded. A start that fails half-way closes what
 //! was open. An instance that nobody finalizes stays (world and instance hold each other).
 //!
 //! **Rest.** What peers know of a rank (its rings, its numbers of communicators) cannot be taken back
@@ -26,9 +26,10 @@
 //! **Who holds whom.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
-use crate::accept::{CollComponent, Pml};
+use crate::accept::{CollComponent, OscComponent, Pml};
 use crate::before_abort::BeforeAbort;
 use crate::communicator::Communicator;
+use crate::cri_locks;
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
@@ -42,6 +43,7 @@ use crate::open::Parts;
 use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
 use crate::progress::Engine;
+use crate::progress::bell::Bell;
 use crate::progress::courtesy::Courtesy;
 use crate::progress::gate::Gate;
 use crate::progress::hooks::Cooperation;
@@ -52,15 +54,19 @@ use crate::progress::wait::Patience;
 use crate::registry;
 use crate::request::Table;
 use crate::select::Chooser;
+use crate::services::failures::Failures;
+use crate::services::memory;
 use crate::spc;
 use crate::thread::{Level, Threads};
+use crate::transports::Transports;
+use crate::window::Window;
 use crate::wireup;
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
-use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{Descriptor, JobInfo, SliceRef, ThreadCtx};
+use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
-use oxmpi_pml::{Counts, Transports};
+use oxmpi_pml::{self as pml_contract, Counts};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
@@ -106,8 +112,10 @@ pub struct Instance {
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
     pub(crate) cooperation: Cooperation,
-    /// 1 while this kernel is thought to wait for two words at once.
-    pub(crate) two_words: AtomicU32,
+    /// 1 while this kernel is thought to wait for several words at once.
+    pub(crate) several_words: AtomicU32,
+    /// Rung by the thread that watches descriptors.
+    pub(crate) bell: Bell,
     pub(crate) parts: OnceLock<Parts>,
     requests: Table,
     pub(crate) makers: Makers,
@@ -115,7 +123,8 @@ pub struct Instance {
     job: JobInfo,
     cris: Box<[Cri]>,
     am: AmTable,
-    pub(crate) transports: crate::transports::Transports,
+    pub(crate) transports: Transports,
+    pub(crate) failures: Failures,
     pub(crate) service: crate::service::Service,
     pub(crate) emulation: crate::emulation::Emulation,
     byte: Box<ByteType>,
@@ -141,6 +150,8 @@ pub struct Instance {
     pub(crate) finalized: AtomicBool,
     pub(crate) predefined: Mutex<Option<Predefined>>,
     pub(crate) live: Mutex<Vec<Weak<Communicator>>>,
+    /// Windows that have a module of a component, which is given back before that is finalized.
+    pub(crate) windows: Mutex<Vec<Weak<Window>>>,
     pub(crate) before_abort: BeforeAbort,
 }
 
@@ -317,15 +328,17 @@ impl Instance {
             waiters: Waiters::new(),
             tasks: Tasks::default(),
             cooperation: Cooperation::default(),
-            two_words: AtomicU32::new(1),
+            several_words: AtomicU32::new(1),
+            bell: Bell::default(),
             parts: OnceLock::new(),
             requests: Table::new(),
             makers: Makers::default(),
             threads,
             job,
-            cris: (0..num_cris).map(|_| Cri::default()).collect(),
+            cris: (0..num_cris).map(|_| Cri::new(cri_locks::SERVICES)).collect(),
             am: AmTable::new(),
-            transports: crate::transports::Transports::default(),
+            transports: Transports::default(),
+            failures: Failures::default(),
             service: crate::service::Service::default(),
             emulation: crate::emulation::Emulation::default(),
             byte: ByteType::new(),
@@ -346,6 +359,7 @@ impl Instance {
             finalized: AtomicBool::new(false),
             predefined: Mutex::new(None),
             live: Mutex::default(),
+            windows: Mutex::default(),
             before_abort,
         }
     }
@@ -353,6 +367,7 @@ impl Instance {
     /// Steps 6 to 8 of the start.
     fn connect(self: &Arc<Instance>) -> Result<(), Error> {
         if self.published.load(Ordering::Relaxed) {
+            self.client.put(memory::KEY, &memory::Card::own().encode());
             self.client.commit()?;
             self.client.fence()?;
         }
@@ -360,8 +375,8 @@ impl Instance {
             return Err(Error::new(ErrorKind::Intern, "there are no components"));
         };
         let (pml, btls) = (&parts.pml, parts.btl_pointers());
-        let transports = Transports {
-            size: size_of::<Transports>() as u32,
+        let transports = pml_contract::Transports {
+            size: size_of::<pml_contract::Transports>() as u32,
             reserved: 0,
             btls: SliceRef { ptr: btls.as_ptr(), len: btls.len() },
             services: self.btl_services(),
@@ -375,9 +390,9 @@ impl Instance {
             self.ask_match_time(true);
         }
         if self.threaded() {
-            let status = (pml.table.threads_begin)(pml.state);
+            let status = self.tell_threads_begin();
             if status.is_err() {
-                return Err(Error::status(status, "the point-to-point layer does not take several threads"));
+                return Err(Error::status(status, "a component does not take several threads"));
             }
         }
         self.engine.register(pml.table.progress, pml.state, true);
@@ -518,6 +533,9 @@ impl Instance {
     pub(crate) fn coll_components(&self) -> &[CollComponent] {
         self.parts.get().map_or(&[], |p| &p.colls)
     }
+    pub(crate) fn osc_components(&self) -> &[OscComponent] {
+        self.parts.get().map_or(&[], |p| &p.oscs)
+    }
     pub(crate) fn cris(&self) -> &[Cri] {
         &self.cris
     }
@@ -559,15 +577,20 @@ impl Instance {
     pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
         let message = format!("{framework}:{name}: rank {proc}: {message}");
         if fatal {
-            self.abort(1, &message);
+            self.abort_for(1, &message, Some(proc));
         }
         self.logger.error(framework, &message);
     }
 
     /// Reports to the keeper and ends the process. The job ends with it.
     pub fn abort(&self, code: i32, message: &str) -> ! {
+        self.abort_for(code, message, None)
+    }
+
+    /// The same because of a `peer`, whose own end is the better news.
+    fn abort_for(&self, code: i32, message: &str, peer: Option<u32>) -> ! {
         self.linger();
-        if !self.client.abort(code, message) {
+        if !self.client.abort_for(code, message, peer) {
             self.logger.always(message);
         }
         // No destructors, no atexit handlers: other threads are still running.

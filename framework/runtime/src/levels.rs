@@ -76,11 +76,22 @@ impl Instance {
             return true;
         }
         self.gate().stop(fence_all, futex::wake_shared, || {
-            let began = self.pml().map_or(Status::OK, |pml| (pml.table.threads_begin)(pml.state));
+            let began = self.tell_threads_begin();
             if !began.is_err() {
                 self.threaded.store(1, Ordering::SeqCst);
             }
             !began.is_err()
         })
+    }
+
+    /// Tells the components, the point-to-point layer last: where one of them refuses, that one has changed nothing.
+    pub(crate) fn tell_threads_begin(&self) -> Status {
+        for osc in self.osc_components() {
+            let began = (osc.module.threads_begin)(osc.module.state);
+            if began.is_err() {
+                return began;
+            }
+        }
+        self.pml().map_or(Status::OK, |pml| (pml.table.threads_begin)(pml.state))
     }
 }

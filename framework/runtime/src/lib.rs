@@ -8,7 +8,7 @@
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks) · `coll` (stacking of collective modules,
+//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
 //! their services) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
 //! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
@@ -27,6 +27,8 @@ pub mod progress {
 #[cfg(not(loom))]
 pub mod accept;
 #[cfg(not(loom))]
+mod agreement;
+#[cfg(not(loom))]
 mod before_abort;
 #[cfg(not(loom))]
 pub mod buffer;
@@ -40,6 +42,8 @@ pub mod communicator;
 mod construct;
 #[cfg(not(loom))]
 mod counting;
+#[cfg(not(loom))]
+mod cri_locks;
 #[cfg(not(loom))]
 mod emulation;
 #[cfg(not(loom))]
@@ -79,6 +83,8 @@ mod open_mpi;
 #[cfg(not(loom))]
 mod params;
 #[cfg(not(loom))]
+mod places;
+#[cfg(not(loom))]
 mod plan;
 #[cfg(not(loom))]
 pub mod progress;
@@ -106,6 +112,8 @@ pub mod topo;
 #[cfg(not(loom))]
 mod transports;
 #[cfg(not(loom))]
+pub mod window;
+#[cfg(not(loom))]
 pub mod wireup;
 
 #[cfg(not(loom))]
@@ -119,4 +127,5 @@ pub use {
     params::outside as param_outside,
     service::ServiceCounts,
     thread::Level,
+    window::Window,
 };

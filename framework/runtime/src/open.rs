@@ -1,6 +1,8 @@
 //! Opening the chosen components, and closing them.
 
-use crate::accept::{CollComponent, Framework, Pml, accept_btl, accept_coll, accept_pml};
+use crate::accept::{
+    CollComponent, Framework, OscComponent, Pml, accept_btl, accept_coll, accept_osc, accept_pml,
+};
 use crate::error::{Error, ErrorKind};
 use crate::host::ComponentCtx;
 use crate::instance::Instance;
@@ -24,6 +26,8 @@ pub(crate) struct Parts {
     btls: Vec<BtlHandle>,
     pub pml: Pml,
     pub colls: Vec<CollComponent>,
+    /// In the order of opening; the best is found anew for each window.
+    pub oscs: Vec<OscComponent>,
 }
 
 /// While opening: everything that must be closed again if the start fails.
@@ -33,6 +37,7 @@ struct Opening {
     btls: Vec<BtlHandle>,
     pml: Option<(i32, Pml)>,
     colls: Vec<CollComponent>,
+    oscs: Vec<OscComponent>,
 }
 
 impl Parts {
@@ -40,7 +45,7 @@ impl Parts {
         let mut opening = Opening::default();
         let logger = instance.logger();
         let opened = opening.open_all(instance, components);
-        let Opening { contexts, mut btls, pml, colls } = opening;
+        let Opening { contexts, mut btls, pml, colls, oscs } = opening;
         let missing = || {
             Err(Error::new(
                 ErrorKind::Other,
@@ -54,10 +59,11 @@ impl Parts {
                 for (index, btl) in (0..).zip(&mut btls) {
                     btl.index = index;
                 }
-                Ok(Parts { contexts, btls, pml, colls })
+                Ok(Parts { contexts, btls, pml, colls, oscs })
             }
             (opened, pml) => {
-                close_all(logger, pml.map(|(_, pml)| pml).as_ref(), &btls, &colls);
+                close_users(logger, pml.map(|(_, pml)| pml).as_ref(), &colls, &oscs);
+                close_btls(logger, &btls);
                 opened.and_then(|()| missing())
             }
         }
@@ -77,23 +83,28 @@ impl Parts {
 
     /// Finalizes everything; the libraries stay loaded. Nothing is called afterwards.
     pub fn close(&self, logger: &Logger, transports: &Transports) {
-        close_all(logger, Some(&self.pml), &[], &self.colls);
+        close_users(logger, Some(&self.pml), &self.colls, &self.oscs);
         transports.close();
-        close_all(logger, None, &self.btls, &[]);
+        close_btls(logger, &self.btls);
     }
 }
 
-fn close_all(logger: &Logger, pml: Option<&Pml>, btls: &[BtlHandle], colls: &[CollComponent]) {
+/// From the users of transports down to the transports.
+fn close_users(logger: &Logger, pml: Option<&Pml>, colls: &[CollComponent], oscs: &[OscComponent]) {
+    for c in oscs {
+        complain(logger, Framework::Osc, c.name, (c.module.finalize)(c.module.state));
+    }
     for c in colls {
         (c.module.finalize)(c.module.state);
     }
     if let Some(pml) = pml {
         complain(logger, Framework::Pml, "the point-to-point layer", (pml.table.finalize)(pml.state));
     }
+}
+
+fn close_btls(logger: &Logger, btls: &[BtlHandle]) {
     for b in btls {
-        // SAFETY: the name is a static of the component.
-        let name = unsafe { b.name.get() }.unwrap_or("?");
-        complain(logger, Framework::Btl, name, (b.finalize)(b.state));
+        complain(logger, Framework::Btl, b.name(), (b.finalize)(b.state));
     }
 }
 
@@ -121,8 +132,16 @@ impl Opening {
         Ok(())
     }
 
-    /// A component that does not open: an error if somebody named it.
+    /// A component that does not open: an error if somebody named it. One that opens and has no module, because there is
+    /// nobody whom it would reach (alone on its node, alone in the job), may be named everywhere.
     fn refused(&mut self, logger: &Logger, chosen: &Chosen, why: Why) -> Result<(), Error> {
+        if why.harmless {
+            logger.info(
+                chosen.component.framework.name(),
+                &format!("{}: {}", chosen.component.name, why.sentence),
+            );
+            return Ok(());
+        }
         if let Some(by) = &chosen.named_by {
             let message = format!("component {by} cannot be used: {}", why.sentence);
             return Err(Error::new(ErrorKind::Other, message));
@@ -142,7 +161,7 @@ impl Opening {
                 // SAFETY: the component filled `opened`; its pointers are its own.
                 let modules = unsafe { accept_btl(&opened, ctx.name, place) }.map_err(Why::refusal)?;
                 if modules.is_empty() {
-                    return Err(Why::nothing());
+                    return Err(Why { harmless: true, ..Why::nothing() });
                 }
                 self.btls.extend(modules);
             }
@@ -172,6 +191,12 @@ impl Opening {
                 let module = module.ok_or_else(Why::nothing)?;
                 self.colls.push(CollComponent { name: ctx.name, module });
             }
+            Framework::Osc => {
+                // SAFETY: as above.
+                let module = unsafe { accept_osc(&opened, place) }.map_err(Why::refusal)?;
+                let module = module.ok_or_else(Why::nothing)?;
+                self.oscs.push(OscComponent { name: ctx.name, module });
+            }
         }
         Ok(())
     }
@@ -182,14 +207,16 @@ struct Why {
     sentence: String,
     /// Normal: not worth a line.
     silent: bool,
+    /// It can be done without, even where it was named.
+    harmless: bool,
 }
 
 impl Why {
     fn refusal(refusal: crate::accept::Refusal) -> Why {
-        Why { sentence: refusal.to_string(), silent: false }
+        Why { sentence: refusal.to_string(), silent: false, harmless: false }
     }
     fn nothing() -> Why {
-        Why { sentence: "it has nothing to offer here".into(), silent: true }
+        Why { sentence: "it has nothing to offer here".into(), silent: true, harmless: false }
     }
 }
 
@@ -214,5 +241,5 @@ fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, Why> {
     }
     let said = ctx.last_words();
     let sentence = if said.is_empty() { status.to_string() } else { format!("{said} ({status})") };
-    Err(Why { sentence, silent: status == Status::NOT_AVAILABLE })
+    Err(Why { sentence, silent: status == Status::NOT_AVAILABLE, harmless: false })
 }

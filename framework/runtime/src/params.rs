@@ -82,6 +82,7 @@ fn declarations() -> Vec<Declaration> {
         d("mca", "base", "param_file_prefix", Kind::Text, "", "Parameter files or profiles, separated by commas, as -am would name them").level(3),
         d("mca", "base", "envar_file_prefix", Kind::Text, "", "Parameter files or profiles, separated by commas, as --tune would name them; gives a profile to a program that is started without mpirun").level(3),
         d("mca", "base", "env_list", Kind::Text, "", "Environment variables for the ranks, NAME or NAME=VALUE, separated by semicolons").level(3),
+        d("plm", "", "", Kind::Text, "", "How mpirun starts the daemons of a job's nodes: local (or isolated) starts them on its own machine, one for each name in --host and hostfiles, which then are nodes without shared memory between them; empty: there is one node. Set it to try how a program runs over several nodes without having them").level(2),
     ];
     let others = vec![
         d("mca", "base", "component_path", Kind::Text, "", "Directories with components, separated by colons, searched before the library's own").level(9),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::params::host_params;
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
-use oxmpi_mca::{ABI_MAJOR, ABI_MINOR, MAGIC, SliceRef, Status, StrRef, Version};
+use oxmpi_mca::{ABI_MAJOR, ABI_MINOR, Cri, LOCK_PROTOCOL, MAGIC, SliceRef, Status, StrRef, Version};
 use std::cell::RefCell;
 use std::ffi::OsString;
 
@@ -24,6 +24,8 @@ const fn descriptor(framework: Framework, name: &'static str, aliases: &'static 
         params: SliceRef::new(&[]),
         help: StrRef::EMPTY,
         open: never,
+        lock_protocol: LOCK_PROTOCOL,
+        cri_stride: size_of::<Cri>() as u32,
     }
 }
 

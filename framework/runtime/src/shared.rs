@@ -10,8 +10,8 @@ use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
 use crate::wireup::handing::{self, Handing, TICKET};
 use oxmpi_coll::CollArgs;
+use oxmpi_mca::ThreadCtx;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
-use oxmpi_mca::{Status, ThreadCtx};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::process::{Resource, getrlimit};
@@ -215,24 +215,6 @@ impl Communicator {
         })
     }
 
-    /// All ranks' words, by rank.
-    fn tell_all(&self, thread: *mut ThreadCtx, words: &[u64]) -> Result<Vec<u64>, Error> {
-        let byte = self.instance().byte_type();
-        let mut all = vec![0u64; words.len() * self.size() as usize];
-        let bytes = size_of_val(words) as u64;
-        let args = CollArgs {
-            sendbuf: words.as_ptr().cast(),
-            sendcount: bytes,
-            sendtype: byte,
-            recvbuf: all.as_mut_ptr().cast(),
-            recvcount: bytes,
-            recvtype: byte,
-            ..CollArgs::NONE
-        };
-        self.did(self.coll.run(Slot::Allgather, self, thread, &args))?;
-        Ok(all)
-    }
-
     /// Rank 0's ticket (`own`, if it has one) to all.
     fn ticket(
         &self,
@@ -254,15 +236,9 @@ impl Communicator {
             recvtype: byte,
             ..CollArgs::NONE
         };
-        self.did(self.coll.run(Slot::Bcast, self, thread, &args))?;
+        crate::agreement::did(self.coll.run(Slot::Bcast, self, thread, &args))?;
         let [has, ticket @ ..] = packet;
         Ok((has != 0).then_some(ticket))
-    }
-
-    /// The first rank that has not what all should have. Called by all, and returns when all have called it.
-    pub fn first_without(&self, thread: *mut ThreadCtx, has: bool) -> Result<Option<u32>, Error> {
-        let all = self.tell_all(thread, &[u64::from(has)])?;
-        Ok(all.iter().position(|has| *has == 0).map(|rank| rank as u32))
     }
 
     /// Our outcome, if it is everybody's.
@@ -280,10 +256,6 @@ impl Communicator {
                 format!("shared memory: rank {rank} of the communicator has none"),
             )),
         }
-    }
-
-    fn did(&self, status: Status) -> Result<(), Error> {
-        if status.is_err() { Err(Error::status(status, "agreeing on shared memory")) } else { Ok(()) }
     }
 }
 

@@ -131,13 +131,7 @@ impl Threads {
             n => Box::into_raw(vec![0u64; n].into_boxed_slice()).cast(),
         };
         // Round robin over the resource instances, so that threads share as late as possible.
-        let ctx = ThreadCtx {
-            cri: index % self.num_cris,
-            index,
-            counters,
-            host_private: null_mut(),
-            pml_private: null_mut(),
-        };
+        let ctx = ThreadCtx { counters, ..ThreadCtx::new(index % self.num_cris, index) };
         let slot = Box::into_raw(Box::new(Slot { ctx, turns: Cell::new(0), looks: Cell::new(0) }));
         // SAFETY: just made, nobody else has it.
         unsafe { (*slot).ctx.host_private = slot.cast() };

@@ -7,8 +7,10 @@ use common::{Form, alone, config};
 use oxmpi_btl::{BtlAttrs, BtlModule, BtlTable, Endpoint, ProcInfo, SendDesc, cap};
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
 use oxmpi_mca::{
-    ABI_MAJOR, ABI_MINOR, Descriptor, MAGIC, ParamDecl, ParamKind, SliceRef, Status, StrRef, Version,
+    ABI_MAJOR, ABI_MINOR, Cri, Descriptor, LOCK_PROTOCOL, MAGIC, ParamDecl, ParamKind, SliceRef, Status,
+    StrRef, Version,
 };
+use oxmpi_pml::PmlTable;
 use oxmpi_runtime::accept::{Framework, Promise, Refusal, accept, accept_btl, accept_coll, accept_pml};
 use oxmpi_runtime::loader::{Found, load};
 use oxmpi_runtime::{Error, Level};
@@ -37,6 +39,8 @@ fn good() -> Descriptor {
         params: SliceRef::new(&[]),
         help: StrRef::EMPTY,
         open: never,
+        lock_protocol: LOCK_PROTOCOL,
+        cri_stride: size_of::<Cri>() as u32,
     }
 }
 
@@ -62,21 +66,32 @@ fn refused(field: &str, theirs: &str, ours: &str, change: impl FnOnce(&mut Descr
 fn every_field_is_looked_at() {
     assert_eq!(check(&good()), Ok(()));
     refused("magic number", "0x0000000000000007", "0x504d4349504d584f", |d| d.magic = 7);
-    refused("ABI version", "2.1", "1.x", |d| d.abi_major = 2);
-    refused("ABI version", "0.1", "1.x", |d| d.abi_major = 0);
-    refused("ABI version", "1.9", "1.1 or older", |d| d.abi_minor = 9);
-    refused("descriptor size", "135 bytes", "136 to", |d| d.size = 135);
-    refused("descriptor size", "4294967295 bytes", "136 to", |d| d.size = u32::MAX);
+    refused("ABI version", "3.0", "2.x", |d| d.abi_major = 3);
+    refused("ABI version", "1.0", "2.x", |d| d.abi_major = 1);
+    // One of that time takes the word of a CRI's lock by itself, and would wait for ever while a thread owns it.
+    refused("ABI version", "1.1", "2.x", |d| (d.abi_major, d.abi_minor) = (1, 1));
+    refused("ABI version", "2.9", "2.0 or older", |d| d.abi_minor = 9);
+    refused("descriptor size", "143 bytes", "144 to", |d| d.size = 143);
+    refused("descriptor size", "4294967295 bytes", "144 to", |d| d.size = u32::MAX);
+    let protocol = LOCK_PROTOCOL + 1;
+    refused("lock protocol", &protocol.to_string(), &LOCK_PROTOCOL.to_string(), |d| {
+        d.lock_protocol = protocol;
+    });
+    refused("CRI stride", "64", "256", |d| d.cri_stride = 64);
     refused("target", "32-be-line128", TARGET, |d| d.target = StrRef::new("32-be-line128"));
     refused("framework", "\"pml\"", "\"btl\", as the file's name says", |d| {
         d.framework = StrRef::new("pml");
     });
-    let ours = format!("btl 1.{}", oxmpi_btl::VERSION.minor);
-    refused("framework version", "btl 1.7", &format!("{ours} or an older minor"), |d| {
+    let ours = format!("btl 2.{}", oxmpi_btl::VERSION.minor);
+    refused("framework version", "btl 2.7", &format!("{ours} or an older minor"), |d| {
         d.framework_version.minor = 7
     });
-    let newer = format!("btl 2.{}", oxmpi_btl::VERSION.minor);
-    refused("framework version", &newer, &ours, |d| d.framework_version.major = 2);
+    let newer = format!("btl 3.{}", oxmpi_btl::VERSION.minor);
+    refused("framework version", &newer, &ours, |d| d.framework_version.major = 3);
+    // The first edition, whose verbs had other arguments.
+    refused("framework version", "btl 1.2", &ours, |d| {
+        d.framework_version = Version { major: 1, minor: 2, patch: 0 };
+    });
     refused("name", "\"other\"", "\"made_by_hand\", as the file's name says", |d| {
         d.name = StrRef::new("other");
     });
@@ -120,7 +135,7 @@ proptest! {
     /// Whatever stands in the numbers and lengths, the answer is an answer. (Pointers stay what they
     /// are or become null: what a pointer points to cannot be checked.)
     #[test]
-    fn damage_is_refused_or_harmless(at in 0usize..136, bits in 1u8..=255, also in 0usize..136) {
+    fn damage_is_refused_or_harmless(at in 0usize..144, bits in 1u8..=255, also in 0usize..144) {
         let mut d = good();
         let bytes = (&raw mut d).cast::<u8>();
         let pointers = [16, 32, 56, 80, 96, 112, 128];
@@ -167,14 +182,12 @@ extern "C" fn progress(_: *mut c_void, _: u32) -> i32 {
 fn basic_table() -> BtlTable {
     BtlTable {
         size: size_of::<BtlTable>() as u32,
-        version: 1,
+        version: oxmpi_btl::TABLE_VERSION,
         add_procs: Some(add_procs),
         del_procs: None,
         finalize: None,
         send: Some(send),
         progress: Some(progress),
-        rma_version: oxmpi_btl::RMA_VERSION,
-        reserved: 0,
         get: None,
         put: None,
         flush: None,
@@ -186,17 +199,18 @@ fn basic_table() -> BtlTable {
         get_vector: None,
         hold: None,
         held: None,
+        service_open: None,
+        service_request: None,
+        service_progress: None,
+        service_reply: None,
+        service_pending: None,
+        service_arm: None,
+        service_disarm: None,
     }
 }
 
-fn module(table: &BtlTable) -> BtlModule {
-    BtlModule {
-        size: size_of::<BtlModule>() as u32,
-        reserved: 0,
-        state: null_mut(),
-        table,
-        attrs: BtlAttrs::new(),
-    }
+fn module(table: &BtlTable, attrs: &BtlAttrs) -> BtlModule {
+    BtlModule { size: size_of::<BtlModule>() as u32, reserved: 0, state: null_mut(), table, attrs }
 }
 
 fn opened<T>(modules: &[T]) -> Opened {
@@ -222,23 +236,23 @@ fn an_older_component_gets_real_functions_for_what_it_lacks() {
     // Whatever lies behind the end of its table is not its table.
     // SAFETY: overwrites the bytes of a slot that must not be looked at.
     unsafe { (&raw mut table.get).cast::<usize>().write(0xdead_beef) };
-    let mut m = module(&table);
-    m.attrs.size = 24;
-    m.attrs.eager_limit = 1234;
-    m.attrs.max_send_size = 5;
-    m.attrs.exclusivity = 5;
-    let handles = take(&opened(&[m])).expect("older, not wrong");
+    let mut attrs = BtlAttrs::new();
+    attrs.size = 24;
+    attrs.eager_limit = 1234;
+    attrs.max_send_size = 5;
+    attrs.exclusivity = 5;
+    let handles = take(&opened(&[module(&table, &attrs)])).expect("older, not wrong");
     let h = &handles[0];
-    assert_eq!((h.caps, h.attrs.eager_limit), (0, 1234));
+    assert_eq!((h.caps, h.attrs().eager_limit), (0, 1234));
     let defaults = BtlAttrs::new();
     assert_eq!(
-        (h.attrs.max_send_size, h.attrs.exclusivity),
+        (h.attrs().max_send_size, h.attrs().exclusivity),
         (defaults.max_send_size, defaults.exclusivity),
         "what it does not say keeps its default"
     );
     assert_eq!((h.get)(null_mut(), null_mut(), 0, null()), Status::NOT_SUPPORTED);
     assert_eq!((h.put)(null_mut(), null_mut(), 0, null()), Status::NOT_SUPPORTED);
-    assert_eq!((h.flush)(null_mut(), null_mut(), 0), Status::NOT_SUPPORTED);
+    assert_eq!((h.flush)(null_mut(), null_mut(), 0, null()), Status::NOT_SUPPORTED);
     assert_eq!((h.atomic)(null_mut(), null_mut(), 0, null()), Status::NOT_SUPPORTED);
     assert_eq!((h.arm)(null_mut(), 0, null_mut()), Status::NOT_SUPPORTED);
     assert_eq!((h.finalize)(null_mut()), Status::OK);
@@ -250,23 +264,43 @@ extern "C" fn rma(_: *mut c_void, _: *mut Endpoint, _: u32, _: *const oxmpi_btl:
 }
 extern "C" fn disarm(_: *mut c_void, _: u32) {}
 
-/// Capabilities are what the slots say, one-sided ones only in the version we speak.
+extern "C" fn open_service(_: *mut c_void) -> Status {
+    Status::OK
+}
+extern "C" fn request(_: *mut c_void, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
+    Status::OK
+}
+extern "C" fn serve(_: *mut c_void) -> i32 {
+    0
+}
+extern "C" fn reply(_: *mut c_void, _: u64, _: *const SendDesc) -> Status {
+    Status::OK
+}
+
+/// Capabilities are what the slots and the attributes say.
 #[test]
 fn capabilities_are_computed() {
-    let mut table = basic_table();
+    let (mut table, mut attrs) = (basic_table(), BtlAttrs::new());
+    let caps = |t: &BtlTable, a: &BtlAttrs| take(&opened(&[module(t, a)])).expect("acceptable")[0].caps;
     table.get = Some(rma);
     table.disarm = Some(disarm);
-    let caps = |t: &BtlTable| take(&opened(&[module(t)])).expect("acceptable")[0].caps;
-    assert_eq!(caps(&table), cap::GET, "disarm without arm is nothing");
-    table.rma_version += 1;
-    assert_eq!(caps(&table), 0);
+    assert_eq!(caps(&table, &attrs), cap::GET, "disarm without arm is nothing");
+    table.service_open = Some(open_service);
+    table.service_request = Some(request);
+    table.service_progress = Some(serve);
+    attrs.service_limit = 4096;
+    assert_eq!(caps(&table, &attrs), cap::GET, "requests without replies are nothing");
+    table.service_reply = Some(reply);
+    assert_eq!(caps(&table, &attrs), cap::GET | cap::SERVICE);
+    attrs.service_limit = 0;
+    assert_eq!(caps(&table, &attrs), cap::GET, "links that carry nothing are none");
 }
 
 #[test]
 fn damaged_modules_and_tables_are_refused() {
     let field = |o: &Opened| take(o).err().map(|r| r.field);
-    let table = basic_table();
-    let m = [module(&table)];
+    let (table, attrs) = (basic_table(), BtlAttrs::new());
+    let m = [module(&table, &attrs)];
     let good = opened(&m);
     assert_eq!(field(&good), None);
     assert_eq!(take(&Opened { count: 0, ..good }).map(|h| h.len()).ok(), Some(0));
@@ -275,32 +309,45 @@ fn damaged_modules_and_tables_are_refused() {
     assert_eq!(field(&Opened { stride: 8, ..good }), Some("module stride"));
     assert_eq!(field(&Opened { stride: 153, ..good }), Some("module stride"));
     let with_module = |change: &dyn Fn(&mut BtlModule)| {
-        let mut m = module(&table);
+        let mut m = module(&table, &attrs);
         change(&mut m);
         field(&opened(&[m]))
     };
     assert_eq!(with_module(&|m| m.size = 20), Some("module size"));
     assert_eq!(with_module(&|m| m.size = 1000), Some("module size"));
-    assert_eq!(with_module(&|m| m.attrs.size = 1000), Some("attributes size"));
-    assert_eq!(with_module(&|m| m.attrs.contexts = 0), Some("contexts"));
-    assert_eq!(with_module(&|m| m.attrs.registration_handle_size = 65), Some("registration handle size"));
     assert_eq!(with_module(&|m| m.table = null()), Some("table"));
+    assert_eq!(with_module(&|m| m.attrs = null()), Some("attributes"));
+    assert_eq!(with_module(&|m| m.attrs = m.attrs.wrapping_byte_add(1)), Some("attributes"));
+    let with_attrs = |change: &dyn Fn(&mut BtlAttrs)| {
+        let mut a = BtlAttrs::new();
+        change(&mut a);
+        field(&opened(&[module(&table, &a)]))
+    };
+    assert_eq!(with_attrs(&|a| a.size = 1 << 20), Some("attributes size"));
+    assert_eq!(with_attrs(&|a| a.size = 4), Some("attributes size"));
+    assert_eq!(with_attrs(&|a| a.contexts = 0), Some("contexts"));
+    let too_large = oxmpi_btl::HANDLE_LIMIT as u32 + 1;
+    let field = with_attrs(&|a| a.registration_handle_size = too_large);
+    assert_eq!(field, Some("registration handle size"));
     let with_table = |change: &dyn Fn(&mut BtlTable)| {
         let mut t = basic_table();
         change(&mut t);
-        field(&opened(&[module(&t)]))
+        take(&opened(&[module(&t, &attrs)])).err().map(|r| r.field)
     };
     assert_eq!(with_table(&|t| t.size = 40), Some("table size"));
     assert_eq!(with_table(&|t| t.size = u32::MAX), Some("table size"));
-    assert_eq!(with_table(&|t| t.version = 2), Some("table version"));
+    assert_eq!(with_table(&|t| t.version = 1), Some("table version"));
     assert_eq!(with_table(&|t| t.send = None), Some("table"));
     assert_eq!(with_table(&|t| t.progress = None), Some("table"));
 }
 
+/// Bytes of a PML's table that every PML has.
+const MANDATORY_PML: usize = std::mem::offset_of!(PmlTable, counts);
+
 #[test]
 fn a_pml_and_a_coll_need_every_function() {
-    let mut words = [0usize; 18];
-    words[0] = 144 | 1 << 32;
+    let mut words = vec![0usize; size_of::<PmlTable>() / 8];
+    words[0] = MANDATORY_PML | (oxmpi_pml::TABLE_VERSION as usize) << 32;
     let at = words.as_ptr();
     let m = [i32::MAX as usize * (1 << 32) + 24, 0, at as usize];
     // SAFETY: words laid out as module and table; refused before any is taken as a function.
@@ -324,8 +371,8 @@ extern "C" fn some_verb() -> Status {
 /// A PML from before counts and changes of assertions: it is used, and says that it has neither.
 #[test]
 fn an_older_pml_gets_real_functions_for_what_it_lacks() {
-    let mut words = [some_verb as extern "C" fn() -> Status as usize; 18];
-    words[0] = 144 | 1 << 32;
+    let mut words = vec![some_verb as extern "C" fn() -> Status as usize; MANDATORY_PML / 8];
+    words[0] = MANDATORY_PML | (oxmpi_pml::TABLE_VERSION as usize) << 32;
     let m = [i32::MAX as usize * (1 << 32) + 24, 0, words.as_ptr() as usize];
     // SAFETY: words laid out as module and table, every slot with a function, of which none is called.
     let pml = unsafe { accept_pml(&opened(&[m]), "libpml_x.so") };
@@ -347,7 +394,8 @@ extern "C" fn open_old(_: *const OpenArgs, out: *mut Opened) -> Status {
     let mut table = basic_table();
     table.size = 48;
     let table: &'static BtlTable = Box::leak(Box::new(table));
-    let modules: &'static [BtlModule] = Box::leak(Box::new([module(table)]));
+    let attrs: &'static BtlAttrs = Box::leak(Box::new(BtlAttrs::new()));
+    let modules: &'static [BtlModule] = Box::leak(Box::new([module(table, attrs)]));
     // SAFETY: the host's out pointer.
     unsafe { *out = opened(modules) };
     Status::OK
@@ -410,10 +458,10 @@ fn files_that_are_no_components() {
     let null = "void *oxmpi_component_btl_null(void) { return 0; }";
     let why = load(&found(&cc(tmp.path(), "libbtl_null.so", null, &[]), "null")).expect_err("null");
     assert!(why.contains("descriptor") && why.contains("libbtl_null.so"), "{why}");
-    let future = "unsigned long long d[32] = { 0x504d4349504d584fULL, 0x0000008800090001ULL };
+    let future = "unsigned long long d[32] = { 0x504d4349504d584fULL, 0x0000008800090002ULL };
         void *oxmpi_component_btl_future(void) { return d; }";
-    let why = load(&found(&cc(tmp.path(), "libbtl_future.so", future, &[]), "future")).expect_err("1.9");
-    assert!(why.contains("ABI version") && why.contains("1.9") && why.contains("libbtl_future.so"), "{why}");
+    let why = load(&found(&cc(tmp.path(), "libbtl_future.so", future, &[]), "future")).expect_err("2.9");
+    assert!(why.contains("ABI version") && why.contains("2.9") && why.contains("libbtl_future.so"), "{why}");
 }
 
 /// `dlsym` would find the function in a library that the file depends on.

@@ -126,6 +126,8 @@ pub const MPICH: &str = "MPICH's spellings";
 use Scope::{App, Job};
 
 const REMOTE: &str = "there are no remote nodes yet";
+const NAMES: &str =
+    "names of this machine only; with --mca plm local any names, each of which is a node on this machine";
 const NO_DVM: &str = "there is no persistent launcher (DVM); each mpirun starts its own daemons";
 const NO_SESSION: &str = "a job has no session folder: nothing of it has a name that could be left behind";
 const NO_TABLE: &str = "there is no table of transports by pairs of ranks; mpi-info tells which there are";
@@ -156,11 +158,11 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(PLACES, App, "host", &["HOSTS"], "Nodes: NAME[:SLOTS],... (NAME:* for all cores)")
         .short(&['H'])
         .many()
-        .differs("names of this node only: there are no remote nodes yet"),
+        .differs(NAMES),
     Opt::new(PLACES, App, "hostfile", &["FILE"], "Nodes from a file: NAME [slots=N] [max_slots=N]")
         .alias(&["machinefile"])
         .many()
-        .differs("names of this node only: there are no remote nodes yet"),
+        .differs(NAMES),
     Opt::new(
         PLACES,
         Job,

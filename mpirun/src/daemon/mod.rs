@@ -16,12 +16,12 @@
 mod census;
 mod crashes;
 mod ending;
-mod feed;
+pub(crate) mod feed;
 mod lines;
 mod output;
 mod ranks;
 
-use crate::link::{Channel, Ending, FromNode, Launch, Mpi, Peer, Stdin, Stream, ToNode, window};
+use crate::link::{Channel, Ending, Exchange, FromNode, Launch, Mpi, Peer, Stdin, Stream, ToNode, window};
 use crate::{descendants, failed, signals};
 use crashes::Crashes;
 use ending::Phase;
@@ -146,7 +146,8 @@ impl Daemon {
         let first = launch.local_ranks.first().copied().ok_or("there is no rank to start")?;
         let facts = JobFacts {
             rank: first,
-            size: launch.size,
+            size: launch.map.size(),
+            map: launch.map.clone(),
             node: launch.node,
             local_ranks: launch.local_ranks.clone(),
             local_rank: 0,
@@ -334,6 +335,20 @@ impl Daemon {
                 self.hurry = true;
                 self.phase.ask(Duration::from_millis(grace_ms));
             }
+            ToNode::Exchange(exchange) => self.hear_other_nodes(exchange),
+        }
+    }
+
+    /// What other nodes' ranks have done, and ask.
+    fn hear_other_nodes(&mut self, exchange: Exchange) {
+        match exchange {
+            Exchange::Fence => self.server.pass_fence(),
+            Exchange::Gone { rank } => self.server.lose_far(rank),
+            Exchange::Ask { from, proc, key } => {
+                let value = self.server.value(proc, &key);
+                self.say(&FromNode::Exchange(Exchange::Answer { to: from, proc, key, value }));
+            }
+            Exchange::Answer { proc, key, value, .. } => self.server.receive_value(proc, key, value),
         }
     }
 
@@ -407,11 +422,20 @@ impl Daemon {
                 Event::Help { rank, component, topic, text } => {
                     self.say(&FromNode::Help { rank, component, topic, text });
                 }
-                Event::Abort { rank, code, message } => {
+                Event::AllHere => self.say(&FromNode::Exchange(Exchange::Fence)),
+                Event::Gone { rank } if self.several_nodes() => {
+                    self.say(&FromNode::Exchange(Exchange::Gone { rank }));
+                }
+                Event::Gone { .. } => {}
+                Event::Wanted { proc, key } => {
+                    let from = self.launch.node;
+                    self.say(&FromNode::Exchange(Exchange::Ask { from, proc, key }));
+                }
+                Event::Abort { rank, code, message, peer } => {
                     // It says where it was before it says that.
                     self.report_crash(rank);
                     let pid = self.pid_of(rank);
-                    self.say(&FromNode::Abort { rank, pid, code, message });
+                    self.say(&FromNode::Abort { rank, pid, code, message, peer });
                 }
                 Event::Crash(crash) => self.crashes.note(crash),
                 Event::Broken { rank, why } => {
@@ -495,7 +519,13 @@ impl Daemon {
             self.say(&FromNode::Done);
         }
         self.link.flush();
-        self.finished = !self.linked || self.link.unsent() == 0;
+        // Others may still ask for what our ranks have published.
+        let stays = self.several_nodes();
+        self.finished = !self.linked || self.link.unsent() == 0 && !stays;
+    }
+
+    fn several_nodes(&self) -> bool {
+        self.launch.node_names.len() > 1
     }
 
     fn watch_link(&self) {

@@ -1,4 +1,4 @@
-//! The node daemon as mpirun sees it: finding it, starting it, and what to do when it dies.
+//! A node daemon as mpirun sees it: finding it, starting it, and what to do when it dies.
 
 use crate::{descendants, signals};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,21 +30,17 @@ pub struct CannotStart {
 }
 
 impl NodeDaemon {
-    /// Starts the daemon of this node. Its standard output is the link: starting it then needs
+    /// Starts the daemon of a node, here. Its standard output is the link: starting it then needs
     /// nothing but what an ordinary spawn does, and so no fork.
-    pub fn start(node: String) -> Result<(NodeDaemon, UnixStream), CannotStart> {
+    pub fn start(node: String, stdin: Stdio) -> Result<(NodeDaemon, UnixStream), CannotStart> {
         let path = path();
         let because = |reason: String| CannotStart { reason, looked_at: path.display().to_string() };
         let (ours, theirs) = UnixStream::pair().map_err(|why| because(why.to_string()))?;
         let child = Command::new(&path)
-            .stdin(stdin_for_the_job())
+            .stdin(stdin)
             .stdout(Stdio::from(OwnedFd::from(theirs)))
             .spawn()
             .map_err(|why| because(why.to_string()))?;
-        // Rank 0 has it now. Kept here as well, who writes to it would not notice its end.
-        if let Ok(null) = std::fs::File::open("/dev/null") {
-            let _ = rustix::stdio::dup2_stdin(null);
-        }
         Ok((NodeDaemon { node, child }, ours))
     }
 
@@ -84,30 +80,34 @@ fn path() -> PathBuf {
     if !beside.exists() && other.exists() { other } else { beside }
 }
 
-/// mpirun's own, unless it is a terminal that mpirun, in the background, must not read from.
-fn stdin_for_the_job() -> Stdio {
+/// False: it is a terminal that mpirun, in the background, must not read from.
+pub fn may_read_stdin() -> bool {
     let stdin = rustix::stdio::stdin();
-    match rustix::termios::tcgetpgrp(stdin) {
-        Ok(foreground) if foreground != rustix::process::getpgrp() => Stdio::null(),
-        _ => Stdio::inherit(),
+    !matches!(rustix::termios::tcgetpgrp(stdin), Ok(foreground) if foreground != rustix::process::getpgrp())
+}
+
+/// The ranks have it now. Kept here as well, who writes to it would not notice its end.
+pub fn leave_stdin() {
+    if let Ok(null) = std::fs::File::open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(null);
     }
 }
 
-/// Ends everything that a dead daemon left to us. Some: what does not end.
-pub fn end_orphans(signals: &signals::Signals) -> Option<String> {
+/// Ends everything that a dead daemon left to us, and not these daemons and what is theirs. Some: what does not end.
+pub fn end_orphans(signals: &signals::Signals, daemons: &[Pid]) -> Option<String> {
     let begin = Instant::now();
     loop {
-        let left = descendants::all();
+        let left = descendants::all_but(daemons);
+        if left.is_empty() {
+            return None;
+        }
         for &pid in &left {
             // Gone by now, or another user's.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
-        loop {
-            match rustix::process::wait(WaitOptions::NOHANG) {
-                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
-                Ok(None) => break,
-                Err(_) => return None, // no child is left, and so nothing below us
-            }
+        for &pid in &left {
+            // Only those that were handed to us can be waited for, and by that go.
+            let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
         }
         if begin.elapsed() > PATIENCE {
             let pids: Vec<String> = left.iter().map(|pid: &Pid| pid.as_raw_nonzero().to_string()).collect();

@@ -25,7 +25,11 @@ pub struct OutputFiles {
 
 impl OutputFiles {
     /// Makes them empty. None: none are wanted.
-    pub fn make(how: &Presentation, host: &str, ranks: u32) -> Result<Option<OutputFiles>, String> {
+    pub fn make(
+        how: &Presentation,
+        host_of: &dyn Fn(u32) -> String,
+        ranks: u32,
+    ) -> Result<Option<OutputFiles>, String> {
         if how.dir.is_some() && how.file.is_some() {
             return Err("--output has both dir= and file=; give one of them".into());
         }
@@ -33,7 +37,7 @@ impl OutputFiles {
         let width = ranks.saturating_sub(1).to_string().len();
         for rank in 0..ranks {
             for stream in Stream::ALL {
-                let Some(path) = path(how, host, rank, width, stream) else { return Ok(None) };
+                let Some(path) = path(how, &host_of(rank), rank, width, stream) else { return Ok(None) };
                 paths.insert((rank, stream.index()), path);
             }
         }
@@ -130,7 +134,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let how = tree(folder.path().join("deep/er"));
         let ranks = OPEN as u32;
-        let mut files = OutputFiles::make(&how, "here", ranks).expect("writable").expect("wanted");
+        let mut files =
+            OutputFiles::make(&how, &|_| "here".into(), ranks).expect("writable").expect("wanted");
         for round in 0..2 {
             for rank in 0..ranks {
                 let line = format!("{round} of {rank}\n");

@@ -1,28 +1,32 @@
 //! `mpirun`: decides what runs, what a failure means and when the job ends.
 //!
-//! **The loop** waits in one `poll` on: the link to the node daemon, signals, and, while there is
-//! something to write, standard output and standard error. It always reads the link, so a report
+//! **The loop** waits in one `poll` on: the links to the node daemons (`nodes`), signals, and, while there is
+//! something to write, standard output and standard error. It always reads the links, so a report
 //! never waits behind output that the user's pipe does not take (`link` has the window).
 //!
 //! **One verdict.** The first thing that goes wrong decides the exit status and is reported; what
-//! follows from ending the job is not news. Rules are in `verdict`, nowhere else.
+//! follows from ending the job is not news. Rules are in `verdict`, nowhere else; `suspects` has ranks wait that only
+//! noticed somebody else's end.
 //!
-//! **If the daemon dies**, the ranks die with it and everything else below it is handed to this
-//! process, which ends it.
+//! **If a daemon dies**, its ranks die with it and everything else below it is handed to this
+//! process, which ends it. The other daemons are told to end the job.
 
 mod daemon;
 mod files;
 pub mod mpir;
+mod nodes;
 mod output;
 mod sink;
+mod suspects;
 mod verdict;
 
 use crate::cli::output::{AtTimeLimit, Verbosity};
 use crate::cli::{CommandLine, Refusal};
+use crate::daemon::feed::{Feed, Wait};
 use crate::help::{framed, is_framed, paragraph};
-use crate::link::{Channel, FromNode, Peer, Stream, ToNode, portion};
+use crate::link::{FromNode, Stream, ToNode, portion};
 use crate::{descendants, plan, signals};
-use daemon::NodeDaemon;
+use nodes::{Lost, Nodes};
 use output::Output;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -30,6 +34,7 @@ use sink::Credit;
 use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use suspects::Suspects;
 use verdict::Verdict;
 
 /// Between SIGTERM and SIGKILL when a rank has failed, and when the user wants the end.
@@ -72,16 +77,16 @@ fn refuse(why: &str) -> ExitCode {
 
 /// A job that runs.
 struct Job {
-    daemon: NodeDaemon,
-    link: Channel,
-    /// The daemon's end of the link is closed.
-    link_over: bool,
+    nodes: Nodes,
+    /// Standard input for ranks of several nodes.
+    feed: Option<Feed>,
     signals: signals::Signals,
     output: Output,
     /// Written and not made known to the daemon, by rank and stream; made known from so much on.
     written: HashMap<(u32, usize), usize>,
     portion: usize,
     verdict: Verdict,
+    suspects: Suspects,
     /// Help messages printed, and how many more of the same kind there were.
     help: BTreeMap<(String, String), u32>,
     limit: Option<(Duration, Instant)>,
@@ -94,9 +99,10 @@ struct Job {
     /// The limit has passed, and the daemon is counting: until when it may.
     census: Option<(Duration, Instant)>,
     table: mpir::Table,
+    /// Processes by rank, until all run.
+    started: BTreeMap<u32, u32>,
     /// The user has asked for the end.
     interrupted: bool,
-    done: bool,
 }
 
 impl Job {
@@ -117,29 +123,30 @@ impl Job {
         let programs: Vec<_> = programs.collect();
         signals::restore_default(libc::SIGCHLD);
         descendants::adopt_orphans()?;
-        // The daemon comes first and signals are taken after: it inherits the mask that we were
-        // started with. A signal in between ends mpirun, and the daemon notices.
-        let node = plan.launch.node_names.first().cloned().unwrap_or_default();
-        let output = Output::new(line.job.output.clone(), &node, plan.launch.size)
+        // The daemons come first and signals are taken after: they inherit the mask that we were
+        // started with. A signal in between ends mpirun, and the daemons notice.
+        let (size, map, names) = (plan.launch.map.size(), plan.launch.map.clone(), &plan.launch.node_names);
+        let name_of = |rank| map.node_of(rank).map(|node| names[node as usize].clone()).unwrap_or_default();
+        let output = Output::new(line.job.output.clone(), &plan.hostname, size, &name_of)
             .map_err(|why| paragraph("output-file", &[&why]))?;
-        let table = mpir::Table::new(&node, &programs);
-        let (daemon, link) = NodeDaemon::start(node).map_err(|why| paragraph_line(&why))?;
+        // All processes are on this machine, whatever their nodes are called.
+        let table = mpir::Table::new(&plan.hostname, &programs);
+        let launches = plan.split();
+        let daemons = nodes::start(&launches, names).map_err(|why| paragraph_line(&why))?;
         let forwarded = forwarded(line.job.forward_signals.as_deref());
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
-        let mut link =
-            Channel::new(link).map_err(|why| format!("cannot use the link to the daemon: {why}"))?;
-        let size = plan.launch.size;
-        let portion = portion(plan.launch.local_ranks.len());
-        link.send(&ToNode::Launch(Box::new(plan.launch))).map_err(|why| why.to_string())?;
+        // The node with the most ranks has the smallest windows.
+        let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
+        let (nodes, feed) = daemons.launch(launches, map.clone())?;
         Ok(Some(Job {
-            verdict: Verdict::new(daemon.node.clone(), programs, size),
-            daemon,
-            link,
-            link_over: false,
+            verdict: Verdict::new(programs, size),
+            nodes,
+            feed,
             signals,
             output,
             written: HashMap::new(),
             portion,
+            suspects: Suspects::default(),
             help: BTreeMap::new(),
             limit: limit.map(|limit| (limit, Instant::now() + limit)),
             forwarded,
@@ -148,15 +155,15 @@ impl Job {
             at_limit: line.job.at_time_limit,
             census: None,
             table,
+            started: BTreeMap::new(),
             interrupted: false,
-            done: false,
         }))
     }
 
     /// Until everything has ended and has been written. Returns the exit status.
     fn run(&mut self) -> u8 {
         let mut last_words = None;
-        while !(self.done && self.output.is_empty()) {
+        while !self.over() {
             let now = Instant::now();
             self.output.advance(now);
             if let Some((limit, _)) = self.limit.take_if(|(_, at)| *at <= now) {
@@ -165,36 +172,46 @@ impl Job {
             if let Some((limit, _)) = self.census.take_if(|(_, until)| *until <= now) {
                 self.end_at_limit(limit);
             }
-            if self.done {
+            // Where everything has ended, no better cause comes.
+            let by = if self.nodes.done() { now + CENSUS } else { now };
+            if let Some((node, message)) = self.suspects.due(by) {
+                self.judge(node, &message);
+            }
+            if self.nodes.done() {
                 self.output.end_all();
                 self.write_if_ready(0);
                 self.write_if_ready(1);
             }
-            if self.done && self.interrupted {
+            if self.nodes.done() && self.interrupted {
                 let until = *last_words.get_or_insert(now + LAST_WORDS);
                 if until <= now {
                     self.give_up_output();
                     break;
                 }
             }
-            if !(self.done && self.output.is_empty()) {
+            if !self.over() {
                 self.wait(last_words);
             }
         }
-        self.daemon.wait();
+        self.nodes.dismiss();
         self.say_how_often();
         self.verdict.status()
     }
 
+    /// Nothing runs, and nothing is left to say or to write.
+    fn over(&self) -> bool {
+        self.nodes.done() && self.output.is_empty() && self.suspects.deadline().is_none()
+    }
+
     fn reach_limit(&mut self, limit: Duration) {
-        if !(self.at_limit.state || self.at_limit.stack_traces) || self.link_over {
+        if !(self.at_limit.state || self.at_limit.stack_traces) || !self.nodes.reachable() {
             return self.end_at_limit(limit);
         }
         self.census = Some((limit, Instant::now() + CENSUS));
         if self.at_limit.stack_traces {
             self.report("mpirun: the time limit has passed; reading the stacks of all processes\n");
         }
-        self.tell(&ToNode::Census { stacks: self.at_limit.stack_traces });
+        self.nodes.begin_census(self.at_limit.stack_traces);
     }
 
     fn end_at_limit(&mut self, limit: Duration) {
@@ -205,27 +222,41 @@ impl Job {
     }
 
     fn wait(&mut self, last_words: Option<Instant>) {
-        let mut link_wants = PollFlags::empty();
-        if !self.link_over {
-            link_wants = PollFlags::IN;
-            link_wants.set(PollFlags::OUT, self.link.unsent() > 0);
-        }
         let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
-        let deadline = limits.into_iter().chain([last_words, self.output.deadline()]).flatten().min();
+        let deadline = limits
+            .into_iter()
+            .chain([last_words, self.output.deadline(), self.suspects.deadline()])
+            .flatten()
+            .min();
         let timeout = deadline.map(|at| {
             let left = at.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
             Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() }
         });
         let ready = {
-            let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
-            if !self.link_over {
-                fds.push(PollFd::new(&self.link, link_wants));
+            let feed = self.feed.as_mut().map_or(Wait::Over, Feed::turn);
+            if feed == Wait::Over {
+                self.feed = None;
             }
+            let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
+            let (links, link_fds): (Vec<usize>, Vec<_>) = self.nodes.links().into_iter().unzip();
+            fds.extend(link_fds);
             let first_sink = fds.len();
             let wanted: Vec<usize> = (0..2).filter(|&i| !self.output.sink(i).is_empty()).collect();
             fds.extend(
                 wanted.iter().map(|&i| PollFd::from_borrowed_fd(self.output.sink(i).fd(), PollFlags::OUT)),
             );
+            let behind_sinks = fds.len();
+            if let Some(feeding) = &self.feed {
+                // Looked at in the next turn of the loop, whatever is ready.
+                match feed {
+                    Wait::Source => fds.push(PollFd::from_borrowed_fd(feeding.source(), PollFlags::IN)),
+                    Wait::Readers(all) => {
+                        let reader = |place| PollFd::from_borrowed_fd(feeding.reader(place), PollFlags::OUT);
+                        fds.extend(all.into_iter().map(reader));
+                    }
+                    Wait::Over => {}
+                }
+            }
             match poll(&mut fds, timeout.as_ref()) {
                 Ok(_) => {}
                 Err(Errno::INTR) => return,
@@ -237,12 +268,13 @@ impl Job {
             }
             let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
             let mut sinks = [false; 2];
-            for (fd, &i) in fds[first_sink..].iter().zip(&wanted) {
+            for (fd, &i) in fds[first_sink..behind_sinks].iter().zip(&wanted) {
                 sinks[i] = is_ready(fd);
             }
-            (is_ready(&fds[0]), !self.link_over && is_ready(&fds[1]), sinks)
+            let ready = links.into_iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd)).map(|(node, _)| node);
+            (is_ready(&fds[0]), ready.collect::<Vec<usize>>(), sinks)
         };
-        let (signals, link, sinks) = ready;
+        let (signals, heard, sinks) = ready;
         // First: what is heard below is written, too, and would take the room that poll saw.
         for (i, ready) in sinks.into_iter().enumerate() {
             if ready {
@@ -252,34 +284,18 @@ impl Job {
         if signals {
             self.take_signals();
         }
-        if link {
-            self.hear_daemon();
+        heard.into_iter().for_each(|node| self.hear(node));
+    }
+
+    fn hear(&mut self, node: usize) {
+        let heard = self.nodes.hear(node);
+        heard.messages.into_iter().for_each(|message| self.take(node, message));
+        if let Some(lost) = heard.lost {
+            self.lose_daemon(&lost);
         }
     }
 
-    fn hear_daemon(&mut self) {
-        self.link.flush();
-        let peer = self.link.receive();
-        loop {
-            match self.link.take::<FromNode>() {
-                Ok(Some(message)) => self.take(message),
-                Ok(None) => break,
-                Err(why) => {
-                    self.fail(&FromNode::Failed(format!("it sent an impossible frame: {why}")));
-                    self.link_over = true;
-                    break;
-                }
-            }
-        }
-        if peer == Peer::Gone || self.link_over {
-            self.link_over = true;
-            if !self.done {
-                self.lose_daemon();
-            }
-        }
-    }
-
-    fn take(&mut self, message: FromNode) {
+    fn take(&mut self, node: usize, message: FromNode) {
         match message {
             FromNode::Output { stream, rank, more, bytes } => {
                 let (i, through) = self.output.take((rank, stream), more, bytes);
@@ -291,10 +307,12 @@ impl Job {
                 // Most output can be written at once, which saves a turn of the loop.
                 self.write_if_ready(i);
             }
-            FromNode::Started(all) => self.start_debugger(&all),
+            FromNode::Started(all) => self.note_started(node, all),
             FromNode::State { rank, pid, state, stack } => self.show_state(rank, pid, &state, &stack),
             FromNode::Counted => {
-                if let Some((limit, _)) = self.census.take() {
+                if self.nodes.note_counted(node)
+                    && let Some((limit, _)) = self.census.take()
+                {
                     self.end_at_limit(limit);
                 }
             }
@@ -309,35 +327,43 @@ impl Job {
                     }
                 }
             }
-            FromNode::Done => self.done = true,
-            failure => self.fail(&failure),
+            // Noted by `nodes`.
+            FromNode::Done | FromNode::Exchange(_) => {}
+            failure => self.fail(node, &failure),
         }
     }
 
     /// Whatever may be a failure: the verdict knows.
-    fn fail(&mut self, message: &FromNode) {
-        if !self.status_ends_job && self.verdict.tolerate(message) {
+    fn fail(&mut self, node: usize, message: &FromNode) {
+        if self.suspects.keep(node, message) || !self.status_ends_job && self.verdict.tolerate(message) {
             return;
         }
-        if let Some(report) = self.verdict.consider(message) {
+        self.judge(node, message);
+    }
+
+    fn judge(&mut self, node: usize, message: &FromNode) {
+        if let Some(report) = self.verdict.consider(self.nodes.name(node), message) {
+            self.suspects.forget();
             self.report(&report);
             self.table.abort(&report);
             self.end(GRACE_AFTER_FAILURE);
         }
     }
 
-    /// Everything runs: what a debugger waits for.
-    fn start_debugger(&mut self, all: &[(u32, u32)]) {
-        let node = self.daemon.node.clone();
-        for &(rank, pid) in all {
-            self.output.place(rank, &node, pid);
+    /// When everything runs, a debugger is told.
+    fn note_started(&mut self, node: usize, all: Vec<(u32, u32)>) {
+        for &(rank, pid) in &all {
+            self.output.place(rank, self.nodes.name(node), pid);
         }
-        self.table.publish(all);
-        self.tell(&ToNode::Release);
+        self.started.extend(all);
+        if self.nodes.note_started(node) {
+            self.table.publish(&std::mem::take(&mut self.started).into_iter().collect::<Vec<_>>());
+            self.nodes.tell_all(&ToNode::Release);
+        }
     }
 
     fn show_state(&mut self, rank: u32, pid: u32, state: &str, stack: &str) {
-        let node = &self.daemon.node;
+        let node = self.nodes.name_of(rank);
         let stack = if self.at_limit.stack_traces { stack } else { "" };
         let text = format!("Rank {rank} on node {node} (process {pid}): {state}\n{stack}");
         self.report(&text);
@@ -345,14 +371,7 @@ impl Job {
 
     fn end(&mut self, grace: Duration) {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        self.tell(&ToNode::Terminate { grace_ms });
-    }
-
-    fn tell(&mut self, message: &ToNode) {
-        if !self.link_over {
-            // These messages are short: they can always be made.
-            let _ = self.link.send(message);
-        }
+        self.nodes.tell_all(&ToNode::Terminate { grace_ms });
     }
 
     fn report(&mut self, text: &str) {
@@ -360,17 +379,21 @@ impl Job {
         self.write_if_ready(Stream::Err.index());
     }
 
-    /// The daemon is gone without goodbye.
-    fn lose_daemon(&mut self) {
-        let how = self.daemon.end_and_describe();
-        let (node, pid) = (self.daemon.node.clone(), self.daemon.number().to_string());
+    /// A daemon is gone without goodbye, and its ranks with it.
+    fn lose_daemon(&mut self, lost: &Lost) {
+        self.suspects.forget();
         if self.verdict.decide(1) {
-            self.report(&paragraph("daemon-died", &[&node, &pid, &how]));
+            self.report(&paragraph("daemon-died", &[&lost.node, &lost.pid.to_string(), &lost.how]));
         }
-        if let Some(left) = daemon::end_orphans(&self.signals) {
-            self.report(&paragraph("daemon-failed", &[&node, &left]));
+        // The others first, because what is left of this one may take a while.
+        self.end(GRACE_AFTER_FAILURE);
+        if let Some(left) = daemon::end_orphans(&self.signals, &self.nodes.daemons()) {
+            self.report(&paragraph("daemon-failed", &[&lost.node, &left]));
         }
-        self.done = true;
+        // A census that its ranks are missing from is complete without them.
+        if let Some((limit, _)) = self.census.take() {
+            self.end_at_limit(limit);
+        }
     }
 
     fn take_signals(&mut self) {
@@ -378,7 +401,7 @@ impl Job {
             match number {
                 libc::SIGCHLD => {}
                 libc::SIGTSTP if self.forwarded.contains(&number) => {
-                    self.tell(&ToNode::Signal(number));
+                    self.nodes.tell_all(&ToNode::Signal(number));
                     // The ranks have been told; now this process stops as its user expects. It
                     // finds SIGCONT among its signals when it goes on.
                     let _ = rustix::process::kill_process(
@@ -386,7 +409,7 @@ impl Job {
                         rustix::process::Signal::STOP,
                     );
                 }
-                _ if self.forwarded.contains(&number) => self.tell(&ToNode::Signal(number)),
+                _ if self.forwarded.contains(&number) => self.nodes.tell_all(&ToNode::Signal(number)),
                 _ => self.interrupt(number),
             }
         }
@@ -422,7 +445,7 @@ impl Job {
                 if why == Errno::PIPE {
                     // Like a program whose reader went away.
                     for stream in self.output.streams_of(i) {
-                        self.tell(&ToNode::Closed(stream));
+                        self.nodes.tell_all(&ToNode::Closed(stream));
                     }
                     return self.verdict.decide_if_all_is_well(128 + libc::SIGPIPE as u8);
                 }
@@ -440,7 +463,7 @@ impl Job {
             *sum += bytes;
             if *sum >= self.portion {
                 let bytes = std::mem::take(sum) as u64;
-                self.tell(&ToNode::Written { rank, stream, bytes });
+                self.nodes.tell_of(rank, &ToNode::Written { rank, stream, bytes });
             }
         }
     }

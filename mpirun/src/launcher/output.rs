@@ -62,10 +62,16 @@ pub struct Through {
 }
 
 impl Output {
-    pub fn new(how: Presentation, host: &str, ranks: u32) -> Result<Output, String> {
+    /// `host`: of mpirun; `host_of`: of each rank.
+    pub fn new(
+        how: Presentation,
+        host: &str,
+        ranks: u32,
+        host_of: &dyn Fn(u32) -> String,
+    ) -> Result<Output, String> {
         let way = |stream| Way { sink: Sink::new(stream), owner: None, last: None, waiting: VecDeque::new() };
         Ok(Output {
-            files: OutputFiles::make(&how, host, ranks)?,
+            files: OutputFiles::make(&how, host_of, ranks)?,
             own_name: format!("oxmpi-{host}-{}@1", std::process::id()),
             how,
             ways: Stream::ALL.map(way),
@@ -267,7 +273,7 @@ mod tests {
         if !words.is_empty() {
             how.add(words).expect(words);
         }
-        Output::new(how, "here", 4).expect("no files")
+        Output::new(how, "here", 4, &|_| "here".into()).expect("no files")
     }
 
     fn queued(output: &mut Output, i: usize) -> String {
@@ -334,7 +340,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut how = Presentation::default();
         how.add(&format!("tag,file={}:nocopy", folder.path().join("log").display())).expect("sound");
-        let mut o = Output::new(how, "here", 2).expect("writable");
+        let mut o = Output::new(how, "here", 2, &|_| "here".into()).expect("writable");
         let (_, through) = o.take((1, Stream::Out), false, b"word\n".to_vec());
         assert_eq!(through.credits, [Credit { rank: 1, stream: Stream::Out, bytes: 5 }]);
         assert!(o.is_empty());

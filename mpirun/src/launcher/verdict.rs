@@ -19,7 +19,6 @@ use std::ffi::OsString;
 
 #[derive(Debug)]
 pub struct Verdict {
-    node: String,
     /// The program of each rank.
     programs: Vec<OsString>,
     size: u32,
@@ -33,8 +32,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub fn new(node: String, programs: Vec<OsString>, size: u32) -> Verdict {
-        Verdict { node, programs, size, status: None, otherwise: 0, tolerated: None, crash: None }
+    pub fn new(programs: Vec<OsString>, size: u32) -> Verdict {
+        Verdict { programs, size, status: None, otherwise: 0, tolerated: None, crash: None }
     }
 
     pub fn status(&self) -> u8 {
@@ -78,15 +77,14 @@ impl Verdict {
         report.map_or_else(String::new, |(_, report)| format!("\n\n{}", report.trim_end()))
     }
 
-    /// Looks at what the daemon says. Some: it decides the job, which is to end, and this is what
+    /// Looks at what the daemon of a node says. Some: it decides the job, which is to end, and this is what
     /// to say.
-    pub fn consider(&mut self, message: &FromNode) -> Option<String> {
-        let (status, report) = self.judge(message)?;
+    pub fn consider(&mut self, node: &str, message: &FromNode) -> Option<String> {
+        let (status, report) = self.judge(node, message)?;
         self.decide(status).then_some(report)
     }
 
-    fn judge(&self, message: &FromNode) -> Option<(u8, String)> {
-        let node = self.node.as_str();
+    fn judge(&self, node: &str, message: &FromNode) -> Option<(u8, String)> {
         Some(match message {
             FromNode::Exited { ending: Ending::Exit(0), mpi: Mpi::Never | Mpi::Finalized, .. } => {
                 return None;
@@ -110,7 +108,7 @@ impl Verdict {
                 let arguments = [&*rank.to_string(), node, &pid.to_string(), &name, core, &crash];
                 (128 + (*number & 0x7f) as u8, paragraph("killed", &arguments))
             }
-            FromNode::Abort { rank, pid, code, message } => {
+            FromNode::Abort { rank, pid, code, message, .. } => {
                 let mut message = match message.trim() {
                     "" => String::new(),
                     text => format!("\n\n{text}"),
@@ -119,7 +117,7 @@ impl Verdict {
                 let arguments = [&*rank.to_string(), node, &pid.to_string(), &code.to_string(), &message];
                 (status_of_code(*code), paragraph("abort", &arguments))
             }
-            FromNode::CannotStart { rank, errno } => self.cannot_start(*rank, *errno),
+            FromNode::CannotStart { rank, errno } => self.cannot_start(node, *rank, *errno),
             FromNode::Vanished { rank, pid } => {
                 let crash = self.crash_of(*rank);
                 (1, paragraph("vanished", &[&rank.to_string(), node, &pid.to_string(), &crash]))
@@ -134,11 +132,12 @@ impl Verdict {
             | FromNode::State { .. }
             | FromNode::Counted
             | FromNode::Help { .. }
+            | FromNode::Exchange(_)
             | FromNode::Done => return None,
         })
     }
 
-    fn cannot_start(&self, rank: u32, errno: i32) -> (u8, String) {
+    fn cannot_start(&self, node: &str, rank: u32, errno: i32) -> (u8, String) {
         let why = std::io::Error::from_raw_os_error(errno);
         let name = self.programs.get(rank as usize).cloned().unwrap_or_default();
         let program = format!("{name:?}");
@@ -171,7 +170,7 @@ impl Verdict {
             }
             _ => {
                 let rank = format!("{rank} of {}", self.size);
-                (1, paragraph("cannot-start", &[&rank, &self.node, &why.to_string()]))
+                (1, paragraph("cannot-start", &[&rank, node, &why.to_string()]))
             }
         }
     }
@@ -194,14 +193,14 @@ mod tests {
     }
 
     fn fresh() -> Verdict {
-        Verdict::new("here".into(), vec!["/no/such".into(); 4], 4)
+        Verdict::new(vec!["/no/such".into(); 4], 4)
     }
 
     #[test]
     fn good_endings_decide_nothing() {
         let mut v = fresh();
-        assert_eq!(v.consider(&exited(Ending::Exit(0), Mpi::Never)), None);
-        assert_eq!(v.consider(&exited(Ending::Exit(0), Mpi::Finalized)), None);
+        assert_eq!(v.consider("here", &exited(Ending::Exit(0), Mpi::Never)), None);
+        assert_eq!(v.consider("here", &exited(Ending::Exit(0), Mpi::Finalized)), None);
         assert_eq!(v.status(), 0);
         v.decide_if_all_is_well(141);
         assert_eq!(v.status(), 141);
@@ -210,11 +209,14 @@ mod tests {
     #[test]
     fn the_first_failure_decides() {
         let mut v = fresh();
-        let report = v.consider(&exited(Ending::Exit(7), Mpi::Inside)).expect("a failure");
+        let report = v.consider("here", &exited(Ending::Exit(7), Mpi::Inside)).expect("a failure");
         for part in ["Rank 3", "here", "99", "status 7"] {
             assert!(report.contains(part), "{part}: {report}");
         }
-        assert_eq!(v.consider(&exited(Ending::Signal { number: 15, core: false }, Mpi::Inside)), None);
+        assert_eq!(
+            v.consider("here", &exited(Ending::Signal { number: 15, core: false }, Mpi::Inside)),
+            None
+        );
         assert_eq!(v.status(), 7);
     }
 
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn every_failure_has_its_status() {
-        let abort = |code| FromNode::Abort { rank: 1, pid: 2, code, message: "why".into() };
+        let abort = |code| FromNode::Abort { rank: 1, pid: 2, code, message: "why".into(), peer: None };
         for (message, status, part) in [
             (exited(Ending::Exit(0), Mpi::Inside), 1, "MPI_Finalize"),
             (exited(Ending::Signal { number: 11, core: true }, Mpi::Inside), 139, "SIGSEGV"),
@@ -246,7 +248,7 @@ mod tests {
             (FromNode::Failed("odd".into()), 1, "odd"),
         ] {
             let mut v = fresh();
-            let report = v.consider(&message).expect("a failure");
+            let report = v.consider("here", &message).expect("a failure");
             assert!(report.contains(part), "{part}: {report}");
             assert_eq!(v.status(), status, "{report}");
         }

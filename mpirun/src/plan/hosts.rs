@@ -1,8 +1,8 @@
 //! Which nodes a program may use, with how many slots: `--host`, hostfiles, and what is counted
 //! where neither says.
 //!
-//! There is one node so far, this one, under many names. Everything here and in `map` deals with
-//! lists of nodes; only [`node_of`] knows that the list is short.
+//! Everything here and in `map` deals with lists of nodes; only [`Here::node_of`] knows which name is which node: by
+//! default there is one, this one, under many names; with `--mca plm local` each name is a node of its own.
 
 use crate::help::paragraph;
 use std::net::{IpAddr, UdpSocket};
@@ -40,12 +40,55 @@ struct Entry {
     all: bool,
 }
 
-/// The facts that names and counts are compared with.
+/// The facts that names and counts are compared with, and the nodes that were named so far.
 #[derive(Clone, Debug)]
 pub struct Here {
-    pub hostname: String,
+    hostname: String,
     /// Slots of the node when nobody says: cores, or hardware threads.
-    pub slots: u32,
+    slots: u32,
+    /// Each name is a node, all of them on this machine.
+    apart: bool,
+    names: Vec<String>,
+}
+
+/// Longest name of a node: what MPI_Get_processor_name gives.
+const NAME: usize = 255;
+
+impl Here {
+    /// `apart`: each name is a node of its own.
+    pub fn new(hostname: &str, slots: u32, apart: bool) -> Here {
+        let names = if apart { Vec::new() } else { vec![hostname.to_owned()] };
+        Here { hostname: hostname.to_owned(), slots, apart, names }
+    }
+
+    /// Names of the nodes, by number.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What there is when nobody names a node.
+    pub fn usual(&mut self) -> Result<Grant, String> {
+        let node = self.node_of(&self.hostname.clone())?;
+        Ok(Grant { node, slots: self.slots, max_slots: None, given: false, used: 0 })
+    }
+
+    /// The node of this name, and of a user on it.
+    pub fn node_of(&mut self, name: &str) -> Result<usize, String> {
+        if !self.apart {
+            return match is_here(name, &self.hostname) {
+                true => Ok(0),
+                false => Err(paragraph("remote-host", &[name, &self.hostname])),
+            };
+        }
+        let name = name.rsplit('@').next().unwrap_or(name);
+        if name.is_empty() || name.len() > NAME || name.starts_with('+') || name.contains(char::is_control) {
+            return Err(paragraph("node-name", &[name]));
+        }
+        Ok(self.names.iter().position(|known| known.eq_ignore_ascii_case(name)).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        }))
+    }
 }
 
 /// What one program's options say about nodes.
@@ -57,7 +100,7 @@ pub struct Asked<'a> {
 
 impl Asked<'_> {
     /// None: nothing; the program shares what the job has.
-    pub fn grants(&self, here: &Here) -> Result<Option<Vec<Grant>>, String> {
+    pub fn grants(&self, here: &mut Here) -> Result<Option<Vec<Grant>>, String> {
         let hosts = self.hosts.iter().map(|(list, all)| host_list(list, *all));
         let hosts: Vec<Entry> = hosts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         if self.hostfiles.is_empty() {
@@ -71,16 +114,18 @@ impl Asked<'_> {
         if !hosts.is_empty() {
             let chosen = sum(&hosts, 1, here)?;
             let in_file = |grant: &Grant| grants.iter().any(|g| g.node == grant.node);
-            if let Some(outside) = hosts.iter().zip(&chosen).find(|(_, grant)| !in_file(grant)) {
-                return Err(paragraph("host-not-in-file", &[&outside.0.name]));
+            if let Some(outside) = chosen.iter().find(|grant| !in_file(grant)) {
+                return Err(paragraph("host-not-in-file", &[&here.names[outside.node]]));
             }
             grants.retain(|grant| chosen.iter().any(|c| c.node == grant.node));
-            let counted: u32 = hosts.iter().filter_map(|h| h.slots).sum();
-            if counted > 0 {
-                for grant in &mut grants {
-                    grant.slots = if grant.given { grant.slots.min(counted) } else { counted };
-                    grant.given = true;
-                }
+            let mut counted = vec![0_u32; here.names.len()];
+            for host in &hosts {
+                counted[here.node_of(&host.name)?] += host.slots.unwrap_or(0);
+            }
+            for grant in grants.iter_mut().filter(|grant| counted[grant.node] > 0) {
+                let counted = counted[grant.node];
+                grant.slots = if grant.given { grant.slots.min(counted) } else { counted };
+                grant.given = true;
             }
         }
         Ok(Some(grants))
@@ -88,7 +133,7 @@ impl Asked<'_> {
 }
 
 /// Grants from files; lines without slots count as written in `sum`.
-pub fn from_files(files: &[PathBuf], here: &Here) -> Result<Vec<Grant>, String> {
+pub fn from_files(files: &[PathBuf], here: &mut Here) -> Result<Vec<Grant>, String> {
     let mut all = Vec::new();
     let mut without = Vec::new();
     for file in files {
@@ -99,9 +144,9 @@ pub fn from_files(files: &[PathBuf], here: &Here) -> Result<Vec<Grant>, String> 
         without.extend(excluded);
     }
     for name in &without {
-        let left_out = node_of(name, here)?;
+        let left_out = here.node_of(name)?;
         let mut failed = None;
-        all.retain(|entry| match node_of(&entry.name, here) {
+        all.retain(|entry: &Entry| match here.node_of(&entry.name) {
             Ok(node) => node != left_out,
             Err(why) => {
                 failed = Some(why);
@@ -121,32 +166,24 @@ pub fn from_files(files: &[PathBuf], here: &Here) -> Result<Vec<Grant>, String> 
 }
 
 /// What the lines of hostfiles are for `--map-by seq`: the node of each.
-pub fn sequence(files: &[PathBuf], here: &Here) -> Result<Vec<usize>, String> {
+pub fn sequence(files: &[PathBuf], here: &mut Here) -> Result<Vec<usize>, String> {
     let mut nodes = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(file)
             .map_err(|why| paragraph("cannot-read", &[&file.display().to_string(), &why.to_string()]))?;
         for entry in hostfile(&text, file)?.0 {
-            nodes.push(node_of(&entry.name, here)?);
+            nodes.push(here.node_of(&entry.name)?);
         }
     }
     Ok(nodes)
 }
 
-/// The node of this name. There is one so far.
-pub fn node_of(name: &str, here: &Here) -> Result<usize, String> {
-    match is_here(name, &here.hostname) {
-        true => Ok(0),
-        false => Err(paragraph("remote-host", &[name, &here.hostname])),
-    }
-}
-
 /// One grant per node, in the order of their first mention. `plain` is what an entry without
 /// slots counts; 0: the node's own number.
-fn sum(entries: &[Entry], plain: u32, here: &Here) -> Result<Vec<Grant>, String> {
+fn sum(entries: &[Entry], plain: u32, here: &mut Here) -> Result<Vec<Grant>, String> {
     let mut grants: Vec<Grant> = Vec::new();
     for entry in entries {
-        let node = node_of(&entry.name, here)?;
+        let node = here.node_of(&entry.name)?;
         let (slots, given) = match (entry.slots, entry.all || plain == 0) {
             (Some(slots), _) => (slots, true),
             (None, true) => (here.slots, false),
@@ -266,12 +303,12 @@ mod tests {
     use super::*;
 
     fn here() -> Here {
-        Here { hostname: "vm.cluster.org".into(), slots: 4 }
+        Here::new("vm.cluster.org", 4, false)
     }
 
     fn hosts(list: &str) -> Result<Grant, String> {
         let hosts = [(list.to_owned(), false)];
-        let grants = Asked { hosts: &hosts, hostfiles: &[] }.grants(&here())?.expect("a list");
+        let grants = Asked { hosts: &hosts, hostfiles: &[] }.grants(&mut here())?.expect("a list");
         assert_eq!(grants.len(), 1);
         Ok(grants[0].clone())
     }
@@ -280,7 +317,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("hosts");
         std::fs::write(&path, text).expect("written");
-        let grants = Asked { hosts, hostfiles: &[path] }.grants(&here())?.expect("a file");
+        let grants = Asked { hosts, hostfiles: &[path] }.grants(&mut here())?.expect("a file");
         assert_eq!(grants.len(), 1);
         Ok(grants[0].clone())
     }
@@ -314,7 +351,8 @@ mod tests {
         }
         assert!(hosts("localhost,far").expect_err("remote").contains("far"));
         let mpich = [("localhost".to_owned(), true)];
-        let grants = Asked { hosts: &mpich, hostfiles: &[] }.grants(&here()).expect("sound").expect("a list");
+        let grants =
+            Asked { hosts: &mpich, hostfiles: &[] }.grants(&mut here()).expect("sound").expect("a list");
         assert_eq!((grants[0].slots, grants[0].given), (4, false));
     }
 
@@ -349,6 +387,29 @@ mod tests {
             let why = file(wrong, &[]).expect_err(wrong);
             assert!(why.contains(part), "{wrong}: {why}");
         }
+    }
+
+    #[test]
+    fn each_name_is_a_node_where_that_is_asked_for() {
+        let mut here = Here::new("vm", 4, true);
+        let asked = [("b:2,vm,b,localhost:*".to_owned(), false)];
+        let grants =
+            Asked { hosts: &asked, hostfiles: &[] }.grants(&mut here).expect("sound").expect("a list");
+        let slots: Vec<_> =
+            grants.iter().map(|g| (here.names()[g.node].as_str(), g.slots, g.given)).collect();
+        assert_eq!(slots, [("b", 3, true), ("vm", 1, true), ("localhost", 4, false)]);
+        assert_eq!(here.node_of("u@VM"), Ok(1));
+        for wrong in ["", "+n1", &"x".repeat(256), "a\nb"] {
+            assert!(here.node_of(wrong).is_err(), "{wrong:?}");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hosts");
+        std::fs::write(&path, "a slots=3\nb slots=3\nc\n^c\n").expect("written");
+        let mut here = Here::new("vm", 4, true);
+        let asked = Asked { hosts: &[("b:2,a".to_owned(), false)], hostfiles: &[path] };
+        let grants = asked.grants(&mut here).expect("sound").expect("a file");
+        let slots: Vec<_> = grants.iter().map(|g| (here.names()[g.node].as_str(), g.slots)).collect();
+        assert_eq!(slots, [("a", 3), ("b", 2)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Places that a file names one by one: `--map-by seq` and rankfiles.
 
-use super::hosts::{Here, node_of};
+use super::hosts::Here;
 use crate::cli::words::numbers;
 use crate::help::paragraph;
 use oxmpi_runtime::wireup::topology::{Level, Topology};
@@ -24,7 +24,7 @@ pub struct Listed {
 }
 
 /// Reads `rank N=HOST slot=LIST` lines; every rank from 0 on has one.
-pub fn rankfile(file: &Path, here: &Here) -> Result<Vec<Listed>, String> {
+pub fn rankfile(file: &Path, here: &mut Here) -> Result<Vec<Listed>, String> {
     let name = file.display().to_string();
     let text =
         std::fs::read_to_string(file).map_err(|why| paragraph("cannot-read", &[&name, &why.to_string()]))?;
@@ -47,7 +47,7 @@ pub fn rankfile(file: &Path, here: &Here) -> Result<Vec<Listed>, String> {
     }
 }
 
-fn rankfile_line(line: &str, here: &Here, bad: &dyn Fn(&str) -> String) -> Result<(u32, Listed), String> {
+fn rankfile_line(line: &str, here: &mut Here, bad: &dyn Fn(&str) -> String) -> Result<(u32, Listed), String> {
     let form = || bad("a line has the form `rank N=HOST slot=LIST`");
     let rest = line.strip_prefix("rank").ok_or_else(form)?.trim_start();
     let (rank, rest) = rest.split_once('=').ok_or_else(form)?;
@@ -55,7 +55,7 @@ fn rankfile_line(line: &str, here: &Here, bad: &dyn Fn(&str) -> String) -> Resul
     let (host, rest) = rest.trim_start().split_once(char::is_whitespace).ok_or_else(form)?;
     let list = rest.trim_start().strip_prefix("slot").ok_or_else(form)?.trim_start();
     let list = list.strip_prefix('=').ok_or_else(form)?.trim().trim_matches('"');
-    let node = node_of(host, here)?;
+    let node = here.node_of(host)?;
     Ok((rank, Listed { node, slots: slots(list).ok_or_else(|| bad("the list of slots is not one"))? }))
 }
 
@@ -118,7 +118,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ranks");
         std::fs::write(&path, text).expect("written");
-        rankfile(&path, &Here { hostname: "vm".into(), slots: 4 })
+        rankfile(&path, &mut Here::new("vm", 4, false))
     }
 
     #[test]

@@ -23,12 +23,15 @@ use crate::cli::output::{Stdin as Asked, Verbosity};
 use crate::cli::policy::Display;
 use crate::cores;
 use crate::link::{Launch, Place, Stdin};
-use oxmpi_runtime::wireup::{Secret, server};
+use oxmpi_runtime::wireup::{NodeMap, Secret, server};
 
 /// A job, and what the user should hear about it before it starts.
 #[derive(Debug)]
 pub struct Plan {
+    /// The whole job, as if it were of one node; `split` makes each node's part of it.
     pub launch: Launch,
+    /// This machine's name.
+    pub hostname: String,
     pub warnings: Vec<String>,
     /// `--display`: for standard output.
     pub shown: String,
@@ -36,28 +39,52 @@ pub struct Plan {
     pub reported: String,
 }
 
-/// Makes the plan of a job that runs on this node.
+impl Plan {
+    /// What each node's daemon is to do.
+    pub fn split(&self) -> Vec<Launch> {
+        let job = &self.launch;
+        let part = |node: u32| {
+            let local_ranks = job.map.ranks_of(node);
+            let place = |rank: &u32| job.places[*rank as usize].clone();
+            // All nodes share this machine.
+            let share = u64::from(job.cores) * local_ranks.len() as u64 / u64::from(job.map.size().max(1));
+            Launch {
+                node,
+                places: local_ranks.iter().map(place).collect(),
+                local_ranks,
+                cores: u32::try_from(share).unwrap_or(job.cores).max(1),
+                ..job.clone()
+            }
+        };
+        (0..job.map.nodes()).map(part).collect()
+    }
+}
+
+/// Makes the plan of a job that runs on this machine.
 pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
     let processors = cores::available();
     let hostname = server::hostname();
-    let placed = place::place(line, &hostname, processors)?;
+    let mut known = programs::Known::default();
+    let plm = known.plm(line)?;
+    let placed = place::place(line, &hostname, processors, plm)?;
     let size = u32::try_from(placed.processes.len()).ok().filter(|&n| i32::try_from(n).is_ok());
     let size = size.ok_or("there are more processes than MPI can number")?;
     let counts: Vec<u32> = (0..line.apps.len())
         .map(|app| placed.processes.iter().filter(|p| p.app == app).count() as u32)
         .collect();
     let universe = line.job.universe.unwrap_or(placed.slots).max(size);
-    let programs = programs::programs(line, &counts, universe)?;
+    let programs = programs::programs(line, &counts, universe, &mut known)?;
     let places = placed.processes.iter().map(|p| Place {
         program: u32::try_from(p.app).unwrap_or(u32::MAX),
         processors: p.processors.clone(),
     });
+    let (map, node_names) = nodes_in_use(&placed);
     let launch = Launch {
         job_id: new_job_id().map_err(|why| why.to_string())?,
         secret: Secret::random().map_err(|why| why.to_string())?,
-        size,
+        map,
         node: 0,
-        node_names: vec![hostname],
+        node_names,
         local_ranks: (0..size).collect(),
         cores: processors,
         oversubscribed: size > processors,
@@ -78,7 +105,22 @@ pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
         let map = Display { map: true, ..Display::default() };
         reported.insert_str(0, &show::display(&map, &placed, line));
     }
-    Ok(Plan { launch, warnings: programs.warnings, shown, reported })
+    Ok(Plan { launch, hostname, warnings: programs.warnings, shown, reported })
+}
+
+/// The node of each rank, and the names of the nodes; those without ranks have no part in the job.
+fn nodes_in_use(placed: &place::Placed) -> (NodeMap, Vec<String>) {
+    let mut numbers: Vec<Option<u32>> = vec![None; placed.nodes.len()];
+    let mut names: Vec<String> = Vec::new();
+    for process in &placed.processes {
+        numbers[process.node] = Some(0);
+    }
+    for (number, node) in numbers.iter_mut().zip(&placed.nodes).filter(|(number, _)| number.is_some()) {
+        *number = Some(names.len() as u32);
+        names.push(node.name.clone());
+    }
+    let nodes: Vec<u32> = placed.processes.iter().map(|p| numbers[p.node].unwrap_or(0)).collect();
+    (NodeMap::of(&nodes), names)
 }
 
 /// Who gets standard input: one rank the descriptor itself, several a copy each.

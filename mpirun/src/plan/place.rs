@@ -2,12 +2,13 @@
 
 use super::bind::{self, Policy};
 use super::hosts::{Asked, Grant, Here, from_files, sequence};
-use super::listed::{self, Slots};
+use super::listed::{self, Listed, Slots};
 use super::map::{self, Node, Process, Wanted, usual_ranking};
 use crate::cli::policy::{BindTo, MapBy};
 use crate::cli::{App, CommandLine, JobOptions};
 use crate::cores;
 use crate::help::paragraph;
+use crate::plm::Plm;
 use oxmpi_runtime::wireup::topology::{Level, SYSTEM, Topology, numa_nodes};
 use std::path::Path;
 
@@ -25,8 +26,13 @@ pub struct Placed {
     pub mapped_by: String,
 }
 
-/// Places the processes of a job of this node.
-pub fn place(line: &CommandLine, hostname: &str, processors: u32) -> Result<Placed, String> {
+/// Places the processes of a job. All nodes are on this machine, which has these processors.
+pub fn place(
+    line: &CommandLine,
+    hostname: &str,
+    processors: u32,
+    plm: Option<Plm>,
+) -> Result<Placed, String> {
     let job = &line.job;
     if job.mapping.nolocal {
         return Err(paragraph("nolocal", &[]));
@@ -35,12 +41,10 @@ pub fn place(line: &CommandLine, hostname: &str, processors: u32) -> Result<Plac
     let allowed = cores::allowed()?;
     let threads = job.mapping.threads == Some(true);
     let slots = if threads { processors } else { cores::count(root, &allowed).min(processors) };
-    let here = Here { hostname: hostname.to_owned(), slots };
-    let mut nodes = vec![Node::new(hostname.to_owned(), None)];
-    if must_know(job) {
-        nodes[0].topology = Some(Topology::read(root, &allowed));
-    }
-    let (mut processes, grants) = map_all(line, &here, &mut nodes)?;
+    let mut here = Here::new(hostname, slots, plm == Some(Plm::Local));
+    let topology = must_know(job).then(|| Topology::read(root, &allowed));
+    let mut nodes = Vec::new();
+    let (mut processes, grants) = map_all(line, &mut here, &mut nodes, topology.as_ref())?;
     let crowded = grants.iter().any(|g| g.used > g.slots) || processes.len() > processors as usize;
     let mut policy = Policy::choose(&job.mapping, &job.binding, processes.len(), crowded)?;
     bind_all(job, &mut processes, &mut nodes, &mut policy, &allowed)?;
@@ -81,8 +85,9 @@ fn must_know(job: &JobOptions) -> bool {
 /// Maps all programs, each onto what the ones before left.
 fn map_all(
     line: &CommandLine,
-    here: &Here,
-    nodes: &mut [Node],
+    here: &mut Here,
+    nodes: &mut Vec<Node>,
+    topology: Option<&Topology>,
 ) -> Result<(Vec<Process>, Vec<Grant>), String> {
     let job = &line.job;
     let mut shared: Option<Vec<Grant>> = None;
@@ -106,11 +111,23 @@ fn map_all(
             },
         };
         let wanted = Wanted { app: number, name: &name, ranks: app.ranks, mapping: &job.mapping };
-        processes.extend(match job.mapping.by {
-            Some(MapBy::Rankfile) => by_rankfile(line, &wanted, here, nodes, &mut grants, processes.len())?,
+        let meet = |nodes: &mut Vec<Node>, here: &Here| {
+            let new = here.names()[nodes.len()..].iter().cloned();
+            nodes.extend(new.map(|name| Node::new(name, topology.cloned())));
+        };
+        meet(nodes, here);
+        let mapped = match job.mapping.by {
+            Some(MapBy::Rankfile) => {
+                let file = job.mapping.file.as_deref().unwrap_or(Path::new(""));
+                let listed = listed::rankfile(file, here)?;
+                meet(nodes, here);
+                by_rankfile(line, &wanted, &listed, nodes, &mut grants, processes.len())?
+            }
             Some(MapBy::Seq) => by_sequence(job, app, &wanted, here, &mut grants)?,
             _ => map::map(&wanted, &mut grants, nodes)?,
-        });
+        };
+        meet(nodes, here);
+        processes.extend(mapped);
         match has_own {
             true => finished.append(&mut grants),
             false => shared = Some(grants),
@@ -121,10 +138,10 @@ fn map_all(
 }
 
 /// What programs share that name no hosts.
-fn usual_grants(job: &JobOptions, here: &Here) -> Result<Vec<Grant>, String> {
+fn usual_grants(job: &JobOptions, here: &mut Here) -> Result<Vec<Grant>, String> {
     match &job.default_hostfile {
         Some(file) if file.as_os_str() != "none" => from_files(std::slice::from_ref(file), here),
-        _ => Ok(vec![Grant { node: 0, slots: here.slots, max_slots: None, given: false, used: 0 }]),
+        _ => Ok(vec![here.usual()?]),
     }
 }
 
@@ -132,13 +149,12 @@ fn usual_grants(job: &JobOptions, here: &Here) -> Result<Vec<Grant>, String> {
 fn by_rankfile(
     line: &CommandLine,
     wanted: &Wanted<'_>,
-    here: &Here,
+    all: &[Listed],
     nodes: &[Node],
     grants: &mut [Grant],
     before: usize,
 ) -> Result<Vec<Process>, String> {
     let file = line.job.mapping.file.as_deref().unwrap_or(Path::new(""));
-    let all = listed::rankfile(file, here)?;
     let count = wanted.ranks.map_or(all.len().saturating_sub(before), |n| n as usize);
     let Some(own) = all.get(before..before + count).filter(|own| !own.is_empty()) else {
         let asked = (before + count).to_string();
@@ -154,12 +170,21 @@ fn by_rankfile(
             .slots
             .processors(topology, threads)
             .map_err(|what| paragraph("no-such-core", &[&file.display().to_string(), &what]))?;
-        if let Some(grant) = grants.iter_mut().find(|g| g.node == place.node) {
-            grant.used += 1;
-        }
+        use_slot(grants, place.node, nodes)?;
         processes.push(process);
     }
     Ok(processes)
+}
+
+/// A process that a file places on a node, which must be one of the program's.
+fn use_slot(grants: &mut [Grant], node: usize, nodes: &[Node]) -> Result<(), String> {
+    match grants.iter_mut().find(|grant| grant.node == node) {
+        Some(grant) => {
+            grant.used += 1;
+            Ok(())
+        }
+        None => Err(paragraph("node-without-slots", &[nodes.get(node).map_or("", |node| &node.name)])),
+    }
 }
 
 /// One process for each line of the hostfile (or the file that the mapping names).
@@ -167,8 +192,8 @@ fn by_sequence(
     job: &JobOptions,
     app: &App,
     wanted: &Wanted<'_>,
-    here: &Here,
-    grants: &mut [Grant],
+    here: &mut Here,
+    grants: &mut Vec<Grant>,
 ) -> Result<Vec<Process>, String> {
     let file = job.mapping.file.clone().or_else(|| job.default_hostfile.clone());
     let files = if app.hostfiles.is_empty() { file.into_iter().collect() } else { app.hostfiles.clone() };
@@ -180,8 +205,10 @@ fn by_sequence(
         return Err(paragraph("few-places", &[&named, &lines.len().to_string(), &count.to_string()]));
     }
     let mut process = |&node: &usize| {
-        if let Some(grant) = grants.iter_mut().find(|g| g.node == node) {
-            grant.used += 1;
+        match grants.iter_mut().find(|g| g.node == node) {
+            Some(grant) => grant.used += 1,
+            // The file is all that says of this node.
+            None => grants.push(Grant { node, slots: 1, max_slots: None, given: true, used: 1 }),
         }
         Process::new(wanted.app, node, None)
     };
@@ -216,7 +243,7 @@ fn bind_all(
     if policy.to == BindTo::None {
         return Ok(());
     }
-    if nodes[0].topology.is_none() {
+    if nodes.iter().any(|node| node.topology.is_none()) {
         if policy.to == BindTo::Object(Level::Core) {
             // The usual case: two processes, two cores, and nobody wants to see the rest.
             for (process, processors) in processes.iter_mut().zip(cores::bind(2)?) {
@@ -224,9 +251,17 @@ fn bind_all(
             }
             return Ok(());
         }
-        nodes[0].topology = Some(Topology::read(root, allowed));
+        let topology = Topology::read(root, allowed);
+        nodes.iter_mut().for_each(|node| node.topology = Some(topology.clone()));
     }
-    bind::bind(processes, nodes, policy)
+    // All nodes are one machine, of which no core is given twice.
+    let mut together = processes.to_vec();
+    together.iter_mut().for_each(|process| process.node = 0);
+    bind::bind(&mut together, nodes, policy)?;
+    for (process, bound) in processes.iter_mut().zip(together) {
+        process.processors = bound.processors;
+    }
+    Ok(())
 }
 
 /// `pe-list`: all on all of these, or one on each.

@@ -6,6 +6,7 @@ use crate::cli::environment::exported;
 use crate::cli::{App, CommandLine, JobOptions};
 use crate::help::paragraph;
 use crate::link::Program;
+use crate::plm::Plm;
 use crate::settings::{self, Settings};
 use oxmpi_mca_params::Given;
 use oxmpi_runtime::wireup::AppFacts;
@@ -28,10 +29,14 @@ pub struct Programs {
 }
 
 /// `counts`: how many ranks each program has.
-pub fn programs(line: &CommandLine, counts: &[u32], universe: u32) -> Result<Programs, String> {
+pub fn programs(
+    line: &CommandLine,
+    counts: &[u32],
+    universe: u32,
+    known: &mut Known,
+) -> Result<Programs, String> {
     let own: Variables = std::env::vars_os().collect();
     let mut all = Programs::default();
-    let mut known = Known::default();
     for (app, &count) in line.apps.iter().zip(counts) {
         let settings = known.settings(given(&line.job, app))?;
         // What files want in the environment comes first: what is said on the command line stands.
@@ -79,18 +84,42 @@ fn given(job: &JobOptions, app: &App) -> Vec<Given> {
     tune.chain(job.parameters.iter().chain(&app.parameters).map(one)).collect()
 }
 
-/// Settings by what was given, because reading them again costs time.
+/// Settings by what was given, because reading them again costs time; and whether their warnings were taken.
 #[derive(Default)]
-struct Known(Vec<(Vec<Given>, Settings)>);
+pub struct Known(Vec<(Vec<Given>, Settings, bool)>);
 
 impl Known {
+    /// With what is to be said of them the first time.
     fn settings(&mut self, given: Vec<Given>) -> Result<Settings, String> {
-        if let Some((_, settings)) = self.0.iter().find(|(before, _)| *before == given) {
-            return Ok(Settings { warnings: Vec::new(), ..settings.clone() });
+        let at = self.look(given)?;
+        let (_, settings, said) = &mut self.0[at];
+        match std::mem::replace(said, true) {
+            false => Ok(settings.clone()),
+            true => Ok(Settings { warnings: Vec::new(), ..settings.clone() }),
+        }
+    }
+
+    fn look(&mut self, given: Vec<Given>) -> Result<usize, String> {
+        if let Some(at) = self.0.iter().position(|(before, ..)| *before == given) {
+            return Ok(at);
         }
         let settings = settings::resolve(&given)?;
-        self.0.push((given, settings.clone()));
-        Ok(settings)
+        self.0.push((given, settings, false));
+        Ok(self.0.len() - 1)
+    }
+
+    /// How daemons are started; the same for all programs of a job.
+    pub fn plm(&mut self, line: &CommandLine) -> Result<Option<Plm>, String> {
+        let mut chosen: Option<Option<Plm>> = None;
+        for app in &line.apps {
+            let at = self.look(given(&line.job, app))?;
+            let (text, ignorable) = &self.0[at].1.plm;
+            let plm = Plm::parse(text, *ignorable)?;
+            if chosen.replace(plm).is_some_and(|before| before != plm) {
+                return Err(paragraph("plm-differs", &[]));
+            }
+        }
+        Ok(chosen.flatten())
     }
 }
 

@@ -6,6 +6,7 @@
 //! left, however the job ended.
 
 mod endings;
+mod nodes;
 mod options;
 mod orphans;
 mod output;

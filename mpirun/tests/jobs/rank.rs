@@ -40,6 +40,9 @@ fn play(role: &str, argument: &str) -> i32 {
     match role {
         "facts" => facts(&join()),
         "exchange" => exchange(&join()),
+        "nodes" => nodes(&join()),
+        "late" => late(&join()),
+        "blame" => blame(&join(), argument),
         "leave" => drop(join()),
         "abort" => {
             let client = join();
@@ -103,7 +106,7 @@ fn facts(client: &Client) {
         f.local_ranks,
         f.params
     ));
-    assert!(f.keeper_pid != 0 && f.cores > 0 && f.node_names[0] == f.hostname);
+    assert!(f.keeper_pid != 0 && f.cores > 0 && f.node_names[f.node as usize] == f.hostname);
     client.finalized();
 }
 
@@ -133,6 +136,66 @@ fn exchange(client: &Client) {
     assert_eq!(seen, (1..=size as u8).collect::<Vec<_>>());
     say(format_args!("job {:x}", client.facts().job_id));
     client.finalized();
+}
+
+/// Values cross nodes and change at fences; memory stays inside of a node.
+fn nodes(client: &Client) {
+    let (me, size) = (client.facts().rank, client.facts().size);
+    let segment = std::fs::File::from(client.segment().try_clone_to_owned().expect("a descriptor"));
+    segment.set_len(4096).expect("it can grow");
+    segment.write_all_at(&[1 + me as u8], u64::from(me)).expect("it has 4096 bytes");
+    for round in 0..20 {
+        client.put("card", format!("card {round} of {me}").as_bytes());
+        client.commit().expect("short enough");
+        client.fence().expect("all come");
+        for other in (0..size).map(|n| (n + me) % size) {
+            let card = client.get(other, "card").expect("an answer");
+            assert_eq!(card, Some(format!("card {round} of {other}").into_bytes()));
+            assert_eq!(client.get(other, "nothing").expect("an answer"), None);
+        }
+        // Before the next round changes them.
+        client.fence().expect("all come");
+    }
+    assert_eq!(client.get(size, "card").expect("an answer"), None);
+    let mut seen = vec![0; size as usize];
+    segment.read_exact_at(&mut seen, 0).expect("it has 4096 bytes");
+    let here = |rank: &u32| client.facts().local_ranks.contains(rank);
+    let wanted: Vec<u8> = (0..size).map(|rank| if here(&rank) { 1 + rank as u8 } else { 0 }).collect();
+    assert_eq!(seen, wanted, "the ranks of this node share memory, and no others");
+    say(format_args!("job {:x}", client.facts().job_id));
+    client.finalized();
+}
+
+/// Asks for what a rank has published when its process is gone.
+fn late(client: &Client) {
+    client.put("pid", &std::process::id().to_le_bytes());
+    client.put("value", format!("value of {}", client.facts().rank).as_bytes());
+    client.commit().expect("short enough");
+    client.fence().expect("all come");
+    if client.facts().rank == 0 {
+        let pid = client.get(1, "pid").expect("an answer").expect("it was put");
+        let pid = u32::from_le_bytes(pid.try_into().expect("four bytes"));
+        crate::support::eventually("the end of rank 1", || {
+            (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())
+        });
+        let value = client.get(1, "value").expect("an answer").expect("it was put");
+        say(String::from_utf8_lossy(&value));
+    }
+    client.finalized();
+}
+
+/// Rank 2 dies a moment after the others say that it has, or does not die.
+fn blame(client: &Client, dies: &str) {
+    client.fence().expect("all come");
+    if client.facts().rank != 2 {
+        assert!(client.abort_for(9, "rank 2 is odd", Some(2)));
+        exit(9);
+    }
+    if dies == "2" {
+        std::thread::sleep(Duration::from_millis(200));
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    }
+    stay();
 }
 
 /// A child with our environment wants our place.

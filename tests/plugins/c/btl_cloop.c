@@ -99,10 +99,14 @@ static int32_t cloop_progress(void *s, uint32_t ctx) {
         if (!q->first)
             q->last = &q->first;
         const oxmpi_am_entry *row = &m->host->am_table[n->tag & 0xff];
-        oxmpi_recv_desc r = { n->bytes, n->len, m->host->job->rank, ctx, m };
-        row->receive(row->ctx, &r); /* may send on this context */
+        oxmpi_recv_desc r = { n->bytes, n->len, m->host->job->rank, ctx, m, 0 };
+        uint32_t answer = row->receive(row->ctx, &r); /* may send on this context */
         q->bytes -= sizeof(node) + n->len;
         free(n);
+        if (answer & OXMPI_RECEIVE_STOP) {
+            handled++;
+            break;
+        }
     }
     q->delivering = 0;
     return handled;
@@ -116,13 +120,12 @@ static int32_t cloop_progress(void *s, uint32_t ctx) {
 /* Slots that are not named stay null: not offered. */
 static const oxmpi_btl_table table = {
     .size = TABLE_SIZE,
-    .version = 1,
+    .version = OXMPI_BTL_TABLE_VERSION,
     .add_procs = cloop_add_procs,
     .del_procs = cloop_del_procs,
     .finalize = cloop_finalize,
     .send = cloop_send,
     .progress = cloop_progress,
-    .rma_version = OXMPI_RMA_VERSION,
 };
 
 static oxmpi_status cloop_open(const oxmpi_open_args *args, oxmpi_opened *out) {
@@ -132,8 +135,9 @@ static oxmpi_status cloop_open(const oxmpi_open_args *args, oxmpi_opened *out) {
     module_state *m = calloc(1, sizeof *m);
     queue *queues = calloc(host->num_cris, sizeof *queues);
     oxmpi_btl_module *module = calloc(1, sizeof *module);
-    if (!m || !queues || !module) {
-        free(m), free(queues), free(module);
+    oxmpi_btl_attrs *attrs = calloc(1, sizeof *attrs);
+    if (!m || !queues || !module || !attrs) {
+        free(m), free(queues), free(module), free(attrs);
         host->log(host->instance, 0, name, no_memory);
         return OXMPI_STATUS_OUT_OF_MEMORY;
     }
@@ -146,17 +150,19 @@ static oxmpi_status cloop_open(const oxmpi_open_args *args, oxmpi_opened *out) {
     module->size = sizeof *module;
     module->state = m;
     module->table = &table;
-    module->attrs.size = sizeof module->attrs;
-    module->attrs.contexts = host->num_cris;
-    module->attrs.eager_limit = EAGER_LIMIT;
-    module->attrs.rndv_eager_limit = EAGER_LIMIT;
-    module->attrs.max_send_size = MAX_SEND;
-    module->attrs.min_get_size = UINT64_MAX;
-    module->attrs.latency = 1;
-    module->attrs.bandwidth = 100;
-    module->attrs.exclusivity = 1;
-    memcpy(module->attrs.device, "cloop", sizeof "cloop");
-    /* The module lives as long as the process: components are not unloaded. */
+    module->attrs = attrs;
+    attrs->size = sizeof *attrs;
+    attrs->contexts = host->num_cris;
+    attrs->eager_limit = EAGER_LIMIT;
+    attrs->rndv_eager_limit = EAGER_LIMIT;
+    attrs->max_send_size = MAX_SEND;
+    attrs->min_get_size = UINT64_MAX;
+    attrs->min_put_size = UINT64_MAX;
+    attrs->latency = 1;
+    attrs->bandwidth = 100;
+    attrs->exclusivity = 1;
+    memcpy(attrs->device, "cloop", sizeof "cloop");
+    /* Module and attributes live as long as the process: components are not unloaded. */
     out->priority = 0;
     out->modules = module;
     out->count = 1;
@@ -190,6 +196,8 @@ static const oxmpi_descriptor descriptor = {
     .params = { params, sizeof params / sizeof params[0] },
     .help = OXMPI_STR(""),
     .open = cloop_open,
+    .lock_protocol = OXMPI_LOCK_PROTOCOL,
+    .cri_stride = sizeof(oxmpi_cri),
 };
 
 const oxmpi_descriptor *oxmpi_component_btl_cloop(void);

@@ -37,6 +37,12 @@
 #ifndef OPEN
 #define OPEN wrong_open
 #endif
+#ifndef LOCK_PROTOCOL
+#define LOCK_PROTOCOL OXMPI_LOCK_PROTOCOL
+#endif
+#ifndef CRI_STRIDE
+#define CRI_STRIDE sizeof(oxmpi_cri)
+#endif
 #ifndef SYMBOL
 #define SYMBOL oxmpi_component_btl_wrong
 #endif
@@ -61,6 +67,8 @@ static const oxmpi_descriptor descriptor = {
     .params = PARAMS,
     .help = HELP,
     .open = OPEN,
+    .lock_protocol = LOCK_PROTOCOL,
+    .cri_stride = CRI_STRIDE,
 };
 
 const oxmpi_descriptor *SYMBOL(void);

@@ -20,11 +20,18 @@ pub struct Place<'a> {
     pub folder: &'a Path,
     /// The install to test.
     pub prefix: &'a Path,
+    /// Further options of mpirun.
+    pub mpirun_options: &'a str,
 }
 
 impl Place<'_> {
     fn program(&self, name: &str) -> String {
         self.prefix.join("bin").join(name).display().to_string()
+    }
+
+    /// The beginning of a template for the drivers.
+    fn mpirun(&self) -> String {
+        format!("{} {} -n {{np}}", self.program("mpirun"), self.mpirun_options)
     }
 
     fn driver(&self, name: &str) -> Command {
@@ -106,7 +113,7 @@ pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, Str
         .arg("--build")
         .arg(place.folder.join("mpich-build"))
         .args(["--mpicc", &place.program("mpicc")])
-        .args(["--mpirun", &format!("{} -n {{np}} {{args}}", place.program("mpirun"))])
+        .args(["--mpirun", &format!("{} {{args}}", place.mpirun())])
         .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);
     for (option, value) in [("--dirs", part.dirs), ("--only", part.only)] {
         if let Some(value) = value {
@@ -137,7 +144,7 @@ pub fn mpi4py(place: &Place, np: &str, modules: &str, timeout: u32) -> Result<Re
     let mut command = place.driver("mpi4py_suite.py");
     command
         .arg(suite.folder.join("tests"))
-        .args(["--mpirun", &format!("{} -n {{np}}", place.program("mpirun"))])
+        .args(["--mpirun", &place.mpirun()])
         .arg("--pythonpath")
         .arg(suite.folder.join("python"))
         .args(["--np", np, "--only", modules, "--timeout", &(timeout * 4 / 3).to_string()])

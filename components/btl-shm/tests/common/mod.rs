@@ -6,12 +6,15 @@ pub mod hostile;
 pub mod memory;
 
 use core::ffi::c_void;
-use oxmpi_btl::{BtlModule, BtlTable, Endpoint, ProcInfo, RmaDesc, SendDesc, WaitWord};
+use oxmpi_btl::{
+    BtlAttrs, BtlModule, BtlTable, Endpoint, ProcInfo, RmaDesc, SendDesc, WaitFd, WaitSet, WaitWord,
+};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::host::{Cri, ProgressFn};
+use oxmpi_mca::host::ProgressFn;
+use oxmpi_mca::host::receive as answer;
 use oxmpi_mca::{
-    AmEntry, AmParts, HostTable, JobInfo, OpenArgs, ParamKind, ParamValue, PartDesc, RecvDesc, RequestHeader,
-    SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, HostTable, JobInfo, LockServices, LockTable, OpenArgs, ParamKind, ParamValue,
+    PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -52,10 +55,12 @@ pub struct Record {
     /// Where the offers that were made ended.
     pub offers: RefCell<Vec<u64>>,
     pub hook: RefCell<Option<Hook>>,
+    /// Answer of the receive callback: STOP, or 0.
+    pub answer: Cell<u32>,
     pub said: Mutex<Said>,
 }
 
-extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) {
+extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `row` in `Rank::open` and the component's descriptor.
     let (row, msg) = unsafe { (&*(ctx as *const Row), &*msg) };
     // SAFETY: the record outlives the module.
@@ -70,6 +75,7 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) {
         }
         record.arrived.borrow_mut().push(arrived);
     }
+    record.answer.take()
 }
 
 /// Takes what is offered, if it is to: all parts of a message together are one that arrived.
@@ -84,7 +90,7 @@ extern "C" fn receive_part(ctx: *mut c_void, desc: *const PartDesc) -> u32 {
     assert_eq!(desc.from, record.part.borrow().len() as u64, "parts follow each other");
     if !record.takes_parts.get() {
         assert_eq!(desc.from, 0, "nobody took what was before it");
-        return 0;
+        return answer::CONTINUE;
     }
     // SAFETY: valid during the callback.
     let there = unsafe { std::slice::from_raw_parts(msg.data, desc.to as usize) };
@@ -94,7 +100,7 @@ extern "C" fn receive_part(ctx: *mut c_void, desc: *const PartDesc) -> u32 {
         let bytes = record.part.take();
         record.arrived.borrow_mut().push(Arrived { proc: msg.proc, ctx: msg.ctx, tag: row.tag, bytes });
     }
-    1
+    answer::TAKEN
 }
 
 struct Row {
@@ -265,7 +271,7 @@ impl Rank {
             cores: 2,
             keeper_pid: std::process::id(),
         };
-        let cris: Vec<Cri> = (0..node.cris).map(|_| Cri::default()).collect();
+        let cris: Vec<Cri> = (0..node.cris).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect();
         let table = HostTable {
             size: size_of::<HostTable>() as u32,
             abi_minor: 0,
@@ -291,6 +297,9 @@ impl Rank {
             peer_error,
             am_parts: parts.as_ptr(),
             am_register_parts,
+            // None that this transport uses.
+            services: core::ptr::null(),
+            locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
         };
         let mut host = Box::new((table, job, AtomicU32::new(0), cris, am, rows, parts));
         host.0.job = &host.1;
@@ -386,12 +395,22 @@ impl Rank {
     }
 
     pub fn arm(&self, ctx: u32) -> Option<WaitWord> {
-        let mut word = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
-        match (self.table.arm.expect("arm"))(self.module.state, ctx, &mut word) {
-            Status::OK => Some(word),
+        let mut words = [WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 }; 2];
+        let mut fds = [WaitFd { fd: -1, events: 0 }; 1];
+        let mut set = WaitSet::new(&mut words, &mut fds);
+        match (self.table.arm.expect("arm"))(self.module.state, ctx, &mut set) {
+            Status::OK => {
+                assert_eq!((set.num_words, set.num_fds), (1, 0), "one doorbell");
+                Some(words[0])
+            }
             Status::PENDING => None,
             other => panic!("{other:?}"),
         }
+    }
+
+    pub fn attrs(&self) -> BtlAttrs {
+        // SAFETY: valid until `finalize`.
+        unsafe { *self.module.attrs }
     }
 
     pub fn disarm(&self, ctx: u32) {

@@ -4,15 +4,18 @@ use super::net::{Net, Setup};
 use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::BtlHandle;
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach, Registration};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::host::{Cri, HostTable, ProgressFn};
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::biased::System;
+use oxmpi_mca::host::{HostTable, ProgressFn};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, Descriptor, JobInfo, OpenArgs, ParamKind, ParamValue, RecvDesc, RequestHeader,
-    SliceRef, Status, StrRef, ThreadCtx,
+    AmEntry, AmParts, Cri, Descriptor, Host, JobInfo, LockServices, LockTable, OpenArgs, ParamKind,
+    ParamValue, RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
-use oxmpi_pml::PmlModule;
+use oxmpi_pml::{PmlModule, Transports};
+use rustix::thread::{MembarrierCommand, membarrier};
+use rustix::time::{ClockId, clock_gettime};
 
 /// One process: its host table and what the host was told.
 pub struct Proc {
@@ -23,7 +26,10 @@ pub struct Proc {
     pub am: Spin<Box<[AmEntry; 256]>>,
     pub parts: Spin<Box<[Option<AmParts>; 256]>>,
     table: Option<Box<HostTable>>,
-    btl: Option<Box<BtlHandle>>,
+    attrs: Vec<Box<BtlAttrs>>,
+    btls: Vec<BtlHandle>,
+    btl_services: Option<Box<BtlServices>>,
+    reached: Vec<Reach>,
     net: *const Net,
     modes: u32,
     pub pml: Option<PmlModule>,
@@ -31,8 +37,12 @@ pub struct Proc {
     pub logs: Spin<Vec<(i32, String)>>,
     pub helps: Spin<Vec<String>>,
     pub armed: AtomicU32,
+    /// Contexts that were progressed, by bits.
+    pub turned: AtomicU64,
     pub slots: AtomicU32,
     pub synced: AtomicU32,
+    /// Times that a receive callback answered STOP.
+    pub stops: AtomicU32,
     pub thread: ThreadCtx,
 }
 
@@ -115,8 +125,51 @@ extern "C" fn peer_error(i: *mut c_void, _c: StrRef, proc: u32, _fatal: u32, m: 
     proc_of(i).errors.lock().push((proc, text(m)));
 }
 
-extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) {
+extern "C" fn reach(i: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+    match proc_of(i).reached.get(proc as usize) {
+        None => Status::UNREACHABLE,
+        Some(reached) => {
+            // SAFETY: the caller's out pointer.
+            unsafe { *out = SliceRef { ptr: reached, len: 1 } };
+            Status::OK
+        }
+    }
+}
+
+extern "C" fn register(
+    _: *mut c_void,
+    _: *const BtlHandle,
+    _: *mut u8,
+    _: u64,
+    _: u32,
+    _: *mut *const Registration,
+) -> Status {
+    panic!("the transport's memory needs no registration")
+}
+extern "C" fn deregister(_: *mut c_void, _: *const BtlHandle, _: *const Registration) -> Status {
+    panic!("nothing was registered")
+}
+
+extern "C" fn am_nobody(_: *mut c_void, _: *const RecvDesc) -> u32 {
     panic!("a message for nobody");
+}
+
+const LOCKS: &LockServices = &LockServices::of::<Kernel>();
+
+/// As the host has it: locks have owners where this kernel has membarrier.
+struct Kernel;
+
+impl System for Kernel {
+    fn has_barrier() -> bool {
+        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    }
+    fn barrier() {
+        membarrier(MembarrierCommand::PrivateExpedited).expect("it was there");
+    }
+    fn now() -> u64 {
+        let now = clock_gettime(ClockId::Monotonic);
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    }
 }
 
 impl Proc {
@@ -140,11 +193,14 @@ impl Proc {
                 keeper_pid: 0,
             }),
             threaded: Box::new(AtomicU32::new(setup.threaded as u32)),
-            cris: (0..setup.cris).map(|_| Cri::default()).collect(),
+            cris: (0..setup.cris).map(|_| Cri::new(LOCKS)).collect(),
             am: Spin::new(Box::new([nobody; 256])),
             parts: Spin::new(Box::new([None; 256])),
             table: None,
-            btl: None,
+            attrs: Vec::new(),
+            btls: Vec::new(),
+            btl_services: None,
+            reached: Vec::new(),
             net,
             modes: setup.modes,
             pml: None,
@@ -152,15 +208,11 @@ impl Proc {
             logs: Spin::default(),
             helps: Spin::default(),
             armed: AtomicU32::new(0),
+            turned: AtomicU64::new(0),
             slots: AtomicU32::new(0),
             synced: AtomicU32::new(0),
-            thread: ThreadCtx {
-                cri: 0,
-                index: 0,
-                counters: null_mut(),
-                host_private: null_mut(),
-                pml_private: null_mut(),
-            },
+            stops: AtomicU32::new(0),
+            thread: ThreadCtx::new(0, 0),
         }))
     }
 
@@ -190,13 +242,44 @@ impl Proc {
             peer_error,
             am_parts: self.parts.lock().as_ptr(),
             am_register_parts,
+            // This component asks for none of them.
+            services: null(),
+            locking: LockTable::without_calls(LOCKS),
         }
+    }
+
+    fn services_table(&self) -> BtlServices {
+        BtlServices {
+            size: size_of::<BtlServices>() as u32,
+            reserved: 0,
+            instance: self as *const Proc as *mut c_void,
+            reach,
+            register,
+            deregister,
+        }
+    }
+
+    /// As another component sees it.
+    pub fn host(&self) -> Host {
+        // SAFETY: the table stays as long as the process.
+        unsafe { Host::new(&**self.table.as_ref().unwrap(), "another") }
     }
 
     /// Opens the component as a host does and gives it its transport.
     pub fn open(&mut self, setup: &Setup) {
         self.table = Some(Box::new(self.host_table()));
-        self.btl = Some(Box::new(self.transport(setup)));
+        self.attrs.push(Box::new(super::net::attrs_of(setup)));
+        self.btls = vec![self.transport(setup, &self.attrs[0])];
+        if setup.narrow {
+            let wide = *self.attrs[0];
+            self.attrs.push(Box::new(BtlAttrs { contexts: 1, exclusivity: wide.exclusivity + 1, ..wide }));
+            self.btls.push(self.narrow(setup, &self.attrs[1]));
+        }
+        let btl: *const BtlHandle = &self.btls[0];
+        // An endpoint is a process's number plus 1, so that none is null. The narrow transport reaches nobody.
+        let endpoint = |proc| (proc as usize + 1) as *mut c_void;
+        self.reached = (0..setup.procs).map(|proc| Reach { btl, endpoint: endpoint(proc) }).collect();
+        self.btl_services = Some(Box::new(self.services_table()));
         // SAFETY: the descriptor is a static of the component.
         let descriptor: &Descriptor = unsafe { &*pml_ob1::descriptor() };
         let values: &'static [ParamValue] = param_values(descriptor, setup).leak();
@@ -213,10 +296,19 @@ impl Proc {
         // SAFETY: one module stands there.
         let pml = unsafe { *opened.modules.cast::<PmlModule>() };
         self.pml = Some(pml);
-        let btl: *const BtlHandle = &**self.btl.as_ref().unwrap();
+        // The best by exclusivity stands first.
+        let btls: Vec<*const BtlHandle> = self.btls.iter().rev().map(std::ptr::from_ref).collect();
         // SAFETY: the module's table lives for ever.
         let table = unsafe { &*pml.table };
-        assert_eq!((table.enable)(pml.state, SliceRef { ptr: &btl, len: 1 }), Status::OK);
+        let transports = Transports {
+            size: size_of::<Transports>() as u32,
+            reserved: 0,
+            btls: SliceRef { ptr: btls.as_ptr(), len: btls.len() },
+            services: &**self.btl_services.as_ref().unwrap(),
+        };
+        let mut polled = 0;
+        assert_eq!((table.enable)(pml.state, &transports, &mut polled), Status::OK);
+        assert_eq!(polled, (1 << self.btls.len()) - 1, "it polls all transports");
     }
 }
 

@@ -19,9 +19,14 @@ pub use net::{Get, Net, Setup};
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
-use oxmpi_pml::{CommDesc, RecvArgs, SendArgs};
+use oxmpi_pml::{CommDesc, NO_HINT, RecvArgs, SendArgs};
 use spin::Spin;
 use std::collections::VecDeque;
+
+/// The context of a thread. It stays: locks name the seat in it.
+pub fn new_thread(index: u32) -> *mut ThreadCtx {
+    Box::leak(Box::new(ThreadCtx::new(0, index)))
+}
 
 /// A communicator of one rank.
 #[derive(Clone, Copy)]
@@ -167,6 +172,8 @@ impl World {
             has_fixed_index: spec.fixed.is_some() as u16,
             fixed_index: spec.fixed.unwrap_or(0),
             matching: StrRef::EMPTY,
+            fifo_hint: spec.hint,
+            reserved: 0,
         };
         let (t, s) = self.table(proc);
         let mut ptr = null_mut();
@@ -388,6 +395,7 @@ pub struct CommSpec<'a> {
     pub fixed: Option<u32>,
     /// Assertions.
     pub flags: u32,
+    pub hint: u32,
 }
 
 impl Default for CommSpec<'_> {
@@ -400,6 +408,7 @@ impl Default for CommSpec<'_> {
             my_endpoint: 0,
             fixed: None,
             flags: 0,
+            hint: NO_HINT,
         }
     }
 }

@@ -3,10 +3,12 @@
 use super::host::{Proc, proc_of};
 use super::spin::Spin;
 use core::ffi::c_void;
-use core::ptr::null_mut;
+use core::ptr::null;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitWord, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, FlushDesc, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc, SendDesc,
+    WaitSet, WaitWord, cap,
 };
+use oxmpi_mca::host::receive::{CONTINUE, STOP, TAKEN};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MemKind, PartDesc, RecvDesc, SliceRef, Status, StrRef};
 use std::collections::{HashMap, VecDeque};
@@ -55,6 +57,8 @@ pub struct Setup {
     pub fork_turns: i64,
     /// Messages are offered before all of them is there.
     pub parts: bool,
+    /// There is a second transport, which has one context and reaches nobody.
+    pub narrow: bool,
 }
 
 impl Default for Setup {
@@ -79,6 +83,7 @@ impl Default for Setup {
             holds: true,
             fork_turns: 8,
             parts: true,
+            narrow: false,
         }
     }
 }
@@ -166,6 +171,7 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
 extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let me = proc_of(s);
     let net = me.net();
+    me.turned.fetch_or(1 << ctx, Ordering::Relaxed);
     let mut events = 0;
     loop {
         let done = net.queues.lock().done[place(net, me.rank, ctx)].pop();
@@ -178,10 +184,17 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
         for _ in 0..16 {
             let next = net.queues.lock().messages[me.rank as usize][place(net, from, ctx)].pop_front();
             let Some(bytes) = next else { break };
-            let desc = RecvDesc { data: bytes.as_ptr(), len: bytes.len() as u64, proc: from, ctx, module: s };
+            let desc = RecvDesc {
+                data: bytes.as_ptr(),
+                len: bytes.len() as u64,
+                proc: from,
+                ctx,
+                module: s,
+                link: 0,
+            };
             let entry = me.am.lock()[oxmpi_mca::host::am_tag::PML as usize];
             if !net.setup.parts || desc.len < 40 {
-                (entry.receive)(entry.ctx, &desc);
+                note_answer(me, (entry.receive)(entry.ctx, &desc));
             } else if !in_parts(me, place(net, from, ctx), desc) {
                 net.queues.lock().messages[me.rank as usize][place(net, from, ctx)].push_front(bytes);
                 break;
@@ -191,6 +204,11 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
         }
     }
     events
+}
+/// Counts the messages behind which the turn may end; this transport goes on.
+fn note_answer(me: &Proc, answer: u32) {
+    assert!(answer == CONTINUE || answer == STOP);
+    me.stops.fetch_add(u32::from(answer == STOP), Ordering::Relaxed);
 }
 /// Offers what is said to be there of a message, more each time, and hands it up whole if nobody wants that. False: not all of it is
 /// there yet.
@@ -210,10 +228,12 @@ fn in_parts(me: &Proc, queue: usize, message: RecvDesc) -> bool {
         let step = [len / 3, len, len / 2, 20][turn as usize % 4].max(1);
         desc.to = len.min(desc.from + step);
         if desc.from == 0 && desc.to == len {
-            (entry.receive)(entry.ctx, &desc.message);
+            note_answer(me, (entry.receive)(entry.ctx, &desc.message));
             return true;
         }
-        let taken = take(entry.ctx, &desc) != 0;
+        let answer = take(entry.ctx, &desc);
+        note_answer(me, answer & !TAKEN);
+        let taken = answer & TAKEN != 0;
         assert!(taken || desc.from == 0, "what was taken goes on");
         let mut q = net.queues.lock();
         q.parted += u64::from(taken);
@@ -294,7 +314,7 @@ extern "C" fn t_get_vector(s: *mut c_void, _: *mut c_void, _: u32, d: *const Rma
 extern "C" fn t_put(_: *mut c_void, _: *mut c_void, _: u32, _: *const RmaDesc) -> Status {
     Status::NOT_SUPPORTED
 }
-extern "C" fn t_flush(_: *mut c_void, _: *mut c_void, _: u32) -> Status {
+extern "C" fn t_flush(_: *mut c_void, _: *mut c_void, _: u32, _: *const FlushDesc) -> Status {
     Status::NOT_SUPPORTED
 }
 extern "C" fn t_atomic(_: *mut c_void, _: *mut c_void, _: u32, _: *const AtomicDesc) -> Status {
@@ -313,16 +333,15 @@ extern "C" fn t_register(
 extern "C" fn t_deregister(_: *mut c_void, _: *const RegHandle) -> Status {
     Status::NOT_SUPPORTED
 }
-extern "C" fn t_arm(s: *mut c_void, _: u32, word: *mut WaitWord) -> Status {
+extern "C" fn t_arm(s: *mut c_void, _: u32, set: *mut WaitSet) -> Status {
     let me = proc_of(s);
     me.armed.fetch_add(1, Ordering::SeqCst);
     let waiting = me.net().queues.lock().messages[me.rank as usize].iter().any(|q| !q.is_empty());
     if waiting {
         return Status::PENDING;
     }
-    // SAFETY: the caller's out pointer; the address is not slept on here.
-    unsafe { *word = WaitWord { addr: me.threaded.as_ptr(), expected: 7, reserved: 0 } };
-    Status::OK
+    // SAFETY: the caller's set; the address is not slept on here.
+    unsafe { &mut *set }.add_word(WaitWord { addr: me.threaded.as_ptr(), expected: 7, reserved: 0 })
 }
 extern "C" fn t_disarm(s: *mut c_void, _: u32) {
     proc_of(s).armed.fetch_sub(1, Ordering::SeqCst);
@@ -335,34 +354,64 @@ extern "C" fn t_held(s: *mut c_void, ep: *mut c_void) -> u64 {
     let me = proc_of(s);
     me.net().queues.lock().held.get(&(me.rank, ep as usize as u32 - 1)).copied().unwrap_or(0)
 }
-extern "C" fn t_add_procs(s: *mut c_void, procs: SliceRef<ProcInfo>, out: *mut *mut c_void) -> Status {
-    // SAFETY: as many endpoints as processes.
-    for (i, p) in unsafe { procs.get() }.iter().enumerate() {
-        let me = proc_of(s);
-        assert_eq!((p.node, p.local_rank, p.local), (0, p.proc, 1));
-        let reached = p.proc < me.net().setup.procs;
-        // SAFETY: as above.
-        unsafe { *out.add(i) = if reached { (p.proc as usize + 1) as *mut c_void } else { null_mut() } };
-    }
-    Status::OK
+extern "C" fn t_add_procs(_: *mut c_void, _: SliceRef<ProcInfo>, _: *mut *mut c_void) -> Status {
+    panic!("endpoints are the host's")
 }
 extern "C" fn t_del_procs(_: *mut c_void, _: SliceRef<*mut c_void>) -> Status {
-    Status::OK
+    panic!("endpoints are the host's")
 }
 extern "C" fn t_finalize(_: *mut c_void) -> Status {
-    Status::OK
+    panic!("modules are the host's")
+}
+
+extern "C" fn no_service_open(_: *mut c_void) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn no_request(_: *mut c_void, _: *mut c_void, _: u32, _: *const SendDesc) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn no_service(_: *mut c_void) -> i32 {
+    0
+}
+extern "C" fn no_reply(_: *mut c_void, _: u64, _: *const SendDesc) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn no_pending(_: *mut c_void) -> *const u32 {
+    null()
+}
+extern "C" fn no_service_arm(_: *mut c_void, _: *mut WaitSet) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn no_service_disarm(_: *mut c_void) {}
+
+/// What the transport says of itself.
+pub fn attrs_of(setup: &Setup) -> BtlAttrs {
+    let mut attrs = BtlAttrs::new();
+    attrs.eager_limit = setup.eager;
+    attrs.rndv_eager_limit = setup.eager;
+    attrs.max_send_size = setup.max_send;
+    attrs.min_get_size = setup.min_get;
+    attrs.get_limit = setup.get_limit;
+    attrs.contexts = setup.cris;
+    attrs.flags = if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 };
+    attrs
 }
 
 impl Proc {
-    pub fn transport(&self, setup: &Setup) -> BtlHandle {
-        let mut attrs = BtlAttrs::new();
-        attrs.eager_limit = setup.eager;
-        attrs.rndv_eager_limit = setup.eager;
-        attrs.max_send_size = setup.max_send;
-        attrs.min_get_size = setup.min_get;
-        attrs.get_limit = setup.get_limit;
-        attrs.contexts = setup.cris;
-        attrs.flags = if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 };
+    /// A transport with one context that reaches nobody.
+    pub fn narrow(&self, setup: &Setup, attrs: &BtlAttrs) -> BtlHandle {
+        extern "C" fn progress(_: *mut c_void, ctx: u32) -> i32 {
+            assert_eq!(ctx, 0, "it has one context");
+            0
+        }
+        extern "C" fn arm(_: *mut c_void, ctx: u32, _: *mut WaitSet) -> Status {
+            assert_eq!(ctx, 0, "it has one context");
+            Status::NOT_SUPPORTED
+        }
+        BtlHandle { progress, arm, index: 1, ..self.transport(setup, attrs) }
+    }
+
+    pub fn transport(&self, setup: &Setup, attrs: &BtlAttrs) -> BtlHandle {
         BtlHandle {
             size: size_of::<BtlHandle>() as u32,
             caps: if setup.offers_get { cap::GET } else { 0 }
@@ -388,6 +437,15 @@ impl Proc {
             get_vector: t_get_vector,
             hold: t_hold,
             held: t_held,
+            service_open: no_service_open,
+            service_request: no_request,
+            service_progress: no_service,
+            service_reply: no_reply,
+            service_pending: no_pending,
+            service_arm: no_service_arm,
+            service_disarm: no_service_disarm,
+            emulated: 0,
+            index: 0,
         }
     }
 }

@@ -4,23 +4,20 @@
 //! where nothing is offered, as the real host does: a component that is older than this crate passes
 //! with what it has.
 
-use crate::host::{Arrived, Exchange, FakeHost, Hook, random};
+use crate::handle::{attributes, handle};
+use crate::host::{Arrived, FakeHost, Hook, random};
 use crate::message::Msg;
+use crate::services::Exchange;
 use crate::setup::Setup;
-use core::ffi::c_void;
-use core::mem::{offset_of, size_of};
+use core::mem::size_of;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use oxmpi_btl::{
-    AtomicDesc, BtlHandle, BtlModule, BtlTable, Endpoint, ProcInfo, RegHandle, RmaDesc, WaitWord, cap,
-};
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, ProcInfo};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{
-    Descriptor, JobInfo, MemKind, OpenArgs, ParamDecl, ParamKind, ParamValue, SliceRef, Status, StrRef,
-};
+use oxmpi_mca::{Descriptor, JobInfo, OpenArgs, ParamDecl, ParamKind, ParamValue, SliceRef, Status, StrRef};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Two ranks of which the first can send to the second.
@@ -46,7 +43,11 @@ pub struct Rank {
     pub btl: BtlHandle,
     /// What was given; the handle is made from it.
     pub table: *const BtlTable,
+    /// The host's full copy, which the handle names.
+    _attrs: Box<BtlAttrs>,
     endpoints: Vec<*mut Endpoint>,
+    /// The service context's.
+    service: Mutex<()>,
     finalized: bool,
 }
 
@@ -201,9 +202,21 @@ impl Rank {
             &*at
         };
         host.module_state.store(module.state, Ordering::Relaxed);
-        // SAFETY: the component's name, see above.
-        let btl = unsafe { handle(module, descriptor.name) };
-        Ok(Rank { host, btl, table: module.table, endpoints: Vec::new(), finalized: false })
+        // SAFETY: a component's module and name.
+        let (attrs, btl) = unsafe {
+            let attrs = Box::new(attributes(module)?);
+            let btl = handle(module, &attrs, descriptor.name);
+            (attrs, btl)
+        };
+        Ok(Rank {
+            host,
+            btl,
+            table: module.table,
+            _attrs: attrs,
+            endpoints: Vec::new(),
+            service: Mutex::new(()),
+            finalized: false,
+        })
     }
 
     pub fn add_procs(&self, procs: &[ProcInfo]) -> Result<Vec<*mut Endpoint>, Status> {
@@ -221,7 +234,7 @@ impl Rank {
     }
 
     pub fn contexts(&self) -> u32 {
-        self.btl.attrs.contexts
+        self.btl.attrs().contexts
     }
 
     pub fn reaches(&self, to: usize) -> bool {
@@ -234,8 +247,20 @@ impl Rank {
 
     /// Runs `verb` as the contract wants verbs of a context to run: alone.
     pub fn on<R>(&self, ctx: u32, verb: impl FnOnce() -> R) -> R {
-        let _alone = self.host.cris[ctx as usize].lock.guard(self.host.threaded());
+        let host = self.host.view();
+        let _alone = host.hold(ctx, None, host.threaded());
         verb()
+    }
+
+    /// Runs a verb of the service context, whose lock is always taken.
+    pub fn on_service<R>(&self, verb: impl FnOnce() -> R) -> R {
+        let _alone = self.service.lock().unwrap_or_else(|poison| poison.into_inner());
+        verb()
+    }
+
+    /// Takes requests on the service context.
+    pub fn serve(&self) -> i32 {
+        self.on_service(|| self.host.serve(&self.btl))
     }
 
     pub fn send(&self, to: usize, ctx: u32, msg: &Msg) -> Status {
@@ -338,128 +363,6 @@ pub fn with_opened(setup: &Setup, look: impl FnOnce(&Opened)) {
     // Leaked, because the module that stays open names it.
     let host = Box::leak(FakeHost::new(job, setup.cris, setup.threaded, Arc::default()));
     look(&open(setup, descriptor, host).unwrap_or_else(|e| panic!("{e}")));
-}
-
-/// The host's own full table, made of what the module offers.
-///
-/// # Safety
-/// `module` and `name` must be a component's.
-unsafe fn handle(module: &BtlModule, name: StrRef) -> BtlHandle {
-    let table: *const BtlTable = module.table;
-    // SAFETY: every table begins with its size.
-    let size = unsafe { (*table).size } as usize;
-    macro_rules! slot {
-        ($name:ident, $bit:expr, $missing:expr) => {{
-            let there = size >= offset_of!(BtlTable, $name) + size_of::<usize>();
-            // SAFETY: a table is readable as far as its size says. No reference to the whole is made,
-            // because an older one is shorter.
-            let mut slot = if there { unsafe { (*table).$name } } else { None };
-            let offered = if slot.is_some() { $bit } else { 0u32 };
-            (offered, *slot.get_or_insert($missing))
-        }};
-    }
-    let add_procs = slot!(add_procs, 0, missing::add_procs);
-    let del_procs = slot!(del_procs, 0, missing::del_procs);
-    let finalize = slot!(finalize, 0, missing::finalize);
-    let send = slot!(send, 0, missing::send);
-    let progress = slot!(progress, 0, missing::progress);
-    let get = slot!(get, cap::GET, missing::rma);
-    let put = slot!(put, cap::PUT, missing::rma);
-    let flush = slot!(flush, cap::FLUSH, missing::flush);
-    let atomic = slot!(atomic, cap::ATOMIC, missing::atomic);
-    let register = slot!(register_mem, cap::REGISTER, missing::register);
-    let deregister = slot!(deregister_mem, cap::REGISTER, missing::deregister);
-    let arm = slot!(arm, cap::SLEEP, missing::arm);
-    let disarm = slot!(disarm, cap::SLEEP, missing::disarm);
-    let get_vector = slot!(get_vector, cap::GET_VECTOR, missing::vector);
-    let hold = slot!(hold, cap::HOLD, missing::hold);
-    let held = slot!(held, cap::HOLD, missing::held);
-    BtlHandle {
-        size: size_of::<BtlHandle>() as u32,
-        caps: get.0
-            | put.0
-            | flush.0
-            | atomic.0
-            | (register.0 & deregister.0)
-            | (arm.0 & disarm.0)
-            | (hold.0 & held.0)
-            | get_vector.0,
-        state: module.state,
-        send: send.1,
-        progress: progress.1,
-        get: get.1,
-        put: put.1,
-        flush: flush.1,
-        atomic: atomic.1,
-        register_mem: register.1,
-        deregister_mem: deregister.1,
-        arm: arm.1,
-        disarm: disarm.1,
-        add_procs: add_procs.1,
-        del_procs: del_procs.1,
-        finalize: finalize.1,
-        attrs: module.attrs,
-        name,
-        get_vector: get_vector.1,
-        hold: hold.1,
-        held: held.1,
-    }
-}
-
-/// What stands where a component offers nothing.
-mod missing {
-    use super::*;
-    use oxmpi_btl::{RmaVectorDesc, SendDesc};
-    type State = *mut c_void;
-
-    pub extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut Endpoint) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn del_procs(_: State, _: SliceRef<*mut Endpoint>) -> Status {
-        Status::OK
-    }
-    pub extern "C" fn finalize(_: State) -> Status {
-        Status::OK
-    }
-    pub extern "C" fn send(_: State, _: *mut Endpoint, _: u32, _: *const SendDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn progress(_: State, _: u32) -> i32 {
-        0
-    }
-    pub extern "C" fn rma(_: State, _: *mut Endpoint, _: u32, _: *const RmaDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn vector(_: State, _: *mut Endpoint, _: u32, _: *const RmaVectorDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn flush(_: State, _: *mut Endpoint, _: u32) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn register(
-        _: State,
-        _: *mut u8,
-        _: u64,
-        _: u32,
-        _: MemKind,
-        _: *mut RegHandle,
-    ) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn deregister(_: State, _: *const RegHandle) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn arm(_: State, _: u32, _: *mut WaitWord) -> Status {
-        Status::NOT_SUPPORTED
-    }
-    pub extern "C" fn disarm(_: State, _: u32) {}
-    pub extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
-    pub extern "C" fn held(_: State, _: *mut Endpoint) -> u64 {
-        0
-    }
 }
 
 /// Resolves declarations: what the setup says, else the default.

@@ -1,13 +1,15 @@
 //! The host as a component sees it, for one rank: real where a BTL uses it, and a witness everywhere.
 
 use crate::message::step;
+use crate::services::{Exchange, SERVICES};
 use core::ffi::c_void;
-use oxmpi_btl::BtlHandle;
-use oxmpi_mca::host::{Cri, ProgressFn};
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_btl::{BtlHandle, SERVICE_CTX};
+use oxmpi_mca::host::{ProgressFn, receive as answer};
+use oxmpi_mca::services::PeerFailed;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
-    AmEntry, AmParts, HostTable, JobInfo, PartDesc, RecvDesc, RequestHeader, SliceRef, Status, StrRef,
-    ThreadCtx,
+    AmEntry, AmParts, Cri, Host, HostTable, JobInfo, LockServices, LockTable, PartDesc, RecvDesc,
+    RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -19,15 +21,13 @@ pub struct Arrived {
     pub proc: u32,
     pub ctx: u32,
     pub tag: u8,
+    /// Of a request on a service link.
+    pub link: u64,
     pub bytes: Vec<u8>,
 }
 
 /// What runs inside the receive callback, besides recording.
 pub type Hook = Arc<dyn Fn(&Arrived) + Send + Sync>;
-
-/// Addresses that the ranks of one job published.
-#[derive(Default)]
-pub struct Exchange(Mutex<HashMap<(String, u32), Vec<u8>>>);
 
 /// One row of the active-message table.
 struct Row {
@@ -53,16 +53,21 @@ pub struct FakeHost {
     coming: Mutex<HashMap<(u32, u32), Vec<u8>>>,
     offers: AtomicU64,
     rows: Vec<Row>,
+    /// One per context, and one for the service context behind them.
     turns: Vec<Turn>,
     /// State of the module under test, to compare with what callbacks say.
     pub module_state: AtomicPtr<c_void>,
     inbox: Mutex<Vec<Arrived>>,
     arrived: AtomicU64,
+    /// Failures of peers that the component reported, which a check may expect.
+    pub(crate) failures: Mutex<Vec<(u32, Status)>>,
+    pub(crate) may_fail: AtomicBool,
+    pub(crate) failed_watchers: Mutex<Vec<(PeerFailed, usize)>>,
     hook: Mutex<Option<Hook>>,
     violations: Mutex<Vec<String>>,
     log: Mutex<Vec<(i32, String)>>,
     progress: Mutex<Vec<(ProgressFn, usize)>>,
-    exchange: Arc<Exchange>,
+    pub(crate) exchange: Arc<Exchange>,
 }
 
 // SAFETY: the raw pointers inside name heap memory of this very object (rows, job, table), which is
@@ -73,7 +78,7 @@ unsafe impl Send for FakeHost {}
 unsafe impl Sync for FakeHost {}
 
 /// A mutex whose holder panicked still guards readable test data.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poison| poison.into_inner())
 }
 
@@ -93,7 +98,7 @@ impl FakeHost {
     pub fn new(job: JobInfo, num_cris: u32, threaded: bool, exchange: Arc<Exchange>) -> Box<FakeHost> {
         let job = Box::new(job);
         let threaded = Box::new(AtomicU32::new(threaded as u32));
-        let cris: Vec<Cri> = (0..num_cris).map(|_| Cri::default()).collect();
+        let cris: Vec<Cri> = (0..num_cris).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect();
         let table = HostTable {
             size: size_of::<HostTable>() as u32,
             abi_minor: oxmpi_mca::ABI_MINOR as u32,
@@ -119,12 +124,14 @@ impl FakeHost {
             peer_error,
             am_parts: core::ptr::null(),
             am_register_parts,
+            services: &SERVICES,
+            locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
         };
         let mut host = Box::new(FakeHost {
             table,
             job,
             threaded,
-            turns: (0..num_cris).map(|_| Turn::default()).collect(),
+            turns: (0..=num_cris).map(|_| Turn::default()).collect(),
             cris,
             am: Mutex::new(Vec::new()),
             parts: vec![Some(receive_part as AmParts); 256],
@@ -134,6 +141,9 @@ impl FakeHost {
             module_state: AtomicPtr::new(core::ptr::null_mut()),
             inbox: Mutex::default(),
             arrived: AtomicU64::new(0),
+            failures: Mutex::default(),
+            may_fail: AtomicBool::new(false),
+            failed_watchers: Mutex::default(),
             hook: Mutex::default(),
             violations: Mutex::default(),
             log: Mutex::default(),
@@ -154,22 +164,50 @@ impl FakeHost {
         host
     }
 
+    /// As a component sees it.
+    pub fn view(&self) -> Host {
+        // SAFETY: the table is this host's, which the suite keeps for longer.
+        unsafe { Host::new(&self.table, "conformance") }
+    }
+
     pub fn threaded(&self) -> bool {
         self.threaded.load(Ordering::Relaxed) != 0
     }
 
+    /// Watches a call in which messages may be handed up on a context.
+    fn watched(&self, turn: &Turn, call: impl FnOnce() -> i32) -> i32 {
+        turn.thread.store(thread_mark(), Ordering::SeqCst);
+        let events = call();
+        turn.thread.store(0, Ordering::SeqCst);
+        if events < 0 {
+            self.violation(format!("progress returned {events}"));
+        }
+        events
+    }
+
+    /// Whether the calling thread is inside `progress` of a context ([`SERVICE_CTX`]: of the service context).
+    pub fn is_in_progress(&self, ctx: u32) -> bool {
+        self.turn_of(ctx).is_some_and(|t| t.thread.load(Ordering::SeqCst) == thread_mark())
+    }
+
+    fn turn_of(&self, ctx: u32) -> Option<&Turn> {
+        match ctx {
+            SERVICE_CTX => self.turns.last(),
+            _ => self.turns[..self.cris.len()].get(ctx as usize),
+        }
+    }
+
+    /// Runs a progress call of the service context; the caller holds its lock.
+    pub fn serve(&self, btl: &BtlHandle) -> i32 {
+        self.watched(self.turns.last().expect("one more than contexts"), || (btl.service_progress)(btl.state))
+    }
+
     /// Runs a progress call of the module as the host does, watching what happens inside.
     pub fn turn(&self, btl: &BtlHandle, ctx: u32) -> i32 {
-        let turn = &self.turns[ctx as usize];
-        turn.thread.store(thread_mark(), Ordering::SeqCst);
-        let events = (btl.progress)(btl.state, ctx);
-        turn.thread.store(0, Ordering::SeqCst);
+        let events = self.watched(&self.turns[ctx as usize], || (btl.progress)(btl.state, ctx));
         let registered = held(&self.progress).clone();
         for (f, c) in registered {
             f(c as *mut c_void, core::ptr::null_mut());
-        }
-        if events < 0 {
-            self.violation(format!("progress returned {events}"));
         }
         events
     }
@@ -192,6 +230,29 @@ impl FakeHost {
         held(&self.violations).push(format!("rank {}: {what}", self.job.rank));
     }
 
+    /// A peer is reported as failed: a violation, unless the check has made it fail.
+    pub fn failed(&self, proc: u32, status: Status, message: &str) {
+        held(&self.failures).push((proc, status));
+        if !self.may_fail.load(Ordering::SeqCst) {
+            self.violation(format!("reported process {proc} ({status}): {message}"));
+        }
+        // Outside of the lock: a subscriber may come or go meanwhile.
+        let watchers = held(&self.failed_watchers).clone();
+        for (f, ctx) in watchers {
+            f(ctx as *mut c_void, proc, status);
+        }
+    }
+
+    /// From here on peers may be reported as failed.
+    pub fn let_peers_fail(&self) {
+        self.may_fail.store(true, Ordering::SeqCst);
+    }
+
+    /// Failures that were reported.
+    pub fn failures(&self) -> Vec<(u32, Status)> {
+        held(&self.failures).clone()
+    }
+
     pub fn violations(&self) -> Vec<String> {
         held(&self.violations).clone()
     }
@@ -203,14 +264,18 @@ impl FakeHost {
 }
 
 /// The receive callback of every tag. Nothing here may panic: it runs under the component's frames.
-extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) {
+extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: rows name their host; both live as long as the component.
     let (row, msg) = unsafe { (&*ctx.cast::<Row>(), &*msg) };
     // SAFETY: as above.
     let host = unsafe { &*row.host };
-    let Some(turn) = host.turns.get(msg.ctx as usize) else {
-        return host.violation(format!("a message came in on context {}, which is none", msg.ctx));
+    let Some(turn) = host.turn_of(msg.ctx) else {
+        host.violation(format!("a message came in on context {}, which is none", msg.ctx));
+        return answer::CONTINUE;
     };
+    if (msg.link != 0) != (msg.ctx == SERVICE_CTX) {
+        host.violation(format!("a message on context {} has link {}", msg.ctx, msg.link));
+    }
     match turn.thread.load(Ordering::SeqCst) {
         0 => host.violation(format!("tag {} was delivered outside progress of context {}", row.tag, msg.ctx)),
         t if t != thread_mark() => {
@@ -232,15 +297,17 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) {
         // SAFETY: valid during the callback.
         len => unsafe { core::slice::from_raw_parts(msg.data, len as usize) }.to_vec(),
     };
-    let arrived = Arrived { proc: msg.proc, ctx: msg.ctx, tag: row.tag, bytes };
+    let arrived = Arrived { proc: msg.proc, ctx: msg.ctx, tag: row.tag, link: msg.link, bytes };
     let hook = held(&host.hook).clone();
     if let Some(hook) = hook {
         hook(&arrived);
     }
     held(&host.inbox).push(arrived);
     // SYNC POINT with `arrived()`: what the counter says lies in the inbox.
-    host.arrived.fetch_add(1, Ordering::Release);
+    let number = host.arrived.fetch_add(1, Ordering::Release);
     turn.in_callback.store(0, Ordering::SeqCst);
+    // A receiver may ask for the end of the batch at any time.
+    if number % 5 == 4 { answer::STOP } else { answer::CONTINUE }
 }
 
 /// Takes every other message that is offered before all of it is there, and hands it to `receive` when it is.
@@ -252,16 +319,16 @@ extern "C" fn receive_part(ctx: *mut c_void, part: *const PartDesc) -> u32 {
     let (msg, key) = (&part.message, (part.message.proc, part.message.ctx));
     if part.from >= part.to || part.to > msg.len {
         host.violation(format!("bytes {} to {} of {} were offered", part.from, part.to, msg.len));
-        return 0;
+        return answer::CONTINUE;
     }
     let mut coming = held(&host.coming);
     let has = coming.get(&key).map_or(0, Vec::len) as u64;
     if part.from != has {
         host.violation(format!("a part that starts at {} came where {has} bytes had been taken", part.from));
-        return 0;
+        return answer::CONTINUE;
     }
     if has == 0 && host.offers.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
-        return 0;
+        return answer::CONTINUE;
     }
     // SAFETY: valid during the callback.
     let there = unsafe { core::slice::from_raw_parts(msg.data, part.to as usize) };
@@ -270,17 +337,17 @@ extern "C" fn receive_part(ctx: *mut c_void, part: *const PartDesc) -> u32 {
         && let Some(whole) = coming.remove(&key)
     {
         drop(coming);
-        receive(ctx, &RecvDesc { data: whole.as_ptr(), ..*msg });
+        return answer::TAKEN | receive(ctx, &RecvDesc { data: whole.as_ptr(), ..*msg });
     }
-    1
+    answer::TAKEN
 }
 
-fn host<'a>(instance: *mut c_void) -> &'a FakeHost {
+pub(crate) fn host<'a>(instance: *mut c_void) -> &'a FakeHost {
     // SAFETY: the component passes the instance of the table it was given; the host outlives it.
     unsafe { &*instance.cast::<FakeHost>() }
 }
 
-fn text(s: StrRef) -> String {
+pub(crate) fn text(s: StrRef) -> String {
     // SAFETY: borrowed for the call.
     unsafe { s.get() }.unwrap_or("<not UTF-8>").to_owned()
 }
@@ -359,8 +426,7 @@ extern "C" fn wait(instance: *mut c_void, _thread: *mut ThreadCtx, _req: *mut Re
 extern "C" fn exchange_put(instance: *mut c_void, component: StrRef, data: SliceRef<u8>) -> Status {
     let host = host(instance);
     // SAFETY: borrowed for the call.
-    let data = unsafe { data.get() }.to_vec();
-    held(&host.exchange.0).insert((text(component), host.job.rank), data);
+    host.exchange.put(&text(component), host.job.rank, unsafe { data.get() });
     Status::OK
 }
 
@@ -371,21 +437,11 @@ extern "C" fn exchange_get(
     data: *mut u8,
     len: *mut usize,
 ) -> Status {
-    let host = host(instance);
-    let map = held(&host.exchange.0);
-    let Some(blob) = map.get(&(text(component), proc)) else { return Status::NOT_FOUND };
     // SAFETY: the caller's capacity and buffer.
-    unsafe {
-        let capacity = *len;
-        *len = blob.len();
-        if blob.len() > capacity {
-            return Status::NO_RESOURCE;
-        }
-        core::ptr::copy_nonoverlapping(blob.as_ptr(), data, blob.len());
-    }
-    Status::OK
+    unsafe { host(instance).exchange.get(&text(component), proc, data, len) }
 }
 
 extern "C" fn peer_error(instance: *mut c_void, _component: StrRef, proc: u32, fatal: u32, message: StrRef) {
-    host(instance).violation(format!("reported process {proc} (fatal {fatal}): {}", text(message)));
+    let status = if fatal != 0 { Status::PEER_FAILED } else { Status::OK };
+    host(instance).failed(proc, status, &text(message));
 }

@@ -20,11 +20,14 @@
 //! is reported broken; nobody calls `fatal`.
 
 pub mod checks;
+mod handle;
 mod harness;
 mod host;
 mod message;
 mod rma;
+mod services;
 mod setup;
+mod waiting;
 
 pub use harness::{Harness, Link, Rank, with_opened};
 pub use host::Arrived;

@@ -1,64 +1,166 @@
 //! One-sided operations with everything around them: registration, completion, flushing.
 
 use crate::harness::{Harness, Link};
+use crate::host::FakeHost;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use oxmpi_btl::{AtomicDesc, RegHandle, RmaDesc, access, cap};
+use oxmpi_btl::{AtomicDesc, Done, Endpoint, FlushDesc, RegHandle, RmaDesc, access, cap};
 use oxmpi_mca::{MemKind, Status};
 use std::time::Instant;
 
-/// Counts completions.
-#[derive(Default)]
-pub struct Done {
+/// Counts completions of one operation, and sees where they run. Stays where it is while the operation is under way.
+pub struct Completion {
     calls: AtomicU32,
     status: AtomicI32,
+    host: *const FakeHost,
+    ctx: u32,
+}
+
+// SAFETY: the host outlives the checks that make completions, and may be used from any thread.
+unsafe impl Send for Completion {}
+// SAFETY: as above.
+unsafe impl Sync for Completion {}
+
+impl Completion {
+    /// For an operation of `rank` on a context.
+    pub fn new(h: &Harness, rank: usize, ctx: u32) -> Box<Completion> {
+        let host = &raw const *h.ranks[rank].host;
+        Box::new(Completion { calls: AtomicU32::new(0), status: AtomicI32::new(0), host, ctx })
+    }
+
+    /// The contract's pair of callback and argument.
+    pub fn callback(&self) -> (Option<Done>, *mut c_void) {
+        (Some(done), (&raw const *self).cast_mut().cast())
+    }
+
+    pub fn calls(&self) -> u32 {
+        self.calls.load(Ordering::Acquire)
+    }
+
+    /// What `done` said last.
+    pub fn status(&self) -> Status {
+        Status(self.status.load(Ordering::Relaxed))
+    }
 }
 
 extern "C" fn done(ctx: *mut c_void, status: Status) {
-    // SAFETY: operations name a live Done.
-    let d = unsafe { &*ctx.cast::<Done>() };
-    d.status.store(status.0, Ordering::Relaxed);
-    d.calls.fetch_add(1, Ordering::Release);
+    // SAFETY: operations name a live completion, and that a live host.
+    let (c, host) = unsafe {
+        let c = &*ctx.cast::<Completion>();
+        (c, &*c.host)
+    };
+    if !host.is_in_progress(c.ctx) {
+        host.violation(format!("done ran outside progress of context {}", c.ctx));
+    }
+    if status == Status::PENDING || status == Status::NO_RESOURCE {
+        host.violation(format!("done said {status}"));
+    }
+    c.status.store(status.0, Ordering::Relaxed);
+    c.calls.fetch_add(1, Ordering::Release);
 }
+
+/// All that a peer and the process itself may do.
+pub const ALL: u32 = access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 /// A piece of memory, registered at its rank where the module wants that.
 pub struct Memory {
     pub addr: *mut u8,
-    pub handle: Option<RegHandle>,
+    /// As the module wrote it; words, because handles are aligned to 8.
+    handle: Option<Vec<u64>>,
     rank: usize,
 }
 
+// SAFETY: addresses and bytes; used as arguments of verbs alone.
+unsafe impl Sync for Memory {}
+
 impl Memory {
     pub fn of(h: &Harness, rank: usize, bytes: &mut [u8]) -> Memory {
-        let addr = bytes.as_mut_ptr();
-        let btl = &h.ranks[rank].btl;
-        let handle = h.ranks[rank].can(cap::REGISTER).then(|| {
-            let mut handle = RegHandle { bytes: [0; 64] };
-            let all =
-                access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
-            let s = (btl.register_mem)(btl.state, addr, bytes.len() as u64, all, MemKind::HOST, &mut handle);
-            assert_eq!(s, Status::OK, "{}: register {} bytes", h.name, bytes.len());
-            handle
-        });
-        Memory { addr, handle, rank }
+        Memory::try_of(h, rank, bytes, ALL)
+            .unwrap_or_else(|s| panic!("{}: register {} bytes: {s}", h.name, bytes.len()))
     }
 
-    fn handle(&self) -> *const RegHandle {
-        self.handle.as_ref().map_or(core::ptr::null(), |h| h)
+    /// With these rights, or the module's refusal.
+    pub fn try_of(h: &Harness, rank: usize, bytes: &mut [u8], access: u32) -> Result<Memory, Status> {
+        let addr = bytes.as_mut_ptr();
+        let btl = &h.ranks[rank].btl;
+        if !h.ranks[rank].can(cap::REGISTER) {
+            return Ok(Memory { addr, handle: None, rank });
+        }
+        let size = btl.attrs().registration_handle_size as usize;
+        // A mark behind the handle's end: nothing may be written there.
+        let mut handle = vec![MARK; size.div_ceil(8) + 1];
+        let s = (btl.register_mem)(
+            btl.state,
+            addr,
+            bytes.len() as u64,
+            access,
+            MemKind::HOST,
+            handle.as_mut_ptr().cast(),
+        );
+        assert_eq!(
+            handle.last(),
+            Some(&MARK),
+            "{}: a handle is longer than registration_handle_size",
+            h.name
+        );
+        match s {
+            Status::OK => Ok(Memory { addr, handle: Some(handle), rank }),
+            s => Err(s),
+        }
+    }
+
+    /// For descriptors: null where no registration is needed.
+    pub fn handle(&self) -> *const RegHandle {
+        self.handle.as_ref().map_or(core::ptr::null(), |h| h.as_ptr().cast())
+    }
+
+    /// Gives the registration up; the handle's bytes stay, for those who try to use them.
+    pub fn revoke(&self, h: &Harness) {
+        let btl = &h.ranks[self.rank].btl;
+        if self.handle.is_some() {
+            assert_eq!((btl.deregister_mem)(btl.state, self.handle()), Status::OK, "{}: deregister", h.name);
+        }
     }
 
     pub fn release(self, h: &Harness) {
-        let btl = &h.ranks[self.rank].btl;
-        if let Some(handle) = self.handle {
-            assert_eq!((btl.deregister_mem)(btl.state, &handle), Status::OK, "{}: deregister", h.name);
-        }
+        self.revoke(h);
     }
 }
+
+const MARK: u64 = 0x5a5a_5a5a_5a5a_5a5a;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     Get,
     Put,
+}
+
+/// One transfer: which bytes of which memory.
+#[derive(Clone, Copy)]
+pub struct Transfer<'a> {
+    pub verb: Verb,
+    pub local: (&'a Memory, usize),
+    pub remote: (&'a Memory, usize),
+    pub len: usize,
+}
+
+impl Transfer<'_> {
+    /// Offers it once.
+    pub fn start(&self, h: &Harness, link: Link, ctx: u32, completion: &Completion) -> Status {
+        let rank = &h.ranks[link.from];
+        let (done, done_ctx) = completion.callback();
+        let desc = RmaDesc {
+            local: self.local.0.addr.wrapping_add(self.local.1),
+            remote: self.remote.0.addr.wrapping_add(self.remote.1) as u64,
+            len: self.len as u64,
+            local_handle: self.local.0.handle(),
+            remote_handle: self.remote.0.handle(),
+            done,
+            done_ctx,
+        };
+        let f = if self.verb == Verb::Get { rank.btl.get } else { rank.btl.put };
+        rank.on(ctx, || f(rank.btl.state, rank.endpoint(link.to), ctx, &desc))
+    }
 }
 
 /// Moves `len` bytes between `local` at its offset and `remote` at its, and waits. Offers again while
@@ -71,54 +173,51 @@ pub fn transfer(
     remote: (&Memory, usize),
     len: usize,
 ) -> Status {
-    let rank = &h.ranks[link.from];
-    let completion = Done::default();
-    let desc = RmaDesc {
-        local: local.0.addr.wrapping_add(local.1),
-        remote: remote.0.addr.wrapping_add(remote.1) as u64,
-        len: len as u64,
-        local_handle: local.0.handle(),
-        remote_handle: remote.0.handle(),
-        done: Some(done),
-        done_ctx: (&raw const completion).cast_mut().cast(),
-    };
-    let f = if verb == Verb::Get { rank.btl.get } else { rank.btl.put };
-    let start = || rank.on(0, || f(rank.btl.state, rank.endpoint(link.to), 0, &desc));
-    finish(h, &completion, start)
+    let (t, c) = (Transfer { verb, local, remote, len }, Completion::new(h, link.from, 0));
+    finish(h, &c, || t.start(h, link, 0, &c))
 }
 
-/// Does one atomic operation and waits.
+/// Does one atomic operation and waits. `op` has no handle of its remote memory yet.
 pub fn update(h: &Harness, link: Link, remote: &Memory, op: AtomicDesc) -> Status {
     let rank = &h.ranks[link.from];
-    let completion = Done::default();
-    let op = AtomicDesc {
-        remote_handle: remote.handle(),
-        done: Some(done),
-        done_ctx: (&raw const completion).cast_mut().cast(),
-        ..op
-    };
-    let start = || rank.on(0, || (rank.btl.atomic)(rank.btl.state, rank.endpoint(link.to), 0, &op));
-    finish(h, &completion, start)
+    let c = Completion::new(h, link.from, 0);
+    let (done, done_ctx) = c.callback();
+    let op = AtomicDesc { remote_handle: remote.handle(), done, done_ctx, ..op };
+    finish(h, &c, || rank.on(0, || (rank.btl.atomic)(rank.btl.state, rank.endpoint(link.to), 0, &op)))
 }
 
-/// Everybody's flush of what was issued on context 0.
+/// Completes what was issued on a context to one rank, and waits for that.
+pub fn flush_on(h: &Harness, link: Link, ctx: u32) -> Status {
+    flush_endpoint(h, link.from, h.ranks[link.from].endpoint(link.to), ctx)
+}
+
+/// As [`flush_on`]; null: to everybody.
+pub fn flush_endpoint(h: &Harness, rank: usize, endpoint: *mut Endpoint, ctx: u32) -> Status {
+    let c = Completion::new(h, rank, ctx);
+    let rank = &h.ranks[rank];
+    let (done, done_ctx) = c.callback();
+    let desc = FlushDesc { done, done_ctx };
+    finish(h, &c, || rank.on(ctx, || (rank.btl.flush)(rank.btl.state, endpoint, ctx, &desc)))
+}
+
+/// Of context 0.
 pub fn flush(h: &Harness, link: Link) -> Status {
-    let rank = &h.ranks[link.from];
-    rank.on(0, || (rank.btl.flush)(rank.btl.state, rank.endpoint(link.to), 0))
+    flush_on(h, link, 0)
 }
 
-fn finish(h: &Harness, completion: &Done, start: impl Fn() -> Status) -> Status {
+/// Offers until there is room, and waits for the completion.
+pub fn finish(h: &Harness, completion: &Completion, start: impl Fn() -> Status) -> Status {
     let begun = Instant::now();
     let patience = || assert!(begun.elapsed() < h.patience, "{}: never completed", h.name);
     let mut status = start();
     while status == Status::NO_RESOURCE {
-        assert_eq!(completion.calls.load(Ordering::Acquire), 0, "{}: done ran for what was not done", h.name);
+        assert_eq!(completion.calls(), 0, "{}: done ran for what was not done", h.name);
         h.progress();
         patience();
         status = start();
     }
     let expected = (status == Status::PENDING) as u32;
-    while completion.calls.load(Ordering::Acquire) < expected {
+    while completion.calls() < expected {
         h.progress();
         patience();
     }
@@ -126,10 +225,10 @@ fn finish(h: &Harness, completion: &Done, start: impl Fn() -> Status) -> Status 
         h.progress();
     }
     assert_eq!(
-        completion.calls.load(Ordering::Acquire),
+        completion.calls(),
         expected,
         "{}: `done` runs once after PENDING and never otherwise (the verb said {status})",
         h.name
     );
-    if expected == 1 { Status(completion.status.load(Ordering::Relaxed)) } else { status }
+    if expected == 1 { completion.status() } else { status }
 }

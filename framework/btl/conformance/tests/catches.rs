@@ -3,7 +3,10 @@
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
-use oxmpi_btl::{Btl, BtlAttrs, BtlGet, BtlModule, BtlPut, BtlSleep, Message, ProcInfo, RmaDesc, WaitWord};
+use oxmpi_btl::{
+    Btl, BtlAttrs, BtlFlush, BtlGet, BtlModule, BtlPut, BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc,
+    WaitSet, WaitWord,
+};
 use oxmpi_btl_conformance::{CHECKS, Reach, Setup, run_all};
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
 use rustix::thread::futex;
@@ -49,7 +52,10 @@ impl Memory {
     fn hand_up(&self, ctx: u32, tag: u8, proc: u32, data: &[u8]) {
         let row = self.host.am(tag);
         let module = self as *const Memory as *mut c_void;
-        (row.receive)(row.ctx, &RecvDesc { data: data.as_ptr(), len: data.len() as u64, proc, ctx, module });
+        (row.receive)(
+            row.ctx,
+            &RecvDesc { data: data.as_ptr(), len: data.len() as u64, proc, ctx, module, link: 0 },
+        );
     }
 
     fn post(&self, inbox: &'static Inbox, ctx: u32, tag: u8, bytes: Vec<u8>) {
@@ -198,17 +204,22 @@ impl BtlPut for Memory {
         unsafe { core::ptr::copy(rma.local, rma.remote as *mut u8, rma.len as usize + more) };
         Status::OK
     }
-    fn flush(&self, _: Option<&Peer>, _: u32) -> Status {
+}
+
+impl BtlFlush for Memory {
+    fn flush(&self, _: Option<&Peer>, _: u32, _: &FlushDesc) -> Status {
         if self.has("does not flush") { Status::INTERNAL } else { Status::OK }
     }
 }
 
 impl BtlSleep for Memory {
-    fn arm(&self, _: u32) -> Option<WaitWord> {
+    fn arm(&self, _: u32, set: &mut WaitSet) -> Status {
         let expected = self.inbox.word.load(Ordering::SeqCst);
         let empty = self.inbox.queues.iter().all(|q| q.lock().unwrap().messages.is_empty());
-        let addr = self.inbox.word.as_ptr();
-        (empty || self.has("sleeps on messages")).then_some(WaitWord { addr, expected, reserved: 0 })
+        if !empty && !self.has("sleeps on messages") {
+            return Status::PENDING;
+        }
+        set.add_word(WaitWord { addr: self.inbox.word.as_ptr(), expected, reserved: 0 })
     }
     fn disarm(&self, _: u32) {}
 }
@@ -223,7 +234,7 @@ impl Component for Opener {
         host.exchange_put(&(inbox as *const Inbox as usize).to_le_bytes());
         let fault = params.text(0).to_owned();
         let device = Memory { host, fault, inbox, sent: AtomicU32::new(0), held_back: Mutex::default() };
-        Ok((0, vec![oxmpi_btl::module(device).get().put().sleep().build()]))
+        Ok((0, vec![oxmpi_btl::module(device).get().put().flush().sleep().build()]))
     }
 }
 

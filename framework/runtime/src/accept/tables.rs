@@ -8,6 +8,7 @@ use oxmpi_btl::{
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
+use oxmpi_osc::{OscModule, OscTable};
 use oxmpi_pml::{Counts, PmlModule, PmlTable};
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
@@ -386,12 +387,12 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     Ok(Some(Pml { state: module.state, max_tag: module.max_tag, table }))
 }
 
-/// Makes the host's copy of a collective component's module.
+/// The one module of a component whose module is a struct of functions from the field at `first` on.
 ///
 /// # Safety
-/// As [`accept_btl`].
-pub unsafe fn accept_coll(opened: &Opened, place: &str) -> Result<Option<CollModule>, Refusal> {
-    let least = size_of::<CollModule>();
+/// As [`accept_btl`]; `T` is plain numbers and pointers up to `first`.
+unsafe fn accept_module<T>(opened: &Opened, first: usize, place: &str) -> Result<Option<T>, Refusal> {
+    let least = size_of::<T>();
     let Some(&at) = modules(opened, least, 1, place)?.first() else { return Ok(None) };
     // SAFETY: `stride`, at least `least`, bytes are there.
     let size = unsafe { size_at(at) };
@@ -401,7 +402,51 @@ pub unsafe fn accept_coll(opened: &Opened, place: &str) -> Result<Option<CollMod
     }
     // SAFETY: as above; then every function is there.
     unsafe {
-        no_null(at, offset_of!(CollModule, comm_query), least, place)?;
-        Ok(Some(at.cast::<CollModule>().read()))
+        no_null(at, first, least, place)?;
+        Ok(Some(at.cast::<T>().read()))
+    }
+}
+
+/// Makes the host's copy of a collective component's module.
+///
+/// # Safety
+/// As [`accept_btl`].
+pub unsafe fn accept_coll(opened: &Opened, place: &str) -> Result<Option<CollModule>, Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe { accept_module(opened, offset_of!(CollModule, comm_query), place) }
+}
+
+/// Makes the host's copy of a one-sided component's module.
+///
+/// # Safety
+/// As [`accept_btl`].
+pub unsafe fn accept_osc(opened: &Opened, place: &str) -> Result<Option<OscModule>, Refusal> {
+    // SAFETY: the caller's promise.
+    unsafe { accept_module(opened, offset_of!(OscModule, query), place) }
+}
+
+/// Makes the host's copy of a window's verbs, all of which are mandatory.
+///
+/// # Safety
+/// `table` must be null or readable for the size it says.
+pub(crate) unsafe fn read_osc_table(table: *const OscTable, place: &str) -> Result<OscTable, Refusal> {
+    let refuse = |field, theirs: String, ours: String| Err(Refusal::new(field, theirs, ours, place));
+    if table.is_null() || !table.is_aligned() {
+        return refuse("table", format!("{table:p}"), "an aligned address that is not null".into());
+    }
+    let base = table.cast::<u8>();
+    // SAFETY: every table begins with size and version.
+    let (size, version) = unsafe { (size_at(base), *base.add(4).cast::<u32>()) };
+    let least = size_of::<OscTable>();
+    if size < least || size > TABLE_LIMIT {
+        return refuse("table size", format!("{size} bytes"), format!("{least} to {TABLE_LIMIT} bytes"));
+    }
+    if version != oxmpi_osc::TABLE_VERSION {
+        return refuse("table version", version.to_string(), oxmpi_osc::TABLE_VERSION.to_string());
+    }
+    // SAFETY: `least` bytes are there; then every function is.
+    unsafe {
+        no_null(base, offset_of!(OscTable, put), least, place)?;
+        Ok(table.read())
     }
 }

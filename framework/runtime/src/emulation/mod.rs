@@ -137,34 +137,27 @@ impl Instance {
     }
 
     /// Goes on with operations for which no reply is due: they found no room, or their peer has failed. The caller holds
-    /// nothing. False: a context could not be entered, look again.
+    /// nothing. False: there is still no room, look again.
     pub(crate) fn settle_emulated(&self) -> bool {
         let mut all = true;
         for wrapped in self.emulation.all() {
             for ctx in 0..wrapped.contexts() {
                 let Some((context, via)) = wrapped.context(ctx) else { continue };
-                let entered = self.with_context(ctx, || {
+                self.with_context(ctx, || {
                     context.settle(via);
-                    !context.needs_attention()
+                    all &= !context.needs_attention();
                 });
-                all &= entered == Some(true);
             }
         }
         all
     }
 
-    /// Runs `f` with a context entered; `None`: somebody else is in it.
-    fn with_context<R>(&self, ctx: u32, f: impl FnOnce() -> R) -> Option<R> {
-        let cri = self.cris().get(ctx as usize)?;
-        if !self.threaded() {
-            return Some(f());
-        }
-        if !cri.lock.try_lock() {
-            return None;
-        }
-        let result = f();
-        cri.lock.unlock();
-        Some(result)
+    /// Runs `f` with a context entered, taking it from its owner. The caller holds nothing.
+    fn with_context(&self, ctx: u32, f: impl FnOnce()) {
+        let Some(cri) = self.cris().get(ctx as usize).filter(|_| self.threaded()) else { return f() };
+        cri.enter(None);
+        f();
+        cri.leave(None);
     }
 
     /// A process has failed: what is under way to it by emulated verbs completes with PEER_FAILED, in idle turns of

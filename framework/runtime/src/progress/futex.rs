@@ -1,9 +1,11 @@
 //! Sleeping on words. Thin: what a wake-up means is the caller's business, every return from here
 //! may be spurious.
 
+use oxmpi_btl::WaitWord;
 use oxmpi_mca::sync::AtomicU32;
 use rustix::io::Errno;
 use rustix::thread::futex;
+use std::ffi::c_void;
 use std::sync::atomic;
 use std::time::Duration;
 
@@ -47,29 +49,34 @@ pub unsafe fn wait_shared(addr: *const u32, expected: u32, timeout: Duration) {
     let _ = futex::wait(word, futex::Flags::empty(), expected, Some(&timespec(timeout)));
 }
 
-/// Sleeps while both words have their values. False: this kernel cannot wait for two words.
+/// Words that one thread can wait for at once.
+pub const MOST_WORDS: usize = 128;
+
+/// Sleeps while all words have their values: `shared` ones, which may lie in memory shared with other processes, and one of
+/// this process. At most [`MOST_WORDS`] in all. False: this kernel cannot wait for several words.
 ///
 /// # Safety
-/// `shared` must stay mapped during the call.
-pub unsafe fn wait_both(
-    shared: *const u32,
-    shared_expected: u32,
-    private: &AtomicU32,
-    private_expected: u32,
-    timeout: Duration,
-) -> bool {
-    let mut words = [futex::Wait::new(), futex::Wait::new()];
-    words[0].val = shared_expected.into();
-    words[0].uaddr = futex::WaitPtr::new(shared.cast_mut().cast());
-    words[0].flags = futex::WaitFlags::SIZE_U32;
-    words[1].val = private_expected.into();
-    words[1].uaddr = futex::WaitPtr::new(private.as_ptr().cast());
-    words[1].flags = futex::WaitFlags::SIZE_U32 | futex::WaitFlags::PRIVATE;
+/// The shared words must stay mapped during the call.
+pub unsafe fn wait_many(shared: &[WaitWord], private: Option<(&AtomicU32, u32)>, timeout: Duration) -> bool {
+    let mut words = [futex::Wait::new(); MOST_WORDS];
+    let mut count = 0;
+    let mut add = |addr: *mut c_void, value: u32, flags| {
+        words[count].val = value.into();
+        words[count].uaddr = futex::WaitPtr::new(addr);
+        words[count].flags = flags;
+        count += 1;
+    };
+    for word in shared {
+        add(word.addr.cast_mut().cast(), word.expected, futex::WaitFlags::SIZE_U32);
+    }
+    if let Some((word, value)) = private {
+        add(word.as_ptr().cast(), value, futex::WaitFlags::SIZE_U32 | futex::WaitFlags::PRIVATE);
+    }
     // The system call takes a point in time.
     let end = crate::system::monotonic_now() + timeout;
-    // SAFETY: both words are alive during the call.
+    // SAFETY: all words are alive during the call.
     let woken = futex::waitv(
-        &words,
+        &words[..count],
         futex::WaitvFlags::empty(),
         Some(&timespec(end)),
         rustix::time::ClockId::Monotonic,
@@ -94,7 +101,10 @@ mod tests {
     fn either_word_wakes() {
         let (shared, private) = (AtomicU32::new(1), AtomicU32::new(1));
         // SAFETY: the word lives to the end of the test.
-        let sleep = |e: u32, timeout| unsafe { wait_both(shared.as_ptr(), e, &private, 1, timeout) };
+        let sleep = |e: u32, timeout| unsafe {
+            let word = WaitWord { addr: shared.as_ptr(), expected: e, reserved: 0 };
+            wait_many(&[word], Some((&private, 1)), timeout)
+        };
         if !sleep(0, LONG) {
             eprintln!("this kernel cannot wait for two words; the blind way is used on it");
             return;

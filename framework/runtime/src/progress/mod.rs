@@ -16,6 +16,8 @@
 //! `unregister` returned. What its `ctx` points to must therefore live until the component is
 //! finalized, when no thread is in the library any more.
 
+mod bed;
+pub(crate) mod bell;
 pub(crate) mod courtesy;
 pub mod events;
 pub(crate) mod futex;

@@ -8,8 +8,8 @@
 //! we see, so the completion is seen, too.
 
 use crate::instance::Instance;
+use oxmpi_mca::Cri;
 use oxmpi_mca::ThreadCtx;
-use oxmpi_mca::host::Cri;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 /// Turns of one thread alone.
@@ -72,9 +72,10 @@ fn nothing_comes(cris: &[Cri], mut turn: impl FnMut() -> i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oxmpi_mca::LockServices;
 
     fn cris(active: usize) -> Vec<Cri> {
-        let cris: Vec<Cri> = (0..3).map(|_| Cri::default()).collect();
+        let cris: Vec<Cri> = (0..3).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect();
         cris[..active].iter().for_each(|cri| cri.active.store(1, Ordering::Relaxed));
         cris
     }

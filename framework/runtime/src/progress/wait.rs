@@ -14,7 +14,7 @@
 //! ranks than cores run and yields take so long, the one thread of a process sleeps instead (`courtesy`). Ranks with a core for
 //! each meet at full speed between slices, and the threads of one process yield to each other: there it stays at yields.
 //!
-//! **Sleep.** `pml.arm` announces the sleep to the transports and gives the word a sender will change.
+//! **Sleep.** `pml.arm` announces the sleep to the transports and gives the words and descriptors that will change (`bed`).
 //! No sleep is longer than [`LONGEST_SLEEP`]: that is a net under what no doorbell covers (a peer that
 //! died, a progress function that is not the PML's), not a way of waiting; with other progress functions
 //! registered it is shorter. `disarm` follows every arm that answered OK or PENDING. Where a transport
@@ -24,15 +24,16 @@
 //! it does not sleep while there is any (`tasks`).
 //!
 //! An owner that sleeps must also wake when another thread completes its requests or brings work: it
-//! waits on two words at once, the doorbell and its own state (`futex_waitv`). Kernels before 5.16 cannot;
-//! there it sleeps on the doorbell alone and for [`LONGEST_BLIND_SLEEP`] at most.
+//! waits on several words at once, the transports' and its own state (`futex_waitv`). Kernels before 5.16 cannot;
+//! there it sleeps on the first of them alone and for [`LONGEST_BLIND_SLEEP`] at most.
 
+use super::bed::Bed;
 use super::events::Events;
 use super::futex;
 use super::sync::SyncObject;
 use crate::instance::Instance;
 use crate::thread::thread_pointer;
-use oxmpi_btl::{WaitFd, WaitSet, WaitWord};
+use oxmpi_btl::WaitWord;
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
@@ -45,7 +46,6 @@ const LONGEST_NAP: Duration = Duration::from_micros(500);
 const FIRST_NAP: Duration = Duration::from_micros(5);
 /// With progress functions that no doorbell knows of.
 const LONGEST_SLEEP_WITH_POLLERS: Duration = Duration::from_micros(200);
-const NO_WORD: WaitWord = WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 };
 /// Turns in which nobody looks whether the level rises.
 const FIRST_TURNS: u32 = 256;
 /// Turns with a yield behind each before a thread in a crowd is put to sleep.
@@ -425,27 +425,27 @@ impl Instance {
         let Some(pml) = self.pml() else {
             return futex::nap(idle.next_nap());
         };
-        let (mut words, mut fds) = ([NO_WORD; 1], [WaitFd { fd: -1, events: 0 }; 1]);
-        let mut set = WaitSet::new(&mut words, &mut fds);
-        let armed = (pml.table.arm)(pml.state, thread, &mut set);
-        match (armed, set.words(), set.fds()) {
-            (Status::OK, [word], []) => self.sleep_on(word, sync),
+        let mut bed = Bed::new();
+        let rung = self.bell.value();
+        let armed = (pml.table.arm)(pml.state, thread, &mut *bed.set());
+        match armed {
+            Status::OK if bed.make(&self.bell, rung) => self.sleep_on(bed.words(), sync),
             // Something waits for room: whoever makes it may need this core.
-            (Status::PENDING, ..) => std::thread::yield_now(),
-            (Status::OK | Status::NO_RESOURCE, ..) => self.nap(sync, idle),
+            Status::PENDING => std::thread::yield_now(),
+            Status::OK | Status::NO_RESOURCE => self.nap(sync, idle),
             _ => return self.nap(sync, idle),
         }
         (pml.table.disarm)(pml.state, thread);
     }
 
-    fn sleep_on(&self, word: &WaitWord, sync: Option<&SyncObject>) {
+    /// Sleeps on the words, of which there is at least one.
+    fn sleep_on(&self, words: &[WaitWord], sync: Option<&SyncObject>) {
         let longest = if self.engine.is_single() { LONGEST_SLEEP } else { LONGEST_SLEEP_WITH_POLLERS };
         let Some(sync) = sync else {
             // Who wants to get in knocks until we are up.
-            self.gate().sleeps_on(word.addr.expose_provenance());
+            self.gate().sleeps_on(words[0].addr.expose_provenance());
             if !self.gate().wanted() {
-                // SAFETY: the transport keeps the word mapped until `disarm`.
-                unsafe { futex::wait_shared(word.addr, word.expected, longest) };
+                self.sleep_while(words, None, longest);
             }
             return self.gate().sleeps_on(0);
         };
@@ -456,17 +456,27 @@ impl Instance {
         if self.tasks.may_not_sleep() {
             return sync.unpark();
         }
-        let (state, parked) = sync.state_word();
-        let both = self.two_words.load(Ordering::Relaxed) != 0
-            // SAFETY: as above.
-            && unsafe { futex::wait_both(word.addr, word.expected, state, parked, longest) };
-        if !both {
-            self.two_words.store(0, Ordering::Relaxed);
-            // SAFETY: as above.
-            unsafe { futex::wait_shared(word.addr, word.expected, LONGEST_BLIND_SLEEP.min(longest)) };
-        }
+        self.sleep_while(words, Some(sync.state_word()), longest);
         sync.unpark();
         sync.take_nudge();
+    }
+
+    fn sleep_while(&self, words: &[WaitWord], own: Option<(&AtomicU32, u32)>, longest: Duration) {
+        let first = &words[0];
+        let longest = if words.len() > 1 || own.is_some() {
+            let all = self.several_words.load(Ordering::Relaxed) != 0
+                // SAFETY: transports keep their words mapped until `disarm`; the bell's lives as long as the instance.
+                && unsafe { futex::wait_many(words, own, longest) };
+            if all {
+                return;
+            }
+            self.several_words.store(0, Ordering::Relaxed);
+            LONGEST_BLIND_SLEEP.min(longest)
+        } else {
+            longest
+        };
+        // SAFETY: as above.
+        unsafe { futex::wait_shared(first.addr, first.expected, longest) };
     }
 
     fn nap(&self, sync: Option<&SyncObject>, idle: &mut Idle) {

@@ -164,7 +164,7 @@ impl Target {
             }
         };
         match (armed, set.words(), set.fds()) {
-            (Status::OK, [word], []) => self.sleep_on(word),
+            (Status::OK, words @ [_, ..], []) => self.sleep_on(words),
             (Status::OK, [], fds @ [_, ..]) => self.poll(fds),
             (Status::PENDING, ..) => {}
             // Several kinds at once, or it cannot be told.
@@ -175,13 +175,12 @@ impl Target {
         }
     }
 
-    fn sleep_on(&self, word: &WaitWord) {
-        // SAFETY: the transport keeps the word mapped until `service_disarm`.
-        let both =
-            unsafe { futex::wait_both(word.addr, word.expected, &self.stop.word, RUNS, LONGEST_SLEEP) };
-        if !both && !self.stop.is_set() {
+    fn sleep_on(&self, words: &[WaitWord]) {
+        // SAFETY: the transport keeps the words mapped until `service_disarm`.
+        let slept = unsafe { futex::wait_many(words, Some((&self.stop.word, RUNS)), LONGEST_SLEEP) };
+        if !slept && !self.stop.is_set() {
             // SAFETY: as above.
-            unsafe { futex::wait_shared(word.addr, word.expected, LONGEST_BLIND_SLEEP) };
+            unsafe { futex::wait_shared(words[0].addr, words[0].expected, LONGEST_BLIND_SLEEP) };
         }
     }
 

@@ -36,10 +36,9 @@ impl Instance {
     /// Where a process of the job is.
     pub(crate) fn place_of(&self, proc: u32) -> ProcPlace {
         let facts = self.facts();
-        match facts.local_ranks.binary_search(&proc) {
-            Ok(at) => ProcPlace { node: facts.node, local_rank: at as u32, local: 1, distance: 0 },
-            Err(_) => ProcPlace { node: u32::MAX, local_rank: 0, local: 0, distance: 0 },
-        }
+        let node = facts.map.node_of(proc).unwrap_or(u32::MAX);
+        let local_rank = facts.map.local_rank_of(proc).unwrap_or(0);
+        ProcPlace { node, local_rank, local: (node == facts.node).into(), distance: 0 }
     }
 }
 

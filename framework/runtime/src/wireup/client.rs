@@ -5,7 +5,7 @@ use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_
 use super::remote::{Daemon, unexpected};
 use super::secret::{Secret, random_id};
 use super::witness::Witness;
-use super::{Error, ErrorKind, JobFacts, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use super::{Error, ErrorKind, JobFacts, NodeMap, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use crate::locks::Mutex;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::process::Signal;
@@ -39,6 +39,7 @@ impl Source {
 #[derive(Debug)]
 pub struct Client {
     facts: JobFacts,
+    secret: Secret,
     segment: OwnedFd,
     /// What was put and not committed.
     pending: Mutex<Vec<(String, Vec<u8>)>>,
@@ -74,8 +75,9 @@ impl Client {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(|why| Error::system("cannot ask to end with the parent process", why))?;
         let witness = Witness::new(&name, &secret, rank)?;
-        let (daemon, facts, segment) = Daemon::introduce(&name, secret, rank)?;
+        let (daemon, facts, segment) = Daemon::introduce(&name, secret.clone(), rank)?;
         Ok(Some(Client {
+            secret,
             facts: with_own_cores(facts),
             segment,
             pending: Mutex::default(),
@@ -90,6 +92,7 @@ impl Client {
         let store = Arc::new(Store::new(1));
         Ok(Client {
             facts,
+            secret: Secret::random()?,
             segment: new_segment()?,
             pending: Mutex::default(),
             link: Link::Local(store),
@@ -103,24 +106,37 @@ impl Client {
             return Err(Error::new(ErrorKind::TooLarge, format!("a job cannot have {n} processes")));
         }
         let (job_id, segment, store) = (random_id()?, new_segment()?, Arc::new(Store::new(n)));
-        let cores = own_cores();
+        let (cores, secret) = (own_cores(), Secret::random()?);
         let make = |rank| {
             let mut facts = JobFacts::alone(job_id, cores, super::server::hostname());
             facts.rank = rank;
             facts.size = n;
+            facts.map = NodeMap::one_node(n);
             facts.local_rank = rank;
             facts.local_ranks = (0..n).collect();
             facts.oversubscribed = n > cores;
             let segment =
                 segment.try_clone().map_err(|why| Error::system("cannot duplicate the segment", why))?;
             let link = Link::Local(Arc::clone(&store));
-            Ok(Client { facts, segment, pending: Mutex::default(), link, witness: None })
+            Ok(Client {
+                facts,
+                secret: secret.clone(),
+                segment,
+                pending: Mutex::default(),
+                link,
+                witness: None,
+            })
         };
         (0..n).map(make).collect()
     }
 
     pub fn facts(&self) -> &JobFacts {
         &self.facts
+    }
+
+    /// What the processes of the job know and nobody else.
+    pub(crate) fn secret(&self) -> &Secret {
+        &self.secret
     }
 
     /// The node's shared memory: zero, and empty until somebody gives it a length. It can grow and
@@ -204,11 +220,17 @@ impl Client {
     /// Asks for the end of the job. It ends soon after; the caller ends its own process. False:
     /// nobody is there to report it, and the caller does.
     pub fn abort(&self, code: i32, message: &str) -> bool {
+        self.abort_for(code, message, None)
+    }
+
+    /// The same because a `peer` does not answer any more or answers nonsense: where mpirun learns soon how that
+    /// rank ended, it reports that and not us.
+    pub fn abort_for(&self, code: i32, message: &str, peer: Option<u32>) -> bool {
         match &self.link {
             Link::Local(_) => false,
             Link::Daemon(daemon) => {
                 let message = shorten(message, TEXT_LIMIT).to_owned();
-                daemon.tell(&ToDaemon::Abort { code, message }).is_ok()
+                daemon.tell(&ToDaemon::Abort { code, message, peer }).is_ok()
             }
         }
     }

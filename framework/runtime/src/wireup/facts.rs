@@ -1,6 +1,7 @@
 //! What a process knows about its job from the first moment.
 
 use super::frame::{Builder, Fields, Malformed};
+use super::nodes::NodeMap;
 
 /// Everything the launcher tells a rank. The segment's descriptor travels beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +9,9 @@ pub struct JobFacts {
     /// This process, and how many there are in the job.
     pub rank: u32,
     pub size: u32,
-    /// This node, from 0, as an index into `node_names`.
+    /// Which rank is on which node.
+    pub map: NodeMap,
+    /// This node, from 0, as an index into `node_names`; this and the next two follow from `map`.
     pub node: u32,
     /// Job ranks of this node's processes, ascending; `local_rank` is this one's place in it.
     pub local_ranks: Vec<u32>,
@@ -103,6 +106,7 @@ impl JobFacts {
         JobFacts {
             rank: 0,
             size: 1,
+            map: NodeMap::one_node(1),
             node: 0,
             local_ranks: vec![0],
             local_rank: 0,
@@ -120,21 +124,14 @@ impl JobFacts {
     }
 
     pub(super) fn encode(&self, into: Builder) -> Builder {
-        let mut b = into
-            .u32(self.rank)
-            .u32(self.size)
-            .u32(self.node)
-            .u32(self.local_rank)
+        let mut b = self
+            .map
+            .encode(into.u32(self.rank))
             .u64(self.job_id)
             .u8(self.oversubscribed.into())
             .u32(self.cores)
             .u32(self.keeper_pid)
-            .text(&self.hostname)
-            .count(self.local_ranks.len());
-        for rank in &self.local_ranks {
-            b = b.u32(*rank);
-        }
-        b = b.count(self.node_names.len());
+            .count(self.node_names.len());
         for name in &self.node_names {
             b = b.text(name);
         }
@@ -146,18 +143,26 @@ impl JobFacts {
     }
 
     pub(super) fn decode(f: &mut Fields<'_>) -> Result<JobFacts, Malformed> {
+        let rank = f.u32("rank")?;
+        let map = NodeMap::decode(f)?;
+        let wrong = |field, value: u32| Malformed::Value { field, value: value.into() };
+        let node = map.node_of(rank).ok_or_else(|| wrong("rank", rank))?;
+        if map.count(node) > MOST_LOCAL {
+            return Err(wrong("ranks of the node", map.count(node)));
+        }
         let facts = JobFacts {
-            rank: f.u32("rank")?,
-            size: f.u32("size")?,
-            node: f.u32("node")?,
-            local_rank: f.u32("local rank")?,
+            rank,
+            size: map.size(),
+            node,
+            local_ranks: map.ranks_of(node),
+            local_rank: map.local_rank_of(rank).unwrap_or(0),
+            map,
             job_id: f.u64("job id")?,
             oversubscribed: f.bool("oversubscribed")?,
             cores: f.u32("cores")?,
             bound: false,
             keeper_pid: f.u32("keeper pid")?,
-            hostname: f.text("host name")?.to_owned(),
-            local_ranks: f.list("local ranks", 4, |f| f.u32("local ranks"))?,
+            hostname: String::new(),
             node_names: f.list("node names", 4, |f| Ok(f.text("node names")?.to_owned()))?,
             params: f.list("parameters", 8, |f| {
                 Ok((f.text("parameter name")?.to_owned(), f.text("parameter value")?.to_owned()))
@@ -165,29 +170,15 @@ impl JobFacts {
             universe: f.u32("universe")?,
             apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
         };
-        facts.check()?;
-        Ok(facts)
-    }
-
-    /// The numbers fit together, so that nobody need ask again.
-    fn check(&self) -> Result<(), Malformed> {
-        let wrong = |field, value: u32| Err(Malformed::Value { field, value: value.into() });
-        if self.size == 0 || self.size > i32::MAX as u32 {
-            return wrong("size", self.size);
-        }
-        if self.rank >= self.size {
-            return wrong("rank", self.rank);
-        }
-        if self.node as usize >= self.node_names.len() {
-            return wrong("node", self.node);
-        }
-        if self.local_ranks.get(self.local_rank as usize) != Some(&self.rank) {
-            return wrong("local rank", self.local_rank);
-        }
-        let ascending = self.local_ranks.windows(2).all(|pair| pair[0] < pair[1]);
-        match self.local_ranks.last() {
-            Some(&last) if ascending && last < self.size => Ok(()),
-            last => wrong("local ranks", last.copied().unwrap_or(0)),
+        // So that nobody need ask again.
+        match facts.node_names.get(facts.node as usize) {
+            Some(name) if facts.map.nodes() as usize == facts.node_names.len() => {
+                Ok(JobFacts { hostname: name.clone(), ..facts })
+            }
+            _ => Err(wrong("node names", facts.node_names.len() as u32)),
         }
     }
 }
+
+/// More processes than any node has: a bound on what a wrong message makes a process allocate.
+const MOST_LOCAL: u32 = 1 << 24;

@@ -45,8 +45,8 @@ pub enum ToDaemon {
     Get { proc: u32, key: String },
     /// A paragraph for the user, printed once per job.
     Help { component: String, topic: String, text: String },
-    /// The job is to end with this exit code.
-    Abort { code: i32, message: String },
+    /// The job is to end with this exit code; `peer` is the rank that is the reason, if one is.
+    Abort { code: i32, message: String, peer: Option<u32> },
     /// MPI is finalized: this process may go without a word.
     Finalized,
     /// MPI is in use again: as after hello.
@@ -84,7 +84,10 @@ impl ToDaemon {
             ToDaemon::Help { component, topic, text } => {
                 Builder::new(HELP).text(component).text(topic).text(text)
             }
-            ToDaemon::Abort { code, message } => Builder::new(ABORT).i32(*code).text(message),
+            ToDaemon::Abort { code, message, peer } => {
+                let b = Builder::new(ABORT).i32(*code).text(message);
+                peer.iter().fold(b.count(usize::from(peer.is_some())), |b, peer| b.u32(*peer))
+            }
             ToDaemon::Finalized => Builder::new(FINALIZED),
             ToDaemon::Resumed => Builder::new(RESUMED),
             ToDaemon::Witness { version, secret, rank } => {
@@ -121,6 +124,7 @@ impl ToDaemon {
             ABORT => ToDaemon::Abort {
                 code: f.i32("code")?,
                 message: bounded_text(&mut f, "message", TEXT_LIMIT)?,
+                peer: optional(&mut f, "peer")?,
             },
             FINALIZED => ToDaemon::Finalized,
             RESUMED => ToDaemon::Resumed,
@@ -186,6 +190,15 @@ fn decode_moment(f: &mut Fields<'_>) -> Result<Moment, Malformed> {
     })
 }
 
+/// A list of at most one number.
+fn optional(f: &mut Fields<'_>, field: &'static str) -> Result<Option<u32>, Malformed> {
+    let mut list = f.list(field, 4, |f| f.u32(field))?;
+    match list.len() <= 1 {
+        true => Ok(list.pop()),
+        false => Err(Malformed::Value { field, value: list.len() as u64 }),
+    }
+}
+
 fn bounded<'a>(f: &mut Fields<'a>, field: &'static str, limit: usize) -> Result<&'a [u8], Malformed> {
     let bytes = f.bytes(field)?;
     match bytes.len() <= limit {
@@ -210,8 +223,8 @@ pub fn shorten(text: &str, limit: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::AppFacts;
     use super::super::frame::Inbox;
+    use super::super::{AppFacts, NodeMap};
     use super::*;
     use proptest::prelude::*;
 
@@ -219,6 +232,7 @@ mod tests {
         JobFacts {
             rank: 5,
             size: 8,
+            map: NodeMap::of(&[0, 0, 0, 0, 1, 1, 0, 1]),
             node: 1,
             local_ranks: vec![4, 5, 7],
             local_rank: 1,
@@ -266,14 +280,11 @@ mod tests {
 
     #[test]
     fn facts_that_contradict_each_other_are_refused() {
-        let spoil: [fn(&mut JobFacts); 7] = [
+        let spoil: [fn(&mut JobFacts); 4] = [
             |f| f.rank = 8,
-            |f| f.size = 0,
-            |f| f.node = 2,
-            |f| f.local_rank = 2,
-            |f| f.local_ranks = vec![],
-            |f| f.local_ranks = vec![5, 5, 7],
-            |f| f.local_ranks = vec![4, 5, 8],
+            |f| f.node_names = vec![],
+            |f| f.node_names.truncate(1),
+            |f| f.map = NodeMap::one_node(3),
         ];
         for (number, spoil) in spoil.iter().enumerate() {
             let mut wrong = facts();
@@ -305,7 +316,8 @@ mod tests {
                 ToDaemon::Fence,
                 ToDaemon::Get { proc: rank, key: shorten(&text, KEY_LIMIT).to_owned() },
                 ToDaemon::Help { component: "c".into(), topic: "t".into(), text: text.clone() },
-                ToDaemon::Abort { code, message: text.clone() },
+                ToDaemon::Abort { code, message: text.clone(), peer: None },
+                ToDaemon::Abort { code, message: text.clone(), peer: Some(rank) },
                 ToDaemon::Finalized,
                 ToDaemon::Resumed,
                 ToDaemon::Witness { version: 1, secret: Secret::from_bytes(secret), rank },

@@ -5,10 +5,11 @@
 //!
 //! **One round trip.** A rank connects, says [`Hello`](message::ToDaemon::Hello) with the job's
 //! secret, and gets one answer with every fact of the job and, beside the bytes, the descriptor of
-//! the node's shared segment. On one node nothing else is exchanged and nobody waits for anybody.
-//! What other transports need to tell each other goes through the key-value store: `put` keeps a
+//! the node's shared segment.
+//! What components need to tell each other goes through the key-value store: `put` keeps a
 //! pair here, `commit` sends what was put, `fence` waits until every process has come so far, `get`
-//! asks for one value.
+//! asks for one value. A value stays with the daemon of the node where it was put, and is fetched by other daemons when
+//! a rank there asks for it ([`server`]).
 //!
 //! **Who may connect.** The socket has no file and so no permissions: whoever shares our network
 //! namespace can reach it. The daemon therefore looks at the user id that the kernel vouches for
@@ -21,7 +22,7 @@
 //! died before that, the kernel would have given us to the daemon, which is a subreaper, and the
 //! arrangement is with the daemon itself. Either way its death reaches us.
 //!
-//! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `secret` ·
+//! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `nodes` (which rank is where) · `secret` ·
 //! `handing` (a descriptor from process to process) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
 //! crashing process's last word) · `server` · `topology` (what the node is made of).
 
@@ -31,6 +32,7 @@ pub mod frame;
 pub(crate) mod handing;
 mod local;
 pub mod message;
+mod nodes;
 mod remote;
 mod secret;
 pub mod server;
@@ -40,6 +42,7 @@ mod witness;
 
 pub use client::{Client, Source};
 pub use facts::{AppFacts, JobFacts};
+pub use nodes::NodeMap;
 pub use secret::Secret;
 pub(crate) use secret::random_id;
 pub use witness::{MAPS_LIMIT, Moment, STACK_LIMIT, Witness};
@@ -52,7 +55,7 @@ pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
 pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
 
 /// Version of the conversation. Both sides name theirs when they differ.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

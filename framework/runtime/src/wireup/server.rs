@@ -13,6 +13,10 @@
 //! **A rank's place is taken once.** A second process that claims it (a child that inherited the
 //! environment, a second program in one shell line) is told so; it would find the shared segment
 //! in use by its predecessor.
+//!
+//! **Other nodes** have servers of their own. What this one needs of them it says as events ([`Event::AllHere`],
+//! [`Event::Wanted`], [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_value`] and
+//! [`Server::lose_far`]; [`Server::value`] is what others ask for. How these travel is the daemon's business.
 
 mod connection;
 mod exchange;
@@ -22,7 +26,7 @@ use super::message::{DAEMON_LIMIT, RANK_LIMIT, ToDaemon, ToRank};
 use super::secret::{Secret, random_id};
 use super::{Error, JobFacts, Moment, VERSION, socket};
 use connection::{Connection, Progress};
-use exchange::Exchange;
+use exchange::{Entered, Exchange, Found};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -47,6 +51,19 @@ pub enum Event {
         rank: u32,
         code: i32,
         message: String,
+        /// Because of this rank.
+        peer: Option<u32>,
+    },
+    /// All ranks of this node have come to the fence; there are others.
+    AllHere,
+    /// A rank asks for what a rank of another node has published.
+    Wanted {
+        proc: u32,
+        key: String,
+    },
+    /// The first rank of this node has left: no fence can be complete any more.
+    Gone {
+        rank: u32,
     },
     Finalized {
         rank: u32,
@@ -132,7 +149,7 @@ impl Server {
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN).map_err(cannot)?;
         let members = vec![Membership::Absent; job.facts.local_ranks.len()];
         Ok(Server {
-            exchange: Exchange::new(job.facts.size),
+            exchange: Exchange::new(job.facts.local_ranks.len(), job.facts.map.nodes() < 2),
             job,
             name,
             segment: super::client::new_segment()?,
@@ -183,6 +200,33 @@ impl Server {
     /// How far the rank with this place on the node has come.
     pub fn membership(&self, local_rank: usize) -> Membership {
         self.members.get(local_rank).copied().unwrap_or(Membership::Absent)
+    }
+
+    /// All ranks of the job have come to the fence.
+    pub fn pass_fence(&mut self) {
+        let all = self.exchange.pass();
+        self.answer_all(&all, &ToRank::FenceDone);
+    }
+
+    /// A rank of another node has left.
+    pub fn lose_far(&mut self, rank: u32) {
+        self.fail_fence(rank);
+    }
+
+    /// What a rank of this node has published, for another node.
+    pub fn value(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
+        self.exchange.get(proc, key)
+    }
+
+    /// The answer to an `Event::Wanted`.
+    pub fn receive_value(&mut self, proc: u32, key: String, value: Option<Vec<u8>>) {
+        let waiting = self.exchange.keep_far(proc, key, value.as_deref());
+        self.answer_all(&waiting, &ToRank::Value(value));
+    }
+
+    fn fail_fence(&mut self, rank: u32) {
+        let waiting = self.exchange.lost(rank);
+        self.answer_all(&waiting, &ToRank::FenceFailed(will_not_come(rank)));
     }
 
     /// Does all there is to do and returns what happened.
@@ -283,9 +327,10 @@ impl Server {
                 Some(why) => Event::Broken { rank, why: why.0.clone() },
                 None => Event::Left { rank, finalized },
             });
-            let waiting = self.exchange.lost(rank);
-            let why = format!("rank {rank} has ended and will not come to the fence");
-            self.answer_all(&waiting, &ToRank::FenceFailed(why));
+            if self.exchange.gone().is_none() {
+                self.events.push(Event::Gone { rank });
+            }
+            self.fail_fence(rank);
         } else if let Some(Refusal(why)) = refusal {
             // A last word, if it fits.
             let _ = connection.queue(&ToRank::Refused(why), None);
@@ -301,23 +346,27 @@ impl Server {
                 return Err(Refusal("it said hello twice".into()));
             }
             ToDaemon::Put(pairs) => self.exchange.publish(rank, pairs).map_err(Refusal)?,
-            ToDaemon::Get { proc, key } => {
-                let value = self.exchange.get(proc, &key);
-                connection.queue(&ToRank::Value(value), None)?;
-            }
+            ToDaemon::Get { proc, key } => self.get(id, connection, proc, key)?,
             ToDaemon::Fence => {
                 if let Some(gone) = self.exchange.gone() {
-                    let why = format!("rank {gone} has ended and will not come to the fence");
-                    connection.queue(&ToRank::FenceFailed(why), None)?;
-                } else if let Some(all) = self.exchange.enter(rank, id).map_err(Refusal)? {
-                    connection.queue(&ToRank::FenceDone, None)?;
-                    self.answer_all(&all, &ToRank::FenceDone);
+                    connection.queue(&ToRank::FenceFailed(will_not_come(gone)), None)?;
+                } else {
+                    match self.exchange.enter(rank, id).map_err(Refusal)? {
+                        Entered::Waits => {}
+                        Entered::AllHere => self.events.push(Event::AllHere),
+                        Entered::Passed(all) => {
+                            connection.queue(&ToRank::FenceDone, None)?;
+                            self.answer_all(&all, &ToRank::FenceDone);
+                        }
+                    }
                 }
             }
             ToDaemon::Help { component, topic, text } => {
                 self.events.push(Event::Help { rank, component, topic, text });
             }
-            ToDaemon::Abort { code, message } => self.events.push(Event::Abort { rank, code, message }),
+            ToDaemon::Abort { code, message, peer } => {
+                self.events.push(Event::Abort { rank, code, message, peer });
+            }
             ToDaemon::Finalized => {
                 if let Some(member) = self.member_mut(rank) {
                     *member = Membership::Finalized { pid: connection.pid };
@@ -335,6 +384,19 @@ impl Server {
             true => Ok(()),
             false => Err(Refusal("it asks and does not read the answers".into())),
         }
+    }
+
+    /// A value for a connection that is not in the table at the moment; one of another node comes later.
+    fn get(&mut self, id: u64, connection: &mut Connection, proc: u32, key: String) -> Result<(), Refusal> {
+        if self.place(proc).is_some() || proc >= self.job.facts.size {
+            return Ok(connection.queue(&ToRank::Value(self.exchange.get(proc, &key)), None)?);
+        }
+        match self.exchange.get_far(proc, key.clone(), id).map_err(Refusal)? {
+            Found::Here(value) => connection.queue(&ToRank::Value(Some(value)), None)?,
+            Found::Waits => {}
+            Found::Far => self.events.push(Event::Wanted { proc, key }),
+        }
+        Ok(())
     }
 
     fn join(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
@@ -432,6 +494,10 @@ impl Server {
         let place = self.place(rank)?;
         self.members.get_mut(place)
     }
+}
+
+fn will_not_come(rank: u32) -> String {
+    format!("rank {rank} has ended and will not come to the fence")
 }
 
 /// Why a connection is closed from this side.

@@ -12,7 +12,10 @@ use oxmpi_coll::{CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable, N
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::host::{AmEntry, AmParts, HostTable, ProgressFn};
-use oxmpi_mca::{OpenArgs, ParamKind, ParamValue, RequestHeader, SliceRef, Status, StrRef, ThreadCtx};
+use oxmpi_mca::{
+    LockServices, LockTable, OpenArgs, ParamKind, ParamValue, RequestHeader, SliceRef, Status, StrRef,
+    ThreadCtx,
+};
 use std::sync::atomic::AtomicU32;
 
 /// Parameter values that differ from the defaults.
@@ -148,13 +151,7 @@ impl Rank<'_> {
         let host = host_table(&threaded);
         let module = open(&host, params);
         assert_eq!(module.flags, oxmpi_coll::flag::INTER);
-        let mut thread = ThreadCtx {
-            cri: 0,
-            index: 0,
-            counters: null_mut(),
-            host_private: null_mut(),
-            pml_private: null_mut(),
-        };
+        let mut thread = ThreadCtx::new(0, 0);
         let seen = |view: *const View, thread: *mut ThreadCtx, remote, local| CollComm {
             size: size_of::<CollComm>() as u32,
             num_ranks: n,
@@ -324,5 +321,6 @@ fn host_table(threaded: &AtomicU32) -> HostTable {
         peer_error,
         am_parts: null(),
         am_register_parts,
+        locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
     }
 }

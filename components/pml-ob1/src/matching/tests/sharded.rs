@@ -4,10 +4,11 @@
 
 use super::*;
 use crate::shard::{Incoming, Inner, Record};
-use crate::shards::{Entered, Shards};
+use crate::shards::{Entered, Lock, Shards};
 use crate::spread::{Layout, Spreading};
 use crate::wire::{kind, source_tag};
 use core::ptr::null;
+use oxmpi_mca::LockServices;
 
 /// What orders the messages of a history.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,7 +35,10 @@ struct Spreadable {
 impl Spreadable {
     fn new(setting: Setting, most: u32, stamps: Stamps) -> Spreadable {
         let layout = Layout::new(77, most, false);
-        let shards = Shards::new(Inner::new(Engine::new(setting), Spreading::new(layout)));
+        let shards = Shards::new(
+            Inner::new(Engine::new(setting), Spreading::new(layout)),
+            Lock::new(LockServices::WITHOUT_OWNERS),
+        );
         let (model, receives) = (Model::default(), Vec::new());
         Spreadable { shards, model, receives, messages: 0, stamps, threaded: false, changes: [0; 2] }
     }

@@ -77,7 +77,7 @@ pub fn parameters_are_complete(setup: &Setup) {
 pub fn attributes_are_sane(setup: &Setup) {
     let h = Harness::new(setup);
     for rank in &h.ranks {
-        let a = &rank.btl.attrs;
+        let a = rank.btl.attrs();
         assert!(a.size as usize >= size_of::<BtlAttrs>(), "attrs.size is {}", a.size);
         assert!(
             (1..=setup.cris).contains(&a.contexts),
@@ -93,17 +93,24 @@ pub fn attributes_are_sane(setup: &Setup) {
         assert!(a.eager_limit <= a.max_send_size, "eager_limit is more than max_send_size");
         assert!(a.rndv_eager_limit <= a.max_send_size, "rndv_eager_limit is more than max_send_size");
         assert!(a.rndv_eager_limit >= 128, "rndv_eager_limit leaves no room for a header");
-        assert!(a.registration_handle_size <= 64, "a registration handle has at most 64 bytes");
+        let most = oxmpi_btl::HANDLE_LIMIT as u32;
+        assert!(a.registration_handle_size <= most, "a registration handle has at most {most} bytes");
         for (name, align) in [("get_alignment", a.get_alignment), ("put_alignment", a.put_alignment)] {
             assert!(align == 0 || align.is_power_of_two(), "{name} is {align}");
         }
         let device = &a.device[..a.device.iter().position(|&b| b == 0).expect("device is terminated by 0")];
         assert!(!device.is_empty() && std::str::from_utf8(device).is_ok(), "device has no name");
         assert_eq!(a.amo_ops != 0, rank.can(cap::ATOMIC), "amo_ops and the atomic verb contradict");
-        assert_eq!(rank.can(cap::PUT), rank.can(cap::FLUSH), "put is offered with flush or not at all");
-        if a.flags & BtlAttrs::EMULATED_RDMA != 0 {
-            assert!(rank.can(cap::GET) || rank.can(cap::PUT), "nothing is there that could be emulated");
+        assert_eq!(a.amo_operands != 0, rank.can(cap::ATOMIC), "amo_operands and the atomic verb contradict");
+        if a.flags & BtlAttrs::PUT_DONE_IS_REMOTE == 0 {
+            assert!(!rank.can(cap::PUT) || rank.can(cap::FLUSH), "nothing says when a put is complete");
         }
+        assert!(!rank.can(cap::ATOMIC) || rank.can(cap::FLUSH), "nothing says when an atomic is complete");
+        if a.min_put_size != u64::MAX {
+            assert!(rank.can(cap::PUT), "min_put_size is set, but put is not offered");
+        }
+        assert_eq!(a.service_limit != 0, rank.can(cap::SERVICE), "service_limit and the service verbs");
+        assert!(!rank.can(cap::SERVICE_SLEEP) || rank.can(cap::SERVICE), "sleep without service links");
         if a.min_get_size != u64::MAX {
             assert!(rank.can(cap::GET), "min_get_size is set, but get is not offered");
         }

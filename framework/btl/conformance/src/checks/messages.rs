@@ -36,7 +36,7 @@ fn one(h: &Harness, msg: &Msg, ctx: u32, count: &mut u64) {
 /// Every size from nothing to `max_send_size`, with headers of every length the layers above use.
 pub fn sizes_and_header_lengths(setup: &Setup) {
     let h = Harness::new(setup);
-    let max = h.ranks[0].btl.attrs.max_send_size as usize;
+    let max = h.ranks[0].btl.attrs().max_send_size as usize;
     let (mut seed, mut count) = (1, 0);
     for header in [0usize, 1, 7, 8, 16, 24, 31, 40, 64, 100, 128] {
         for total in sizes(max).into_iter().filter(|&t| t >= header) {
@@ -82,7 +82,7 @@ pub fn visible_when_send_returns(setup: &Setup) {
 pub fn header_and_payload_are_copied(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
-    let max = h.ranks[0].btl.attrs.max_send_size as usize;
+    let max = h.ranks[0].btl.attrs().max_send_size as usize;
     let msgs: Vec<Msg> = (0..8).map(|i| Msg::new(i, 24, (max - 24) / 8 * i as usize)).collect();
     let mut sent = Vec::new();
     for msg in &msgs {
@@ -104,7 +104,7 @@ pub fn payload_is_packed_in_order(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
     let rank = &h.ranks[link.from];
-    let max = rank.btl.attrs.max_send_size as usize;
+    let max = rank.btl.attrs().max_send_size as usize;
     let totals: Vec<usize> = sizes(max).into_iter().filter(|&t| t >= 24).collect();
     // Nothing is taken out until there is no room, so that refusals are part of it.
     let msgs: Vec<Msg> =
@@ -135,7 +135,7 @@ pub fn payload_is_packed_in_order(setup: &Setup) {
 pub fn too_large_is_refused(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
-    let max = h.ranks[0].btl.attrs.max_send_size as usize;
+    let max = h.ranks[0].btl.attrs().max_send_size as usize;
     let s = h.ranks[link.from].send(link.to, 0, &Msg::new(1, 24, max - 23));
     assert!(
         s.is_err() && s != Status::NO_RESOURCE,

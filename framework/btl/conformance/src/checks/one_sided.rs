@@ -2,9 +2,12 @@
 
 use crate::harness::{Harness, Link};
 use crate::message::{Msg, step};
-use crate::rma::{Memory, Verb, flush, transfer, update};
+use crate::rma::{Memory, Verb, flush, transfer};
 use crate::setup::Setup;
-use oxmpi_btl::{AtomicDesc, Piece, RegHandle, RmaDesc, RmaVectorDesc, WaitWord, access, amo, cap};
+use crate::waiting::Waits;
+use oxmpi_btl::{
+    FlushDesc, HANDLE_LIMIT, Piece, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, access, cap,
+};
 use oxmpi_mca::{MemKind, SliceRef, Status};
 
 /// What is not offered answers NOT_SUPPORTED and does nothing, in the host's full table.
@@ -25,8 +28,11 @@ pub fn one_sided_is_offered_or_refused(setup: &Setup) {
     };
     let none = SliceRef { ptr: core::ptr::NonNull::dangling().as_ptr(), len: 0 };
     let vector = RmaVectorDesc { local: none, remote: none, len: 0 };
-    let mut handle = RegHandle { bytes: [0; 64] };
-    let mut wait = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
+    let flush = FlushDesc { done: None, done_ctx: core::ptr::null_mut() };
+    let mut handle = [0u64; HANDLE_LIMIT / 8];
+    let to: *mut RegHandle = handle.as_mut_ptr().cast();
+    let mut set = WaitSet::new(&mut [], &mut []);
+    let msg = |send: &dyn Fn(&SendDesc) -> Status| Msg::new(1, 16, 0).describe(send);
     let refused = [
         (cap::GET, (!rank.can(cap::GET)).then(|| (btl.get)(btl.state, endpoint, 0, &desc))),
         (cap::PUT, (!rank.can(cap::PUT)).then(|| (btl.put)(btl.state, endpoint, 0, &desc))),
@@ -34,14 +40,21 @@ pub fn one_sided_is_offered_or_refused(setup: &Setup) {
             cap::GET_VECTOR,
             (!rank.can(cap::GET_VECTOR)).then(|| (btl.get_vector)(btl.state, endpoint, 0, &vector)),
         ),
-        (cap::FLUSH, (!rank.can(cap::FLUSH)).then(|| (btl.flush)(btl.state, endpoint, 0))),
+        (cap::FLUSH, (!rank.can(cap::FLUSH)).then(|| (btl.flush)(btl.state, endpoint, 0, &flush))),
         (
             cap::REGISTER,
             (!rank.can(cap::REGISTER)).then(|| {
-                (btl.register_mem)(btl.state, desc.local, 8, access::REMOTE_READ, MemKind::HOST, &mut handle)
+                (btl.register_mem)(btl.state, desc.local, 8, access::REMOTE_READ, MemKind::HOST, to)
             }),
         ),
-        (cap::SLEEP, (!rank.can(cap::SLEEP)).then(|| (btl.arm)(btl.state, 0, &mut wait))),
+        (cap::SLEEP, (!rank.can(cap::SLEEP)).then(|| (btl.arm)(btl.state, 0, &mut set))),
+        (
+            cap::SERVICE,
+            (!rank.can(cap::SERVICE))
+                .then(|| msg(&|desc| (btl.service_request)(btl.state, endpoint, 0, desc))),
+        ),
+        (cap::SERVICE, (!rank.can(cap::SERVICE)).then(|| (btl.service_open)(btl.state))),
+        (cap::SERVICE_SLEEP, (!rank.can(cap::SERVICE_SLEEP)).then(|| Waits::arm_service(rank).status)),
     ];
     for (capability, answer) in refused {
         if let Some(status) = answer {
@@ -66,7 +79,7 @@ fn moves(setup: &Setup, verb: Verb) {
     if !rank.can(if verb == Verb::Get { cap::GET } else { cap::PUT }) {
         return;
     }
-    let attrs = &rank.btl.attrs;
+    let attrs = rank.btl.attrs();
     let (limit, align) = match verb {
         Verb::Get => (attrs.get_limit, attrs.get_alignment),
         Verb::Put => (attrs.put_limit, attrs.put_alignment),
@@ -102,7 +115,7 @@ fn one_move(h: &Harness, link: Link, verb: Verb, len: usize, align: usize) {
     };
     let status = transfer(h, link, verb, (&local, l), (&remote, r), len);
     assert_eq!(status, Status::OK, "{}: {verb:?} of {len} bytes over {link:?}", h.name);
-    if verb == Verb::Put {
+    if verb == Verb::Put && h.ranks[link.from].can(cap::FLUSH) {
         assert_eq!(flush(h, link), Status::OK, "{}: flush", h.name);
     }
     local.release(h);
@@ -180,94 +193,6 @@ pub fn put_writes_and_flushes(setup: &Setup) {
     moves(setup, Verb::Put)
 }
 
-/// The plain meaning of an atomic operation.
-fn model(op: u32, flags: u32, old: u64, operand: u64, compare: u64) -> u64 {
-    let narrow = flags & amo::WIDTH_32 != 0;
-    let cut = |x: u64| if narrow { x as u32 as u64 } else { x };
-    let signed = |x: u64| if narrow { x as u32 as i32 as i64 } else { x as i64 };
-    let (old, operand, compare) = (cut(old), cut(operand), cut(compare));
-    let pick = |smaller: bool| {
-        let less = if flags & amo::SIGNED != 0 { signed(operand) < signed(old) } else { operand < old };
-        if less == smaller { operand } else { old }
-    };
-    cut(match op {
-        amo::ADD => old.wrapping_add(operand),
-        amo::AND => old & operand,
-        amo::OR => old | operand,
-        amo::XOR => old ^ operand,
-        amo::SWAP => operand,
-        amo::MIN => pick(true),
-        amo::MAX => pick(false),
-        _ => {
-            if old == compare {
-                operand
-            } else {
-                old
-            }
-        }
-    })
-}
-
-/// Every operation the module announces, 64 and 32 bits wide, fetching and not.
-pub fn atomics_update(setup: &Setup) {
-    let h = Harness::new(setup);
-    if !h.ranks[0].can(cap::ATOMIC) {
-        return;
-    }
-    let announced = h.ranks[0].btl.attrs.amo_ops;
-    for link in h.links() {
-        let mut words = [0u64; 3];
-        let base = words.as_mut_ptr();
-        // SAFETY: the array's bytes; seen through the pointers only until the memory is released.
-        let bytes = unsafe { core::slice::from_raw_parts_mut(base.cast::<u8>(), 24) };
-        let remote = Memory::of(&h, link.to, bytes);
-        let mut x = 42u64;
-        for round in 0..200u32 {
-            for op in (0..=amo::COMPARE_SWAP).filter(|op| announced & (1 << op) != 0) {
-                x = step(x);
-                let narrow = round % 2 * amo::WIDTH_32;
-                let flags = narrow | if x & 1 == 0 { amo::SIGNED } else { 0 };
-                let (old, operand) = (step(x ^ 1), step(x ^ 2));
-                let compare = if x & 2 == 0 { old } else { step(x ^ 3) };
-                // SAFETY: inside the array; nothing is under way.
-                unsafe { base.write_volatile(!0) };
-                // SAFETY: as above.
-                unsafe { base.add(1).write_volatile(old) };
-                let mut result = 0u64;
-                let fetch = x & 4 == 0;
-                let desc = AtomicDesc {
-                    result: if fetch { &mut result } else { core::ptr::null_mut() },
-                    remote: base.wrapping_add(1) as u64,
-                    remote_handle: core::ptr::null(),
-                    op,
-                    flags,
-                    operand,
-                    compare,
-                    done: None,
-                    done_ctx: core::ptr::null_mut(),
-                };
-                let status = update(&h, link, &remote, desc);
-                assert_eq!(status, Status::OK, "{}: operation {op}, flags {flags}", h.name);
-                if h.ranks[link.from].can(cap::FLUSH) {
-                    assert_eq!(flush(&h, link), Status::OK);
-                }
-                // SAFETY: as above.
-                let (before, now) = unsafe { (base.read_volatile(), base.add(1).read_volatile()) };
-                let new = model(op, flags, old, operand, compare);
-                let expected = if narrow != 0 { old & !0xffff_ffff | new } else { new };
-                let case = format!("operation {op}, flags {flags}: {old:#x} with {operand:#x}, {compare:#x}");
-                assert_eq!(now, expected, "{}: {case}", h.name);
-                assert_eq!(before, !0, "{}: {case}: wrote in front of its target", h.name);
-                if fetch {
-                    let was = if narrow != 0 { old as u32 as u64 } else { old };
-                    assert_eq!(result, was, "{}: {case}: fetched", h.name);
-                }
-            }
-        }
-        remote.release(&h);
-    }
-}
-
 /// Registration, where it is needed: any piece of memory, often, and no memory of unknown kind.
 pub fn registration(setup: &Setup) {
     let h = Harness::new(setup);
@@ -279,23 +204,16 @@ pub fn registration(setup: &Setup) {
     let mut bytes = vec![0u8; 100_000];
     for i in 0..200usize {
         let (at, len) = (i * 37, 1 + i * 401);
-        let memory = Memory::of(&h, 0, &mut bytes[at..at + len.min(90_000 - at)]);
-        let handle = memory.handle.expect("registered");
-        assert!(
-            handle.bytes[btl.attrs.registration_handle_size as usize..].iter().all(|&b| b == 0),
-            "{}: a handle is longer than registration_handle_size",
-            h.name
-        );
-        memory.release(&h);
+        Memory::of(&h, 0, &mut bytes[at..at + len.min(90_000 - at)]).release(&h);
     }
-    let mut handle = RegHandle { bytes: [0; 64] };
+    let mut handle = [0u64; HANDLE_LIMIT / 8];
     let status = (btl.register_mem)(
         btl.state,
         bytes.as_mut_ptr(),
         100,
         access::REMOTE_READ,
         MemKind(999),
-        &mut handle,
+        handle.as_mut_ptr().cast(),
     );
     assert!(status.is_err(), "{}: registered memory of an unknown kind", h.name);
 }

@@ -15,7 +15,7 @@ const ENOUGH: usize = 64 << 20;
 pub fn order_with_many_sizes(setup: &Setup) {
     let h = Harness::new(setup);
     for link in h.links() {
-        let max = h.ranks[link.from].btl.attrs.max_send_size as usize;
+        let max = h.ranks[link.from].btl.attrs().max_send_size as usize;
         let before = h.ranks[link.to].host.arrived();
         let (mut expected, mut x) = (Vec::new(), link.from as u64 * 77 + link.to as u64);
         for i in 0..MESSAGES / h.links().len() as u64 {
@@ -45,7 +45,7 @@ pub fn order_with_many_sizes(setup: &Setup) {
 pub fn back_pressure_loses_nothing(setup: &Setup) {
     let h = Harness::new(setup);
     let link = h.link();
-    let max = h.ranks[link.from].btl.attrs.max_send_size as usize;
+    let max = h.ranks[link.from].btl.attrs().max_send_size as usize;
     let (mut count, mut seed) = (0u64, 0u64);
     for payload in [0, 8, 1000.min(max - 24), max - 24] {
         let mut taken = Vec::new();

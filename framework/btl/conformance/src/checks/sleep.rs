@@ -3,11 +3,10 @@
 use crate::harness::{Harness, Rank};
 use crate::message::{Msg, step};
 use crate::setup::Setup;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use oxmpi_btl::{WaitWord, cap};
+use crate::waiting::Waits;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use oxmpi_btl::cap;
 use oxmpi_mca::Status;
-use rustix::io::Errno;
-use rustix::thread::futex;
 use std::time::{Duration, Instant};
 
 /// A sleeper that was not woken looks by itself after this long.
@@ -15,20 +14,8 @@ const NAP: Duration = Duration::from_secs(3);
 /// A message that lay there for this long while its receiver slept is a lost wake-up.
 const LOST: Duration = Duration::from_secs(2);
 
-fn arm(rank: &Rank) -> (Status, WaitWord) {
-    let mut word = WaitWord { addr: core::ptr::null(), expected: 0, reserved: 0 };
-    let status = rank.on(0, || (rank.btl.arm)(rank.btl.state, 0, &mut word));
-    (status, word)
-}
-
 fn disarm(rank: &Rank) {
     rank.on(0, || (rank.btl.disarm)(rank.btl.state, 0));
-}
-
-fn word_of(word: &WaitWord) -> &AtomicU32 {
-    assert!(!word.addr.is_null() && word.addr.is_aligned(), "arm gave no word");
-    // SAFETY: a futex word that lives until `disarm`.
-    unsafe { AtomicU32::from_ptr(word.addr.cast_mut()) }
 }
 
 /// Sets a flag when the scope is left, by a panic too.
@@ -50,15 +37,15 @@ pub fn arm_sees_what_is_there(setup: &Setup) {
         let (sender, receiver) = (&h.ranks[link.from], &h.ranks[link.to]);
         for i in 0..50u64 {
             while receiver.progress(0) > 0 {}
-            let (status, word) = arm(receiver);
-            assert_eq!(status, Status::OK, "{}: nothing is there, but arm says {status}", h.name);
-            assert_eq!(word_of(&word).load(Ordering::SeqCst), word.expected, "{}: already awake", h.name);
+            let waits = Waits::arm(receiver, 0);
+            assert_eq!(waits.status, Status::OK, "{}: nothing is there", h.name);
+            assert!(!waits.is_awake(), "{}: already awake", h.name);
+            assert!(link.from == link.to || !waits.is_empty(), "{}: nothing would wake a sleeper", h.name);
             disarm(receiver);
             let before = receiver.host.arrived();
             assert_eq!(sender.send(link.to, 0, &Msg::new(i, 24, 8)), Status::OK);
-            let (status, word) = arm(receiver);
-            let awake = status == Status::PENDING || word_of(&word).load(Ordering::SeqCst) != word.expected;
-            assert!(awake, "{}: a message is there, but arm lets its receiver sleep", h.name);
+            let waits = Waits::arm(receiver, 0);
+            assert!(waits.is_awake(), "{}: a message is there, but arm lets its receiver sleep", h.name);
             disarm(receiver);
             h.settle(link.to, before + 1);
         }
@@ -120,16 +107,14 @@ pub fn sleepers_are_woken(setup: &Setup) {
             if receiver.progress(0) > 0 {
                 continue;
             }
-            let (status, word) = arm(receiver);
-            if status == Status::OK {
+            let waits = Waits::arm(receiver, 0);
+            if waits.status == Status::OK {
                 slept += 1;
-                let nap = futex::Timespec { tv_sec: NAP.as_secs() as i64, tv_nsec: 0 };
-                // The flags are empty: the word may lie in memory shared with other processes.
-                let woken = futex::wait(word_of(&word), futex::Flags::empty(), word.expected, Some(&nap));
+                let woken = waits.sleep(NAP);
                 disarm(receiver);
                 let before = receiver.host.arrived();
                 receiver.progress(0);
-                if woken == Err(Errno::TIMEDOUT) && receiver.host.arrived() > before {
+                if !woken && receiver.host.arrived() > before {
                     let age = born.elapsed().as_micros() as u64 - sent_at.load(Ordering::SeqCst);
                     assert!(
                         Duration::from_micros(age) < LOST,
@@ -138,7 +123,7 @@ pub fn sleepers_are_woken(setup: &Setup) {
                     );
                 }
             } else {
-                assert_eq!(status, Status::PENDING, "{}: arm said {status}", h.name);
+                assert_eq!(waits.status, Status::PENDING, "{}: arm", h.name);
                 disarm(receiver);
             }
         }

@@ -1,5 +1,18 @@
-//! Windows as objects: handle, error handler, attributes, name and hints (MPI 5.0 §12.2, §7.7, §9.3).
-//! `win_create` makes them. What a window does is one-sided communication's, which is not in this version.
+//! Windows as the C interface has them: handle, error handler, attributes, name and hints (MPI 5.0 §12.2, §7.7, §9.3).
+//!
+//! Map: here the object · `create` (made and freed) · `memory` (memory of ranks, attached memory) · `argument` (what all calls
+//! on a window look at) · `operation` (put, get, accumulate) · `atomic` (one element) · `fence`, `post` (active
+//! synchronisation) · `lock` (passive synchronisation). What a window does is its one-sided component's
+//! ([`oxmpi_runtime::window`]).
+
+mod argument;
+mod atomic;
+mod create;
+mod fence;
+mod lock;
+mod memory;
+mod operation;
+mod post;
 
 use crate::attr::Attributes;
 use crate::constants::*;
@@ -9,9 +22,9 @@ use crate::handle::{Kind, Table};
 use crate::info;
 use crate::memory::{object_name, text, write, write_made, write_text};
 use crate::types::{Aint, Info, Win};
-use core::ffi::{c_char, c_int, c_void};
-use oxmpi_runtime::Communicator;
-use oxmpi_runtime::shared::SharedMemory;
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use oxmpi_runtime::{Communicator, Window};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -20,62 +33,19 @@ use std::sync::Arc;
 pub struct Facts {
     pub base: usize,
     pub size: Aint,
-    pub disp_unit: Aint,
-    pub disp_unit_attribute: c_int,
+    pub disp_unit: c_int,
     pub flavor: c_int,
     pub model: c_int,
-    /// The lowest rank that gave memory, where each rank's is its own.
-    pub first: Option<u32>,
 }
 
-/// Whose the memory is.
-pub enum Memory {
-    /// The program's.
-    Users,
-    /// Ours, from the allocator.
-    Allocated(*mut c_void),
-    /// Of all ranks.
-    Shared(SharedMemory),
-}
-
-// SAFETY: memory belongs to the process, not to a thread.
-unsafe impl Send for Memory {}
-// SAFETY: as above; nobody looks into it here.
-unsafe impl Sync for Memory {}
-
-impl Memory {
-    pub fn base(&self) -> *mut c_void {
-        match self {
-            Memory::Allocated(base) => *base,
-            _ => core::ptr::null_mut(),
-        }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if let Memory::Allocated(base) = self {
-            // SAFETY: from the allocator, given back once.
-            unsafe { libc::free(*base) };
-        }
-    }
-}
-
-/// What a constructor has made.
-pub struct Made {
-    pub facts: Facts,
-    pub comm: Arc<Communicator>,
-    pub memory: Memory,
-    pub hints: oxmpi_runtime::Info,
-}
-
+/// Requests hold its address beside a bit (`request::WINDOW`).
+#[repr(align(64))]
 pub struct WinObject {
     pub facts: Facts,
-    /// The window's own.
-    pub comm: Arc<Communicator>,
-    pub memory: Memory,
-    /// First and last address of what is attached to a dynamic window.
-    pub attached: Mutex<Vec<(usize, usize)>>,
+    pub window: Arc<Window>,
+    /// First and last address of what is attached to a dynamic window that no component serves.
+    attached: Mutex<Vec<(usize, usize)>>,
+    handle: AtomicUsize,
     handler: Mutex<Handler>,
     pub attributes: Attributes,
     text: Mutex<(String, oxmpi_runtime::Info)>,
@@ -97,28 +67,42 @@ pub fn require(win: Win) -> Res<&'static WinObject> {
 }
 
 /// A handle for a window, whose errors are fatal until the program says otherwise (MPI 5.0 §12.6).
-pub fn adopt(made: Made) -> Res<Win> {
+fn adopt(facts: Facts, window: Arc<Window>, hints: oxmpi_runtime::Info) -> Res<Win> {
     let object = WinObject {
-        facts: made.facts,
-        comm: made.comm,
-        memory: made.memory,
+        facts,
+        window,
         attached: Mutex::new(Vec::new()),
+        handle: AtomicUsize::new(MPI_WIN_NULL),
         handler: Mutex::new(Handler::Fatal),
         attributes: Attributes::new(),
-        text: Mutex::new((String::new(), made.hints)),
+        text: Mutex::new((String::new(), hints)),
     };
     match TABLE.insert(Box::new(object)) {
-        Some(handle) => Ok(Win(handle)),
+        Some(handle) => {
+            if let Some(object) = TABLE.get(handle) {
+                object.handle.store(handle, Ordering::Relaxed);
+            }
+            Ok(Win(handle))
+        }
         None => Failure::err(MPI_ERR_NO_MEM, "too many windows"),
     }
 }
 
 /// The handle is stale from now on, the memory gone.
-pub fn forget(win: Win) {
+fn forget(win: Win) {
     drop(TABLE.remove(win.0));
 }
 
 impl WinObject {
+    /// The window's own communicator.
+    pub fn comm(&self) -> &Communicator {
+        self.window.comm()
+    }
+
+    pub fn handle(&self) -> Win {
+        Win(self.handle.load(Ordering::Relaxed))
+    }
+
     /// A copy, so that no guard is alive when it is called.
     pub fn handler(&self) -> Handler {
         self.handler.lock().clone()
@@ -135,7 +119,7 @@ impl WinObject {
         Some(match keyval {
             MPI_WIN_BASE => self.facts.base,
             MPI_WIN_SIZE => &raw const self.facts.size as usize,
-            MPI_WIN_DISP_UNIT => &raw const self.facts.disp_unit_attribute as usize,
+            MPI_WIN_DISP_UNIT => &raw const self.facts.disp_unit as usize,
             MPI_WIN_CREATE_FLAVOR => &raw const self.facts.flavor as usize,
             MPI_WIN_MODEL => &raw const self.facts.model as usize,
             _ => return None,
@@ -170,8 +154,13 @@ mpi_fn! {
         call_on(NAME, On::Win(win), |_| {
             let object = require(win)?;
             let hints = info::require(info)?;
-            object.text.lock().1.merge(&hints);
-            Ok(())
+            // A copy, so that no guard is alive in the component.
+            let now = {
+                let mut text = object.text.lock();
+                text.1.merge(&hints);
+                text.1.clone()
+            };
+            crate::error::check(object.window.set_info(&now))
         })
     }
 }

@@ -1,0 +1,3 @@
+//! The checks, by what they are about. A file registers its own.
+
+mod fence;

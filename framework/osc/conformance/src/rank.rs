@@ -1,0 +1,275 @@
+//! One rank as checks see it: windows, operations with types, barriers.
+
+use core::ptr::{null, null_mut};
+use oxmpi_datatype::kernel::{OpDesc, op};
+use oxmpi_datatype::{Base, TypeDesc, TypeRef};
+use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
+use oxmpi_osc::RmaArgs;
+use oxmpi_runtime::window::{Operation, Verbs, Wanted, WantedMemory};
+use oxmpi_runtime::{Communicator, Info, Instance, Window};
+use std::sync::Arc;
+
+/// One rank of a job.
+pub struct Rank {
+    pub instance: Arc<Instance>,
+    pub world: Arc<Communicator>,
+    component: String,
+}
+
+/// A number that tells ranks and places apart.
+pub fn rank_value(rank: u32, at: usize) -> i64 {
+    i64::from(rank) << 32 | at as i64
+}
+
+/// A basic type.
+pub fn basic(base: Base) -> TypeRef {
+    let desc = TypeDesc::basic(base).expect("a basic type");
+    // SAFETY: predefined types are not counted; the descriptor is leaked, some bytes for each check that makes one.
+    unsafe { TypeRef::adopt(Box::leak(Box::new(desc))) }
+}
+
+/// A predefined operation.
+pub fn operation(code: u32) -> OpDesc {
+    OpDesc {
+        size: size_of::<OpDesc>() as u32,
+        code,
+        commutative: (code != op::REPLACE).into(),
+        reserved: 0,
+        user: None,
+        ctx: null_mut(),
+    }
+}
+
+/// Elements in memory of the origin.
+#[derive(Clone, Copy)]
+pub struct Data<'a> {
+    pub at: *mut u8,
+    pub count: u64,
+    pub dtype: &'a TypeDesc,
+}
+
+impl<'a> Data<'a> {
+    /// To be read.
+    pub fn of<T>(values: &'a [T], dtype: &'a TypeDesc) -> Data<'a> {
+        Data { at: values.as_ptr().cast_mut().cast(), count: values.len() as u64, dtype }
+    }
+    /// To be written.
+    pub fn into<T>(values: &'a mut [T], dtype: &'a TypeDesc) -> Data<'a> {
+        Data { at: values.as_mut_ptr().cast(), count: values.len() as u64, dtype }
+    }
+}
+
+/// Elements at a target.
+#[derive(Clone, Copy)]
+pub struct There<'a> {
+    pub rank: u32,
+    pub disp: i64,
+    pub count: u64,
+    pub dtype: &'a TypeDesc,
+}
+
+impl Rank {
+    pub(crate) fn new(instance: &Arc<Instance>, component: &str) -> Rank {
+        Rank { instance: instance.clone(), world: instance.world(), component: component.into() }
+    }
+
+    pub fn me(&self) -> u32 {
+        self.world.rank()
+    }
+    pub fn size(&self) -> u32 {
+        self.world.size()
+    }
+    pub fn right(&self) -> u32 {
+        (self.me() + 1) % self.size()
+    }
+    pub fn left(&self) -> u32 {
+        (self.me() + self.size() - 1) % self.size()
+    }
+    pub fn all(&self) -> Vec<u32> {
+        (0..self.size()).collect()
+    }
+    pub fn thread(&self) -> *mut ThreadCtx {
+        self.instance.main_thread()
+    }
+    pub fn barrier(&self) {
+        let met = self.world.first_without(self.thread(), true);
+        met.unwrap_or_else(|e| panic!("a barrier: {e}"));
+    }
+
+    /// A window of all ranks, which the component under test must serve.
+    pub fn window(&self, disp_unit: i64, memory: WantedMemory) -> Win<'_> {
+        self.window_with(disp_unit, memory, &[])
+    }
+
+    pub fn window_with(&self, disp_unit: i64, memory: WantedMemory, hints: &[(&str, &str)]) -> Win<'_> {
+        let mut info = Info::new();
+        hints.iter().for_each(|(key, value)| info.set(key, value));
+        let window = Window::make(&self.world, self.thread(), Wanted { disp_unit, memory }, &info);
+        let window = window.unwrap_or_else(|e| panic!("a window: {e}"));
+        let by = window.verbs().map(Verbs::component);
+        assert_eq!(by, Some(self.component.as_str()), "the window is served by another component");
+        Win { window, rank: self }
+    }
+
+    /// Over memory of the check's.
+    pub fn over<T>(&self, memory: &mut [T]) -> Win<'_> {
+        let bytes = size_of_val(memory) as u64;
+        self.window(size_of::<T>() as i64, WantedMemory::Users { base: memory.as_mut_ptr().cast(), bytes })
+    }
+}
+
+/// A request of a check, given back when it is waited for.
+pub struct Pending(*mut RequestHeader);
+
+/// A window of a check. Every call must succeed, but those whose names begin with `try_`.
+pub struct Win<'a> {
+    pub window: Arc<Window>,
+    pub rank: &'a Rank,
+}
+
+fn fine(status: Status, what: &str) {
+    assert!(!status.is_err(), "{what}: {status}");
+}
+
+impl Win<'_> {
+    pub fn verbs(&self) -> &Verbs {
+        self.window.verbs().expect("a window that a component serves")
+    }
+    fn thread(&self) -> *mut ThreadCtx {
+        self.rank.thread()
+    }
+
+    pub fn free(self) {
+        let freed = self.window.free(self.thread());
+        freed.unwrap_or_else(|e| panic!("freeing a window: {e}"));
+    }
+
+    pub fn fence(&self) {
+        fine(self.verbs().fence(self.thread(), 0), "fence");
+    }
+    pub fn lock(&self, kind: u32, rank: u32) {
+        fine(self.verbs().lock(self.thread(), kind, rank, 0), "lock");
+    }
+    pub fn unlock(&self, rank: u32) {
+        fine(self.verbs().unlock(self.thread(), rank), "unlock");
+    }
+    pub fn lock_all(&self) {
+        fine(self.verbs().lock_all(self.thread(), 0), "lock_all");
+    }
+    pub fn unlock_all(&self) {
+        fine(self.verbs().unlock_all(self.thread()), "unlock_all");
+    }
+    pub fn flush(&self, rank: u32) {
+        fine(self.verbs().flush(self.thread(), Some(rank), false), "flush");
+    }
+    pub fn flush_local(&self, rank: u32) {
+        fine(self.verbs().flush(self.thread(), Some(rank), true), "flush_local");
+    }
+    pub fn flush_all(&self) {
+        fine(self.verbs().flush(self.thread(), None, false), "flush_all");
+    }
+    pub fn sync(&self) {
+        fine(self.verbs().sync(self.thread()), "sync");
+    }
+
+    fn args(&self, there: There<'_>) -> RmaArgs {
+        RmaArgs {
+            thread: self.thread(),
+            origin: null_mut(),
+            origin_count: 0,
+            origin_type: null(),
+            result: null_mut(),
+            result_count: 0,
+            result_type: null(),
+            compare: null(),
+            target: there.rank,
+            reserved: 0,
+            disp: there.disp,
+            target_count: there.count,
+            target_type: there.dtype,
+            op: null(),
+        }
+    }
+
+    fn with(&self, data: Data<'_>, there: There<'_>) -> RmaArgs {
+        RmaArgs { origin: data.at, origin_count: data.count, origin_type: data.dtype, ..self.args(there) }
+    }
+
+    pub fn try_put(&self, data: Data<'_>, there: There<'_>) -> Status {
+        self.verbs().start(Operation::Put, &self.with(data, there))
+    }
+    pub fn put(&self, data: Data<'_>, there: There<'_>) {
+        fine(self.try_put(data, there), "put");
+    }
+    pub fn try_get(&self, data: Data<'_>, there: There<'_>) -> Status {
+        self.verbs().start(Operation::Get, &self.with(data, there))
+    }
+    pub fn get(&self, data: Data<'_>, there: There<'_>) {
+        fine(self.try_get(data, there), "get");
+    }
+    pub fn try_accumulate(&self, data: Data<'_>, there: There<'_>, code: u32) -> Status {
+        let op = operation(code);
+        self.verbs().start(Operation::Accumulate, &RmaArgs { op: &op, ..self.with(data, there) })
+    }
+    pub fn accumulate(&self, data: Data<'_>, there: There<'_>, code: u32) {
+        fine(self.try_accumulate(data, there, code), "accumulate");
+    }
+    /// `data` `None`: for NO_OP.
+    pub fn get_accumulate(&self, data: Option<Data<'_>>, result: Data<'_>, there: There<'_>, code: u32) {
+        let op = operation(code);
+        let args = data.map_or_else(|| self.args(there), |data| self.with(data, there));
+        let (at, count, dtype) = (result.at, result.count, result.dtype);
+        let args = RmaArgs { op: &op, result: at, result_count: count, result_type: dtype, ..args };
+        fine(self.verbs().start(Operation::GetAccumulate, &args), "get_accumulate");
+    }
+    /// One element each.
+    pub fn fetch_and_op(&self, data: Data<'_>, result: Data<'_>, there: There<'_>, code: u32) {
+        let op = operation(code);
+        let (at, count, dtype) = (result.at, result.count, result.dtype);
+        let args = RmaArgs {
+            op: &op,
+            result: at,
+            result_count: count,
+            result_type: dtype,
+            ..self.with(data, there)
+        };
+        fine(self.verbs().start(Operation::FetchAndOp, &args), "fetch_and_op");
+    }
+    /// One element each.
+    pub fn compare_and_swap(&self, data: Data<'_>, compare: Data<'_>, result: Data<'_>, there: There<'_>) {
+        let (at, count, dtype) = (result.at, result.count, result.dtype);
+        let args = RmaArgs {
+            compare: compare.at,
+            result: at,
+            result_count: count,
+            result_type: dtype,
+            ..self.with(data, there)
+        };
+        fine(self.verbs().start(Operation::CompareAndSwap, &args), "compare_and_swap");
+    }
+
+    /// The request of an operation; for get_accumulate with a result in the place of `data`, `code` NO_OP.
+    pub fn request(&self, which: Operation, data: Data<'_>, there: There<'_>, code: u32) -> Pending {
+        let op = operation(code);
+        let mut args = RmaArgs { op: &op, ..self.with(data, there) };
+        if which == Operation::GetAccumulate {
+            (args.result, args.result_count, args.result_type) = (data.at, data.count, data.dtype);
+        }
+        Pending(self.verbs().request(which, &args).unwrap_or_else(|e| panic!("a request: {e}")))
+    }
+
+    /// Waits for a request and gives it back; what came of the operation.
+    pub fn wait(&self, pending: Pending) -> Status {
+        self.rank.instance.wait(self.thread(), pending.0);
+        // SAFETY: complete.
+        let error = unsafe { (*pending.0).status.error };
+        self.release(pending);
+        error
+    }
+
+    /// Gives a request back, complete or not (MPI_Request_free).
+    pub fn release(&self, pending: Pending) {
+        // SAFETY: of the component under test, given back once.
+        unsafe { ((*(*pending.0).ops).release)(pending.0, self.thread()) };
+    }
+}

@@ -1,0 +1,67 @@
+//! What all ranks of a communicator tell each other to agree on something: words, bytes, the first that lacks something, the
+//! least status.
+
+use crate::coll::Slot;
+use crate::communicator::Communicator;
+use crate::error::Error;
+use oxmpi_coll::CollArgs;
+use oxmpi_mca::{Status, ThreadCtx};
+
+pub(crate) fn did(status: Status) -> Result<(), Error> {
+    if status.is_err() {
+        Err(Error::status(status, "what the ranks of a communicator tell each other"))
+    } else {
+        Ok(())
+    }
+}
+
+impl Communicator {
+    /// All ranks' words, by rank; each has as many.
+    pub(crate) fn tell_all(&self, thread: *mut ThreadCtx, words: &[u64]) -> Result<Vec<u64>, Error> {
+        let mut all = vec![0u64; words.len() * self.size() as usize];
+        let bytes = size_of_val(words);
+        // SAFETY: words are bytes, and any bytes are words.
+        let (own, room) = unsafe {
+            (
+                std::slice::from_raw_parts(words.as_ptr().cast(), bytes),
+                std::slice::from_raw_parts_mut(all.as_mut_ptr().cast(), bytes * self.size() as usize),
+            )
+        };
+        self.tell_all_bytes(thread, own, room)?;
+        Ok(all)
+    }
+
+    /// The same of bytes; `all` has room for those of all ranks.
+    pub(crate) fn tell_all_bytes(
+        &self,
+        thread: *mut ThreadCtx,
+        own: &[u8],
+        all: &mut [u8],
+    ) -> Result<(), Error> {
+        debug_assert_eq!(all.len(), own.len() * self.size() as usize);
+        let byte = self.instance().byte_type();
+        let args = CollArgs {
+            sendbuf: own.as_ptr(),
+            sendcount: own.len() as u64,
+            sendtype: byte,
+            recvbuf: all.as_mut_ptr(),
+            recvcount: own.len() as u64,
+            recvtype: byte,
+            ..CollArgs::NONE
+        };
+        did(self.coll.run(Slot::Allgather, self, thread, &args))
+    }
+
+    /// The first rank that has not what all should have. Called by all, and returns when all have called it.
+    pub fn first_without(&self, thread: *mut ThreadCtx, has: bool) -> Result<Option<u32>, Error> {
+        let all = self.tell_all(thread, &[u64::from(has)])?;
+        Ok(all.iter().position(|has| *has == 0).map(|rank| rank as u32))
+    }
+
+    /// The least status of all ranks: a failure anywhere is everybody's.
+    pub(crate) fn least(&self, thread: *mut ThreadCtx, own: Status) -> Result<Status, Error> {
+        let all = self.tell_all(thread, &[u64::from(own.0.cast_unsigned()).to_le()])?;
+        let statuses = all.into_iter().map(|word| (u64::from_le(word) as u32).cast_signed());
+        Ok(Status(statuses.min().unwrap_or(own.0)))
+    }
+}

@@ -1,0 +1,51 @@
+//! Address exchange of a component's modules, each under a name of its own.
+
+use super::at;
+use crate::host::exchange_key;
+use oxmpi_mca::{SliceRef, Status, StrRef};
+use std::ffi::c_void;
+
+/// Copies a blob out; `len` is in: capacity, out: length.
+///
+/// # Safety
+/// `len` is writable and `data` has as many bytes as it says.
+pub(crate) unsafe fn hand_out(blob: &[u8], data: *mut u8, len: *mut usize) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let room = *len;
+        *len = blob.len();
+        if blob.len() > room {
+            return Status::NO_RESOURCE;
+        }
+        std::ptr::copy_nonoverlapping(blob.as_ptr(), data, blob.len());
+    }
+    Status::OK
+}
+
+pub(super) extern "C" fn put(ctx: *mut c_void, module: StrRef, data: SliceRef<u8>) -> Status {
+    let (ctx, instance) = at(ctx);
+    // SAFETY: the component's text and bytes are readable during the call.
+    let (Some(module), data) = (unsafe { module.get() }, unsafe { data.get() }) else {
+        return Status::BAD_PARAM;
+    };
+    instance.exchange_put(&format!("{}/{module}", exchange_key(ctx)), data);
+    Status::OK
+}
+
+pub(super) extern "C" fn get(
+    ctx: *mut c_void,
+    module: StrRef,
+    proc: u32,
+    data: *mut u8,
+    len: *mut usize,
+) -> Status {
+    let (ctx, instance) = at(ctx);
+    // SAFETY: as above.
+    let Some(module) = (unsafe { module.get() }) else { return Status::BAD_PARAM };
+    match instance.exchange_get(proc, &format!("{}/{module}", exchange_key(ctx))) {
+        // SAFETY: the component's buffer and its length.
+        Ok(Some(blob)) => unsafe { hand_out(&blob, data, len) },
+        Ok(None) => Status::NOT_FOUND,
+        Err(_) => Status::PEER_FAILED,
+    }
+}

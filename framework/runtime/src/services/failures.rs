@@ -1,0 +1,143 @@
+//! Failures of peers as events: subscribers, and what happens where nobody carries on.
+//!
+//! A transport that loses a process for good says so by `peer_failed`, from wherever it is, a receive callback under a
+//! CRI's lock included. So nothing is called there: the failure is put on a list, and the next turn of progress, which holds
+//! no lock, tells the PML and everybody who subscribed, once per process. **Unless the instance was told to survive
+//! failures the job ends at once, with one report.**
+
+use super::at;
+use crate::instance::Instance;
+use crate::locks::Mutex;
+use oxmpi_mca::services::PeerFailed;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
+use oxmpi_mca::{Status, StrRef, ThreadCtx};
+use std::ffi::c_void;
+
+/// What an instance knows of failed processes.
+#[derive(Default)]
+pub(crate) struct Failures {
+    state: Mutex<State>,
+    survive: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    /// In the order of failing; those before `told` have been told to all.
+    failed: Vec<(u32, Status)>,
+    told: usize,
+    subscribers: Vec<Subscriber>,
+}
+
+#[derive(Clone, Copy)]
+struct Subscriber {
+    f: PeerFailed,
+    ctx: *mut c_void,
+}
+
+// SAFETY: a component's function and argument may be used from any thread (contract of `on_peer_failure`).
+unsafe impl Send for Subscriber {}
+
+impl Subscriber {
+    fn is(&self, f: PeerFailed, ctx: *mut c_void) -> bool {
+        std::ptr::fn_addr_eq(self.f, f) && self.ctx == ctx
+    }
+}
+
+impl Instance {
+    /// Whether the job goes on without processes that fail. By default it ends.
+    pub fn survive_failures(&self, yes: bool) {
+        self.failures.survive.store(yes, Ordering::Relaxed);
+    }
+
+    /// A process failed for good.
+    pub(crate) fn process_failed(
+        &self,
+        framework: &str,
+        name: &str,
+        proc: u32,
+        status: Status,
+        message: &str,
+    ) {
+        if !self.failures.survive.load(Ordering::Relaxed) {
+            return self.peer_error(framework, name, proc, true, message);
+        }
+        let mut state = self.failures.state.lock();
+        if state.failed.iter().any(|(p, _)| *p == proc) {
+            return;
+        }
+        state.failed.push((proc, status));
+        let first = state.failed.len() == state.told + 1;
+        drop(state);
+        self.logger().error(framework, &format!("{framework}:{name}: rank {proc}: {message}"));
+        if first {
+            self.follow_progress(tell, std::ptr::from_ref(self).cast_mut().cast());
+        }
+    }
+
+    fn tell_failures(&self) -> i32 {
+        let mut state = self.failures.state.lock();
+        let news = state.failed[state.told..].to_vec();
+        if news.is_empty() {
+            return 0;
+        }
+        state.told += news.len();
+        let subscribers = state.subscribers.clone();
+        drop(state);
+        for (proc, status) in &news {
+            self.fail_emulated(*proc);
+            if let Some(pml) = self.pml() {
+                (pml.table.peer_failed)(pml.state, *proc);
+            }
+            for s in &subscribers {
+                (s.f)(s.ctx, *proc, *status);
+            }
+        }
+        self.engine.unfollow(tell, std::ptr::from_ref(self).cast_mut().cast());
+        // One that failed meanwhile asked for a turn before this one was taken back.
+        let state = self.failures.state.lock();
+        let more = state.failed.len() > state.told;
+        drop(state);
+        if more {
+            self.follow_progress(tell, std::ptr::from_ref(self).cast_mut().cast());
+        }
+        news.len() as i32
+    }
+}
+
+extern "C" fn tell(instance: *mut c_void, _: *mut ThreadCtx) -> i32 {
+    // SAFETY: registered with the instance, which outlives its progress.
+    unsafe { &*(instance as *const Instance) }.tell_failures()
+}
+
+pub(super) extern "C" fn subscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
+    let instance = at(ctx).1;
+    let mut state = instance.failures.state.lock();
+    if state.subscribers.iter().any(|s| s.is(f, arg)) {
+        return Status::BAD_PARAM;
+    }
+    state.subscribers.push(Subscriber { f, ctx: arg });
+    let before = state.failed[..state.told].to_vec();
+    drop(state);
+    for (proc, status) in before {
+        f(arg, proc, status);
+    }
+    Status::OK
+}
+
+pub(super) extern "C" fn unsubscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut c_void) -> Status {
+    let subscribers = &mut at(ctx).1.failures.state.lock().subscribers;
+    let before = subscribers.len();
+    subscribers.retain(|s| !s.is(f, arg));
+    if subscribers.len() < before { Status::OK } else { Status::NOT_FOUND }
+}
+
+pub(super) extern "C" fn failed(ctx: *mut c_void, proc: u32, status: Status, message: StrRef) -> Status {
+    let (ctx, instance) = at(ctx);
+    if proc >= instance.job().job_size {
+        return Status::NOT_FOUND;
+    }
+    // SAFETY: the component's text is readable during the call.
+    let message = unsafe { message.get() }.unwrap_or("(text that is not UTF-8)");
+    instance.process_failed(ctx.framework.name(), ctx.name, proc, status, message);
+    Status::OK
+}

@@ -1,0 +1,310 @@
+//! Windows (MPI 5.0 §12): a communicator, memory, and the module of a one-sided component.
+//!
+//! Map: here what a window is, made and freed · `memory` (the program's, own, shared on
+//! the node) · `hints` (info keys) · `select` (which component) · `verbs` (its table) · `services` (what the component may
+//! ask of the host).
+//!
+//! **Making one**, by all ranks: a communicator of the window's own, which sends nothing; one exchange of sizes;
+//! memory; two exchanges for the choice, and what the component itself sends. Ranks succeed or fail together.
+//!
+//! **Without a component.** A window that no component serves is still an object: it has memory, a group, hints; what is
+//! shared can be loaded and stored. Its operations answer NOT_SUPPORTED, and of the synchronisations those that have a
+//! meaning for loads and stores of shared memory are done here ([`Window::fence`], [`Window::sync`]).
+//!
+//! **Who holds whom.** The component's module has the address of [`Inner`], which is boxed and goes after it. The module is
+//! given back once (`freed`): by [`Window::free`], or, without communication, when the instance ends or the last
+//! owner of the window goes. The instance knows windows weakly.
+
+mod hints;
+mod memory;
+mod select;
+mod services;
+mod verbs;
+
+pub use verbs::{Operation, Verbs};
+
+use crate::communicator::Communicator;
+use crate::error::Error;
+use crate::info::Info;
+use crate::instance::Instance;
+use crate::places::Places;
+use crate::shared::Wish;
+use hints::Hints;
+use memory::Memory;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
+use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_osc::{Mapped, WinComm, WinDesc, flavor};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Arc, OnceLock, Weak, atomic};
+
+/// What a rank wants a window to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Bytes of a unit of displacement, at least 1.
+    pub disp_unit: i64,
+    pub memory: WantedMemory,
+}
+
+/// Which memory.
+#[derive(Clone, Copy, Debug)]
+pub enum WantedMemory {
+    /// MPI_Win_create: the program's.
+    Users { base: *mut c_void, bytes: u64 },
+    /// MPI_Win_allocate; `align` is a power of two, at least a pointer's size.
+    Allocated { bytes: u64, align: usize },
+    /// MPI_Win_create_dynamic.
+    Dynamic,
+    /// MPI_Win_allocate_shared. `apart`: each rank's on pages of its own.
+    Shared { bytes: u64, apart: bool },
+}
+
+impl WantedMemory {
+    fn bytes(&self) -> u64 {
+        match *self {
+            WantedMemory::Users { bytes, .. }
+            | WantedMemory::Allocated { bytes, .. }
+            | WantedMemory::Shared { bytes, .. } => bytes,
+            WantedMemory::Dynamic => 0,
+        }
+    }
+
+    fn flavor(&self) -> u32 {
+        match self {
+            WantedMemory::Users { .. } => flavor::CREATE,
+            WantedMemory::Allocated { .. } => flavor::ALLOCATE,
+            WantedMemory::Dynamic => flavor::DYNAMIC,
+            WantedMemory::Shared { .. } => flavor::SHARED,
+        }
+    }
+}
+
+/// What services need; its address is the component's word for the window.
+struct Inner {
+    comm: Arc<Communicator>,
+    places: Places,
+    memory: Memory,
+    flavor: u32,
+    /// This rank's memory.
+    own: Mapped,
+    /// The lowest rank that has memory.
+    first: Option<u32>,
+    /// What the component sees of the above; fixed once the window is made.
+    seen: OnceLock<WinComm>,
+}
+
+// SAFETY: the raw pointers are addresses of user memory, which belongs to the process, and of the boxed value itself.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+impl Inner {
+    /// A rank's memory, if this process can load and store it.
+    fn mapped(&self, rank: u32) -> Option<Mapped> {
+        if self.flavor == flavor::DYNAMIC {
+            return None;
+        }
+        if rank == self.comm.rank() {
+            return Some(self.own);
+        }
+        let place = self.places.get(rank).filter(|place| place.local != 0)?;
+        self.memory.mapped(place.node_rank)
+    }
+}
+
+/// A window of one local rank.
+pub struct Window {
+    verbs: Option<Verbs>,
+    /// The component's module is given back, or there is none.
+    freed: AtomicBool,
+    inner: Box<Inner>,
+}
+
+impl Window {
+    /// Makes a window of the ranks of `parent`, all of which call this.
+    pub fn make(
+        parent: &Communicator,
+        thread: *mut ThreadCtx,
+        wanted: Wanted,
+        info: &Info,
+    ) -> Result<Arc<Window>, Error> {
+        let comm = parent.dup(thread, None)?;
+        let instance = comm.shared_instance().clone();
+        let bytes = wanted.memory.bytes();
+        let all = comm.tell_all(thread, &[bytes.to_le()])?;
+        let places = Places::new(comm.group().members(), |proc| instance.place_of(proc));
+        let memory = memory_for(&comm, thread, &places, &wanted)?;
+        let node_rank = places.get(comm.rank()).map_or(0, |place| place.node_rank);
+        let base = match wanted.memory {
+            WantedMemory::Users { base, .. } => base.cast(),
+            _ => memory.base(node_rank),
+        };
+        let first = all.iter().position(|bytes| *bytes != 0).map(|rank| rank as u32);
+        let own = Mapped { base, bytes, disp_unit: wanted.disp_unit };
+        let flavor = wanted.memory.flavor();
+        let inner = Box::new(Inner { comm, places, memory, flavor, own, first, seen: OnceLock::new() });
+        let verbs = inner.serve(thread, info)?;
+        let freed = AtomicBool::new(verbs.is_none());
+        let window = Arc::new(Window { verbs, freed, inner });
+        if window.verbs.is_some() {
+            instance.remember_window(&window);
+        }
+        Ok(window)
+    }
+
+    /// The window's own communicator.
+    pub fn comm(&self) -> &Arc<Communicator> {
+        &self.inner.comm
+    }
+    /// One of [`oxmpi_osc::flavor`].
+    pub fn flavor(&self) -> u32 {
+        self.inner.flavor
+    }
+    /// This rank's memory.
+    pub fn own(&self) -> Mapped {
+        self.inner.own
+    }
+    /// A rank's memory in this process's address space, if it is there; of no rank of a dynamic window.
+    pub fn mapped(&self, rank: u32) -> Option<Mapped> {
+        self.inner.mapped(rank)
+    }
+    /// The lowest rank that has memory.
+    pub fn first(&self) -> Option<u32> {
+        self.inner.first
+    }
+    /// The component's verbs; `None`: no component serves the window.
+    #[inline]
+    pub fn verbs(&self) -> Option<&Verbs> {
+        self.verbs.as_ref()
+    }
+
+    /// MPI_Win_fence. Without a component, of shared memory: stores before it are visible to loads behind it.
+    pub fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+        match &self.verbs {
+            Some(verbs) => verbs.fence(thread, assert),
+            None if self.inner.flavor == flavor::SHARED => {
+                atomic::fence(atomic::Ordering::SeqCst);
+                let met = self.inner.comm.barrier(thread, &oxmpi_coll::CollArgs::NONE);
+                atomic::fence(atomic::Ordering::SeqCst);
+                met
+            }
+            None => Status::NOT_SUPPORTED,
+        }
+    }
+
+    /// MPI_Win_sync; without a component a full fence.
+    pub fn sync(&self, thread: *mut ThreadCtx) -> Status {
+        match &self.verbs {
+            Some(verbs) => verbs.sync(thread),
+            None => {
+                atomic::fence(atomic::Ordering::SeqCst);
+                Status::OK
+            }
+        }
+    }
+
+    /// MPI_Win_set_info: the hints are now these.
+    pub fn set_info(&self, info: &Info) -> Status {
+        let hints = Hints::of(info);
+        self.verbs.as_ref().map_or(Status::OK, |verbs| verbs.set_hints(hints.hints, hints.ordering))
+    }
+
+    /// MPI_Win_free: waits for all ranks. After a failure the window is as it was.
+    pub fn free(&self, thread: *mut ThreadCtx) -> Result<(), Error> {
+        let Some(verbs) = self.verbs.as_ref().filter(|_| !self.freed.load(Ordering::Acquire)) else {
+            return self.inner.comm.first_without(thread, true).map(|_| ());
+        };
+        let status = verbs.free(thread, false);
+        if status.is_err() {
+            return Err(Error::status(status, "the window cannot be freed"));
+        }
+        self.freed.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Gives the component's module back without communication, if that was not done yet.
+    pub(crate) fn close(&self) {
+        if self.freed.swap(true, Ordering::AcqRel) || self.inner.comm.instance().in_child() {
+            return;
+        }
+        if let Some(verbs) = &self.verbs {
+            let _ = verbs.free(self.inner.comm.instance().main_thread(), true);
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl std::fmt::Debug for Window {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let by = self.verbs.as_ref().map_or("no component", |verbs| verbs.component());
+        write!(f, "window of {:?}, served by {by}", self.inner.comm)
+    }
+}
+
+fn memory_for(
+    comm: &Communicator,
+    thread: *mut ThreadCtx,
+    places: &Places,
+    wanted: &Wanted,
+) -> Result<Memory, Error> {
+    let wish = |bytes, apart| Wish { bytes, disp_unit: wanted.disp_unit, apart };
+    match wanted.memory {
+        WantedMemory::Users { .. } | WantedMemory::Dynamic => Ok(Memory::Users),
+        WantedMemory::Allocated { bytes, align } => {
+            Memory::allocate(comm, thread, places, wish(bytes, true), align)
+        }
+        WantedMemory::Shared { bytes, apart } => {
+            comm.share_memory(thread, wish(bytes, apart)).map(Memory::Shared)
+        }
+    }
+}
+
+impl Inner {
+    /// Asks the components.
+    fn serve(&self, thread: *mut ThreadCtx, info: &Info) -> Result<Option<Verbs>, Error> {
+        let seen = self.seen.get_or_init(|| WinComm {
+            size: size_of::<WinComm>() as u32,
+            num_ranks: self.comm.size(),
+            rank: self.comm.rank(),
+            num_nodes: self.places.num_nodes(),
+            comm: std::ptr::from_ref(self).cast_mut().cast(),
+            services: services::services(),
+            btl: self.comm.instance().btl_services_for_rma(),
+        });
+        let hints = Hints::of(info);
+        let desc = WinDesc {
+            size: size_of::<WinDesc>() as u32,
+            flavor: self.flavor,
+            comm: seen,
+            base: self.own.base,
+            bytes: self.own.bytes,
+            disp_unit: self.own.disp_unit,
+            hints: hints.hints,
+            ordering: hints.ordering,
+            granularity: hints.granularity,
+            host_win: null_mut(),
+        };
+        select::choose(&self.comm, thread, &desc)
+    }
+}
+
+impl Instance {
+    fn remember_window(&self, window: &Arc<Window>) {
+        let mut windows = self.windows.lock();
+        if windows.len() == windows.capacity() {
+            windows.retain(|w| w.strong_count() > 0);
+        }
+        windows.push(Arc::downgrade(window));
+    }
+
+    /// Gives back what components have of windows that nobody freed.
+    pub(crate) fn close_windows(&self) {
+        let windows = std::mem::take(&mut *self.windows.lock());
+        windows.iter().filter_map(Weak::upgrade).for_each(|window| window.close());
+    }
+}

@@ -1,0 +1,223 @@
+//! The host's services for one window (`WinServices`): messages and collectives on the window's communicator, places,
+//! transports, mapped memory, waiting.
+//!
+//! The first argument is the address of the window's [`Inner`], which lives as long as the component's module. The window's
+//! communicator is used by nobody else: the component's messages have tags from 0 on, the host's collectives those
+//! below 0, so they do not meet.
+
+use super::Inner;
+use crate::coll::Slot;
+use crate::communicator::Communicator;
+use oxmpi_btl::Reach;
+use oxmpi_coll::CollArgs;
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
+use oxmpi_osc::{Mapped, Place, Predicate, WinServices};
+use oxmpi_pml::mode;
+use std::ffi::c_void;
+
+pub(super) fn services() -> *const WinServices {
+    const SERVICES: &WinServices = &WinServices {
+        size: size_of::<WinServices>() as u32,
+        reserved: 0,
+        place,
+        reach,
+        mapped,
+        isend,
+        irecv,
+        wait,
+        test,
+        cancel,
+        wait_until,
+        progress,
+        barrier,
+        allgather,
+        alltoall,
+        agree,
+        byte_type,
+    };
+    SERVICES
+}
+
+/// The window a component means.
+fn at<'a>(window: *mut c_void) -> &'a Inner {
+    // SAFETY: the component passes `WinComm::comm` of its window, which outlives its module.
+    unsafe { &*window.cast::<Inner>() }
+}
+
+fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
+    match value {
+        Ok(value) => {
+            // SAFETY: the component's out pointer.
+            unsafe { out.write(value) };
+            Status::OK
+        }
+        Err(status) => status,
+    }
+}
+
+extern "C" fn place(window: *mut c_void, rank: u32, out: *mut Place) -> Status {
+    hand_out(at(window).places.get(rank).copied().ok_or(Status::BAD_PARAM), out)
+}
+
+extern "C" fn reach(window: *mut c_void, rank: u32, out: *mut SliceRef<Reach>) -> Status {
+    let window = at(window);
+    let Some(place) = window.places.get(rank) else { return Status::BAD_PARAM };
+    hand_out(window.comm.instance().reach_for_rma(place.proc), out)
+}
+
+extern "C" fn mapped(window: *mut c_void, rank: u32, out: *mut Mapped) -> Status {
+    hand_out(at(window).mapped(rank).ok_or(Status::NOT_FOUND), out)
+}
+
+/// The tags that are the component's.
+fn tag_is_fine(tag: i32) -> bool {
+    (0..=32767).contains(&tag)
+}
+
+extern "C" fn isend(
+    window: *mut c_void,
+    thread: *mut ThreadCtx,
+    buf: *const u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    dst: u32,
+    tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let comm = &at(window).comm;
+    if dst >= comm.size() || !tag_is_fine(tag) {
+        return Status::BAD_PARAM;
+    }
+    // SAFETY: the component passes a type that is valid during the call.
+    let dtype = unsafe { &*dtype };
+    hand_out(comm.isend(thread, buf, count, dtype, dst as i32, tag, mode::STANDARD), out)
+}
+
+extern "C" fn irecv(
+    window: *mut c_void,
+    thread: *mut ThreadCtx,
+    buf: *mut u8,
+    count: u64,
+    dtype: *const TypeDesc,
+    src: i32,
+    tag: i32,
+    out: *mut *mut RequestHeader,
+) -> Status {
+    let comm = &at(window).comm;
+    let source = src == oxmpi_pml::ANY_SOURCE || (0..i64::from(comm.size())).contains(&i64::from(src));
+    if !source || !(tag == oxmpi_pml::ANY_TAG || tag_is_fine(tag)) {
+        return Status::BAD_PARAM;
+    }
+    // SAFETY: as above.
+    let dtype = unsafe { &*dtype };
+    hand_out(comm.irecv(thread, buf, count, dtype, src, tag), out)
+}
+
+/// Takes the status of a complete request and gives it back.
+fn take(req: *mut RequestHeader, thread: *mut ThreadCtx, status: *mut MsgStatus) -> Status {
+    // SAFETY: complete, and the component's until it is released; `status` is null or the component's.
+    unsafe {
+        let result = (*req).status;
+        ((*(*req).ops).release)(req, thread);
+        if !status.is_null() {
+            status.write(result);
+        }
+        result.error
+    }
+}
+
+extern "C" fn wait(
+    window: *mut c_void,
+    thread: *mut ThreadCtx,
+    req: *mut RequestHeader,
+    status: *mut MsgStatus,
+) -> Status {
+    at(window).comm.instance().wait(thread, req);
+    take(req, thread, status)
+}
+
+extern "C" fn test(
+    _: *mut c_void,
+    thread: *mut ThreadCtx,
+    req: *mut RequestHeader,
+    status: *mut MsgStatus,
+) -> Status {
+    // SAFETY: a request that `isend` or `irecv` made and that was not released.
+    match unsafe { &*req }.completion.is_complete() {
+        true => take(req, thread, status),
+        false => Status::PENDING,
+    }
+}
+
+extern "C" fn cancel(window: *mut c_void, thread: *mut ThreadCtx, req: *mut RequestHeader) -> Status {
+    // SAFETY: as above. What cannot be cancelled any more completes by itself.
+    unsafe { ((*(*req).ops).cancel)(req) };
+    wait(window, thread, req, std::ptr::null_mut())
+}
+
+extern "C" fn wait_until(
+    window: *mut c_void,
+    thread: *mut ThreadCtx,
+    predicate: Predicate,
+    ctx: *mut c_void,
+) -> Status {
+    at(window).comm.instance().wait_until(thread, || predicate(ctx) != 0);
+    Status::OK
+}
+
+extern "C" fn progress(window: *mut c_void, thread: *mut ThreadCtx) -> i32 {
+    at(window).comm.instance().poll(thread)
+}
+
+fn run(comm: &Communicator, slot: Slot, thread: *mut ThreadCtx, args: &CollArgs) -> Status {
+    comm.coll.run(slot, comm, thread, args)
+}
+
+extern "C" fn barrier(window: *mut c_void, thread: *mut ThreadCtx) -> Status {
+    run(&at(window).comm, Slot::Barrier, thread, &CollArgs::NONE)
+}
+
+/// Arguments of a collective that takes `bytes` for each rank and gives as many from each.
+fn of_bytes(comm: &Communicator, from: *const u8, bytes: u64, to: *mut u8) -> CollArgs {
+    let byte = comm.instance().byte_type();
+    CollArgs {
+        sendbuf: from,
+        sendcount: bytes,
+        sendtype: byte,
+        recvbuf: to,
+        recvcount: bytes,
+        recvtype: byte,
+        ..CollArgs::NONE
+    }
+}
+
+extern "C" fn allgather(
+    window: *mut c_void,
+    thread: *mut ThreadCtx,
+    mine: *const u8,
+    bytes: u64,
+    all: *mut u8,
+) -> Status {
+    let comm = &at(window).comm;
+    run(comm, Slot::Allgather, thread, &of_bytes(comm, mine, bytes, all))
+}
+
+extern "C" fn alltoall(
+    window: *mut c_void,
+    thread: *mut ThreadCtx,
+    to: *const u8,
+    bytes: u64,
+    from: *mut u8,
+) -> Status {
+    let comm = &at(window).comm;
+    run(comm, Slot::Alltoall, thread, &of_bytes(comm, to, bytes, from))
+}
+
+extern "C" fn agree(window: *mut c_void, thread: *mut ThreadCtx, own: Status) -> Status {
+    at(window).comm.least(thread, own).unwrap_or(Status::PEER_FAILED)
+}
+
+extern "C" fn byte_type(window: *mut c_void) -> *const TypeDesc {
+    at(window).comm.instance().byte_type()
+}

@@ -1,0 +1,215 @@
+//! The locks of CRIs as components take them: by guards, by calls through the host table, several at once, as owner.
+
+mod common;
+
+use common::{Form, alone, config};
+use oxmpi_coll::{Coll, CollComm, CollModule, CollTable};
+use oxmpi_mca::cri::set_below;
+use oxmpi_mca::{Component, Host, OpenError, OwnerGuard, Params, ThreadCtx};
+use oxmpi_runtime::{Instance, Level};
+use std::cell::UnsafeCell;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Keeps what its `open` got, for the tests to do what a component does.
+struct Taker;
+
+static HOST: OnceLock<Host> = OnceLock::new();
+/// The tests share the component.
+static ALONE: Mutex<()> = Mutex::new(());
+
+impl Coll for Taker {
+    type Module = ();
+    fn query(&self, _: &CollComm) -> Option<(i32, ())> {
+        None
+    }
+    const TABLE: CollTable = EMPTY;
+}
+
+const EMPTY: CollTable = CollTable {
+    size: size_of::<CollTable>() as u32,
+    version: 1,
+    barrier: None,
+    bcast: None,
+    reduce: None,
+    allreduce: None,
+    allgather: None,
+    gather: None,
+    scatter: None,
+    alltoall: None,
+    gatherv: None,
+    scatterv: None,
+    allgatherv: None,
+    alltoallv: None,
+    alltoallw: None,
+    scan: None,
+    exscan: None,
+    reduce_scatter: None,
+    reduce_scatter_block: None,
+    neighbor_allgather: None,
+    neighbor_allgatherv: None,
+    neighbor_alltoall: None,
+    neighbor_alltoallv: None,
+    neighbor_alltoallw: None,
+};
+
+impl Component for Taker {
+    type Module = CollModule;
+    const NAME: &'static str = "taker";
+    fn open(host: Host, _: Params<'_>) -> Result<(i32, Vec<CollModule>), OpenError> {
+        HOST.get_or_init(|| host);
+        Ok((1, vec![oxmpi_coll::module(Taker)]))
+    }
+}
+
+oxmpi_mca::component! {
+    component: Taker,
+    symbol: oxmpi_component_coll_taker,
+    framework: oxmpi_coll::FRAMEWORK,
+    framework_version: oxmpi_coll::VERSION,
+    name: "taker",
+    aliases: [],
+    params: &[],
+    help: "",
+}
+
+/// The one instance of this program, which stays: the component has its table for good.
+fn start() -> &'static Arc<Instance> {
+    static INSTANCE: OnceLock<Shared> = OnceLock::new();
+    struct Shared(Arc<Instance>);
+    // SAFETY: functions of an instance at MULTIPLE may be called from any thread.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+    &INSTANCE
+        .get_or_init(|| {
+            let mut config = config(Form::LinkedIn, Level::Multiple, &[("runtime_num_cris", "3")]);
+            config.builtin.push(descriptor());
+            Shared(alone(config).unwrap_or_else(|e| panic!("start: {e}")))
+        })
+        .0
+}
+
+fn seat_of(thread: *mut ThreadCtx) -> oxmpi_mca::Caller {
+    // SAFETY: the calling thread's context of the instance that stays.
+    unsafe { ThreadCtx::seat_of(thread) }
+}
+
+/// What the lock of a CRI guards.
+struct Counter(UnsafeCell<u64>);
+// SAFETY: only the holder of the lock touches it.
+unsafe impl Sync for Counter {}
+
+impl Counter {
+    fn add(&self) {
+        // SAFETY: the lock is held; if not, an addition gets lost.
+        unsafe { *self.0.get() += 1 };
+    }
+}
+
+const ROUNDS: u64 = 20_000;
+
+/// Every way in, at the same time, excludes every other.
+#[test]
+fn all_ways_in_exclude_each_other() {
+    let _alone = ALONE.lock();
+    let instance = start();
+    let host = HOST.get().expect("the component was opened");
+    assert!(host.threaded() && host.num_cris() == 3);
+    let counter = Counter(UnsafeCell::new(0));
+    let by_guard = |thread| {
+        for round in 0..ROUNDS {
+            if round % 3 == 0
+                && let Some(held) = host.try_hold(1, seat_of(thread), true)
+            {
+                counter.add();
+                held.leave_uncounted();
+            } else {
+                let _held = host.hold(1, seat_of(thread), true);
+                counter.add();
+            }
+        }
+    };
+    let by_calls = |thread: *mut ThreadCtx| {
+        let (locking, instance) = (&host.table().locking, host.table().instance);
+        for round in 0..ROUNDS {
+            if round % 3 != 0 || (locking.try_enter)(instance, 1, thread) == 0 {
+                (locking.enter)(instance, 1, thread);
+            }
+            counter.add();
+            (locking.leave)(instance, 1, thread);
+        }
+    };
+    let by_sets = |thread| {
+        for _ in 0..ROUNDS / 20 {
+            let all = host.hold_set(set_below(3), seat_of(thread), true);
+            assert_eq!(all.each().map(|held| held.ctx).collect::<Vec<_>>(), [0, 1, 2]);
+            counter.add();
+        }
+    };
+    let with_context = |f: &(dyn Fn(*mut ThreadCtx) + Sync)| {
+        let thread = instance.attach_thread();
+        f(thread);
+        instance.detach_thread(thread);
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| with_context(&by_guard));
+        scope.spawn(|| with_context(&by_calls));
+        scope.spawn(|| with_context(&by_sets));
+        scope.spawn(|| by_calls(null_mut()));
+    });
+    assert_eq!(counter.0.into_inner(), 3 * ROUNDS + ROUNDS / 20);
+}
+
+/// A thread that takes a lock again and again becomes its owner, until another takes it away; a callback learns whose it is.
+#[test]
+fn a_frequent_taker_owns_the_lock_until_it_is_taken_away() {
+    let _alone = ALONE.lock();
+    let instance = start();
+    let host = HOST.get().expect("the component was opened");
+    use rustix::thread::{MembarrierCommand, membarrier};
+    if membarrier(MembarrierCommand::RegisterPrivateExpedited).is_err() {
+        eprintln!("left out: this kernel has no membarrier, so no lock has an owner");
+        return;
+    }
+    let thread = instance.attach_thread();
+    let seat = seat_of(thread).expect("a context has a seat");
+    let cri = host.cri(2);
+    for _ in 0..=oxmpi_mca::biased::Bias::MOST {
+        drop(host.hold(2, Some(seat), true));
+    }
+    {
+        let inside = OwnerGuard::enter(cri, seat).expect("it owns the lock");
+        assert!(cri.is_anothers(None) && !cri.is_anothers(Some(seat)));
+        assert!(host.try_hold(2, None, true).is_none(), "the word says that it is taken");
+        // SAFETY: the lock is held by `inside`.
+        let inherited = unsafe { host.inherit(2, true) };
+        assert!(inherited.who.is_some_and(|who| std::ptr::eq(who, seat)));
+        assert_eq!(inside.held(2).ctx, 2);
+    }
+    // Among others, it takes the lock from itself and has it back.
+    drop(host.hold_set(set_below(3), Some(seat), true));
+    assert!(OwnerGuard::enter(cri, seat).is_some());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let held = host.hold(2, None, true);
+            assert!(held.who.is_none() && cri.holder().is_none());
+        });
+    });
+    assert!(OwnerGuard::enter(cri, seat).is_none(), "it was taken away");
+    instance.detach_thread(thread);
+}
+
+/// CRI 1 tells whether any but the first is in use.
+#[test]
+fn a_cri_becomes_active_with_those_below_it() {
+    let _alone = ALONE.lock();
+    start();
+    let host = HOST.get().expect("the component was opened");
+    assert_eq!(host.active_cris(), 1);
+    host.activate(1);
+    assert_eq!(host.active_cris(), 2);
+    let table = host.table();
+    (table.locking.activate)(table.instance, 2);
+    assert_eq!(host.active_cris(), 3);
+}

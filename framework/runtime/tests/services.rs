@@ -1,0 +1,219 @@
+//! The services of the host as a component sees them, asked by a component that offers no transport.
+
+mod common;
+
+use common::{Form, config, job};
+use oxmpi_btl::BtlModule;
+use oxmpi_mca::services::AUTH_BYTES;
+use oxmpi_mca::{Component, Host, OpenError, Params, ProcName, ProcPlace, SliceRef, Status, StrRef};
+use oxmpi_runtime::{Config, Instance, Level};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The hosts that asked for the witness, by job and rank.
+static HOSTS: Mutex<Option<HashMap<(u64, u32), Host>>> = Mutex::new(None);
+
+struct Witness;
+
+impl Component for Witness {
+    type Module = BtlModule;
+    const NAME: &'static str = "witness";
+
+    fn open(host: Host, _: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
+        let s = host.services();
+        let said = [host.job().rank as u8; 3];
+        let bytes = SliceRef { ptr: said.as_ptr(), len: said.len() };
+        assert_eq!((s.exchange_put)(host.table().instance, StrRef::of("second"), bytes), Status::OK);
+        let key = (host.job().job_id, host.job().rank);
+        HOSTS.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(key, host);
+        Err(OpenError::not_available("it only looks"))
+    }
+}
+
+oxmpi_mca::component! {
+    component: Witness,
+    symbol: oxmpi_component_btl_witness,
+    framework: oxmpi_btl::FRAMEWORK,
+    framework_version: oxmpi_btl::VERSION,
+    name: "witness",
+    aliases: [],
+    params: &[],
+    help: "",
+}
+
+fn with_witness() -> Config {
+    let mut config = config(Form::LinkedIn, Level::Single, &[]);
+    config.builtin.push(descriptor());
+    config
+}
+
+fn host_of(instance: &Instance) -> (Host, *mut c_void) {
+    let key = (instance.job().job_id, instance.job().rank);
+    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let host = *hosts.as_ref().and_then(|h| h.get(&key)).expect("the component was opened");
+    (host, host.table().instance)
+}
+
+#[test]
+fn names_lead_back_to_indices_and_damage_is_seen() {
+    job(3, with_witness, |instance| {
+        let (host, at) = host_of(instance);
+        let s = host.services();
+        for proc in 0..3 {
+            let mut name = ProcName::default();
+            assert_eq!((s.name_of)(at, proc, &mut name), Status::OK);
+            let mut index = u32::MAX;
+            assert_eq!(((s.index_of)(at, &name, &mut index), index), (Status::OK, proc));
+            for byte in 0..name.bytes.len() {
+                let mut bad = name;
+                bad.bytes[byte] ^= 0x41;
+                assert_eq!((s.index_of)(at, &bad, &mut index), Status::BAD_PARAM, "byte {byte}");
+            }
+            let mut place = ProcPlace::default();
+            assert_eq!((s.place_of)(at, proc, &mut place), Status::OK);
+            assert_eq!((place.local, place.local_rank), (1, proc));
+        }
+        assert_eq!((s.name_of)(at, 3, &mut ProcName::default()), Status::NOT_FOUND);
+        assert_eq!((s.place_of)(at, 3, &mut ProcPlace::default()), Status::NOT_FOUND);
+    });
+}
+
+#[test]
+fn modules_exchange_under_names_of_their_own() {
+    job(3, with_witness, |instance| {
+        let (host, at) = host_of(instance);
+        let get = |module: &str, proc, data: &mut [u8]| {
+            let mut len = data.len();
+            let mut status = Status::PENDING;
+            while status == Status::PENDING {
+                len = data.len();
+                let module = StrRef::of(module);
+                status = (host.services().exchange_try)(at, module, proc, data.as_mut_ptr(), &mut len);
+            }
+            (status, len)
+        };
+        for proc in 0..3 {
+            let mut data = [0xffu8; 3];
+            assert_eq!(get("second", proc, &mut data), (Status::OK, 3));
+            assert_eq!(data, [proc as u8; 3]);
+            assert_eq!(get("second", proc, &mut [0; 2]), (Status::NO_RESOURCE, 3));
+            assert_eq!(get("first", proc, &mut data).0, Status::NOT_FOUND);
+        }
+    });
+}
+
+#[test]
+fn a_rank_proves_that_it_belongs_to_the_job() {
+    let answers = Mutex::new(Vec::new());
+    let of = |bytes: &[u8]| SliceRef { ptr: bytes.as_ptr(), len: bytes.len() };
+    let make = |instance: &Instance, challenge: &[u8], context: &[u8]| {
+        let (host, at) = host_of(instance);
+        let mut answer = [0u8; AUTH_BYTES];
+        let status = (host.services().auth_make)(at, of(challenge), of(context), answer.as_mut_ptr());
+        (status, answer)
+    };
+    let check = |instance: &Instance, challenge: &[u8], context: &[u8], answer: &[u8]| {
+        let (host, at) = host_of(instance);
+        (host.services().auth_check)(at, of(challenge), of(context), of(answer))
+    };
+    job(2, with_witness, |instance| {
+        let (status, answer) = make(instance, &[9; 16], b"to rank 0");
+        assert_eq!(status, Status::OK);
+        answers.lock().expect("nobody panics with it").push(answer);
+        assert_eq!(check(instance, &[9; 16], b"to rank 0", &answer), Status::OK);
+        assert_eq!(check(instance, &[8; 16], b"to rank 0", &answer), Status::NO_PERMISSION);
+        assert_eq!(check(instance, &[9; 16], b"to rank 1", &answer), Status::NO_PERMISSION);
+        assert_eq!(check(instance, &[9; 16], b"to rank 0", &answer[..31]), Status::NO_PERMISSION);
+        assert_eq!(make(instance, &[9; 15], b"").0, Status::BAD_PARAM);
+    });
+    let answers = answers.into_inner().expect("nobody panicked");
+    assert_eq!(answers[0], answers[1], "ranks of one job give one answer");
+    job(1, with_witness, |stranger| {
+        assert_eq!(check(stranger, &[9; 16], b"to rank 0", &answers[0]), Status::NO_PERMISSION);
+    });
+}
+
+#[test]
+fn memory_of_a_rank_in_this_process_is_read_written_and_pointed_to() {
+    job(2, with_witness, |instance| {
+        let (host, at) = host_of(instance);
+        let s = host.services();
+        let other = 1 - instance.job().rank;
+        let (theirs, mut ours) = (vec![5u8; 3000], vec![0u8; 3000]);
+        let remote = theirs.as_ptr() as u64;
+        assert_eq!((s.peer_read)(at, other, remote, ours.as_mut_ptr(), 3000), Status::OK);
+        assert_eq!(ours, theirs);
+        ours.fill(7);
+        assert_eq!((s.peer_write)(at, other, remote, ours.as_ptr(), 2999), Status::OK);
+        // SAFETY: inside the vector; read as what others write.
+        let ends = unsafe { (theirs.as_ptr().read_volatile(), theirs.as_ptr().add(2999).read_volatile()) };
+        assert_eq!(ends, (7, 5));
+        let mut pointer = std::ptr::null_mut();
+        assert_eq!((s.peer_pointer)(at, other, remote, 3000, &mut pointer), Status::OK);
+        assert_eq!(pointer as u64, remote);
+        assert_eq!((s.peer_read)(at, other, 8, ours.as_mut_ptr(), 8), Status::BAD_PARAM);
+        assert_eq!((s.peer_read)(at, other, u64::MAX, ours.as_mut_ptr(), 8), Status::BAD_PARAM);
+        assert_eq!((s.peer_read)(at, 2, remote, ours.as_mut_ptr(), 8), Status::NOT_FOUND);
+    });
+}
+
+#[test]
+fn a_waiter_makes_progress_until_the_word_changes() {
+    job(2, with_witness, |instance| {
+        let (host, at) = host_of(instance);
+        let word = AtomicU32::new(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                word.store(2, Ordering::Release);
+            });
+            let shared = &raw const word;
+            let status = (host.services().wait_word)(at, instance.main_thread(), shared.cast(), 1);
+            assert_eq!((status, word.load(Ordering::Relaxed)), (Status::OK, 2));
+        });
+    });
+}
+
+/// What a subscriber was told.
+#[derive(Default)]
+struct Told(Mutex<Vec<(u32, Status)>>);
+
+extern "C" fn told(ctx: *mut c_void, proc: u32, status: Status) {
+    // SAFETY: the test's list outlives its subscription.
+    let told = unsafe { &*(ctx as *const Told) };
+    told.0.lock().expect("nobody panics with it").push((proc, status));
+}
+
+#[test]
+fn failures_are_told_once_to_all_and_later_to_those_who_come() {
+    job(3, with_witness, |instance| {
+        if instance.job().rank != 0 {
+            return;
+        }
+        instance.survive_failures(true);
+        let (host, at) = host_of(instance);
+        let s = host.services();
+        let (early, late) = (Told::default(), Told::default());
+        let of = |t: &Told| std::ptr::from_ref(t).cast_mut().cast::<c_void>();
+        assert_eq!((s.on_peer_failure)(at, told, of(&early)), Status::OK);
+        assert_eq!((s.on_peer_failure)(at, told, of(&early)), Status::BAD_PARAM);
+        for proc in [2, 2, 1, 2] {
+            assert_eq!((s.peer_failed)(at, proc, Status::PEER_FAILED, StrRef::of("a test")), Status::OK);
+        }
+        assert!(early.0.lock().expect("as above").is_empty(), "nobody is called from where it failed");
+        for _ in 0..4 {
+            instance.progress(instance.main_thread());
+        }
+        let all = vec![(2, Status::PEER_FAILED), (1, Status::PEER_FAILED)];
+        assert_eq!(*early.0.lock().expect("as above"), all);
+        assert_eq!((s.on_peer_failure)(at, told, of(&late)), Status::OK);
+        assert_eq!(*late.0.lock().expect("as above"), all);
+        assert_eq!((s.peer_failed)(at, 9, Status::PEER_FAILED, StrRef::of("nobody")), Status::NOT_FOUND);
+        for t in [&early, &late] {
+            assert_eq!((s.off_peer_failure)(at, told, of(t)), Status::OK);
+            assert_eq!((s.off_peer_failure)(at, told, of(t)), Status::NOT_FOUND);
+        }
+    });
+}

@@ -1,0 +1,91 @@
+//! Operations on one element: fetch and op, compare and swap (MPI 5.0 §12.3.4).
+
+use super::argument::{Buffer, arguments, displacement, served, target};
+use super::require;
+use crate::constants::*;
+use crate::datatype::is_predefined;
+use crate::error::{Failure, On, Res, call_on, check};
+use crate::op::one_sided;
+use crate::process::Process;
+use crate::types::{Aint, Datatype, Op, Win};
+use core::ffi::c_int;
+use oxmpi_datatype::Base;
+use oxmpi_runtime::window::Operation;
+
+/// One element of a predefined type.
+fn one(process: &Process, at: *const u8, datatype: Datatype, what: &str) -> Res<Buffer> {
+    let buffer = Buffer::new(process, (at, 1, datatype), what)?;
+    if !is_predefined(datatype) {
+        return Failure::err(MPI_ERR_TYPE, "datatype is a derived datatype");
+    }
+    Ok(buffer)
+}
+
+/// C integer, Fortran integer, logical, multi-language types and byte (MPI 5.0 §12.3.4).
+fn can_be_compared(base: Base) -> bool {
+    matches!(
+        base,
+        Base::I8
+            | Base::U8
+            | Base::I16
+            | Base::U16
+            | Base::I32
+            | Base::U32
+            | Base::I64
+            | Base::U64
+            | Base::I128
+            | Base::BOOL
+            | Base::LOGICAL1
+            | Base::LOGICAL2
+            | Base::LOGICAL4
+            | Base::LOGICAL8
+            | Base::LOGICAL16
+            | Base::AINT
+            | Base::BYTE
+    )
+}
+
+mpi_fn! {
+    fn MPI_Fetch_and_op(origin_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let object = require(win)?;
+            let result = one(process, result_addr, datatype, "result")?;
+            let origin = match op.0 {
+                // Nothing is taken from there.
+                MPI_NO_OP => result,
+                _ => one(process, origin_addr, datatype, "origin")?,
+            };
+            let operation = one_sided(op, result.of.desc.base, true)?;
+            let rank = target(object, target_rank, "target_rank")?;
+            let verbs = served(object)?;
+            let Some(rank) = rank else { return Ok(()) };
+            let mut args = arguments(process, rank, displacement(object, target_disp)?);
+            (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
+            (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
+            (args.target_count, args.target_type, args.op) = (1, result.of.desc, &operation);
+            check(verbs.start(Operation::FetchAndOp, &args))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Compare_and_swap(origin_addr: *const u8, compare_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let object = require(win)?;
+            let origin = one(process, origin_addr, datatype, "origin")?;
+            let compare = one(process, compare_addr, datatype, "compare")?;
+            let result = one(process, result_addr, datatype, "result")?;
+            if !can_be_compared(origin.of.desc.base) {
+                let name = crate::predefined::name(datatype.0).unwrap_or("this datatype");
+                return Failure::err(MPI_ERR_TYPE, format!("values of {name} are not compared and swapped"));
+            }
+            let rank = target(object, target_rank, "target_rank")?;
+            let verbs = served(object)?;
+            let Some(rank) = rank else { return Ok(()) };
+            let mut args = arguments(process, rank, displacement(object, target_disp)?);
+            (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
+            (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
+            (args.compare, args.target_count, args.target_type) = (compare.at, 1, origin.of.desc);
+            check(verbs.start(Operation::CompareAndSwap, &args))
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! Locks and flushes: synchronisation without the target (MPI 5.0 §12.5.3, §12.5.4).
+
+use super::argument::{assertions, served, target};
+use super::require;
+use crate::constants::*;
+use crate::error::{Failure, On, Res, call_on, check};
+use crate::types::Win;
+use core::ffi::c_int;
+use oxmpi_osc::lock_type;
+use oxmpi_runtime::window::Verbs;
+
+/// A verb for one rank; nothing is done for MPI_PROC_NULL.
+fn at_rank(win: Win, rank: c_int, verb: impl FnOnce(&Verbs, u32) -> oxmpi_mca::Status) -> Res {
+    let object = require(win)?;
+    let rank = target(object, rank, "rank")?;
+    let verbs = served(object)?;
+    rank.map_or(Ok(()), |rank| check(verb(verbs, rank)))
+}
+
+mpi_fn! {
+    fn MPI_Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            require(win)?;
+            let kind = match lock_type {
+                MPI_LOCK_SHARED => lock_type::SHARED,
+                MPI_LOCK_EXCLUSIVE => lock_type::EXCLUSIVE,
+                _ => return Failure::err(MPI_ERR_LOCKTYPE, format!("lock_type is {lock_type}")),
+            };
+            let assert = assertions(assert, MPI_MODE_NOCHECK)?;
+            at_rank(win, rank, |verbs, rank| verbs.lock(process.thread(), kind, rank, assert))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_unlock(rank: c_int, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| at_rank(win, rank, |verbs, rank| verbs.unlock(process.thread(), rank)))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_lock_all(assert: c_int, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let object = require(win)?;
+            let assert = assertions(assert, MPI_MODE_NOCHECK)?;
+            check(served(object)?.lock_all(process.thread(), assert))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_unlock_all(win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.unlock_all(process.thread())))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_flush(rank: c_int, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| at_rank(win, rank, |verbs, rank| verbs.flush(process.thread(), Some(rank), false)))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_flush_local(rank: c_int, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| at_rank(win, rank, |verbs, rank| verbs.flush(process.thread(), Some(rank), true)))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_flush_all(win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.flush(process.thread(), None, false)))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_flush_local_all(win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.flush(process.thread(), None, true)))
+    }
+}

@@ -1,0 +1,203 @@
+//! Put, get and accumulate of any number of elements, with and without a request (MPI 5.0 §12.3).
+
+use super::argument::{Buffer, Elements, arguments, displacement, fits, one_base, served, target, with_data};
+use super::{WinObject, require};
+use crate::constants::*;
+use crate::counting::{self, Counter};
+use crate::error::{On, Res, call_on, check};
+use crate::memory::write;
+use crate::op::one_sided;
+use crate::p2p::place_of;
+use crate::process::Process;
+use crate::request;
+use crate::types::{Aint, Count, Datatype, Op, Request, Win};
+use core::ffi::c_int;
+use oxmpi_osc::RmaArgs;
+use oxmpi_runtime::window::Operation;
+
+/// What lies where: address, count, type.
+type Data = (*const u8, i64, Datatype);
+
+/// Rank, displacement, count, type.
+type Target = (c_int, Aint, i64, Datatype);
+
+/// Where the request goes; `None`: the call has none.
+type Place = Option<*mut Request>;
+
+/// Starts an operation whose arguments are right, and gives its request out. `args` `None`: the target is MPI_PROC_NULL.
+fn issue(
+    process: &Process,
+    object: &'static WinObject,
+    operation: Operation,
+    args: Option<&RmaArgs>,
+    place: Place,
+) -> Res {
+    let verbs = served(object)?;
+    match (args, place) {
+        (None, None) => Ok(()),
+        (None, Some(place)) => write(place, "request", request::done(process)),
+        (Some(args), None) => check(verbs.start(operation, args)),
+        (Some(args), Some(place)) => {
+            let req = verbs.request(operation, args)?;
+            write(place, "request", request::give_of_window(object, req))
+        }
+    }
+}
+
+fn transfer(
+    process: &Process,
+    win: Win,
+    operation: Operation,
+    origin: Data,
+    (rank, disp, count, datatype): Target,
+    place: Place,
+) -> Res {
+    let object = require(win)?;
+    let origin = Buffer::new(process, origin, "origin")?;
+    let there = Elements::new(count, datatype, "target")?;
+    let rank = target(object, rank, "target_rank")?;
+    place.map_or(Ok(()), place_of)?;
+    let Some(rank) = rank else { return issue(process, object, operation, None, place) };
+    let disp = displacement(object, disp)?;
+    if operation == Operation::Put {
+        fits(&origin.of, &there, "target")?;
+        if counting::on() {
+            counting::add_bytes(Counter::BytesPut, origin.of.bytes());
+        }
+    } else {
+        fits(&there, &origin.of, "origin")?;
+        if counting::on() {
+            counting::add_bytes(Counter::BytesGet, there.bytes());
+        }
+    }
+    let mut args = arguments(process, rank, disp);
+    with_data(&mut args, Some(&origin), &there);
+    issue(process, object, operation, Some(&args), place)
+}
+
+fn accumulate(
+    process: &Process,
+    win: Win,
+    origin: Data,
+    (rank, disp, count, datatype): Target,
+    handle: Op,
+    place: Place,
+) -> Res {
+    let object = require(win)?;
+    let origin = Buffer::new(process, origin, "origin")?;
+    let there = Elements::new(count, datatype, "target")?;
+    let rank = target(object, rank, "target_rank")?;
+    place.map_or(Ok(()), place_of)?;
+    let base = one_base(&there, &[(&origin.of, "origin")])?;
+    let operation = one_sided(handle, base, false)?;
+    let Some(rank) = rank else { return issue(process, object, Operation::Accumulate, None, place) };
+    let disp = displacement(object, disp)?;
+    fits(&origin.of, &there, "target")?;
+    let mut args = arguments(process, rank, disp);
+    with_data(&mut args, Some(&origin), &there);
+    args.op = &operation;
+    issue(process, object, Operation::Accumulate, Some(&args), place)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the standard's")]
+fn get_accumulate(
+    process: &Process,
+    win: Win,
+    origin: Data,
+    result: Data,
+    (rank, disp, count, datatype): Target,
+    handle: Op,
+    place: Place,
+) -> Res {
+    let object = require(win)?;
+    let there = Elements::new(count, datatype, "target")?;
+    let into = Buffer::new(process, result, "result")?;
+    // Nothing is taken from the origin, whatever stands there.
+    let origin = match handle.0 {
+        MPI_NO_OP => None,
+        _ => Some(Buffer::new(process, origin, "origin")?),
+    };
+    let rank = target(object, rank, "target_rank")?;
+    place.map_or(Ok(()), place_of)?;
+    let base = match &origin {
+        Some(origin) => one_base(&there, &[(&origin.of, "origin"), (&into.of, "result")])?,
+        None => one_base(&there, &[(&into.of, "result")])?,
+    };
+    let operation = one_sided(handle, base, true)?;
+    let Some(rank) = rank else { return issue(process, object, Operation::GetAccumulate, None, place) };
+    let disp = displacement(object, disp)?;
+    if let Some(origin) = &origin {
+        fits(&origin.of, &there, "target")?;
+    }
+    fits(&there, &into.of, "result")?;
+    let mut args = arguments(process, rank, disp);
+    with_data(&mut args, origin.as_ref(), &there);
+    (args.result, args.result_count, args.result_type) = (into.at, into.of.count, into.of.desc);
+    args.op = &operation;
+    issue(process, object, Operation::GetAccumulate, Some(&args), place)
+}
+
+mpi_fn! {
+    fn MPI_Put[c_int], MPI_Put_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            transfer(process, win, Operation::Put, origin, there, None)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Rput[c_int], MPI_Rput_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: *mut Request) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            transfer(process, win, Operation::Put, origin, there, Some(request))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Get[c_int], MPI_Get_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            transfer(process, win, Operation::Get, origin, there, None)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Rget[c_int], MPI_Rget_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win, request: *mut Request) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            transfer(process, win, Operation::Get, origin, there, Some(request))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Accumulate[c_int], MPI_Accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            accumulate(process, win, origin, there, op, None)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Raccumulate[c_int], MPI_Raccumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: *mut Request) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            accumulate(process, win, origin, there, op, Some(request))
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Get_accumulate[c_int], MPI_Get_accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, result_addr: *mut u8, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            get_accumulate(process, win, origin, (result_addr.cast_const(), result_count as i64, result_datatype), there, op, None)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Rget_accumulate[c_int], MPI_Rget_accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, result_addr: *mut u8, result_count: N, result_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win, request: *mut Request) -> c_int {
+        call_on(NAME, On::Win(win), |process| {
+            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+            get_accumulate(process, win, origin, (result_addr.cast_const(), result_count as i64, result_datatype), there, op, Some(request))
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! What the daemons of a job's nodes say to each other about the key-value store and the fence. It goes through
+//! mpirun, which has a link with each of them: it counts nodes at a fence and passes questions and answers on.
+
+use super::text;
+use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// From a node: all its ranks have come to the fence. To a node: all ranks of the job have.
+    Fence,
+    /// A rank has left: no fence can be complete any more.
+    Gone { rank: u32 },
+    /// The node `from` asks what `proc` has published under `key`.
+    Ask { from: u32, proc: u32, key: String },
+    /// The answer, for the node `to`.
+    Answer { to: u32, proc: u32, key: String, value: Option<Vec<u8>> },
+}
+
+impl Exchange {
+    pub fn encode(&self, b: Builder) -> Builder {
+        match self {
+            Exchange::Fence => b.u8(0),
+            Exchange::Gone { rank } => b.u8(1).u32(*rank),
+            Exchange::Ask { from, proc, key } => b.u8(2).u32(*from).u32(*proc).text(key),
+            Exchange::Answer { to, proc, key, value } => {
+                let b = b.u8(3).u32(*to).u32(*proc).text(key);
+                value.iter().fold(b.u8(value.is_some().into()), |b, value| b.bytes(value))
+            }
+        }
+    }
+
+    pub fn decode(f: &mut Fields<'_>) -> Result<Exchange, Malformed> {
+        Ok(match f.u8("exchange")? {
+            0 => Exchange::Fence,
+            1 => Exchange::Gone { rank: f.u32("rank")? },
+            2 => Exchange::Ask { from: f.u32("node")?, proc: f.u32("process")?, key: text(f, "key")? },
+            3 => Exchange::Answer {
+                to: f.u32("node")?,
+                proc: f.u32("process")?,
+                key: text(f, "key")?,
+                value: match f.bool("present")? {
+                    true => Some(f.bytes("value")?.to_vec()),
+                    false => None,
+                },
+            },
+            other => return Err(Malformed::Value { field: "exchange", value: other.into() }),
+        })
+    }
+}

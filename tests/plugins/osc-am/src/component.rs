@@ -1,0 +1,70 @@
+//! Opening: the component's state for one instance, and its receiver of active messages.
+
+use crate::state::Am;
+use crate::window::AmWindow;
+use oxmpi_mca::host::am_tag;
+use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, Status, ThreadCtx};
+use oxmpi_osc::{Osc, OscModule, WinDesc};
+use std::sync::Arc;
+
+/// The tag of all our messages.
+pub const TAG: u8 = am_tag::OSC + 30;
+
+/// Full names are `osc_am_<name>`.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "priority",
+        ParamKind::INT,
+        7,
+        "1",
+        "Rank among the components that serve a window; the highest serves it",
+    )
+    .range(0, 100),
+    ParamDecl::new(
+        "max_message",
+        ParamKind::SIZE,
+        7,
+        "16k",
+        "Largest message; longer operations are cut. Smaller ones cut more often, which tests use",
+    )
+    .range(2048, 1 << 20),
+];
+
+pub struct AmComponent;
+
+impl Component for AmComponent {
+    type Module = OscModule;
+    const NAME: &'static str = "am";
+
+    fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<OscModule>), OpenError> {
+        let am = Arc::new(Am::new(host, params.size(1)));
+        let status = host.am_register(TAG, crate::receive::arrived, Arc::as_ptr(&am).cast_mut().cast());
+        if status.is_err() {
+            host.help("tag-taken", &[&TAG.to_string()]);
+            return Err(OpenError::new(status, "its active-message tag is taken"));
+        }
+        let osc = AmOsc { am, priority: params.int(0) as i32 };
+        Ok((0, vec![oxmpi_osc::module(osc)]))
+    }
+}
+
+struct AmOsc {
+    am: Arc<Am>,
+    priority: i32,
+}
+
+impl Osc for AmOsc {
+    type Window = AmWindow;
+
+    fn query(&self, _desc: &WinDesc) -> Option<i32> {
+        Some(self.priority)
+    }
+
+    fn create(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<AmWindow>, Status> {
+        AmWindow::create(&self.am, desc, thread).map(Box::new)
+    }
+
+    fn finalize(&self) {
+        self.am.stop_progress();
+    }
+}

@@ -1,0 +1,249 @@
+//! Operations at their origin: checked against epoch and range, cut into messages, put into the outbox.
+//!
+//! What the origin sends is copied into messages when the call is made, so its buffer is free at once: put and accumulate are
+//! complete at the origin when they return. Where values come back, [`Operation`] says where they go.
+
+use crate::layout::{Room, cut};
+use crate::request::Request;
+use crate::state::{Into, Operation, Shared};
+use crate::window::AmWindow;
+use crate::wire::{Header, kind};
+use oxmpi_datatype::kernel::op;
+use oxmpi_datatype::{TypeDesc, TypeRef, pack};
+use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_osc::RmaArgs;
+
+/// Elements that the origin sends, or that come back to it.
+#[derive(Clone, Copy)]
+struct Local<'a> {
+    at: *mut u8,
+    count: u64,
+    dtype: &'a TypeDesc,
+}
+
+impl<'a> Local<'a> {
+    /// # Safety
+    /// `dtype` must be null or valid during the call.
+    unsafe fn new(at: *mut u8, count: u64, dtype: *const TypeDesc) -> Option<Local<'a>> {
+        // SAFETY: the caller's promise.
+        unsafe { dtype.as_ref() }.map(|dtype| Local { at, count, dtype })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.count.saturating_mul(self.dtype.packed)
+    }
+}
+
+/// An operation, ready to be sent.
+struct Task<'a> {
+    kind: u32,
+    code: u32,
+    target: u32,
+    disp: i64,
+    there: Local<'a>,
+    /// What travels.
+    sends: Option<Local<'a>>,
+    /// Sent before that, of the same length: what to compare with.
+    compare: *const u8,
+    /// Where what comes back goes.
+    gets: Option<Local<'a>>,
+}
+
+impl AmWindow {
+    pub fn transfer(&self, args: &RmaArgs, kind: u32, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: the host's arguments; types it does not use are null.
+        let (origin, there) = unsafe {
+            (
+                Local::new(args.origin, args.origin_count, args.origin_type),
+                Local::new(core::ptr::null_mut(), args.target_count, args.target_type),
+            )
+        };
+        let (sends, gets) = if kind == kind::PUT { (origin, None) } else { (None, origin) };
+        let there = there.ok_or(Status::BAD_PARAM)?;
+        let (target, disp) = (args.target, args.disp);
+        let task = Task { kind, code: 0, target, disp, there, sends, compare: core::ptr::null(), gets };
+        self.issue(&task, wanted)
+    }
+
+    pub fn accumulate_into(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        self.combine(args, kind::ACCUMULATE, wanted)
+    }
+
+    pub fn fetch(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        self.combine(args, kind::FETCH, wanted)
+    }
+
+    fn combine(&self, args: &RmaArgs, kind: u32, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: as in `transfer`; accumulating calls have an operation.
+        let (origin, there, result, code) = unsafe {
+            (
+                Local::new(args.origin, args.origin_count, args.origin_type),
+                Local::new(core::ptr::null_mut(), args.target_count, args.target_type),
+                Local::new(args.result, args.result_count, args.result_type),
+                args.op.as_ref().ok_or(Status::BAD_PARAM)?.code,
+            )
+        };
+        let (target, disp, there) = (args.target, args.disp, there.ok_or(Status::BAD_PARAM)?);
+        let sends = if code == op::NO_OP { None } else { origin };
+        let gets = if kind == kind::FETCH { result } else { None };
+        let task = Task { kind, code, target, disp, there, sends, compare: core::ptr::null(), gets };
+        self.issue(&task, wanted)
+    }
+
+    pub fn swap(&self, args: &RmaArgs) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: as in `transfer`.
+        let (sends, there, gets) = unsafe {
+            (
+                Local::new(args.origin, 1, args.origin_type),
+                Local::new(core::ptr::null_mut(), 1, args.target_type),
+                Local::new(args.result, 1, args.result_type),
+            )
+        };
+        let (target, disp, there) = (args.target, args.disp, there.ok_or(Status::BAD_PARAM)?);
+        let task =
+            Task { kind: kind::SWAP, code: 0, target, disp, there, sends, compare: args.compare, gets };
+        self.issue(&task, false)
+    }
+
+    /// Sends it; a request if one is wanted, else null.
+    fn issue(&self, task: &Task<'_>, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        let am = &*self.am;
+        let mut guard = am.lock();
+        let shared = &mut *guard;
+        let window = shared.window(self.slot).ok_or(Status::INTERNAL)?;
+        let status = window.epochs.operate(task.target);
+        if status.is_err() {
+            return Err(status);
+        }
+        let total = match task.sends {
+            Some(sends) => sends.bytes(),
+            None => task.there.bytes(),
+        };
+        let offset = match total {
+            0 => 0,
+            _ => self.offset(shared, task)?,
+        };
+        let request = if wanted { Some(shared.requests.take(am)?) } else { None };
+        if task.gets.is_none() || total == 0 {
+            // Complete at the origin as soon as it is copied.
+            self.send(shared, task, total, offset, Header::NO_OPERATION);
+            if let Some(request) = request {
+                shared.requests.complete(request, &am.host, Status::OK);
+            }
+        } else {
+            let number = self.expect(shared, task, request)?;
+            let left = self.send(shared, task, total, offset, number);
+            if let Some(operation) = shared.window(self.slot).and_then(|w| w.operations.get(number)) {
+                operation.left = left;
+            }
+        }
+        drop(guard);
+        am.push();
+        Ok(request.map_or(core::ptr::null_mut(), |request| request.cast()))
+    }
+
+    /// Where the displacement lies from the base of the target's memory, in bytes; RMA_RANGE if the data does not lie inside.
+    fn offset(&self, shared: &mut Shared, task: &Task<'_>) -> Result<i64, Status> {
+        let window = shared.window(self.slot).ok_or(Status::INTERNAL)?;
+        let peer = window.peers.get(task.target as usize).ok_or(Status::BAD_PARAM)?;
+        if self.dynamic {
+            // Only the target knows what is attached.
+            return Ok(task.disp);
+        }
+        let wide = i128::from;
+        let (there, count) = (task.there.dtype, i128::from(task.there.count));
+        let offset = wide(task.disp) * wide(peer.disp_unit);
+        let stretch = (count - 1) * wide(there.extent);
+        let from = offset + wide(there.true_lb) + stretch.min(0);
+        let to = offset + wide(there.true_lb) + wide(there.true_extent) + stretch.max(0);
+        if from < 0 || to > i128::from(peer.bytes) {
+            return Err(Status::RMA_RANGE);
+        }
+        i64::try_from(offset).map_err(|_| Status::RMA_RANGE)
+    }
+
+    /// Notes where what comes back goes.
+    fn expect(
+        &self,
+        shared: &mut Shared,
+        task: &Task<'_>,
+        request: Option<*mut Request>,
+    ) -> Result<u32, Status> {
+        let gets = task.gets.ok_or(Status::INTERNAL)?;
+        // SAFETY: the type is alive during the call.
+        let dtype = unsafe { TypeRef::retain(gets.dtype) };
+        let into = Into { at: gets.at, count: gets.count, dtype };
+        let window = shared.window(self.slot).ok_or(Status::INTERNAL)?;
+        let target = task.target;
+        Ok(window.operations.add(Operation { target, left: 0, into, request, failure: Status::OK }))
+    }
+
+    /// Cuts it into messages; how many they are.
+    fn send(&self, shared: &mut Shared, task: &Task<'_>, total: u64, offset: i64, number: u32) -> u64 {
+        let Some(window) = shared.window(self.slot) else { return 0 };
+        let rank = window.rank;
+        let peer = &mut window.peers[task.target as usize];
+        let (proc, there) = (peer.proc, task.there.dtype);
+        let carried = task.sends.is_some();
+        let unit = there.base.layout().map_or(1, |basic| basic.packed);
+        let unit = if matches!(task.kind, kind::PUT | kind::GET) { 1 } else { unit };
+        let room = Room { bytes: peer.room, carried, unit };
+        let (mut from, mut messages) = (0, Vec::new());
+        while from < total {
+            let (len, mut runs) = cut(there, task.there.count, from, total, room);
+            debug_assert!(len > 0, "an element does not fit into a message");
+            runs.iter_mut().for_each(|run| run.disp = run.disp.wrapping_add(offset));
+            let header = Header {
+                kind: task.kind,
+                window: peer.window,
+                from: rank,
+                operation: number,
+                code: task.code,
+                base: there.base.0,
+                runs: runs.len() as u32,
+                reserved: 0,
+                at: from,
+            };
+            let mut message = header.message(&runs, 2 * len as usize);
+            if let Some(sends) = task.sends {
+                if !task.compare.is_null() {
+                    append(&mut message, &Local { at: task.compare.cast_mut(), ..sends }, from, len);
+                }
+                append(&mut message, &sends, from, len);
+            }
+            messages.push(message);
+            from += len;
+        }
+        peer.pending += messages.len() as u64;
+        let count = messages.len() as u64;
+        messages.into_iter().for_each(|message| shared.outbox.put(proc, message));
+        count
+    }
+}
+
+/// Packs bytes of the origin's data behind a message.
+fn append(message: &mut Vec<u8>, local: &Local<'_>, from: u64, len: u64) {
+    let start = message.len();
+    message.resize(start + len as usize, 0);
+    // SAFETY: the program's buffer holds the data during the call; the vector has `len` bytes from `start` on.
+    let n = unsafe { pack(local.dtype, local.count, local.at, from, message[start..].as_mut_ptr(), len) };
+    message.truncate(start + n as usize);
+}
+
+/// Sends a message without data to a rank, which answers it.
+pub fn tell(shared: &mut Shared, slot: u32, rank: u32, kind: u32, code: u32) {
+    let Some(window) = shared.window(slot) else { return };
+    let from = window.rank;
+    let Some(peer) = window.peers.get_mut(rank as usize) else { return };
+    let header = Header {
+        kind,
+        window: peer.window,
+        from,
+        operation: Header::NO_OPERATION,
+        code,
+        ..Header::default()
+    };
+    peer.pending += 1;
+    let proc = peer.proc;
+    shared.outbox.put(proc, header.message(&[], 0));
+}

@@ -1,0 +1,232 @@
+//! Receiving messages: operations at their target, answers at their origin.
+//!
+//! Runs in progress under the CRI of our context, or in a verb's drain for messages of this process to itself. It touches
+//! window memory, completes requests and puts answers into the outbox; it never waits. What comes in is not trusted: a message
+//! that makes no sense closes its sender.
+
+use crate::layout;
+use crate::state::{Am, Shared, WinState};
+use crate::wire::{Header, body, kind};
+use core::ffi::c_void;
+use oxmpi_datatype::kernel::{OpDesc, op, reduce};
+use oxmpi_datatype::{Base, Run, TypeDesc, flag};
+use oxmpi_mca::sync::AtomicU32;
+use oxmpi_mca::{Host, RecvDesc, SliceRef, Status};
+
+/// The receiver of our tag.
+pub extern "C" fn arrived(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
+    // SAFETY: registered with the component's state; the message is valid during the call.
+    let (am, msg) = unsafe { (&*ctx.cast::<Am>(), &*msg) };
+    // SAFETY: as above.
+    let bytes = unsafe { core::slice::from_raw_parts(msg.data, msg.len as usize) };
+    let mut shared = am.lock();
+    receive(&mut shared, &am.host, msg.proc, bytes);
+    shared.drain(&am.host);
+    oxmpi_mca::host::receive::CONTINUE
+}
+
+/// Takes a message of a process.
+pub fn receive(shared: &mut Shared, host: &Host, proc: u32, bytes: &[u8]) {
+    if take(shared, host, proc, bytes).is_none() {
+        host.peer_error(proc, true, "sent a one-sided message that makes no sense");
+    }
+}
+
+/// `None`: no sender of ours makes such a message.
+fn take(shared: &mut Shared, host: &Host, proc: u32, bytes: &[u8]) -> Option<()> {
+    let header = Header::decode(bytes)?;
+    let window = shared.window(header.window)?;
+    if window.peers.get(header.from as usize)?.proc != proc {
+        return None;
+    }
+    let (runs, data) = body(&header, bytes)?;
+    match header.kind {
+        kind::DONE | kind::DATA => answered(shared, host, &header, data),
+        kind::LOCK => {
+            let granted = window.locks.request(header.from, header.code)?;
+            grant(shared, &header, &granted)
+        }
+        kind::UNLOCK => {
+            let granted = window.locks.release(header.from)?;
+            grant(shared, &header, &granted)?;
+            answer(shared, &header, Status::OK, 0, None)
+        }
+        kind::POST => {
+            window.peers[header.from as usize].posts += 1;
+            answer(shared, &header, Status::OK, 0, None)
+        }
+        kind::COMPLETE => {
+            window.peers[header.from as usize].completes += 1;
+            answer(shared, &header, Status::OK, 0, None)
+        }
+        _ => {
+            let (status, old) = operate(window, &header, &runs, data)?;
+            answer(shared, &header, status, 0, old)
+        }
+    }
+}
+
+/// Tells ranks that they have the lock.
+fn grant(shared: &mut Shared, header: &Header, ranks: &[u32]) -> Option<()> {
+    for &from in ranks {
+        let to = Header { from, operation: Header::NO_OPERATION, at: 0, ..*header };
+        answer(shared, &to, Status::OK, GRANTED, None)?;
+    }
+    Some(())
+}
+
+/// In `base` of an answer: a lock is granted.
+const GRANTED: u32 = 1;
+
+/// Answers the message with this header.
+fn answer(
+    shared: &mut Shared,
+    to: &Header,
+    status: Status,
+    granted: u32,
+    data: Option<Vec<u8>>,
+) -> Option<()> {
+    let window = shared.window(to.window)?;
+    let peer = window.peers.get(to.from as usize)?;
+    let header = Header {
+        kind: if data.is_some() { kind::DATA } else { kind::DONE },
+        window: peer.window,
+        from: window.rank,
+        operation: to.operation,
+        code: status.0.cast_unsigned(),
+        base: granted,
+        runs: 0,
+        reserved: 0,
+        at: to.at,
+    };
+    let proc = peer.proc;
+    let data = data.unwrap_or_default();
+    let mut message = header.message(&[], data.len());
+    message.extend_from_slice(&data);
+    shared.outbox.put(proc, message);
+    Some(())
+}
+
+/// Carries out an operation on this rank's memory; old values where they are wanted. The lock on the component's state makes it
+/// atomic.
+fn operate(
+    window: &WinState,
+    header: &Header,
+    runs: &[Run],
+    data: &[u8],
+) -> Option<(Status, Option<Vec<u8>>)> {
+    let len = usize::try_from(layout::bytes(runs)?).ok()?;
+    let due = match header.kind {
+        kind::PUT | kind::ACCUMULATE => data.len() == len,
+        kind::GET => data.is_empty(),
+        kind::FETCH => data.len() == len || data.is_empty(),
+        kind::SWAP => len.checked_mul(2) == Some(data.len()),
+        _ => false,
+    };
+    let room = window.peers.get(header.from as usize)?.room;
+    if !due || len > room {
+        return None;
+    }
+    let Some(base) = window.exposed.find(runs) else { return Some((Status::RMA_RANGE, None)) };
+    if header.kind == kind::PUT {
+        // SAFETY: `find` has seen that all of it is exposed memory, which the program keeps as long as the window.
+        unsafe { layout::scatter(base, runs, data) };
+        return Some((Status::OK, None));
+    }
+    let mut old = vec![0; len];
+    // SAFETY: as above.
+    unsafe { layout::gather(base, runs, &mut old) };
+    let new = match header.kind {
+        kind::ACCUMULATE | kind::FETCH if !data.is_empty() => Some(combined(header, &old, data)?),
+        kind::SWAP => {
+            let (compare, new) = data.split_at(len);
+            (compare == old).then(|| new.to_vec())
+        }
+        _ => None,
+    };
+    if let Some(new) = new {
+        // SAFETY: as above.
+        unsafe { layout::scatter(base, runs, &new) };
+    }
+    Some((Status::OK, (header.kind != kind::ACCUMULATE).then_some(old)))
+}
+
+/// What the target's elements become.
+fn combined(header: &Header, old: &[u8], data: &[u8]) -> Option<Vec<u8>> {
+    let base = Base(header.base);
+    let element = base.layout()?.packed;
+    if header.code == op::USER || !(old.len() as u64).is_multiple_of(element) {
+        return None;
+    }
+    // Packed elements side by side.
+    let run = Run { disp: 0, len: element, count: 1, stride: element as i64 };
+    let packed = TypeDesc {
+        size: size_of::<TypeDesc>() as u32,
+        flags: flag::CONTIGUOUS | flag::COMMITTED,
+        packed: element,
+        lb: 0,
+        extent: element as i64,
+        true_lb: 0,
+        true_extent: element as i64,
+        base,
+        refs: AtomicU32::new(1),
+        elements: 1,
+        runs: SliceRef { ptr: &run, len: 1 },
+        free: None,
+        nest: SliceRef::new(&[]),
+        top: 0,
+        places: SliceRef::new(&[]),
+    };
+    let operation = OpDesc {
+        size: size_of::<OpDesc>() as u32,
+        code: header.code,
+        commutative: 1,
+        reserved: 0,
+        user: None,
+        ctx: core::ptr::null_mut(),
+    };
+    let mut new = old.to_vec();
+    let count = old.len() as u64 / element;
+    // SAFETY: both hold so many packed elements and do not overlap.
+    let status = unsafe { reduce(&operation, data.as_ptr(), new.as_mut_ptr(), count, &packed) };
+    status.is_ok().then_some(new)
+}
+
+/// An answer at the origin.
+fn answered(shared: &mut Shared, host: &Host, header: &Header, data: &[u8]) -> Option<()> {
+    let window = shared.window(header.window)?;
+    let status = Status(header.code.cast_signed());
+    let peer = window.peers.get_mut(header.from as usize)?;
+    peer.pending = peer.pending.checked_sub(1)?;
+    if header.base == GRANTED {
+        peer.granted = true;
+    }
+    if header.operation == Header::NO_OPERATION {
+        if status.is_err() && peer.failure.is_ok() {
+            peer.failure = status;
+        }
+        return Some(());
+    }
+    let operation = window.operations.get(header.operation)?;
+    let filled = header.kind != kind::DATA || operation.into.fill(header.at, data);
+    if !filled || operation.target != header.from {
+        return None;
+    }
+    if status.is_err() {
+        operation.failure = status;
+    }
+    operation.left = operation.left.checked_sub(1)?;
+    if operation.left > 0 {
+        return Some(());
+    }
+    let operation = window.operations.remove(header.operation)?;
+    match operation.request {
+        Some(request) => shared.requests.complete(request, host, operation.failure),
+        None if operation.failure.is_err() => {
+            let peer = window.peers.get_mut(header.from as usize)?;
+            peer.failure = operation.failure;
+        }
+        None => {}
+    }
+    Some(())
+}

@@ -1,0 +1,181 @@
+//! The component's state for one instance, behind one lock.
+//!
+//! **One lock.** Everything but the host's view stands in [`Shared`] under a mutex: windows, requests, messages that wait.
+//! Verbs hold it to change state and put messages into the outbox; receivers hold it while they carry an operation out,
+//! which makes operations atomic to each other. It is taken behind the CRI of our context, or alone; nobody enters
+//! a CRI, waits or makes progress while holding it.
+//!
+//! **Lives.** [`Am`] lives until the component is finalized; the host's tables have its address until then. A window's slot
+//! is given free when all its messages are answered and all ranks have said so.
+
+use crate::enter::{CONTEXT, enter};
+use crate::epoch::Epochs;
+use crate::locks::Locks;
+use crate::memory::Exposed;
+use crate::outbox::Outbox;
+use crate::request::{Pool, Request};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering;
+use oxmpi_datatype::{TypeRef, unpack};
+use oxmpi_mca::{Host, Status, ThreadCtx};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub struct Am {
+    pub host: Host,
+    /// The component's limit on messages; a transport's may be lower.
+    pub max_message: usize,
+    shared: Mutex<Shared>,
+}
+
+/// See the module's head.
+#[derive(Default)]
+pub struct Shared {
+    pub windows: Vec<Option<WinState>>,
+    pub outbox: Outbox,
+    pub requests: Pool,
+    progressing: bool,
+}
+
+/// A window of this process.
+pub struct WinState {
+    pub rank: u32,
+    pub peers: Vec<Peer>,
+    pub exposed: Exposed,
+    pub epochs: Epochs,
+    /// Of this rank's memory.
+    pub locks: Locks,
+    pub operations: Operations,
+}
+
+/// Another rank (or this one) as the window knows it.
+pub struct Peer {
+    pub proc: u32,
+    /// Its number of the window.
+    pub window: u32,
+    pub bytes: u64,
+    pub disp_unit: i64,
+    /// Largest message to it.
+    pub room: usize,
+    /// Messages to it that it has not answered.
+    pub pending: u64,
+    /// The first failure of an operation without a request since the last synchronisation.
+    pub failure: Status,
+    /// It has granted a lock that we wait for.
+    pub granted: bool,
+    /// Its MPI_Win_post and MPI_Win_complete that no call of ours has used up.
+    pub posts: u32,
+    pub completes: u32,
+}
+
+/// An operation that waits for data.
+pub struct Operation {
+    pub target: u32,
+    /// Messages that are not answered.
+    pub left: u64,
+    pub into: Into,
+    pub request: Option<*mut Request>,
+    pub failure: Status,
+}
+
+/// Where the data goes.
+pub struct Into {
+    pub at: *mut u8,
+    pub count: u64,
+    pub dtype: TypeRef,
+}
+
+impl Into {
+    /// Packed bytes from `from` on have come.
+    pub fn fill(&self, from: u64, data: &[u8]) -> bool {
+        // SAFETY: the program's buffer is writable until the operation completes; `unpack` stops where its data ends.
+        let n = unsafe { unpack(&self.dtype, self.count, self.at, from, data.as_ptr(), data.len() as u64) };
+        n == data.len() as u64
+    }
+}
+
+// SAFETY: addresses of the program's memory and of requests, used under the lock by whichever thread answers.
+unsafe impl Send for Operation {}
+
+/// The operations that wait, by number.
+#[derive(Default)]
+pub struct Operations {
+    open: HashMap<u32, Operation>,
+    next: u32,
+}
+
+impl Operations {
+    pub fn add(&mut self, operation: Operation) -> u32 {
+        // As many as there are numbers are never open at once: each has a message that waits for memory.
+        while self.next == crate::wire::Header::NO_OPERATION || self.open.contains_key(&self.next) {
+            self.next = self.next.wrapping_add(1);
+        }
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        self.open.insert(number, operation);
+        number
+    }
+    pub fn get(&mut self, number: u32) -> Option<&mut Operation> {
+        self.open.get_mut(&number)
+    }
+    pub fn remove(&mut self, number: u32) -> Option<Operation> {
+        self.open.remove(&number)
+    }
+}
+
+impl Shared {
+    pub fn window(&mut self, number: u32) -> Option<&mut WinState> {
+        self.windows.get_mut(number as usize)?.as_mut()
+    }
+
+    /// A free slot for a window.
+    pub fn place(&mut self, window: WinState) -> u32 {
+        let at = self.windows.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.windows.push(None);
+            self.windows.len() - 1
+        });
+        self.windows[at] = Some(window);
+        at as u32
+    }
+}
+
+impl Am {
+    pub fn new(host: Host, max_message: usize) -> Am {
+        Am { host, max_message, shared: Mutex::default() }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Offers what waits to the transports; for verbs.
+    pub fn push(&self) {
+        let _inside = enter(&self.host);
+        self.lock().drain(&self.host);
+    }
+
+    /// Called when the first window is made: what found no room is offered again in progress.
+    pub fn begin_progress(&self) -> Status {
+        self.host.cri(CONTEXT).active.store(1, Ordering::Relaxed);
+        if core::mem::replace(&mut self.lock().progressing, true) {
+            return Status::OK;
+        }
+        self.host.progress_register(progress, (&raw const *self).cast_mut().cast(), true)
+    }
+
+    pub fn stop_progress(&self) {
+        if core::mem::replace(&mut self.lock().progressing, false) {
+            self.host.progress_unregister(progress, (&raw const *self).cast_mut().cast());
+        }
+    }
+}
+
+extern "C" fn progress(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
+    // SAFETY: registered with the component's state, which lives until it is finalized.
+    let am = unsafe { &*ctx.cast::<Am>() };
+    if am.lock().outbox.is_empty() {
+        return 0;
+    }
+    let _inside = enter(&am.host);
+    am.lock().drain(&am.host)
+}

@@ -206,11 +206,9 @@ impl Shm {
         if ready::any(&receiver.inbox) {
             events += self.sweep(receiver);
         }
-        if receiver.together.is_waiting() {
-            events += self.end_reads(ctx);
-        }
-        if receiver.requests.is_waiting() {
-            events += self.take_replies(ctx);
+        // One branch for both.
+        if receiver.together.is_waiting() | receiver.requests.is_waiting() {
+            events += self.end_reads(ctx) + self.take_replies(ctx);
         }
         if events == 0 && receiver.preparing.get() != NOBODY {
             self.prepare(receiver);

@@ -388,6 +388,26 @@ mod tests {
     }
 
     #[test]
+    fn links_outside_of_the_segment_are_refused() {
+        let fd = memfd();
+        let s = Segment::open(fd.as_raw_fd(), 2, 1).expect("segment");
+        let (memory, word) = s.new_link().expect("memory");
+        assert_eq!((s.link_word(0, 0, 1), word), (0, s.layout().header_len()));
+        s.publish_link(0, 0, 1, word);
+        assert_eq!(s.link_word(0, 0, 1), word);
+        // SAFETY: a word of the link.
+        unsafe { *memory.at(link::LEN - 8).cast::<u64>() = 7 };
+        let theirs = s.map_link(word).expect("a place").expect("a link");
+        // SAFETY: as above.
+        assert_eq!(unsafe { *theirs.at(link::LEN - 8).cast::<u64>() }, 7);
+        assert!(s.map_link(0).expect("none").is_none());
+        let far = u64::MAX - u64::MAX % wire::PAGE;
+        for bad in [1, wire::PAGE, word + 8, word + wire::PAGE, far, u64::MAX] {
+            assert!(matches!(s.map_link(bad), Err(Errno::INVAL)), "{bad:#x}");
+        }
+    }
+
+    #[test]
     fn rings_have_places_of_their_own() {
         let fd = memfd();
         let s = Segment::open(fd.as_raw_fd(), 2, 1).expect("segment");

@@ -14,6 +14,7 @@ use crate::locks::Mutex;
 use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach, RegHandle, Registration, cap};
 use oxmpi_mca::{MemKind, SliceRef, Status};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -64,15 +65,17 @@ impl Instance {
             return Err(Status::BAD_PARAM);
         }
         let mut all = self.transports.reached.lock();
-        if !all.contains_key(&proc) {
-            let found = self.ask_modules(proc);
-            // Not kept: what is missing may come to be, and the error is told each time.
-            if found.is_empty() {
-                return Err(Status::UNREACHABLE);
+        let reached = match all.entry(proc) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let found = self.ask_modules(proc);
+                // Not kept: what is missing may come to be, and the error is told each time.
+                if found.is_empty() {
+                    return Err(Status::UNREACHABLE);
+                }
+                place.insert(found.into())
             }
-            all.insert(proc, found.into());
-        }
-        let reached = &all[&proc];
+        };
         // The box stays where it is until the instance ends.
         Ok(SliceRef { ptr: reached.as_ptr(), len: reached.len() })
     }

@@ -35,7 +35,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 2, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 1, 3, 0 }
+#define OXMPI_COLL_VERSION { 1, 4, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 0, 0 }
 
@@ -59,6 +59,7 @@ typedef struct oxmpi_am_entry oxmpi_am_entry;
 typedef struct oxmpi_part_desc oxmpi_part_desc;
 typedef struct oxmpi_proc_name oxmpi_proc_name;
 typedef struct oxmpi_proc_place oxmpi_proc_place;
+typedef struct oxmpi_place oxmpi_place;
 typedef struct oxmpi_node_memory oxmpi_node_memory;
 typedef struct oxmpi_host_services oxmpi_host_services;
 typedef struct oxmpi_host_table oxmpi_host_table;
@@ -102,7 +103,6 @@ typedef struct oxmpi_coll_offer oxmpi_coll_offer;
 typedef struct oxmpi_coll_module oxmpi_coll_module;
 typedef struct oxmpi_win_desc oxmpi_win_desc;
 typedef struct oxmpi_win_comm oxmpi_win_comm;
-typedef struct oxmpi_place oxmpi_place;
 typedef struct oxmpi_mapped oxmpi_mapped;
 typedef struct oxmpi_win_services oxmpi_win_services;
 typedef struct oxmpi_rma_args oxmpi_rma_args;
@@ -504,6 +504,21 @@ struct oxmpi_proc_place {
     uint32_t local;
     /* Bits of `distance`; only of processes of this node. */
     uint32_t distance;
+};
+
+/* Where a rank of a communicator or window is. */
+struct oxmpi_place {
+    /* The process, by its index in this process's tables (as in `RecvDesc::proc`). */
+    uint32_t proc;
+    /* The node, numbered from 0 by the lowest rank on each. */
+    uint32_t node;
+    /* Number among the ranks on that node; 0 is the node's leader. */
+    uint32_t node_rank;
+    /* How many of the ranks are on that node. */
+    uint32_t node_size;
+    uint32_t endpoint;
+    /* 1 on this process's node. */
+    uint32_t local;
 };
 
 /* Bytes of a proof of the job's secret. */
@@ -1338,7 +1353,8 @@ struct oxmpi_pml_table {
     oxmpi_status (*probe)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, void **message);
     /* Receives a message that `probe` took out. As `irecv`. */
     oxmpi_status (*imrecv)(void *, void *message, const oxmpi_recv_args *, oxmpi_request_header **out);
-    /* Registered by the host as the progress function; returns events handled. */
+    /* Registered by the host as the progress function; returns events handled. Covers all active CRIs (`Host::activate`),
+     * whichever layer uses them, on the transports that `enable` named. */
     int32_t (*progress)(void *, oxmpi_thread_ctx *thread);
     /* Prepares the calling thread to sleep: arms the transports that it polls, on the active CRIs, under their locks.
      * OK: sleep on what is in `set`. PENDING: something is there. NO_RESOURCE: `set` is full. NOT_SUPPORTED: a
@@ -1349,8 +1365,6 @@ struct oxmpi_pml_table {
     oxmpi_status (*threads_begin)(void *);
     /* Sends out everything still queued inside (progressing the BTLs); PENDING: call again. */
     oxmpi_status (*flush)(void *);
-    /* A CRI is in use from now on (its `active` word is set): `progress` and `arm` cover it. Any thread, holding nothing. */
-    oxmpi_status (*activate)(void *, uint32_t ctx);
     /* A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc);
     oxmpi_status (*finalize)(void *);
@@ -1388,6 +1402,8 @@ struct oxmpi_pml_module {
 /* Bits of `CollModule::flags`. */
 /* Serves inter-communicators, too. */
 #define OXMPI_COLL_FLAG_INTER 1
+/* Its collectives use `node_memory` or `sub_comm`: it is not asked for the communicators that the host makes for these itself. */
+#define OXMPI_COLL_FLAG_NESTS 2
 
 /* A communicator as a collective sees it; valid during the call. */
 struct oxmpi_coll_comm {
@@ -1410,7 +1426,37 @@ struct oxmpi_coll_comm {
     /* Since 1.1. Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
      * while a component is asked. */
     const oxmpi_coll_comm *local;
+    /* Since 1.4. Nodes that have ranks of the (local) group, and this process's among them. */
+    uint32_t num_nodes;
+    uint32_t node;
 };
+
+/* Parts of a communicator by the nodes of its ranks. */
+/* The ranks of this node. */
+#define OXMPI_COLL_PART_NODE 0
+/* The lowest rank of each node. */
+#define OXMPI_COLL_PART_LEADERS 1
+/* The ranks with this rank's number on their nodes. */
+#define OXMPI_COLL_PART_ACROSS 2
+
+/* Collectives by number: their places in `CollTable`. */
+#define OXMPI_COLL_WHICH_BARRIER 0
+#define OXMPI_COLL_WHICH_BCAST 1
+#define OXMPI_COLL_WHICH_REDUCE 2
+#define OXMPI_COLL_WHICH_ALLREDUCE 3
+#define OXMPI_COLL_WHICH_ALLGATHER 4
+#define OXMPI_COLL_WHICH_GATHER 5
+#define OXMPI_COLL_WHICH_SCATTER 6
+#define OXMPI_COLL_WHICH_ALLTOALL 7
+#define OXMPI_COLL_WHICH_GATHERV 8
+#define OXMPI_COLL_WHICH_SCATTERV 9
+#define OXMPI_COLL_WHICH_ALLGATHERV 10
+#define OXMPI_COLL_WHICH_ALLTOALLV 11
+#define OXMPI_COLL_WHICH_ALLTOALLW 12
+#define OXMPI_COLL_WHICH_SCAN 13
+#define OXMPI_COLL_WHICH_EXSCAN 14
+#define OXMPI_COLL_WHICH_REDUCE_SCATTER 15
+#define OXMPI_COLL_WHICH_REDUCE_SCATTER_BLOCK 16
 
 /* What is asked of a `StepFn`. */
 /* Begins; OK: done, PENDING: not yet, or an error. For each start of a persistent operation. */
@@ -1450,6 +1496,32 @@ struct oxmpi_coll_services {
     oxmpi_status (*reduce)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *left, uint8_t *right);
     /* A step of the component's own. */
     oxmpi_status (*step)(const oxmpi_coll_comm *, oxmpi_step_fn f, void *ctx);
+    /* What follows: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
+     * asked (`comm_query`).
+     * 
+     * Where a rank of the (local) group is. BAD_PARAM: there is no such rank. */
+    oxmpi_status (*place)(const oxmpi_coll_comm *, uint32_t rank, oxmpi_place *out);
+    /* Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
+     * ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
+     * `flag::NESTS`. In plans NOT_SUPPORTED. */
+    oxmpi_status (*node_memory)(const oxmpi_coll_comm *, uint64_t bytes, uint8_t **out);
+    /* Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
+    oxmpi_status (*peer_read)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint8_t *local, uint64_t bytes);
+    oxmpi_status (*peer_write)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, const uint8_t *local, uint64_t bytes);
+    /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. */
+    oxmpi_status (*peer_pointer)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint64_t bytes, uint8_t **out);
+    /* Waits, with progress, until the word is not `value` any more; the word may be shared between processes. In plans
+     * a step: what was written down before is done first. */
+    oxmpi_status (*wait_word)(const oxmpi_coll_comm *, const uint32_t *word, uint32_t value);
+    /* A part of the communicator (one of `part`) as a communicator of its own, for which components are selected anew,
+     * without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
+     * long as the communicator. For components with `flag::NESTS`. In plans NOT_SUPPORTED. */
+    oxmpi_status (*sub_comm)(const oxmpi_coll_comm *, uint32_t part, oxmpi_str_ref except, void **out);
+    /* Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid. */
+    oxmpi_status (*sub_view)(const oxmpi_coll_comm *comm, void *sub, oxmpi_coll_comm *view);
+    /* Runs a collective (one of `which`) of the components that were selected for a part; `view` is from `sub_view`.
+     * In plans NOT_SUPPORTED. */
+    oxmpi_status (*call)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
@@ -1652,21 +1724,8 @@ struct oxmpi_win_comm {
     /* First argument of every service. */
     void *comm;
     const oxmpi_win_services *services;
-};
-
-/* Where a rank of the window is. */
-struct oxmpi_place {
-    /* The process, by its index in this process's tables (as in `RecvDesc::proc`). */
-    uint32_t proc;
-    /* The node, from 0 to `WinComm::num_nodes`, numbered by the lowest rank on each. */
-    uint32_t node;
-    /* Number among the window's ranks on that node; 0 is the node's leader. */
-    uint32_t node_rank;
-    /* How many ranks of the window are on that node. */
-    uint32_t node_size;
-    uint32_t endpoint;
-    /* 1 on this process's node. */
-    uint32_t local;
+    /* Services around transports; registration of memory, for one. */
+    const oxmpi_btl_services *btl;
 };
 
 /* A rank's memory as this process can load and store it. */
@@ -1711,8 +1770,6 @@ struct oxmpi_win_services {
     oxmpi_status (*agree)(void *, oxmpi_thread_ctx *, oxmpi_status);
     /* The predefined type of single bytes, for messages. */
     const oxmpi_type_desc *(*byte_type)(void *);
-    /* Services around transports; registration of memory, for one. */
-    const oxmpi_btl_services *btl;
 };
 
 /* Arguments of all operations; each uses the fields it needs and looks at no other.
@@ -2729,7 +2786,7 @@ OXMPI_ASSERT(offsetof(oxmpi_counts, most_out_of_sequence) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_counts, spreads) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_counts, posted_now) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_counts, match_time) == 80);
-OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 192);
+OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, enable) == 8);
@@ -2748,19 +2805,18 @@ OXMPI_ASSERT(offsetof(oxmpi_pml_table, arm) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, disarm) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, threads_begin) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, flush) == 128);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, activate) == 136);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, peer_failed) == 144);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, finalize) == 152);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, counts) == 160);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 168);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 176);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 184);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, peer_failed) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, finalize) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, counts) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 160);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 168);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 176);
 OXMPI_ASSERT(sizeof(oxmpi_pml_module) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, max_tag) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, table) == 16);
-OXMPI_ASSERT(sizeof(oxmpi_coll_comm) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_coll_comm) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_ranks) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, rank) == 8);
@@ -2771,7 +2827,9 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, services) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_remote) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -2785,6 +2843,15 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, unpack) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, copy) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reduce) == 80);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, step) == 88);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, place) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, node_memory) == 104);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_read) == 112);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_write) == 120);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_pointer) == 128);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, wait_word) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 160);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);
@@ -2858,13 +2925,14 @@ OXMPI_ASSERT(offsetof(oxmpi_win_desc, hints) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, ordering) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, granularity) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, host_win) == 56);
-OXMPI_ASSERT(sizeof(oxmpi_win_comm) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_win_comm) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, num_ranks) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, rank) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, num_nodes) == 12);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, comm) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, services) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_win_comm, btl) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_place) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_place, proc) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_place, node) == 4);
@@ -2876,7 +2944,7 @@ OXMPI_ASSERT(sizeof(oxmpi_mapped) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, disp_unit) == 16);
-OXMPI_ASSERT(sizeof(oxmpi_win_services) == 136);
+OXMPI_ASSERT(sizeof(oxmpi_win_services) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, place) == 8);
@@ -2894,7 +2962,6 @@ OXMPI_ASSERT(offsetof(oxmpi_win_services, allgather) == 96);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, alltoall) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, agree) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, byte_type) == 120);
-OXMPI_ASSERT(offsetof(oxmpi_win_services, btl) == 128);
 OXMPI_ASSERT(sizeof(oxmpi_rma_args) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, thread) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, origin) == 8);

@@ -51,7 +51,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
             optional: &["framework/builtin"],
         }),
         _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
-            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc"]), optional: &[] })
+            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc", "inventory"]), optional: &[] })
         }
         _ => None,
     }

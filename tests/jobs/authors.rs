@@ -28,11 +28,24 @@ fn steps(page: &str, heading: &str) -> String {
 
 #[test]
 fn the_steps_of_adding_a_btl() {
-    if !ours("the steps of docs/adding-a-btl.md") {
+    run_the_steps(
+        "docs/adding-a-btl.md",
+        &["MCA btl: mine (MCA v", "component mine of framework btl", "libbtl_mine.so"],
+    );
+}
+
+#[test]
+fn the_steps_of_adding_a_pml() {
+    run_the_steps("docs/adding-a-pml.md", &["MCA pml: mine (MCA v"]);
+}
+
+/// Runs the steps of a page in an empty folder; what they say has to have all of `said`.
+fn run_the_steps(page: &str, said: &[&str]) {
+    if !ours(&format!("the steps of {page}")) {
         return;
     }
-    let page = std::fs::read_to_string(root().join("docs/adding-a-btl.md")).expect("the page");
-    let script = steps(&page, "## In five steps");
+    let text = std::fs::read_to_string(root().join(page)).expect("the page");
+    let script = steps(&text, "## In five steps");
     for part in ["cp -r", "cargo test", "cargo build", "mpi-info", "mpirun"] {
         assert!(script.contains(part), "no {part} in the steps:\n{script}");
     }
@@ -51,8 +64,8 @@ fn the_steps_of_adding_a_btl() {
         .env_remove("CARGO_TARGET_DIR");
     let ended = Job::of(command).limit(1200).run();
     assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
-    for said in ["MCA btl: mine (MCA v", "component mine of framework btl", "libbtl_mine.so"] {
-        assert!(ended.out.contains(said), "{said:?} is not in\n{}", ended.out);
+    for text in said {
+        assert!(ended.out.contains(text), "{text:?} is not in\n{}", ended.out);
     }
 }
 

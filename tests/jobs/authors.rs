@@ -102,3 +102,10 @@ fn a_component_that_does_not_load_is_reported_when_asked() {
         .failed();
     assert!(ended.err.contains("broken") && ended.err.contains("cannot be loaded"), "{}", ended.err);
 }
+
+#[test]
+fn the_steps_of_adding_a_pml() {
+    if ours("the steps of docs/adding-a-pml.md") {
+        run_steps("adding-a-pml.md", "ring", &["MCA pml: mine (MCA v"]);
+    }
+}

@@ -1932,6 +1932,36 @@ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
 int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
 int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
 
+/* Functions that MPI 3.0 removed. Not part of the standard ABI either: a program that calls them runs with this library
+ * and others that kept them. */
+#if defined(__GNUC__)
+#define OXMPI_REMOVED(text) __attribute__((deprecated(text)))
+#else
+#define OXMPI_REMOVED(text)
+#endif
+typedef MPI_Comm_errhandler_function MPI_Handler_function;
+int MPI_Address(void *location, MPI_Aint *address) OXMPI_REMOVED("MPI_Address was removed in MPI 3.0; use MPI_Get_address");
+int PMPI_Address(void *location, MPI_Aint *address) OXMPI_REMOVED("MPI_Address was removed in MPI 3.0; use MPI_Get_address");
+int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype) OXMPI_REMOVED("MPI_Type_struct was removed in MPI 3.0; use MPI_Type_create_struct");
+int PMPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype) OXMPI_REMOVED("MPI_Type_struct was removed in MPI 3.0; use MPI_Type_create_struct");
+int MPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype) OXMPI_REMOVED("MPI_Type_hindexed was removed in MPI 3.0; use MPI_Type_create_hindexed");
+int PMPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype) OXMPI_REMOVED("MPI_Type_hindexed was removed in MPI 3.0; use MPI_Type_create_hindexed");
+int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype) OXMPI_REMOVED("MPI_Type_hvector was removed in MPI 3.0; use MPI_Type_create_hvector");
+int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype) OXMPI_REMOVED("MPI_Type_hvector was removed in MPI 3.0; use MPI_Type_create_hvector");
+int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent) OXMPI_REMOVED("MPI_Type_extent was removed in MPI 3.0; use MPI_Type_get_extent");
+int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent) OXMPI_REMOVED("MPI_Type_extent was removed in MPI 3.0; use MPI_Type_get_extent");
+int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement) OXMPI_REMOVED("MPI_Type_lb was removed in MPI 3.0; use MPI_Type_get_extent");
+int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement) OXMPI_REMOVED("MPI_Type_lb was removed in MPI 3.0; use MPI_Type_get_extent");
+int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement) OXMPI_REMOVED("MPI_Type_ub was removed in MPI 3.0; use MPI_Type_get_extent");
+int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement) OXMPI_REMOVED("MPI_Type_ub was removed in MPI 3.0; use MPI_Type_get_extent");
+int MPI_Errhandler_create(MPI_Handler_function *handler_fn, MPI_Errhandler *errhandler) OXMPI_REMOVED("MPI_Errhandler_create was removed in MPI 3.0; use MPI_Comm_create_errhandler");
+int PMPI_Errhandler_create(MPI_Handler_function *handler_fn, MPI_Errhandler *errhandler) OXMPI_REMOVED("MPI_Errhandler_create was removed in MPI 3.0; use MPI_Comm_create_errhandler");
+int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) OXMPI_REMOVED("MPI_Errhandler_get was removed in MPI 3.0; use MPI_Comm_get_errhandler");
+int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) OXMPI_REMOVED("MPI_Errhandler_get was removed in MPI 3.0; use MPI_Comm_get_errhandler");
+int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) OXMPI_REMOVED("MPI_Errhandler_set was removed in MPI 3.0; use MPI_Comm_set_errhandler");
+int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) OXMPI_REMOVED("MPI_Errhandler_set was removed in MPI 3.0; use MPI_Comm_set_errhandler");
+#undef OXMPI_REMOVED
+
 #if defined(__cplusplus)
 }
 #endif

@@ -7,6 +7,7 @@
 
 use crate::constants::*;
 use crate::counting::{self, Counter};
+use crate::errcode;
 use crate::error::{Failure, Res, call, class_of, raise, raise_on};
 use crate::gate::{self, Here};
 use crate::memory::{read, slice_mut, write};
@@ -75,7 +76,7 @@ fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c
 
 #[inline(always)]
 pub fn finish(name: &'static str, outcome: Outcome) -> c_int {
-    if outcome.error.is_err() { raise_on(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
+    if outcome.is_err() { raise_on(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
 }
 
 /// Ends the handle of a send that was complete before its call returned.
@@ -251,7 +252,7 @@ fn wait_all(
         }
         // SAFETY: ready; the pointers are the caller's.
         let outcome = unsafe { collect(req, place, status, thread) };
-        if outcome.error.is_err() {
+        if outcome.is_err() {
             errors.note(i, outcome);
         }
     }
@@ -286,7 +287,10 @@ impl Errors {
     fn tell(self, name: &'static str, statuses: *mut Status, count: usize) -> c_int {
         for i in 0..count {
             let found = self.0.iter().find(|(at, _)| *at == i);
-            let class = found.map_or(MPI_SUCCESS, |(_, outcome)| class_of(outcome.error));
+            let class = found.map_or(MPI_SUCCESS, |(_, outcome)| {
+                errcode::note(name, &outcome.failure());
+                class_of(outcome.error())
+            });
             // SAFETY: null or the caller's statuses.
             unsafe { Status::store_error(status_at(statuses, i), class) };
         }
@@ -352,7 +356,7 @@ mpi_fn! {
                     Some(req) => {
                         // SAFETY: ready; the pointers are the caller's.
                         let outcome = unsafe { collect(req, place, status, thread) };
-                        if outcome.error.is_err() {
+                        if outcome.is_err() {
                             errors.note(i, outcome);
                         }
                     }

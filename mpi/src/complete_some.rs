@@ -237,7 +237,7 @@ fn collect_some(
             // SAFETY: ready; the pointers are the caller's.
             let outcome = unsafe { collect(req, &mut requests[i], status_at(statuses, done), here.thread) };
             indices[done] = i as c_int;
-            if outcome.error.is_err() {
+            if outcome.is_err() {
                 errors.note(done, outcome);
             }
             done += 1;

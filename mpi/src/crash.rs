@@ -209,6 +209,11 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, context: 
         let errno = *libc::__errno_location();
         let Some(plan) = PLAN.load(Ordering::Acquire).as_ref() else { return };
         if libc::getpid() == plan.pid {
+            // A handler of the program's own may go on, and writes its output itself.
+            let handled = plan.before.get(signal as usize).and_then(Option::as_ref);
+            if handled.is_some_and(|before| before.sa_sigaction == libc::SIG_DFL) {
+                crate::stdio::rescue();
+            }
             if REPORTING.swap(true, Ordering::Acquire) {
                 // Another thread was first, and its report counts. It ends the process, or its
                 // own handler does something else; either is soon.

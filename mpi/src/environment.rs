@@ -6,7 +6,7 @@ use crate::gate::GATE;
 use crate::memory::{write, write_made, write_text};
 use crate::process::{self, Process};
 use crate::types::{Aint, Comm, Info};
-use crate::{attr, buffered, comm, crash, info, leftovers, own, tool};
+use crate::{attr, buffered, comm, crash, info, leftovers, own, stdio, tool, watching};
 use core::ffi::{CStr, c_char, c_int, c_void};
 use oxmpi_mca_params::Places;
 use oxmpi_runtime::{Config, Instance, Level, wireup};
@@ -37,6 +37,7 @@ pub fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
 
 /// Starts the runtime for the first user of MPI in this process.
 pub fn make(level: Level) -> Res<Process> {
+    watching::start();
     let places = places();
     let config = Config {
         component_dirs: places.components().into_iter().collect(),
@@ -51,6 +52,7 @@ pub fn make(level: Level) -> Res<Process> {
     tool::started(&instance);
     let check = instance.param("mpi_param_check").and_then(|p| p.value.as_bool()).unwrap_or(true);
     crash::install(&instance).map_err(|why| Failure::new(MPI_ERR_OTHER, why))?;
+    stdio::handle_end();
     instance.tell_before_abort(crash::tell);
     let done = own::Pool::new(&instance)?;
     let facts = instance.facts();
@@ -137,6 +139,8 @@ fn init(name: &'static str, level: Level) -> c_int {
         };
         return raise(name, None, Failure::new(MPI_ERR_OTHER, format!("called {when}")));
     }
+    watching::start();
+    let _inside = watching::on().then(|| watching::enter(name, &[]));
     match start(level) {
         Ok(()) => {
             process::running();
@@ -224,10 +228,11 @@ mpi_fn! {
 mpi_fn! {
     /// Ends all processes of the job, whatever the communicator, as the standard permits.
     any_time fn MPI_Abort(comm: Comm, errorcode: c_int) -> c_int {
+        stdio::flush();
         match process::current() {
             Some(process) => {
                 let on = comm::get(comm).map_or_else(|| "no communicator".to_string(), |object| object.describe());
-                process.instance.abort(errorcode, &format!("MPI_Abort was called with code {errorcode} (on {on})"))
+                process.instance.abort(errorcode, "", &format!("MPI_Abort was called with code {errorcode} (on {on})"))
             }
             None => {
                 eprintln!("oxmpi: MPI_Abort was called with code {errorcode} while MPI was not running.");

@@ -3,12 +3,17 @@
 //! A code of the library is its class. Codes that the user adds stand above MPI_ERR_LASTCODE, each
 //! with its class; a class is a code of itself. Numbers of removed classes and codes are not used
 //! again.
+//!
+//! **The last error of each code** that a thread was told is kept, so that MPI_Error_string of a code that a function
+//! has just returned names the function and the cause. The codes stay classes: programs compare them.
 
 use crate::constants::*;
 use crate::error::{Failure, Res, call_any_time};
 use crate::memory::{text, write, write_text};
+use core::cell::RefCell;
 use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 
 macro_rules! classes {
     ($($name:ident $text:literal)*) => {
@@ -189,9 +194,25 @@ fn set_string(code: c_int, string: String) -> Res {
     }
 }
 
+thread_local! {
+    /// By code: the function and the sentence.
+    static LAST: RefCell<BTreeMap<c_int, String>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// A function of the calling thread's returns this failure, or tells a handler of the user's.
+#[cold]
+pub fn note(function: &str, failure: &Failure) {
+    let text = format!("{function}: {}", failure.message);
+    // A thread whose locals are gone has nobody left to ask.
+    let _ = LAST.try_with(|last| last.borrow_mut().insert(failure.code, text));
+}
+
 fn string(code: c_int) -> Option<String> {
     if let Some((_, name, text)) = known(code) {
-        return Some(format!("{name}: {text}"));
+        let last = LAST.try_with(|last| last.borrow().get(&code).cloned()).ok().flatten();
+        let mut string = format!("{name}: {}", last.as_deref().unwrap_or(text));
+        string.truncate(string.floor_char_boundary(MPI_MAX_ERROR_STRING as usize - 1));
+        return Some(string);
     }
     ADDED.lock().all.iter().find(|a| a.number == code).map(|a| a.text.clone())
 }

@@ -164,7 +164,7 @@ pub fn handle(handler: &Handler) -> Errhandler {
     })
 }
 
-fn create(function: usize, of: For, out: *mut Errhandler) -> Res {
+pub fn create(function: usize, of: For, out: *mut Errhandler) -> Res {
     if out.is_null() {
         return Failure::err(MPI_ERR_ARG, "errhandler is a null pointer");
     }
@@ -225,7 +225,7 @@ mpi_fn! {
     }
 }
 /// What a handler of errors can be attached to, in the three functions that all kinds have.
-trait Handled: Copy {
+pub trait Handled: Copy {
     const OF: For;
     fn on(self) -> On;
     fn get(self) -> Res<Handler>;
@@ -293,7 +293,7 @@ impl Handled for File {
     }
 }
 
-fn set(name: &'static str, object: impl Handled, errhandler: Errhandler) -> c_int {
+pub fn set(name: &'static str, object: impl Handled, errhandler: Errhandler) -> c_int {
     fn body<T: Handled>(object: T, errhandler: Errhandler) -> Res {
         object.get()?;
         object.set(get(errhandler, T::OF)?)
@@ -301,7 +301,7 @@ fn set(name: &'static str, object: impl Handled, errhandler: Errhandler) -> c_in
     call_on(name, object.on(), |_| body(object, errhandler))
 }
 
-fn tell(name: &'static str, object: impl Handled, errhandler: *mut Errhandler) -> c_int {
+pub fn tell(name: &'static str, object: impl Handled, errhandler: *mut Errhandler) -> c_int {
     call_on(name, object.on(), |_| {
         let handler = object.get()?;
         if errhandler.is_null() {

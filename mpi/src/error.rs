@@ -9,6 +9,7 @@
 //! **No lock and no guard is alive when a handler runs**: the handler is cloned out of the object first.
 
 use crate::constants::*;
+use crate::errcode;
 use crate::errhandler::{self, Handler};
 use crate::gate;
 use crate::process::{self, Process};
@@ -153,17 +154,26 @@ pub fn call_any_time(name: &'static str, body: impl FnOnce() -> Res) -> c_int {
     }
 }
 
+fn not_there(name: &str) -> Failure {
+    let text = format!("{name} is not in this version of oxmpi; `mpi-info --help functions` lists what is");
+    Failure::new(MPI_ERR_UNSUPPORTED_OPERATION, text)
+}
+
 /// Body of the functions of later work.
 #[cold]
 pub fn unsupported(name: &'static str, on: Option<Comm>) -> c_int {
-    let failure = match process::require() {
-        Ok(_) => Failure::new(
-            MPI_ERR_UNSUPPORTED_OPERATION,
-            format!("{name} is not in this version of oxmpi; INDEX.md lists what is"),
-        ),
-        Err(failure) => failure,
-    };
+    let failure = process::require().map_or_else(|failure| failure, |_| not_there(name));
     raise(name, on, failure)
+}
+
+/// As [`unsupported()`], for functions of files. No file is ever open, so the error is one on MPI_FILE_NULL, whose
+/// handler returns it by default (MPI 5.0 §14.7): a program with another way to its data goes on.
+#[cold]
+pub fn unsupported_file(name: &'static str) -> c_int {
+    match process::require() {
+        Ok(_) => raise_on(name, On::File(File(MPI_FILE_NULL)), not_there(name)),
+        Err(failure) => raise(name, None, failure),
+    }
 }
 
 /// Tells the error handler, and returns what the function shall return if that comes back.
@@ -188,6 +198,9 @@ pub fn raise_on(name: &str, on: On, failure: Failure) -> c_int {
             }
         }
     };
+    if !matches!(handler, Handler::Fatal | Handler::Abort) {
+        errcode::note(name, &failure);
+    }
     match handler {
         Handler::Return => failure.code,
         Handler::User(user) => {
@@ -212,11 +225,12 @@ fn without_object() -> On {
 }
 
 fn die(name: &str, on: &On, handler: &str, failure: &Failure) -> ! {
-    let class = crate::errcode::class_name(failure.code);
+    crate::stdio::flush();
+    let class = errcode::class_name(failure.code);
     let on = on.describe();
     let text = format!("{name}: {class}: {} (on {on}, whose error handler is {handler})", failure.message);
     match process::current() {
-        Some(process) => process.instance.abort(failure.code.max(1), &text),
+        Some(process) => process.instance.abort(failure.code.max(1), &format!("an error in {name}"), &text),
         None => {
             eprintln!("oxmpi: {name}: {class}: {}. The program ends.", failure.message);
             std::process::exit(failure.code.clamp(1, 255))

@@ -139,7 +139,7 @@ fn end_quietly(name: &'static str, req: Header) {
         return request::retake(req);
     }
     let outcome = end(req, null_mut());
-    if outcome.error.is_err() {
+    if outcome.is_err() {
         raise_on(name, outcome.on(), outcome.failure());
     }
 }
@@ -297,8 +297,8 @@ mpi_fn! {
                 data = core::ptr::with_exposed_provenance_mut(event.data());
                 let outcome = end(of(event), status);
                 // SAFETY: null or the caller's status.
-                unsafe { Status::store_error(status, class_of(outcome.error)) };
-                failed = outcome.error.is_err().then_some(outcome);
+                unsafe { Status::store_error(status, class_of(outcome.error())) };
+                failed = outcome.is_err().then_some(outcome);
             }
             Ok(data)
         });
@@ -331,8 +331,8 @@ mpi_fn! {
                 let place = if status.is_null() { status } else { status.wrapping_add(done) };
                 let outcome = end(of(event), place);
                 // SAFETY: null or one of the caller's statuses.
-                unsafe { Status::store_error(place, class_of(outcome.error)) };
-                if outcome.error.is_err() {
+                unsafe { Status::store_error(place, class_of(outcome.error())) };
+                if outcome.is_err() {
                     failed.get_or_insert(outcome);
                 }
                 done += 1;

@@ -117,7 +117,7 @@ pub fn leave_own(marked: bool) {
 fn act_threaded() {
     let Some(process) = process::current() else { return };
     if !process.instance.act_threaded() {
-        process.instance.abort(1, "the point-to-point layer does not take a second thread");
+        process.instance.fail("the point-to-point layer does not take a second thread");
     }
 }
 

@@ -110,7 +110,7 @@ pub fn query(req: Header) -> MsgStatus {
         source: status.source,
         tag: status.tag,
         error: of_user(code),
-        cancelled: status.internal[2] as u32,
+        cancelled: status.internal[2] as u32 & 1,
         bytes: status.bytes(),
     }
 }
@@ -134,7 +134,7 @@ pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> 
         }
     }
     request::let_go(req, 0, null_mut());
-    Outcome { error: result.error, comm: core::ptr::null(), source: result.source, tag: result.tag }
+    Outcome::of(&result, core::ptr::null())
 }
 
 /// MPI_Request_free. The handle of one that is not complete stays good for MPI_Grequest_complete.

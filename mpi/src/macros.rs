@@ -30,6 +30,21 @@ macro_rules! count_call {
     };
 }
 
+/// The record of a call that is under way (`watching`). A hot function that finds somebody to act for has none.
+macro_rules! watch_call {
+    (plain [] $name:ident ($($a:ident),*) $watched:ident) => {
+        let _inside = crate::watching::on()
+            .then(|| crate::watching::enter($name, &[$((stringify!($a), crate::watching::word(&$a))),*]));
+    };
+    (hot [$here:ident] $name:ident ($($a:ident),*) $watched:ident) => {
+        if $here.is_none() && crate::watching::on() {
+            // SAFETY: the caller's promises.
+            return unsafe { $watched($($a),*) };
+        }
+    };
+    (any_time [] $name:ident $arguments:tt $watched:ident) => {};
+}
+
 macro_rules! mpi_fn {
     ($(#[$m:meta])* fn $($rest:tt)*) => { mpi_fn!(@read plain [$(#[$m])*] $($rest)*); };
     ($(#[$m:meta])* any_time fn $($rest:tt)*) => { mpi_fn!(@read any_time [$(#[$m])*] $($rest)*); };
@@ -59,8 +74,10 @@ macro_rules! mpi_fn {
             #[allow(non_snake_case, reason = "the standard's name, which stacks show whatever way led here")]
             unsafe fn $name($($here: Option<$crate::gate::Here>,)? $($a: $t),*) -> $r {
                 count_call!($form NAME);
+                watch_call!($form [$($here)?] NAME ($($a),*) watched);
                 $body
             }
+            mpi_fn!(@watched $form [$($here)?] ($($a : $t),*) -> $r, $body);
             mpi_fn!(@longer $form $name ($($a : $t),*) -> $r);
             $($m)*
             // SAFETY: the name is the standard's; nothing else in the process may define it but a
@@ -73,6 +90,20 @@ macro_rules! mpi_fn {
             pub unsafe extern "C-unwind" fn profiled($($a: $t),*) -> $r { mpi_fn!(@run $form $name ($($a),*)) }
         };
     };
+
+    // The body once more where calls are recorded.
+    (@watched hot [$here:ident] ($($a:ident : $t:ty),*) -> $r:ty, $body:block) => {
+        #[cold]
+        #[inline(never)]
+        #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
+        unsafe extern "C-unwind" fn watched($($a: $t),*) -> $r {
+            let _inside =
+                $crate::watching::enter(NAME, &[$((stringify!($a), $crate::watching::word(&$a))),*]);
+            let $here: Option<$crate::gate::Here> = None;
+            $body
+        }
+    };
+    (@watched $form:ident $here:tt $arguments:tt -> $r:ty, $body:block) => {};
 
     (@longer hot $name:ident ($($a:ident : $t:ty),*) -> $r:ty) => {
         /// Where there are several threads.
@@ -151,6 +182,7 @@ macro_rules! unsupported {
         }
     )* };
     (@raise comm $c:ident) => { crate::error::unsupported(NAME, Some($c)) };
+    (@raise file) => { crate::error::unsupported_file(NAME) };
     (@raise none) => { crate::error::unsupported(NAME, None) };
     (@raise tool) => { crate::constants::MPI_T_ERR_NOT_SUPPORTED };
 }

@@ -166,13 +166,7 @@ fn received(name: &'static str, comm: Comm, code: Code, result: &MsgStatus, stat
 #[cold]
 #[inline(never)]
 fn bad_message(name: &'static str, comm: Comm, result: &MsgStatus) -> c_int {
-    let outcome = request::Outcome {
-        error: result.error,
-        comm: core::ptr::null(),
-        source: result.source,
-        tag: result.tag,
-    };
-    raise(name, Some(comm), outcome.failure())
+    raise(name, Some(comm), request::Outcome::of(result, core::ptr::null()).failure())
 }
 
 #[inline(always)]

@@ -49,7 +49,7 @@ macro_rules! predefined {
 // Of two names for one type, the one that MPI 5.0 §3.2.2 calls it by; the other is its synonym.
 predefined! {
     MPI_BYTE = BYTE, MPI_PACKED = PACKED,
-    MPI_CHAR = CHAR, MPI_WCHAR = WCHAR, MPI_C_BOOL = BOOL, MPI_CXX_BOOL = BOOL,
+    MPI_CHAR = C_CHAR, MPI_WCHAR = WCHAR, MPI_C_BOOL = BOOL, MPI_CXX_BOOL = BOOL,
     MPI_SIGNED_CHAR = I8, MPI_UNSIGNED_CHAR = U8,
     MPI_SHORT = I16, MPI_UNSIGNED_SHORT = U16,
     MPI_INT = I32, MPI_UNSIGNED = U32,

@@ -199,7 +199,7 @@ mpi_fn! {
             Ok(())
         });
         match outcome {
-            Some(outcome) if outcome.error.is_err() => raise(NAME, on, outcome.failure()),
+            Some(outcome) if outcome.is_err() => raise(NAME, on, outcome.failure()),
             _ => code,
         }
     }

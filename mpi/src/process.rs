@@ -28,6 +28,7 @@ use crate::context;
 use crate::counting;
 use crate::error::{Failure, Res};
 use crate::gate::{self, GATE};
+use crate::watching;
 use core::cell::Cell;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -60,7 +61,7 @@ unsafe impl Send for Process {}
 unsafe impl Sync for Process {}
 
 static CURRENT: AtomicPtr<Process> = AtomicPtr::new(null_mut());
-/// The same, but null while calls are counted (`counting`).
+/// The same, but null while calls are counted (`counting`) or recorded (`watching`).
 static QUICK: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 static PHASE: AtomicU32 = AtomicU32::new(BEFORE);
 
@@ -97,7 +98,8 @@ pub fn refresh() {
     let counting = unsafe { process.as_ref() }.is_some_and(|p| p.instance.counting());
     counting::set(counting);
     // SYNC POINT with `quick`.
-    QUICK.store(if counting { null_mut() } else { process }, Ordering::Release);
+    let unusual = counting || watching::on();
+    QUICK.store(if unusual { null_mut() } else { process }, Ordering::Release);
 }
 
 pub fn phase() -> u32 {

@@ -238,7 +238,7 @@ pub fn is_persistent(req: Header) -> bool {
 /// Complete, and was cancelled.
 pub fn was_cancelled(req: Header) -> bool {
     // SAFETY: live header; once it is complete nobody writes its status.
-    unsafe { req.as_ref().completion.is_complete() && (*req.as_ptr()).status.cancelled != 0 }
+    unsafe { req.as_ref().completion.is_complete() && (*req.as_ptr()).status.cancelled & 1 != 0 }
 }
 
 /// Stands for many operations, all complete.
@@ -296,13 +296,13 @@ pub fn let_go(req: Header, comm: usize, thread: *mut ThreadCtx) {
     release(req.as_ptr(), thread);
 }
 
-/// What came of an operation.
-pub struct Outcome {
-    pub error: Code,
-    /// Where an error goes: null, a communicator, or with the bit [`WINDOW`] a window.
-    pub comm: *const CommObject,
-    pub source: i32,
-    pub tag: i32,
+/// An error of an operation; nothing where all is well, so that the usual case carries nothing on.
+pub struct Outcome(Option<Box<Failed>>);
+
+struct Failed {
+    status: MsgStatus,
+    /// Where the error goes: null, a communicator, or with the bit [`WINDOW`] a window.
+    comm: *const CommObject,
 }
 
 /// Takes the result of a request that is ready: fills the status, and ends the handle at `place`
@@ -328,9 +328,9 @@ pub unsafe fn collect(
         Status::store(status, &result);
         *place = Request(MPI_REQUEST_NULL);
     }
-    let comm = comm_of(req);
+    let outcome = Outcome::of(&result, comm_of(req));
     let_go(req, 0, thread);
-    Outcome { error: result.error, comm, source: result.source, tag: result.tag }
+    outcome
 }
 
 /// # Safety
@@ -370,7 +370,7 @@ unsafe fn collect_special(
         // SAFETY: the thread that completes a request holds it.
         unsafe { (*req.as_ptr()).flags &= !ACTIVE };
     }
-    Outcome { error: result.error, comm: comm_of(req), source: result.source, tag: result.tag }
+    Outcome::of(&result, comm_of(req))
 }
 
 /// The status of a ready request, without ending anything. Asks the user for that of a generalized one.
@@ -382,16 +382,53 @@ pub fn peek(req: Header) -> MsgStatus {
     if inactive(req) { MsgStatus::EMPTY } else { unsafe { (*req.as_ptr()).status } }
 }
 
+/// Bytes that did not fit, by the word of a status with the error TRUNCATED: its field `cancelled`, whose lowest bit says
+/// that the operation was cancelled, has them above that bit; all bits: that many or more.
+fn dropped(status: &MsgStatus) -> (u64, bool) {
+    let dropped = status.cancelled >> 1;
+    (dropped.into(), dropped == u32::MAX >> 1)
+}
+
 impl Outcome {
+    /// Of an operation with this status, whose errors go to this communicator.
+    #[inline(always)]
+    pub fn of(status: &MsgStatus, comm: *const CommObject) -> Outcome {
+        if status.error.is_err() { Outcome::failed(status, comm) } else { Outcome(None) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn failed(status: &MsgStatus, comm: *const CommObject) -> Outcome {
+        Outcome(Some(Box::new(Failed { status: *status, comm })))
+    }
+
+    #[inline(always)]
+    pub fn is_err(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub fn error(&self) -> Code {
+        self.0.as_ref().map_or(Code::OK, |failed| failed.status.error)
+    }
+
     /// The error as the user shall hear it.
     pub fn failure(&self) -> Failure {
-        let (source, tag) = (self.source, self.tag);
-        match self.error {
+        let Some(failed) = &self.0 else { return Code::OK.into() };
+        let MsgStatus { source, tag, bytes, .. } = failed.status;
+        match failed.status.error {
             // Of one with a collective nobody can be named.
-            Code::TRUNCATED if source != MPI_ANY_SOURCE => Failure::new(
-                MPI_ERR_TRUNCATE,
-                format!("the message of rank {source} with tag {tag} is longer than the receive buffer"),
-            ),
+            Code::TRUNCATED if source != MPI_ANY_SOURCE => {
+                let (dropped, at_least) = dropped(&failed.status);
+                let message = match (dropped, at_least) {
+                    (0, _) => "is longer than the receive buffer".to_owned(),
+                    (_, true) => format!("is over {} bytes longer than the receive buffer", dropped - 1),
+                    _ => format!("has {} bytes, the receive buffer {bytes}", bytes + dropped),
+                };
+                Failure::new(
+                    MPI_ERR_TRUNCATE,
+                    format!("the message of rank {source} with tag {tag} {message}"),
+                )
+            }
             other => other.into(),
         }
     }
@@ -402,7 +439,7 @@ impl Outcome {
     pub fn on(&self) -> On {
         // SAFETY: while a request's handle is alive so is its object; `collect` read it before ending
         // the handle, and a correct program frees the object after the call.
-        unsafe { on_of(self.comm) }
+        self.0.as_ref().map_or(On::Nothing, |failed| unsafe { on_of(failed.comm) })
     }
 }
 

@@ -50,7 +50,7 @@ fn sendrecv(
     }
     // SAFETY: ready; the place is ours, the status the caller's.
     let outcome = unsafe { request::collect(req, &mut receiving, status, process.thread()) };
-    if outcome.error.is_err() { raise(name, Some(comm), outcome.failure()) } else { MPI_SUCCESS }
+    if outcome.is_err() { raise(name, Some(comm), outcome.failure()) } else { MPI_SUCCESS }
 }
 
 mpi_fn! {

@@ -115,7 +115,7 @@ mpi_fn! {
     fn MPI_Test_cancelled(status: *const Status, flag: *mut c_int) -> c_int {
         call(NAME, None, |_| {
             let status = read(status, "status")?;
-            write(flag, "flag", (status.internal[2] != 0) as c_int)
+            write(flag, "flag", status.internal[2] & 1)
         })
     }
 }

@@ -83,7 +83,7 @@ mpi_fn! {
     }
 }
 
-fn hvector(
+pub fn hvector(
     large: bool,
     count: i64,
     blocklength: i64,
@@ -164,7 +164,13 @@ mpi_fn! {
     }
 }
 
-fn hindexed(large: bool, lengths: &[i64], places: &[i64], oldtype: Datatype, newtype: *mut Datatype) -> Res {
+pub fn hindexed(
+    large: bool,
+    lengths: &[i64],
+    places: &[i64],
+    oldtype: Datatype,
+    newtype: *mut Datatype,
+) -> Res {
     lengths_are_natural(lengths)?;
     let integers = [&[lengths.len() as i64], lengths].concat();
     let kind = (MPI_COMBINER_HINDEXED, large);
@@ -224,7 +230,7 @@ mpi_fn! {
 }
 
 /// Blocks of any types.
-fn structure(
+pub fn structure(
     large: bool,
     lengths: &[i64],
     places: &[i64],

@@ -9,6 +9,7 @@
 mod ending;
 mod exchange;
 
+use crate::stacks::Frames;
 pub use ending::{Ending, Mpi};
 pub use exchange::Exchange;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, HEADER, Inbox, Malformed};
@@ -167,7 +168,7 @@ pub enum ToNode {
     Release,
     /// What does every rank do? With stacks: where is it? Answered by `State`s and `Counted`.
     Census {
-        stacks: bool,
+        stacks: Option<Frames>,
     },
     Exchange(Exchange),
 }
@@ -219,6 +220,8 @@ pub enum FromNode {
         rank: u32,
         pid: u32,
         code: i32,
+        /// What in the library ends the job; empty: the program called MPI_Abort.
+        origin: String,
         message: String,
         /// Because of this rank, whose own end is the better news.
         peer: Option<u32>,
@@ -227,6 +230,12 @@ pub enum FromNode {
     Vanished {
         rank: u32,
         pid: u32,
+    },
+    /// The rank's process has ended without MPI_Init, and `waiting` is in there and waits for it.
+    NeverInit {
+        rank: u32,
+        pid: u32,
+        waiting: u32,
     },
     /// The rank broke the wire-up's protocol.
     Broken {
@@ -264,6 +273,7 @@ const CRASHED: u8 = 0xcb;
 const STATE: u8 = 0xcc;
 const COUNTED: u8 = 0xcd;
 const FROM_NODE: u8 = 0xce;
+const NEVER_INIT: u8 = 0xcf;
 
 /// A message of one of the two directions.
 pub trait Message: Sized {
@@ -367,7 +377,11 @@ impl Message for ToNode {
             ToNode::Signal(number) => Builder::new(SIGNAL).i32(*number),
             ToNode::Terminate { grace_ms } => Builder::new(TERMINATE).u64(*grace_ms),
             ToNode::Release => Builder::new(RELEASE),
-            ToNode::Census { stacks } => Builder::new(CENSUS).u8((*stacks).into()),
+            ToNode::Census { stacks } => Builder::new(CENSUS).u8(match stacks {
+                None => 0,
+                Some(Frames::OfTheProgram) => 1,
+                Some(Frames::All) => 2,
+            }),
             ToNode::Exchange(exchange) => exchange.encode(Builder::new(TO_NODE)),
         }
         .finish()
@@ -386,7 +400,14 @@ impl Message for ToNode {
             SIGNAL => ToNode::Signal(f.i32("signal")?),
             TERMINATE => ToNode::Terminate { grace_ms: f.u64("grace")? },
             RELEASE => ToNode::Release,
-            CENSUS => ToNode::Census { stacks: f.bool("stacks")? },
+            CENSUS => ToNode::Census {
+                stacks: match f.u8("stacks")? {
+                    0 => None,
+                    1 => Some(Frames::OfTheProgram),
+                    2 => Some(Frames::All),
+                    other => return Err(Malformed::Value { field: "stacks", value: other.into() }),
+                },
+            },
             TO_NODE => ToNode::Exchange(Exchange::decode(&mut f)?),
             other => return Err(Malformed::Kind(other)),
         };
@@ -416,11 +437,14 @@ impl Message for FromNode {
             FromNode::Help { rank, component, topic, text } => {
                 Builder::new(HELP).u32(*rank).text(component).text(topic).text(text)
             }
-            FromNode::Abort { rank, pid, code, message, peer } => {
-                let b = Builder::new(ABORT).u32(*rank).u32(*pid).i32(*code).text(message);
+            FromNode::Abort { rank, pid, code, origin, message, peer } => {
+                let b = Builder::new(ABORT).u32(*rank).u32(*pid).i32(*code).text(origin).text(message);
                 put_list(b, peer.as_slice(), |b, peer| b.u32(*peer))
             }
             FromNode::Vanished { rank, pid } => Builder::new(VANISHED).u32(*rank).u32(*pid),
+            FromNode::NeverInit { rank, pid, waiting } => {
+                Builder::new(NEVER_INIT).u32(*rank).u32(*pid).u32(*waiting)
+            }
             FromNode::Broken { rank, pid, why } => Builder::new(BROKEN).u32(*rank).u32(*pid).text(why),
             FromNode::Failed(why) => Builder::new(FAILED).text(why),
             FromNode::Exchange(exchange) => exchange.encode(Builder::new(FROM_NODE)),
@@ -464,10 +488,14 @@ impl Message for FromNode {
                 rank: f.u32("rank")?,
                 pid: f.u32("pid")?,
                 code: f.i32("code")?,
+                origin: text(&mut f, "origin")?,
                 message: text(&mut f, "message")?,
                 peer: f.list("peer", 4, |f| f.u32("peer"))?.pop(),
             },
             VANISHED => FromNode::Vanished { rank: f.u32("rank")?, pid: f.u32("pid")? },
+            NEVER_INIT => {
+                FromNode::NeverInit { rank: f.u32("rank")?, pid: f.u32("pid")?, waiting: f.u32("waiting")? }
+            }
             BROKEN => {
                 FromNode::Broken { rank: f.u32("rank")?, pid: f.u32("pid")?, why: text(&mut f, "reason")? }
             }

@@ -131,10 +131,62 @@ fn stacks_at_the_time_limit() {
     if ended.err.contains("cannot be read: Operation not permitted") {
         return leave_out("stacks at the time limit", "this machine does not permit ptrace");
     }
-    says(&ended, &["main at ", "hang.c:", "MPI_Recv"]);
+    says(&ended, &["main at ", "hang.c:", "MPI_Recv", "frames inside of MPI; --verbose shows them"]);
+    assert!(!ended.err.contains("communicator.rs:"), "frames of the library are left out:\n{}", ended.err);
+    let job = Job::new(1).args(["--timeout", "10", "--get-stack-traces", "--verbose"]);
+    let folder = job.folder();
+    let ended = job.program("hang").arg(folder).arg("recv").run().ended_with(110);
+    says(&ended, &["main at ", "MPI_Recv", "communicator.rs:"]);
     let job = Job::new(1).args(["--timeout", "5", "--get-stack-traces"]).args(["sleep", "1000"]);
     let ended = job.run().ended_with(110);
     says(&ended, &["has not called MPI_Init", "nanosleep"]);
+}
+
+/// Each rank's state names the call it is in, the communicator, peer and tag, for a wait those of its requests.
+#[test]
+fn states_at_the_time_limit_name_calls() {
+    if !ours("states at the time limit") {
+        return;
+    }
+    let job = Job::new(4).args(["--timeout", "10", "--report-state-on-timeout"]);
+    let ended = job.program("waits").start().wait_and_leave_nothing().ended_with(110);
+    assert_eq!(ended.out.matches("up").count(), 4, "{}", ended.out);
+    let state = |rank: u32| {
+        let line = ended.err.lines().find(|line| line.starts_with(&format!("Rank {rank} ")));
+        line.unwrap_or_else(|| panic!("no state of rank {rank}:\n{}", ended.err))
+    };
+    assert!(state(0).contains("it is in MPI_Recv from rank 1 with tag 9 on halo exchange"), "{}", state(0));
+    for part in [
+        "it is in MPI_Waitall for MPI_Irecv from any rank with tag 17 on halo exchange",
+        "MPI_Irecv from rank 2 with any tag on MPI_COMM_WORLD",
+        "MPI_Issend to rank 3 with tag 5 on MPI_COMM_WORLD",
+    ] {
+        assert!(state(1).contains(part), "{part}: {}", state(1));
+    }
+    assert!(state(2).contains("it is in MPI_Bcast with root 3 on MPI_COMM_WORLD"), "{}", state(2));
+    assert!(state(3).contains("it is in no MPI call"), "{}", state(3));
+    says(&ended, &["--get-stack-traces mpirun shows where each process is"]);
+    // Everything goes on as usual meanwhile, on the way of unusual calls.
+    let job = Job::new(2).args(["--timeout", "200", "--report-state-on-timeout"]);
+    job.program("pairs").run().passed();
+    Job::new(2).args(["--report-state-on-timeout"]).program("requests").run().all_ok(2);
+}
+
+/// MPI_Init waits for all processes of a job; one that ends without it ends the job at once.
+#[test]
+fn a_process_that_never_calls_mpi_init() {
+    if !ours("a process that never calls MPI_Init") {
+        return;
+    }
+    let program = mpi().program("ring");
+    let job = Job::new(1).arg(&program).args([":", "-n", "1", "true"]);
+    let ended = job.start().wait_and_leave_nothing().ended_with(1);
+    says(&ended, &["Rank 1 ", "without calling MPI_Init", "0 waits for it there"]);
+    // The other order, and one that comes to MPI_Init when the other one has long gone.
+    let late = "sleep 1; exec \"$0\"";
+    let job = Job::new(1).arg("true").args([":", "-n", "1", "sh", "-c", late]).arg(&program);
+    let ended = job.start().wait_and_leave_nothing().ended_with(1);
+    says(&ended, &["Rank 0 ", "without calling MPI_Init", "1 waits for it there"]);
 }
 
 #[test]

@@ -27,7 +27,8 @@ fn a_rank_that_dies_is_reported_once() {
     let ended = Job::new(4).program("leave").args(["signal", "11"]).run().failed();
     assert_eq!(ended.err.to_lowercase().matches("rank 1 ").count(), 1, "named once:\n{}", ended.err);
     let ended = Job::new(4).program("leave").arg("error").run().failed();
-    assert!(ended.err.contains("MPI_Send"), "the function is named:\n{}", ended.err);
+    assert!(ended.err.contains("MPI ended the job after an error in MPI_Send"), "{}", ended.err);
+    assert!(!ended.err.contains("MPI_Abort"), "the program has not called it:\n{}", ended.err);
 }
 
 #[test]

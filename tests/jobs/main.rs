@@ -4,7 +4,7 @@
 //! `later` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
 //! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
-//! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `parameters`.
+//! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `output` (live and complete) · `parameters`.
 //!
 //! And: `extensions` (mpi-ext.h) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
@@ -26,6 +26,7 @@ mod messages;
 mod mistakes;
 mod nodes;
 mod objects;
+mod output;
 mod parameters;
 mod places;
 mod reproductions;

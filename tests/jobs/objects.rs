@@ -27,6 +27,43 @@ fn a_session_that_stays_open_is_noticed() {
     }
 }
 
+/// MPI_Error_string of a code that was returned names function and cause, a truncation with both sizes; and errors of
+/// files ask the handler of files, which returns them unless the program says otherwise.
+#[test]
+fn errors_that_are_returned() {
+    if !mpi().is_ours() {
+        return leave_out("the words of errors", "they are ours");
+    }
+    Job::new(2).program("errors").run().all_ok(2);
+    let ended = Job::new(2).program("errors").arg("files").run().failed();
+    assert!(ended.err.contains("after an error in MPI_File_open"), "{}", ended.err);
+}
+
+/// What no other program calls by name.
+#[test]
+fn the_rest_of_the_functions() {
+    for ranks in [1, 3] {
+        Job::new(ranks).program("forms_left").run().all_ok(ranks);
+    }
+}
+
+/// Reductions of MPI_CHAR and the functions of MPI-1 that MPICH has kept, and the compiler's word that they are removed.
+#[test]
+fn old_programs() {
+    Job::new(3).program("removed").run().all_ok(3);
+    if !mpi().is_ours() {
+        return;
+    }
+    let source = mpi().programs().join("old.c");
+    let text = "#include <mpi.h>\nint f(void *p, MPI_Aint *a) { return MPI_Address(p, a); }\n";
+    std::fs::write(&source, text).expect("target can be written");
+    let mut compile = std::process::Command::new(mpi().bin("mpicc"));
+    let out = compile.arg("-c").arg(&source).arg("-o").arg(source.with_extension("o")).output();
+    let out = out.expect("mpicc runs");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success() && said.contains("removed in MPI 3.0; use MPI_Get_address"), "{said}");
+}
+
 /// Where threads, sessions and processes begin and end.
 #[test]
 fn corners() {

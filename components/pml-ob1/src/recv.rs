@@ -40,9 +40,19 @@ pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
 
 #[inline(always)]
 fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
-    let error = if bytes > capacity { Status::TRUNCATED } else { Status::OK };
     let (source, tag) = (wire::source_of(key), wire::tag_of(key));
-    MsgStatus { source, tag, error, cancelled: 0, bytes: bytes.min(capacity) }
+    match bytes > capacity {
+        false => MsgStatus { source, tag, error: Status::OK, cancelled: 0, bytes },
+        true => truncated(source, tag, bytes, capacity),
+    }
+}
+
+/// What did not fit stands above the lowest bit of `cancelled`, for whoever tells the user; at most 31 bits of it.
+#[cold]
+#[inline(never)]
+fn truncated(source: i32, tag: i32, bytes: u64, capacity: u64) -> MsgStatus {
+    let dropped = (bytes - capacity).min(u64::from(u32::MAX >> 1)) as u32;
+    MsgStatus { source, tag, error: Status::TRUNCATED, cancelled: dropped << 1, bytes: capacity }
 }
 
 /// Copies a message that is all here to where `args` says, without a request.

@@ -221,7 +221,7 @@ extern "C" fn help(ctx: *mut c_void, _component: StrRef, topic: StrRef, args: Sl
 extern "C" fn fatal(ctx: *mut c_void, component: StrRef, message: StrRef) -> ! {
     let (ctx, instance) = at!(ctx);
     let message = format!("{}:{}: {}", ctx.framework.name(), text!(component), text!(message));
-    instance.abort(1, &message)
+    instance.fail(&message)
 }
 
 extern "C" fn am_register(ctx: *mut c_void, tag: u8, entry: AmEntry) -> Status {

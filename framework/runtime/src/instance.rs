@@ -28,6 +28,7 @@
 
 use crate::accept::{CollComponent, OscComponent, Pml};
 use crate::before_abort::BeforeAbort;
+use crate::byte_type::ByteType;
 use crate::communicator::Communicator;
 use crate::cri_locks;
 use crate::error::{Error, ErrorKind};
@@ -61,7 +62,7 @@ use crate::thread::{Level, Threads};
 use crate::transports::Transports;
 use crate::window::Window;
 use crate::wireup;
-use oxmpi_datatype::{Base, Run, TypeDesc, flag};
+use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef, ThreadCtx};
@@ -166,43 +167,6 @@ unsafe impl Send for Instance {}
 // SAFETY: as above.
 unsafe impl Sync for Instance {}
 
-/// The type of the host's own messages.
-struct ByteType {
-    run: Run,
-    desc: TypeDesc,
-}
-
-// SAFETY: immutable; `desc` points to `run` beside it.
-unsafe impl Send for ByteType {}
-// SAFETY: as above.
-unsafe impl Sync for ByteType {}
-
-impl ByteType {
-    fn new() -> Box<ByteType> {
-        let run = Run { disp: 0, len: 1, count: 1, stride: 1 };
-        let desc = TypeDesc {
-            size: size_of::<TypeDesc>() as u32,
-            flags: flag::CONTIGUOUS | flag::PREDEFINED | flag::COMMITTED,
-            packed: 1,
-            lb: 0,
-            extent: 1,
-            true_lb: 0,
-            true_extent: 1,
-            base: Base::BYTE,
-            refs: oxmpi_mca::sync::AtomicU32::new(1),
-            elements: 1,
-            runs: SliceRef { ptr: std::ptr::null(), len: 0 },
-            free: None,
-            nest: SliceRef::new(&[]),
-            top: 0,
-            places: SliceRef::new(&[]),
-        };
-        let mut byte = Box::new(ByteType { run, desc });
-        byte.desc.runs = SliceRef { ptr: &raw const byte.run, len: 1 };
-        byte
-    }
-}
-
 impl From<wireup::Error> for Error {
     fn from(e: wireup::Error) -> Error {
         Error::new(ErrorKind::Other, e.message)
@@ -250,6 +214,9 @@ fn own_cores(facts: &wireup::JobFacts) -> u32 {
 const ENOUGH_CRIS: u32 = 16;
 /// Of all processes of a node, where they have more than a core each.
 const CRIS_OF_A_NODE: u32 = 64;
+
+/// Origin of an end that is the library's own.
+const FAILURE: &str = "a failure inside the library";
 
 /// As many as `runtime_num_cris` takes.
 const MOST_CRIS: u32 = 64;
@@ -577,20 +544,25 @@ impl Instance {
     pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
         let message = format!("{framework}:{name}: rank {proc}: {message}");
         if fatal {
-            self.abort_for(1, &message, Some(proc));
+            self.abort_for(1, FAILURE, &message, Some(proc));
         }
         self.logger.error(framework, &message);
     }
 
-    /// Reports to the keeper and ends the process. The job ends with it.
-    pub fn abort(&self, code: i32, message: &str) -> ! {
-        self.abort_for(code, message, None)
+    /// Something inside the library cannot go on: ends the job.
+    pub fn fail(&self, message: &str) -> ! {
+        self.abort(1, FAILURE, message)
+    }
+
+    /// Reports to the keeper and ends the process. The job ends with it. `origin` as in [`wireup::Client::abort`].
+    pub fn abort(&self, code: i32, origin: &str, message: &str) -> ! {
+        self.abort_for(code, origin, message, None)
     }
 
     /// The same because of a `peer`, whose own end is the better news.
-    fn abort_for(&self, code: i32, message: &str, peer: Option<u32>) -> ! {
+    fn abort_for(&self, code: i32, origin: &str, message: &str, peer: Option<u32>) -> ! {
         self.linger();
-        if !self.client.abort_for(code, message, peer) {
+        if !self.client.abort_for(code, origin, message, peer) {
             self.logger.always(message);
         }
         // No destructors, no atexit handlers: other threads are still running.

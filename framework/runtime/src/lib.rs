@@ -6,7 +6,7 @@
 //! `host` (the table given to components) · `params` (resolution for one instance) · `registry` (what could
 //! be used and set, without starting anything) · `open_mpi` (names that Open MPI has) · `progress` (engine,
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
-//! requests), `buffer` (space of buffered sends) · `group`, `communicator`,
+//! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
 //! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
 //! their services) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
@@ -32,6 +32,8 @@ mod agreement;
 mod before_abort;
 #[cfg(not(loom))]
 pub mod buffer;
+#[cfg(not(loom))]
+mod byte_type;
 #[cfg(not(loom))]
 pub mod coll;
 #[cfg(not(loom))]

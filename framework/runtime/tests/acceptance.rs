@@ -371,7 +371,7 @@ extern "C" fn some_verb() -> Status {
 /// A PML from before counts and changes of assertions: it is used, and says that it has neither.
 #[test]
 fn an_older_pml_gets_real_functions_for_what_it_lacks() {
-    let mut words = vec![some_verb as extern "C" fn() -> Status as usize; MANDATORY_PML / 8];
+    let mut words = [some_verb as extern "C" fn() -> Status as usize; MANDATORY_PML / 8];
     words[0] = MANDATORY_PML | (oxmpi_pml::TABLE_VERSION as usize) << 32;
     let m = [i32::MAX as usize * (1 << 32) + 24, 0, words.as_ptr() as usize];
     // SAFETY: words laid out as module and table, every slot with a function, of which none is called.

@@ -18,7 +18,7 @@ pub mod words;
 use crate::help::{self, paragraph};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use environment::EnvironmentOptions;
-use output::{AtTimeLimit, Output, Stdin, Verbosity};
+use output::{AtTimeLimit, Buffering, Output, Stdin, Verbosity};
 use oxmpi_runtime::wireup::topology::Level;
 use policy::{BindTo, Binding, Display, MapBy, Mapping, RankBy, conflict};
 use runtime_options::RuntimeOptions;
@@ -55,6 +55,7 @@ pub struct JobOptions {
     pub universe: Option<u32>,
     pub output: Output,
     pub stdin: Stdin,
+    pub buffering: Buffering,
     pub at_time_limit: AtTimeLimit,
     pub verbosity: Verbosity,
     pub report_pid: Option<String>,
@@ -309,6 +310,9 @@ impl JobOptions {
         }
         if let Some(text) = given.text("stdin")? {
             self.stdin = Stdin::parse(text)?;
+        }
+        if let Some(text) = given.text("stream-buffering")? {
+            self.buffering = Buffering::parse(text)?;
         }
         self.verbosity = match (given.flag("quiet"), given.flag("verbose")) {
             (true, true) => return Err(conflict("--quiet", "--verbose")),

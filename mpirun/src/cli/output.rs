@@ -38,6 +38,42 @@ pub struct Output {
     pub raw: bool,
 }
 
+/// How a rank's own buffers of its output are set (`--stream-buffering`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Buffering {
+    /// Each write of the program is one of the system.
+    None,
+    #[default]
+    Lines,
+    Full,
+}
+
+impl Buffering {
+    pub fn parse(text: &str) -> Result<Buffering, String> {
+        match text {
+            "0" => Ok(Buffering::None),
+            "1" => Ok(Buffering::Lines),
+            "2" => Ok(Buffering::Full),
+            _ => Err(bad_value("--stream-buffering", text, "0 (no buffers), 1 (lines), 2 (full buffers)")),
+        }
+    }
+
+    /// Variables of a rank's environment by which those who buffer are told; the first one is for the MPI library
+    /// (`mpi/src/stdio.rs`). Python and gfortran's library know no buffering by lines into a pipe, only none.
+    pub fn variables(self) -> &'static [(&'static str, &'static str)] {
+        const OURS: &str = "OXMPI_STREAM_BUFFERING";
+        match self {
+            Buffering::None => {
+                &[(OURS, "0"), ("PYTHONUNBUFFERED", "1"), ("GFORTRAN_UNBUFFERED_PRECONNECTED", "y")]
+            }
+            Buffering::Lines => {
+                &[(OURS, "1"), ("PYTHONUNBUFFERED", "1"), ("GFORTRAN_UNBUFFERED_PRECONNECTED", "y")]
+            }
+            Buffering::Full => &[(OURS, "2")],
+        }
+    }
+}
+
 /// Who reads mpirun's standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stdin {

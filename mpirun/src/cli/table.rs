@@ -259,9 +259,14 @@ pub const OPTIONS: &[Opt] = &[
         .many(),
     Opt::new(STREAMS, Job, "stdin", &["RANKS"], "Who gets standard input: a rank, all, none [default: 0]")
         .differs("all: each rank gets its copy; a list of ranks as well"),
-    Opt::new(STREAMS, Job, "stream-buffering", &["N"], "").missing(
-        "the ranks' own buffers cannot be set from outside; a program calls setvbuf, or stdbuf starts it",
-    ),
+    Opt::new(
+        STREAMS,
+        Job,
+        "stream-buffering",
+        &["N"],
+        "How ranks buffer their output: 0 not at all, 1 by lines, 2 fully [default: 1]",
+    )
+    .differs("holds from the start of the program, for C, C++, Python and gfortran; 0 leaves standard error as it is"),
     Opt::new(STREAMS, Job, "xterm", &["RANKS"], "")
         .missing("mpirun opens no windows; `mpirun -n N xterm -e PROGRAM` does"),
     Opt::new(

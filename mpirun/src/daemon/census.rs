@@ -1,8 +1,8 @@
 //! What every rank does at the moment, and where it is.
 
-use super::Daemon;
+use super::{Daemon, calls};
 use crate::link::{Ending, FromNode};
-use crate::stacks::{Reader, ptrace};
+use crate::stacks::{Frames, Reader, ptrace};
 use oxmpi_runtime::wireup::server::Membership;
 use rustix::process::Pid;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const LIMIT: usize = 256 << 10;
 impl Daemon {
     /// Asks all ranks, one after the other. It is done without the loop: the job is at its end, and
     /// its processes stand still one by one.
-    pub(super) fn take_census(&mut self, stacks: bool) {
+    pub(super) fn take_census(&mut self, stacks: Option<Frames>) {
         self.hear_ranks();
         let begin = Instant::now();
         let mut reader = Reader::default();
@@ -23,10 +23,10 @@ impl Daemon {
         for local in 0..self.ranks.len() {
             let rank = self.launch.local_ranks[local];
             let (pid, state) = self.state_of(local);
-            let mut stack = match stacks && self.ranks[local].running {
-                false => String::new(),
-                true if begin.elapsed() > PATIENCE => " (there was no time for its stack)\n".into(),
-                true => ptrace::stacks(&mut reader, pid, &mut ended),
+            let mut stack = match stacks.filter(|_| self.ranks[local].running) {
+                None => String::new(),
+                Some(_) if begin.elapsed() > PATIENCE => " (there was no time for its stack)\n".into(),
+                Some(frames) => ptrace::stacks(&mut reader, pid, frames, &mut ended),
             };
             stack.truncate(stack.floor_char_boundary(LIMIT));
             self.say(&FromNode::State { rank, pid, state, stack });
@@ -59,7 +59,9 @@ impl Daemon {
                 _ => "is ending",
             },
         };
-        (pid, format!("{mpi}, and {kernel}"))
+        let calls =
+            if self.ranks[local].running { calls::of(pid).unwrap_or_default() } else { String::new() };
+        (pid, format!("{mpi}, and {kernel}{calls}"))
     }
 }
 

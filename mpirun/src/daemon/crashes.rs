@@ -3,7 +3,7 @@
 use super::Daemon;
 use crate::link::FromNode;
 use crate::signals;
-use crate::stacks::{self, Reader};
+use crate::stacks::{self, Frames, Reader};
 use oxmpi_runtime::wireup::server::Crash;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -64,10 +64,12 @@ fn describe(crash: Crash) -> String {
     }
     text += if text.is_empty() { "" } else { ". " };
     text += &format!("Thread {} of process {} was here:\n", moment.thread, crash.pid);
-    text += &within(PATIENCE, move || Reader::default().describe(&moment, &crash.stack, &crash.maps))
-        .unwrap_or_else(|| {
-            format!("  #0  {:#018x}  (reading the files for its stack takes too long)\n", moment.ip)
-        });
+    text += &within(PATIENCE, move || {
+        Reader::default().describe(&moment, &crash.stack, &crash.maps, Frames::All)
+    })
+    .unwrap_or_else(|| {
+        format!("  #0  {:#018x}  (reading the files for its stack takes too long)\n", moment.ip)
+    });
     text.truncate(text.floor_char_boundary(LIMIT));
     text
 }

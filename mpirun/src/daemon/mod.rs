@@ -13,6 +13,7 @@
 //! below this process, which is a subreaper. Only then is the rest of the output sent on, and
 //! `Done` said.
 
+mod calls;
 mod census;
 mod crashes;
 mod ending;
@@ -344,6 +345,10 @@ impl Daemon {
         match exchange {
             Exchange::Fence => self.server.pass_fence(),
             Exchange::Gone { rank } => self.server.lose_far(rank),
+            Exchange::Never { rank, pid } => {
+                self.server.never_comes(rank, pid);
+                self.hear_ranks();
+            }
             Exchange::Ask { from, proc, key } => {
                 let value = self.server.value(proc, &key);
                 self.say(&FromNode::Exchange(Exchange::Answer { to: from, proc, key, value }));
@@ -404,6 +409,13 @@ impl Daemon {
         };
         let (rank, pid) = (self.launch.local_ranks[local], self.ranks[local].number());
         self.say(&FromNode::Exited { rank, pid, ending, mpi });
+        if mpi == Mpi::Never && self.phase == Phase::Running {
+            if self.several_nodes() {
+                self.say(&FromNode::Exchange(Exchange::Never { rank, pid }));
+            }
+            self.server.never_comes(rank, pid);
+            self.hear_ranks();
+        }
     }
 
     /// What the ranks said on their connections.
@@ -431,13 +443,16 @@ impl Daemon {
                     let from = self.launch.node;
                     self.say(&FromNode::Exchange(Exchange::Ask { from, proc, key }));
                 }
-                Event::Abort { rank, code, message, peer } => {
+                Event::Abort { rank, code, origin, message, peer } => {
                     // It says where it was before it says that.
                     self.report_crash(rank);
                     let pid = self.pid_of(rank);
-                    self.say(&FromNode::Abort { rank, pid, code, message, peer });
+                    self.say(&FromNode::Abort { rank, pid, code, origin, message, peer });
                 }
                 Event::Crash(crash) => self.crashes.note(crash),
+                Event::NeverCame { rank, pid, waiting } => {
+                    self.say(&FromNode::NeverInit { rank, pid, waiting });
+                }
                 Event::Broken { rank, why } => {
                     let pid = self.pid_of(rank);
                     self.say(&FromNode::Broken { rank, pid, why });

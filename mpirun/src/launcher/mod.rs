@@ -25,6 +25,7 @@ use crate::cli::{CommandLine, Refusal};
 use crate::daemon::feed::{Feed, Wait};
 use crate::help::{framed, is_framed, paragraph};
 use crate::link::{FromNode, Stream, ToNode, portion};
+use crate::stacks::Frames;
 use crate::{descendants, plan, signals};
 use nodes::{Lost, Nodes};
 use output::Output;
@@ -96,6 +97,8 @@ struct Job {
     status_ends_job: bool,
     aggregate_help: bool,
     at_limit: AtTimeLimit,
+    /// Frames of the library are shown, too.
+    verbose: bool,
     /// The limit has passed, and the daemon is counting: until when it may.
     census: Option<(Duration, Instant)>,
     table: mpir::Table,
@@ -153,6 +156,7 @@ impl Job {
             status_ends_job: line.job.status_ends_job,
             aggregate_help: line.job.aggregate_help,
             at_limit: line.job.at_time_limit,
+            verbose: line.job.verbosity >= Verbosity::Verbose,
             census: None,
             table,
             started: BTreeMap::new(),
@@ -211,11 +215,19 @@ impl Job {
         if self.at_limit.stack_traces {
             self.report("mpirun: the time limit has passed; reading the stacks of all processes\n");
         }
-        self.nodes.begin_census(self.at_limit.stack_traces);
+        let frames = if self.verbose { Frames::All } else { Frames::OfTheProgram };
+        self.nodes.begin_census(self.at_limit.stack_traces.then_some(frames));
     }
 
     fn end_at_limit(&mut self, limit: Duration) {
-        self.report(&paragraph("timeout", &[&limit.as_secs().to_string()]));
+        let hint = match self.at_limit {
+            AtTimeLimit { stack_traces: false, state: false } => "timeout-hint",
+            AtTimeLimit { stack_traces: false, .. } => "timeout-hint-stacks",
+            AtTimeLimit { state: false, .. } => "timeout-hint-state",
+            _ => "timeout-hint-none",
+        };
+        let hint = crate::help::section(hint).unwrap_or_default();
+        self.report(&paragraph("timeout", &[&limit.as_secs().to_string(), hint]));
         self.verdict.decide(libc::ETIMEDOUT as u8);
         self.interrupted = true;
         self.end(GRACE_AFTER_FAILURE);
@@ -342,7 +354,12 @@ impl Job {
     }
 
     fn judge(&mut self, node: usize, message: &FromNode) {
-        if let Some(report) = self.verdict.consider(self.nodes.name(node), message) {
+        let name = match message {
+            // Said by the node of the rank that waits.
+            FromNode::NeverInit { rank, .. } => self.nodes.name_of(*rank),
+            _ => self.nodes.name(node),
+        };
+        if let Some(report) = self.verdict.consider(name, message) {
             self.suspects.forget();
             self.report(&report);
             self.table.abort(&report);

@@ -10,6 +10,7 @@
 use super::daemon::{CannotStart, NodeDaemon};
 use crate::daemon::feed::Feed;
 use crate::link::{Channel, Exchange, FromNode, Launch, Peer, Stdin, ToNode};
+use crate::stacks::Frames;
 use oxmpi_runtime::wireup::NodeMap;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Pid;
@@ -199,6 +200,10 @@ impl Nodes {
                     self.tell_all(&ToNode::Exchange(Exchange::Gone { rank }));
                 }
             }
+            Exchange::Never { .. } => {
+                let others = (0..self.all.len()).filter(|&node| node != at);
+                others.for_each(|node| self.tell(node, &ToNode::Exchange(exchange.clone())));
+            }
             Exchange::Ask { proc, key, .. } => {
                 let (from, to) = (at as u32, self.node_of(proc));
                 match self.all[to].link.is_some() {
@@ -225,7 +230,7 @@ impl Nodes {
     }
 
     /// A census is to be taken.
-    pub fn begin_census(&mut self, stacks: bool) {
+    pub fn begin_census(&mut self, stacks: Option<Frames>) {
         self.all.iter_mut().for_each(|node| node.counted = node.link.is_none());
         self.tell_all(&ToNode::Census { stacks });
     }

@@ -54,7 +54,14 @@ mod tests {
 
     #[test]
     fn who_blames_a_peer_waits_for_a_better_cause() {
-        let abort = |rank, peer| FromNode::Abort { rank, pid: 1, code: 1, message: "m".into(), peer };
+        let abort = |rank, peer| FromNode::Abort {
+            rank,
+            pid: 1,
+            code: 1,
+            origin: "a failure".into(),
+            message: "m".into(),
+            peer,
+        };
         let exit = |rank| FromNode::Exited { rank, pid: 1, ending: Ending::Exit(1), mpi: Mpi::Inside };
         let mut s = Suspects::default();
         assert!(!s.keep(0, &abort(1, None)) && !s.keep(0, &exit(1)), "a cause");

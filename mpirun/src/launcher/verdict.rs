@@ -5,7 +5,7 @@
 //! | every process ended with 0 | 0 |
 //! | a process ended with another status | that status |
 //! | a process was killed by a signal | 128 and the signal's number |
-//! | a process called MPI_Abort | its code (the low eight bits; 1 where those are 0 and the code is not) |
+//! | a process called MPI_Abort, or the library ended the job after an error | the code (the low eight bits; 1 where those are 0 and the code is not) |
 //! | a process ended between MPI_Init and MPI_Finalize with 0 | 1 |
 //! | the program cannot be found, cannot be executed | 127, 126 |
 //! | the time limit passed | 110 |
@@ -108,19 +108,29 @@ impl Verdict {
                 let arguments = [&*rank.to_string(), node, &pid.to_string(), &name, core, &crash];
                 (128 + (*number & 0x7f) as u8, paragraph("killed", &arguments))
             }
-            FromNode::Abort { rank, pid, code, message, .. } => {
+            FromNode::Abort { rank, pid, code, origin, message, .. } => {
                 let mut message = match message.trim() {
                     "" => String::new(),
                     text => format!("\n\n{text}"),
                 };
                 message += &self.crash_of(*rank);
                 let arguments = [&*rank.to_string(), node, &pid.to_string(), &code.to_string(), &message];
-                (status_of_code(*code), paragraph("abort", &arguments))
+                match origin.as_str() {
+                    "" => (status_of_code(*code), paragraph("abort", &arguments)),
+                    origin => {
+                        let arguments = [arguments[0], node, arguments[2], origin, &message];
+                        (status_of_code(*code), paragraph("error", &arguments))
+                    }
+                }
             }
             FromNode::CannotStart { rank, errno } => self.cannot_start(node, *rank, *errno),
             FromNode::Vanished { rank, pid } => {
                 let crash = self.crash_of(*rank);
                 (1, paragraph("vanished", &[&rank.to_string(), node, &pid.to_string(), &crash]))
+            }
+            FromNode::NeverInit { rank, pid, waiting } => {
+                let arguments = [&*rank.to_string(), node, &pid.to_string(), &waiting.to_string()];
+                (1, paragraph("never-init", &arguments))
             }
             FromNode::Broken { rank, pid, why } => {
                 (1, paragraph("broken", &[&rank.to_string(), node, &pid.to_string(), why]))
@@ -233,17 +243,35 @@ mod tests {
 
     #[test]
     fn every_failure_has_its_status() {
-        let abort = |code| FromNode::Abort { rank: 1, pid: 2, code, message: "why".into(), peer: None };
+        let abort = |code| FromNode::Abort {
+            rank: 1,
+            pid: 2,
+            code,
+            origin: String::new(),
+            message: "why".into(),
+            peer: None,
+        };
+        let error = FromNode::Abort {
+            rank: 1,
+            pid: 2,
+            code: 15,
+            origin: "an error in MPI_Recv".into(),
+            message: "why".into(),
+            peer: None,
+        };
         for (message, status, part) in [
             (exited(Ending::Exit(0), Mpi::Inside), 1, "MPI_Finalize"),
             (exited(Ending::Signal { number: 11, core: true }, Mpi::Inside), 139, "SIGSEGV"),
             (abort(5), 5, "why"),
+            (error.clone(), 15, "MPI ended the job after an error in MPI_Recv"),
+            (error, 15, "why"),
             (abort(256), 1, "256"),
             (abort(-1), 255, "-1"),
             (FromNode::CannotStart { rank: 0, errno: libc::ENOENT }, 127, "/no/such"),
             (FromNode::CannotStart { rank: 0, errno: libc::EACCES }, 126, "/no/such"),
             (FromNode::CannotStart { rank: 0, errno: libc::EAGAIN }, 1, "0 of 4"),
             (FromNode::Vanished { rank: 1, pid: 2 }, 1, "still running"),
+            (FromNode::NeverInit { rank: 1, pid: 2, waiting: 0 }, 1, "without calling MPI_Init"),
             (FromNode::Broken { rank: 1, pid: 2, why: "odd".into() }, 1, "odd"),
             (FromNode::Failed("odd".into()), 1, "odd"),
         ] {

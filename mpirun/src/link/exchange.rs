@@ -10,6 +10,8 @@ pub enum Exchange {
     Fence,
     /// A rank has left: no fence can be complete any more.
     Gone { rank: u32 },
+    /// The process `pid` of a rank has ended without MPI_Init: whoever comes to a fence waits in vain.
+    Never { rank: u32, pid: u32 },
     /// The node `from` asks what `proc` has published under `key`.
     Ask { from: u32, proc: u32, key: String },
     /// The answer, for the node `to`.
@@ -21,6 +23,7 @@ impl Exchange {
         match self {
             Exchange::Fence => b.u8(0),
             Exchange::Gone { rank } => b.u8(1).u32(*rank),
+            Exchange::Never { rank, pid } => b.u8(4).u32(*rank).u32(*pid),
             Exchange::Ask { from, proc, key } => b.u8(2).u32(*from).u32(*proc).text(key),
             Exchange::Answer { to, proc, key, value } => {
                 let b = b.u8(3).u32(*to).u32(*proc).text(key);
@@ -43,6 +46,7 @@ impl Exchange {
                     false => None,
                 },
             },
+            4 => Exchange::Never { rank: f.u32("rank")?, pid: f.u32("pid")? },
             other => return Err(Malformed::Value { field: "exchange", value: other.into() }),
         })
     }

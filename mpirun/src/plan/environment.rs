@@ -41,6 +41,13 @@ impl Environment {
         self.set.insert(name.into(), value.into());
     }
 
+    /// Sets what the user has not set.
+    pub fn set_default(&mut self, name: &str, value: &str, own: &BTreeMap<OsString, OsString>) {
+        if self.get(name.as_ref(), own).is_none() {
+            self.set(name, value);
+        }
+    }
+
     /// What a rank will find under this name, so far.
     pub fn get(&self, name: &OsStr, own: &BTreeMap<OsString, OsString>) -> Option<OsString> {
         match self.set.get(name) {

@@ -47,7 +47,7 @@ pub fn programs(
         all.warnings.extend(settings.warnings.iter().map(|text| format!("mpirun: {text}\n")));
         all.warnings.append(&mut environment.warnings);
         let folder = folder(app)?;
-        describe(&mut environment, line, app, counts, universe, folder.as_deref());
+        describe(&mut environment, line, app, counts, universe, folder.as_deref(), &own);
         for (name, value) in settings.environment {
             environment.set(name, value);
         }
@@ -133,6 +133,7 @@ fn describe(
     counts: &[u32],
     universe: u32,
     folder: Option<&Path>,
+    own: &Variables,
 ) {
     let size: u32 = counts.iter().sum();
     let firsts: Vec<String> =
@@ -151,6 +152,13 @@ fn describe(
         ("OMPI_TOOL_NAME", "mpirun".to_owned()),
     ] {
         environment.set(name, value);
+    }
+    for (name, value) in line.job.buffering.variables() {
+        environment.set_default(name, value, own);
+    }
+    if line.job.at_time_limit.state {
+        // The library then records the call that each thread is in (`mpi/src/watching.rs`).
+        environment.set("OXMPI_REPORT_CALLS", "1");
     }
     environment.set("OMPI_COMMAND", &app.program);
     environment.set("OMPI_ARGV", app.arguments.join(OsStr::new(" ")));

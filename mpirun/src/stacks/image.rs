@@ -36,6 +36,17 @@ impl Image {
         self.mapping(address).is_some_and(|m| m.code)
     }
 
+    /// The file whose code or data is at an address; an empty path where there is none.
+    pub fn file_of(&self, address: u64) -> &Path {
+        self.mapping(address).map_or(Path::new(""), |m| &m.path)
+    }
+
+    /// The addresses of the first mapping of a file of this name, which may be a deleted one or have none but this.
+    pub fn range_of(&self, name: &str) -> Option<Range<u64>> {
+        let is_it = |m: &&Mapping| m.path.to_string_lossy().contains(name);
+        self.mappings.iter().find(is_it).map(|m| m.range.clone())
+    }
+
     fn mapping(&self, address: u64) -> Option<&Mapping> {
         self.mappings.iter().find(|m| m.range.contains(&address))
     }

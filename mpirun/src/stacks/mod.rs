@@ -11,13 +11,14 @@
 //! Map: `image` (the map of memory, and the files in it) · `ptrace` (looking at a process that
 //! does not know it).
 
-mod image;
+pub mod image;
 pub mod ptrace;
 
 use framehop::{CacheNative, MayAllocateDuringUnwind, Unwinder, UnwinderNative};
 use image::{Files, Image};
 use oxmpi_runtime::wireup::Moment;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 
 /// Longest stack that is shown.
 const FRAMES: usize = 64;
@@ -31,8 +32,8 @@ pub struct Reader {
 impl Reader {
     /// The stack of a thread, one frame per line, innermost first. `stack` has the bytes from the
     /// stack pointer on, `maps` is the process's `/proc/PID/maps`.
-    pub fn describe(&mut self, moment: &Moment, stack: &[u8], maps: &[u8]) -> String {
-        let work = AssertUnwindSafe(|| self.lines(moment, stack, maps));
+    pub fn describe(&mut self, moment: &Moment, stack: &[u8], maps: &[u8], frames: Frames) -> String {
+        let work = AssertUnwindSafe(|| self.lines(moment, stack, maps, frames));
         match std::panic::catch_unwind(work) {
             Ok(lines) => lines,
             Err(_) => {
@@ -43,13 +44,18 @@ impl Reader {
         }
     }
 
-    fn lines(&mut self, moment: &Moment, stack: &[u8], maps: &[u8]) -> String {
+    fn lines(&mut self, moment: &Moment, stack: &[u8], maps: &[u8], frames: Frames) -> String {
         let image = Image::parse(maps);
-        let mut text = String::new();
+        let mut all = Vec::new();
         for (number, (address, lookup)) in self.unwind(&image, moment, stack).into_iter().enumerate() {
+            let mut text = String::new();
             self.files.describe(&image, number, address, lookup, &mut text);
+            all.push((owner(image.file_of(lookup)), text));
         }
-        text
+        match frames {
+            Frames::All => all.into_iter().map(|(_, text)| text).collect(),
+            Frames::OfTheProgram => without_the_library(&all),
+        }
     }
 
     /// Addresses, and where to look up what they are: the place before a return address.
@@ -87,6 +93,63 @@ impl Reader {
             found[1].1 = found[1].1.saturating_sub(1);
         }
         found
+    }
+}
+
+/// Which frames are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    All,
+    /// Not those inside of the MPI function that the program called.
+    OfTheProgram,
+}
+
+/// Whose code a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Library,
+    /// The C library, the loader, the kernel: whoever called it counts.
+    System,
+    Program,
+}
+
+fn owner(file: &Path) -> Owner {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let in_components = file.parent().is_some_and(|folder| folder.ends_with("lib/oxmpi"));
+    match &*name {
+        _ if in_components || name.starts_with("libmpi_abi.so") => Owner::Library,
+        "[vdso]" => Owner::System,
+        name if ["libc.so", "libc-", "ld-linux", "libpthread"].iter().any(|s| name.starts_with(s)) => {
+            Owner::System
+        }
+        _ => Owner::Program,
+    }
+}
+
+/// The innermost frames, up to the MPI function that the program called, in one line; none of them is the program's.
+fn without_the_library(all: &[(Owner, String)]) -> String {
+    let inside = all.iter().position(|(owner, _)| *owner == Owner::Program).unwrap_or(0);
+    let called = all[..inside].iter().rposition(|(owner, _)| *owner == Owner::Library);
+    let hidden = called.unwrap_or(0);
+    let mut text = String::new();
+    if hidden > 0 {
+        text += &format!("  ({hidden} frames inside of MPI; --verbose shows them)\n");
+    }
+    let mut shown = all[hidden..].iter();
+    if let Some((_, frame)) = called.and_then(|_| shown.next()) {
+        text += &called_function(frame).unwrap_or_else(|| frame.clone());
+    }
+    shown.for_each(|(_, frame)| text += frame);
+    text
+}
+
+/// Of the lines of the frame that the program called the one that names the function of MPI.
+fn called_function(frame: &str) -> Option<String> {
+    let name = frame.split_whitespace().find(|word| word.starts_with("MPI_") || word.starts_with("PMPI_"))?;
+    let start: Vec<&str> = frame.split_whitespace().take(2).collect();
+    match start[..] {
+        [number, address] if address.starts_with("0x") => Some(format!("  {number:<3} {address}  {name}\n")),
+        _ => None,
     }
 }
 
@@ -149,7 +212,7 @@ mod tests {
         let mut stack = vec![0; 256 << 10];
         let memory = std::fs::File::open("/proc/self/mem").expect("there");
         let n = std::os::unix::fs::FileExt::read_at(&memory, &mut stack, registers.sp).expect("mapped");
-        out.push(Reader::default().describe(&registers, &stack[..n], &maps));
+        out.push(Reader::default().describe(&registers, &stack[..n], &maps, Frames::All));
         std::hint::black_box(&marker);
     }
 
@@ -164,6 +227,28 @@ mod tests {
     }
 
     #[test]
+    fn frames_of_the_library_are_left_out() {
+        let frame = |file: &str, text: &str| (owner(Path::new(file)), format!("{text}\n"));
+        let stack = [
+            frame("/lib/libc.so.6", "futex"),
+            frame("/x/lib/oxmpi/libbtl_shm.so", "sleep"),
+            frame("/x/lib/libmpi_abi.so.1", "wait"),
+            frame("/x/lib/libmpi_abi.so.1", "MPI_Recv"),
+            frame("/home/me/program", "main"),
+            frame("/lib/libc.so.6", "start"),
+        ];
+        assert_eq!(
+            without_the_library(&stack),
+            "  (3 frames inside of MPI; --verbose shows them)\nMPI_Recv\nmain\nstart\n"
+        );
+        // A callback of the program's inside of MPI, and a program that computes.
+        assert_eq!(without_the_library(&stack[4..]), "main\nstart\n");
+        let callback = [&stack[4..5], &stack[..5]].concat();
+        assert!(!without_the_library(&callback).contains("frames inside"));
+        assert_eq!(without_the_library(&[]), "");
+    }
+
+    #[test]
     fn nonsense_is_survived() {
         for maps in [
             &b""[..],
@@ -172,7 +257,7 @@ mod tests {
             b"9-1 r-xp 0 0 0 /",
         ] {
             let moment = Moment { ip: 0x40_1000, sp: u64::MAX - 7, ..Moment::default() };
-            let text = Reader::default().describe(&moment, &[0xff; 64], maps);
+            let text = Reader::default().describe(&moment, &[0xff; 64], maps, Frames::OfTheProgram);
             assert!(text.contains("0x0000000000401000"), "{text}");
         }
     }

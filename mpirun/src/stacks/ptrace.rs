@@ -4,7 +4,7 @@
 //! The ranks are below the daemon, so the kernel permits it under Yama's usual setting, too. Where
 //! it does not (a container without the right, a stricter setting), that is said.
 
-use super::Reader;
+use super::{Frames, Reader};
 use oxmpi_runtime::wireup::Moment;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const THREADS: usize = 64;
 pub type Ended = (i32, i32);
 
 /// The stacks of all threads of `pid`, for the user to read.
-pub fn stacks(reader: &mut Reader, pid: u32, ended: &mut Vec<Ended>) -> String {
+pub fn stacks(reader: &mut Reader, pid: u32, frames: Frames, ended: &mut Vec<Ended>) -> String {
     let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
     let mut threads: Vec<i32> = std::fs::read_dir(format!("/proc/{pid}/task"))
         .map(|all| all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
@@ -31,7 +31,7 @@ pub fn stacks(reader: &mut Reader, pid: u32, ended: &mut Vec<Ended>) -> String {
         let name = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default();
         text += &format!(" Thread {} ({thread}, {})\n", number + 1, name.trim_end());
         match stop(thread, ended).map(|stopped| stopped.look(pid)) {
-            Ok(Ok((moment, stack))) => text += &reader.describe(&moment, &stack, &maps),
+            Ok(Ok((moment, stack))) => text += &reader.describe(&moment, &stack, &maps, frames),
             Ok(Err(why)) | Err(why) => text += &format!("  (its stack cannot be read: {why})\n"),
         }
     }

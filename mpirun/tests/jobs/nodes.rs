@@ -112,6 +112,18 @@ fn a_rank_that_leaves_fails_the_fences_of_other_nodes() {
     assert_eq!(reports(&ended), 1, "{ended:?}");
 }
 
+/// A process that has ended without MPI_Init is waited for on another node, whichever comes first.
+#[test]
+fn a_process_that_never_joins_is_missed_on_other_nodes() {
+    for (first, second) in [("true", "sleep 1"), ("sleep 1", "true")] {
+        let script =
+            format!("test $OMPI_COMM_WORLD_RANK = 0 && {{ {first}; exit 0; }}; {second}; exec $RANK");
+        let ended = over("a:1,b:1", "").script_with_role(&script, "fence").run();
+        ended.expect(1, &["Rank 0 on node a", "without calling MPI_Init", "1 waits for it there"]);
+        assert_eq!(reports(&ended), 1, "{ended:?}");
+    }
+}
+
 #[test]
 fn the_first_failure_is_the_one_report() {
     let ended =

@@ -43,12 +43,13 @@ fn play(role: &str, argument: &str) -> i32 {
         "nodes" => nodes(&join()),
         "late" => late(&join()),
         "blame" => blame(&join(), argument),
+        "fence" => _ = join().fence(),
         "leave" => drop(join()),
         "abort" => {
             let client = join();
             client.fence().expect("all come");
             if client.facts().rank == 1 {
-                assert!(client.abort(argument.parse().expect("a code"), "no more flour"));
+                assert!(client.abort(argument.parse().expect("a code"), "", "no more flour"));
             }
             stay();
         }
@@ -188,7 +189,7 @@ fn late(client: &Client) {
 fn blame(client: &Client, dies: &str) {
     client.fence().expect("all come");
     if client.facts().rank != 2 {
-        assert!(client.abort_for(9, "rank 2 is odd", Some(2)));
+        assert!(client.abort_for(9, "an error in a test", "rank 2 is odd", Some(2)));
         exit(9);
     }
     if dies == "2" {

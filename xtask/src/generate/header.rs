@@ -23,6 +23,17 @@ const FORTRAN: &str = "
  * may leave these out, MPI_X_toint and MPI_X_fromint are always there. */
 ";
 
+const REMOVED: &str = "
+/* Functions that MPI 3.0 removed. Not part of the standard ABI either: a program that calls them runs with this library
+ * and others that kept them. */
+#if defined(__GNUC__)
+#define OXMPI_REMOVED(text) __attribute__((deprecated(text)))
+#else
+#define OXMPI_REMOVED(text)
+#endif
+typedef MPI_Comm_errhandler_function MPI_Handler_function;
+";
+
 const TAIL: &str = "
 #if defined(__cplusplus)
 }
@@ -76,6 +87,19 @@ pub fn make(tables: &Tables) -> String {
         let _ = writeln!(out, "int {prefix}MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);");
         let _ = writeln!(out, "int {prefix}MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);");
     }
+    out.push_str(REMOVED);
+    for f in tables.removed.iter().flat_map(|section| &section.rows) {
+        let parameters: Vec<&str> = f.parameters.iter().map(|p| p.text.as_str()).collect();
+        for prefix in ["", "P"] {
+            let (parameters, name, successor) = (parameters.join(", "), &f.name, &f.remark);
+            let _ = writeln!(
+                out,
+                "{} {prefix}{name}({parameters}) OXMPI_REMOVED(\"{name} was removed in MPI 3.0; use {successor}\");",
+                f.result
+            );
+        }
+    }
+    out.push_str("#undef OXMPI_REMOVED\n");
     out.push_str(TAIL);
     out
 }

@@ -4,13 +4,22 @@ use crate::generate::scan::Found;
 use crate::generate::table::Tables;
 use std::fmt::Write;
 
+/// What a program may look for in vain, first of all.
+const NOT_THERE: &str = "\
+Not there yet, whatever the tables say of single functions: **jobs of several nodes** over a network (one node, any number
+of ranks), **one-sided communication** (windows can be made, and memory shared by them), **files**, **starting processes**
+(MPI_Comm_spawn, ports, names), **Fortran** (no module, no mpif.h).
+
+";
+
 pub fn make(tables: &Tables, found: &Found) -> String {
     let total = tables.all_functions().count();
     let partial = found.values().filter(|p| p.partial.is_some()).count();
     let whole = found.len() - partial;
     let mut out = String::from("# The functions of MPI 5.0 in this library\n\n");
-    out.push_str("Made by `cargo xtask generate`; do not edit. **whole**: does all that the standard asks. **partial**: what is\n");
-    out.push_str("missing is said. **unsupported**: exported, raises `MPI_ERR_UNSUPPORTED_OPERATION` and names itself\n");
+    out.push_str(NOT_THERE);
+    out.push_str("Made by `cargo xtask generate`; do not edit. **whole**: does all that the standard asks, and a test of this\n");
+    out.push_str("repository calls it. **partial**: what is missing is said. **unsupported**: exported, raises `MPI_ERR_UNSUPPORTED_OPERATION` and names itself\n");
     out.push_str("(`MPI_T_` functions return `MPI_T_ERR_NOT_SUPPORTED`). Every function is there as `MPI_` and as `PMPI_`.\n\n");
     let _ = writeln!(
         out,

@@ -1,11 +1,11 @@
 //! Everything that is made from the tables in `mpi/abi/`: the C header, the Rust constants, the
 //! bodies of functions that nobody wrote yet, and the index that says which is which.
 //!
-//! What is implemented is found in the sources themselves: a function counts as whole when a line
-//! `fn MPI_...` stands in a macro `mpi_fn!` somewhere under `mpi/src/`. So a function cannot be
-//! exported twice, forgotten, or called whole without a body.
+//! What is implemented is found in the sources themselves: a function has a body when a line `fn MPI_...` stands in a
+//! macro `mpi_fn!` somewhere under `mpi/src/`, and counts as whole when a test calls it. So a function cannot be
+//! exported twice, forgotten, or called whole without a body and a test.
 //!
-//! Map: `table` (reads the tables) · `scan` (reads the sources) · `header` (mpi.h) · `rust`
+//! Map: `table` (reads the tables) · `scan` (reads the sources) · `tested` (reads the tests) · `header` (mpi.h) · `rust`
 //! (constants.rs, unsupported.rs) · `index` (INDEX.md).
 
 mod header;
@@ -13,6 +13,7 @@ mod index;
 mod rust;
 mod scan;
 mod table;
+mod tested;
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,9 @@ pub enum Action {
 /// Makes all generated files of `mpi/` under the workspace root.
 pub fn run(root: &Path, action: Action) -> Result<(), String> {
     let tables = table::Tables::read(&root.join("mpi/abi"))?;
-    let found = scan::scan(&root.join("mpi/src"), &tables)?;
+    let mut found = scan::scan(&root.join("mpi/src"), &tables)?;
+    let tested = tested::tested(root)?;
+    scan::judge(&mut found, &tested, &tables);
     let files = [
         ("mpi/include/mpi.h", header::make(&tables)),
         ("mpi/src/constants.rs", rust::constants(&tables)),

@@ -89,6 +89,10 @@ fn object(f: &Function) -> String {
     if f.name.starts_with("MPI_T_") {
         return "[tool]".to_string();
     }
+    // No file can be open, so these errors are raised on MPI_FILE_NULL (MPI 5.0 §14.7).
+    if f.name.starts_with("MPI_File_") || f.name.starts_with("MPI_Register_datarep") {
+        return "[file]".to_string();
+    }
     match &f.object {
         Some(name) => match f.parameters.iter().find(|p| &p.name == name).map(|p| p.kind.as_str()) {
             Some("MPI_Comm") => format!("[comm {}]", rust_name(name)),

@@ -2,6 +2,7 @@
 //! names with commas between for the plain and the large-count form of one body.
 
 use crate::generate::table::Tables;
+use crate::generate::tested::Tested;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -24,6 +25,27 @@ pub fn scan(folder: &Path, tables: &Tables) -> Result<Found, String> {
     // The Fortran handle conversions come on top of the standard's table.
     found.retain(|name, _| known.contains(&name.as_str()));
     Ok(found)
+}
+
+/// Functions by which a process learns that others have accessed its window, or makes its own accesses known.
+const SYNCHRONISING: [&str; 4] = ["MPI_Win_fence", "MPI_Win_lock", "MPI_Win_lock_all", "MPI_Win_post"];
+
+/// A function is whole where a test shows it, and those of windows only where a window can be synchronised.
+pub fn judge(found: &mut Found, tested: &Tested, tables: &Tables) {
+    let synchronised = SYNCHRONISING.iter().any(|name| found.contains_key(*name));
+    for section in &tables.functions {
+        for function in &section.rows {
+            let Some(place) = found.get_mut(&function.name) else { continue };
+            if place.partial.is_some() {
+                continue;
+            }
+            if section.name == "one-sided" && !synchronised {
+                place.partial = Some("a window cannot be synchronised yet.".into());
+            } else if !tested.contains(&function.name) {
+                place.partial = Some("no test calls it.".into());
+            }
+        }
+    }
 }
 
 /// The files of a folder and of those in it; `under` is its path with a slash.

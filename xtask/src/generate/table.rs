@@ -46,6 +46,8 @@ pub struct Type {
 
 pub struct Tables {
     pub functions: Vec<Section<Function>>,
+    /// Removed from the standard, and here beside it.
+    pub removed: Vec<Section<Function>>,
     pub constants: Vec<Section<Constant>>,
     pub types: Vec<Section<Type>>,
 }
@@ -54,6 +56,7 @@ impl Tables {
     pub fn read(folder: &Path) -> Result<Tables, String> {
         Ok(Tables {
             functions: sections(&folder.join("functions.tsv"), function)?,
+            removed: sections(&folder.join("removed.tsv"), function)?,
             constants: sections(&folder.join("constants.tsv"), constant)?,
             types: sections(&folder.join("types.tsv"), c_type)?,
         })

@@ -161,7 +161,7 @@ impl Event {
     fn complete(&self) {
         let queue = self.queue();
         // SAFETY: the request is complete and cannot be given back before the event is taken.
-        let cancelled = unsafe { (*self.request.get()).status.cancelled } != 0;
+        let cancelled = unsafe { (*self.request.get()).status.cancelled } & 1 != 0;
         self.quiet.set(self.quiet.get() || cancelled);
         let change = if self.quiet.get() { 0 } else { ONE_EVENT };
         queue.push(self);

@@ -237,19 +237,21 @@ impl Client {
     }
 
     /// Asks for the end of the job. It ends soon after; the caller ends its own process. False:
-    /// nobody is there to report it, and the caller does.
-    pub fn abort(&self, code: i32, message: &str) -> bool {
-        self.abort_for(code, message, None)
+    /// nobody is there to report it, and the caller does. `origin`: what in the library ends it ("an error in
+    /// MPI_Recv"); empty where the program called MPI_Abort.
+    pub fn abort(&self, code: i32, origin: &str, message: &str) -> bool {
+        self.abort_for(code, origin, message, None)
     }
 
     /// The same because a `peer` does not answer any more or answers nonsense: where mpirun learns soon how that
     /// rank ended, it reports that and not us.
-    pub fn abort_for(&self, code: i32, message: &str, peer: Option<u32>) -> bool {
+    pub fn abort_for(&self, code: i32, origin: &str, message: &str, peer: Option<u32>) -> bool {
         match &self.link {
             Link::Local(_) => false,
             Link::Daemon(daemon) => {
                 let message = shorten(message, TEXT_LIMIT).to_owned();
-                daemon.tell(&ToDaemon::Abort { code, message, peer }).is_ok()
+                let origin = shorten(origin, KEY_LIMIT).to_owned();
+                daemon.tell(&ToDaemon::Abort { code, origin, message, peer }).is_ok()
             }
         }
     }
@@ -362,7 +364,7 @@ mod tests {
         client.commit().expect("short");
         client.fence().expect("nobody to wait for");
         assert_eq!(client.get(0, "a").expect("a store"), Some(b"1".to_vec()));
-        assert!(!client.abort(1, "nobody hears"));
+        assert!(!client.abort(1, "", "nobody hears"));
     }
 
     #[test]

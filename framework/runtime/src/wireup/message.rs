@@ -45,8 +45,9 @@ pub enum ToDaemon {
     Get { proc: u32, key: String },
     /// A paragraph for the user, printed once per job.
     Help { component: String, topic: String, text: String },
-    /// The job is to end with this exit code; `peer` is the rank that is the reason, if one is.
-    Abort { code: i32, message: String, peer: Option<u32> },
+    /// The job is to end with this exit code. `origin`: what in the library ends it; empty: the program called MPI_Abort.
+    /// `peer` is the rank that is the reason, if one is.
+    Abort { code: i32, origin: String, message: String, peer: Option<u32> },
     /// MPI is finalized: this process may go without a word.
     Finalized,
     /// MPI is in use again: as after hello.
@@ -84,8 +85,8 @@ impl ToDaemon {
             ToDaemon::Help { component, topic, text } => {
                 Builder::new(HELP).text(component).text(topic).text(text)
             }
-            ToDaemon::Abort { code, message, peer } => {
-                let b = Builder::new(ABORT).i32(*code).text(message);
+            ToDaemon::Abort { code, origin, message, peer } => {
+                let b = Builder::new(ABORT).i32(*code).text(origin).text(message);
                 peer.iter().fold(b.count(usize::from(peer.is_some())), |b, peer| b.u32(*peer))
             }
             ToDaemon::Finalized => Builder::new(FINALIZED),
@@ -123,6 +124,7 @@ impl ToDaemon {
             },
             ABORT => ToDaemon::Abort {
                 code: f.i32("code")?,
+                origin: bounded_text(&mut f, "origin", KEY_LIMIT)?,
                 message: bounded_text(&mut f, "message", TEXT_LIMIT)?,
                 peer: optional(&mut f, "peer")?,
             },
@@ -316,8 +318,13 @@ mod tests {
                 ToDaemon::Fence,
                 ToDaemon::Get { proc: rank, key: shorten(&text, KEY_LIMIT).to_owned() },
                 ToDaemon::Help { component: "c".into(), topic: "t".into(), text: text.clone() },
-                ToDaemon::Abort { code, message: text.clone(), peer: None },
-                ToDaemon::Abort { code, message: text.clone(), peer: Some(rank) },
+                ToDaemon::Abort { code, origin: String::new(), message: text.clone(), peer: None },
+                ToDaemon::Abort {
+                    code,
+                    origin: shorten(&text, KEY_LIMIT).to_owned(),
+                    message: text.clone(),
+                    peer: Some(rank),
+                },
                 ToDaemon::Finalized,
                 ToDaemon::Resumed,
                 ToDaemon::Witness { version: 1, secret: Secret::from_bytes(secret), rank },

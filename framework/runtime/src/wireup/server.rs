@@ -15,8 +15,8 @@
 //! in use by its predecessor.
 //!
 //! **Other nodes** have servers of their own. What this one needs of them it says as events ([`Event::AllHere`],
-//! [`Event::Wanted`], [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_value`] and
-//! [`Server::lose_far`]; [`Server::value`] is what others ask for. How these travel is the daemon's business.
+//! [`Event::Wanted`], [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_value`],
+//! [`Server::lose_far`] and [`Server::never_comes`]; [`Server::value`] is what others ask for. How these travel is the daemon's business.
 
 mod connection;
 mod exchange;
@@ -50,6 +50,8 @@ pub enum Event {
     Abort {
         rank: u32,
         code: i32,
+        /// What in the library ends the job; empty: the program called MPI_Abort.
+        origin: String,
         message: String,
         /// Because of this rank.
         peer: Option<u32>,
@@ -72,6 +74,12 @@ pub enum Event {
     Left {
         rank: u32,
         finalized: bool,
+    },
+    /// The rank, process `pid`, has ended without a word, and `waiting` is at a fence that needs it.
+    NeverCame {
+        rank: u32,
+        pid: u32,
+        waiting: u32,
     },
     /// The rank broke the protocol; its connection is closed.
     Broken {
@@ -134,6 +142,9 @@ pub struct Server {
     members: Vec<Membership>,
     exchange: Exchange,
     events: Vec<Event>,
+    /// A rank whose process has ended without a word, that process, and whether that was said.
+    never: Option<(u32, u32)>,
+    never_said: bool,
     /// Ranks wait for their facts, and so in MPI_Init; these connections do.
     holding: bool,
     held: Vec<u64>,
@@ -159,6 +170,8 @@ impl Server {
             next_id: LISTENER + 1,
             members,
             events: Vec::new(),
+            never: None,
+            never_said: false,
             holding: false,
             held: Vec::new(),
         })
@@ -227,6 +240,22 @@ impl Server {
     fn fail_fence(&mut self, rank: u32) {
         let waiting = self.exchange.lost(rank);
         self.answer_all(&waiting, &ToRank::FenceFailed(will_not_come(rank)));
+    }
+
+    /// The process `pid` of this rank has ended and nobody has said hello for it, here or on another node: whoever comes
+    /// to a fence waits in vain.
+    pub fn never_comes(&mut self, rank: u32, pid: u32) {
+        self.never.get_or_insert((rank, pid));
+        self.look_for_waiting();
+    }
+
+    /// Says once that somebody waits for a rank that never comes.
+    fn look_for_waiting(&mut self) {
+        if let (Some((rank, pid)), Some(waiting)) = (self.never, self.exchange.first_waiting())
+            && !std::mem::replace(&mut self.never_said, true)
+        {
+            self.events.push(Event::NeverCame { rank, pid, waiting });
+        }
     }
 
     /// Does all there is to do and returns what happened.
@@ -352,8 +381,11 @@ impl Server {
                     connection.queue(&ToRank::FenceFailed(will_not_come(gone)), None)?;
                 } else {
                     match self.exchange.enter(rank, id).map_err(Refusal)? {
-                        Entered::Waits => {}
-                        Entered::AllHere => self.events.push(Event::AllHere),
+                        Entered::Waits => self.look_for_waiting(),
+                        Entered::AllHere => {
+                            self.events.push(Event::AllHere);
+                            self.look_for_waiting();
+                        }
                         Entered::Passed(all) => {
                             connection.queue(&ToRank::FenceDone, None)?;
                             self.answer_all(&all, &ToRank::FenceDone);
@@ -364,8 +396,8 @@ impl Server {
             ToDaemon::Help { component, topic, text } => {
                 self.events.push(Event::Help { rank, component, topic, text });
             }
-            ToDaemon::Abort { code, message, peer } => {
-                self.events.push(Event::Abort { rank, code, message, peer });
+            ToDaemon::Abort { code, origin, message, peer } => {
+                self.events.push(Event::Abort { rank, code, origin, message, peer });
             }
             ToDaemon::Finalized => {
                 if let Some(member) = self.member_mut(rank) {

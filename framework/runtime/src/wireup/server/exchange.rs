@@ -120,6 +120,11 @@ impl Exchange {
         self.gone
     }
 
+    /// Somebody who waits at the fence.
+    pub(super) fn first_waiting(&self) -> Option<u32> {
+        self.waiting.iter().map(|(rank, _)| *rank).min()
+    }
+
     /// A rank comes to the fence.
     pub(super) fn enter(&mut self, rank: u32, connection: u64) -> Result<Entered, String> {
         if self.waiting.iter().any(|(r, _)| *r == rank) {

@@ -72,6 +72,7 @@ mod tests {
             include_str!("cli/words.rs"),
             include_str!("cli/policy.rs"),
             include_str!("cli/runtime_options.rs"),
+            include_str!("plan/allocation.rs"),
             include_str!("plan/hosts.rs"),
             include_str!("plan/map.rs"),
             include_str!("plan/listed.rs"),

@@ -21,6 +21,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 
+mod stdin;
+
+pub use stdin::Stdin;
+
 /// What a daemon's outputs together may have on their way to the user, roughly.
 const WINDOWS: usize = 16 << 20;
 
@@ -58,35 +62,6 @@ impl Stream {
             0 => Ok(Stream::Out),
             1 => Ok(Stream::Err),
             other => Err(Malformed::Value { field: "stream", value: other.into() }),
-        }
-    }
-}
-
-/// Who reads what `mpirun` is given on standard input. The others read `/dev/null`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stdin {
-    /// This rank has the descriptor itself: what it does not read stays there.
-    Rank(u32),
-    /// Each of these has a copy. The slowest of those that read sets the pace.
-    Copies(Vec<u32>),
-    Nobody,
-}
-
-impl Stdin {
-    fn encode(&self, b: Builder) -> Builder {
-        match self {
-            Stdin::Rank(rank) => b.u8(0).u32(*rank),
-            Stdin::Copies(ranks) => put_list(b.u8(1), ranks, |b, rank| b.u32(*rank)),
-            Stdin::Nobody => b.u8(2),
-        }
-    }
-
-    fn decode(f: &mut Fields<'_>) -> Result<Stdin, Malformed> {
-        match f.u8("standard input")? {
-            0 => Ok(Stdin::Rank(f.u32("rank of standard input")?)),
-            1 => Ok(Stdin::Copies(f.list("ranks of standard input", 4, |f| f.u32("rank"))?)),
-            2 => Ok(Stdin::Nobody),
-            other => Err(Malformed::Value { field: "standard input", value: other.into() }),
         }
     }
 }

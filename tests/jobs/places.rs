@@ -103,3 +103,16 @@ fn a_program_alone_knows_itself() {
         assert!(ended.out.lines().any(|l| l == "0 argv=0 0 word"), "{}", ended.out);
     }
 }
+
+/// In an allocation of several nodes mpirun says that it uses one.
+#[test]
+fn nodes_of_an_allocation_that_stay_unused() {
+    if !mpi().is_ours() {
+        return leave_out("an allocation of several nodes", "others use it");
+    }
+    let slurm = |nodes: &str| Job::new(2).env("SLURM_JOB_ID", "1").env("SLURM_JOB_NUM_NODES", nodes);
+    let ended = slurm("3").arg("true").run().passed();
+    assert!(ended.err.contains("This Slurm allocation has 3 nodes"), "{}", ended.err);
+    assert_eq!(slurm("1").arg("true").run().passed().err, "");
+    assert_eq!(slurm("3").arg("--quiet").arg("true").run().passed().err, "");
+}

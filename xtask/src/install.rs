@@ -23,12 +23,15 @@ pub struct Installed {
 }
 
 /// Names under which the launcher and the wrapper are also known.
-const LINKS: [(&str, &str); 6] = [
+const LINKS: [(&str, &str); 9] = [
     ("bin/mpiexec", "mpirun"),
     ("bin/ompi_info", "mpi-info"),
     ("bin/mpicxx", "mpicc"),
     ("bin/mpic++", "mpicc"),
     ("bin/mpiCC", "mpicc"),
+    ("bin/mpifort", "mpicc"),
+    ("bin/mpif90", "mpicc"),
+    ("bin/mpif77", "mpicc"),
     ("lib/libmpi_abi.so", "libmpi_abi.so.1"),
 ];
 
@@ -96,11 +99,27 @@ fn headers(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     Ok(())
 }
 
-/// Help paragraphs to read, and the licences.
+/// Pages that `mpi-info --help TOPIC` shows, by topic. What a message points to is among them.
+const PAGES: [(&str, &str); 9] = [
+    ("functions", "mpi/INDEX.md"),
+    ("mpirun-options", "docs/mpirun-options.md"),
+    ("ompi_info-options", "docs/ompi_info-options.md"),
+    ("mistakes", "docs/mistakes.md"),
+    ("parameters", "mca-params/CATALOGUE.md"),
+    ("python", "docs/python.md"),
+    ("adding-a-btl", "docs/adding-a-btl.md"),
+    ("adding-a-coll", "docs/adding-a-coll.md"),
+    ("abi", "docs/abi.md"),
+];
+
+/// Help paragraphs to read, pages, and the licences.
 fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     let root = &workspace.root;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         place.copy(&root.join(licence), &format!("share/oxmpi/{licence}"))?;
+    }
+    for (topic, page) in PAGES {
+        place.copy(&root.join(page), &format!("share/oxmpi/pages/{topic}.md"))?;
     }
     let components = workspace.components().into_iter().map(|c| (format!("components/{c}"), c));
     let rooms = [("mpirun", "mpirun"), ("framework/runtime", "runtime"), ("mpi", "mpi")];

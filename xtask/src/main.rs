@@ -1,16 +1,18 @@
 //! The project's commands: `cargo xtask --help`.
 //!
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
-//! `install` · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
-//! `conformance` (suites that others wrote) · `sanitize`
+//! `install` · `package` (tar, Debian, wheel) · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
+//! `conformance` (suites that others wrote) · `apps` (programs of others) · `sanitize`
 //! (ThreadSanitizer) · `helgrind` (and DRD).
 
+mod apps;
 mod bounded;
 mod conformance;
 mod demo;
 mod generate;
 mod helgrind;
 mod install;
+mod package;
 mod sanitize;
 mod suite;
 mod workspace;
@@ -48,6 +50,10 @@ enum Command {
         #[arg(long)]
         builtin: bool,
     },
+    /// Build and run programs of others and write their section of docs/CONFORMANCE.md
+    Apps(apps::Options),
+    /// Make a tar file, a Debian package and a Python wheel; needs tar, dpkg-deb and python3
+    Package(package::Options),
     /// Run suites that others wrote and write docs/CONFORMANCE.md
     Conformance(conformance::Options),
     /// Run the tests of crates with shared state under ThreadSanitizer; needs a nightly toolchain
@@ -74,6 +80,8 @@ fn run(arguments: Arguments) -> Result<(), String> {
             println!("installed {} files into {}", done.files, done.prefix.display());
             Ok(())
         }
+        Command::Apps(options) => apps::run(&workspace, &options),
+        Command::Package(options) => package::run(&workspace, &options),
         Command::Conformance(options) => conformance::run(&workspace, &options),
         Command::Sanitize { helgrind: false } => sanitize::run(&workspace, sanitize::Effort::Thorough),
         Command::Sanitize { helgrind: true } => helgrind::run(&workspace),

@@ -58,6 +58,46 @@ pub fn has(framework: &str, component: &str) -> bool {
     COMPONENTS.iter().any(|(f, names)| *f == framework && names.contains(&component))
 }
 
+/// Beginnings of names of parameters that belong to no component: Open MPI's own, and those of its launcher and of
+/// PMIx.
+const BEGINNINGS: &[&str] = &[
+    "btl_base_",
+    "coll_base_",
+    "dss_",
+    "ess_",
+    "filem_",
+    "grpcomm_",
+    "hwloc_",
+    "iof_",
+    "mca_base_",
+    "mca_component_",
+    "odls_",
+    "ompi_",
+    "oob_",
+    "opal_",
+    "orte_",
+    "osc_base_",
+    "patcher_",
+    "plm_",
+    "pmix_",
+    "pml_base_",
+    "prte_",
+    "ras_",
+    "rmaps_",
+    "routed_",
+    "rtc_",
+    "schizo_",
+    "state_",
+    "threads_",
+    "timer_",
+    "vprotocol_",
+];
+
+/// Whether Open MPI has parameters that are called like this: of one of its components, or of its own.
+pub fn has_parameter(name: &str) -> bool {
+    asked_for(name, "").is_some() || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
 /// The framework and component that the parameter `name` chooses or belongs to. `text` is its value,
 /// which for a selection names the component.
 pub fn asked_for(name: &str, text: &str) -> Option<(&'static str, String)> {
@@ -84,6 +124,8 @@ mod tests {
     #[test]
     fn whom_a_variable_is_about() {
         assert!(has("pml", "ucx") && !has("pml", "tcp") && !has("x", "ucx"));
+        assert!(has_parameter("btl_openib_x") && has_parameter("orte_base_help_aggregate"));
+        assert!(!has_parameter("btl_nonsense_x") && !has_parameter("nonsense"));
         assert_eq!(asked_for("btl_openib_if_include", "mlx5"), Some(("btl", "openib".into())));
         assert_eq!(asked_for("fcoll_dynamic_gen2_x", "1"), Some(("fcoll", "dynamic_gen2".into())));
         assert_eq!(asked_for("osc", "ucx"), Some(("osc", "ucx".into())));

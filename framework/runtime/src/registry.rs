@@ -177,7 +177,11 @@ impl Registry {
             }
         };
         list("open-mpi-parameter", self.theirs());
-        list("unknown-parameter", self.unknown().iter().map(ToString::to_string).collect());
+        // A name that only looks like one of ours is more likely misspelt.
+        let theirs = |u: &Unknown| u.nearest.is_none() && open_mpi::has_parameter(&u.name);
+        let (theirs, unknown): (Vec<_>, Vec<_>) = self.unknown().into_iter().partition(|u| theirs(u));
+        list("open-mpi-only", theirs.iter().map(|u| format!("{}, from {}", u.name, u.origin)).collect());
+        list("unknown-parameter", unknown.iter().map(ToString::to_string).collect());
         list("deprecated-parameter", self.resolver.deprecated().iter().map(ToString::to_string).collect());
         warnings
     }

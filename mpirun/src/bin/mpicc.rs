@@ -337,7 +337,21 @@ fn run() -> Result<ExitCode, (u8, String)> {
     Err((status, format!("cannot run the compiler {}: {error}", full[0].display())))
 }
 
+/// What the wrappers of Fortran say, whatever they are asked: there is nothing to compile with.
+const NO_FORTRAN: &str = "\
+There is no Fortran interface in this version of oxmpi: no mpif.h, no module mpi
+or mpi_f08. A program in C or C++ is compiled by mpicc or mpicxx. For CMake ask
+for the languages that are there: find_package(MPI REQUIRED COMPONENTS C CXX);
+for configure scripts leave Fortran out (--disable-fortran, --without-fortran,
+MPIF90=no, or what the script calls it). A Fortran program needs another MPI.";
+
 fn main() -> ExitCode {
+    let name = std::env::args_os().next().unwrap_or_default();
+    let name = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if ["mpifort", "mpif90", "mpif77"].contains(&name.as_str()) {
+        eprintln!("{name}: {NO_FORTRAN}");
+        return ExitCode::FAILURE;
+    }
     match run() {
         Ok(code) => code,
         Err((status, text)) => {

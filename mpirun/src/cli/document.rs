@@ -29,6 +29,9 @@ Different in general:
 - **A status of 127 or 126** says that a program is not there or cannot be executed, as a shell does; Open MPI says 1.
 - `OMPI_FIRST_RANKS` and `OMPI_APP_CTX_NUM_PROCS` are always set, and right for every program. `OMPI_FILE_LOCATION` is not set:
   a job has no session folder. `MPI_LOCALRANKID` and `MPI_LOCALNRANKS` are set as by MPICH's launcher.
+- **A signal that mpirun was started with ignored stays ignored**: a script's background job (`mpirun ... &` in a shell without job
+  control) has SIGINT ignored, and one under nohup SIGHUP, so that ^C or the end of a terminal meant for others does not end
+  it. `kill -TERM` ends it.
 - `MPIEXEC_TIMEOUT` is `--timeout`; where both are given they have to agree.
 ";
 

@@ -388,7 +388,7 @@ pub struct Given<'a>(&'a ArgMatches);
 
 impl Given<'_> {
     pub fn flag(&self, name: &str) -> bool {
-        self.0.get_count(name) > 0
+        self.0.get_flag(name)
     }
 
     pub fn all(&self, name: &str) -> impl Iterator<Item = &OsString> {
@@ -455,7 +455,8 @@ fn command() -> Command {
             arg = arg.short(first).short_aliases(shorts);
         }
         arg = match (option.values.len(), option.times) {
-            (0, _) => arg.action(ArgAction::Count),
+            // A flag may be given again; counted ones would have dots behind them in the help.
+            (0, _) => arg.action(ArgAction::SetTrue).overrides_with(option.name),
             (_, Times::Once) => arg.action(ArgAction::Set),
             (_, Times::Many) => arg.action(ArgAction::Append),
         };
@@ -474,7 +475,7 @@ fn command() -> Command {
 /// Reads one program's options; one that is known and missing is refused with its reason.
 fn matches(command: &mut Command, words: &Words) -> Result<ArgMatches, Refusal> {
     let line = std::iter::once(OsString::from("mpirun")).chain(words.options.iter().cloned());
-    let found = command.try_get_matches_from_mut(line).map_err(Refusal::Clap)?;
+    let found = command.try_get_matches_from_mut(line).map_err(without_missing_tips)?;
     let given = Given(&found);
     for option in OPTIONS {
         let Standing::Missing(why) = option.standing else { continue };
@@ -487,6 +488,23 @@ fn matches(command: &mut Command, words: &Words) -> Result<ArgMatches, Refusal> 
         }
     }
     Ok(found)
+}
+
+/// A tip that names an option which is itself refused says so.
+fn without_missing_tips(mut why: clap::Error) -> Refusal {
+    use clap::error::ContextKind;
+    let tip = why.get(ContextKind::SuggestedArg).map(ToString::to_string).unwrap_or_default();
+    let name = tip.trim_start_matches('-');
+    let option = OPTIONS.iter().find(|o| o.name == name || o.aliases.contains(&name));
+    if let Some(Standing::Missing(reason)) = option.map(table::Opt::standing) {
+        let unknown = why.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+        why.remove(ContextKind::SuggestedArg);
+        let text = format!(
+            "there is no option {unknown}; {tip} is similar, and it is known and not supported: {reason}"
+        );
+        return Refusal::Text(format!("mpirun: {text}\n"));
+    }
+    Refusal::Clap(why)
 }
 
 /// `--app FILE`: one program per line, quoted as in a shell; `#` begins a comment.

@@ -56,7 +56,8 @@ pub enum BindTo {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Binding {
     pub to: Option<BindTo>,
-    pub overload: bool,
+    /// More processes than cores in an object: said to be allowed or not; None: as more processes than slots are.
+    pub overload: Option<bool>,
     /// Where it cannot be done, go on without.
     pub if_supported: bool,
     pub report: bool,
@@ -292,8 +293,8 @@ impl Binding {
         }
         for qualifier in rest.split(':').filter(|q| !q.is_empty()) {
             match pick(qualifier, BIND_WITH) {
-                Some("overload-allowed") => self.overload = true,
-                Some("no-overload") => self.overload = false,
+                Some("overload-allowed") => self.overload = Some(true),
+                Some("no-overload") => self.overload = Some(false),
                 Some("if-supported") => self.if_supported = true,
                 Some("report") => self.report = true,
                 _ if qualifier.bytes().all(|c| c.is_ascii_digit()) => {
@@ -435,7 +436,7 @@ mod tests {
     fn bindings_ranks_and_displays() {
         let (mut b, mut m) = (Binding::default(), Mapping::default());
         b.add("core:overload:if-s:4", &mut m).expect("sound");
-        assert_eq!((b.to, b.overload, b.if_supported), (Some(BindTo::Object(Level::Core)), true, true));
+        assert_eq!((b.to, b.overload, b.if_supported), (Some(BindTo::Object(Level::Core)), Some(true), true));
         assert_eq!(m.pe, Some(4));
         assert!(b.add("package", &mut m).is_err() && b.add(":report", &mut m).is_ok() && b.report);
         assert!(b.add("slot", &mut m).is_err() && b.add("core:often", &mut m).is_err());

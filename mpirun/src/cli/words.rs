@@ -16,9 +16,15 @@ pub fn pick<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     }
 }
 
-/// The paragraph about a value that an option does not take.
+/// The paragraph about a value that an option does not take, with the nearest word of those it takes.
 pub fn bad_value(option: &str, value: &str, expected: &str) -> String {
-    paragraph("bad-value", &[option, value, expected])
+    let words =
+        expected.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).filter(|word| word.len() > 2);
+    let hint = match oxmpi_mca_params::nearest(value, words) {
+        Some(near) => format!(" The nearest is {near}."),
+        None => String::new(),
+    };
+    paragraph("bad-value", &[option, value, expected, &hint])
 }
 
 /// A number above 0 that fits a count of processes.

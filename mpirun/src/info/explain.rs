@@ -44,7 +44,12 @@ pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, St
     if r.origin != Origin::Default {
         line("default", if d.default.is_empty() { "(empty)" } else { &d.default });
     }
-    line("takes", &d.wanted());
+    let names = known.registry.components().iter().filter(|c| c.framework.name() == d.full_name);
+    let names: Vec<&str> = names.map(|c| c.name.as_str()).collect();
+    match names.is_empty() {
+        true => line("takes", &d.wanted()),
+        false => line("takes", &format!("{}; there are: {}", d.wanted(), names.join(", "))),
+    }
     line("level", &level_words(d.level));
     let scope = match d.is_writable() {
         true => format!("{}: tools may write it before the library starts", d.scope_name()),

@@ -6,7 +6,7 @@
 //!
 //! Map: `options` (the command line) · `facts` (version, paths, build) · `listing` (components and
 //! parameters, pretty and parsable) · `json` · `explain` · `check` · `calibrate` ·
-//! `tool` (events).
+//! `tool` (events) · `pages` (`--help TOPIC`).
 
 mod calibrate;
 mod check;
@@ -15,6 +15,7 @@ mod facts;
 mod json;
 mod listing;
 mod options;
+mod pages;
 mod tool;
 
 use options::Options;
@@ -54,6 +55,12 @@ struct Answer {
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if let [question, topic] = &words[..]
+        && ["--help", "-help", "-h"].iter().any(|help| question == help)
+    {
+        return show(pages::page(&Places::of_this_program(), &topic.to_string_lossy()));
+    }
     let options = match Options::read(std::env::args_os().skip(1)) {
         Ok(options) => options,
         Err(why) => {
@@ -62,7 +69,11 @@ pub fn main() -> ExitCode {
             return if why.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
     };
-    match answer(&options) {
+    show(answer(&options))
+}
+
+fn show(answer: Result<Answer, String>) -> ExitCode {
+    match answer {
         Ok(answer) => {
             // A reader that went away (head, grep -q) has seen enough.
             let _ = std::io::stdout().lock().write_all(answer.text.as_bytes());

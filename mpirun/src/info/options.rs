@@ -9,6 +9,7 @@ use std::path::PathBuf;
 /// Describe this installation: version, components, parameters.
 ///
 /// Without an option: a summary. Long options may be given with one dash or with two.
+/// `mpi-info --help TOPIC` shows a page of the documentation, `mpi-info --help topics` lists them.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "mpi-info", disable_version_flag = true)]
 pub struct Options {

@@ -24,12 +24,14 @@ pub struct Policy {
 
 impl Policy {
     /// From the options, and from how many processes there are where nothing is said.
-    /// `crowded`: some node has more processes than slots or processors.
+    /// `crowded`: some node has more processes than slots or processors. `oversubscribing`: more processes than slots
+    /// are allowed, and so more processes than cores on what they are bound to.
     pub fn choose(
         mapping: &Mapping,
         binding: &Binding,
         size: usize,
         crowded: bool,
+        oversubscribing: bool,
     ) -> Result<Policy, String> {
         let threads = mapping.threads == Some(true);
         let unit = BindTo::Object(if threads { Level::Hwthread } else { Level::Core });
@@ -48,7 +50,13 @@ impl Policy {
             (None, None, _) if size <= 2 => (unit, false),
             (None, ..) => (BindTo::Object(Level::Numa), false),
         };
-        Ok(Policy { to, asked, overload: binding.overload, pe: mapping.pe, threads })
+        Ok(Policy {
+            to,
+            asked,
+            overload: binding.overload.unwrap_or(oversubscribing),
+            pe: mapping.pe,
+            threads,
+        })
     }
 }
 

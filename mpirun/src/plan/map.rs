@@ -149,6 +149,12 @@ fn shares(count: u32, turns: bool, grants: &mut [Grant]) -> Result<Vec<usize>, S
     }
 }
 
+/// Whether there may be more processes than slots: as it was said; without that where nobody has given slots, so that
+/// they are counted cores.
+pub fn oversubscribing(mapping: &Mapping, grants: &[Grant]) -> bool {
+    mapping.oversubscribe.unwrap_or_else(|| grants.iter().all(|g| !g.given))
+}
+
 /// Are there slots for so many, or is more than that allowed?
 pub fn check_slots(wanted: &Wanted<'_>, count: u32, grants: &[Grant]) -> Result<(), String> {
     let free: u64 = grants.iter().map(|g| u64::from(g.free())).sum();
@@ -158,7 +164,7 @@ pub fn check_slots(wanted: &Wanted<'_>, count: u32, grants: &[Grant]) -> Result<
     if u64::from(count) <= free {
         return Ok(());
     }
-    let allowed = wanted.mapping.oversubscribe.unwrap_or_else(|| grants.iter().all(|g| !g.given));
+    let allowed = oversubscribing(wanted.mapping, grants);
     if !allowed {
         return Err(paragraph("not-enough-slots", &[&count.to_string(), wanted.name, &free.to_string()]));
     }

@@ -56,7 +56,8 @@ fn place(
     let mut processes = map(&wanted, &mut grants, &mut nodes)?;
     let by = if rank_by.is_empty() { usual_ranking(&mapping) } else { RankBy::parse(rank_by)? };
     let crowded = grants.iter().any(|g| g.used > g.slots);
-    let policy = Policy::choose(&mapping, &binding, processes.len(), crowded)?;
+    let policy =
+        Policy::choose(&mapping, &binding, processes.len(), crowded, oversubscribing(&mapping, &grants))?;
     bind::bind(&mut processes, &nodes, &policy)?;
     rank(&mut processes, by);
     let topology = machine();
@@ -184,7 +185,7 @@ fn what_cannot_be_bound_is_refused() {
         (2, "core", "package", "above"),
         (2, "hwthread", "core", "above"),
         (2, "core:pe=2", "", "2 cores"),
-        (17, "slot", "core", "overload"),
+        (17, "slot", "core", "NOOVERSUBSCRIBE"),
         (9, "package:pe=2", "", "overload"),
         (2, "package:pe=2", "numa", "together"),
     ] {
@@ -192,5 +193,6 @@ fn what_cannot_be_bound_is_refused() {
         assert!(why.contains(part), "{map} {bind}: {why}");
     }
     assert_eq!(on_one(17, "slot", "", "core:overload-allowed").len(), 17);
+    assert_eq!(on_one(17, "slot:oversubscribe", "", "core").len(), 17);
     assert_eq!(on_one(17, "slot", "", "core:if-supported"), vec!["-"; 17]);
 }

@@ -9,6 +9,7 @@
 //! **What costs time is done when it is needed.** A job of which nothing is asked reads the few
 //! files that say which processors are one core, and of `/sys` nothing more.
 
+mod allocation;
 mod bind;
 mod environment;
 mod hosts;
@@ -105,7 +106,9 @@ pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
         let map = Display { map: true, ..Display::default() };
         reported.insert_str(0, &show::display(&map, &placed, line));
     }
-    Ok(Plan { launch, hostname, warnings: programs.warnings, shown, reported })
+    let mut warnings = programs.warnings;
+    warnings.extend(allocation::Allocation::of_this_process().and_then(|found| found.warning()));
+    Ok(Plan { launch, hostname, warnings, shown, reported })
 }
 
 /// The node of each rank, and the names of the nodes; those without ranks have no part in the job.

@@ -46,7 +46,8 @@ pub fn place(
     let mut nodes = Vec::new();
     let (mut processes, grants) = map_all(line, &mut here, &mut nodes, topology.as_ref())?;
     let crowded = grants.iter().any(|g| g.used > g.slots) || processes.len() > processors as usize;
-    let mut policy = Policy::choose(&job.mapping, &job.binding, processes.len(), crowded)?;
+    let oversubscribing = map::oversubscribing(&job.mapping, &grants);
+    let mut policy = Policy::choose(&job.mapping, &job.binding, processes.len(), crowded, oversubscribing)?;
     bind_all(job, &mut processes, &mut nodes, &mut policy, &allowed)?;
     let by = job.rank_by.unwrap_or_else(|| usual_ranking(&job.mapping));
     let mut ranked = Vec::with_capacity(processes.len());

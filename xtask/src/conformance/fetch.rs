@@ -34,6 +34,42 @@ pub fn mpich(folder: &Path) -> Result<Fetched, String> {
     if let Some(tree) = unpacked(&home) {
         return Ok(tree);
     }
+    unpack_debian(&home, "mpich")?;
+    unpacked(&home).ok_or_else(|| "Debian's source package mpich has no test/mpi".into())
+}
+
+/// The original sources of a Debian package, without Debian's changes, in `home/source`.
+pub fn debian(home: &Path, package: &str) -> Result<Fetched, String> {
+    let folder = home.join("source");
+    let found = || {
+        let tar = fs::read_dir(home).ok()?.flatten().find_map(|entry| {
+            let name = entry.file_name().to_str()?.to_owned();
+            let (name, _) = name.split_once(".orig.tar.")?;
+            Some((entry.path(), name.strip_prefix(package)?.strip_prefix('_')?.to_owned()))
+        });
+        tar.filter(|(path, _)| !path.to_string_lossy().ends_with(".asc"))
+    };
+    if found().is_none() {
+        apt_source(home, package, &["--download-only", "--tar-only"])?;
+    }
+    let (tar, version) = found().ok_or_else(|| format!("Debian has no original sources of {package}"))?;
+    if !folder.is_dir() {
+        fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        must(Command::new("tar").args(["--strip-components=1", "-xf"]).arg(&tar).arg("-C").arg(&folder))?;
+    }
+    Ok(Fetched { version, folder })
+}
+
+/// A source package with Debian's changes, unpacked in `home`.
+fn unpack_debian(home: &Path, package: &str) -> Result<(), String> {
+    apt_source(home, package, &["--download-only"])?;
+    let missing = || format!("Debian's source package {package} has no .dsc");
+    let description = file_ending(home, ".dsc").ok_or_else(missing)?;
+    let mut unpack = Command::new("dpkg-source");
+    must(unpack.current_dir(home).args(["--no-check", "-x"]).arg(&description).stdout(Stdio::null()))
+}
+
+fn apt_source(home: &Path, package: &str, how: &[&str]) -> Result<(), String> {
     let apt = home.join("apt");
     for part in ["lists/partial", "cache/archives/partial", "parts"] {
         fs::create_dir_all(apt.join(part)).map_err(|e| format!("{}: {e}", apt.display()))?;
@@ -44,7 +80,7 @@ pub fn mpich(folder: &Path) -> Result<Fetched, String> {
     fs::write(&list, source).map_err(|e| format!("{}: {e}", list.display()))?;
     let apt_get = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
-        command.current_dir(&home).arg("-q");
+        command.current_dir(home).arg("-q");
         for (key, value) in [
             ("Dir::Etc::sourcelist", list.clone()),
             ("Dir::Etc::sourceparts", apt.join("parts")),
@@ -58,11 +94,8 @@ pub fn mpich(folder: &Path) -> Result<Fetched, String> {
         command
     };
     must(&mut apt_get(&["update"]))?;
-    must(&mut apt_get(&["source", "--download-only", "mpich"]))?;
-    let description = file_ending(&home, ".dsc").ok_or("Debian's source package mpich has no .dsc")?;
-    let mut unpack = Command::new("dpkg-source");
-    must(unpack.current_dir(&home).args(["--no-check", "-x"]).arg(&description).stdout(Stdio::null()))?;
-    unpacked(&home).ok_or_else(|| "Debian's source package mpich has no test/mpi".into())
+    let mut source = apt_get(&["source"]);
+    must(source.args(how).arg(package))
 }
 
 fn unpacked(home: &Path) -> Option<Fetched> {

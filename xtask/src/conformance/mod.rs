@@ -12,7 +12,7 @@
 //! Map: `fetch` (where suites come from) · `suites` (runs them) · `results` (what is kept) ·
 //! `reasons` · `page`.
 
-mod fetch;
+pub mod fetch;
 mod page;
 mod reasons;
 mod results;
@@ -117,7 +117,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     let all = results::read_all(&folder)?;
     let written = page::make(&all, &reasons);
     let path = workspace.root.join("docs/CONFORMANCE.md");
-    fs::write(&path, written.text).map_err(|e| format!("{}: {e}", path.display()))?;
+    // The section that `cargo xtask apps` writes stays.
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    let apps = before.find(crate::apps::HEADING).map_or("", |at| &before[at..]);
+    fs::write(&path, written.text + apps).map_err(|e| format!("{}: {e}", path.display()))?;
     println!("wrote {}", path.display());
     let mut wrong = Vec::new();
     for (what, which) in

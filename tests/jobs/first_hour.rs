@@ -1,0 +1,174 @@
+//! What a new user meets first: help, pages, refusals that say what would be right, wrappers of languages that are not
+//! there. `tests/side_by_side/first_hour.py` compares such cases with other libraries.
+
+use oxmpi_tests::{Ended, Job, leave_out, mpi, root};
+use std::process::Command;
+
+fn ours(test: &str) -> bool {
+    if !mpi().is_ours() {
+        leave_out(test, "the words are ours");
+    }
+    mpi().is_ours()
+}
+
+fn tool(name: &str, words: &[&str]) -> Ended {
+    let mut command = Command::new(mpi().bin(name));
+    command.args(words);
+    Job::of(command).run()
+}
+
+#[track_caller]
+fn says(ended: &Ended, parts: &[&str]) {
+    for part in parts {
+        let text = format!("{}{}", ended.out, ended.err);
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn fortran_is_not_there_and_says_so() {
+    if !ours("wrappers of Fortran") {
+        return;
+    }
+    for name in ["mpifort", "mpif90", "mpif77"] {
+        for words in [&["x.f90"][..], &["-showme:compile"], &["--version"]] {
+            let ended = tool(name, words).ended_with(1);
+            says(&ended, &[name, "no Fortran interface", "COMPONENTS C CXX"]);
+            assert_eq!(ended.out, "", "what build systems read is empty");
+        }
+    }
+    says(
+        &tool("mpi-info", &[]).passed(),
+        &["Not there yet", "one-sided communication", "files", "MPI_Comm_spawn", "Fortran"],
+    );
+}
+
+/// Pages are installed, and whatever a text of ours points to is one of them.
+#[test]
+fn pages_are_there() {
+    if !ours("pages") {
+        return;
+    }
+    let topics = tool("mpi-info", &["--help", "topics"]).passed().out;
+    let topics: Vec<&str> = topics.lines().collect();
+    assert!(topics.len() > 5, "{topics:?}");
+    for topic in &topics {
+        assert!(tool("mpi-info", &["--help", topic]).passed().out.len() > 200, "{topic}");
+    }
+    says(&tool("mpi-info", &["--help", "functions"]).passed(), &["| MPI_Send |", "Not there yet"]);
+    says(&tool("mpi-info", &["--help", "function"]).failed(), &["the nearest is functions"]);
+    let texts = [
+        "mpirun/src/help.txt",
+        "mpi/src/error.rs",
+        "mpirun/src/info/facts.rs",
+        "framework/runtime/src/help.txt",
+    ];
+    let mut pointers = 0;
+    for file in texts {
+        let text = std::fs::read_to_string(root().join(file)).expect(file);
+        for rest in text.split("mpi-info --help ").skip(1) {
+            let end = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
+                .unwrap_or(rest.len());
+            assert!(topics.contains(&&rest[..end]), "{file} points to {:?}", &rest[..end]);
+            pointers += 1;
+        }
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            assert!(
+                !line.contains("docs/") && !line.contains("INDEX.md"),
+                "{file} points to what is not installed: {line}"
+            );
+        }
+    }
+    assert!(pointers >= 3, "{pointers}");
+}
+
+#[test]
+fn help_and_tips() {
+    if !ours("help and tips") {
+        return;
+    }
+    let help = Job::of(Command::new(mpi().bin("mpirun"))).arg("--help").run().passed();
+    let dots = |line: &&str| line.trim_start().starts_with("--") && line.contains("...  ");
+    assert_eq!(help.out.lines().filter(dots).collect::<Vec<_>>(), [""; 0]);
+    let job = |words: &[&str]| Job::new(1).args(words).arg("true").run();
+    says(&job(&["--max-restart", "1"]).failed(), &["--max-restarts is similar", "not supported"]);
+    says(&job(&["--tag-outptu"]).failed(), &["--tag-output"]);
+    says(&job(&["--bind-to", "croe"]).failed(), &["The nearest is core"]);
+    says(&job(&["--output", "tagg"]).failed(), &["The nearest is tag"]);
+    job(&["--quiet", "--quiet"]).passed();
+}
+
+/// More processes than cores are allowed or refused by one rule, bound or not.
+#[test]
+fn more_processes_than_cores() {
+    if !ours("more processes than cores") {
+        return;
+    }
+    let many = std::thread::available_parallelism().map_or(2, usize::from) + 2;
+    let job = |words: &[&str]| {
+        let mut command = Command::new(mpi().bin("mpirun"));
+        command.args(["-n", &many.to_string()]).args(words).arg("true");
+        Job::of(command).run()
+    };
+    job(&[]).passed();
+    job(&["--bind-to", "core"]).passed();
+    says(&job(&["--map-by", ":nooversubscribe"]).failed(), &["not enough slots"]);
+    says(
+        &job(&["--host", &format!("localhost:{many}"), "--bind-to", "core"]).failed(),
+        &["The rule is that of slots"],
+    );
+}
+
+#[test]
+fn names_of_open_mpi() {
+    if !ours("parameters of Open MPI") {
+        return;
+    }
+    let ended = Job::new(1).args(["--mca", "btl_openib_warn_default_gid", "0"]).arg("true").run().passed();
+    says(&ended, &["Parameters of Open MPI were set that have no meaning", "btl_openib_warn_default_gid"]);
+    assert!(!ended.err.contains("misspelt"), "{}", ended.err);
+    let ended = Job::new(1).args(["--mca", "btl_shm_eager_limt", "4k"]).arg("true").run().passed();
+    says(&ended, &["misspelt", "btl_shm_eager_limit"]);
+    says(&tool("mpi-info", &["--explain", "btl"]).passed(), &["there are:", "self, shm"]);
+}
+
+/// Without the transport to itself a process that sends to itself is told what to write.
+#[test]
+fn a_list_of_transports_without_self() {
+    if !ours("a list without self") {
+        return;
+    }
+    let source = mpi().programs().join("to_itself.c");
+    let text = "#include <mpi.h>\nint main(int c, char **v) { int r, a = 1, b; MPI_Init(&c, &v); \
+                MPI_Comm_rank(MPI_COMM_WORLD, &r); \
+                MPI_Sendrecv(&a, 1, MPI_INT, r, 0, &b, 1, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); \
+                MPI_Finalize(); return 0; }\n";
+    std::fs::write(&source, text).expect("target can be written");
+    let out = source.with_extension("");
+    let compiled =
+        Command::new(mpi().bin("mpicc")).arg(&source).arg("-o").arg(&out).status().expect("mpicc runs");
+    assert!(compiled.success());
+    let ended = Job::new(2).args(["--mca", "btl", "shm"]).arg(&out).run().failed();
+    says(&ended, &["cannot send to itself", "--mca btl self,shm"]);
+    Job::new(2).args(["--mca", "btl", "self,shm"]).arg(&out).run().passed();
+}
+
+/// A pool of mpi4py.futures needs MPI_Comm_spawn: where that is not there it fails, and nothing hangs.
+#[test]
+fn spawning_fails_and_does_not_hang() {
+    if !ours("MPI_Comm_spawn") {
+        return;
+    }
+    let source = mpi().programs().join("spawns.c");
+    let text = "#include <mpi.h>\nint main(int c, char **v) { MPI_Comm all; MPI_Init(&c, &v); \
+                MPI_Comm_spawn(\"true\", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &all, MPI_ERRCODES_IGNORE); \
+                MPI_Finalize(); return 0; }\n";
+    std::fs::write(&source, text).expect("target can be written");
+    let out = source.with_extension("");
+    let compiled =
+        Command::new(mpi().bin("mpicc")).arg(&source).arg("-o").arg(&out).status().expect("mpicc runs");
+    assert!(compiled.success());
+    let ended = Job::new(1).arg(&out).start().wait_and_leave_nothing().failed();
+    says(&ended, &["after an error in MPI_Comm_spawn", "mpi-info --help functions"]);
+}

@@ -81,6 +81,8 @@ fn who_aborts_on_one_node_ends_all() {
         let ended = ended.ended_with(status);
         assert!(ended.err.contains("Rank 1 on node b"), "{arguments:?}: {}", ended.err);
         assert_eq!(reports(&ended), 1, "{arguments:?}: {}", ended.err);
+        // The stack is read on the node where it crashed.
+        assert_eq!(ended.err.contains("leave.c"), status == 139, "{arguments:?}: {}", ended.err);
     }
 }
 

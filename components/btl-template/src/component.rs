@@ -46,7 +46,10 @@ impl Component for TemplateComponent {
             .map_err(|e| OpenError::new(Status::INTERNAL, format!("cannot make a socket: {e}")))?;
 
         // Peers find us by what we publish now: the exchange runs when all components have been opened.
-        let address = Address { names: sockets.iter().map(|s| s.name().to_vec()).collect() };
+        let place = crate::sys::place()
+            .map_err(|e| OpenError::new(Status::INTERNAL, format!("cannot find out where it is: {e}")))?;
+        let names = sockets.iter().map(|s| s.name().to_vec()).collect();
+        let address = Address { place, names };
         let status = host.exchange_put(&address.encode());
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
@@ -54,7 +57,7 @@ impl Component for TemplateComponent {
 
         // What the module offers beyond sending is added by name: `.get()`, `.put()`, `.atomics()`,
         // `.memory()`, `.sleep()`. Each needs the trait of that name; what is not added is not offered.
-        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets));
+        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets, address.place));
         Ok((0, vec![module.build()]))
     }
 }

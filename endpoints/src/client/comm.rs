@@ -4,7 +4,8 @@
 //! addresses of its own objects) can be equal to one, and a look-up is a subtraction. The object behind it lives from
 //! the making of the communicator until it is freed; MPI forbids to free what another thread uses.
 //!
-//! MPI_COMM_WORLD is translated: it means the application's ranks, not the job's.
+//! MPI_COMM_WORLD is translated: it means the application's ranks, not the job's; or, with OXMPI_EP_WORLD, a communicator of
+//! one endpoint for each of them.
 
 use super::attribute::Attributes;
 use super::lock;
@@ -54,15 +55,15 @@ pub fn begin(world: Comm) -> Result<(), String> {
     Ok(())
 }
 
-/// MPI_COMM_WORLD means that of the library again.
-pub fn end() -> Comm {
-    WORLD.swap(COMM_WORLD, Ordering::AcqRel)
+/// What MPI_COMM_WORLD means from now on; gives what it meant.
+pub fn set_world(world: Comm) -> Comm {
+    WORLD.swap(world, Ordering::AcqRel)
 }
 
 /// The communicator of endpoints with this handle.
 #[inline]
 pub fn find(comm: Comm) -> Option<&'static EpComm> {
-    let offset = comm.wrapping_sub(RANGE_AT.load(Ordering::Relaxed));
+    let offset = native(comm).wrapping_sub(RANGE_AT.load(Ordering::Relaxed));
     if offset >= RANGE {
         return None;
     }
@@ -75,7 +76,7 @@ fn known(offset: usize) -> Option<&'static EpComm> {
     unsafe { (*slot).load(Ordering::Acquire).as_ref() }
 }
 
-/// A conventional communicator, as the library knows it.
+/// A communicator with MPI_COMM_WORLD translated: of a conventional one the library's handle.
 #[inline]
 pub fn native(comm: Comm) -> Comm {
     if comm == COMM_WORLD { WORLD.load(Ordering::Relaxed) } else { comm }

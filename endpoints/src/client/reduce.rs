@@ -9,10 +9,12 @@ use super::collective::{NOTHING, Plan, collective, not_negative, role};
 use super::collective_v::list;
 use super::comm::EpComm;
 use super::request::After;
-use super::{comm, datatype, error, heap};
+use super::{comm, datatype, error, heap, lock};
 use crate::abi::*;
 use crate::pmpi;
 use crate::shared::record::{access, op};
+use std::collections::HashMap;
+use std::sync::Mutex;
 
 const READ: u32 = access::READ;
 
@@ -76,29 +78,84 @@ impl Reduction {
         if !is_root {
             return Ok(Plan::new(code, (first, READ), NOTHING).root(root));
         }
-        let gathered = Gathered::new(bytes as usize * comm.peers() as usize)?;
-        let second = Buffer::times(gathered.0.cast(), bytes, comm.peers(), BYTE);
-        let (recv, dtype, op) = (self.recv, self.dtype, self.op);
-        let fold = move || gathered.fold(recv, bytes, &share, dtype, &info, op);
+        let gathered = Gathered::new(bytes as usize * comm.peers() as usize, self.dtype, self.op)?;
+        let second = Buffer::times(gathered.memory.cast(), bytes, comm.peers(), BYTE);
+        let recv = self.recv;
+        let fold = move || gathered.fold(recv, bytes, &share, &info);
         let after = After::Run(Box::new(fold));
         Ok(Plan { after, ..Plan::new(code, (first, READ), (second, access::WRITE)).root(root) })
     }
 }
 
-/// Everybody's contributions, packed, in the segment.
-struct Gathered(*mut u8);
+/// Reductions under way by operation, and whether the program has freed it.
+static USED: Mutex<Option<HashMap<Op, (usize, bool)>>> = Mutex::new(None);
+
+fn hold(op: Op) {
+    lock(&USED).get_or_insert_default().entry(op).or_default().0 += 1;
+}
+
+fn let_go(mut op: Op) {
+    let mut used = lock(&USED);
+    let Some(entry) = used.as_mut().and_then(|u| u.get_mut(&op)) else { return };
+    entry.0 -= 1;
+    let (left, freed) = *entry;
+    if left == 0 {
+        used.as_mut().and_then(|u| u.remove(&op));
+    }
+    drop(used);
+    if left == 0 && freed {
+        // SAFETY: the program's call of MPI_Op_free, which was put off.
+        unsafe { pmpi::MPI_Op_free(&raw mut op) };
+    }
+}
+
+mpi! {
+    fn MPI_Op_free(op: *mut Op) {
+        if let Some(entry) = lock(&USED).as_mut().and_then(|u| u.get_mut(&*op)) {
+            entry.1 = true;
+            *op = OP_NULL;
+            return SUCCESS;
+        }
+        pmpi::MPI_Op_free(op)
+    }
+}
+
+/// Everybody's contributions, packed, in the segment; and the datatype and the operation, which the program may free
+/// meanwhile.
+struct Gathered {
+    memory: *mut u8,
+    dtype: Datatype,
+    op: Op,
+}
 
 impl Drop for Gathered {
     fn drop(&mut self) {
-        // SAFETY: `new` allocated it.
-        unsafe { heap::free(self.0) };
+        // SAFETY: `new` allocated the one and duplicated the other.
+        unsafe {
+            heap::free(self.memory);
+            let_go(self.op);
+            if !is_predefined(self.dtype) {
+                pmpi::MPI_Type_free(&raw mut self.dtype);
+            }
+        }
     }
 }
 
 impl Gathered {
-    fn new(bytes: usize) -> Result<Gathered, c_int> {
-        let block = heap::allocate(bytes.max(1), 64);
-        if block.is_null() { Err(ERR_NO_MEM) } else { Ok(Gathered(block)) }
+    fn new(bytes: usize, dtype: Datatype, op: Op) -> Result<Gathered, c_int> {
+        let memory = heap::allocate(bytes.max(1), 64);
+        if memory.is_null() {
+            return Err(ERR_NO_MEM);
+        }
+        let mut own = dtype;
+        // SAFETY: the program's datatype.
+        if !is_predefined(dtype) && unsafe { pmpi::MPI_Type_dup(dtype, &raw mut own) } != SUCCESS {
+            // SAFETY: allocated above.
+            unsafe { heap::free(memory) };
+            return Err(ERR_TYPE);
+        }
+        hold(op);
+        Ok(Gathered { memory, dtype: own, op })
     }
 
     /// `result = c[0] op (c[1] op (… op c[n-1]))`: a function of the program's computes `inout = in op inout`.
@@ -107,13 +164,12 @@ impl Gathered {
         result: *mut c_void,
         bytes: i64,
         share: &Share,
-        dtype: Datatype,
         info: &datatype::Info,
-        op: Op,
     ) -> Result<(), c_int> {
         if share.ranks == 0 || share.count == 0 || info.size == 0 {
             return Ok(());
         }
+        let (dtype, op) = (self.dtype, self.op);
         let span = (share.count - 1) * info.extent + info.true_extent;
         let mut room = vec![0u8; span.max(0) as usize];
         let element: *mut c_void = room.as_mut_ptr().wrapping_offset(-(info.true_lb as isize)).cast();
@@ -124,7 +180,7 @@ impl Gathered {
             // SAFETY: the contribution lies in the block; the room and the program's buffer hold the share. No lock is held
             // when the program's function runs.
             let error = unsafe {
-                let from = self.0.add((i64::from(rank) * bytes + share.skip * info.size) as usize);
+                let from = self.memory.add((i64::from(rank) * bytes + share.skip * info.size) as usize);
                 let packed = share.count * info.size;
                 let error =
                     pmpi::MPI_Unpack_c(from.cast(), packed, &raw mut at, to, share.count, dtype, COMM_SELF);

@@ -1,7 +1,7 @@
 //! MPI_Init, MPI_Finalize: the process becomes a client, and its proxies end.
 
 use super::state::{self, Client, client};
-use super::{comm, heap, request};
+use super::{comm, create, heap, request};
 use crate::abi::*;
 use crate::hello::{self, CLIENT, Hello};
 use crate::pmpi;
@@ -59,7 +59,16 @@ fn meet() -> Result<(), String> {
         unsafe { pmpi::MPI_Comm_set_name(world, c"MPI_COMM_WORLD".as_ptr()) };
     }
     comm::begin(world)?;
-    state::begin(heap, job, settings);
+    state::begin(heap, job, settings, world);
+    if settings.world {
+        let mut handle = COMM_NULL;
+        // SAFETY: a place for one handle.
+        let error = unsafe { create::MPIX_Comm_create_endpoints(world, 1, INFO_NULL, &raw mut handle) };
+        if error != SUCCESS {
+            return Err("OXMPI_EP_WORLD: there is no proxy for every process".into());
+        }
+        comm::set_world(handle);
+    }
     Ok(())
 }
 
@@ -74,7 +83,8 @@ mpi! {
 
 fn end(client: &'static Client) {
     request::bury_sends();
-    let mut world = comm::end();
+    comm::set_world(COMM_WORLD);
+    let mut world = client.world;
     if world != COMM_WORLD {
         // Nobody's messages are under way any more when the proxies end.
         // SAFETY: the application's world.

@@ -12,6 +12,7 @@ use crate::pmpi;
 use crate::shared::completion;
 use crate::shared::record::Record;
 use crate::shared::segment::{Control, RECORDS};
+use crate::shared::settings::Settings;
 use crate::shared::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::shared::sys;
 use std::sync::{Mutex, OnceLock};
@@ -50,6 +51,8 @@ pub struct Client {
     pub job: Job,
     /// This process's rank in the application's world.
     pub rank: usize,
+    /// The application's world, as the library knows it.
+    pub world: Comm,
     pub proxies: Vec<Proxy>,
     pub asynchronous: bool,
     pub cma_min: usize,
@@ -68,7 +71,7 @@ pub fn client() -> Option<&'static Client> {
     CLIENT.get()
 }
 
-pub fn begin(heap: &'static Heap, job: Job, settings: &crate::shared::settings::Settings) {
+pub fn begin(heap: &'static Heap, job: Job, settings: &Settings, world: Comm) {
     let rank = job.clients.iter().position(|c| *c == job.rank).expect("this process is a client");
     let proxy = |(number, world_rank): (usize, &usize)| Proxy {
         number,
@@ -84,6 +87,7 @@ pub fn begin(heap: &'static Heap, job: Job, settings: &crate::shared::settings::
     let client = Client {
         heap,
         rank,
+        world,
         proxies,
         asynchronous,
         cma_min: if settings.cma { settings.cma_min } else { usize::MAX },

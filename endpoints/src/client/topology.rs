@@ -282,6 +282,53 @@ on_endpoints! {
 }
 
 on_endpoints! {
+    fn [MPI_Dist_graph_create]
+    (
+        comm: Comm, n: c_int, sources: *const c_int, degrees: *const c_int, destinations: *const c_int,
+        weights: *const c_int, info: Info, reorder: c_int, newcomm: *mut Comm,
+    ) on comm, ep {
+        let _ = info;
+        let degrees = read(degrees, n);
+        let edges: i64 = degrees.iter().sum();
+        let weighted = weights as usize != UNWEIGHTED;
+        let listed = match weights as usize {
+            UNWEIGHTED | WEIGHTS_EMPTY => vec![1; edges as usize],
+            _ => read(weights, edges as c_int),
+        };
+        let words = [read(sources, n), degrees, read(destinations, edges as c_int), listed].concat();
+        let fill = |r: &mut Record| {
+            r.args[..4].copy_from_slice(&[n.into(), edges, reorder.into(), weighted.into()]);
+        };
+        *newcomm = derive(ep, op::DIST_GRAPH, &words, fill)?;
+        Ok(())
+    }
+}
+
+// Ranks are not reordered.
+fn mapped(ep: &EpComm, nodes: i64) -> Result<c_int, c_int> {
+    if nodes > i64::from(ep.size) {
+        return Err(ERR_ARG);
+    }
+    Ok(if i64::from(ep.rank) < nodes { ep.rank } else { UNDEFINED })
+}
+
+on_endpoints! {
+    fn [MPI_Cart_map] (comm: Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, newrank: *mut c_int) on comm, ep {
+        let _ = periods;
+        *newrank = mapped(ep, read(dims, ndims).iter().product())?;
+        Ok(())
+    }
+}
+
+on_endpoints! {
+    fn [MPI_Graph_map] (comm: Comm, nnodes: c_int, index: *const c_int, edges: *const c_int, newrank: *mut c_int) on comm, ep {
+        let _ = (index, edges);
+        *newrank = mapped(ep, nnodes.into())?;
+        Ok(())
+    }
+}
+
+on_endpoints! {
     fn [MPI_Dist_graph_neighbors_count] (comm: Comm, indegree: *mut c_int, outdegree: *mut c_int, weighted: *mut c_int) on comm, ep {
         if ep.kind != DIST_GRAPH {
             return Err(ERR_TOPOLOGY);

@@ -116,6 +116,28 @@ impl Server {
                         (self.ints(record, 0, args[0]), self.ints(record, args[0] as usize, args[2]));
                     pmpi::MPI_Graph_create(comm, arg(0), nodes.as_ptr(), edges.as_ptr(), arg(1), to)
                 }
+                op::DIST_GRAPH => {
+                    let (n, edges) = (args[0] as usize, args[1] as usize);
+                    let lists = [(0, n), (n, n), (2 * n, edges), (2 * n + edges, edges)];
+                    let [sources, degrees, dests, listed] =
+                        lists.map(|(from, n)| self.ints(record, from, n as i64));
+                    let weights = match args[3] {
+                        0 => UNWEIGHTED,
+                        _ if edges == 0 => WEIGHTS_EMPTY,
+                        _ => listed.as_ptr(),
+                    };
+                    pmpi::MPI_Dist_graph_create(
+                        comm,
+                        arg(0),
+                        sources.as_ptr(),
+                        degrees.as_ptr(),
+                        dests.as_ptr(),
+                        weights,
+                        INFO_NULL,
+                        arg(2),
+                        to,
+                    )
+                }
                 _ => {
                     let (i, o) = (args[0] as usize, args[1] as usize);
                     let lists = [(0, i), (i, i), (2 * i, o), (2 * i + o, o)]

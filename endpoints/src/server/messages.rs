@@ -1,8 +1,9 @@
 //! Point-to-point commands, probes, and what is done to requests.
 
 use crate::abi::*;
+use crate::buffers::Bound;
 use crate::pmpi;
-use crate::run::{Server, Work, class};
+use crate::run::{Pair, Server, Work, class};
 use crate::shared::record::{Record, op};
 
 impl Server {
@@ -30,6 +31,9 @@ impl Server {
             Ok(bound) => bound,
             Err(class) => return self.complete(index, class),
         };
+        if record.op == op::SENDRECV {
+            return self.exchange(index, record, [data, second], work);
+        }
         let (at, count, dtype) = (data.at, data.count, data.dtype);
         let (peer, tag, comm) = (record.root, record.tag, record.comm as usize);
         let mut request = REQUEST_NULL;
@@ -46,20 +50,45 @@ impl Server {
                 (op::SSEND, true) => pmpi::MPI_Ssend_init_c(at, count, dtype, peer, tag, comm, to),
                 (op::RSEND, true) => pmpi::MPI_Rsend_init_c(at, count, dtype, peer, tag, comm, to),
                 (op::RECV, true) => pmpi::MPI_Recv_init_c(at, count, dtype, peer, tag, comm, to),
-                (op::MRECV, _) => {
+                _ => {
                     let mut message = record.args[4] as usize;
                     pmpi::MPI_Imrecv_c(at, count, dtype, &raw mut message, to)
-                }
-                _ => {
-                    let (source, tag2) = (record.args[4] as c_int, record.args[5] as c_int);
-                    let (at2, count2, dtype2) = (second.at, second.count, second.dtype);
-                    pmpi::MPI_Isendrecv_c(
-                        at, count, dtype, peer, tag, at2, count2, dtype2, source, tag2, comm, to,
-                    )
                 }
             }
         };
         self.started(index, error, request, work, persistent);
+    }
+
+    /// A receive and a send that are complete together. (MPI_Isendrecv would do, but not every library fills in its status.)
+    fn exchange(&mut self, index: u32, record: &Record, data: [Bound; 2], mut receive: Work) {
+        let [out, into] = data;
+        let comm = record.comm as usize;
+        let (source, tag) = (record.args[4] as c_int, record.args[5] as c_int);
+        let mut requests = [REQUEST_NULL; 2];
+        let [r, s] = &mut requests;
+        // SAFETY: the buffers are mapped here and stay until the operations are complete.
+        let error = unsafe { pmpi::MPI_Irecv_c(into.at, into.count, into.dtype, source, tag, comm, r) };
+        if error != SUCCESS {
+            return self.complete(index, error);
+        }
+        // SAFETY: as above.
+        let error =
+            unsafe { pmpi::MPI_Isend_c(out.at, out.count, out.dtype, record.root, record.tag, comm, s) };
+        if error != SUCCESS {
+            // SAFETY: the receive that was just started.
+            unsafe {
+                pmpi::MPI_Cancel(r);
+                pmpi::MPI_Wait(r, core::ptr::null_mut());
+            }
+            return self.complete(index, error);
+        }
+        let pair = Pair::new();
+        let mut send = Work::new(index);
+        send.stages[0] = receive.stages[0].take();
+        send.pair = Some(pair.clone());
+        receive.pair = Some(pair);
+        self.pend(receive, requests[0]);
+        self.pend(send, requests[1]);
     }
 
     /// An operation was started, or a persistent one made.

@@ -13,7 +13,9 @@ use crate::shared::segment::{Control, Segment};
 use crate::shared::sync::Ordering;
 use crate::shared::{doze, sys};
 use crate::{abort, pmpi};
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const YIELDS: u32 = 300;
@@ -21,6 +23,19 @@ const YIELDS_PENDING: u32 = 2000;
 const NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 const SLEEP: Duration = Duration::from_secs(1);
+
+/// What the two halves of a combined send and receive have in common.
+pub struct Pair {
+    left: Cell<u32>,
+    status: Cell<Status>,
+    error: Cell<c_int>,
+}
+
+impl Pair {
+    pub fn new() -> Rc<Pair> {
+        Rc::new(Pair { left: Cell::new(2), status: Cell::new(Status::default()), error: Cell::new(SUCCESS) })
+    }
+}
 
 /// An operation that is under way.
 pub struct Work {
@@ -32,11 +47,13 @@ pub struct Work {
     pub persistent: bool,
     /// What comes may be less than the buffer holds.
     pub limited: bool,
+    /// One half of two; the one that receives is `limited`.
+    pub pair: Option<Rc<Pair>>,
 }
 
 impl Work {
     pub fn new(record: u32) -> Work {
-        Work { record, stages: [None, None], newcomm: None, persistent: false, limited: false }
+        Work { record, stages: [None, None], newcomm: None, persistent: false, limited: false, pair: None }
     }
 }
 
@@ -179,7 +196,7 @@ impl Server {
             op::START | op::REQUEST_FREE | op::CANCEL => self.control_request(index, record),
             op::SEND..=op::MPROBE => self.message(index, record),
             op::BARRIER..=op::NEIGHBOR_ALLTOALLW => self.collective(index, record),
-            op::COMM_DUP..=op::TOPOLOGY => self.communicator(index, record),
+            op::COMM_DUP..=op::DIST_GRAPH => self.communicator(index, record),
             op::TYPE_CREATE..=op::TYPE_FREE => self.datatype(index, record),
             unknown => abort(&format!("a command of unknown kind {unknown}")),
         }
@@ -276,6 +293,20 @@ impl Server {
             && let Err(class) = self.write_back(&work, &status)
         {
             error = class;
+        }
+        let mut status = status;
+        if let Some(pair) = &work.pair {
+            pair.left.set(pair.left.get() - 1);
+            if work.limited {
+                pair.status.set(status);
+            }
+            if error != SUCCESS {
+                pair.error.set(error);
+            }
+            if pair.left.get() > 0 {
+                return;
+            }
+            (status, error) = (pair.status.get(), pair.error.get());
         }
         if let Some(newcomm) = work.newcomm.take() {
             error = if error == SUCCESS { self.facts(record, *newcomm) } else { error };

@@ -134,6 +134,7 @@ pub mod op {
     pub const GRAPH_CREATE: u32 = 83;
     pub const DIST_GRAPH_ADJACENT: u32 = 84;
     pub const TOPOLOGY: u32 = 85;
+    pub const DIST_GRAPH: u32 = 86;
 
     pub const TYPE_CREATE: u32 = 90;
     pub const TYPE_FREE: u32 = 91;

@@ -19,6 +19,8 @@ pub struct Settings {
     pub malloc_min: usize,
     /// The proxies' processors (OXMPI_EP_PROXY_CPUS), dealt out in turn on each node.
     pub cpus: Vec<usize>,
+    /// MPI_COMM_WORLD is a communicator of one endpoint for each process (OXMPI_EP_WORLD=1).
+    pub world: bool,
     /// Every process prints what it counted (OXMPI_EP_REPORT=1).
     pub report: bool,
 }
@@ -67,6 +69,7 @@ fn read(get: impl Fn(&str) -> Option<String>) -> Result<Settings, String> {
         cma: switch("OXMPI_EP_CMA", true)?,
         malloc_min: number("OXMPI_EP_MALLOC_MIN", usize::MAX)?,
         cpus: cpus.collect::<Result<_, _>>()?,
+        world: switch("OXMPI_EP_WORLD", false)?,
         report: switch("OXMPI_EP_REPORT", false)?,
     })
 }

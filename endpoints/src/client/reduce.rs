@@ -38,8 +38,12 @@ struct Share {
 }
 
 impl Reduction {
-    fn check(&self) -> Result<bool, c_int> {
+    /// `receives`: the receive buffer is significant here. Says whether the operation is the program's.
+    fn check(&self, receives: bool) -> Result<bool, c_int> {
         not_negative(&[self.count])?;
+        if receives && self.count > 0 && self.send == self.recv.cast_const() {
+            return Err(ERR_BUFFER);
+        }
         if self.op <= OP_NULL {
             return Err(ERR_OP);
         }
@@ -208,7 +212,7 @@ collective! {
         let reduction = Reduction { code: op::REDUCE, send: sendbuf, recv: recvbuf, count, dtype: datatype, op };
         match is_root || sends {
             false => Plan { mpi_op: SUM, ..Plan::new(op::REDUCE, NOTHING, NOTHING).root(root) },
-            true if reduction.check()? => {
+            true if reduction.check(is_root)? => {
                 let share = Share { skip: 0, count, ranks: ep.peers() };
                 reduction.folded(ep, Some((root, is_root, sends)), share)?
             }
@@ -222,7 +226,7 @@ collective! {
     (sendbuf: *const c_void, recvbuf: *mut c_void, count: N, datatype: Datatype, op: Op) |ep| {
         let count = count as i64;
         let reduction = Reduction { code: op::ALLREDUCE, send: sendbuf, recv: recvbuf, count, dtype: datatype, op };
-        match reduction.check()? {
+        match reduction.check(true)? {
             true => reduction.folded(ep, None, Share { skip: 0, count, ranks: ep.peers() })?,
             false => reduction.plain(true, true, count),
         }
@@ -234,7 +238,7 @@ collective! {
     (sendbuf: *const c_void, recvbuf: *mut c_void, count: N, datatype: Datatype, op: Op) |ep| {
         let count = count as i64;
         let reduction = Reduction { code: op::SCAN, send: sendbuf, recv: recvbuf, count, dtype: datatype, op };
-        match reduction.check()? {
+        match reduction.check(true)? {
             true => reduction.folded(ep, None, Share { skip: 0, count, ranks: ep.rank + 1 })?,
             false => reduction.plain(true, true, count),
         }
@@ -246,7 +250,7 @@ collective! {
     (sendbuf: *const c_void, recvbuf: *mut c_void, count: N, datatype: Datatype, op: Op) |ep| {
         let count = count as i64;
         let reduction = Reduction { code: op::EXSCAN, send: sendbuf, recv: recvbuf, count, dtype: datatype, op };
-        match reduction.check()? {
+        match reduction.check(true)? {
             true => reduction.folded(ep, None, Share { skip: 0, count, ranks: ep.rank })?,
             false => reduction.plain(true, true, count),
         }
@@ -261,7 +265,7 @@ collective! {
         let count = own * size;
         let reduction =
             Reduction { code: op::REDUCE_SCATTER_BLOCK, send: sendbuf, recv: recvbuf, count, dtype: datatype, op };
-        match reduction.check()? {
+        match reduction.check(true)? {
             true => reduction.folded(ep, None, Share { skip: own * i64::from(ep.rank), count: own, ranks: ep.peers() })?,
             false => {
                 // In place, the whole vector is in the receive buffer; the proxy takes the count of a block.
@@ -285,7 +289,7 @@ collective! {
         let count: i64 = counts.iter().sum();
         let (skip, own) = (counts[..ep.rank as usize].iter().sum(), counts[ep.rank as usize]);
         let reduction = Reduction { code: op::REDUCE_SCATTER, send: sendbuf, recv: recvbuf, count, dtype: datatype, op };
-        match reduction.check()? {
+        match reduction.check(true)? {
             true => reduction.folded(ep, None, Share { skip, count: own, ranks: ep.peers() })?,
             false => {
                 let room = if sendbuf as usize == IN_PLACE { count } else { own };

@@ -8,6 +8,7 @@ use crate::pmpi;
 use crate::shared::record::op;
 use crate::shared::settings::settings;
 use crate::shared::sync::Ordering;
+use std::io::Write;
 
 mpi! {
     fn MPI_Init(argc: *mut c_int, argv: *mut c_void) {
@@ -106,9 +107,9 @@ fn report(client: &Client) {
     for proxy in &client.proxies {
         let (c, there) = (&proxy.counts, &proxy.control.counts);
         let get = |counter: &crate::shared::sync::AtomicU64| counter.load(Ordering::Relaxed);
-        eprintln!(
+        let line = format!(
             "oxmpi-ep: rank {} proxy {}: {} commands; buffers: {} mapped, {} in records, {} bounced ({} bytes), {} copied by \
-             the proxy ({} bytes); client slept {} times, proxy {} times, {} turns",
+             the proxy ({} bytes); client slept {} times, proxy {} times, {} turns\n",
             client.rank,
             proxy.number,
             get(&there.commands),
@@ -122,5 +123,7 @@ fn report(client: &Client) {
             get(&there.sleeps),
             get(&there.turns),
         );
+        // In one piece, whoever else writes.
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }

@@ -42,6 +42,8 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "mpirun" => Some(Allowed { ours: &["mca-params", "framework/runtime"], others: None, optional: &[] }),
         // A tool beside the product: it starts installed programs and links nothing of ours.
         "bench/driver" => Some(Allowed { ours: &[], others: None, optional: &[] }),
+        // A tool library over any MPI: it knows the standard ABI and nothing of ours.
+        "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
         "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: CONTRACTS,

@@ -125,6 +125,8 @@ fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     for (topic, page) in PAGES {
         place.copy(&root.join(page), &format!("share/oxmpi/pages/{topic}.md"))?;
     }
+    // The example that the page on transports compiles.
+    place.copy(&root.join("tests/plugins/c/btl_cloop.c"), "share/oxmpi/examples/btl_cloop.c")?;
     let components = workspace.components().into_iter().map(|c| (format!("components/{c}"), c));
     let rooms = [("mpirun", "mpirun"), ("framework/runtime", "runtime"), ("mpi", "mpi")];
     let rooms = rooms.map(|(folder, name)| (folder.to_owned(), name.to_owned()));

@@ -3,7 +3,7 @@
  *
  * Generated from framework/{mca,btl,pml,coll,osc,datatype}; do not edit. The comments are those of the Rust source,
  * where names are written without `oxmpi_`; a field that would be a keyword has a `_` behind.
- * docs/adding-a-btl.md is the guide, docs/abi.md the promise.
+ * docs/adding-a-btl.md and docs/adding-an-osc.md are the guides, docs/abi.md the promise.
  *
  * A component is a shared object lib<framework>_<name>.so that exports one function,
  *     const oxmpi_descriptor *oxmpi_component_<framework>_<name>(void);
@@ -35,7 +35,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 2, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 1, 3, 0 }
+#define OXMPI_COLL_VERSION { 1, 4, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 0, 0 }
 
@@ -59,6 +59,7 @@ typedef struct oxmpi_am_entry oxmpi_am_entry;
 typedef struct oxmpi_part_desc oxmpi_part_desc;
 typedef struct oxmpi_proc_name oxmpi_proc_name;
 typedef struct oxmpi_proc_place oxmpi_proc_place;
+typedef struct oxmpi_place oxmpi_place;
 typedef struct oxmpi_node_memory oxmpi_node_memory;
 typedef struct oxmpi_host_services oxmpi_host_services;
 typedef struct oxmpi_host_table oxmpi_host_table;
@@ -102,7 +103,6 @@ typedef struct oxmpi_coll_offer oxmpi_coll_offer;
 typedef struct oxmpi_coll_module oxmpi_coll_module;
 typedef struct oxmpi_win_desc oxmpi_win_desc;
 typedef struct oxmpi_win_comm oxmpi_win_comm;
-typedef struct oxmpi_place oxmpi_place;
 typedef struct oxmpi_mapped oxmpi_mapped;
 typedef struct oxmpi_win_services oxmpi_win_services;
 typedef struct oxmpi_rma_args oxmpi_rma_args;
@@ -504,6 +504,21 @@ struct oxmpi_proc_place {
     uint32_t local;
     /* Bits of `distance`; only of processes of this node. */
     uint32_t distance;
+};
+
+/* Where a rank of a communicator or window is. */
+struct oxmpi_place {
+    /* The process, by its index in this process's tables (as in `RecvDesc::proc`). */
+    uint32_t proc;
+    /* The node, numbered from 0 by the lowest rank on each. */
+    uint32_t node;
+    /* Number among the ranks on that node; 0 is the node's leader. */
+    uint32_t node_rank;
+    /* How many of the ranks are on that node. */
+    uint32_t node_size;
+    uint32_t endpoint;
+    /* 1 on this process's node. */
+    uint32_t local;
 };
 
 /* Bytes of a proof of the job's secret. */
@@ -1338,7 +1353,8 @@ struct oxmpi_pml_table {
     oxmpi_status (*probe)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, void **message);
     /* Receives a message that `probe` took out. As `irecv`. */
     oxmpi_status (*imrecv)(void *, void *message, const oxmpi_recv_args *, oxmpi_request_header **out);
-    /* Registered by the host as the progress function; returns events handled. */
+    /* Registered by the host as the progress function; returns events handled. Covers all active CRIs (`Host::activate`),
+     * whichever layer uses them, on the transports that `enable` named. */
     int32_t (*progress)(void *, oxmpi_thread_ctx *thread);
     /* Prepares the calling thread to sleep: arms the transports that it polls, on the active CRIs, under their locks.
      * OK: sleep on what is in `set`. PENDING: something is there. NO_RESOURCE: `set` is full. NOT_SUPPORTED: a
@@ -1349,8 +1365,6 @@ struct oxmpi_pml_table {
     oxmpi_status (*threads_begin)(void *);
     /* Sends out everything still queued inside (progressing the BTLs); PENDING: call again. */
     oxmpi_status (*flush)(void *);
-    /* A CRI is in use from now on (its `active` word is set): `progress` and `arm` cover it. Any thread, holding nothing. */
-    oxmpi_status (*activate)(void *, uint32_t ctx);
     /* A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc);
     oxmpi_status (*finalize)(void *);
@@ -1388,6 +1402,8 @@ struct oxmpi_pml_module {
 /* Bits of `CollModule::flags`. */
 /* Serves inter-communicators, too. */
 #define OXMPI_COLL_FLAG_INTER 1
+/* Its collectives use `node_memory` or `sub_comm`: it is not asked for the communicators that the host makes for these itself. */
+#define OXMPI_COLL_FLAG_NESTS 2
 
 /* A communicator as a collective sees it; valid during the call. */
 struct oxmpi_coll_comm {
@@ -1410,7 +1426,37 @@ struct oxmpi_coll_comm {
     /* Since 1.1. Of an inter-communicator: its local group, as a communicator of its own. Null otherwise, and
      * while a component is asked. */
     const oxmpi_coll_comm *local;
+    /* Since 1.4. Nodes that have ranks of the (local) group, and this process's among them. */
+    uint32_t num_nodes;
+    uint32_t node;
 };
+
+/* Parts of a communicator by the nodes of its ranks. */
+/* The ranks of this node. */
+#define OXMPI_COLL_PART_NODE 0
+/* The lowest rank of each node. */
+#define OXMPI_COLL_PART_LEADERS 1
+/* The ranks with this rank's number on their nodes. */
+#define OXMPI_COLL_PART_ACROSS 2
+
+/* Collectives by number: their places in `CollTable`. */
+#define OXMPI_COLL_WHICH_BARRIER 0
+#define OXMPI_COLL_WHICH_BCAST 1
+#define OXMPI_COLL_WHICH_REDUCE 2
+#define OXMPI_COLL_WHICH_ALLREDUCE 3
+#define OXMPI_COLL_WHICH_ALLGATHER 4
+#define OXMPI_COLL_WHICH_GATHER 5
+#define OXMPI_COLL_WHICH_SCATTER 6
+#define OXMPI_COLL_WHICH_ALLTOALL 7
+#define OXMPI_COLL_WHICH_GATHERV 8
+#define OXMPI_COLL_WHICH_SCATTERV 9
+#define OXMPI_COLL_WHICH_ALLGATHERV 10
+#define OXMPI_COLL_WHICH_ALLTOALLV 11
+#define OXMPI_COLL_WHICH_ALLTOALLW 12
+#define OXMPI_COLL_WHICH_SCAN 13
+#define OXMPI_COLL_WHICH_EXSCAN 14
+#define OXMPI_COLL_WHICH_REDUCE_SCATTER 15
+#define OXMPI_COLL_WHICH_REDUCE_SCATTER_BLOCK 16
 
 /* What is asked of a `StepFn`. */
 /* Begins; OK: done, PENDING: not yet, or an error. For each start of a persistent operation. */
@@ -1450,6 +1496,32 @@ struct oxmpi_coll_services {
     oxmpi_status (*reduce)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *left, uint8_t *right);
     /* A step of the component's own. */
     oxmpi_status (*step)(const oxmpi_coll_comm *, oxmpi_step_fn f, void *ctx);
+    /* What follows: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
+     * asked (`comm_query`).
+     * 
+     * Where a rank of the (local) group is. BAD_PARAM: there is no such rank. */
+    oxmpi_status (*place)(const oxmpi_coll_comm *, uint32_t rank, oxmpi_place *out);
+    /* Memory that the communicator's ranks on this node share, zero when it is made. Collective over those ranks, which all
+     * ask for the same size; communicates. Aligned to pages, valid until the module is freed. For components with
+     * `flag::NESTS`. In plans NOT_SUPPORTED. */
+    oxmpi_status (*node_memory)(const oxmpi_coll_comm *, uint64_t bytes, uint8_t **out);
+    /* Copies from or to the memory of a rank's process on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
+    oxmpi_status (*peer_read)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint8_t *local, uint64_t bytes);
+    oxmpi_status (*peer_write)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, const uint8_t *local, uint64_t bytes);
+    /* The memory of a rank's process in this address space, where that can be had. NOT_SUPPORTED elsewhere. */
+    oxmpi_status (*peer_pointer)(const oxmpi_coll_comm *, uint32_t rank, uint64_t remote, uint64_t bytes, uint8_t **out);
+    /* Waits, with progress, until the word is not `value` any more; the word may be shared between processes. In plans
+     * a step: what was written down before is done first. */
+    oxmpi_status (*wait_word)(const oxmpi_coll_comm *, const uint32_t *word, uint32_t value);
+    /* A part of the communicator (one of `part`) as a communicator of its own, for which components are selected anew,
+     * without the one named `except`. All ranks call it in the same order. NOT_FOUND: this rank is not in it. Lives as
+     * long as the communicator. For components with `flag::NESTS`. In plans NOT_SUPPORTED. */
+    oxmpi_status (*sub_comm)(const oxmpi_coll_comm *, uint32_t part, oxmpi_str_ref except, void **out);
+    /* Fills `view` with a part as services take it: for the calling thread, and as long as `comm` is valid. */
+    oxmpi_status (*sub_view)(const oxmpi_coll_comm *comm, void *sub, oxmpi_coll_comm *view);
+    /* Runs a collective (one of `which`) of the components that were selected for a part; `view` is from `sub_view`.
+     * In plans NOT_SUPPORTED. */
+    oxmpi_status (*call)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
@@ -1652,21 +1724,8 @@ struct oxmpi_win_comm {
     /* First argument of every service. */
     void *comm;
     const oxmpi_win_services *services;
-};
-
-/* Where a rank of the window is. */
-struct oxmpi_place {
-    /* The process, by its index in this process's tables (as in `RecvDesc::proc`). */
-    uint32_t proc;
-    /* The node, from 0 to `WinComm::num_nodes`, numbered by the lowest rank on each. */
-    uint32_t node;
-    /* Number among the window's ranks on that node; 0 is the node's leader. */
-    uint32_t node_rank;
-    /* How many ranks of the window are on that node. */
-    uint32_t node_size;
-    uint32_t endpoint;
-    /* 1 on this process's node. */
-    uint32_t local;
+    /* Services around transports; registration of memory, for one. */
+    const oxmpi_btl_services *btl;
 };
 
 /* A rank's memory as this process can load and store it. */
@@ -1711,8 +1770,6 @@ struct oxmpi_win_services {
     oxmpi_status (*agree)(void *, oxmpi_thread_ctx *, oxmpi_status);
     /* The predefined type of single bytes, for messages. */
     const oxmpi_type_desc *(*byte_type)(void *);
-    /* Services around transports; registration of memory, for one. */
-    const oxmpi_btl_services *btl;
 };
 
 /* Arguments of all operations; each uses the fields it needs and looks at no other.
@@ -1814,6 +1871,479 @@ struct oxmpi_osc_module {
     /* Last call. */
     oxmpi_status (*finalize)(void *);
 };
+
+/* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
+ * components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`. */
+typedef struct oxmpi_btl_handle {
+    uint32_t size;
+    uint32_t caps;
+    void *state;
+    oxmpi_status (*send)(void *, void *, uint32_t, const oxmpi_send_desc *);
+    int32_t (*progress)(void *, uint32_t);
+    oxmpi_status (*get)(void *, void *, uint32_t, const oxmpi_rma_desc *);
+    oxmpi_status (*put)(void *, void *, uint32_t, const oxmpi_rma_desc *);
+    oxmpi_status (*flush)(void *, void *, uint32_t);
+    oxmpi_status (*atomic)(void *, void *, uint32_t, const oxmpi_atomic_desc *);
+    oxmpi_status (*register_mem)(void *, uint8_t *, uint64_t, uint32_t, oxmpi_mem_kind, oxmpi_reg_handle *);
+    oxmpi_status (*deregister_mem)(void *, const oxmpi_reg_handle *);
+    oxmpi_status (*arm)(void *, uint32_t, oxmpi_wait_word *);
+    void (*disarm)(void *, uint32_t);
+    oxmpi_status (*add_procs)(void *, oxmpi_slice_of_proc_info, void **);
+    oxmpi_status (*del_procs)(void *, oxmpi_slice_of_endpoint);
+    oxmpi_status (*finalize)(void *);
+    oxmpi_btl_attrs attrs;
+    /* Component name, for messages ("shm"). */
+    oxmpi_str_ref name;
+    /* Only there where `caps` has GET_VECTOR: a host of contract 1.0 ends before it. */
+    oxmpi_status (*get_vector)(void *, void *, uint32_t, const oxmpi_rma_vector_desc *);
+    /* Only there where `caps` has HOLD: a host of contract 1.1 ends before them. */
+    void (*hold)(void *, void *, uint64_t);
+    uint64_t (*held)(void *, void *);
+} oxmpi_btl_handle;
+
+/* What a finished receive (or probe) says. `error` is a `Status` code, `OK` or not. */
+typedef struct oxmpi_msg_status {
+    int32_t source;
+    int32_t tag;
+    oxmpi_status error;
+    /* 1 if the operation was cancelled. */
+    uint32_t cancelled;
+    /* Bytes received (packed size). */
+    uint64_t bytes;
+} oxmpi_msg_status;
+
+/* The word everything waits on. */
+typedef size_t oxmpi_completion;
+#define OXMPI_COMPLETION_PENDING 0
+#define OXMPI_COMPLETION_COMPLETE 1
+
+/* What the host may ask of the owner of a request. */
+typedef struct oxmpi_request_ops {
+    uint32_t size;
+    uint32_t reserved;
+    /* The host is done with it. If it is still pending (MPI_Request_free) the owner keeps it
+     * until it completes and then recycles it. `thread`: the calling thread's context, or null. */
+    void (*release)(oxmpi_request_header *req, oxmpi_thread_ctx *thread);
+    /* Tries to cancel; completes the request as cancelled if that succeeded. */
+    oxmpi_status (*cancel)(oxmpi_request_header *req);
+    /* Starts a persistent request. */
+    oxmpi_status (*start)(oxmpi_request_header *req);
+} oxmpi_request_ops;
+
+/* First field of every request object, whoever owns it. */
+typedef struct oxmpi_request_header {
+    oxmpi_completion completion;
+    oxmpi_msg_status status;
+    const oxmpi_request_ops *ops;
+    /* The owner's own state (for a PML request, its module). */
+    void *owner;
+    /* The host's: the communicator whose error handler an error goes to, or null. */
+    void *comm;
+    /* The host's: slot of the handle, given when the object was made (see `Host::request_slot`). */
+    uint32_t slot;
+    /* The host's: counts the uses of the slot, so that a stale handle is seen. */
+    uint32_t generation;
+    /* `RequestHeader::SEND` … */
+    uint32_t kind;
+    /* `RequestHeader::PERSISTENT` … */
+    uint32_t flags;
+} oxmpi_request_header;
+#define OXMPI_REQUEST_HEADER_SEND 1
+#define OXMPI_REQUEST_HEADER_RECV 2
+#define OXMPI_REQUEST_HEADER_OTHER 3
+/* In `flags`: survives completion. */
+#define OXMPI_REQUEST_HEADER_PERSISTENT 1
+/* In `flags`: a persistent request that was started and not yet waited for. */
+#define OXMPI_REQUEST_HEADER_ACTIVE 2
+
+/* `count` blocks of `len` bytes, `stride` bytes from start to start, the first at `disp` from the
+ * element's address. */
+typedef struct oxmpi_run {
+    int64_t disp;
+    uint64_t len;
+    uint64_t count;
+    int64_t stride;
+} oxmpi_run;
+
+/* What `Run` does not say of an item of a layout: whether it is a loop, and where it ends. */
+typedef struct oxmpi_nest {
+    /* Bytes of data of this item and those before it in the same list. */
+    uint64_t end;
+    /* The items of the loop's body lie in the list of all items from here on. */
+    uint32_t first;
+    /* How many they are; 0: it is no loop. */
+    uint32_t items;
+} oxmpi_nest;
+
+/* Basic type of the data, for reductions and external32. `MIXED` where there are several. */
+typedef uint32_t oxmpi_base;
+#define OXMPI_BASE_MIXED 0
+#define OXMPI_BASE_BYTE 1
+#define OXMPI_BASE_I8 2
+#define OXMPI_BASE_U8 3
+#define OXMPI_BASE_I16 4
+#define OXMPI_BASE_U16 5
+#define OXMPI_BASE_I32 6
+#define OXMPI_BASE_U32 7
+#define OXMPI_BASE_I64 8
+#define OXMPI_BASE_U64 9
+#define OXMPI_BASE_F32 10
+#define OXMPI_BASE_F64 11
+/* x87 extended in 16 bytes on x86-64. */
+#define OXMPI_BASE_LONG_DOUBLE 12
+#define OXMPI_BASE_C32 13
+#define OXMPI_BASE_C64 14
+#define OXMPI_BASE_C_LONG_DOUBLE 15
+/* C and C++ bool: one byte, logical operations. */
+#define OXMPI_BASE_BOOL 16
+/* MPI_CHAR, MPI_CHARACTER, MPI_WCHAR: no arithmetic is defined on them. */
+#define OXMPI_BASE_CHAR 17
+#define OXMPI_BASE_WCHAR 18
+/* Fortran LOGICAL of 1, 2, 4, 8 bytes. */
+#define OXMPI_BASE_LOGICAL1 19
+#define OXMPI_BASE_LOGICAL2 20
+#define OXMPI_BASE_LOGICAL4 21
+#define OXMPI_BASE_LOGICAL8 22
+/* Pairs for MINLOC and MAXLOC: (float, int), (double, int), (long, int), (int, int), (short, int), (long double, int). */
+#define OXMPI_BASE_FLOAT_INT 23
+#define OXMPI_BASE_DOUBLE_INT 24
+#define OXMPI_BASE_LONG_INT 25
+#define OXMPI_BASE_TWO_INT 26
+#define OXMPI_BASE_SHORT_INT 27
+#define OXMPI_BASE_LONG_DOUBLE_INT 28
+#define OXMPI_BASE_TWO_REAL 29
+#define OXMPI_BASE_TWO_DOUBLE 30
+#define OXMPI_BASE_PACKED 31
+#define OXMPI_BASE_F16 32
+#define OXMPI_BASE_C16 33
+/* MPI_AINT, MPI_OFFSET and MPI_COUNT: as I64, but no logical operations are defined on them. */
+#define OXMPI_BASE_AINT 34
+/* Fortran INTEGER, LOGICAL, REAL and COMPLEX of 16 bytes (a part). */
+#define OXMPI_BASE_I128 35
+#define OXMPI_BASE_LOGICAL16 36
+#define OXMPI_BASE_F128 37
+#define OXMPI_BASE_C128 38
+
+typedef struct oxmpi_slice_of_run {
+    const oxmpi_run *ptr;
+    size_t len;
+} oxmpi_slice_of_run;
+typedef struct oxmpi_slice_of_nest {
+    const oxmpi_nest *ptr;
+    size_t len;
+} oxmpi_slice_of_nest;
+typedef struct oxmpi_slice_of_i32 {
+    const int32_t *ptr;
+    size_t len;
+} oxmpi_slice_of_i32;
+typedef struct oxmpi_type_desc {
+    uint32_t size;
+    uint32_t flags;
+    /* Bytes of data in one element (MPI_Type_size). */
+    uint64_t packed;
+    int64_t lb;
+    int64_t extent;
+    int64_t true_lb;
+    int64_t true_extent;
+    oxmpi_base base;
+    /* Counted by `TypeRef`; not counted for PREDEFINED. */
+    uint32_t refs;
+    /* Basic elements in one element. */
+    uint64_t elements;
+    /* All items of the layout (`layout.rs`). A loop is a run whose blocks are copies of its body and
+     * have as many bytes of data as that. */
+    oxmpi_slice_of_run runs;
+    /* Frees the descriptor when the last reference goes; null for PREDEFINED. */
+    void (*free)(oxmpi_type_desc *);
+    /* One for each of `runs`; or none, where there are only few runs and no loops. */
+    oxmpi_slice_of_nest nest;
+    /* How many of the first of `runs` make up the element; the others are bodies. Not read where `nest`
+     * is empty: all are then. */
+    uint64_t top;
+    /* Where the blocks of a layout without a pattern lie, from the element's address, in the order of the packed
+     * data; all have one length. None for other layouts. Not read where `size` ends before it. */
+    oxmpi_slice_of_i32 places;
+} oxmpi_type_desc;
+
+/* Predefined operations (MPI 5.0 §6.9.2), by number. */
+#define OXMPI_OP_USER 0
+#define OXMPI_OP_SUM 1
+#define OXMPI_OP_MIN 2
+#define OXMPI_OP_MAX 3
+#define OXMPI_OP_PROD 4
+#define OXMPI_OP_BAND 5
+#define OXMPI_OP_BOR 6
+#define OXMPI_OP_BXOR 7
+#define OXMPI_OP_LAND 8
+#define OXMPI_OP_LOR 9
+#define OXMPI_OP_LXOR 10
+#define OXMPI_OP_MINLOC 11
+#define OXMPI_OP_MAXLOC 12
+#define OXMPI_OP_REPLACE 13
+#define OXMPI_OP_NO_OP 14
+
+/* An operation as it crosses to components. */
+typedef struct oxmpi_op_desc {
+    uint32_t size;
+    /* One of `op`. */
+    uint32_t code;
+    /* 1 if operands may change places. */
+    uint32_t commutative;
+    uint32_t reserved;
+    /* For `op::USER`: runs the user's function; never called under a lock. */
+    void (*user)(void *ctx, const uint8_t *input, uint8_t *inout, uint64_t count, const oxmpi_type_desc *dtype);
+    void *ctx;
+} oxmpi_op_desc;
+
+/* How a window was made (MPI 5.0 §12.2); in `WinDesc::flavor`. */
+/* MPI_Win_create: memory of the user's. */
+#define OXMPI_FLAVOR_CREATE 1
+/* MPI_Win_allocate: memory of the host's. */
+#define OXMPI_FLAVOR_ALLOCATE 2
+/* MPI_Win_create_dynamic: memory is attached later, targets are named by address. */
+#define OXMPI_FLAVOR_DYNAMIC 3
+/* MPI_Win_allocate_shared: memory that all ranks map. */
+#define OXMPI_FLAVOR_SHARED 4
+
+/* Lock types (MPI 5.0 §12.5.3). */
+#define OXMPI_LOCK_TYPE_SHARED 1
+#define OXMPI_LOCK_TYPE_EXCLUSIVE 2
+
+/* Assertions of synchronisation calls (MPI 5.0 §12.5.5). */
+#define OXMPI_ASSERTION_NOCHECK 1
+#define OXMPI_ASSERTION_NOSTORE 2
+#define OXMPI_ASSERTION_NOPUT 4
+#define OXMPI_ASSERTION_NOPRECEDE 8
+#define OXMPI_ASSERTION_NOSUCCEED 16
+
+/* Hints of a window, by bit in `WinDesc::hints` (MPI 5.0 §12.2.1). All ranks gave the same. */
+/* `no_locks`: MPI_Win_lock and MPI_Win_lock_all are not called. */
+#define OXMPI_HINT_NO_LOCKS 1
+/* `same_size`: all ranks' memory has one size. */
+#define OXMPI_HINT_SAME_SIZE 2
+/* `same_disp_unit`: all ranks gave one displacement unit. */
+#define OXMPI_HINT_SAME_DISP_UNIT 4
+/* `accumulate_ops` is `same_op`: concurrent accumulates to one target use one operation. */
+#define OXMPI_HINT_SAME_OP 8
+/* `accumulate_ops` is `same_op_no_op` (the default): or that one and MPI_NO_OP. */
+#define OXMPI_HINT_SAME_OP_NO_OP 16
+
+/* Which pairs of accumulates to one target are ordered (`accumulate_ordering`), by bit in `WinDesc::ordering`.
+ * All four by default. */
+#define OXMPI_ORDERING_RAR 1
+#define OXMPI_ORDERING_RAW 2
+#define OXMPI_ORDERING_WAR 4
+#define OXMPI_ORDERING_WAW 8
+#define OXMPI_ORDERING_ALL 15
+
+/* Where a rank of the window is. */
+typedef struct oxmpi_place {
+    /* The process, by its index in this process's tables (as in `RecvDesc::proc`). */
+    uint32_t proc;
+    /* The node, from 0 to `WinComm::num_nodes`, numbered by the lowest rank on each. */
+    uint32_t node;
+    /* Number among the window's ranks on that node; 0 is the node's leader. */
+    uint32_t node_rank;
+    /* How many ranks of the window are on that node. */
+    uint32_t node_size;
+    uint32_t endpoint;
+    /* 1 on this process's node. */
+    uint32_t local;
+} oxmpi_place;
+
+/* A transport that reaches a process. Valid as long as the instance. */
+typedef struct oxmpi_reach {
+    const oxmpi_btl_handle *btl;
+    void *endpoint;
+    /* Contexts of both sides on this transport; operations use those below it. */
+    uint32_t width;
+    uint32_t reserved;
+} oxmpi_reach;
+
+/* A rank's memory as this process can load and store it. */
+typedef struct oxmpi_mapped {
+    uint8_t *base;
+    uint64_t bytes;
+    int64_t disp_unit;
+} oxmpi_mapped;
+
+/* The question `wait_until` asks again and again: 1 ends the wait. It runs with no lock held and must not wait itself. */
+typedef uint32_t (*oxmpi_predicate)(void *ctx);
+
+typedef struct oxmpi_slice_of_reach {
+    const oxmpi_reach *ptr;
+    size_t len;
+} oxmpi_slice_of_reach;
+/* The host's services for a window: messages and collectives on its communicator, places, transports, memory.
+ * All may be called from any thread; none while a CRI is held, except `place` and `mapped`. */
+typedef struct oxmpi_win_services {
+    uint32_t size;
+    uint32_t reserved;
+    /* Where a rank is. BAD_PARAM: there is no such rank. */
+    oxmpi_status (*place)(void *, uint32_t rank, oxmpi_place *out);
+    /* The transports that reach a rank's process, best for one-sided operations first: native verbs before emulated ones.
+     * Endpoints are made at first contact. UNREACHABLE: none. */
+    oxmpi_status (*reach)(void *, uint32_t rank, oxmpi_slice_of_reach *out);
+    /* A rank's window memory in this process's address space: of this rank itself, and of ALLOCATE and SHARED windows'
+     * ranks on the node. NOT_FOUND: not mapped here. */
+    oxmpi_status (*mapped)(void *, uint32_t rank, oxmpi_mapped *out);
+    oxmpi_status (*isend)(void *, oxmpi_thread_ctx *, const uint8_t *, uint64_t count, const oxmpi_type_desc *, uint32_t dst, int32_t tag, oxmpi_request_header **out);
+    /* `src` may be -1 (any source), `tag` -2 (any tag). */
+    oxmpi_status (*irecv)(void *, oxmpi_thread_ctx *, uint8_t *, uint64_t count, const oxmpi_type_desc *, int32_t src, int32_t tag, oxmpi_request_header **out);
+    /* Waits for a request of `isend` or `irecv` and releases it; its status goes to `status` if that is not null. */
+    oxmpi_status (*wait)(void *, oxmpi_thread_ctx *, oxmpi_request_header *, oxmpi_msg_status *status);
+    /* Looks without progress: OK releases the request and fills `status`; PENDING leaves it. */
+    oxmpi_status (*test)(void *, oxmpi_thread_ctx *, oxmpi_request_header *, oxmpi_msg_status *status);
+    /* Tries to cancel a request and releases it in any case, once it is complete. */
+    oxmpi_status (*cancel)(void *, oxmpi_thread_ctx *, oxmpi_request_header *);
+    /* Makes progress until the predicate says 1. */
+    oxmpi_status (*wait_until)(void *, oxmpi_thread_ctx *, oxmpi_predicate, void *ctx);
+    /* One turn of progress. The events handled. */
+    int32_t (*progress)(void *, oxmpi_thread_ctx *);
+    oxmpi_status (*barrier)(void *, oxmpi_thread_ctx *);
+    /* `bytes` of each rank to all: `all` has room for `num_ranks` times as many. */
+    oxmpi_status (*allgather)(void *, oxmpi_thread_ctx *, const uint8_t *mine, uint64_t bytes, uint8_t *all);
+    /* `bytes` from each rank to each rank. */
+    oxmpi_status (*alltoall)(void *, oxmpi_thread_ctx *, const uint8_t *to, uint64_t bytes, uint8_t *from);
+    /* The least status of all ranks: a failure anywhere is everybody's. */
+    oxmpi_status (*agree)(void *, oxmpi_thread_ctx *, oxmpi_status);
+    /* The predefined type of single bytes, for messages. */
+    const oxmpi_type_desc *(*byte_type)(void *);
+} oxmpi_win_services;
+
+/* A window's communicator. Fixed while the window lives. */
+typedef struct oxmpi_win_comm {
+    uint32_t size;
+    uint32_t num_ranks;
+    /* This process's rank in the window's group. */
+    uint32_t rank;
+    /* Nodes that have ranks of the window. */
+    uint32_t num_nodes;
+    /* First argument of every service. */
+    void *comm;
+    const oxmpi_win_services *services;
+} oxmpi_win_comm;
+
+/* A window to be made; valid during the call. `comm` is valid until the window is freed. */
+typedef struct oxmpi_win_desc {
+    uint32_t size;
+    /* One of `flavor`. */
+    uint32_t flavor;
+    const oxmpi_win_comm *comm;
+    /* This rank's memory; null in a dynamic window, and where `bytes` is 0 perhaps. */
+    uint8_t *base;
+    uint64_t bytes;
+    /* Bytes of a unit of displacement at this rank, at least 1. */
+    int64_t disp_unit;
+    /* Bits of `hint`. */
+    uint32_t hints;
+    /* Bits of `ordering`. */
+    uint32_t ordering;
+    /* `mpi_accumulate_granularity`: bytes below which accumulates are not atomic as one; 0: the default. */
+    uint64_t granularity;
+    /* For `RequestHeader::comm` of the window's requests. */
+    void *host_win;
+} oxmpi_win_desc;
+
+/* Arguments of all operations; each uses the fields it needs and looks at no other.
+ * 
+ * | | origin | result | target | others |
+ * |---|---|---|---|---|
+ * | put, get | `origin*` (of get: written) | | `target*` | |
+ * | accumulate | `origin*` | | `target*` | `op` |
+ * | get_accumulate | `origin*` (nothing for NO_OP) | `result*` | `target*` | `op` |
+ * | fetch_and_op | one element of `origin_type` | one element | `target`, `disp` | `op` |
+ * | compare_and_swap | one element of `origin_type` | one element | `target`, `disp` | `compare` |
+ * 
+ * Types are valid during the call; a component that needs one longer retains it (`TypeRef`). */
+typedef struct oxmpi_rma_args {
+    oxmpi_thread_ctx *thread;
+    uint8_t *origin;
+    uint64_t origin_count;
+    const oxmpi_type_desc *origin_type;
+    uint8_t *result;
+    uint64_t result_count;
+    const oxmpi_type_desc *result_type;
+    const uint8_t *compare;
+    uint32_t target;
+    uint32_t reserved;
+    /* In the target's units; in dynamic windows an address. */
+    int64_t disp;
+    uint64_t target_count;
+    const oxmpi_type_desc *target_type;
+    const oxmpi_op_desc *op;
+} oxmpi_rma_args;
+
+/* An operation. `out` null: MPI_Put and the like, which complete by synchronisation; else MPI_Rput and the like, and
+ * a request is written there (it may be complete already). */
+typedef oxmpi_status (*oxmpi_rma_fn)(void *, const oxmpi_rma_args *, oxmpi_request_header **out);
+
+/* `rank` of `flush` for all ranks. */
+#define OXMPI_ALL 4294967295
+
+typedef struct oxmpi_slice_of_u32 {
+    const uint32_t *ptr;
+    size_t len;
+} oxmpi_slice_of_u32;
+/* The verbs of a window. All slots are mandatory in version 1. */
+typedef struct oxmpi_osc_table {
+    uint32_t size;
+    uint32_t version;
+    oxmpi_rma_fn put;
+    oxmpi_rma_fn get;
+    oxmpi_rma_fn accumulate;
+    oxmpi_rma_fn get_accumulate;
+    /* `out` is null. */
+    oxmpi_rma_fn fetch_and_op;
+    /* `out` is null. */
+    oxmpi_rma_fn compare_and_swap;
+    /* Bits of `assertion` in `assert`. Collective. */
+    oxmpi_status (*fence)(void *, oxmpi_thread_ctx *, uint32_t assert);
+    /* Opens an exposure epoch for the ranks (MPI_Win_post). */
+    oxmpi_status (*post)(void *, oxmpi_thread_ctx *, oxmpi_slice_of_u32 ranks, uint32_t assert);
+    /* Opens an access epoch to the ranks (MPI_Win_start). */
+    oxmpi_status (*start)(void *, oxmpi_thread_ctx *, oxmpi_slice_of_u32 ranks, uint32_t assert);
+    oxmpi_status (*complete)(void *, oxmpi_thread_ctx *);
+    /* Ends the exposure epoch; `block` 0 (MPI_Win_test): PENDING if it cannot end yet. */
+    oxmpi_status (*wait)(void *, oxmpi_thread_ctx *, uint32_t block);
+    /* `kind`: one of `lock_type`. */
+    oxmpi_status (*lock)(void *, oxmpi_thread_ctx *, uint32_t kind, uint32_t rank, uint32_t assert);
+    oxmpi_status (*unlock)(void *, oxmpi_thread_ctx *, uint32_t rank);
+    oxmpi_status (*lock_all)(void *, oxmpi_thread_ctx *, uint32_t assert);
+    oxmpi_status (*unlock_all)(void *, oxmpi_thread_ctx *);
+    /* Completes operations to a rank (`ALL`: to all) at origin and target; `local` 1: at the origin alone. */
+    oxmpi_status (*flush)(void *, oxmpi_thread_ctx *, uint32_t rank, uint32_t local);
+    oxmpi_status (*sync)(void *, oxmpi_thread_ctx *);
+    /* Memory of a dynamic window. RMA_ATTACH: overlaps what is attached, or cannot be attached. */
+    oxmpi_status (*attach)(void *, oxmpi_thread_ctx *, uint8_t *base, uint64_t bytes);
+    oxmpi_status (*detach)(void *, oxmpi_thread_ctx *, uint8_t *base);
+    /* The hints changed (MPI_Win_set_info): bits of `hint` and `ordering`. */
+    oxmpi_status (*set_hints)(void *, uint32_t hints, uint32_t ordering);
+    /* Frees the module. `discard` 0: collective; returns when no rank uses this rank's memory through the window any more.
+     * RMA_SYNC: an epoch is open, and the window stays. `discard` 1: another rank's `create` failed; communicates with nobody. */
+    oxmpi_status (*free)(void *, oxmpi_thread_ctx *, uint32_t discard);
+} oxmpi_osc_table;
+
+/* `create`'s answer. */
+typedef struct oxmpi_osc_window {
+    void *window;
+    const oxmpi_osc_table *table;
+} oxmpi_osc_window;
+
+/* The one module of an OSC component, as its `open` returns it. */
+typedef struct oxmpi_osc_module {
+    uint32_t size;
+    uint32_t reserved;
+    void *state;
+    /* OK: `priority` is filled. NOT_AVAILABLE: not this window. Must not communicate. */
+    oxmpi_status (*query)(void *, const oxmpi_win_desc *, int32_t *priority);
+    /* Collective over the window's ranks. After a failure on any rank the host frees the windows of the others with `discard`. */
+    oxmpi_status (*create)(void *, const oxmpi_win_desc *, oxmpi_thread_ctx *, oxmpi_osc_window *out);
+    /* The thread level has risen to MULTIPLE; no other thread is in a verb. */
+    oxmpi_status (*threads_begin)(void *);
+    /* Last call. */
+    oxmpi_status (*finalize)(void *);
+} oxmpi_osc_module;
 
 /* Sizes and offsets as the Rust side has them. */
 OXMPI_ASSERT(sizeof(oxmpi_str_ref) == 16);
@@ -2256,7 +2786,7 @@ OXMPI_ASSERT(offsetof(oxmpi_counts, most_out_of_sequence) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_counts, spreads) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_counts, posted_now) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_counts, match_time) == 80);
-OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 192);
+OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, enable) == 8);
@@ -2275,19 +2805,18 @@ OXMPI_ASSERT(offsetof(oxmpi_pml_table, arm) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, disarm) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, threads_begin) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, flush) == 128);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, activate) == 136);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, peer_failed) == 144);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, finalize) == 152);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, counts) == 160);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 168);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 176);
-OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 184);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, peer_failed) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, finalize) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, counts) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 160);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 168);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 176);
 OXMPI_ASSERT(sizeof(oxmpi_pml_module) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, max_tag) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, table) == 16);
-OXMPI_ASSERT(sizeof(oxmpi_coll_comm) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_coll_comm) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_ranks) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, rank) == 8);
@@ -2298,7 +2827,9 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, services) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_remote) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -2312,6 +2843,15 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, unpack) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, copy) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reduce) == 80);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, step) == 88);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, place) == 96);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, node_memory) == 104);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_read) == 112);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_write) == 120);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, peer_pointer) == 128);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, wait_word) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_comm) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 152);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 160);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);
@@ -2385,13 +2925,14 @@ OXMPI_ASSERT(offsetof(oxmpi_win_desc, hints) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, ordering) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, granularity) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, host_win) == 56);
-OXMPI_ASSERT(sizeof(oxmpi_win_comm) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_win_comm) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, num_ranks) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, rank) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, num_nodes) == 12);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, comm) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, services) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_win_comm, btl) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_place) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_place, proc) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_place, node) == 4);
@@ -2403,7 +2944,7 @@ OXMPI_ASSERT(sizeof(oxmpi_mapped) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, disp_unit) == 16);
-OXMPI_ASSERT(sizeof(oxmpi_win_services) == 136);
+OXMPI_ASSERT(sizeof(oxmpi_win_services) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, place) == 8);
@@ -2421,7 +2962,6 @@ OXMPI_ASSERT(offsetof(oxmpi_win_services, allgather) == 96);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, alltoall) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, agree) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, byte_type) == 120);
-OXMPI_ASSERT(offsetof(oxmpi_win_services, btl) == 128);
 OXMPI_ASSERT(sizeof(oxmpi_rma_args) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, thread) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, origin) == 8);

@@ -91,6 +91,17 @@ typedef struct {
 int MPIX_Thread_set_hooks(const MPIX_Thread_hooks *hooks, void *state);
 int PMPIX_Thread_set_hooks(const MPIX_Thread_hooks *hooks, void *state);
 
+/* Endpoints: more ranks for a process. Until the library has them itself these two functions are those of liboxmpi_ep.so
+ * (docs/endpoints-by-proxies.md), which works over other MPI libraries, too: link with -loxmpi_ep, before MPI.
+ *
+ * The new communicator has as many ranks of the calling process as it asks for, one for each handle, in the order of the
+ * parent's ranks. Collective over the parent, which may be of endpoints itself. Each handle is freed by itself. MPI_ERR_ARG: a
+ * count is negative. MPIX_ERR_ENDPOINTS: there are not so many endpoints. All ranks get the same answer. */
+#define MPIX_HAVE_ENDPOINTS 1
+#define MPIX_ERR_ENDPOINTS 16001
+int MPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
+int PMPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
+
 #if defined(__cplusplus)
 }
 #endif

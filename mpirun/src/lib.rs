@@ -4,8 +4,8 @@
 //! which status it has) and is the only one who talks to the user. `oxmpid` carries out: it is the
 //! parent of the ranks, gives them the facts of the job and the shared segment, collects their
 //! output into whole lines, says how each of them ended, and leaves nothing behind. They talk
-//! frames over one stream socket, so a daemon on another node differs in nothing but how it was
-//! started.
+//! frames over one stream socket each, so a daemon on another node differs in nothing but how it was
+//! started. What nodes need of each other (fences, values of the store) goes through `mpirun`.
 //!
 //! **Nothing outlives the job**, whoever is killed:
 //!
@@ -14,7 +14,8 @@
 //! | a rank | `oxmpid` reports, `mpirun` asks for the end | `oxmpid` is a subreaper: all are its descendants, and it ends with none left |
 //! | `mpirun` | its socket closes, `oxmpid` ends everything | the same |
 //! | `oxmpid` | parent-death signal (again set in MPI_Init) | `mpirun` is a subreaper, too: they are handed to it, and it ends them |
-//! | both | parent-death signal, from parent to child | where it is an MPI program, by the signal; nobody is left to look for others |
+//! | one `oxmpid` of several | on its node as above; on the others `mpirun` asks for the end | the same |
+//! | `mpirun` and `oxmpid` | parent-death signal, from parent to child | where it is an MPI program, by the signal; nobody is left to look for others |
 //!
 //! **Nobody polls.** Both programs are one thread around one wait (signals come by signalfd), and
 //! wake only when there is something to do.

@@ -42,6 +42,8 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "mpirun" => Some(Allowed { ours: &["mca-params", "framework/runtime"], others: None, optional: &[] }),
         // A tool beside the product: it starts installed programs and links nothing of ours.
         "bench/driver" => Some(Allowed { ours: &[], others: None, optional: &[] }),
+        // A tool library over any MPI: it knows the standard ABI and nothing of ours.
+        "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
         "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: CONTRACTS,
@@ -50,12 +52,20 @@ fn allowed(folder: &str) -> Option<Allowed> {
             // For the linked-in form alone.
             optional: &["framework/builtin"],
         }),
+        // A one-sided component needs a whole library under it.
+        "framework/osc/conformance" => {
+            Some(Allowed { ours: OSC_SUITE, others: Some(&["inventory"]), optional: &[] })
+        }
+        "tests/plugins/osc-am" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
         _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
-            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc"]), optional: &[] })
+            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc", "inventory"]), optional: &[] })
         }
         _ => None,
     }
 }
+
+const OSC_SUITE: &[&str] =
+    &["framework/mca", "framework/datatype", "framework/osc", "framework/runtime", "components/*"];
 
 const RUNTIME: &[&str] = &[
     "framework/mca",

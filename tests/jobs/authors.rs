@@ -1,5 +1,5 @@
-//! What authors of components outside of this repository do, done: the steps of docs/adding-a-btl.md are
-//! taken from the page and run by a shell in an empty folder elsewhere.
+//! What authors of components outside of this repository do, done: the steps of docs/adding-a-btl.md and
+//! docs/adding-an-osc.md are taken from the page and run by a shell in an empty folder elsewhere.
 
 use oxmpi_tests::{Job, leave_out, mpi, root};
 use std::process::Command;
@@ -26,12 +26,9 @@ fn steps(page: &str, heading: &str) -> String {
     script
 }
 
-#[test]
-fn the_steps_of_adding_a_btl() {
-    if !ours("the steps of docs/adding-a-btl.md") {
-        return;
-    }
-    let page = std::fs::read_to_string(root().join("docs/adding-a-btl.md")).expect("the page");
+/// Runs the steps of a page in an empty folder elsewhere; `program` is what its last step starts.
+fn run_steps(page: &str, program: &str, said: &[&str]) {
+    let page = std::fs::read_to_string(root().join("docs").join(page)).expect("the page");
     let script = steps(&page, "## In five steps");
     for part in ["cp -r", "cargo test", "cargo build", "mpi-info", "mpirun"] {
         assert!(script.contains(part), "no {part} in the steps:\n{script}");
@@ -44,15 +41,31 @@ fn the_steps_of_adding_a_btl() {
         .current_dir(folder.path())
         .env("OXMPI", root())
         .env("PREFIX", &mpi().prefix)
-        .env("PROGRAM", mpi().program("ring"))
+        .env("PROGRAM", mpi().program(program))
         // What this repository has fetched is enough.
         .env("CARGO_NET_OFFLINE", "true")
         // Of the cargo that runs this test.
         .env_remove("CARGO_TARGET_DIR");
     let ended = Job::of(command).limit(1200).run();
     assert_eq!(ended.status, 0, "{}\n{}", ended.out, ended.err);
-    for said in ["MCA btl: mine (MCA v", "component mine of framework btl", "libbtl_mine.so"] {
+    for said in said {
         assert!(ended.out.contains(said), "{said:?} is not in\n{}", ended.out);
+    }
+}
+
+#[test]
+fn the_steps_of_adding_a_btl() {
+    if ours("the steps of docs/adding-a-btl.md") {
+        let said = ["MCA btl: mine (MCA v", "component mine of framework btl", "libbtl_mine.so"];
+        run_steps("adding-a-btl.md", "ring", &said);
+    }
+}
+
+#[test]
+fn the_steps_of_adding_an_osc() {
+    if ours("the steps of docs/adding-an-osc.md") {
+        let said = ["MCA osc: mine (MCA v", "component mine of framework osc", "libosc_mine.so"];
+        run_steps("adding-an-osc.md", "rma", &said);
     }
 }
 
@@ -88,4 +101,11 @@ fn a_component_that_does_not_load_is_reported_when_asked() {
         .run()
         .failed();
     assert!(ended.err.contains("broken") && ended.err.contains("cannot be loaded"), "{}", ended.err);
+}
+
+#[test]
+fn the_steps_of_adding_a_pml() {
+    if ours("the steps of docs/adding-a-pml.md") {
+        run_steps("adding-a-pml.md", "ring", &["MCA pml: mine (MCA v"]);
+    }
 }

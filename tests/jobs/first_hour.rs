@@ -154,6 +154,26 @@ fn a_list_of_transports_without_self() {
     Job::new(2).args(["--mca", "btl", "self,shm"]).arg(&out).run().passed();
 }
 
+/// The example of a transport in C, built and tried as its page says, from nothing but the install.
+#[test]
+fn the_example_in_c_works_from_an_install() {
+    if !ours("the example in C") {
+        return;
+    }
+    let page = tool("mpi-info", &["--help", "adding-a-btl"]).passed().out;
+    let commands: Vec<&str> =
+        page.lines().filter(|line| line.contains("DIR/") && !line.contains("With an install")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    let ring = mpi().program("ring");
+    let commands = commands.join(" && ").replace("DIR/", &format!("{}/", mpi().prefix.display()));
+    let commands = commands.replace("./program", &ring.to_string_lossy());
+    let mut command = Command::new("sh");
+    let folder = tempfile::TempDir::new_in(root().join("target")).expect("target can be written");
+    command.args(["-ec", &format!("mkdir components && {commands}")]).current_dir(folder.path());
+    let ended = Job::of(command).run().all_ok(2);
+    assert!(ended.out.contains("cloop"), "{}", ended.out);
+}
+
 /// A pool of mpi4py.futures needs MPI_Comm_spawn: where that is not there it fails, and nothing hangs.
 #[test]
 fn spawning_fails_and_does_not_hang() {

@@ -84,6 +84,21 @@ fn who_aborts_on_one_node_ends_all() {
     }
 }
 
+/// The stack is read on the node where the rank crashed, and shown for one.
+#[test]
+fn a_crash_on_a_node_has_its_stack() {
+    if !ours("crashes over nodes") {
+        return;
+    }
+    for (hosts, how, node) in [("a:2,b:2", "segv", "node b"), ("a,b,c", "all", "node ")] {
+        let ended = over(hosts).program("crash").arg(how).start().wait_and_leave_nothing().ended_with(139);
+        for part in [node, "SIGSEGV", "store_through_null", "crash.c:"] {
+            assert!(ended.err.contains(part), "{how}: {part:?} is not in\n{}", ended.err);
+        }
+        assert_eq!((reports(&ended), ended.err.matches("#0 ").count()), (1, 1), "{how}: {}", ended.err);
+    }
+}
+
 /// Four ranks on four nodes that hang.
 fn hanging(how: &str) -> Running {
     let job = over("a,b,c,d");

@@ -52,6 +52,7 @@ const ITEMS: &[Part] = &[
             "ProcName",
             "distance",
             "ProcPlace",
+            "Place",
             "AUTH_BYTES",
             "NodeMemory",
             "Predicate",
@@ -118,6 +119,8 @@ const ITEMS: &[Part] = &[
             "NO_ROOT",
             "flag",
             "CollComm",
+            "part",
+            "which",
             "step",
             "StepFn",
             "CollServices",
@@ -142,7 +145,6 @@ const ITEMS: &[Part] = &[
             "ordering",
             "WinDesc",
             "WinComm",
-            "Place",
             "Mapped",
             "WinServices",
             "RmaArgs",
@@ -161,7 +163,7 @@ const HEAD: &str = "\
  *
  * Generated from framework/{mca,btl,pml,coll,osc,datatype}; do not edit. The comments are those of the Rust source,
  * where names are written without `oxmpi_`; a field that would be a keyword has a `_` behind.
- * docs/adding-a-btl.md is the guide, docs/abi.md the promise.
+ * docs/adding-a-btl.md and docs/adding-an-osc.md are the guides, docs/abi.md the promise.
  *
  * A component is a shared object lib<framework>_<name>.so that exports one function,
  *     const oxmpi_descriptor *oxmpi_component_<framework>_<name>(void);

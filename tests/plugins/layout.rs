@@ -11,7 +11,7 @@ use oxmpi_mca::biased::*;
 use oxmpi_mca::host::*;
 use oxmpi_mca::services::*;
 use oxmpi_mca::*;
-use oxmpi_osc::{Mapped, OscModule, OscTable, OscWindow, Place, RmaArgs, WinComm, WinDesc, WinServices};
+use oxmpi_osc::{Mapped, OscModule, OscTable, OscWindow, RmaArgs, WinComm, WinDesc, WinServices};
 use oxmpi_pml::{CommDesc, Counts, PmlModule, PmlTable, RecvArgs, SendArgs, Transports};
 
 pub struct Layout {
@@ -127,8 +127,14 @@ pub fn all() -> Vec<Layout> {
             set_flags measure revoke
         }
         PmlModule { size max_tag state table }
-        CollComm { size num_ranks rank oversubscribed comm thread services num_remote planning local }
-        CollServices { size reserved send recv isend irecv wait_all memory pack unpack copy reduce step }
+        CollComm {
+            size num_ranks rank oversubscribed comm thread services num_remote planning local
+            num_nodes node
+        }
+        CollServices {
+            size reserved send recv isend irecv wait_all memory pack unpack copy reduce step place
+            node_memory peer_read peer_write peer_pointer wait_word sub_comm sub_view call
+        }
         CollArgs {
             sendbuf sendcount sendtype recvbuf recvcount recvtype op root reserved sendcounts
             sdispls sendtypes recvcounts rdispls recvtypes neighbors

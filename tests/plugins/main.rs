@@ -8,6 +8,7 @@ mod fabric;
 mod header;
 mod layout;
 mod older;
+mod one_sided;
 mod outside;
 mod refused;
 mod support;

@@ -1,7 +1,7 @@
 //! Third-party transports under the whole library: found as files by their names, chosen by parameter, and
 //! carrying the messages of ranks.
 
-use crate::support::{compile_c, scratch};
+use crate::support::{compile_c, fabric, scratch};
 use oxmpi_datatype::{Base, Run, TypeDesc, flag};
 use oxmpi_mca::{MsgStatus, SliceRef, Status};
 use oxmpi_pml::mode;
@@ -81,17 +81,42 @@ fn a_c_component_carries_the_messages_of_a_rank() {
     instance.finalize().unwrap_or_else(|e| panic!("{e}"));
 }
 
-#[test]
-fn the_template_carries_the_messages_of_two_ranks() {
+/// Runs two ranks in this process over a transport and btl-self.
+fn two_ranks(btl: &str, dirs: &[PathBuf], params: &[(&str, &str)]) {
     let clients = Client::local_job(2).unwrap_or_else(|e| panic!("{e}"));
     std::thread::scope(|threads| {
         for client in clients {
             threads.spawn(move || {
-                let config = config(Source::Given(client), "template,self", Vec::new());
+                let mut config = config(Source::Given(client), btl, dirs.to_vec());
+                config.params.extend(params.iter().map(|(name, value)| ((*name).into(), (*value).into())));
                 let instance = Instance::start(config).unwrap_or_else(|e| panic!("{e}"));
                 exchange(&instance, 1);
                 instance.finalize().unwrap_or_else(|e| panic!("{e}"));
             });
         }
     });
+}
+
+#[test]
+fn the_template_carries_the_messages_of_two_ranks() {
+    two_ranks("template,self", &[], &[]);
+}
+
+/// Loaded from its folder, under several shapes.
+#[test]
+fn the_fabric_carries_the_messages_of_two_ranks() {
+    let dirs = [fabric().parent().expect("a folder").to_path_buf()];
+    let shapes: [&[(&str, &str)]; 4] = [
+        &[],
+        &[("btl_fabric_verbs", "none"), ("btl_fabric_sleep", "descriptor")],
+        &[("btl_fabric_seed", "11"), ("btl_fabric_completion", "late"), ("btl_fabric_outstanding", "2")],
+        &[
+            ("btl_fabric_min_rma_size", "0"),
+            ("btl_fabric_rma_limit", "64k"),
+            ("btl_fabric_shared_queue", "1"),
+        ],
+    ];
+    for shape in shapes {
+        two_ranks("fabric,self", &dirs, shape);
+    }
 }

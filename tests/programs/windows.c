@@ -1,8 +1,9 @@
 /* Windows as objects: made in all flavors, what they tell of themselves, attributes, names, hints, error handlers, memory that
- * ranks share. What is exchanged through windows is not looked at. "strict": what is only ours. */
+ * ranks share. What is exchanged through windows is looked at in rma.c. "strict": what is only ours; "served": the
+ * same, with a one-sided component. */
 #include "check.h"
 
-static int rank, size, strict;
+static int rank, size, strict, served;
 
 static int class_of(int code) {
     int class;
@@ -101,8 +102,8 @@ static void handlers(MPI_Win win) {
     MPI_Errhandler_free(&handler);
     MPI_Win_call_errhandler(win, MPI_ERR_RMA_SYNC);
     CHECK(heard == 1 && heard_class == MPI_ERR_RMA_SYNC, "%d: %d", heard, heard_class);
-    if (strict) {
-        /* What this version does not do is said to the window's own handler. */
+    if (strict && !served) {
+        /* Without a one-sided component operations are refused, and the window's own handler hears of it. */
         int x = 0;
         REFUSED(MPI_Put(&x, 1, MPI_INT, 0, 0, 1, MPI_INT, win), MPI_ERR_UNSUPPORTED_OPERATION);
         REFUSED(MPI_Win_fence(0, win), MPI_ERR_UNSUPPORTED_OPERATION);
@@ -189,6 +190,37 @@ static void first(MPI_Win win, void *own) {
     CHECK(rank == 1 ? bytes > 0 && base == own : bytes == 0, "%ld bytes", (long)bytes);
 }
 
+/* MPI_Win_allocate gives memory that the ranks of a node share; here all are on one. */
+static void allocated(MPI_Win win, void *own) {
+    MPI_Aint bytes;
+    int unit;
+    unsigned char *base;
+    for (int r = 0; r < size; r++) {
+        MPI_Win_shared_query(win, r, &bytes, &unit, &base);
+        CHECK(bytes == 1000 * r && unit == 1 + r && (r != rank || r == 0 || base == own), "rank %d: %ld bytes", r, (long)bytes);
+        CHECK(differs(base, bytes, r) < 0, "what rank %d wrote", r);
+    }
+    MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &base);
+    CHECK(bytes == (size > 1 ? 1000 : 0), "the first that has any: %ld", (long)bytes);
+}
+
+/* Loads and stores of shared memory are ordered by MPI_Win_fence and MPI_Win_sync, with a component and without. */
+static void ordered(void) {
+    int *mine, *theirs, unit, right = (rank + 1) % size;
+    MPI_Aint bytes;
+    MPI_Win win;
+    MPI_Win_allocate_shared(sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    MPI_Win_shared_query(win, right, &bytes, &unit, &theirs);
+    for (int turn = 0; turn < 10; turn++) {
+        MPI_Win_fence(0, win);
+        *theirs = 100 * rank + turn;
+        MPI_Win_fence(0, win);
+        CHECK(*mine == 100 * ((rank + size - 1) % size) + turn, "turn %d: %d", turn, *mine);
+        MPI_Win_sync(win);
+    }
+    MPI_Win_free(&win);
+}
+
 static void refused(void) {
     MPI_Win win = MPI_WIN_NULL;
     void *base;
@@ -213,7 +245,8 @@ static void refused(void) {
 
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
-    strict = argc > 1 && !strcmp(argv[1], "strict");
+    served = argc > 1 && !strcmp(argv[1], "served");
+    strict = served || (argc > 1 && !strcmp(argv[1], "strict"));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     double x[8];
@@ -228,7 +261,9 @@ int main(int argc, char **argv) {
     fill(base, 1000 * rank, rank);
     tells(win, base, 1000 * rank, 1 + rank, MPI_WIN_FLAVOR_ALLOCATE);
     CHECK(differs(base, 1000 * rank, rank) < 0, "memory of one's own");
-    if (strict) first(win, base);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strict) allocated(win, base);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_free(&win);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     tells(win, MPI_BOTTOM, 0, 1, MPI_WIN_FLAVOR_DYNAMIC);
@@ -241,6 +276,7 @@ int main(int argc, char **argv) {
     hints();
     shared(0);
     shared(1);
+    ordered();
     refused();
     return end();
 }

@@ -10,10 +10,12 @@
 
 mod job;
 mod mpi;
+mod plugin;
 mod processes;
 
 pub use job::{Ended, Job, Running};
 pub use mpi::{Flavour, Mpi, mpi, root};
+pub use plugin::osc_am;
 pub use processes::{Process, marked};
 
 use std::io::Write;

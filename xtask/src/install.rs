@@ -46,10 +46,11 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
     let mut place = Place { prefix: prefix.clone(), files: Vec::new() };
 
     let release = workspace.target.join("release");
-    for program in ["mpirun", "oxmpid", "mpicc", "mpi-info"] {
+    for program in ["mpirun", "oxmpid", "mpicc", "mpi-info", "oxmpi-ep-server"] {
         place.copy(&release.join(program), &format!("bin/{program}"))?;
     }
     place.copy(&release.join("libmpi_abi.so"), "lib/libmpi_abi.so.1")?;
+    place.copy(&release.join("liboxmpi_ep.so"), "lib/liboxmpi_ep.so")?;
     for component in workspace.components() {
         let file = format!("lib{}.so", component.replace('-', "_"));
         place.copy(&release.join(&file), &format!("lib/oxmpi/{file}"))?;
@@ -73,7 +74,10 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
 }
 
 fn build(workspace: &Workspace, builtin: bool) -> Result<(), String> {
-    let mut arguments = vec!["build", "--release", "--quiet", "-p", "oxmpi-mpi", "-p", "oxmpi-mpirun"];
+    let mut arguments = vec!["build", "--release", "--quiet"];
+    for package in ["oxmpi-mpi", "oxmpi-mpirun", "oxmpi-ep"] {
+        arguments.extend(["-p", package]);
+    }
     let components = workspace.components();
     for component in &components {
         arguments.extend(["-p", component]);
@@ -121,6 +125,8 @@ fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     for (topic, page) in PAGES {
         place.copy(&root.join(page), &format!("share/oxmpi/pages/{topic}.md"))?;
     }
+    // The example that the page on transports compiles.
+    place.copy(&root.join("tests/plugins/c/btl_cloop.c"), "share/oxmpi/examples/btl_cloop.c")?;
     let components = workspace.components().into_iter().map(|c| (format!("components/{c}"), c));
     let rooms = [("mpirun", "mpirun"), ("framework/runtime", "runtime"), ("mpi", "mpi")];
     let rooms = rooms.map(|(folder, name)| (folder.to_owned(), name.to_owned()));

@@ -183,8 +183,19 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
     steps.push(step("documentation", 10, Action::Run(docs)));
     steps.push(step("house", 5, Action::Run(cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "house"]))));
     steps.push(step("install", 30, Action::Install));
-    let mut jobs =
-        cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "jobs", "--test", "plugins", "--no-fail-fast"]);
+    let mut jobs = cargo(&[
+        "test",
+        "-q",
+        "-p",
+        "oxmpi-tests",
+        "--test",
+        "jobs",
+        "--test",
+        "plugins",
+        "--test",
+        "endpoints",
+        "--no-fail-fast",
+    ]);
     jobs.env("OXMPI_PREFIX", workspace.root.join("target/oxmpi"));
     steps.push(step("whole jobs", 15, Action::Run(jobs)));
     let builtin = workspace.root.join(BUILTIN);

@@ -53,7 +53,7 @@ impl Component for Shm {
             device.segment().leave(job.local_rank);
             return Err(OpenError::new(Status::INTERNAL, "membarrier worked once and then no more"));
         }
-        let built = module(device).sleep().hold();
+        let built = module(device).sleep().hold().service().service_sleep();
         let built = if settings.mechanism != Mechanism::None {
             built.get().get_vector_if(true).put().flush()
         } else {

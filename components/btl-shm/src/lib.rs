@@ -17,6 +17,7 @@ mod ready;
 mod ring;
 mod rma;
 mod segment;
+mod service;
 mod sys;
 mod together;
 mod wire;
@@ -27,6 +28,8 @@ mod xpmem;
 mod model;
 #[cfg(all(test, loom))]
 mod model_pieces;
+#[cfg(all(test, loom))]
+mod model_service;
 
 oxmpi_mca::component! {
     component: component::Shm,

@@ -11,6 +11,7 @@ use crate::endpoint::{Endpoint, LaneCell};
 use crate::params::Settings;
 use crate::progress::Receiver;
 use crate::segment::Segment;
+use crate::service::{Server, link};
 use crate::sys::{self, Direction};
 use crate::xpmem::Device;
 use oxmpi_btl::{
@@ -47,6 +48,7 @@ pub struct Shm {
     pid_namespace: u64,
     /// From this size on a read is done together with its source; `u64::MAX`: never.
     assist_min: AtomicU64,
+    server: Server,
     /// Contexts that are armed: they share a bell.
     armed: AtomicI32,
     xpmem: Option<Box<dyn Device>>,
@@ -74,6 +76,7 @@ impl Shm {
             .collect();
         Shm {
             host,
+            server: Server::new(segment.service_inbox(me)),
             max_send_size: settings.max_send_size(ranks),
             local_rank: me,
             barriers,
@@ -124,6 +127,9 @@ impl Shm {
     }
     pub(crate) fn barriers(&self) -> Barriers {
         self.barriers
+    }
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
     }
     pub(crate) fn segment(&self) -> &Segment {
         &self.segment
@@ -203,6 +209,7 @@ impl Btl for Shm {
             latency: s.latency,
             bandwidth: s.bandwidth,
             exclusivity: s.exclusivity,
+            service_limit: link::MOST as u32,
             flags: BtlAttrs::VISIBLE_AT_ONCE | reads,
             ..BtlAttrs::new()
         };

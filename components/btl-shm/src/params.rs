@@ -66,9 +66,9 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::SIZE,
         4,
         "0",
-        "Largest message, with its header, that is sent without asking the receiver first; at least 256. 0: a \
-         sixteenth of the ring, and at least 12k: 32k with two processes on the node. Where string_min is not never: an eighth of \
-         the ring if that is no more than 64k, else that or a sixteenth, up to 256k, and a header: 256k with two processes",
+        "Largest message, header included, that is sent eagerly, without a rendezvous; at least 256. 0: one sixteenth of \
+         ring_size, at least 12k (32k with two processes on the node); with string copies (see string_min) one eighth of ring_size \
+         up to 64k, one sixteenth above that, at most 256k (256k with two processes)",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -76,8 +76,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::SIZE,
         4,
         "0",
-        "How much of a large message, with its header, goes with the question to the receiver; at least 256. 0: 16k and a header, or, \
-         where messages are not read from the sender's memory, as much as goes without asking",
+        "Bytes of a message, header included, that are sent with the request of a rendezvous; at least 256. 0: 16k and a header, or \
+         eager_limit where messages are not read from the sender's memory",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -87,7 +87,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "0",
         "Largest message, with its header, that is copied through shared memory in one piece, where that has turned out to be \
          faster than reading it from the sender's memory; larger ones are read, or copied in pieces of half that. 0: an \
-         eighth of the ring and a header, between 32k and 64k; where string_min is not never, and that is more, a sixteenth, up to 256k",
+         eighth of ring_size and a header, between 32k and 64k; with string copies (see string_min) a sixteenth, up to 256k, if that is more",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(
@@ -96,8 +96,8 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "From this size on the receiver reads a message from the sender's memory (where single_copy_mechanism \
-         permits) instead of having it copied through shared memory. 0: 16k where more processes than cores run, else 8k, but \
-         never by cma where string_min is not never, because two such copies are faster than its one",
+         permits) instead of having it copied through shared memory. 0: 16k where more processes than cores run, else 8k; \
+         never by cma where string copies are used (see string_min), because two of them are faster than one copy by cma",
     )
     .range(0, i64::MAX),
     ParamDecl::new("latency", ParamKind::UNSIGNED, 5, "1", "Latency in microseconds, for ranking transports")
@@ -115,7 +115,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::UNSIGNED,
         7,
         "65535",
-        "A process that this transport reaches is not offered to transports of lower exclusivity",
+        "Rank among transports that reach the same process: those of lower exclusivity are not used for it",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
@@ -134,9 +134,9 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         "0",
         "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
          power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
-         half with twice as many, and so on down to 64k; a quarter instead of half for contexts but the first. Where string_min is \
-         not never: 4m with two processes, a quarter with twice as many, down to that, and for further contexts room for four of the \
-         largest messages",
+         half of that with each doubling of the number of processes, at least 64k; for further contexts a quarter instead of half. With \
+         string copies (see string_min): 4m with two processes, a quarter of that with each doubling, and for further contexts room \
+         for four of the largest messages",
     )
     .range(0, 1 << wire::MAX_RING_LOG2),
     ParamDecl::new(
@@ -191,9 +191,9 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::SIZE,
         6,
         "0",
-        "From this size on contiguous payload is copied into the ring by the processor's string instruction, whatever \
-         nontemporal_min says. 0: 1k on AMD's processors that say they are good at it (ERMS), which then write whole lines \
-         without getting them from another core first; else never",
+        "From this size on contiguous payload is copied into the ring by the processor's string instruction (string copies); \
+         takes precedence over nontemporal_min. 0: 1k on AMD processors with fast string instructions (ERMS), which write whole \
+         lines without fetching them from another core; otherwise string copies are not used",
     )
     .range(0, NEVER as i64),
 ];

@@ -24,6 +24,7 @@ use crate::parts::InPieces;
 use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, Look, Mapped, One, Rest};
 use crate::segment::Inbox;
+use crate::service::Requests;
 use crate::sys::Mapping;
 use crate::together::Together;
 use crate::wire::{GRANULE, MAX_SHORT};
@@ -98,6 +99,7 @@ pub struct Receiver {
     /// The peer for whose next long message idle turns make ready.
     preparing: Cell<u32>,
     pub together: Together,
+    requests: Requests,
     pub attached: RefCell<Attachments>,
     /// By source; boxed, since `watched` points at them, and never taken out.
     rings: Box<[OnceCell<Box<Incoming>>]>,
@@ -123,6 +125,7 @@ impl Receiver {
             displaced: Cell::new(0),
             preparing: Cell::new(NOBODY),
             together: Together::new(),
+            requests: Requests::default(),
             attached: RefCell::default(),
             rings: (0..ranks).map(|_| OnceCell::new()).collect(),
         }
@@ -136,6 +139,10 @@ impl Receiver {
 
     fn watched_rings(&self) -> impl Iterator<Item = &Consumer<Mapped>> + Clone {
         self.watched().map(|incoming| &incoming.ring)
+    }
+
+    pub fn requests(&self) -> &Requests {
+        &self.requests
     }
 
     /// How many turns there were.
@@ -199,8 +206,9 @@ impl Shm {
         if ready::any(&receiver.inbox) {
             events += self.sweep(receiver);
         }
-        if receiver.together.is_waiting() {
-            events += self.end_reads(ctx);
+        // One branch for both.
+        if receiver.together.is_waiting() | receiver.requests.is_waiting() {
+            events += self.end_reads(ctx) + self.take_replies(ctx);
         }
         if events == 0 && receiver.preparing.get() != NOBODY {
             self.prepare(receiver);
@@ -558,11 +566,14 @@ impl Shm {
         if ready::any(&receiver.inbox)
             || !receiver.watched_rings().all(Consumer::is_empty)
             || receiver.together.is_waiting()
+            || receiver.requests.has_reply()
         {
             return None;
         }
         let first = !receiver.armed.replace(true) && self.count_armed(1);
-        doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers(), first).then(|| WaitWord {
+        let quiet = doorbell::arm(&receiver.inbox, receiver.watched_rings(), self.barriers(), first);
+        // SYNC POINT with the fence in `reply` of the peer's service context: behind the barrier of `arm`.
+        (quiet && !receiver.requests.has_reply()).then(|| WaitWord {
             addr: core::ptr::from_ref(receiver.inbox.bell()).cast(),
             expected: ASLEEP,
             reserved: 0,

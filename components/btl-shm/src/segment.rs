@@ -9,6 +9,8 @@
 //! nothing: see `Shm::finalize`.
 
 use crate::ready::InboxMem;
+use crate::service::inbox::ServiceMem;
+use crate::service::link;
 use crate::sys::{self, Mapping, Shortage};
 use crate::together::Shares;
 use crate::wire::ring::FIRST_BULK;
@@ -152,6 +154,49 @@ impl Segment {
         }
     }
 
+    /// The inbox of a rank's service context. Valid as long as the segment is.
+    pub fn service_inbox(&self, rank: u32) -> ServiceInbox {
+        ServiceInbox {
+            bell: self.u32_at(self.layout.service_bell(rank)),
+            pending: self.u32_at(self.layout.service_pending(rank)),
+            ready: self.u64_at(self.layout.service_ready(rank)),
+            words: self.layout.words() as usize,
+        }
+    }
+
+    /// Makes a service link, which is all zero: its memory and its directory word.
+    pub fn new_link(&self) -> Result<(Mapping, u64), Shortage> {
+        let offset = self.give_out(link::LEN).ok_or(Shortage::Refused(Errno::OVERFLOW))?;
+        sys::reserve(&self.fd, offset, link::LEN)?;
+        Mapping::new(&self.fd, offset, link::LEN).map_err(Shortage::Refused).map(|memory| (memory, offset))
+    }
+
+    /// Tells the server where the link from a context of `source` lies.
+    pub fn publish_link(&self, rank: u32, fifo: u32, source: u32, word: u64) {
+        // SYNC POINT with `link_word`.
+        self.u64_at(self.layout.link(rank, fifo, source)).store(word, Ordering::Release);
+    }
+
+    /// Where the service link from a context of `source` to `rank` lies; 0: nowhere yet.
+    pub fn link_word(&self, rank: u32, fifo: u32, source: u32) -> u64 {
+        // SYNC POINT with `publish_link`.
+        self.u64_at(self.layout.link(rank, fifo, source)).load(Ordering::Acquire)
+    }
+
+    /// Maps a link of a peer's; `None`: there is none.
+    pub fn map_link(&self, word: u64) -> Result<Option<Mapping>, Errno> {
+        if word == 0 {
+            return Ok(None);
+        }
+        let size = sys::file_size(&self.fd)?;
+        let inside =
+            word >= self.layout.header_len() && word.checked_add(link::LEN).is_some_and(|end| end <= size);
+        if !inside || !word.is_multiple_of(wire::PAGE) {
+            return Err(Errno::INVAL);
+        }
+        Mapping::new(&self.fd, word, link::LEN).map(Some)
+    }
+
     /// What `source` says about messages to `rank` that wait for room.
     pub fn oldest_pending(&self, rank: u32, source: u32) -> &AtomicU64 {
         self.u64_at(self.layout.oldest_pending(rank, source))
@@ -187,10 +232,16 @@ impl Segment {
 
     /// Gives out a place for a ring. The place is taken for good; memory comes with `map_new`.
     pub fn place_ring(&self, log2: u32, several: bool) -> Option<Place> {
-        let next = self.u64_at(wire::NEXT).fetch_add(Place::len_for(log2, several), Ordering::Relaxed);
+        let offset = self.give_out(Place::len_for(log2, several))?;
+        Some(Place { offset, log2, several })
+    }
+
+    /// Gives out so many bytes behind the header area, whole pages, for good.
+    fn give_out(&self, bytes: u64) -> Option<u64> {
+        let next = self.u64_at(wire::NEXT).fetch_add(bytes, Ordering::Relaxed);
         let offset = next.checked_add(self.layout.header_len())?;
         // Far more than any machine has: the word is damaged.
-        (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(Place { offset, log2, several })
+        (offset < 1 << 46 && offset.is_multiple_of(wire::PAGE)).then_some(offset)
     }
 
     /// Reserves and maps a new ring's memory, which is zero: of its bulk no more than is there at first, and no cells.
@@ -262,6 +313,37 @@ impl InboxMem for Inbox {
     }
 }
 
+/// The inbox of a service context.
+#[derive(Clone, Copy)]
+pub struct ServiceInbox {
+    bell: *const AtomicU32,
+    pending: *const AtomicU32,
+    ready: *const AtomicU64,
+    words: usize,
+}
+
+impl ServiceInbox {
+    pub fn words(&self) -> usize {
+        self.words
+    }
+}
+
+impl ServiceMem for ServiceInbox {
+    fn bell(&self) -> &AtomicU32 {
+        // SAFETY: in the header area, which the module keeps mapped as long as it keeps inboxes.
+        unsafe { &*self.bell }
+    }
+    fn pending(&self) -> &AtomicU32 {
+        // SAFETY: as above.
+        unsafe { &*self.pending }
+    }
+    fn word(&self, index: usize) -> &AtomicU64 {
+        debug_assert!(index < self.words);
+        // SAFETY: as above; callers stay below `words`.
+        unsafe { &*self.ready.add(index) }
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -303,6 +385,26 @@ mod tests {
             .expect("write");
         assert!(matches!(Segment::open(fd.as_raw_fd(), 3, 1), Err(SegmentError::Nonsense(_))));
         assert!(matches!(Segment::open(-1, 3, 1), Err(SegmentError::System(Errno::BADF))));
+    }
+
+    #[test]
+    fn links_outside_of_the_segment_are_refused() {
+        let fd = memfd();
+        let s = Segment::open(fd.as_raw_fd(), 2, 1).expect("segment");
+        let (memory, word) = s.new_link().expect("memory");
+        assert_eq!((s.link_word(0, 0, 1), word), (0, s.layout().header_len()));
+        s.publish_link(0, 0, 1, word);
+        assert_eq!(s.link_word(0, 0, 1), word);
+        // SAFETY: a word of the link.
+        unsafe { *memory.at(link::LEN - 8).cast::<u64>() = 7 };
+        let theirs = s.map_link(word).expect("a place").expect("a link");
+        // SAFETY: as above.
+        assert_eq!(unsafe { *theirs.at(link::LEN - 8).cast::<u64>() }, 7);
+        assert!(s.map_link(0).expect("none").is_none());
+        let far = u64::MAX - u64::MAX % wire::PAGE;
+        for bad in [1, wire::PAGE, word + 8, word + wire::PAGE, far, u64::MAX] {
+            assert!(matches!(s.map_link(bad), Err(Errno::INVAL)), "{bad:#x}");
+        }
     }
 
     #[test]

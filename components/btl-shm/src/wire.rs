@@ -12,6 +12,8 @@
 //!           4096     one area per local rank:
 //!                      identity     who it is (pid, job rank); `state` is written last
 //!                      oldest_pending[source]   one word per pair, for ordering several FIFOs
+//!                      service      the inbox of its service context (`service/inbox.rs`): bell, summary, one bit per
+//!                                   source rank
 //!                      one inbox per FIFO:
 //!                        bell         futex word: 0 awake, 1 asleep or about to be (that of FIFO 0
 //!                                     serves all FIFOs of the rank)
@@ -20,7 +22,8 @@
 //!                        directory    one word per source rank: where the ring from there lies
 //!                        assists      a few reads that their source is asked to help with, and whether this
 //!                                     rank is at a long read now
-//!           header_len   rings, each made and given its place by its sender
+//!                        links        one word per source rank: where the service link from there lies
+//!           header_len   rings and service links, each made and given its place by its sender
 //!
 //! ring      0        head: how many lines the receiver has read (written by the receiver, rarely)
 //!           8        how many bytes of bulk it has read (written together with the head)
@@ -34,7 +37,7 @@
 //! boundaries, so the low bits are free, and a receiver knows how much to map from one word. Positions count lines (or bytes of bulk)
 //! since the ring's birth and never wrap; the place is the position modulo the size.
 
-pub const VERSION: u16 = 11;
+pub const VERSION: u16 = 12;
 
 pub const PAGE: u64 = 4096;
 /// A cache line, and the unit in which long messages lie in a ring.
@@ -180,11 +183,15 @@ impl Layout {
     }
 
     const fn inbox_len(self) -> u64 {
-        (2 + ASSISTS as u64) * GRANULE + up(self.words() * 8, GRANULE) + self.table()
+        (2 + ASSISTS as u64) * GRANULE + up(self.words() * 8, GRANULE) + 2 * self.table()
     }
 
     const fn rank_len(self) -> u64 {
-        GRANULE + self.table() + self.fifos as u64 * self.inbox_len()
+        GRANULE + self.table() + self.service_len() + self.fifos as u64 * self.inbox_len()
+    }
+
+    const fn service_len(self) -> u64 {
+        2 * GRANULE + up(self.words() * 8, GRANULE)
     }
 
     pub const fn identity(self, rank: u32) -> u64 {
@@ -196,8 +203,23 @@ impl Layout {
         self.identity(rank) + GRANULE + source as u64 * 8
     }
 
+    /// Bell of the service context.
+    pub const fn service_bell(self, rank: u32) -> u64 {
+        self.oldest_pending(rank, 0) + self.table()
+    }
+
+    /// Summary of the service context.
+    pub const fn service_pending(self, rank: u32) -> u64 {
+        self.service_bell(rank) + GRANULE
+    }
+
+    /// Words of bits of the service context.
+    pub const fn service_ready(self, rank: u32) -> u64 {
+        self.service_pending(rank) + GRANULE
+    }
+
     pub const fn bell(self, rank: u32, fifo: u32) -> u64 {
-        self.oldest_pending(rank, 0) + self.table() + fifo as u64 * self.inbox_len()
+        self.service_bell(rank) + self.service_len() + fifo as u64 * self.inbox_len()
     }
 
     pub const fn summary(self, rank: u32, fifo: u32) -> u64 {
@@ -220,6 +242,11 @@ impl Layout {
     /// Whether a long read of the rank is under way; in the line of its first assist.
     pub const fn reading(self, rank: u32, fifo: u32) -> u64 {
         self.assist(rank, fifo, 0) + 16
+    }
+
+    /// Directory word of the service link from a context of `source`.
+    pub const fn link(self, rank: u32, fifo: u32, source: u32) -> u64 {
+        self.assist(rank, fifo, 0) + ASSISTS as u64 * GRANULE + source as u64 * 8
     }
 
     /// Bytes of the header area: rings start behind it.
@@ -436,6 +463,9 @@ mod tests {
         let lines = [
             line(layout.identity(3)),
             line(layout.oldest_pending(3, 15)),
+            line(layout.service_bell(3)),
+            line(layout.service_pending(3)),
+            line(layout.service_ready(3)),
             line(layout.bell(3, 0)),
             line(layout.summary(3, 0)),
             line(layout.ready(3, 0)),

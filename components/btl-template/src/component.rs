@@ -50,8 +50,10 @@ impl Component for TemplateComponent {
         };
 
         // Peers find us by what we publish now: the exchange runs when all components have been opened.
+        let place = crate::sys::place()
+            .map_err(|e| OpenError::new(Status::INTERNAL, format!("cannot find out where it is: {e}")))?;
         let names = sockets.iter().map(|s| s.name().to_vec()).collect();
-        let address = Address { names, service: service.name().to_vec() };
+        let address = Address { place, names, service: service.name().to_vec() };
         let status = host.exchange_put(&address.encode());
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
@@ -60,7 +62,7 @@ impl Component for TemplateComponent {
         // What the module offers beyond sending is added by name: `.get()`, `.put()`, `.atomics()`,
         // `.memory()`, `.sleep()`. Each needs the trait of that name; what is not added is not offered. One-sided
         // verbs that a device lacks the host carries out by requests, where there is `.service()`.
-        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets, service))
+        let module = oxmpi_btl::module(TemplateModule::new(host, settings, sockets, service, address.place))
             .sleep()
             .service()
             .service_sleep();

@@ -20,6 +20,8 @@ pub struct TemplateModule {
     pub(crate) settings: Settings,
     pub(crate) contexts: Box<[Context]>,
     pub(crate) service: Service,
+    /// Ours, to be compared with those of peers.
+    place: Vec<u8>,
 }
 
 /// What belongs to one context. Each on cache lines of its own, because another thread works on the next.
@@ -40,7 +42,13 @@ pub(crate) struct Context {
 unsafe impl Sync for Context {}
 
 impl TemplateModule {
-    pub fn new(host: Host, settings: Settings, sockets: Vec<Socket>, service: Socket) -> TemplateModule {
+    pub fn new(
+        host: Host,
+        settings: Settings,
+        sockets: Vec<Socket>,
+        service: Socket,
+        place: Vec<u8>,
+    ) -> TemplateModule {
         // One byte more than the largest frame: what fills it is too long.
         let buffer = || RefCell::new(vec![0; FRAME + settings.max_send_size + 1].into_boxed_slice());
         let context =
@@ -50,6 +58,7 @@ impl TemplateModule {
             settings,
             contexts: sockets.into_iter().map(context).collect(),
             service: Service::new(service, FRAME + settings.max_send_size + 1),
+            place,
         }
     }
 
@@ -93,8 +102,8 @@ impl Btl for TemplateModule {
 
     /// Called when a process is first talked to. `Ok(None)` where this transport does not reach: quietly,
     /// another one will. An error is for a peer that should be reachable and is not. Abstract sockets reach over the
-    /// whole machine, so `proc.local` is not asked here: ranks of other nodes that publish an address are on this
-    /// machine under another node's name.
+    /// whole machine, on which there may be several nodes (`--mca plm local`), so `proc.local` does not say it; who
+    /// shares memory with us, or may be read by us, is asked by `proc.local` alone.
     fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<TemplateEndpoint>>, Status> {
         if proc.proc == self.host.job().rank {
             return Ok(None);
@@ -118,6 +127,9 @@ impl Btl for TemplateModule {
                 return Ok(None);
             }
         };
+        if address.place != self.place {
+            return Ok(None);
+        }
         let theirs = &address.names;
         let names = (0..self.contexts.len())
             .map(|ctx| PeerName::new(&theirs[ctx % theirs.len()]))

@@ -7,10 +7,12 @@
 /// Raise it with every change of what follows.
 pub const VERSION: u32 = 2;
 
-/// How a process is found: the names of its sockets, one per context and, last in the encoding, that of the service
-/// context.
+/// How a process is found: where its sockets can be reached, and their names, one per context and, last in the encoding,
+/// that of the service context.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Address {
+    /// Equal in processes that reach each other.
+    pub place: Vec<u8>,
     pub names: Vec<Vec<u8>>,
     pub service: Vec<u8>,
 }
@@ -23,10 +25,12 @@ pub enum BadAddress {
 }
 
 impl Address {
-    /// Version, number of names, then each with its length in front.
+    /// Version, place, number of names, names; place and names each with its length in front.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&(self.place.len() as u32).to_le_bytes());
+        out.extend_from_slice(&self.place);
         out.extend_from_slice(&(self.names.len() as u32 + 1).to_le_bytes());
         for name in self.names.iter().chain([&self.service]) {
             out.extend_from_slice(&(name.len() as u32).to_le_bytes());
@@ -40,20 +44,15 @@ impl Address {
         if version != VERSION {
             return Err(BadAddress::Version(version));
         }
+        let place = take_bytes(&mut bytes).ok_or(BadAddress::Damaged)?;
         let count = take_u32(&mut bytes).ok_or(BadAddress::Damaged)?;
         let mut names = Vec::new();
         for _ in 0..count {
-            let len = take_u32(&mut bytes).ok_or(BadAddress::Damaged)? as usize;
-            if len > bytes.len() {
-                return Err(BadAddress::Damaged);
-            }
-            let (name, rest) = bytes.split_at(len);
-            names.push(name.to_vec());
-            bytes = rest;
+            names.push(take_bytes(&mut bytes).ok_or(BadAddress::Damaged)?);
         }
         let service = names.pop();
         match service {
-            Some(service) if !names.is_empty() && bytes.is_empty() => Ok(Address { names, service }),
+            Some(service) if !names.is_empty() && bytes.is_empty() => Ok(Address { place, names, service }),
             _ => Err(BadAddress::Damaged),
         }
     }
@@ -63,6 +62,13 @@ fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     let (first, rest) = bytes.split_first_chunk::<4>()?;
     *bytes = rest;
     Some(u32::from_le_bytes(*first))
+}
+
+fn take_bytes(bytes: &mut &[u8]) -> Option<Vec<u8>> {
+    let len = take_u32(bytes)? as usize;
+    let (taken, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(taken.to_vec())
 }
 
 /// What a datagram is.
@@ -128,14 +134,14 @@ mod tests {
     fn addresses_survive_the_way() {
         for count in 1..5 {
             let names = (0..count).map(|i| vec![i as u8; i * 7]).collect();
-            let a = Address { names, service: vec![9; count] };
+            let a = Address { place: vec![3; count], names, service: vec![9; count] };
             assert_eq!(Address::decode(&a.encode()), Ok(a));
         }
     }
 
     #[test]
     fn another_version_is_named() {
-        let mut bytes = Address { names: vec![vec![1]], service: vec![2] }.encode();
+        let mut bytes = Address { place: vec![], names: vec![vec![1]], service: vec![2] }.encode();
         bytes[0] = 9;
         assert_eq!(Address::decode(&bytes), Err(BadAddress::Version(9)));
     }
@@ -143,11 +149,13 @@ mod tests {
     /// Whatever a peer publishes: an answer, never a crash.
     #[test]
     fn damaged_addresses_are_refused() {
-        let good = Address { names: vec![vec![5; 20], vec![6; 3]], service: vec![7; 4] }.encode();
+        let good =
+            Address { place: vec![4; 7], names: vec![vec![5; 20], vec![6; 3]], service: vec![7; 4] }.encode();
         for len in 0..good.len() {
             assert_eq!(Address::decode(&good[..len]), Err(BadAddress::Damaged));
         }
-        for at in 4..12 {
+        // The lengths of the place, of the list, and of its first name.
+        for at in (4..8).chain(15..23) {
             let mut bad = good.clone();
             bad[at] = 0xff;
             assert_eq!(Address::decode(&bad), Err(BadAddress::Damaged));

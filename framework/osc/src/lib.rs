@@ -279,7 +279,7 @@ pub struct OscTable {
 }
 
 /// `rank` of `flush` for all ranks.
-pub const ALL: u32 = u32::MAX;
+pub const ALL: u32 = 0xffff_ffff;
 
 /// `create`'s answer.
 #[repr(C)]

@@ -107,6 +107,8 @@ impl Instance {
         }
         drop(predefined);
         self.engine.clear();
+        self.end_service();
+        self.end_emulation();
         self.bell.stop();
         if let Some(parts) = self.parts.get() {
             parts.close(self.logger(), &self.transports);

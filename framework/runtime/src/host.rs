@@ -77,7 +77,7 @@ impl AmTable {
         Status::OK
     }
 
-    fn set(&self, tag: u8, entry: AmEntry) -> Status {
+    pub fn set(&self, tag: u8, entry: AmEntry) -> Status {
         let mut taken = self.taken.lock();
         if std::mem::replace(&mut taken[tag as usize], true) {
             return Status::BAD_PARAM;

@@ -126,6 +126,8 @@ pub struct Instance {
     am: AmTable,
     pub(crate) transports: Transports,
     pub(crate) failures: Failures,
+    pub(crate) service: crate::service::Service,
+    pub(crate) emulation: crate::emulation::Emulation,
     byte: Box<ByteType>,
     pub(crate) client: wireup::Client,
     resolver: RwLock<Resolver>,
@@ -255,6 +257,7 @@ impl Instance {
         let instance = Instance::assemble(client, resolver, params, logger, config.level, config.gate);
         let instance = Arc::new(instance);
         instance.am.report_to(Arc::as_ptr(&instance));
+        instance.take_requests();
         let parts = Parts::open(&instance, components)?;
         if instance.parts.set(parts).is_err() {
             return Err(Error::new(ErrorKind::Intern, "the components were opened twice"));
@@ -303,6 +306,8 @@ impl Instance {
             am: AmTable::new(),
             transports: Transports::default(),
             failures: Failures::default(),
+            service: crate::service::Service::default(),
+            emulation: crate::emulation::Emulation::default(),
             byte: ByteType::new(),
             client,
             resolver: RwLock::new(resolver),

@@ -9,7 +9,8 @@
 //! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
 //! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
-//! their services) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
+//! their services) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
+//! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
 //! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the
@@ -45,6 +46,8 @@ mod construct;
 mod counting;
 #[cfg(not(loom))]
 mod cri_locks;
+#[cfg(not(loom))]
+mod emulation;
 #[cfg(not(loom))]
 mod ending;
 #[cfg(not(loom))]
@@ -96,6 +99,8 @@ pub mod request;
 #[cfg(not(loom))]
 mod select;
 #[cfg(not(loom))]
+mod service;
+#[cfg(not(loom))]
 mod services;
 #[cfg(not(loom))]
 pub mod shared;
@@ -122,6 +127,7 @@ pub use {
     info::Info,
     instance::{Config, Instance},
     params::outside as param_outside,
+    service::ServiceCounts,
     thread::Level,
     window::Window,
 };

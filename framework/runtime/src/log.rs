@@ -94,7 +94,7 @@ mod tests {
         let mut resolver = Resolver::new().with([("btl_base_verbose", "100"), ("pml_base_verbose", "none")]);
         let log = Logger::new(&mut resolver, "host", 0).expect("good values");
         assert!(log.wants("btl", 3) && log.wants("coll", 0) && log.wants(HOST, 0));
-        assert!(!log.wants("coll", 1) && !log.wants("pml", 0) && !log.wants("io", 0));
+        assert!(!log.wants("coll", 1) && !log.wants("pml", 0) && !log.wants("mtl", 0));
         assert!(Logger::new(&mut Resolver::new().with([("btl_base_verbose", "loud")]), "h", 0).is_err());
     }
 }

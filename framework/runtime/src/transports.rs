@@ -13,7 +13,8 @@ use crate::instance::Instance;
 use crate::locks::Mutex;
 use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach, RegHandle, Registration, cap};
 use oxmpi_mca::{MemKind, SliceRef, Status};
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -66,13 +67,13 @@ impl Instance {
         let mut all = self.transports.reached.lock();
         let reached = match all.entry(proc) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => {
+            Entry::Vacant(place) => {
                 let found = self.ask_modules(proc);
                 // Not kept: what is missing may come to be, and the error is told each time.
                 if found.is_empty() {
                     return Err(Status::UNREACHABLE);
                 }
-                unknown.insert(found.into())
+                place.insert(found.into())
             }
         };
         // The box stays where it is until the instance ends.
@@ -99,8 +100,8 @@ impl Instance {
         }
         if found.is_empty() {
             let tried = if tried.is_empty() { "none".to_owned() } else { tried.join(", ") };
-            let topic = if proc == self.job().rank { "unreachable-self" } else { "unreachable" };
             let args = [&*proc.to_string(), &*self.job().rank.to_string(), &*tried];
+            let topic = if proc == self.job().rank { "unreachable-self" } else { "unreachable" };
             self.show_help(crate::log::HOST, include_str!("help.txt"), topic, &args);
         }
         found

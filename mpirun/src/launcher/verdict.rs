@@ -15,6 +15,7 @@
 use crate::help::paragraph;
 use crate::link::{Ending, FromNode, Mpi};
 use crate::{program, signals};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 #[derive(Debug)]
@@ -27,13 +28,13 @@ pub struct Verdict {
     otherwise: u8,
     /// A status that did not end the job, of the lowest rank that had one.
     tolerated: Option<(u32, u8)>,
-    /// Where the first rank that crashed was.
-    crash: Option<(u32, String)>,
+    /// Where ranks were that crashed, the first of each node.
+    crashes: BTreeMap<u32, String>,
 }
 
 impl Verdict {
     pub fn new(programs: Vec<OsString>, size: u32) -> Verdict {
-        Verdict { programs, size, status: None, otherwise: 0, tolerated: None, crash: None }
+        Verdict { programs, size, status: None, otherwise: 0, tolerated: None, crashes: BTreeMap::new() }
     }
 
     pub fn status(&self) -> u8 {
@@ -69,12 +70,12 @@ impl Verdict {
 
     /// Where a rank was when it crashed; it is shown when that decides the job.
     pub fn note_crash(&mut self, rank: u32, report: String) {
-        self.crash.get_or_insert((rank, report));
+        self.crashes.entry(rank).or_insert(report);
     }
 
     fn crash_of(&self, rank: u32) -> String {
-        let report = self.crash.as_ref().filter(|(crashed, _)| *crashed == rank);
-        report.map_or_else(String::new, |(_, report)| format!("\n\n{}", report.trim_end()))
+        let report = self.crashes.get(&rank);
+        report.map_or_else(String::new, |report| format!("\n\n{}", report.trim_end()))
     }
 
     /// Looks at what the daemon of a node says. Some: it decides the job, which is to end, and this is what

@@ -184,6 +184,36 @@ mod tests {
     }
 
     #[test]
+    fn each_node_has_its_part() {
+        let line = "--host a:1,unused:0x,b:2 --mca plm local true";
+        assert!(plan(line).is_err(), "a bad number of slots");
+        let plan = plan("--host a:1,b:2,unused:3 --mca plm local -n 3 --map-by slot true a").expect("a plan");
+        let parts = plan.split();
+        let summary: Vec<_> = parts.iter().map(|p| (p.node, p.local_ranks.clone(), p.places.len())).collect();
+        assert_eq!(summary, [(0, vec![0], 1), (1, vec![1, 2], 2)]);
+        assert!(parts.iter().all(|p| p.node_names == ["a", "b"] && p.map == plan.launch.map && p.cores > 0));
+        assert!(parts.iter().all(|p| p.programs[0].arguments == ["a"]));
+    }
+
+    /// Nodes of one machine do not get the same core.
+    #[test]
+    fn nodes_share_the_machine_s_cores() {
+        let cores =
+            cores::count(std::path::Path::new("/sys/devices/system"), &cores::allowed().expect("a mask"));
+        if cores < 2 {
+            return;
+        }
+        for options in ["", "--bind-to core", "--map-by node"] {
+            let parts =
+                plan(&format!("--host a:1,b:1 --mca plm local {options} true")).expect(options).split();
+            let [a, b] = [0, 1].map(|n: usize| parts[n].places[0].processors.clone());
+            assert!(a.iter().all(|processor| !b.contains(processor)), "{options}: {a:?} {b:?}");
+        }
+        let many = plan(&format!("--host a:{cores},b:1 --mca plm local --bind-to core true"));
+        assert!(many.expect_err("more than cores").contains("core"));
+    }
+
+    #[test]
     fn what_cannot_be_is_refused() {
         for (line, part) in [
             ("--host localhost:2 -n 3 true", "not enough slots"),

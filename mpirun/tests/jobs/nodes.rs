@@ -281,6 +281,19 @@ fn programs_have_their_folder_and_environment_on_every_node() {
     assert_eq!(ended.out.matches(&format!(">: {}\n", path.display())).count(), 2, "{ended:?}");
 }
 
+#[test]
+fn files_of_output_have_the_names_of_nodes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pattern = folder.path().join("%h-%r").display().to_string();
+    over("a:1,b:2", &format!("--output file={pattern}:pattern"))
+        .script("echo $OMPI_COMM_WORLD_RANK")
+        .run()
+        .expect(0, &[]);
+    for (name, text) in [("a-0.out", "0\n"), ("b-1.out", "1\n"), ("b-2.out", "2\n")] {
+        assert_eq!(std::fs::read_to_string(folder.path().join(name)).expect(name), text);
+    }
+}
+
 /// Much output of all nodes: whole lines, and all of them.
 #[test]
 fn output_of_all_nodes_comes_in_whole_lines() {

@@ -25,7 +25,7 @@ mod handle;
 mod harness;
 mod host;
 mod message;
-mod rma;
+pub mod rma;
 mod services;
 mod setup;
 mod waiting;

@@ -9,7 +9,7 @@ use oxmpi_runtime::window::{Operation, Verbs, Wanted, WantedMemory};
 use oxmpi_runtime::{Communicator, Info, Instance, Window};
 use std::sync::Arc;
 
-/// One rank of a job.
+/// One rank of a job. Its own thread calls it; others use the window and the instance.
 pub struct Rank {
     pub instance: Arc<Instance>,
     pub world: Arc<Communicator>,
@@ -108,7 +108,7 @@ impl Rank {
         let window = window.unwrap_or_else(|e| panic!("a window: {e}"));
         let by = window.verbs().map(Verbs::component);
         assert_eq!(by, Some(self.component.as_str()), "the window is served by another component");
-        Win { window, rank: self }
+        Win::new(window, self)
     }
 
     /// Over memory of the check's.
@@ -122,21 +122,37 @@ impl Rank {
 pub struct Pending(*mut RequestHeader);
 
 /// A window of a check. Every call must succeed, but those whose names begin with `try_`.
+#[derive(Clone)]
 pub struct Win<'a> {
     pub window: Arc<Window>,
     pub rank: &'a Rank,
+    thread: *mut ThreadCtx,
 }
+
+// SAFETY: the context is used by the thread that it belongs to alone ([`Win::on`]).
+unsafe impl Send for Win<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Win<'_> {}
 
 fn fine(status: Status, what: &str) {
     assert!(!status.is_err(), "{what}: {status}");
 }
 
-impl Win<'_> {
+impl<'a> Win<'a> {
+    /// For the main thread of the rank.
+    pub fn new(window: Arc<Window>, rank: &'a Rank) -> Win<'a> {
+        Win { window, rank, thread: rank.thread() }
+    }
+
     pub fn verbs(&self) -> &Verbs {
         self.window.verbs().expect("a window that a component serves")
     }
     fn thread(&self) -> *mut ThreadCtx {
-        self.rank.thread()
+        self.thread
+    }
+    /// The same window for another thread, which has this context.
+    pub fn on(&self, thread: *mut ThreadCtx) -> Self {
+        Win { thread, ..self.clone() }
     }
 
     pub fn free(self) {

@@ -55,6 +55,8 @@ struct List {
     doorbell: bool,
     high: Vec<Callback>,
     low: Vec<Callback>,
+    /// Run in turns in which those brought nothing. What they look at does not wake a waiter that sleeps.
+    idle: Vec<Callback>,
     /// Run last in every turn: they look at what the others brought and bring nothing of their own.
     after: Vec<Callback>,
 }
@@ -86,6 +88,7 @@ impl Engine {
             doorbell: true,
             high: Vec::new(),
             low: Vec::new(),
+            idle: Vec::new(),
             after: Vec::new(),
         };
         let list = Box::into_raw(Box::new(list));
@@ -117,7 +120,16 @@ impl Engine {
         });
     }
 
-    /// Takes one of those away.
+    /// Adds a function for turns in which all others brought nothing. It has its own way of being looked at while waiters
+    /// sleep.
+    pub(crate) fn when_idle(&self, f: ProgressFn, ctx: *mut c_void) {
+        self.publish(|list| {
+            list.idle.push(Callback { f, ctx });
+            Status::OK
+        });
+    }
+
+    /// Takes one of those that run behind the others away.
     pub(crate) fn unfollow(&self, f: ProgressFn, ctx: *mut c_void) {
         self.publish(|list| {
             list.after.retain(|c| !same(c, f, ctx));
@@ -150,6 +162,7 @@ impl Engine {
         self.publish(|list| {
             list.high.clear();
             list.low.clear();
+            list.idle.clear();
             list.after.clear();
             Status::OK
         });
@@ -164,7 +177,7 @@ impl Engine {
             return status;
         }
         list.doorbell = list.low.is_empty() && list.high.len() <= 1;
-        list.single = list.doorbell && list.after.is_empty();
+        list.single = list.doorbell && list.idle.is_empty() && list.after.is_empty();
         list.only = list.high.first().copied().unwrap_or(NOTHING);
         let list = Box::into_raw(Box::new(list));
         lists.push(list);
@@ -192,6 +205,11 @@ fn turn_all(list: &List, thread: *mut ThreadCtx) -> i32 {
             for c in &list.low {
                 events += (c.f)(c.ctx, thread);
             }
+        }
+    }
+    if events == 0 {
+        for c in &list.idle {
+            events += (c.f)(c.ctx, thread);
         }
     }
     for c in &list.after {
@@ -238,6 +256,13 @@ mod tests {
         assert_eq!(engine.unregister(count, at(&high)), Status::NOT_FOUND);
         let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
         assert_eq!((high.load(Ordering::Relaxed), events), (17, 2));
+        let idle = AtomicI32::new(0);
+        engine.when_idle(count, at(&idle));
+        let events: i32 = (0..16).map(|_| engine.turn(t)).sum();
+        assert_eq!((low.load(Ordering::Relaxed), idle.load(Ordering::Relaxed), events), (6, 14, 16));
+        engine.clear();
+        engine.when_idle(count, at(&idle));
+        assert!(engine.is_single(), "waiters may sleep");
         engine.clear();
         assert_eq!((0..16).map(|_| engine.turn(t)).sum::<i32>(), 0);
     }

@@ -84,6 +84,7 @@ impl Instance {
         let subscribers = state.subscribers.clone();
         drop(state);
         for (proc, status) in &news {
+            self.fail_emulated(*proc);
             if let Some(pml) = self.pml() {
                 (pml.table.peer_failed)(pml.state, *proc);
             }

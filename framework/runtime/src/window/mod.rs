@@ -274,7 +274,7 @@ impl Inner {
             num_nodes: self.places.num_nodes(),
             comm: std::ptr::from_ref(self).cast_mut().cast(),
             services: services::services(),
-            btl: self.comm.instance().btl_services(),
+            btl: self.comm.instance().btl_services_for_rma(),
         });
         let hints = Hints::of(info);
         let desc = WinDesc {

@@ -63,7 +63,7 @@ extern "C" fn place(window: *mut c_void, rank: u32, out: *mut Place) -> Status {
 extern "C" fn reach(window: *mut c_void, rank: u32, out: *mut SliceRef<Reach>) -> Status {
     let window = at(window);
     let Some(place) = window.places.get(rank) else { return Status::BAD_PARAM };
-    hand_out(window.comm.instance().reach(place.proc), out)
+    hand_out(window.comm.instance().reach_for_rma(place.proc), out)
 }
 
 extern "C" fn mapped(window: *mut c_void, rank: u32, out: *mut Mapped) -> Status {

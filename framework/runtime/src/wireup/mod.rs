@@ -44,6 +44,7 @@ pub use client::{Client, Source};
 pub use facts::{AppFacts, JobFacts};
 pub use nodes::NodeMap;
 pub use secret::Secret;
+pub(crate) use secret::random_id;
 pub use witness::{MAPS_LIMIT, Moment, STACK_LIMIT, Witness};
 
 /// Name of the daemon's abstract socket.

@@ -10,7 +10,7 @@ use crate::window::AmWindow;
 use crate::wire::{Header, kind};
 use oxmpi_datatype::kernel::op;
 use oxmpi_datatype::{TypeDesc, TypeRef, pack};
-use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::RmaArgs;
 
 /// Elements that the origin sends, or that come back to it.
@@ -36,6 +36,7 @@ impl<'a> Local<'a> {
 
 /// An operation, ready to be sent.
 struct Task<'a> {
+    thread: *mut ThreadCtx,
     kind: u32,
     code: u32,
     target: u32,
@@ -61,7 +62,17 @@ impl AmWindow {
         let (sends, gets) = if kind == kind::PUT { (origin, None) } else { (None, origin) };
         let there = there.ok_or(Status::BAD_PARAM)?;
         let (target, disp) = (args.target, args.disp);
-        let task = Task { kind, code: 0, target, disp, there, sends, compare: core::ptr::null(), gets };
+        let task = Task {
+            thread: args.thread,
+            kind,
+            code: 0,
+            target,
+            disp,
+            there,
+            sends,
+            compare: core::ptr::null(),
+            gets,
+        };
         self.issue(&task, wanted)
     }
 
@@ -86,7 +97,17 @@ impl AmWindow {
         let (target, disp, there) = (args.target, args.disp, there.ok_or(Status::BAD_PARAM)?);
         let sends = if code == op::NO_OP { None } else { origin };
         let gets = if kind == kind::FETCH { result } else { None };
-        let task = Task { kind, code, target, disp, there, sends, compare: core::ptr::null(), gets };
+        let task = Task {
+            thread: args.thread,
+            kind,
+            code,
+            target,
+            disp,
+            there,
+            sends,
+            compare: core::ptr::null(),
+            gets,
+        };
         self.issue(&task, wanted)
     }
 
@@ -100,8 +121,17 @@ impl AmWindow {
             )
         };
         let (target, disp, there) = (args.target, args.disp, there.ok_or(Status::BAD_PARAM)?);
-        let task =
-            Task { kind: kind::SWAP, code: 0, target, disp, there, sends, compare: args.compare, gets };
+        let task = Task {
+            thread: args.thread,
+            kind: kind::SWAP,
+            code: 0,
+            target,
+            disp,
+            there,
+            sends,
+            compare: args.compare,
+            gets,
+        };
         self.issue(&task, false)
     }
 
@@ -138,7 +168,7 @@ impl AmWindow {
             }
         }
         drop(guard);
-        am.push();
+        am.push(task.thread);
         Ok(request.map_or(core::ptr::null_mut(), |request| request.cast()))
     }
 

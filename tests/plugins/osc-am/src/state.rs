@@ -8,14 +8,13 @@
 //! **Lives.** [`Am`] lives until the component is finalized; the host's tables have its address until then. A window's slot
 //! is given free when all its messages are answered and all ranks have said so.
 
-use crate::enter::{CONTEXT, enter};
+use crate::enter::{CONTEXT, enter, try_enter};
 use crate::epoch::Epochs;
 use crate::locks::Locks;
 use crate::memory::Exposed;
 use crate::outbox::Outbox;
 use crate::request::{Pool, Request};
 use core::ffi::c_void;
-use core::sync::atomic::Ordering;
 use oxmpi_datatype::{TypeRef, unpack};
 use oxmpi_mca::{Host, Status, ThreadCtx};
 use std::collections::HashMap;
@@ -149,14 +148,14 @@ impl Am {
     }
 
     /// Offers what waits to the transports; for verbs.
-    pub fn push(&self) {
-        let _inside = enter(&self.host);
+    pub fn push(&self, thread: *mut ThreadCtx) {
+        let _inside = enter(&self.host, thread);
         self.lock().drain(&self.host);
     }
 
     /// Called when the first window is made: what found no room is offered again in progress.
     pub fn begin_progress(&self) -> Status {
-        self.host.cri(CONTEXT).active.store(1, Ordering::Relaxed);
+        self.host.activate(CONTEXT);
         if core::mem::replace(&mut self.lock().progressing, true) {
             return Status::OK;
         }
@@ -170,12 +169,15 @@ impl Am {
     }
 }
 
-extern "C" fn progress(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
+extern "C" fn progress(ctx: *mut c_void, thread: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the component's state, which lives until it is finalized.
     let am = unsafe { &*ctx.cast::<Am>() };
     if am.lock().outbox.is_empty() {
         return 0;
     }
-    let _inside = enter(&am.host);
-    am.lock().drain(&am.host)
+    // Who is inside sends what waits, or the next turn does.
+    match try_enter(&am.host, thread) {
+        Some(_inside) => am.lock().drain(&am.host),
+        None => 0,
+    }
 }

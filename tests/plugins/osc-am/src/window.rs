@@ -141,11 +141,11 @@ impl AmWindow {
     }
 
     /// Sends a message without data to each of the ranks.
-    fn tell(&self, ranks: &[u32], kind: u32, code: u32) {
+    fn tell(&self, thread: *mut ThreadCtx, ranks: &[u32], kind: u32, code: u32) {
         let mut shared = self.am.lock();
         ranks.iter().for_each(|rank| tell(&mut shared, self.slot, *rank, kind, code));
         drop(shared);
-        self.am.push();
+        self.am.push(thread);
     }
 
     /// Makes progress until the window's state is as wanted. The caller holds nothing.
@@ -200,13 +200,13 @@ impl AmWindow {
         if let Err(status) = asked {
             return status;
         }
-        self.tell(ranks, kind::LOCK, kind);
+        self.tell(thread, ranks, kind::LOCK, kind);
         self.granted(thread, ranks)
     }
 
     fn give_locks_back(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
         let done = self.settle(thread, ranks);
-        self.tell(ranks, kind::UNLOCK, 0);
+        self.tell(thread, ranks, kind::UNLOCK, 0);
         let told = self.settle(thread, ranks);
         if done.is_err() { done } else { told }
     }
@@ -269,7 +269,6 @@ impl Window for AmWindow {
     }
 
     fn post(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
-        let _ = thread;
         if !known(&mut self.am.lock(), self.slot, ranks) {
             return Status::BAD_PARAM;
         }
@@ -282,7 +281,7 @@ impl Window for AmWindow {
         }));
         fence(Ordering::SeqCst);
         if assert & assertion::NOCHECK == 0 {
-            self.tell(ranks, kind::POST, 0);
+            self.tell(thread, ranks, kind::POST, 0);
         }
         Status::OK
     }
@@ -314,7 +313,7 @@ impl Window for AmWindow {
             Err(status) => return status,
         };
         let done = self.settle(thread, &ranks);
-        self.tell(&ranks, kind::COMPLETE, 0);
+        self.tell(thread, &ranks, kind::COMPLETE, 0);
         let _ = self.with(|w| w.epochs.access = Access::None);
         done
     }

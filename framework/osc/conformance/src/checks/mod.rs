@@ -1,3 +1,16 @@
 //! The checks, by what they are about. A file registers its own.
 
+mod accumulate;
+mod atomic;
+mod dynamic;
+mod epoch;
 mod fence;
+mod flavor;
+mod life;
+mod lock;
+mod order;
+mod post;
+mod request;
+mod shape;
+mod size;
+mod threads;

@@ -1,0 +1,161 @@
+//! Attributes of communicators of endpoints: kept here, with the functions of their keys.
+
+use super::comm::EpComm;
+use super::{comm, error, lock};
+use crate::abi::*;
+use crate::pmpi;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+
+/// Values by key.
+pub type Attributes = BTreeMap<c_int, usize>;
+
+/// Functions of a key as the program gave them.
+#[derive(Clone, Copy)]
+struct Key {
+    copy: usize,
+    delete: usize,
+    extra: usize,
+}
+
+type Copy = unsafe extern "C" fn(Comm, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
+type Delete = unsafe extern "C" fn(Comm, c_int, usize, usize) -> c_int;
+
+const NULL_COPY: usize = 0;
+const DUP_COPY: usize = 1;
+const PREDEFINED: core::ops::RangeInclusive<c_int> = TAG_UB..=507;
+
+static KEYS: Mutex<Option<HashMap<c_int, Key>>> = Mutex::new(None);
+
+fn key(keyval: c_int) -> Option<Key> {
+    lock(&KEYS).as_ref().and_then(|k| k.get(&keyval).copied())
+}
+
+macro_rules! create {
+    ($($name:ident),+) => {$(
+        mpi! {
+            fn $name(copy: usize, delete: usize, keyval: *mut c_int, extra: *mut c_void) {
+                let error = pmpi::$name(copy, delete, keyval, extra);
+                if error == SUCCESS {
+                    let key = Key { copy, delete, extra: extra as usize };
+                    lock(&KEYS).get_or_insert_default().insert(*keyval, key);
+                }
+                error
+            }
+        }
+    )+};
+}
+
+// fn [MPI_Comm_create_keyval, MPI_Keyval_create]
+create!(MPI_Comm_create_keyval, MPI_Keyval_create);
+
+fn put(ep: &'static EpComm, keyval: c_int, value: usize) -> Result<(), c_int> {
+    if key(keyval).is_none() {
+        return Err(ERR_KEYVAL);
+    }
+    delete(ep, keyval)?;
+    lock(&ep.attributes).insert(keyval, value);
+    Ok(())
+}
+
+/// Calls the delete function and removes the value, if there is one. No lock is held in the call.
+fn delete(ep: &'static EpComm, keyval: c_int) -> Result<(), c_int> {
+    let Some(value) = lock(&ep.attributes).get(&keyval).copied() else { return Ok(()) };
+    if let Some(key) = key(keyval)
+        && key.delete != 0
+    {
+        // SAFETY: the program gave this function for this purpose.
+        let error = unsafe {
+            let delete: Delete = core::mem::transmute(key.delete);
+            delete(ep.handle, keyval, value, key.extra)
+        };
+        if error != SUCCESS {
+            return Err(ERR_OTHER);
+        }
+    }
+    lock(&ep.attributes).remove(&keyval);
+    Ok(())
+}
+
+/// Before a communicator is freed.
+pub fn delete_all(ep: &'static EpComm) -> Result<(), c_int> {
+    let keys: Vec<c_int> = lock(&ep.attributes).keys().rev().copied().collect();
+    keys.into_iter().try_for_each(|keyval| delete(ep, keyval))
+}
+
+/// To a duplicate.
+pub fn copy(from: &'static EpComm, to: &'static EpComm) -> Result<(), c_int> {
+    let all: Vec<(c_int, usize)> = lock(&from.attributes).iter().map(|(k, v)| (*k, *v)).collect();
+    for (keyval, value) in all {
+        let Some(key) = key(keyval) else { continue };
+        let (mut new, mut flag) = (value, 1);
+        match key.copy {
+            NULL_COPY => continue,
+            DUP_COPY => (),
+            // SAFETY: the program gave this function for this purpose. No lock is held.
+            function => unsafe {
+                let function: Copy = core::mem::transmute(function);
+                if function(from.handle, keyval, key.extra, value, &raw mut new, &raw mut flag) != SUCCESS {
+                    return Err(ERR_OTHER);
+                }
+            },
+        }
+        if flag != 0 {
+            lock(&to.attributes).insert(keyval, new);
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `value` and `flag` are the program's places.
+unsafe fn get(ep: &EpComm, keyval: c_int, value: *mut c_void, flag: *mut c_int) -> Result<(), c_int> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if PREDEFINED.contains(&keyval) {
+            // Those of the world.
+            return match pmpi::MPI_Comm_get_attr(COMM_WORLD, keyval, value, flag) {
+                SUCCESS => Ok(()),
+                _ => Err(ERR_KEYVAL),
+            };
+        }
+        let found = lock(&ep.attributes).get(&keyval).copied();
+        *flag = found.is_some().into();
+        if let Some(found) = found {
+            *value.cast::<usize>() = found;
+        }
+    }
+    Ok(())
+}
+
+// Predefined attributes are the job's world's; no other communicator need have them.
+macro_rules! getters { ($($name:ident),+) => {$(
+    mpi! {
+        fn $name(comm: Comm, keyval: c_int, value: *mut c_void, flag: *mut c_int) {
+            match comm::find(comm) {
+                Some(ep) => error::answer(ep, stringify!($name), get(ep, keyval, value, flag)),
+                None if PREDEFINED.contains(&keyval) => pmpi::$name(comm, keyval, value, flag),
+                None => pmpi::$name(comm::native(comm), keyval, value, flag),
+            }
+        }
+    }
+)+} }
+
+// fn [MPI_Comm_get_attr, MPI_Attr_get]
+getters!(MPI_Comm_get_attr, MPI_Attr_get);
+
+on_endpoints! {
+    fn [MPI_Comm_set_attr] (comm: Comm, keyval: c_int, value: *mut c_void) on comm, ep { put(ep, keyval, value as usize) }
+}
+
+on_endpoints! {
+    fn [MPI_Attr_put] (comm: Comm, keyval: c_int, value: *mut c_void) on comm, ep { put(ep, keyval, value as usize) }
+}
+
+on_endpoints! {
+    fn [MPI_Comm_delete_attr] (comm: Comm, keyval: c_int) on comm, ep { delete(ep, keyval) }
+}
+
+on_endpoints! {
+    fn [MPI_Attr_delete] (comm: Comm, keyval: c_int) on comm, ep { delete(ep, keyval) }
+}

@@ -1,0 +1,86 @@
+//! The client's side: handles, commands, and the functions that the program calls.
+//!
+//! Objects: `state` (the job, the proxies, commands and waiting) · `heap` (the segment and its allocator) · `comm` · `request` ·
+//! `buffers` (how a proxy reaches data) · `datatype` · `error`.
+//!
+//! Functions: `start` · `create` (MPIX_Comm_create_endpoints) · `message`, `probe`, `persistent`, `complete`, `complete_many` ·
+//! `collective`, `collective_v`, `reduce` · `communicator`, `group`, `topology`, `attribute`, `memory` · `refused` (made by
+//! build.rs: what is not there).
+#![allow(non_snake_case, reason = "the standard's names")]
+#![allow(clippy::too_many_arguments, reason = "the standard's")]
+#![allow(clippy::missing_safety_doc, reason = "the standard says what its functions ask for")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Defines a function of the C interface; the body runs in an unsafe context and returns an error code.
+macro_rules! mpi {
+    ($(#[$m:meta])* fn $name:ident($($a:ident: $t:ty),* $(,)?) $body:block) => {
+        $(#[$m])*
+        // SAFETY: the name is the standard's; this library stands between a program and its MPI.
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        pub unsafe extern "C" fn $name($($a: $t),*) -> c_int {
+            // SAFETY: the arguments are as the standard asks of the caller.
+            #[allow(unused_unsafe, reason = "not every function needs it")]
+            unsafe { $body }
+        }
+    };
+}
+
+/// Defines a function in one or two widths of counts (N, and D of displacements) that does something of its own on a
+/// communicator of endpoints and passes on otherwise. The body gives a class of error.
+macro_rules! on_endpoints {
+    (fn [$($name:ident $([$n:ty, $d:ty])?),+] $args:tt on $comm:ident, $ep:ident $body:block) => {
+        $(on_endpoints!(@one $name [$($n, $d)?] $args $comm $ep $body);)+
+    };
+    (@one $name:ident [$($n:ty, $d:ty)?] ($($a:ident: $t:ty),* $(,)?) $comm:ident $ep:ident $body:block) => {
+        const _: () = {
+            $(#[allow(dead_code, reason = "not every function has both")] type N = $n;
+            #[allow(dead_code, reason = "not every function has both")] type D = $d;)?
+            #[allow(dead_code, reason = "not every function names itself")]
+            const NAME: &str = stringify!($name);
+            // SAFETY: the name is the standard's; this library stands between a program and its MPI.
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            pub unsafe extern "C" fn $name($($a: $t),*) -> c_int {
+                let Some($ep) = comm::find($comm) else {
+                    let $comm = comm::native($comm);
+                    // SAFETY: the caller's arguments.
+                    return unsafe { pmpi::$name($($a),*) };
+                };
+                #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
+                #[allow(unused_unsafe, reason = "not every function needs it")]
+                // SAFETY: the arguments are as the standard asks of the caller.
+                let body = move || -> Result<(), c_int> { unsafe { $body } };
+                error::answer($ep, stringify!($name), body())
+            }
+        };
+    };
+}
+
+mod attribute;
+mod buffers;
+mod collective;
+mod collective_v;
+mod comm;
+mod communicator;
+mod complete;
+mod complete_many;
+mod create;
+mod datatype;
+mod error;
+mod group;
+mod heap;
+mod memory;
+mod message;
+mod persistent;
+mod probe;
+mod reduce;
+mod refused;
+mod request;
+mod start;
+mod state;
+mod topology;
+
+/// A lock whose holder never panics with half a change made.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,263 @@
+//! Requests and messages of endpoints.
+//!
+//! A request is a record in the segment and a slot here, at the same place of a range that this process reserved; the slot's address
+//! is the handle. So handles cannot be mistaken for the library's, and both are found without a table.
+//!
+//! States of a slot: free → active → (complete → free), or for a persistent one inactive ⇄ active → free. A request that the
+//! program freed while it was active is an orphan: it is looked at when others are taken, and given back once it is complete.
+
+use super::buffers::Staged;
+use super::comm::{self, EpComm};
+use super::state::{Client, Proxy, Words, client};
+use super::{error, lock};
+use crate::abi::*;
+use crate::shared::record::{Record, op};
+use crate::shared::segment::{PROXIES, RECORDS};
+use crate::shared::sys;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Transfer,
+    Persistent,
+    /// A matched message, for MPI_Mrecv.
+    Message,
+}
+
+/// What is still to be done when the proxy is done.
+#[derive(Default)]
+pub enum After {
+    #[default]
+    Nothing,
+    /// The handle of a duplicate goes here.
+    Comm(*mut Comm, &'static EpComm),
+    /// A reduction with an operation of the program's is carried out here.
+    Run(Box<dyn FnMut() -> Result<(), c_int>>),
+}
+
+#[repr(C, align(256))]
+pub struct Slot {
+    pub kind: Kind,
+    /// Its command is under way, or complete and not looked at.
+    pub active: bool,
+    /// The data has gone where it belongs.
+    pub delivered: bool,
+    pub inline_used: bool,
+    /// What comes may be less than the buffer holds.
+    limited: bool,
+    sends: bool,
+    pub index: u32,
+    pub proxy: &'static Proxy,
+    pub client: &'static Client,
+    pub errhandler: Errhandler,
+    pub comm: Comm,
+    pub name: &'static str,
+    pub staged: [Option<Staged>; 2],
+    pub lists: Option<Words>,
+    pub after: After,
+    /// The message, in the proxy.
+    pub message: u64,
+}
+
+const SIZE: usize = size_of::<Slot>();
+const RANGE: usize = PROXIES * RECORDS * SIZE;
+
+static RANGE_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
+static ORPHANS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static ORPHANED: AtomicUsize = AtomicUsize::new(0);
+
+pub fn begin() -> Result<(), String> {
+    let at = sys::reserve(RANGE + SIZE).map_err(|e| format!("cannot reserve {RANGE} bytes: {e}"))?;
+    RANGE_AT.store((at as usize).next_multiple_of(SIZE.next_power_of_two().min(256)), Ordering::Release);
+    Ok(())
+}
+
+/// Is this handle of a request or a message one of endpoints?
+#[inline]
+pub fn is_ours(handle: usize) -> bool {
+    handle.wrapping_sub(RANGE_AT.load(Ordering::Relaxed)) < RANGE
+}
+
+/// The slot of a handle.
+///
+/// # Safety
+/// The handle is of a request that is not free, and no other thread uses it.
+#[inline]
+pub unsafe fn find<'a>(handle: usize) -> Option<&'a mut Slot> {
+    // SAFETY: the caller's promise.
+    is_ours(handle).then(|| unsafe { &mut *(handle as *mut Slot) })
+}
+
+/// A new request for a command on a communicator.
+#[allow(clippy::mut_from_ref, reason = "the slot is no part of the communicator")]
+pub fn new(comm: &EpComm, name: &'static str, code: u32, kind: Kind) -> Result<&'static mut Slot, c_int> {
+    if ORPHANED.load(Ordering::Relaxed) > 0 {
+        bury();
+    }
+    let index = comm.proxy.take()?;
+    let place = RANGE_AT.load(Ordering::Relaxed) + (comm.proxy.number * RECORDS + index as usize) * SIZE;
+    // SAFETY: the place belongs to the record, which is nobody else's.
+    let slot = unsafe {
+        let place = place as *mut Slot;
+        place.write(Slot {
+            kind,
+            active: false,
+            delivered: false,
+            inline_used: false,
+            limited: matches!(code & !op::PERSISTENT, op::RECV | op::MRECV | op::SENDRECV),
+            sends: matches!(code & !op::PERSISTENT, op::SEND | op::SSEND | op::RSEND),
+            index,
+            proxy: comm.proxy,
+            client: comm.client,
+            errhandler: comm.errhandler.load(Ordering::Relaxed),
+            comm: comm.handle,
+            name,
+            staged: [None, None],
+            lists: None,
+            after: After::Nothing,
+            message: 0,
+        });
+        &mut *place
+    };
+    let record = slot.record();
+    comm::blank(record, code);
+    record.comm = comm.native;
+    Ok(slot)
+}
+
+impl Slot {
+    pub fn handle(&self) -> Request {
+        core::ptr::from_ref(self) as usize
+    }
+
+    /// Its record. The proxy's while the command is under way, but for the completion word.
+    pub fn record(&self) -> &'static mut Record {
+        // SAFETY: inside the segment; who may touch what is in `shared`.
+        unsafe { &mut *self.client.record(self.proxy.number, self.index) }
+    }
+
+    pub fn issue(&mut self) {
+        self.active = true;
+        self.delivered = false;
+        // SAFETY: the record is filled in.
+        unsafe { self.proxy.issue(self.record(), self.index) };
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.record().state.is_done()
+    }
+
+    pub fn wait(&self) {
+        // SAFETY: the command was issued.
+        unsafe { self.proxy.wait(self.client, self.record()) };
+    }
+
+    /// Of a complete command: the data goes where it belongs, once.
+    pub fn deliver(&mut self) -> c_int {
+        let record = self.record();
+        if self.delivered {
+            return record.error;
+        }
+        self.delivered = true;
+        if record.error != SUCCESS {
+            return record.error;
+        }
+        for staged in self.staged.iter().flatten().filter(|s| s.comes) {
+            staged.deliver(if self.limited { Some(&record.status) } else { None });
+        }
+        let result = match &mut self.after {
+            After::Nothing => Ok(()),
+            After::Comm(to, parent) => {
+                let (to, parent) = (*to, *parent);
+                super::communicator::duplicated(parent, self.client, self.proxy, record).map(|comm| {
+                    // SAFETY: the program's place for the handle, which it leaves alone until now.
+                    unsafe { *to = comm };
+                })
+            }
+            After::Run(work) => work(),
+        };
+        if let Err(class) = result {
+            record.error = class;
+        }
+        record.error
+    }
+
+    /// Of a complete request: delivers, fills the status, and ends it (or makes it inactive). Gives the class of error.
+    pub fn end(&mut self, handle: &mut Request, status: *mut Status) -> c_int {
+        let error = self.deliver();
+        self.status(status);
+        if self.kind == Kind::Persistent {
+            self.active = false;
+        } else {
+            self.free();
+            *handle = REQUEST_NULL;
+        }
+        error
+    }
+
+    /// The status of a complete request; MPI_ERROR is left alone.
+    pub fn status(&self, status: *mut Status) {
+        if !status.is_null() {
+            // SAFETY: the caller's place.
+            unsafe { *status = Status { error: (*status).error, ..self.record().status } };
+        }
+    }
+
+    /// Raises an error of this request.
+    pub fn raise(errhandler: Errhandler, comm: Comm, name: &str, class: c_int) -> c_int {
+        if class == SUCCESS { SUCCESS } else { error::raise(errhandler, comm, name, class) }
+    }
+
+    /// Gives the record back.
+    pub fn free(&mut self) {
+        let (proxy, index) = (self.proxy, self.index);
+        // SAFETY: the slot holds a value, and is not used again before the record is taken.
+        unsafe { core::ptr::drop_in_place(self) };
+        proxy.give_back(index);
+    }
+
+    /// The program does not want to hear of it any more.
+    pub fn orphan(&mut self) {
+        lock(&ORPHANS).push(self.handle());
+        ORPHANED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Ends orphans that are complete.
+pub fn bury() {
+    let mut done = Vec::new();
+    lock(&ORPHANS).retain(|handle| {
+        // SAFETY: an orphan's handle is nobody's but this list's.
+        let complete = unsafe { find(*handle) }.is_none_or(|slot| slot.is_done());
+        if complete {
+            done.push(*handle);
+        }
+        !complete
+    });
+    ORPHANED.fetch_sub(done.len(), Ordering::Relaxed);
+    for handle in done {
+        // SAFETY: taken off the list, so this thread's alone.
+        if let Some(slot) = unsafe { find(handle) } {
+            slot.deliver();
+            if slot.kind == Kind::Persistent {
+                super::persistent::forget(slot);
+            }
+            slot.free();
+        }
+    }
+}
+
+/// Waits for orphans that send: what was sent arrives, also where nobody asked for its end.
+pub fn bury_sends() {
+    loop {
+        bury();
+        let sends = lock(&ORPHANS)
+            .iter()
+            // SAFETY: as above.
+            .any(|handle| unsafe { find(*handle) }.is_some_and(|slot| slot.sends));
+        let Some(client) = client().filter(|_| sends) else { return };
+        client.proxies.iter().for_each(Proxy::poke);
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,274 @@
+//! Communicators and topologies: made, freed and asked in the proxy, where endpoints are ranks.
+//!
+//! Duplication is nonblocking. The other functions that make communicators have no nonblocking form: while one runs, this proxy takes no
+//! other command. All members of such a call are in it or will be, so it ends; two threads of one client that make communicators of
+//! overlapping endpoints at once must do so in the same order everywhere.
+
+use crate::abi::*;
+use crate::pmpi;
+use crate::run::{Server, Work, class};
+use crate::shared::record::{Record, op};
+
+const UNWEIGHTED: *const c_int = 10 as *const c_int;
+const WEIGHTS_EMPTY: *const c_int = 11 as *const c_int;
+
+impl Server {
+    /// `count` words of a command's list as integers, from word `from` on.
+    pub fn ints(&self, record: &Record, from: usize, count: i64) -> Vec<c_int> {
+        if count <= 0 {
+            return Vec::new();
+        }
+        // SAFETY: the client wrote a list of that length.
+        let words = unsafe { core::slice::from_raw_parts(self.list(record).add(from), count as usize) };
+        words.iter().map(|w| *w as c_int).collect()
+    }
+
+    pub fn list(&self, record: &Record) -> *mut i64 {
+        self.here(record.lists).cast()
+    }
+
+    /// Writes integers into a command's list.
+    fn answer(&self, record: &Record, from: usize, values: &[c_int]) {
+        for (i, value) in values.iter().enumerate() {
+            // SAFETY: the client made room for that many.
+            unsafe { *self.list(record).add(from + i) = i64::from(*value) };
+        }
+    }
+
+    pub fn communicator(&mut self, index: u32, record: &mut Record) {
+        if record.op == op::COMM_DUP {
+            return self.duplicate(index, record);
+        }
+        let made = match record.op {
+            op::COMM_FREE => {
+                let mut comm = record.comm as usize;
+                // SAFETY: the client has given its handle up.
+                return self.complete(index, unsafe { pmpi::MPI_Comm_free(&raw mut comm) });
+            }
+            op::COMM_COMPARE => {
+                let mut result = 0;
+                // SAFETY: handles of this process.
+                let error = unsafe {
+                    pmpi::MPI_Comm_compare(record.comm as usize, record.args[0] as usize, &raw mut result)
+                };
+                record.out[0] = result as u64;
+                return self.complete(index, error);
+            }
+            op::COMM_GROUP => {
+                let error = self.members(record).err().unwrap_or(SUCCESS);
+                return self.complete(index, error);
+            }
+            op::TOPOLOGY => {
+                let error = self.topology(record);
+                return self.complete(index, error);
+            }
+            _ => self.make(record),
+        };
+        let error = match made {
+            Ok(comm) => self.facts(record, comm),
+            Err(error) => error,
+        };
+        self.complete(index, error);
+    }
+
+    fn duplicate(&mut self, index: u32, record: &Record) {
+        let mut newcomm = Box::new(COMM_NULL);
+        let mut request = REQUEST_NULL;
+        // SAFETY: the box stays where it is until the operation is complete.
+        let error = unsafe { pmpi::MPI_Comm_idup(record.comm as usize, &raw mut *newcomm, &raw mut request) };
+        let work = Work { newcomm: Some(newcomm), ..Work::new(index) };
+        self.started(index, error, request, work, false);
+    }
+
+    fn make(&mut self, record: &Record) -> Result<Comm, c_int> {
+        let comm = record.comm as usize;
+        let args = record.args;
+        let arg = |i: usize| args[i] as c_int;
+        let mut new = COMM_NULL;
+        let to = &raw mut new;
+        // SAFETY: handles of this process, and lists of the lengths given.
+        let error = unsafe {
+            match record.op {
+                op::COMM_SPLIT => pmpi::MPI_Comm_split(comm, arg(0), arg(1), to),
+                op::COMM_SPLIT_TYPE => pmpi::MPI_Comm_split_type(comm, arg(0), arg(1), INFO_NULL, to),
+                op::COMM_CREATE | op::COMM_CREATE_GROUP | op::ENDPOINTS => {
+                    let mut group = self.group(&self.ints(record, 0, args[0]))?;
+                    let error = match record.op {
+                        op::COMM_CREATE => pmpi::MPI_Comm_create(comm, group, to),
+                        op::COMM_CREATE_GROUP => pmpi::MPI_Comm_create_group(comm, group, record.tag, to),
+                        _ => pmpi::MPI_Comm_create_group(COMM_WORLD, group, record.tag, to),
+                    };
+                    pmpi::MPI_Group_free(&raw mut group);
+                    error
+                }
+                op::INTERCOMM_CREATE => {
+                    pmpi::MPI_Intercomm_create(comm, record.root, args[0] as usize, arg(1), record.tag, to)
+                }
+                op::INTERCOMM_MERGE => pmpi::MPI_Intercomm_merge(comm, arg(0), to),
+                op::CART_CREATE => {
+                    let (dims, periods) =
+                        (self.ints(record, 0, args[0]), self.ints(record, args[0] as usize, args[0]));
+                    pmpi::MPI_Cart_create(comm, arg(0), dims.as_ptr(), periods.as_ptr(), arg(1), to)
+                }
+                op::CART_SUB => pmpi::MPI_Cart_sub(comm, self.ints(record, 0, args[0]).as_ptr(), to),
+                op::GRAPH_CREATE => {
+                    let (nodes, edges) =
+                        (self.ints(record, 0, args[0]), self.ints(record, args[0] as usize, args[2]));
+                    pmpi::MPI_Graph_create(comm, arg(0), nodes.as_ptr(), edges.as_ptr(), arg(1), to)
+                }
+                op::DIST_GRAPH => {
+                    let (n, edges) = (args[0] as usize, args[1] as usize);
+                    let lists = [(0, n), (n, n), (2 * n, edges), (2 * n + edges, edges)];
+                    let [sources, degrees, dests, listed] =
+                        lists.map(|(from, n)| self.ints(record, from, n as i64));
+                    let weights = match args[3] {
+                        0 => UNWEIGHTED,
+                        _ if edges == 0 => WEIGHTS_EMPTY,
+                        _ => listed.as_ptr(),
+                    };
+                    pmpi::MPI_Dist_graph_create(
+                        comm,
+                        arg(0),
+                        sources.as_ptr(),
+                        degrees.as_ptr(),
+                        dests.as_ptr(),
+                        weights,
+                        INFO_NULL,
+                        arg(2),
+                        to,
+                    )
+                }
+                _ => {
+                    let (i, o) = (args[0] as usize, args[1] as usize);
+                    let lists = [(0, i), (i, i), (2 * i, o), (2 * i + o, o)]
+                        .map(|(from, n)| self.ints(record, from, n as i64));
+                    let weights = |list: &Vec<c_int>| match args[3] {
+                        0 => UNWEIGHTED,
+                        _ if list.is_empty() => WEIGHTS_EMPTY,
+                        _ => list.as_ptr(),
+                    };
+                    let [sources, sw, dests, dw] = &lists;
+                    pmpi::MPI_Dist_graph_create_adjacent(
+                        comm,
+                        arg(0),
+                        sources.as_ptr(),
+                        weights(sw),
+                        arg(1),
+                        dests.as_ptr(),
+                        weights(dw),
+                        INFO_NULL,
+                        arg(2),
+                        to,
+                    )
+                }
+            }
+        };
+        if error == SUCCESS { Ok(new) } else { Err(class(error)) }
+    }
+
+    /// The group of these ranks of the world.
+    fn group(&self, ranks: &[c_int]) -> Result<Group, c_int> {
+        let (mut world, mut group) = (GROUP_NULL, GROUP_NULL);
+        // SAFETY: locals, and a list of that length.
+        let error = unsafe {
+            pmpi::MPI_Comm_group(COMM_WORLD, &raw mut world);
+            let error = pmpi::MPI_Group_incl(world, ranks.len() as c_int, ranks.as_ptr(), &raw mut group);
+            pmpi::MPI_Group_free(&raw mut world);
+            error
+        };
+        if error == SUCCESS { Ok(group) } else { Err(class(error)) }
+    }
+
+    /// World ranks of a communicator's local group (args[0] is 0) or remote group.
+    fn members(&self, record: &Record) -> Result<(), c_int> {
+        let (mut world, mut group, mut size) = (GROUP_NULL, GROUP_NULL, 0);
+        let comm = record.comm as usize;
+        // SAFETY: locals and handles of this process.
+        unsafe {
+            let error = match record.args[0] {
+                0 => pmpi::MPI_Comm_group(comm, &raw mut group),
+                _ => pmpi::MPI_Comm_remote_group(comm, &raw mut group),
+            };
+            if error != SUCCESS {
+                return Err(class(error));
+            }
+            pmpi::MPI_Group_size(group, &raw mut size);
+            pmpi::MPI_Comm_group(COMM_WORLD, &raw mut world);
+            let ranks: Vec<c_int> = (0..size).collect();
+            let mut there = ranks.clone();
+            pmpi::MPI_Group_translate_ranks(group, size, ranks.as_ptr(), world, there.as_mut_ptr());
+            pmpi::MPI_Group_free(&raw mut world);
+            pmpi::MPI_Group_free(&raw mut group);
+            there.truncate(record.args[1].max(0) as usize);
+            self.answer(record, 0, &there);
+        }
+        Ok(())
+    }
+
+    /// What the client has to know of a new communicator.
+    pub fn facts(&self, record: &mut Record, comm: Comm) -> c_int {
+        record.out[0] = comm as u64;
+        if comm == COMM_NULL {
+            return SUCCESS;
+        }
+        let (mut rank, mut size, mut inter, mut remote, mut kind) = (0, 0, 0, -1, UNDEFINED);
+        let mut sizes = [0; 3];
+        // SAFETY: a communicator of this process, and locals.
+        unsafe {
+            pmpi::MPI_Comm_set_errhandler(comm, ERRORS_RETURN);
+            pmpi::MPI_Comm_rank(comm, &raw mut rank);
+            pmpi::MPI_Comm_size(comm, &raw mut size);
+            pmpi::MPI_Comm_test_inter(comm, &raw mut inter);
+            if inter != 0 {
+                pmpi::MPI_Comm_remote_size(comm, &raw mut remote);
+            } else {
+                pmpi::MPI_Topo_test(comm, &raw mut kind);
+            }
+            let [a, b, c] = &mut sizes;
+            match kind {
+                CART => pmpi::MPI_Cartdim_get(comm, a),
+                GRAPH => pmpi::MPI_Graphdims_get(comm, a, b),
+                DIST_GRAPH => pmpi::MPI_Dist_graph_neighbors_count(comm, a, b, c),
+                _ => SUCCESS,
+            };
+        }
+        record.args = [rank, size, remote, kind, sizes[0], sizes[1], sizes[2], 0].map(i64::from);
+        SUCCESS
+    }
+
+    /// The lists of a topology, whose sizes the client knows.
+    fn topology(&self, record: &Record) -> c_int {
+        let comm = record.comm as usize;
+        let (a, b) = (record.args[1] as usize, record.args[2] as usize);
+        let lists = match record.args[0] as c_int {
+            CART => [a, a, a, 0],
+            GRAPH => [a, b, 0, 0],
+            _ => [a, a, b, b],
+        };
+        let mut lists = lists.map(|n| vec![1 as c_int; n]);
+        let [l0, l1, l2, l3] = &mut lists;
+        let (n, m) = (a as c_int, b as c_int);
+        // SAFETY: lists of the lengths that the library named.
+        let error = unsafe {
+            match record.args[0] as c_int {
+                CART => pmpi::MPI_Cart_get(comm, n, l0.as_mut_ptr(), l1.as_mut_ptr(), l2.as_mut_ptr()),
+                GRAPH => pmpi::MPI_Graph_get(comm, n, m, l0.as_mut_ptr(), l1.as_mut_ptr()),
+                _ => {
+                    let weighted = record.args[3] != 0;
+                    let weights = |list: &mut Vec<c_int>| match weighted {
+                        true => list.as_mut_ptr(),
+                        false => UNWEIGHTED.cast_mut(),
+                    };
+                    let (w1, w3) = (weights(l1), weights(l3));
+                    pmpi::MPI_Dist_graph_neighbors(comm, n, l0.as_mut_ptr(), w1, m, l2.as_mut_ptr(), w3)
+                }
+            }
+        };
+        let mut at = 0;
+        for list in &lists {
+            self.answer(record, at, list);
+            at += list.len();
+        }
+        error
+    }
+}

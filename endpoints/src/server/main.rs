@@ -1,0 +1,150 @@
+//! `oxmpi-ep-server`: a proxy. One single-threaded rank of the job that carries out the MPI calls of one endpoint of a client.
+//!
+//! `run` (the loop: commands, pending operations, idle) · `buffers` (where a command's data is) · `messages`, `collective`,
+//! `communicators`, `types` (what each command does).
+
+#[path = "../abi.rs"]
+#[allow(dead_code, reason = "each side uses its part")]
+mod abi;
+mod buffers;
+mod collective;
+mod communicators;
+#[path = "../hello.rs"]
+mod hello;
+mod messages;
+#[path = "../pmpi.rs"]
+mod pmpi;
+mod run;
+#[path = "../shared/mod.rs"]
+mod shared;
+mod types;
+
+use abi::*;
+use hello::{Hello, Job, PROXY};
+use shared::segment::{HEAP, Header, MAGIC, Segment, VERSION};
+use shared::settings::settings;
+use shared::sys;
+use std::ffi::CString;
+use std::os::fd::AsRawFd;
+use std::process::exit;
+
+fn main() {
+    if let Err(why) = load() {
+        fail(&why);
+    }
+    // SAFETY: no arguments; once, and before every other MPI function.
+    unsafe { pmpi::MPI_Init(core::ptr::null_mut(), core::ptr::null_mut()) };
+    for comm in [COMM_WORLD, COMM_SELF] {
+        // SAFETY: predefined handles. Errors are the client's to hear of.
+        unsafe { pmpi::MPI_Comm_set_errhandler(comm, ERRORS_RETURN) };
+    }
+    let mut server = serve().unwrap_or_else(|why| abort(&why));
+    server.run();
+    // SAFETY: the client has told all proxies to end.
+    unsafe { pmpi::MPI_Finalize() };
+}
+
+fn fail(why: &str) -> ! {
+    eprintln!("oxmpi-ep-server: {why}");
+    exit(1);
+}
+
+pub fn abort(why: &str) -> ! {
+    eprintln!("oxmpi-ep-server: {why}");
+    // SAFETY: MPI is initialised wherever this is called.
+    unsafe { pmpi::MPI_Abort(COMM_WORLD, 1) };
+    exit(1);
+}
+
+/// Loads the job's MPI library: the one OXMPI_EP_MPI names, the one the system finds, or that of the own install.
+fn load() -> Result<(), String> {
+    let mut places = Vec::new();
+    match std::env::var("OXMPI_EP_MPI") {
+        Ok(path) if !path.is_empty() => places.push(path),
+        _ => {
+            places.push("libmpi_abi.so.1".to_owned());
+            if let Ok(own) = std::env::current_exe() {
+                let prefix = own.parent().and_then(|bin| bin.parent());
+                places.extend(prefix.map(|p| p.join("lib/libmpi_abi.so.1").display().to_string()));
+            }
+        }
+    }
+    for place in &places {
+        let Ok(name) = CString::new(place.as_str()) else { continue };
+        // SAFETY: a library's initialisers are trusted as those of a linked one.
+        if !unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null() {
+            return match pmpi::is_there() {
+                true => Ok(()),
+                false => Err(format!("{place} is no library with the MPI standard ABI")),
+            };
+        }
+    }
+    Err(format!("found no MPI library: tried {}; OXMPI_EP_MPI names one", places.join(", ")))
+}
+
+/// Meets the other ranks, finds this proxy's client and opens its memory.
+fn serve() -> Result<run::Server, String> {
+    let settings = settings().as_ref()?;
+    let mine = Hello { asynchronous: settings.asynchronous.into(), ..Hello::new(PROXY) };
+    let job = hello::exchange(mine)?;
+    let mut application = COMM_NULL;
+    // SAFETY: collective over the world: the clients make their own world of it.
+    unsafe { pmpi::MPI_Comm_split(COMM_WORLD, PROXY as c_int, job.rank as c_int, &raw mut application) };
+    let Some((client, number)) = job.served(job.rank) else {
+        return Err("this job has no process that loads liboxmpi_ep.so".into());
+    };
+    pin(&job, &settings.cpus)?;
+    let hello = job.hellos[job.clients[client]];
+    let segment = open(&hello)?;
+    let header = segment.header();
+    // SAFETY: the client wrote the header before it said hello; one word of its memory is read for a try.
+    let (base, reach) = unsafe {
+        let mut seen = 0u64;
+        let run = sys::Run { addr: (*header).base + core::mem::offset_of!(Header, cookie) as u64, bytes: 8 };
+        let copied = sys::copy(hello.pid, (&raw mut seen).cast(), &[run], true);
+        ((*header).base, settings.cma && copied.is_ok() && seen == hello.cookie)
+    };
+    let control = segment.control(number);
+    control.reach.store(if reach { 1 } else { 2 }, shared::sync::Ordering::Release);
+    let crowded = job.neighbors() > sys::processors();
+    let spin = settings.spin.unwrap_or(if crowded { 0 } else { 2000 });
+    Ok(run::Server::new(segment, base, number, hello.pid, settings.asynchronous, spin))
+}
+
+fn pin(job: &Job, cpus: &[usize]) -> Result<(), String> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let node = job.hellos[job.rank].node;
+    let before = job.hellos[..job.rank].iter().filter(|h| h.role == PROXY && h.node == node).count();
+    let cpu = cpus[before % cpus.len()];
+    // SAFETY: a local set, and a processor below its size.
+    let result = unsafe {
+        let mut set: libc::cpu_set_t = core::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(format!("OXMPI_EP_PROXY_CPUS: processor {cpu}: {}", std::io::Error::last_os_error())),
+    }
+}
+
+fn open(hello: &Hello) -> Result<Segment, String> {
+    let path = format!("/proc/{}/fd/{}", hello.pid, hello.fd);
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(&path);
+    let file = file.map_err(|e| format!("cannot open the client's memory, {path}: {e}"))?;
+    let size = hello.size as usize;
+    if file.metadata().map_or(0, |m| m.len()) < hello.size || size < HEAP {
+        return Err(format!("{path} is not the memory of a client"));
+    }
+    let base =
+        sys::map(file.as_raw_fd(), size).map_err(|e| format!("cannot map {size} bytes of {path}: {e}"))?;
+    let segment = Segment { base, size };
+    // SAFETY: the mapping holds a header.
+    let header = unsafe { &*segment.header() };
+    if header.magic != MAGIC || header.version != VERSION || header.cookie != hello.cookie {
+        return Err(format!("{path} is not the memory of the client that said hello"));
+    }
+    Ok(segment)
+}

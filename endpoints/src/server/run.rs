@@ -1,0 +1,351 @@
+//! The proxy's loop.
+//!
+//! Commands are taken in order and started as nonblocking operations; those that are not complete at once are **pending**. Pending
+//! operations are tested in every round (asynchronous progress), or only while a thread of the client waits or has just tested
+//! (progress in calls). A round that found nothing leads to a pause, then to a yield, then to a sleep: of a second at most where
+//! nothing is to be polled, and of 50 microseconds to a millisecond where something is. A command wakes the proxy from
+//! either.
+
+use crate::abi::*;
+use crate::buffers::Stage;
+use crate::shared::record::{Record, op};
+use crate::shared::segment::{Control, Segment};
+use crate::shared::sync::Ordering;
+use crate::shared::{doze, sys};
+use crate::{abort, pmpi};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const YIELDS: u32 = 300;
+const YIELDS_PENDING: u32 = 2000;
+const NAP: Duration = Duration::from_micros(50);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+const SLEEP: Duration = Duration::from_secs(1);
+
+/// What the two halves of a combined send and receive have in common.
+pub struct Pair {
+    left: Cell<u32>,
+    status: Cell<Status>,
+    error: Cell<c_int>,
+}
+
+impl Pair {
+    pub fn new() -> Rc<Pair> {
+        Rc::new(Pair { left: Cell::new(2), status: Cell::new(Status::default()), error: Cell::new(SUCCESS) })
+    }
+}
+
+/// An operation that is under way.
+pub struct Work {
+    pub record: u32,
+    /// Copies of buffers in the client's private memory.
+    pub stages: [Option<Stage>; 2],
+    /// Where MPI_Comm_idup puts the handle.
+    pub newcomm: Option<Box<Comm>>,
+    pub persistent: bool,
+    /// What comes may be less than the buffer holds.
+    pub limited: bool,
+    /// One half of two; the one that receives is `limited`.
+    pub pair: Option<Rc<Pair>>,
+}
+
+impl Work {
+    pub fn new(record: u32) -> Work {
+        Work { record, stages: [None, None], newcomm: None, persistent: false, limited: false, pair: None }
+    }
+}
+
+pub struct Server {
+    pub segment: Segment,
+    /// Where the client has the segment.
+    client_base: u64,
+    number: usize,
+    pub pid: i32,
+    asynchronous: bool,
+    spin: u32,
+    pub control: &'static Control,
+    works: Vec<Work>,
+    /// The library's handle for each of `works`.
+    requests: Vec<Request>,
+    /// Records of probes that wait.
+    probes: Vec<u32>,
+    /// Persistent operations by their record.
+    pub persistent: HashMap<u32, (Request, Option<Work>)>,
+    quit: bool,
+    indices: Vec<c_int>,
+    statuses: Vec<Status>,
+}
+
+impl Server {
+    pub fn new(
+        segment: Segment,
+        client_base: u64,
+        number: usize,
+        pid: i32,
+        asynchronous: bool,
+        spin: u32,
+    ) -> Server {
+        Server {
+            segment,
+            client_base,
+            number,
+            pid,
+            asynchronous,
+            spin,
+            control: segment.control(number),
+            works: Vec::new(),
+            requests: Vec::new(),
+            probes: Vec::new(),
+            persistent: HashMap::new(),
+            quit: false,
+            indices: Vec::new(),
+            statuses: Vec::new(),
+        }
+    }
+
+    pub fn record(&self, index: u32) -> *mut Record {
+        self.segment.record(self.number, index)
+    }
+
+    /// An address of the client's inside the segment, as this process has it.
+    pub fn here(&self, address: u64) -> *mut u8 {
+        if address == 0 {
+            return core::ptr::null_mut();
+        }
+        let offset = address.wrapping_sub(self.client_base) as usize;
+        if offset >= self.segment.size {
+            abort(&format!("a command names address {address:#x}, which is not in the client's segment"));
+        }
+        // SAFETY: inside the mapping.
+        unsafe { self.segment.base.add(offset) }
+    }
+
+    pub fn run(&mut self) {
+        let mut vain = 0;
+        let mut nap = NAP;
+        let mut looked = Instant::now();
+        while !self.quit {
+            if self.take_commands() | self.turn() {
+                (vain, nap) = (0, NAP);
+                continue;
+            }
+            vain += 1;
+            let polls = self.polls();
+            if vain < self.spin {
+                core::hint::spin_loop();
+            } else if vain < self.spin + if polls { YIELDS_PENDING } else { YIELDS } {
+                std::thread::yield_now();
+            } else {
+                self.sleep(polls, nap);
+                nap = (nap * 2).min(LONGEST_NAP);
+                if looked.elapsed() > SLEEP {
+                    looked = Instant::now();
+                    if !sys::alive(self.pid) {
+                        abort(&format!("the client, process {}, is gone", self.pid));
+                    }
+                }
+            }
+        }
+    }
+
+    fn sleep(&mut self, polls: bool, nap: Duration) {
+        self.control.doze.announce();
+        if self.take_commands() || self.polls() != polls {
+            self.control.doze.awake();
+            return;
+        }
+        add(&self.control.counts.sleeps, 1);
+        sys::wait(self.control.doze.word(), doze::ASLEEP, if polls { nap } else { SLEEP });
+        self.control.doze.awake();
+    }
+
+    /// Is there something to poll for now?
+    fn polls(&self) -> bool {
+        let pending = !self.works.is_empty() || !self.probes.is_empty();
+        let asked = || {
+            self.control.waiters.load(Ordering::Acquire) > 0 || self.control.poke.load(Ordering::Acquire) != 0
+        };
+        pending && (self.asynchronous || asked())
+    }
+
+    fn take_commands(&mut self) -> bool {
+        let mut taken = 0;
+        while taken < 64
+            && let Some(index) = self.control.ring.pop()
+        {
+            taken += 1;
+            self.execute(index);
+        }
+        if taken > 0 {
+            add(&self.control.counts.commands, taken);
+        }
+        taken > 0
+    }
+
+    fn execute(&mut self, index: u32) {
+        // SAFETY: the client published the record, and leaves it alone until it is done.
+        let record = unsafe { &mut *self.record(index) };
+        match record.op & !op::PERSISTENT {
+            op::QUIT => {
+                self.quit = true;
+                self.complete(index, SUCCESS);
+            }
+            op::NOTHING => self.complete(index, SUCCESS),
+            op::START | op::REQUEST_FREE | op::CANCEL => self.control_request(index, record),
+            op::SEND..=op::MPROBE => self.message(index, record),
+            op::BARRIER..=op::NEIGHBOR_ALLTOALLW => self.collective(index, record),
+            op::COMM_DUP..=op::DIST_GRAPH => self.communicator(index, record),
+            op::TYPE_CREATE..=op::TYPE_FREE => self.datatype(index, record),
+            unknown => abort(&format!("a command of unknown kind {unknown}")),
+        }
+    }
+
+    /// An operation has been started: complete at the next turn, or later.
+    pub fn pend(&mut self, work: Work, request: Request) {
+        self.works.push(work);
+        self.requests.push(request);
+    }
+
+    pub fn pend_probe(&mut self, index: u32) {
+        self.probes.push(index);
+    }
+
+    /// The library's handle of an operation that is under way.
+    pub fn pending(&self, record: u32) -> Option<Request> {
+        self.works.iter().position(|w| w.record == record).map(|at| self.requests[at])
+    }
+
+    fn turn(&mut self) -> bool {
+        if !self.polls() {
+            return false;
+        }
+        if !self.asynchronous {
+            self.control.poke.store(0, Ordering::Relaxed);
+        }
+        add(&self.control.counts.turns, 1);
+        self.test_pending() | self.test_probes()
+    }
+
+    fn test_pending(&mut self) -> bool {
+        let count = self.requests.len();
+        if count == 0 {
+            return false;
+        }
+        self.indices.resize(count, 0);
+        self.statuses.resize(count, Status::default());
+        let mut completed = 0;
+        // SAFETY: both lists have room for all.
+        let result = unsafe {
+            pmpi::MPI_Testsome(
+                count as c_int,
+                self.requests.as_mut_ptr(),
+                &raw mut completed,
+                self.indices.as_mut_ptr(),
+                self.statuses.as_mut_ptr(),
+            )
+        };
+        if completed <= 0 {
+            return false;
+        }
+        let mut done: Vec<(usize, Status, c_int)> = (0..completed as usize)
+            .map(|i| {
+                let error = if class(result) == ERR_IN_STATUS { self.statuses[i].error } else { SUCCESS };
+                (self.indices[i] as usize, self.statuses[i], class(error))
+            })
+            .collect();
+        // From the end, so that what moves into a gap has been looked at.
+        done.sort_unstable_by_key(|d| core::cmp::Reverse(d.0));
+        let finished: Vec<(Work, Status, c_int)> = done
+            .into_iter()
+            .map(|(at, status, error)| {
+                self.requests.swap_remove(at);
+                (self.works.swap_remove(at), status, error)
+            })
+            .collect();
+        for (work, status, error) in finished.into_iter().rev() {
+            self.finish(work, status, error);
+        }
+        true
+    }
+
+    fn test_probes(&mut self) -> bool {
+        let waiting = core::mem::take(&mut self.probes);
+        let before = waiting.len();
+        for index in waiting {
+            // SAFETY: the record is pending, so it is the proxy's.
+            let record = unsafe { &mut *self.record(index) };
+            if !self.probe(index, record) {
+                self.probes.push(index);
+            }
+        }
+        self.probes.len() < before
+    }
+
+    /// Data goes to the client, then the result.
+    fn finish(&mut self, mut work: Work, status: Status, error: c_int) {
+        let index = work.record;
+        // SAFETY: the record is pending, so it is the proxy's.
+        let record = unsafe { &mut *self.record(index) };
+        let mut error = error;
+        if error == SUCCESS
+            && let Err(class) = self.write_back(&work, &status)
+        {
+            error = class;
+        }
+        let mut status = status;
+        if let Some(pair) = &work.pair {
+            pair.left.set(pair.left.get() - 1);
+            if work.limited {
+                pair.status.set(status);
+            }
+            if error != SUCCESS {
+                pair.error.set(error);
+            }
+            if pair.left.get() > 0 {
+                return;
+            }
+            (status, error) = (pair.status.get(), pair.error.get());
+        }
+        if let Some(newcomm) = work.newcomm.take() {
+            error = if error == SUCCESS { self.facts(record, *newcomm) } else { error };
+        }
+        record.status = Status { error, ..status };
+        if work.persistent
+            && let Some((_, kept)) = self.persistent.get_mut(&index)
+        {
+            *kept = Some(work);
+        }
+        self.complete(index, error);
+    }
+
+    /// The result is in the record.
+    pub fn complete(&self, index: u32, error: c_int) {
+        let record = self.record(index);
+        // SAFETY: the record is the proxy's until the completion word says that it is done.
+        unsafe {
+            (*record).error = class(error);
+            let state = &raw const (*record).state;
+            if (*state).complete() {
+                sys::wake((*state).word());
+            }
+        }
+    }
+}
+
+/// Error codes mean something to one process; classes mean the same to all.
+pub fn class(code: c_int) -> c_int {
+    if code == SUCCESS {
+        return SUCCESS;
+    }
+    let mut class = ERR_OTHER;
+    // SAFETY: a local.
+    unsafe { pmpi::MPI_Error_class(code, &raw mut class) };
+    class
+}
+
+pub fn add(counter: &crate::shared::sync::AtomicU64, value: u64) {
+    // One writer.
+    counter.store(counter.load(Ordering::Relaxed) + value, Ordering::Relaxed);
+}

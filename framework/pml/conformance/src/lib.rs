@@ -1,0 +1,99 @@
+//! The suite every point-to-point layer (PML) must pass, and the job it runs in.
+//!
+//! The suite plays host to several ranks *in one process*: it opens the component once for each of them, gives it a transport
+//! that lies in memory, and drives it through the `repr(C)` table alone. So it runs on linked-in and loaded components
+//! alike, in whatever language, and needs no launcher, no device and no other component.
+//!
+//! In a component's `tests/conformance.rs`:
+//!
+//! ```ignore
+//! use oxmpi_pml_conformance::{Setup, suite};
+//! suite!(Setup::new(pml_mine::descriptor()));
+//! ```
+//!
+//! [`run_all`] does the same for a component that was loaded. The environment variable `OXMPI_CHECK` names one check to run
+//! alone.
+//!
+//! **A check** is a function in a file of `checks/` that registers itself ([`check!`]); crates outside may register more. It is
+//! run over every [`Wire`].
+//!
+//! **What is checked always, in every check:** verbs of the transport are called with the lock of their CRI held once there may be
+//! several threads; one-sided verbs come with handles of memory that is registered; nothing is registered at
+//! the end; no peer is reported broken unless the check expects it; nobody calls `fatal`.
+
+mod checks;
+pub mod data;
+mod host;
+mod job;
+mod net;
+mod registry;
+mod services;
+mod setup;
+mod transport;
+
+pub use inventory;
+pub use job::{Caller, Comm, CommSpec, Job, Req};
+pub use setup::{Setup, Wire};
+
+/// A check, and the job it wants.
+pub struct Check {
+    pub name: &'static str,
+    pub ranks: u32,
+    /// The host says MPI_THREAD_MULTIPLE, and there are several communication resources.
+    pub threads: bool,
+    pub run: fn(&Job),
+}
+
+inventory::collect!(Check);
+
+/// Registers a check: `check!(name, ranks: 2, |job| { … });`. With `threads,` in front of the closure the host says
+/// MPI_THREAD_MULTIPLE.
+#[macro_export]
+macro_rules! check {
+    ($name:ident, ranks: $ranks:expr, threads, $run:expr) => { $crate::check!(@make $name, $ranks, true, $run); };
+    ($name:ident, ranks: $ranks:expr, $run:expr) => { $crate::check!(@make $name, $ranks, false, $run); };
+    (@make $name:ident, $ranks:expr, $threads:expr, $run:expr) => {
+        $crate::inventory::submit! {
+            $crate::Check { name: stringify!($name), ranks: $ranks, threads: $threads, run: $run }
+        }
+    };
+}
+
+/// Makes a `#[test]` that runs every check with the given [`Setup`].
+#[macro_export]
+macro_rules! suite {
+    ($setup:expr) => {
+        #[test]
+        fn conformance() {
+            $crate::run_all(&$setup);
+        }
+    };
+}
+
+/// Every check, by name.
+pub fn checks() -> Vec<&'static Check> {
+    let mut all: Vec<&Check> = inventory::iter::<Check>.into_iter().collect();
+    all.sort_by_key(|check| check.name);
+    all
+}
+
+/// Runs every check, one after the other, over every wire, naming each.
+pub fn run_all(setup: &Setup) {
+    let only = std::env::var("OXMPI_CHECK").ok();
+    let wanted = |check: &&&Check| only.as_deref().is_none_or(|name| name == check.name);
+    let all = checks();
+    assert!(all.iter().any(|check| wanted(&check)), "there is no check {only:?}");
+    for check in all.iter().filter(wanted) {
+        for wire in Wire::ALL {
+            eprintln!("{} ({wire:?})", check.name);
+            run(setup, check, wire);
+        }
+    }
+}
+
+/// Runs one check over one wire.
+pub fn run(setup: &Setup, check: &Check, wire: Wire) {
+    let job = Job::new(setup, wire, check.ranks, check.threads);
+    (check.run)(&job);
+    job.end();
+}

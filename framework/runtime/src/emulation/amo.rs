@@ -1,0 +1,163 @@
+//! Atomic updates of the process's own memory, by its processor (MPI 5.0 §12.3.4).
+//!
+//! A word that lies in its natural place is updated by a compare-and-swap loop, so integer, float and conditional
+//! forms are atomic to each other, whoever does them and by whichever way. The processor has no atomic for a word that does not: those
+//! are read and written under one lock, the service lock, which the caller of [`apply`] holds.
+
+use oxmpi_btl::amo::{ADD, AND, COMPARE_SWAP, FLOAT, MAX, MIN, OR, SIGNED, SWAP, WIDTH_32, XOR};
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
+
+/// All operations there are, by bit.
+pub const ALL: u32 = (1 << (COMPARE_SWAP + 1)) - 1;
+
+/// What to do to a word; fields as in `AtomicDesc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Update {
+    pub op: u32,
+    pub flags: u32,
+    pub operand: u64,
+    pub compare: u64,
+}
+
+impl Update {
+    /// Bytes of the word.
+    pub fn width(&self) -> u64 {
+        if self.flags & WIDTH_32 != 0 { 4 } else { 8 }
+    }
+
+    /// BAD_PARAM: no such operation on no such operand.
+    pub fn check(&self) -> Status {
+        let bits_of_float = self.flags & FLOAT != 0 && matches!(self.op, AND | OR | XOR);
+        let sane =
+            self.op <= COMPARE_SWAP && self.flags & !(WIDTH_32 | FLOAT | SIGNED) == 0 && !bits_of_float;
+        if sane { Status::OK } else { Status::BAD_PARAM }
+    }
+}
+
+/// Does it and answers the old value. `update` was checked.
+///
+/// # Safety
+/// `at` must be writable for the width; the caller holds the service lock.
+pub unsafe fn apply(update: &Update, at: *mut u8) -> u64 {
+    let placed = (at as u64).is_multiple_of(update.width());
+    // SAFETY: the caller's promise; words in their natural place may be used as atomics, the others are under the lock.
+    unsafe {
+        match (update.width(), placed) {
+            (4, true) => u64::from(update32(AtomicU32::from_ptr(at.cast()), |old| next32(update, old))),
+            (4, false) => {
+                let at = at.cast::<u32>();
+                let old = at.read_unaligned();
+                at.write_unaligned(next32(update, old));
+                u64::from(old)
+            }
+            (_, true) => update64(AtomicU64::from_ptr(at.cast()), |old| next64(update, old)),
+            (_, false) => {
+                let at = at.cast::<u64>();
+                let old = at.read_unaligned();
+                at.write_unaligned(next64(update, old));
+                old
+            }
+        }
+    }
+}
+
+fn update32(word: &AtomicU32, next: impl Fn(u32) -> u32) -> u32 {
+    let mut old = word.load(Ordering::Relaxed);
+    // SYNC POINT with every other atomic update of the word.
+    while let Err(now) = word.compare_exchange_weak(old, next(old), Ordering::AcqRel, Ordering::Relaxed) {
+        old = now;
+    }
+    old
+}
+
+fn update64(word: &AtomicU64, next: impl Fn(u64) -> u64) -> u64 {
+    let mut old = word.load(Ordering::Relaxed);
+    // SYNC POINT as above.
+    while let Err(now) = word.compare_exchange_weak(old, next(old), Ordering::AcqRel, Ordering::Relaxed) {
+        old = now;
+    }
+    old
+}
+
+macro_rules! next {
+    ($name:ident, $unsigned:ty, $signed:ty, $float:ty) => {
+        fn $name(update: &Update, old: $unsigned) -> $unsigned {
+            let new = update.operand as $unsigned;
+            let (is_float, is_signed) = (update.flags & FLOAT != 0, update.flags & SIGNED != 0);
+            let less = |a: $unsigned, b: $unsigned| match (is_float, is_signed) {
+                (true, _) => <$float>::from_bits(a) < <$float>::from_bits(b),
+                (false, true) => (a as $signed) < (b as $signed),
+                (false, false) => a < b,
+            };
+            match update.op {
+                ADD if is_float => (<$float>::from_bits(old) + <$float>::from_bits(new)).to_bits(),
+                ADD => old.wrapping_add(new),
+                AND => old & new,
+                OR => old | new,
+                XOR => old ^ new,
+                SWAP => new,
+                MIN if less(new, old) => new,
+                MAX if less(old, new) => new,
+                COMPARE_SWAP if old == update.compare as $unsigned => new,
+                _ => old,
+            }
+        }
+    };
+}
+next!(next32, u32, i32, f32);
+next!(next64, u64, i64, f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Old and new value of a word that lies `aside` bytes behind its natural place.
+    fn on(aside: usize, op: u32, flags: u32, before: u64, operand: u64, compare: u64) -> (u64, u64) {
+        let update = Update { op, flags, operand, compare };
+        assert_eq!(update.check(), Status::OK);
+        let mut memory = [0u64; 3];
+        // SAFETY: 16 bytes are there behind `aside`, which is less than 8.
+        unsafe {
+            let at = memory.as_mut_ptr().cast::<u8>().add(aside);
+            at.cast::<u64>().write_unaligned(before);
+            let old = apply(&update, at);
+            (old, at.cast::<u64>().read_unaligned())
+        }
+    }
+
+    #[test]
+    fn operations_on_all_kinds_of_operands() {
+        let float = f64::to_bits;
+        for aside in [0, 1, 4] {
+            assert_eq!(on(aside, ADD, 0, u64::MAX, 2, 0), (u64::MAX, 1));
+            assert_eq!(on(aside, ADD, FLOAT, float(1.5), float(2.0), 0), (float(1.5), float(3.5)));
+            assert_eq!(on(aside, AND, 0, 12, 10, 0), (12, 8));
+            assert_eq!(on(aside, OR, 0, 12, 10, 0), (12, 14));
+            assert_eq!(on(aside, XOR, 0, 12, 10, 0), (12, 6));
+            assert_eq!(on(aside, SWAP, 0, 12, 10, 0), (12, 10));
+            assert_eq!(on(aside, MIN, SIGNED, 3, -4i64 as u64, 0), (3, -4i64 as u64));
+            assert_eq!(on(aside, MIN, 0, 3, -4i64 as u64, 0), (3, 3));
+            assert_eq!(on(aside, MAX, SIGNED, 3, -4i64 as u64, 0), (3, 3));
+            assert_eq!(on(aside, MAX, FLOAT, float(-1.0), float(-0.5), 0), (float(-1.0), float(-0.5)));
+            assert_eq!(on(aside, COMPARE_SWAP, 0, 5, 9, 5), (5, 9));
+            assert_eq!(on(aside, COMPARE_SWAP, 0, 5, 9, 6), (5, 5));
+            // What lies behind a narrow word is left alone.
+            let high = 7 << 32;
+            assert_eq!(on(aside, ADD, WIDTH_32, high | 0xffff_ffff, 2, 0), (0xffff_ffff, high | 1));
+            let (one, half) = (u64::from(1f32.to_bits()), u64::from(0.5f32.to_bits()));
+            assert_eq!(on(aside, MIN, WIDTH_32 | FLOAT, high | one, half, 0), (one, high | half));
+            assert_eq!(on(aside, COMPARE_SWAP, WIDTH_32, high | 5, 9, 1 << 40 | 5), (5, high | 9));
+        }
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        let check = |op, flags| Update { op, flags, operand: 0, compare: 0 }.check();
+        assert_eq!(check(COMPARE_SWAP + 1, 0), Status::BAD_PARAM);
+        assert_eq!(check(ADD, 8), Status::BAD_PARAM);
+        for op in [AND, OR, XOR] {
+            assert_eq!(check(op, FLOAT), Status::BAD_PARAM);
+        }
+    }
+}

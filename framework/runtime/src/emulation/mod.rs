@@ -1,0 +1,275 @@
+//! Emulation of one-sided verbs: for a transport that lacks put, get, atomics or flush and has service links, the
+//! host carries them out by requests that the target's service context serves.
+//!
+//! Map: `verbs` (the handle with the missing verbs) · `requester` (operations under way, counters, flushes) · `target` (registered
+//! memory, carrying out) · `amo` (atomics by the processor) · `wire` (bytes) · `slab` (numbers with generations). The service
+//! context, its lock and its helper are in `crate::service`.
+//!
+//! **Who gets it.** One-sided components reach processes by [`Instance::btl_services_for_rma`], whose answers have
+//! emulated handles in the place of those that need it. The point-to-point layer gets the transports as they are.
+//!
+//! **Opening.** A process opens its service context when it first registers memory with an emulated transport: nobody
+//! can ask it for anything before, since requests name registrations.
+
+mod amo;
+mod requester;
+mod slab;
+mod target;
+mod verbs;
+mod wire;
+
+pub(crate) use target::Memory;
+pub(crate) use wire::RegistrationName;
+
+use crate::instance::Instance;
+use crate::locks::Mutex;
+use oxmpi_btl::{BtlHandle, BtlServices, Reach, SERVICE_CTX, SendDesc};
+use oxmpi_mca::host::receive;
+use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{AmEntry, RecvDesc, SliceRef, Status};
+use requester::Endpoint;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use verbs::Wrapped;
+use wire::Reply;
+
+/// The emulated transports of an instance.
+#[derive(Default)]
+pub(crate) struct Emulation {
+    /// By `BtlHandle::index`, made when first asked for.
+    wrapped: OnceLock<Box<[OnceLock<Box<Wrapped>>]>>,
+    reached: Mutex<Reached>,
+    services: OnceLock<Box<BtlServices>>,
+}
+
+/// What one-sided components have been told. Everything stays until the instance ends.
+#[derive(Default)]
+struct Reached {
+    by_proc: HashMap<u32, Box<[Reach]>>,
+    #[allow(clippy::vec_box, reason = "their addresses are in use")]
+    endpoints: Vec<Box<Endpoint>>,
+}
+
+// SAFETY: pointers are to things of the instance, which may be used from any thread.
+unsafe impl Send for Emulation {}
+// SAFETY: as above.
+unsafe impl Sync for Emulation {}
+
+impl Emulation {
+    fn all(&self) -> impl Iterator<Item = &Wrapped> {
+        self.wrapped.get().into_iter().flat_map(|all| all.iter()).filter_map(|w| w.get().map(|w| &**w))
+    }
+
+    /// The emulated transport over the module with that state.
+    fn over(&self, module: *mut c_void) -> Option<&Wrapped> {
+        self.all().find(|w| w.raw().state == module)
+    }
+}
+
+impl Instance {
+    /// The services around transports as one-sided components get them: `reach` answers with transports that have
+    /// all one-sided verbs where they can be had, native ones before emulated ones. For the life of the instance.
+    pub fn btl_services_for_rma(&self) -> *const BtlServices {
+        let make = || {
+            // SAFETY: the host's own table.
+            let plain = unsafe { &*self.btl_services() };
+            Box::new(BtlServices { size: size_of::<BtlServices>() as u32, reserved: 0, reach, ..*plain })
+        };
+        &raw const **self.emulation.services.get_or_init(make)
+    }
+
+    /// The transports that reach a process, best for one-sided operations first.
+    pub(crate) fn reach_for_rma(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
+        let plain = self.reach(proc)?;
+        let mut reached = self.emulation.reached.lock();
+        let Reached { by_proc, endpoints } = &mut *reached;
+        let found = by_proc.entry(proc).or_insert_with(|| {
+            // SAFETY: the list stays as long as the instance.
+            let plain = unsafe { plain.get() };
+            let mut all: Vec<Reach> = plain.iter().map(|r| self.with_all_verbs(r, proc, endpoints)).collect();
+            all.sort_by_key(|r| r.btl().emulated.count_ones());
+            all.into()
+        });
+        // The box stays where it is.
+        Ok(SliceRef { ptr: found.as_ptr(), len: found.len() })
+    }
+
+    #[allow(clippy::vec_box, reason = "their addresses are in use")]
+    fn with_all_verbs(&self, plain: &Reach, proc: u32, endpoints: &mut Vec<Box<Endpoint>>) -> Reach {
+        let raw = plain.btl();
+        let Some(wrapped) = self.wrapped(raw) else { return *plain };
+        let mut endpoint = Box::new(wrapped.endpoint(plain.endpoint, proc));
+        let reach = Reach { btl: &raw const wrapped.handle, endpoint: (&raw mut *endpoint).cast() };
+        endpoints.push(endpoint);
+        reach
+    }
+
+    /// The transport with the verbs it lacks; `None`: it has all, or cannot have them.
+    fn wrapped(&self, raw: &BtlHandle) -> Option<&Wrapped> {
+        if !Wrapped::is_for(raw) {
+            return None;
+        }
+        let count = self.parts.get().map_or(0, |parts| parts.btls().len());
+        let all = self.emulation.wrapped.get_or_init(|| (0..count).map(|_| OnceLock::new()).collect());
+        let wrapped = all.get(raw.index as usize)?.get_or_init(|| {
+            self.look_when_idle();
+            Wrapped::new(self, raw)
+        });
+        Some(wrapped)
+    }
+
+    /// Takes requests and replies from now on. Before the first progress.
+    pub(crate) fn take_requests(&self) {
+        let entry = AmEntry { receive: take, ctx: std::ptr::from_ref(self).cast_mut().cast() };
+        // It is the first to take a tag.
+        let _ = self.am_table().set(wire::TAG, entry);
+    }
+
+    /// Somebody uses a communication resource instance.
+    #[inline]
+    pub(crate) fn activate(&self, ctx: u32) {
+        if let Some(cri) = self.cris().get(ctx as usize)
+            && cri.active.load(Ordering::Relaxed) == 0
+        {
+            cri.active.store(1, Ordering::Release);
+        }
+    }
+
+    /// Goes on with operations for which no reply is due: they found no room, or their peer has failed. The caller holds
+    /// nothing. False: there is still no room, look again.
+    pub(crate) fn settle_emulated(&self) -> bool {
+        let mut all = true;
+        for wrapped in self.emulation.all() {
+            for ctx in 0..wrapped.contexts() {
+                let Some((context, via)) = wrapped.context(ctx) else { continue };
+                self.with_context(ctx, || {
+                    context.settle(via);
+                    all &= !context.needs_attention();
+                });
+            }
+        }
+        all
+    }
+
+    /// Runs `f` with a context entered, taking it from its owner. The caller holds nothing.
+    fn with_context(&self, ctx: u32, f: impl FnOnce()) {
+        let Some(cri) = self.cris().get(ctx as usize).filter(|_| self.threaded()) else { return f() };
+        cri.enter(None);
+        f();
+        cri.leave(None);
+    }
+
+    /// A process has failed: what is under way to it by emulated verbs completes with PEER_FAILED, in idle turns of
+    /// whoever waits, and later verbs answer so. Any thread, holding nothing.
+    pub fn fail_emulated(&self, proc: u32) {
+        for endpoint in self.emulation.reached.lock().endpoints.iter().filter(|e| e.proc == proc) {
+            endpoint.set_failed();
+        }
+        self.service.ask_attention();
+    }
+
+    /// The contexts on which emulated operations to a process (`None`: to any) are under way and which nobody
+    /// has progressed since the last call with the same `looks`, by bit: a flush that waits has to enter those, taking them from
+    /// their owners and holding nothing else. The first call only looks. `looks` has a word for each CRI, 0 at first. Any thread.
+    pub fn contexts_to_enter(&self, proc: Option<u32>, looks: &mut [u64]) -> u64 {
+        let reached = self.emulation.reached.lock();
+        let meant = |e: &Endpoint| proc.is_none_or(|proc| proc == e.proc);
+        let under_way = |ctx| reached.endpoints.iter().any(|e| meant(e) && e.under_way(ctx) > 0);
+        let mut enter = 0;
+        for (ctx, (cri, look)) in (0..).zip(self.cris().iter().zip(looks)) {
+            if under_way(ctx) {
+                // SYNC POINT with `Cri::count_progress`.
+                let turns = cri.progress_calls.load(Ordering::Acquire).wrapping_add(1);
+                enter |= u64::from(std::mem::replace(look, turns) == turns) << ctx;
+            }
+        }
+        enter
+    }
+
+    /// Ends everything that is under way. No other thread is in the library any more.
+    pub(crate) fn end_emulation(&self) {
+        for endpoint in &self.emulation.reached.lock().endpoints {
+            endpoint.set_failed();
+        }
+        for wrapped in self.emulation.all() {
+            for (context, via) in (0..wrapped.contexts()).filter_map(|ctx| wrapped.context(ctx)) {
+                context.settle(via);
+            }
+        }
+    }
+}
+
+extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+    // SAFETY: components pass `BtlServices::instance`, which lives as long as they do.
+    match unsafe { &*(ctx as *const Instance) }.reach_for_rma(proc) {
+        Ok(reached) => {
+            // SAFETY: the caller's out pointer.
+            unsafe { *out = reached };
+            Status::OK
+        }
+        Err(status) => status,
+    }
+}
+
+/// The receiver of requests, on the service context, and of replies, on the others.
+extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
+    // SAFETY: `take_requests` gave the instance; the message is valid during the call.
+    let (instance, msg) = unsafe { (&*(ctx as *const Instance), &*msg) };
+    let bytes = match msg.len {
+        0 => &[][..],
+        // SAFETY: as above.
+        len => unsafe { std::slice::from_raw_parts(msg.data, len as usize) },
+    };
+    let bad = |what: &str| instance.peer_error("btl", "emulation", msg.proc, false, what);
+    let Some(wrapped) = instance.emulation.over(msg.module) else {
+        bad("sent a message for emulated verbs over a transport that has none");
+        return receive::CONTINUE;
+    };
+    if msg.ctx == SERVICE_CTX {
+        // SAFETY: transports call receivers of requests from `service_progress` alone, under the service lock.
+        unsafe { answer(instance, wrapped, msg, bytes) };
+        return receive::CONTINUE;
+    }
+    let mistake = match (wrapped.context(msg.ctx), Reply::decode(bytes)) {
+        (Some((context, via)), Some((reply, payload))) => {
+            let mistake = context.take_reply(via, msg.proc, reply, payload);
+            if context.needs_attention() {
+                instance.service.ask_attention();
+            }
+            mistake
+        }
+        _ => true,
+    };
+    if mistake {
+        bad("sent a reply that does not fit what it was asked");
+    }
+    receive::CONTINUE
+}
+
+/// # Safety
+/// The caller holds the service lock.
+unsafe fn answer(instance: &Instance, wrapped: &Wrapped, msg: &RecvDesc, bytes: &[u8]) {
+    let raw = wrapped.raw();
+    let most = target::payload_limits(raw.attrs().service_limit).1;
+    // SAFETY: the caller's promise; who registers memory keeps it valid.
+    let answer = unsafe { instance.service.memory().serve(bytes, most) };
+    if answer.reply.status.is_err() {
+        let text = format!("rank {} asked for what it may not have: {}", msg.proc, answer.reply.status);
+        instance.logger().info("btl", &text);
+    }
+    let header = answer.reply.encode();
+    let desc = SendDesc {
+        tag: wire::TAG.into(),
+        hdr_len: header.len() as u32,
+        hdr: header.as_ptr(),
+        payload: answer.payload,
+        len: answer.len,
+        pack: None,
+        pack_ctx: std::ptr::null_mut(),
+    };
+    let status = (raw.service_reply)(raw.state, msg.link, &desc);
+    if status.is_err() {
+        instance.peer_error("btl", raw.name(), msg.proc, false, &format!("no reply to it is sent: {status}"));
+    }
+}

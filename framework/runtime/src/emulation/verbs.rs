@@ -1,0 +1,395 @@
+//! The handle of an emulated transport: the transport's own verbs passed on, and the missing ones carried out by requests.
+//!
+//! `state` of such a handle is the [`Wrapped`]; an endpoint is a [`requester::Endpoint`]. Its registration handles are the
+//! transport's own, followed by the name of an emulated registration, so both kinds of verbs find theirs.
+//!
+//! A verb that the transport has and a peer refuses (process_vm_writev under Yama, another pid namespace) is carried out by
+//! requests from then on for that peer.
+
+use super::amo::{self, Update};
+use super::requester::{Context, Endpoint, Via, Wish};
+use super::target::payload_limits;
+use super::wire::{self, NAME, RegistrationName, Request, Verb};
+use crate::instance::Instance;
+use oxmpi_btl::amo::operand;
+use oxmpi_btl::{
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, ProcInfo, RegHandle, RmaDesc,
+    RmaVectorDesc, SendDesc, WaitSet, cap,
+};
+use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{MemKind, SliceRef, Status};
+use std::ffi::c_void;
+
+type State = *mut c_void;
+
+/// Verbs that requests can carry out.
+pub const EMULATED: u32 = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH;
+
+/// A transport with the verbs that it lacks.
+pub struct Wrapped {
+    pub handle: BtlHandle,
+    _attrs: Box<BtlAttrs>,
+    pub raw: *const BtlHandle,
+    instance: *const Instance,
+    put_most: u64,
+    get_most: u64,
+    contexts: Box<[Context]>,
+}
+
+// SAFETY: handles may be used from any thread, contexts say so of themselves; the instance outlives this.
+unsafe impl Send for Wrapped {}
+// SAFETY: as above.
+unsafe impl Sync for Wrapped {}
+
+impl Wrapped {
+    /// Whether a transport needs it, and can have it.
+    pub fn is_for(raw: &BtlHandle) -> bool {
+        raw.can(cap::SERVICE)
+            && raw.caps & EMULATED != EMULATED
+            && raw.attrs().service_limit as usize > wire::REQUEST
+            && raw.attrs().registration_handle_size as usize + NAME + 8 <= oxmpi_btl::HANDLE_LIMIT
+    }
+
+    /// In a box, since the handle points to it.
+    pub fn new(instance: &Instance, raw: &BtlHandle) -> Box<Wrapped> {
+        let emulated = EMULATED & !raw.caps;
+        let attrs = Box::new(attrs_with(raw.attrs(), emulated));
+        let (put_most, get_most) = payload_limits(raw.attrs().service_limit);
+        let contexts = (0..raw.attrs().contexts).map(|_| Context::default()).collect();
+        let handle = BtlHandle {
+            size: size_of::<BtlHandle>() as u32,
+            caps: raw.caps | emulated | cap::REGISTER,
+            state: std::ptr::null_mut(),
+            send,
+            progress,
+            get,
+            put,
+            flush,
+            atomic,
+            register_mem,
+            deregister_mem,
+            arm,
+            disarm,
+            get_vector,
+            hold,
+            held,
+            service_open,
+            service_request,
+            service_progress,
+            service_reply,
+            service_pending,
+            service_arm,
+            service_disarm,
+            add_procs,
+            del_procs,
+            finalize,
+            attrs: &raw const *attrs,
+            name: raw.name,
+            emulated,
+            index: raw.index,
+        };
+        let mut wrapped =
+            Box::new(Wrapped { handle, _attrs: attrs, raw, instance, put_most, get_most, contexts });
+        wrapped.handle.state = (&raw mut *wrapped).cast();
+        wrapped
+    }
+
+    pub fn raw(&self) -> &BtlHandle {
+        // SAFETY: accepted modules stay as long as the instance.
+        unsafe { &*self.raw }
+    }
+
+    fn instance(&self) -> &Instance {
+        // SAFETY: it has us.
+        unsafe { &*self.instance }
+    }
+
+    /// A context and the way its requests go.
+    pub fn context(&self, ctx: u32) -> Option<(&Context, Via<'_>)> {
+        let (put_most, get_most) = (self.put_most, self.get_most);
+        let context = self.contexts.get(ctx as usize)?;
+        Some((context, Via { raw: self.raw(), ctx, put_most, get_most }))
+    }
+
+    pub fn contexts(&self) -> u32 {
+        self.contexts.len() as u32
+    }
+
+    pub fn endpoint(&self, raw: *mut RawEndpoint, proc: u32) -> Endpoint {
+        Endpoint::new(raw, proc, self.contexts())
+    }
+
+    /// Where our part of a registration handle starts.
+    fn name_at(&self) -> usize {
+        (self.raw().attrs().registration_handle_size as usize).next_multiple_of(8)
+    }
+
+    /// Our part of one; `None`: there is no handle.
+    ///
+    /// # Safety
+    /// `handle` is null or has as many bytes as the attributes say.
+    unsafe fn name_in(&self, handle: *const RegHandle) -> Option<RegistrationName> {
+        if handle.is_null() {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { handle.cast::<u8>().add(self.name_at()).cast::<[u8; NAME]>().read_unaligned() };
+        Some(RegistrationName::decode(&bytes))
+    }
+
+    fn issue(&self, endpoint: &Endpoint, ctx: u32, wish: Wish) -> Status {
+        let Some((context, via)) = self.context(ctx) else { return Status::BAD_PARAM };
+        let instance = self.instance();
+        instance.activate(ctx);
+        let status = context.issue(via, endpoint, wish);
+        if context.needs_attention() {
+            instance.service.ask_attention();
+        }
+        status
+    }
+
+    fn issue_copy(&self, verb: Verb, endpoint: &Endpoint, ctx: u32, rma: &RmaDesc) -> Status {
+        if rma.len == 0 {
+            return Status::OK;
+        }
+        // SAFETY: the caller's handle, read during the call.
+        let Some(registration) = (unsafe { self.name_in(rma.remote_handle) }) else {
+            return Status::BAD_PARAM;
+        };
+        let request = Request {
+            verb,
+            flags: 0,
+            op: 0,
+            operand: 0,
+            compare: 0,
+            id: wire::NO_ID,
+            registration,
+            addr: rma.remote,
+            len: rma.len,
+        };
+        let RmaDesc { local, done, done_ctx, .. } = *rma;
+        self.issue(endpoint, ctx, Wish { request, local, done, done_ctx })
+    }
+
+    fn issue_atomic(&self, endpoint: &Endpoint, ctx: u32, desc: &AtomicDesc) -> Status {
+        let AtomicDesc { op, flags, operand, compare, done, done_ctx, .. } = *desc;
+        let update = Update { op, flags, operand, compare };
+        // SAFETY: as above.
+        let (Status::OK, Some(registration)) = (update.check(), unsafe { self.name_in(desc.remote_handle) })
+        else {
+            return Status::BAD_PARAM;
+        };
+        let request = Request {
+            verb: Verb::Atomic,
+            flags: flags as u8,
+            op,
+            operand,
+            compare,
+            id: wire::NO_ID,
+            registration,
+            addr: desc.remote,
+            len: update.width(),
+        };
+        self.issue(endpoint, ctx, Wish { request, local: desc.result.cast(), done, done_ctx })
+    }
+}
+
+/// Attributes of a transport with emulated verbs.
+fn attrs_with(raw: &BtlAttrs, emulated: u32) -> BtlAttrs {
+    let mut attrs = *raw;
+    attrs.registration_handle_size = raw.registration_handle_size.next_multiple_of(8) + NAME as u32;
+    if emulated & cap::PUT != 0 {
+        (attrs.put_limit, attrs.put_alignment) = (0, 0);
+        // A put that stalls is overtaken.
+        attrs.flags = attrs.flags & !BtlAttrs::PUTS_ORDERED | BtlAttrs::PUT_DONE_IS_REMOTE;
+    }
+    if emulated & cap::GET != 0 {
+        (attrs.get_limit, attrs.get_alignment) = (0, 0);
+    }
+    if emulated & cap::ATOMIC != 0 {
+        (attrs.amo_ops, attrs.amo_operands) = (amo::ALL, operand::ALL);
+        attrs.flags |= BtlAttrs::AMO_COHERENT;
+    }
+    attrs
+}
+
+/// What a caller passes back: the state of a handle, an endpoint, a descriptor.
+macro_rules! at {
+    ($t:ty, $p:expr) => {
+        // SAFETY: callers of a wrapped handle pass its state, its endpoints, and descriptors that live during the call.
+        unsafe { &*($p as *const $t) }
+    };
+}
+
+/// Whether a native verb has done its part: it answered, and not that it cannot with this peer.
+fn answered(endpoint: &Endpoint, verb: u32, status: Status) -> bool {
+    if matches!(status, Status::NOT_SUPPORTED | Status::NO_PERMISSION) {
+        endpoint.refused.fetch_or(verb, Ordering::Relaxed);
+        return false;
+    }
+    true
+}
+
+fn native(w: &Wrapped, endpoint: &Endpoint, verb: u32) -> bool {
+    w.raw().can(verb) && endpoint.refused.load(Ordering::Relaxed) & verb == 0
+}
+
+extern "C" fn put(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) -> Status {
+    let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
+    if native(w, endpoint, cap::PUT) {
+        let status = (w.raw().put)(w.raw().state, endpoint.raw, ctx, d);
+        if answered(endpoint, cap::PUT, status) {
+            return status;
+        }
+    }
+    w.issue_copy(Verb::Put, endpoint, ctx, at!(RmaDesc, d))
+}
+
+extern "C" fn get(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) -> Status {
+    let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
+    if native(w, endpoint, cap::GET) {
+        let status = (w.raw().get)(w.raw().state, endpoint.raw, ctx, d);
+        if answered(endpoint, cap::GET, status) {
+            return status;
+        }
+    }
+    w.issue_copy(Verb::Get, endpoint, ctx, at!(RmaDesc, d))
+}
+
+extern "C" fn atomic(s: State, e: *mut RawEndpoint, ctx: u32, d: *const AtomicDesc) -> Status {
+    let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
+    if w.raw().can(cap::ATOMIC) {
+        return (w.raw().atomic)(w.raw().state, endpoint.raw, ctx, d);
+    }
+    w.issue_atomic(endpoint, ctx, at!(AtomicDesc, d))
+}
+
+extern "C" fn flush(s: State, e: *mut RawEndpoint, ctx: u32, d: *const FlushDesc) -> Status {
+    let (w, flush) = (at!(Wrapped, s), at!(FlushDesc, d));
+    let endpoint = if e.is_null() { None } else { Some(at!(Endpoint, e)) };
+    let Some((context, via)) = w.context(ctx) else { return Status::BAD_PARAM };
+    context.flush(via, endpoint, flush, |flush| {
+        let raw = endpoint.map_or(std::ptr::null_mut(), |e| e.raw);
+        if w.raw().can(cap::FLUSH) { (w.raw().flush)(w.raw().state, raw, ctx, flush) } else { Status::OK }
+    })
+}
+
+extern "C" fn register_mem(
+    s: State,
+    addr: *mut u8,
+    len: u64,
+    access: u32,
+    kind: MemKind,
+    out: *mut RegHandle,
+) -> Status {
+    let w = at!(Wrapped, s);
+    if kind != MemKind::HOST {
+        return Status::NOT_SUPPORTED;
+    }
+    let raw = w.raw();
+    if raw.can(cap::REGISTER) {
+        let status = (raw.register_mem)(raw.state, addr, len, access, kind, out);
+        if status.is_err() {
+            return status;
+        }
+    }
+    let name = w.instance().open_service(raw).and_then(|()| w.instance().service.add(addr, len, access));
+    match name {
+        Ok(name) => {
+            // SAFETY: the caller's place has as many bytes as the attributes say.
+            unsafe {
+                let at = out.cast::<u8>().add(w.name_at());
+                std::ptr::copy_nonoverlapping(name.encode().as_ptr(), at, NAME);
+            }
+            Status::OK
+        }
+        Err(status) => {
+            if raw.can(cap::REGISTER) {
+                (raw.deregister_mem)(raw.state, out);
+            }
+            status
+        }
+    }
+}
+
+extern "C" fn deregister_mem(s: State, handle: *const RegHandle) -> Status {
+    let w = at!(Wrapped, s);
+    // SAFETY: the caller's handle.
+    let Some(name) = (unsafe { w.name_in(handle) }) else { return Status::BAD_PARAM };
+    if !w.instance().service.remove(name) {
+        return Status::BAD_PARAM;
+    }
+    let raw = w.raw();
+    if raw.can(cap::REGISTER) { (raw.deregister_mem)(raw.state, handle) } else { Status::OK }
+}
+
+extern "C" fn progress(s: State, ctx: u32) -> i32 {
+    let w = at!(Wrapped, s);
+    let events = (w.raw().progress)(w.raw().state, ctx);
+    if let Some((context, via)) = w.context(ctx)
+        && context.needs_attention()
+    {
+        context.settle(via);
+    }
+    events
+}
+
+// --- passed on ---
+
+extern "C" fn send(s: State, e: *mut RawEndpoint, ctx: u32, d: *const SendDesc) -> Status {
+    let raw = at!(Wrapped, s).raw();
+    (raw.send)(raw.state, at!(Endpoint, e).raw, ctx, d)
+}
+extern "C" fn get_vector(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaVectorDesc) -> Status {
+    let raw = at!(Wrapped, s).raw();
+    (raw.get_vector)(raw.state, at!(Endpoint, e).raw, ctx, d)
+}
+extern "C" fn arm(s: State, ctx: u32, set: *mut WaitSet) -> Status {
+    let raw = at!(Wrapped, s).raw();
+    (raw.arm)(raw.state, ctx, set)
+}
+extern "C" fn disarm(s: State, ctx: u32) {
+    let raw = at!(Wrapped, s).raw();
+    (raw.disarm)(raw.state, ctx)
+}
+extern "C" fn hold(s: State, e: *mut RawEndpoint, oldest: u64) {
+    let raw = at!(Wrapped, s).raw();
+    (raw.hold)(raw.state, at!(Endpoint, e).raw, oldest)
+}
+extern "C" fn held(s: State, e: *mut RawEndpoint) -> u64 {
+    let raw = at!(Wrapped, s).raw();
+    (raw.held)(raw.state, at!(Endpoint, e).raw)
+}
+extern "C" fn service_request(s: State, e: *mut RawEndpoint, ctx: u32, d: *const SendDesc) -> Status {
+    let raw = at!(Wrapped, s).raw();
+    (raw.service_request)(raw.state, at!(Endpoint, e).raw, ctx, d)
+}
+
+// --- the host's own business, not a caller's ---
+
+extern "C" fn service_open(s: State) -> Status {
+    let w = at!(Wrapped, s);
+    w.instance().open_service(w.raw()).map_or_else(|status| status, |()| Status::OK)
+}
+extern "C" fn service_progress(_: State) -> i32 {
+    0
+}
+extern "C" fn service_reply(_: State, _: u64, _: *const SendDesc) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn service_pending(_: State) -> *const u32 {
+    std::ptr::null()
+}
+extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn service_disarm(_: State) {}
+extern "C" fn add_procs(_: State, _: SliceRef<ProcInfo>, _: *mut *mut RawEndpoint) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn del_procs(_: State, _: SliceRef<*mut RawEndpoint>) -> Status {
+    Status::NOT_SUPPORTED
+}
+extern "C" fn finalize(_: State) -> Status {
+    Status::OK
+}

@@ -1,0 +1,214 @@
+//! Bytes of emulated one-sided operations: requests to a target, and its replies. Versioned, little-endian, and
+//! never trusted when they come in.
+
+use oxmpi_mca::Status;
+
+/// Raise it with every change of what follows.
+pub const VERSION: u16 = 1;
+
+/// AM tag of requests and replies: of the host's own range, below those of the frameworks.
+pub const TAG: u8 = 0x01;
+
+/// Bytes of an encoded [`Request`]; payload of a put follows.
+pub const REQUEST: usize = 64;
+/// Bytes of an encoded [`Reply`]; payload of a get follows.
+pub const REPLY: usize = 24;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Verb {
+    Put = 1,
+    Get = 2,
+    Atomic = 3,
+}
+
+/// What a target is asked to do with its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub verb: Verb,
+    /// Of an atomic: operation, flags and operands as in `AtomicDesc`.
+    pub flags: u8,
+    pub op: u32,
+    pub operand: u64,
+    pub compare: u64,
+    /// The requester's name for it; comes back in the reply.
+    pub id: u64,
+    pub registration: RegistrationName,
+    pub addr: u64,
+    /// Of an atomic: its width.
+    pub len: u64,
+}
+
+/// A registration as the target hands it out: which, and proof of having got it from the target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegistrationName {
+    pub id: u64,
+    pub key: u64,
+}
+
+/// Bytes of an encoded [`RegistrationName`].
+pub const NAME: usize = 16;
+
+impl RegistrationName {
+    pub fn encode(self) -> [u8; NAME] {
+        let mut out = [0; NAME];
+        out[..8].copy_from_slice(&self.id.to_le_bytes());
+        out[8..].copy_from_slice(&self.key.to_le_bytes());
+        out
+    }
+
+    pub fn decode(bytes: &[u8; NAME]) -> RegistrationName {
+        RegistrationName { id: word(bytes, 0), key: word(bytes, 8) }
+    }
+}
+
+/// What a request cannot be, with the id to answer it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadRequest {
+    pub id: u64,
+    pub status: Status,
+}
+
+/// No id that a requester gives.
+pub const NO_ID: u64 = u64::MAX;
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..at + 8).and_then(|b| b.first_chunk()).map_or(0, |b| u64::from_le_bytes(*b))
+}
+
+impl Request {
+    pub fn encode(&self) -> [u8; REQUEST] {
+        let mut out = [0; REQUEST];
+        out[..2].copy_from_slice(&VERSION.to_le_bytes());
+        out[2] = self.verb as u8;
+        out[3] = self.flags;
+        out[4..8].copy_from_slice(&self.op.to_le_bytes());
+        let RegistrationName { id, key } = self.registration;
+        let words = [self.id, id, key, self.addr, self.len, self.operand, self.compare];
+        for (place, word) in out[8..].chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        out
+    }
+
+    /// The request and its payload, which is as long as the request says.
+    pub fn decode(bytes: &[u8]) -> Result<(Request, &[u8]), BadRequest> {
+        let id = if bytes.len() >= 16 { word(bytes, 8) } else { NO_ID };
+        let bad = |status| Err(BadRequest { id, status });
+        let Some((b, payload)) = bytes.split_first_chunk::<REQUEST>() else { return bad(Status::BAD_PARAM) };
+        if u16::from_le_bytes([b[0], b[1]]) != VERSION {
+            return bad(Status::NOT_SUPPORTED);
+        }
+        let verb = [Verb::Put, Verb::Get, Verb::Atomic].into_iter().find(|v| *v as u8 == b[2]);
+        let Some(verb) = verb else { return bad(Status::NOT_SUPPORTED) };
+        let request = Request {
+            verb,
+            flags: b[3],
+            op: u32::from_le_bytes([b[4], b[5], b[6], b[7]]),
+            id,
+            registration: RegistrationName { id: word(b, 16), key: word(b, 24) },
+            addr: word(b, 32),
+            len: word(b, 40),
+            operand: word(b, 48),
+            compare: word(b, 56),
+        };
+        let follows = if verb == Verb::Put { request.len } else { 0 };
+        if payload.len() as u64 != follows {
+            return bad(Status::BAD_PARAM);
+        }
+        Ok((request, payload))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub id: u64,
+    /// OK, or why nothing was done.
+    pub status: Status,
+    /// Of an atomic: the old value.
+    pub old: u64,
+}
+
+impl Reply {
+    pub fn encode(&self) -> [u8; REPLY] {
+        let mut out = [0; REPLY];
+        out[..2].copy_from_slice(&VERSION.to_le_bytes());
+        out[4..8].copy_from_slice(&self.status.0.to_le_bytes());
+        out[8..16].copy_from_slice(&self.id.to_le_bytes());
+        out[16..].copy_from_slice(&self.old.to_le_bytes());
+        out
+    }
+
+    /// The reply and its payload. `None`: another version, or no reply.
+    pub fn decode(bytes: &[u8]) -> Option<(Reply, &[u8])> {
+        let (b, payload) = bytes.split_first_chunk::<REPLY>()?;
+        if u16::from_le_bytes([b[0], b[1]]) != VERSION {
+            return None;
+        }
+        let status = match Status(i32::from_le_bytes([b[4], b[5], b[6], b[7]])) {
+            // What a target may say; anything else is no answer to rely on.
+            s @ (Status::OK
+            | Status::BAD_PARAM
+            | Status::NOT_FOUND
+            | Status::NO_PERMISSION
+            | Status::NOT_SUPPORTED
+            | Status::RMA_RANGE) => s,
+            _ => Status::PEER_FAILED,
+        };
+        Some((Reply { id: word(b, 8), status, old: word(b, 16) }, payload))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SOME: Request = Request {
+        verb: Verb::Atomic,
+        flags: 7,
+        op: 5,
+        operand: 1,
+        compare: 2,
+        id: 3,
+        registration: RegistrationName { id: 4, key: 5 },
+        addr: 6,
+        len: 8,
+    };
+
+    #[test]
+    fn requests_and_replies_survive_the_way() {
+        assert_eq!(Request::decode(&SOME.encode()), Ok((SOME, &[][..])));
+        let put = Request { verb: Verb::Put, len: 3, ..SOME };
+        let bytes = [&put.encode()[..], &[7, 8, 9]].concat();
+        assert_eq!(Request::decode(&bytes), Ok((put, &[7, 8, 9][..])));
+        let reply = Reply { id: 9, status: Status::RMA_RANGE, old: u64::MAX };
+        assert_eq!(Reply::decode(&reply.encode()), Some((reply, &[][..])));
+        let name = RegistrationName { id: 1, key: 2 };
+        assert_eq!(RegistrationName::decode(&name.encode()), name);
+    }
+
+    #[test]
+    fn what_cannot_be_is_named_by_its_id() {
+        let bad = |bytes: &[u8]| Request::decode(bytes).expect_err("bad");
+        let good = SOME.encode();
+        assert_eq!(bad(&good[..15]), BadRequest { id: NO_ID, status: Status::BAD_PARAM });
+        assert_eq!(bad(&good[..63]), BadRequest { id: 3, status: Status::BAD_PARAM });
+        assert_eq!(bad(&[&good[..], &[1]].concat()).status, Status::BAD_PARAM);
+        for (at, value) in [(0, 9), (2, 0), (2, 4)] {
+            let mut other = good;
+            other[at] = value;
+            assert_eq!(bad(&other), BadRequest { id: 3, status: Status::NOT_SUPPORTED });
+        }
+        let odd = Reply { id: 1, status: Status::PENDING, old: 0 };
+        assert_eq!(Reply::decode(&odd.encode()).map(|r| r.0.status), Some(Status::PEER_FAILED));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_get_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Request::decode(&bytes);
+            let _ = Reply::decode(&bytes);
+        }
+    }
+}

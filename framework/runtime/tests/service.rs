@@ -1,0 +1,562 @@
+//! Emulated one-sided verbs between ranks in one process, over transports that lack them: btl-template (all
+//! verbs) and btl-shm (atomics; without single copy all verbs). This test is in the place of a one-sided component: it calls
+//! the verbs as those do.
+
+mod common;
+
+use common::{Form, config, job, linked_in};
+use oxmpi_btl::{
+    AtomicDesc, BtlHandle, BtlServices, FlushDesc, Reach, RegHandle, Registration, RmaDesc, SendDesc, access,
+    amo, cap,
+};
+use oxmpi_mca::{SliceRef, Status};
+use oxmpi_runtime::{Config, Instance, Level};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
+use std::time::{Duration, Instant};
+
+/// Generous: machines are busy.
+const LIMIT: Duration = Duration::from_secs(60);
+const ALL: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
+
+/// A transport between the ranks, as settings.
+type Over = &'static [(&'static str, &'static str)];
+const TEMPLATE: Over = &[("btl", "template,self")];
+const SHM: Over = &[("btl", "shm,self")];
+const SHM_WITHOUT_COPIES: Over = &[("btl", "shm,self"), ("btl_shm_single_copy_mechanism", "none")];
+const EVERY: [Over; 3] = [TEMPLATE, SHM, SHM_WITHOUT_COPIES];
+
+fn make(over: Over, level: Level) -> Config {
+    let mut config = config(Form::LinkedIn, level, over);
+    config.builtin = linked_in();
+    config.builtin.push(btl_template::descriptor());
+    config
+}
+
+fn services(instance: &Instance) -> &BtlServices {
+    // SAFETY: valid as long as the instance.
+    unsafe { &*instance.btl_services_for_rma() }
+}
+
+fn reach(instance: &Instance, proc: u32) -> Reach {
+    let services = services(instance);
+    let mut out = SliceRef { ptr: std::ptr::null(), len: 0 };
+    assert_eq!((services.reach)(services.instance, proc, &mut out), Status::OK);
+    // SAFETY: the host's list.
+    let all = unsafe { out.get() };
+    all[0]
+}
+
+/// Memory of a rank, registered, and what peers need to reach it.
+struct Window {
+    memory: Box<[AtomicU64]>,
+    registration: *const Registration,
+    btl: *const BtlHandle,
+}
+
+/// What travels to peers.
+#[derive(Clone, Default)]
+struct Remote {
+    base: u64,
+    handle: Vec<u64>,
+}
+
+impl Remote {
+    fn handle(&self) -> *const RegHandle {
+        self.handle.as_ptr().cast()
+    }
+}
+
+impl Window {
+    fn new(instance: &Instance, words: usize, btl: *const BtlHandle) -> (Window, Remote) {
+        let memory: Box<[AtomicU64]> = (0..words).map(|_| AtomicU64::new(0)).collect();
+        let services = services(instance);
+        let mut registration = std::ptr::null();
+        let (base, len) = (memory.as_ptr() as *mut u8, words as u64 * 8);
+        let status = (services.register)(services.instance, btl, base, len, ALL, &mut registration);
+        assert_eq!(status, Status::OK);
+        // SAFETY: the host's registration, with a handle of that size.
+        let handle = unsafe {
+            let r = &*registration;
+            std::slice::from_raw_parts(r.handle.cast::<u8>(), r.handle_size as usize).to_vec()
+        };
+        let words =
+            handle.chunks(8).map(|c| u64::from_ne_bytes(c.try_into().expect("whole words"))).collect();
+        (Window { memory, registration, btl }, Remote { base: base as u64, handle: words })
+    }
+
+    fn close(self, instance: &Instance) {
+        let services = services(instance);
+        assert_eq!((services.deregister)(services.instance, self.btl, self.registration), Status::OK);
+    }
+}
+
+/// Counts completions.
+#[derive(Default)]
+struct Done {
+    times: AtomicU32,
+    status: AtomicI32,
+}
+
+extern "C" fn done(ctx: *mut c_void, status: Status) {
+    // SAFETY: the tests keep it until it is called.
+    let done = unsafe { &*(ctx as *const Done) };
+    done.status.store(status.0, Ordering::Relaxed);
+    done.times.fetch_add(1, Ordering::Release);
+}
+
+impl Done {
+    fn ctx(&self) -> *mut c_void {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// Waits in MPI for the completion of a verb that answered `status`.
+    fn wait(&self, instance: &Instance, status: Status) -> Status {
+        if status != Status::PENDING {
+            return status;
+        }
+        let begin = Instant::now();
+        instance.wait_until(instance.main_thread(), || {
+            assert!(begin.elapsed() < LIMIT, "an operation did not complete");
+            self.times.load(Ordering::Acquire) > 0
+        });
+        assert_eq!(self.times.load(Ordering::Relaxed), 1, "completed more than once");
+        Status(self.status.load(Ordering::Relaxed))
+    }
+}
+
+/// Offers a verb until there is room for it.
+fn offer(instance: &Instance, mut verb: impl FnMut() -> Status) -> Status {
+    let begin = Instant::now();
+    loop {
+        match verb() {
+            Status::NO_RESOURCE => {
+                assert!(begin.elapsed() < LIMIT, "there is no room for an operation");
+                instance.progress(instance.main_thread());
+            }
+            status => return status,
+        }
+    }
+}
+
+fn rma(remote: &Remote, offset: u64, local: *mut u8, len: u64, done_of: &Done) -> RmaDesc {
+    RmaDesc {
+        local,
+        remote: remote.base + offset,
+        len,
+        local_handle: std::ptr::null(),
+        remote_handle: remote.handle(),
+        done: Some(done),
+        done_ctx: done_of.ctx(),
+    }
+}
+
+fn put(instance: &Instance, to: Reach, remote: &Remote, offset: u64, data: &[u8]) -> Status {
+    let completion = Done::default();
+    let desc = rma(remote, offset, data.as_ptr().cast_mut(), data.len() as u64, &completion);
+    let btl = to.btl();
+    let status = offer(instance, || (btl.put)(btl.state, to.endpoint, 0, &desc));
+    completion.wait(instance, status)
+}
+
+fn get(instance: &Instance, from: Reach, remote: &Remote, offset: u64, into: &mut [u8]) -> Status {
+    let completion = Done::default();
+    let desc = rma(remote, offset, into.as_mut_ptr(), into.len() as u64, &completion);
+    let btl = from.btl();
+    let status = offer(instance, || (btl.get)(btl.state, from.endpoint, 0, &desc));
+    completion.wait(instance, status)
+}
+
+fn flush(instance: &Instance, to: Reach) -> Status {
+    let completion = Done::default();
+    let desc = FlushDesc { done: Some(done), done_ctx: completion.ctx() };
+    let btl = to.btl();
+    let status = offer(instance, || (btl.flush)(btl.state, to.endpoint, 0, &desc));
+    completion.wait(instance, status)
+}
+
+fn atomic(
+    remote: &Remote,
+    offset: u64,
+    op: u32,
+    operand: u64,
+    result: *mut u64,
+    done_of: &Done,
+) -> AtomicDesc {
+    AtomicDesc {
+        result,
+        local_handle: std::ptr::null(),
+        remote: remote.base + offset,
+        remote_handle: remote.handle(),
+        op,
+        flags: 0,
+        operand,
+        compare: 0,
+        done: Some(done),
+        done_ctx: done_of.ctx(),
+    }
+}
+
+fn fetch_add(instance: &Instance, to: Reach, remote: &Remote, offset: u64, operand: u64) -> u64 {
+    let (completion, mut old) = (Done::default(), u64::MAX);
+    let desc = atomic(remote, offset, amo::ADD, operand, &mut old, &completion);
+    let btl = to.btl();
+    let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
+    assert_eq!(completion.wait(instance, status), Status::OK);
+    old
+}
+
+/// Windows of all ranks, in the place of an exchange by messages; and a barrier that makes no MPI call.
+struct Meeting {
+    remotes: Mutex<Vec<Remote>>,
+    barrier: Barrier,
+}
+
+impl Meeting {
+    fn new(ranks: u32) -> Meeting {
+        let remotes = Mutex::new(vec![Remote::default(); ranks as usize]);
+        Meeting { remotes, barrier: Barrier::new(ranks as usize) }
+    }
+
+    fn exchange(&self, instance: &Instance, mine: Remote) -> Vec<Remote> {
+        self.remotes.lock().expect("no panic")[instance.job().rank as usize] = mine;
+        self.barrier.wait();
+        self.remotes.lock().expect("no panic").clone()
+    }
+}
+
+/// Runs `body` on ranks that have a window of so many words each, reached by `over`.
+fn windows(
+    ranks: u32,
+    over: Over,
+    words: usize,
+    body: impl Fn(&Arc<Instance>, &Meeting, &Window, &[Remote]) + Sync,
+) {
+    let meeting = Meeting::new(ranks);
+    job(
+        ranks,
+        || make(over, Level::Single),
+        |instance| {
+            let other = (instance.job().rank + 1) % ranks;
+            let (window, mine) = Window::new(instance, words, reach(instance, other).btl);
+            let remotes = meeting.exchange(instance, mine);
+            body(instance, &meeting, &window, &remotes);
+            meeting.barrier.wait();
+            window.close(instance);
+        },
+    );
+}
+
+#[test]
+fn handles_say_what_is_emulated() {
+    let of = |over: Over, emulated: u32| {
+        job(
+            2,
+            || make(over, Level::Single),
+            |instance| {
+                let btl = reach(instance, 1 - instance.job().rank).btl();
+                assert_eq!(btl.emulated, emulated, "{over:?}");
+                assert!(btl.can(cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH | cap::REGISTER));
+                let me = reach(instance, instance.job().rank).btl();
+                assert_eq!((me.emulated, me.name()), (0, "self"));
+                assert_eq!(instance.service_counts().helpers, 0, "nothing is registered");
+            },
+        );
+    };
+    let all = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH;
+    of(TEMPLATE, all);
+    of(SHM_WITHOUT_COPIES, all);
+    of(SHM, cap::ATOMIC);
+}
+
+/// The target is in no MPI call from the beginning to the end.
+#[test]
+fn a_target_that_makes_no_call_is_served() {
+    for over in EVERY {
+        windows(2, over, 4096, |instance, meeting, window, remotes| {
+            if instance.job().rank == 0 {
+                let to = reach(instance, 1);
+                let data: Vec<u8> = (0..32768u32).map(|i| (i * 7 + i / 256) as u8).collect();
+                for len in [1, 8, 100, 4096, 30_000, 32768] {
+                    assert_eq!(put(instance, to, &remotes[1], 0, &data[..len]), Status::OK);
+                    assert_eq!(flush(instance, to), Status::OK);
+                    let mut back = vec![0; len];
+                    assert_eq!(get(instance, to, &remotes[1], 0, &mut back), Status::OK);
+                    assert!(back == data[..len], "{len} bytes over {over:?}");
+                }
+                let last = u64::from_ne_bytes(*data.last_chunk().expect("8 bytes"));
+                for n in 0..20 {
+                    assert_eq!(fetch_add(instance, to, &remotes[1], 32760, 3), last.wrapping_add(3 * n));
+                }
+                meeting.barrier.wait();
+            } else {
+                meeting.barrier.wait();
+                assert!(instance.service_counts().by_helper > 0);
+                assert_eq!(
+                    window.memory[0].load(Ordering::Relaxed).to_ne_bytes(),
+                    [0, 7, 14, 21, 28, 35, 42, 49]
+                );
+            }
+        });
+    }
+}
+
+/// Each rank is a requester and a target, and waits in MPI alone.
+#[test]
+fn ranks_that_flush_each_other_serve_each_other() {
+    for over in EVERY {
+        windows(3, over, 64, |instance, meeting, window, remotes| {
+            let me = instance.job().rank;
+            let n = 200;
+            for i in 0..n {
+                for target in (0..3).filter(|t| *t != me) {
+                    let to = reach(instance, target);
+                    fetch_add(instance, to, &remotes[target as usize], 0, 1);
+                    let word = (u64::from(me) << 32 | i).to_ne_bytes();
+                    let at = 8 * (1 + u64::from(me));
+                    assert_eq!(put(instance, to, &remotes[target as usize], at, &word), Status::OK);
+                    assert_eq!(flush(instance, to), Status::OK);
+                }
+            }
+            meeting.barrier.wait();
+            assert_eq!(window.memory[0].load(Ordering::Relaxed), 2 * n);
+            for peer in (0..3).filter(|t| *t != me) {
+                let word = window.memory[1 + peer as usize].load(Ordering::Relaxed);
+                assert_eq!(word, u64::from(peer) << 32 | (n - 1));
+            }
+        });
+    }
+}
+
+/// More operations at once than there is room for; each completes once, and a flush behind all of them.
+#[test]
+fn many_are_under_way() {
+    for over in EVERY {
+        windows(2, over, 4096, |instance, meeting, window, remotes| {
+            let me = instance.job().rank;
+            let (to, remote) = (reach(instance, 1 - me), &remotes[1 - me as usize]);
+            let btl = to.btl();
+            let ops: Vec<Done> = (0..600).map(|_| Done::default()).collect();
+            let big: Vec<u8> = vec![me as u8 + 1; 20_000];
+            let mut pending = 0;
+            for (i, op) in ops.iter().enumerate() {
+                let status = if i % 20 == 0 {
+                    let desc = rma(remote, 8192, big.as_ptr().cast_mut(), big.len() as u64, op);
+                    offer(instance, || (btl.put)(btl.state, to.endpoint, 0, &desc))
+                } else {
+                    let desc = atomic(remote, 8, amo::ADD, 1, std::ptr::null_mut(), op);
+                    offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc))
+                };
+                assert!(!status.is_err(), "{status}");
+                pending += u32::from(status == Status::PENDING);
+            }
+            // To anybody.
+            let (all, end) =
+                (Done::default(), || ops.iter().map(|o| o.times.load(Ordering::Acquire)).sum::<u32>());
+            let desc = FlushDesc { done: Some(done), done_ctx: all.ctx() };
+            let status = offer(instance, || (btl.flush)(btl.state, std::ptr::null_mut(), 0, &desc));
+            assert_eq!(all.wait(instance, status), Status::OK);
+            assert_eq!(end(), pending, "a flush is done when all before it is");
+            meeting.barrier.wait();
+            assert_eq!(window.memory[1].load(Ordering::Relaxed), 570);
+            assert!(
+                window.memory[1024..3524]
+                    .iter()
+                    .all(|w| w.load(Ordering::Relaxed) == 0x0101_0101_0101_0101 * (2 - u64::from(me)))
+            );
+        });
+    }
+}
+
+/// Requests by hand, as no requester of ours would make them.
+#[test]
+fn hostile_requests_are_answered_with_errors() {
+    for over in EVERY {
+        windows(2, over, 64, |instance, meeting, window, remotes| {
+            if instance.job().rank == 0 {
+                let (to, good) = (reach(instance, 1), &remotes[1]);
+                let mut none = good.clone();
+                none.handle.iter_mut().for_each(|w| *w ^= 1 << 40);
+                let mut completion = [0u64; 4];
+                for (remote, offset, expected) in [
+                    (&none, 0, Status::NOT_FOUND),
+                    (good, 512, Status::RMA_RANGE),
+                    (good, 508, Status::RMA_RANGE),
+                    (good, 0u64.wrapping_sub(8), Status::RMA_RANGE),
+                    (good, u64::MAX - good.base - 3, Status::RMA_RANGE),
+                ] {
+                    let op = Done::default();
+                    let remote =
+                        Remote { base: remote.base.wrapping_add(offset), handle: remote.handle.clone() };
+                    let desc = atomic(&remote, 0, amo::ADD, 1, completion.as_mut_ptr(), &op);
+                    let btl = to.btl();
+                    let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
+                    assert_eq!(op.wait(instance, status), expected, "{over:?} {offset:#x}");
+                }
+                let op = Done::default();
+                let bad = AtomicDesc { op: 99, ..atomic(good, 0, amo::ADD, 1, std::ptr::null_mut(), &op) };
+                assert_eq!((to.btl().atomic)(to.btl().state, to.endpoint, 0, &bad), Status::BAD_PARAM);
+                // Bytes that are no request at all. Nobody waits for their replies.
+                for len in [0usize, 5, 63, 64, 100] {
+                    let junk = vec![0xa5u8; len];
+                    let desc = SendDesc {
+                        tag: 1,
+                        hdr_len: len as u32,
+                        hdr: junk.as_ptr(),
+                        payload: std::ptr::null(),
+                        len: 0,
+                        pack: None,
+                        pack_ctx: std::ptr::null_mut(),
+                    };
+                    let btl = to.btl();
+                    let sent = offer(instance, || (btl.service_request)(btl.state, to.endpoint, 0, &desc));
+                    assert_eq!(sent, Status::OK);
+                }
+                assert_eq!(fetch_add(instance, to, good, 0, 1), 0);
+                meeting.barrier.wait();
+            } else {
+                meeting.barrier.wait();
+                assert_eq!(window.memory[0].load(Ordering::Relaxed), 1);
+                assert!(window.memory[1..].iter().all(|w| w.load(Ordering::Relaxed) == 0));
+            }
+        });
+    }
+}
+
+/// Memory that was given back is reached no more.
+#[test]
+fn revoked_memory_is_not_touched() {
+    for over in EVERY {
+        let meeting = Meeting::new(2);
+        job(
+            2,
+            || make(over, Level::Single),
+            |instance| {
+                let me = instance.job().rank;
+                let to = reach(instance, 1 - me);
+                let (window, mine) = Window::new(instance, 64, to.btl);
+                let remotes = meeting.exchange(instance, mine);
+                if me == 1 {
+                    let memory = window.memory.as_ptr();
+                    let Window { memory: kept, registration, btl } = window;
+                    let services = services(instance);
+                    assert_eq!((services.deregister)(services.instance, btl, registration), Status::OK);
+                    meeting.barrier.wait();
+                    meeting.barrier.wait();
+                    assert_eq!(kept.as_ptr(), memory);
+                    assert_eq!(kept[0].load(Ordering::Relaxed), 0);
+                } else {
+                    meeting.barrier.wait();
+                    let op = Done::default();
+                    let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
+                    let btl = to.btl();
+                    let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
+                    assert_eq!(op.wait(instance, status), Status::NOT_FOUND);
+                    meeting.barrier.wait();
+                    window.close(instance);
+                }
+            },
+        );
+    }
+}
+
+/// The peer fails while something is under way to it: that completes, once, and its memory is not touched by what
+/// comes later.
+#[test]
+fn a_failed_peer_completes_what_is_under_way() {
+    windows(2, TEMPLATE, 64, |instance, meeting, _, remotes| {
+        if instance.job().rank == 0 {
+            let (to, btl) = (reach(instance, 1), reach(instance, 1).btl());
+            let ops: Vec<Done> = (0..4).map(|_| Done::default()).collect();
+            let mut old = [7u64; 4];
+            for (op, old) in ops.iter().zip(&mut old) {
+                let desc = atomic(&remotes[1], 0, amo::ADD, 1, old, op);
+                assert_eq!((btl.atomic)(btl.state, to.endpoint, 0, &desc), Status::PENDING);
+            }
+            let all = Done::default();
+            let desc = FlushDesc { done: Some(done), done_ctx: all.ctx() };
+            assert_eq!((btl.flush)(btl.state, to.endpoint, 0, &desc), Status::PENDING);
+            instance.fail_emulated(1);
+            // Some may have completed before.
+            for op in &ops {
+                let status = op.wait(instance, Status::PENDING);
+                assert!(matches!(status, Status::OK | Status::PEER_FAILED), "{status}");
+            }
+            assert!(matches!(all.wait(instance, Status::PENDING), Status::OK | Status::PEER_FAILED));
+            let before = old;
+            std::thread::sleep(Duration::from_millis(5));
+            for _ in 0..1000 {
+                instance.progress(instance.main_thread());
+            }
+            assert_eq!(old, before);
+            let op = Done::default();
+            let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
+            assert_eq!((btl.atomic)(btl.state, to.endpoint, 0, &desc), Status::PEER_FAILED);
+            let desc = FlushDesc { done: Some(done), done_ctx: op.ctx() };
+            assert_eq!((btl.flush)(btl.state, to.endpoint, 0, &desc), Status::PEER_FAILED);
+        }
+        meeting.barrier.wait();
+    });
+}
+
+/// Of each context with something under way it is said once nobody has progressed it since the last look.
+#[test]
+fn a_flush_knows_which_contexts_nobody_progresses() {
+    windows(2, TEMPLATE, 64, |instance, meeting, _, remotes| {
+        if instance.job().rank == 0 {
+            let (to, btl) = (reach(instance, 1), reach(instance, 1).btl());
+            let mut looks = [0; 1];
+            assert_eq!(instance.contexts_to_enter(None, &mut looks), 0, "nothing is under way");
+            let op = Done::default();
+            let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
+            let status = (btl.atomic)(btl.state, to.endpoint, 0, &desc);
+            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0, "a first look");
+            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 1);
+            assert_eq!(instance.contexts_to_enter(Some(0), &mut looks), 0);
+            assert_eq!(op.wait(instance, status), Status::OK);
+            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0);
+        }
+        meeting.barrier.wait();
+    });
+}
+
+/// Messages on the world communicator, by the one thread of each rank, while their services are open: neither waiters nor
+/// helpers take the service lock.
+#[test]
+fn messages_take_no_service_lock() {
+    for over in EVERY {
+        windows(2, over, 64, |instance, meeting, _, _| {
+            let (world, me) = (instance.world(), instance.job().rank);
+            let byte = common::Basic::new(oxmpi_datatype::Base::BYTE, 1);
+            let t = instance.main_thread();
+            meeting.barrier.wait();
+            // Helpers go to sleep.
+            std::thread::sleep(Duration::from_millis(50));
+            let before = instance.service_counts();
+            assert_eq!(before.helpers, 1);
+            for n in 0..2000u64 {
+                let (mut got, mut status) = (0u64, oxmpi_mca::MsgStatus::EMPTY);
+                let send = || {
+                    let at = std::ptr::from_ref(&n).cast();
+                    let sent = world.send(t, at, 8, byte.desc(), 1 - me as i32, 5, oxmpi_pml::mode::STANDARD);
+                    assert_eq!(sent, Status::OK);
+                };
+                if me == 0 {
+                    send();
+                }
+                let at = std::ptr::from_mut(&mut got).cast();
+                let answer = world.recv(t, at, 8, byte.desc(), 1 - me as i32, 5, &mut status);
+                assert_eq!((answer, got), (Status::OK, n));
+                if me == 1 {
+                    send();
+                }
+            }
+            let after = instance.service_counts();
+            if over != TEMPLATE {
+                assert_eq!(after, before);
+            }
+            assert_eq!(after.handled, before.handled);
+        });
+    }
+}

@@ -1,0 +1,187 @@
+//! Atomic read-modify-writes on the path of messages, counted: as many with an open service context as without one.
+//!
+//! The test starts itself again under ptrace. There one thread drives both ranks of a job in one process, so that every receive finds its
+//! message; its instructions between two marks are taken one by one, and those that lock the bus are counted. Helper threads are
+//! not traced and do not matter: what counts is what the thread in MPI executes.
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod common;
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod counted {
+    use super::common::{Basic, Form, config};
+    use oxmpi_btl::{BtlServices, access};
+    use oxmpi_datatype::Base;
+    use oxmpi_mca::{MsgStatus, SliceRef, Status};
+    use oxmpi_pml::mode;
+    use oxmpi_runtime::wireup::{Client, Source};
+    use oxmpi_runtime::{Communicator, Instance, Level};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+    use std::sync::Arc;
+
+    const CHILD: &str = "OXMPI_TEST_SERVICE_COUNT";
+    const MESSAGES: u64 = 40;
+
+    pub fn main() {
+        if std::env::var_os(CHILD).is_some() { ranks() } else { trace() }
+    }
+
+    /// Stops for the tracer, which steps from the first mark to the next.
+    #[inline(never)]
+    fn mark() {
+        // SAFETY: the process is traced, so the signal stops it and is not delivered.
+        unsafe { libc::raise(libc::SIGUSR1) };
+    }
+
+    fn ranks() {
+        // A rank starts when all do.
+        let starts: Vec<_> = Client::local_job(2)
+            .expect("a job in this process")
+            .into_iter()
+            .map(|client| {
+                std::thread::spawn(move || {
+                    let mut config = config(Form::LinkedIn, Level::Single, &[("btl", "shm,self")]);
+                    config.wireup = Source::Given(client);
+                    Instance::start(config).expect("a rank")
+                })
+            })
+            .collect();
+        let ranks: Vec<Arc<Instance>> = starts.into_iter().map(|t| t.join().expect("a rank")).collect();
+        let byte = Basic::new(Base::BYTE, 1);
+        let worlds: Vec<_> = ranks.iter().map(|rank| rank.world()).collect();
+        let exchange = |count| {
+            for n in 0..count {
+                for me in [0, 1] {
+                    message(&worlds[me], &worlds[1 - me], n, &byte);
+                }
+            }
+        };
+        exchange(100);
+        mark();
+        exchange(MESSAGES);
+        mark();
+        let registrations: Vec<_> = ranks.iter().map(open_service).collect();
+        exchange(100);
+        mark();
+        exchange(MESSAGES);
+        mark();
+        drop((registrations, worlds));
+        for rank in ranks {
+            assert_eq!(rank.service_counts().by_waiters, 0);
+            rank.finalize().expect("the end");
+        }
+    }
+
+    fn message(from: &Communicator, to: &Communicator, n: u64, byte: &Basic) {
+        let (mut got, mut status) = (0u64, MsgStatus::EMPTY);
+        let (at, t) = (std::ptr::from_ref(&n).cast(), from.instance().main_thread());
+        let dst = to.rank() as i32;
+        assert_eq!(from.send(t, at, 8, byte.desc(), dst, 3, mode::STANDARD), Status::OK);
+        let (at, t) = (std::ptr::from_mut(&mut got).cast(), to.instance().main_thread());
+        let src = from.rank() as i32;
+        assert_eq!(to.recv(t, at, 8, byte.desc(), src, 3, &mut status), Status::OK);
+        assert_eq!(got, n);
+    }
+
+    /// Memory that peers may update, by way of an emulated transport.
+    fn open_service(instance: &Arc<Instance>) -> Box<[u64; 4]> {
+        // SAFETY: valid as long as the instance.
+        let services: &BtlServices = unsafe { &*instance.btl_services_for_rma() };
+        let mut out = SliceRef { ptr: std::ptr::null(), len: 0 };
+        assert_eq!((services.reach)(services.instance, 1 - instance.job().rank, &mut out), Status::OK);
+        // SAFETY: the host's list.
+        let btl = unsafe { out.get() }[0].btl;
+        let (mut memory, mut registration) = (Box::new([0u64; 4]), std::ptr::null());
+        let (at, access) = (memory.as_mut_ptr().cast(), access::REMOTE_ATOMIC);
+        let status = (services.register)(services.instance, btl, at, 32, access, &mut registration);
+        assert_eq!(status, Status::OK);
+        assert_eq!(instance.service_counts().helpers, 1);
+        memory
+    }
+
+    fn trace() {
+        let mut command = Command::new(std::env::current_exe().expect("the path of the test"));
+        command.env(CHILD, "1");
+        // SAFETY: one system call between fork and exec.
+        unsafe {
+            command.pre_exec(|| match libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) {
+                -1 => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            });
+        }
+        let child = match command.spawn() {
+            Ok(child) => child,
+            Err(why) => return println!("not counted: this machine does not let processes trace: {why}"),
+        };
+        let counts = steps(&child);
+        let [(without, all), (with, more)] = counts[..] else { panic!("{counts:?}: two phases were marked") };
+        println!(
+            "{without} read-modify-writes in {all} instructions, {with} in {more} with an open service context"
+        );
+        assert!(all > 100 * MESSAGES, "something was counted");
+        // A ring that its receiver does not watch has a bit set for every message; on machines with a core for each rank it is watched.
+        assert_eq!(with, without, "an open service costs messages read-modify-writes");
+    }
+
+    /// Of each phase between two marks: instructions that lock the bus, and all.
+    fn steps(child: &Child) -> Vec<(u64, u64)> {
+        let pid = child.id() as i32;
+        let (mut counts, mut counting) = (Vec::new(), false);
+        loop {
+            let mut status = 0;
+            // SAFETY: our child.
+            assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+            if libc::WIFEXITED(status) {
+                assert_eq!(libc::WEXITSTATUS(status), 0, "the ranks failed");
+                return counts;
+            }
+            assert!(libc::WIFSTOPPED(status), "the ranks ended with status {status:#x}");
+            let signal = match libc::WSTOPSIG(status) {
+                libc::SIGTRAP => 0,
+                libc::SIGUSR1 => {
+                    counting = !counting;
+                    if counting {
+                        counts.push((0, 0));
+                    }
+                    0
+                }
+                other => other,
+            };
+            let last = counts.last_mut().filter(|_| counting);
+            let request = match last {
+                Some((locking, all)) => {
+                    *all += 1;
+                    *locking += u64::from(locks(pid));
+                    libc::PTRACE_SINGLESTEP
+                }
+                None => libc::PTRACE_CONT,
+            };
+            // SAFETY: our child, which is stopped.
+            assert_ne!(unsafe { libc::ptrace(request, pid, 0, signal) }, -1, "the ranks cannot go on");
+        }
+    }
+
+    /// Whether the next instruction has the prefix, or is an exchange with memory, which locks without it.
+    fn locks(pid: i32) -> bool {
+        // SAFETY: plain numbers, filled by the call; our child, which is stopped.
+        let code = unsafe {
+            let mut registers: libc::user_regs_struct = std::mem::zeroed();
+            assert_ne!(libc::ptrace(libc::PTRACE_GETREGS, pid, 0, &mut registers), -1);
+            libc::ptrace(libc::PTRACE_PEEKTEXT, pid, registers.rip, 0).to_le_bytes()
+        };
+        let is_prefix =
+            |b: &u8| matches!(b, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3);
+        let prefixes = code.iter().take_while(|b| is_prefix(b)).count();
+        let rest = &code[prefixes..];
+        let exchanges = rest.len() > 1 && matches!(rest[0], 0x86 | 0x87) && rest[1] >> 6 != 3;
+        code[..prefixes].contains(&0xf0) || exchanges
+    }
+}
+
+fn main() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    counted::main();
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    println!("not counted: instructions are told apart on x86-64 alone");
+}

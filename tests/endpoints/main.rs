@@ -1,0 +1,118 @@
+//! Endpoints by proxy processes (`liboxmpi_ep.so`, `oxmpi-ep-server`) over our library and over MPICH: the same binaries.
+//!
+//! `peers` (the libraries, and jobs with proxies). Programs that were written for other rooms run here with MPI_COMM_WORLD made of
+//! endpoints, which tries most functions of the client and the proxy.
+
+mod peers;
+
+use oxmpi_tests::{Ended, Job, Running, mpi};
+use peers::{Peer, peers};
+use rustix::process::Signal;
+
+/// Every process said "ok". Not every launcher keeps two processes' lines apart.
+#[track_caller]
+fn all_ok(ended: Ended, ranks: usize) {
+    let ended = ended.passed();
+    assert_eq!(ended.out.matches("ok").count(), ranks, "{}: who said ok\n{}", ended.shown, ended.out);
+}
+
+fn on_all(test: &str, ranks: usize, job: impl Fn(&Peer) -> Job) {
+    for peer in peers(test) {
+        all_ok(job(&peer).run(), ranks);
+    }
+}
+
+/// 1 to 8 endpoints of a process, more of them than cores; world is the application's ranks.
+#[test]
+fn several_endpoints_of_each_process() {
+    for (ranks, endpoints) in [(1, 1), (2, 1), (2, 2), (3, 1), (1, 8), (2, 4)] {
+        on_all("several endpoints", ranks, |peer| peer.endpoints(ranks, endpoints, "all"));
+    }
+}
+
+/// Each way to a buffer, progress in calls only, and no spinning.
+#[test]
+fn every_setting() {
+    for (name, value) in [
+        ("OXMPI_EP_PROGRESS", "call"),
+        ("OXMPI_EP_MALLOC_MIN", "4096"),
+        ("OXMPI_EP_CMA", "0"),
+        ("OXMPI_EP_CMA_MIN", "1"),
+        ("OXMPI_EP_SPIN", "0"),
+        ("OXMPI_EP_PROXY_CPUS", "0"),
+    ] {
+        on_all(name, 2, |peer| peer.endpoints(2, 2, "all").env(name, value));
+    }
+}
+
+#[test]
+fn a_wrong_setting_ends_the_job_and_is_named() {
+    for peer in peers("a wrong setting") {
+        let ended = peer.endpoints(2, 1, "all").env("OXMPI_EP_PROGRESS", "never").run().failed();
+        assert!(ended.err.contains("OXMPI_EP_PROGRESS"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn what_is_counted_is_printed() {
+    for peer in peers("the report") {
+        let ended = peer.endpoints(2, 1, "all").env("OXMPI_EP_REPORT", "1").run();
+        for word in ["commands", "mapped", "bounced", "copied by the proxy"] {
+            assert!(ended.err.contains(word), "{word}: {}", ended.err);
+        }
+        all_ok(ended, 2);
+    }
+}
+
+/// Programs that know nothing of endpoints.
+#[test]
+fn messages_of_unmodified_programs() {
+    for name in ["requests", "wildcards", "datatypes"] {
+        on_all(name, 4, |peer| peer.unmodified(4, name, &[]));
+    }
+}
+
+#[test]
+fn collectives_of_unmodified_programs() {
+    for name in ["collectives", "collectives_v", "neighbors"] {
+        on_all(name, 4, |peer| peer.unmodified(4, name, &[]));
+    }
+    on_all("topologies", 4, |peer| peer.unmodified(4, "topologies", &["-"]));
+    // Nonblocking and persistent ones, also with operations of the program's. MPICH itself does not pass.
+    let ours = peers("later").into_iter().next();
+    if let Some(ours) = ours {
+        ours.unmodified(4, "later", &[]).run().all_ok(4);
+    }
+}
+
+/// Without proxies the library is in nobody's way.
+#[test]
+fn a_job_without_proxies() {
+    if mpi().is_ours() {
+        let library = mpi().prefix.join("lib/liboxmpi_ep.so");
+        Job::new(3).env("LD_PRELOAD", &library).program("requests").run().all_ok(3);
+    }
+}
+
+fn idle(peer: &Peer) -> Running {
+    let mut job = peer.endpoints(2, 1, "idle").limit(120).start();
+    let out = job.folder().join("out");
+    job.until("both processes are idle", || {
+        std::fs::read_to_string(&out).is_ok_and(|text| text.matches("idle").count() == 2)
+    });
+    job
+}
+
+/// A client or a proxy that is killed ends the job, and nothing is left.
+#[test]
+fn killed_processes_end_the_job() {
+    for peer in peers("killed processes") {
+        for name in ["oxmpi-ep-server", "endpoints"] {
+            let job = idle(&peer);
+            let victim =
+                job.processes().into_iter().find(|p| p.name == name).expect("a process of that name");
+            victim.signal(Signal::KILL);
+            job.wait_and_leave_nothing().failed();
+        }
+    }
+}

@@ -80,6 +80,7 @@ struct Batch {
     far: Buffer,
     local: Memory,
     remote: Memory,
+    #[expect(clippy::vec_box, reason = "transports keep the addresses while the list grows")]
     started: Vec<Box<Completion>>,
 }
 

@@ -58,7 +58,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         }
         "tests/plugins/osc-am" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
         _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
-            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc", "inventory"]), optional: &[] })
+            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc", "inventory", "linkme"]), optional: &[] })
         }
         _ => None,
     }

@@ -118,10 +118,13 @@ fn remember_the_right_one() {
     assert!(passes(noting(), "oneself", Wire::Messages));
 }
 
+/// Makes the descriptor of a faulty component.
+type Make = fn() -> *const Descriptor;
+
 #[test]
 fn each_fault_is_seen() {
     remember_the_right_one();
-    let cases: [(&str, fn() -> *const Descriptor); 7] = [
+    let cases: [(&str, Make); 7] = [
         ("revoke", without_revoke),
         ("a_process_that_failed", without_failures),
         ("sleeping", without_arming),

@@ -76,7 +76,20 @@ fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c
 
 #[inline(always)]
 pub fn finish(name: &'static str, outcome: Outcome) -> c_int {
-    if outcome.is_err() { raise_on(name, outcome.on(), outcome.failure()) } else { MPI_SUCCESS }
+    match outcome.is_err() {
+        true => failed(name, outcome),
+        false => {
+            // There is nothing to drop, and the path of a message need not look whether there is.
+            core::mem::forget(outcome);
+            MPI_SUCCESS
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn failed(name: &'static str, outcome: Outcome) -> c_int {
+    raise_on(name, outcome.on(), outcome.failure())
 }
 
 /// Ends the handle of a send that was complete before its call returned.

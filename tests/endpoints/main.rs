@@ -94,6 +94,28 @@ fn a_job_without_proxies() {
     }
 }
 
+/// The kernels check their own results.
+#[test]
+fn kernels_with_and_without_endpoints() {
+    for peer in peers("kernels") {
+        for (name, arguments) in [("fft", ["-k", "3", "-t", "2"]), ("dslash", ["-k", "3", "-l", "4"])] {
+            let sources = [format!("bench/endpoints/{name}.c")];
+            let program = mpi().build(name, &sources, &["-O2", "-pthread", "-loxmpi_ep", "-lm"]);
+            for endpoints in [true, false] {
+                let mut list = vec![program.display().to_string()];
+                list.extend(arguments.iter().map(|a| (*a).to_owned()));
+                list.extend(endpoints.then(|| "-e".to_owned()));
+                let ended = peer.job(2, &list, 4).run().passed();
+                assert!(ended.out.contains("results right"), "{}: {}", ended.shown, ended.out);
+            }
+        }
+        let sources = ["bench/endpoints/command.c".to_owned()];
+        let program = mpi().build("command", &sources, &["-O2", "-loxmpi_ep"]);
+        let ended = peer.job(1, &[program.display().to_string(), "1000".into()], 1).run().passed();
+        assert!(ended.out.contains("ns by a proxy"), "{}", ended.out);
+    }
+}
+
 fn idle(peer: &Peer) -> Running {
     let mut job = peer.endpoints(2, 1, "idle").limit(120).start();
     let out = job.folder().join("out");

@@ -57,9 +57,11 @@ fn allowed(folder: &str) -> Option<Allowed> {
             Some(Allowed { ours: OSC_SUITE, others: Some(&["inventory"]), optional: &[] })
         }
         "tests/plugins/osc-am" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
-        _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
-            Some(Allowed { ours: CONTRACTS, others: Some(&["rustix", "libc", "inventory"]), optional: &[] })
-        }
+        _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => Some(Allowed {
+            ours: CONTRACTS,
+            others: Some(&["rustix", "libc", "inventory", "linkme"]),
+            optional: &[],
+        }),
         _ => None,
     }
 }

@@ -73,6 +73,10 @@ fn settle(h: &Harness) {
     }
 }
 
+/// Boxed: the transport has the addresses of those under way.
+#[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+type Completions = Vec<Box<Completion>>;
+
 /// Transfers of 64 bytes each between two buffers, as far as they are taken.
 struct Batch {
     link: Link,
@@ -80,8 +84,7 @@ struct Batch {
     far: Buffer,
     local: Memory,
     remote: Memory,
-    #[expect(clippy::vec_box, reason = "transports keep the addresses while the list grows")]
-    started: Vec<Box<Completion>>,
+    started: Completions,
 }
 
 const BLOCK: usize = 64;

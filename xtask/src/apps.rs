@@ -142,7 +142,7 @@ mod tests {
     fn the_list_is_sound() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let list = read(&root.join("tests/apps/apps.toml")).expect("sound");
-        assert!(list.app.len() >= 3);
+        assert!(!list.app.is_empty());
         assert!(list.app.iter().all(|app| !app.wants.is_empty() && app.run.contains("mpirun")));
     }
 }

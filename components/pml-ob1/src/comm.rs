@@ -32,7 +32,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Caller, LockServices, Seat, Status};
-use oxmpi_pml::{CommDesc, assert_flag};
+use oxmpi_pml::{CommDesc, NO_HINT, assert_flag};
 use std::collections::{HashMap, VecDeque};
 
 const SLOT_BITS: u32 = 20;
@@ -71,6 +71,8 @@ pub struct Comm {
     sibling: Cell<*mut Comm>,
     /// The same in all processes; see `fifo_of`.
     salt: u32,
+    /// The CRI that this rank's messages prefer, or [`NO_HINT`].
+    hint: u32,
 }
 
 impl Comm {
@@ -274,6 +276,11 @@ impl Comm {
         fifo_of(self.salt, tag, width)
     }
 
+    /// The FIFO that the host wants for this rank's messages, where they may take any.
+    pub fn hinted(&self, width: u32) -> Option<u32> {
+        (self.hint != NO_HINT).then(|| self.hint % width)
+    }
+
     /// What the FIFO follows from.
     #[inline(always)]
     pub fn tag_shard(&self, tag: i32) -> usize {
@@ -444,6 +451,7 @@ impl CommTable {
             gid: desc.gid,
             sibling: Cell::new(self.slots[slot as usize].comm),
             salt: salt_of(desc),
+            hint: desc.fifo_hint,
         });
         if desc.flags != 0 {
             comm.promise(&mut comm.shards.home(false));

@@ -176,7 +176,10 @@ impl Ob1 {
         let width = base.base.width;
         match self.assignment {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
-            _ => own_fifo(about.thread, width).unwrap_or_else(|| comm.fifo(about.tag, width)),
+            _ => {
+                let own = || own_fifo(about.thread, width);
+                comm.hinted(width).or_else(own).unwrap_or_else(|| comm.fifo(about.tag, width))
+            }
         }
     }
 

@@ -441,3 +441,45 @@ fn what_nobody_posted_ends_the_turn_once_all_else_is_here() {
     receive(&mut d, 1);
     d.finish();
 }
+
+/// An endpoint's messages take its own CRI where they may take any: with numbers, or where they may overtake each other.
+#[test]
+fn messages_of_an_endpoint_take_its_cri() {
+    let overtaking = assert_flag::ALLOW_OVERTAKING;
+    for (modes, flags, hint, expected) in [(DEDICATED, 0, 2, 2), (DEDICATED, 0, 7, 3), (0, overtaking, 2, 2)]
+    {
+        let w = World::new(setup(modes));
+        let make =
+            |p: usize| w.add_comm(p, &CommSpec { my_rank: p as i32, hint, flags, ..CommSpec::default() });
+        let c = [make(0), make(1)];
+        let threads: Vec<&'static mut ThreadCtx> =
+            (0..2).map(|index| Box::leak(Box::new(ThreadCtx::new(0, index)))).collect();
+        let (t, s) = w.table(0);
+        let send = |thread: usize, tag| {
+            let mut args = w.send_args(c[0], bytes(&[1; 8]), 1, tag, mode::STANDARD);
+            args.thread = std::ptr::from_ref(&*threads[thread]).cast_mut();
+            let mut ptr = null_mut();
+            assert_eq!((t.isend)(s, &args, &mut ptr), Status::PENDING);
+            Req { proc: 0, ptr }
+        };
+        let receive = |tag| {
+            let req = w.irecv(c[1], Box::leak(Box::new([0; 8])), 0, tag);
+            assert_eq!(w.wait(req).error, Status::OK);
+        };
+        // Before there are several FIFOs.
+        for n in 0..4 {
+            let req = send(n % 2, 1);
+            receive(1);
+            w.wait(req);
+            w.settle();
+        }
+        let reqs = [send(0, 1), send(1, 2), send(0, 3)];
+        assert_eq!(w.waiting_on(1, expected), 3, "{modes} {hint}");
+        [1, 2, 3].into_iter().for_each(receive);
+        for req in reqs {
+            w.wait(req);
+        }
+        w.settle();
+        w.assert_clean();
+    }
+}

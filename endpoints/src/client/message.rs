@@ -142,7 +142,7 @@ on_endpoints! {
 }
 
 /// Copies the message and lets it go on its own: the segment holds the data, so no attached buffer is used.
-fn buffered(comm: &EpComm, name: &'static str, message: Message) -> Result<(), c_int> {
+pub fn buffered(comm: &EpComm, name: &'static str, message: Message) -> Result<(), c_int> {
     message.check(comm, true)?;
     let slot = request::new(comm, name, op::SEND, Kind::Transfer)?;
     let record = slot.record();

@@ -3,8 +3,8 @@
 //! The proxy makes the persistent operation once, with the data's place; a start copies staged data anew and has the proxy
 //! start it.
 
-use super::message::{Message, prepare};
-use super::request::{Kind, Slot};
+use super::message::{Message, buffered, prepare};
+use super::request::{Buffered, Kind, Slot};
 use super::{comm, error, request};
 use crate::abi::*;
 use crate::pmpi;
@@ -58,12 +58,36 @@ on_endpoints! {
     }
 }
 
+on_endpoints! {
+    fn [MPI_Bsend_init [c_int, c_int], MPI_Bsend_init_c [i64, isize]]
+    (buf: *const c_void, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) on comm, ep {
+        let mut message = Message { at: buf.cast_mut(), count: count as i64, dtype: datatype, peer: dest, tag };
+        message.check(ep, true)?;
+        if !is_predefined(datatype) && pmpi::MPI_Type_dup(datatype, &raw mut message.dtype) != SUCCESS {
+            return Err(ERR_TYPE);
+        }
+        let kept = Buffered(message);
+        let slot = request::new(ep, NAME, op::NOTHING, Kind::Persistent)?;
+        slot.buffered = Some(kept);
+        make(slot, request)
+    }
+}
+
 fn begin(slot: &mut Slot) -> c_int {
     if slot.kind != Kind::Persistent || slot.active {
         return Slot::raise(slot.errhandler, slot.comm, "MPI_Start", ERR_REQUEST);
     }
-    slot.staged.iter().flatten().for_each(|s| s.collect());
-    slot.record().op = op::START;
+    if let Some(Buffered(message)) = slot.buffered {
+        let (errhandler, on) = (slot.errhandler, slot.comm);
+        let sent = comm::find(on).ok_or(ERR_COMM).and_then(|comm| buffered(comm, "MPI_Start", message));
+        if let Err(class) = sent {
+            return Slot::raise(errhandler, on, "MPI_Start", class);
+        }
+        slot.record().op = op::NOTHING;
+    } else {
+        slot.staged.iter().flatten().for_each(|s| s.collect());
+        slot.record().op = op::START;
+    }
     slot.issue();
     SUCCESS
 }
@@ -108,6 +132,9 @@ mpi! {
 
 /// Has the proxy free a persistent operation that is not under way.
 pub fn forget(slot: &Slot) {
+    if slot.buffered.is_some() {
+        return;
+    }
     let index = slot.index;
     let fill = |record: &mut Record| record.args[0] = index.into();
     // It is the proxy's own table that would be wrong, and the record is not used for it again.

@@ -8,6 +8,7 @@
 
 use super::buffers::Staged;
 use super::comm::{self, EpComm};
+use super::message::Message;
 use super::state::{Client, Proxy, Words, client};
 use super::{error, lock};
 use crate::abi::*;
@@ -58,6 +59,20 @@ pub struct Slot {
     pub after: After,
     /// The message, in the proxy.
     pub message: u64,
+    /// What each start of a persistent buffered send copies.
+    pub buffered: Option<Buffered>,
+}
+
+/// The message of a persistent buffered send, with a datatype of its own.
+pub struct Buffered(pub Message);
+
+impl Drop for Buffered {
+    fn drop(&mut self) {
+        if !is_predefined(self.0.dtype) {
+            // SAFETY: a duplicate that was made for this.
+            unsafe { crate::pmpi::MPI_Type_free(&raw mut self.0.dtype) };
+        }
+    }
 }
 
 const SIZE: usize = size_of::<Slot>();
@@ -117,6 +132,7 @@ pub fn new(comm: &EpComm, name: &'static str, code: u32, kind: Kind) -> Result<&
             lists: None,
             after: After::Nothing,
             message: 0,
+            buffered: None,
         });
         &mut *place
     };

@@ -1,7 +1,7 @@
 //! MPI_Init, MPI_Finalize: the process becomes a client, and its proxies end.
 
 use super::state::{self, Client, client};
-use super::{comm, create, heap, request};
+use super::{comm, create, heap, lock, request};
 use crate::abi::*;
 use crate::hello::{self, CLIENT, Hello};
 use crate::pmpi;
@@ -69,6 +69,9 @@ fn meet() -> Result<(), String> {
             return Err("OXMPI_EP_WORLD: there is no proxy for every process".into());
         }
         comm::set_world(handle);
+        if let Some(world) = comm::find(handle) {
+            *lock(&world.name) = b"MPI_COMM_WORLD".to_vec();
+        }
     }
     Ok(())
 }

@@ -27,6 +27,7 @@ impl Server {
     fn transfer(&mut self, index: u32, record: &mut Record) {
         let mut work = Work::new(index);
         work.limited = matches!(record.op & !op::PERSISTENT, op::RECV | op::MRECV | op::SENDRECV);
+        work.sends = !work.limited;
         let [data, second] = match self.bind(record, &mut work) {
             Ok(bound) => bound,
             Err(class) => return self.complete(index, class),
@@ -146,6 +147,16 @@ impl Server {
                         *kept = Some(work);
                     }
                     return self.complete(index, error);
+                }
+                // With MPI_PROC_NULL some libraries have it inactive again at once, and would never report it with others.
+                if record.root == PROC_NULL && work.limited | work.sends {
+                    let (mut flag, mut status) = (0, Status::default());
+                    // SAFETY: the request that was just started.
+                    unsafe { pmpi::MPI_Test(&raw mut request, &raw mut flag, &raw mut status) };
+                    if flag != 0 {
+                        let status = Status { source: PROC_NULL, tag: ANY_TAG, ..status };
+                        return self.finish(work, status, SUCCESS);
+                    }
                 }
                 self.pend(work, request);
             }

@@ -47,13 +47,23 @@ pub struct Work {
     pub persistent: bool,
     /// What comes may be less than the buffer holds.
     pub limited: bool,
+    /// It is a send.
+    pub sends: bool,
     /// One half of two; the one that receives is `limited`.
     pub pair: Option<Rc<Pair>>,
 }
 
 impl Work {
     pub fn new(record: u32) -> Work {
-        Work { record, stages: [None, None], newcomm: None, persistent: false, limited: false, pair: None }
+        Work {
+            record,
+            stages: [None, None],
+            newcomm: None,
+            persistent: false,
+            limited: false,
+            sends: false,
+            pair: None,
+        }
     }
 }
 
@@ -284,7 +294,7 @@ impl Server {
     }
 
     /// Data goes to the client, then the result.
-    fn finish(&mut self, mut work: Work, status: Status, error: c_int) {
+    pub fn finish(&mut self, mut work: Work, status: Status, error: c_int) {
         let index = work.record;
         // SAFETY: the record is pending, so it is the proxy's.
         let record = unsafe { &mut *self.record(index) };

@@ -58,6 +58,7 @@ pub struct BtlServices {
         access: u32,
         out: *mut *const Registration,
     ) -> Status,
+    /// May be called with a CRI held.
     pub deregister: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
 }
 

@@ -57,7 +57,7 @@ pub struct RecvDesc {
     pub ctx: u32,
     /// The receiving BTL module's `state`.
     pub module: *mut c_void,
-    /// Of a request on a service link: what `service_reply` names it by. 0 elsewhere.
+    /// Where `ctx` is the service context: what `service_reply` names the request by. Means nothing elsewhere.
     pub link: u64,
 }
 

@@ -100,8 +100,8 @@ impl Instance {
         }
         if found.is_empty() {
             let tried = if tried.is_empty() { "none".to_owned() } else { tried.join(", ") };
-            let args = [&*proc.to_string(), &*self.job().rank.to_string(), &*tried];
             let topic = if proc == self.job().rank { "unreachable-self" } else { "unreachable" };
+            let args = [&*proc.to_string(), &*self.job().rank.to_string(), &*tried];
             self.show_help(crate::log::HOST, include_str!("help.txt"), topic, &args);
         }
         found

@@ -257,11 +257,24 @@ extern "C" fn three_times(ctx: *mut c_void) -> u32 {
     // SAFETY: the counter below.
     let times = unsafe { &mut *ctx.cast::<u32>() };
     *times += 1;
-    (*times == 3).into()
+    (*times >= 3).into()
+}
+
+/// `create` catches panics, and the other ranks would wait for ever for one that failed.
+struct EndsTheTest;
+
+impl Drop for EndsTheTest {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("a component's look at the host's services failed (above); the process ends");
+            std::process::abort();
+        }
+    }
 }
 
 /// Calls every service of the host.
 fn look_around(desc: &WinDesc, thread: *mut ThreadCtx) {
+    let _guard = EndsTheTest;
     let c = comm(desc);
     // SAFETY: as in `comm`.
     let s: &WinServices = unsafe { &*c.services };
@@ -292,7 +305,7 @@ fn look_around(desc: &WinDesc, thread: *mut ThreadCtx) {
     collectives(s, c, thread);
     let mut times = 0u32;
     assert_eq!((s.wait_until)(c.comm, thread, three_times, (&raw mut times).cast()), Status::OK);
-    assert_eq!(times, 3);
+    assert!(times >= 3, "asked {times} times");
     assert!((s.progress)(c.comm, thread) >= 0);
 }
 
@@ -310,7 +323,7 @@ fn messages(s: &WinServices, c: &WinComm, thread: *mut ThreadCtx) {
     let (answer, cancelled) = start_recv(&mut never, left as i32, 32767);
     assert_eq!(answer, Status::OK);
     let (_, any) = start_recv(&mut first, -1, -2);
-    assert_eq!((s.test)(c.comm, thread, any, &mut status), Status::PENDING);
+    assert_eq!((s.test)(c.comm, thread, cancelled, &mut status), Status::PENDING, "nobody sends that");
     let mut send = null_mut();
     let data = [me as u8, 1, 2, 3];
     assert_eq!((s.isend)(c.comm, thread, data.as_ptr(), 4, byte, right, 0, &mut send), Status::OK);

@@ -10,6 +10,7 @@
 //!
 //! Components talk through [`CollServices`]: point-to-point on the communicator with negative tags, and what `parts` has about nodes.
 
+mod in_plans_only;
 pub(crate) mod parts;
 
 use crate::accept::CollComponent;
@@ -548,28 +549,6 @@ extern "C" fn wait_all(comm: *const CollComm, reqs: *mut *mut RequestHeader, n: 
     }
     c.note_own(thread, Counter::BytesReceivedMpi, bytes);
     first
-}
-
-/// Outside a plan a component does these itself.
-mod in_plans_only {
-    use super::*;
-    use oxmpi_coll::StepFn;
-
-    macro_rules! refuse {
-        ($($name:ident($($t:ty),*);)*) => {
-            $(pub extern "C" fn $name(_: *const CollComm $(, _: $t)*) -> Status {
-                Status::NOT_SUPPORTED
-            })*
-        };
-    }
-    refuse! {
-        memory(u64, *mut *mut u8);
-        pack(*const TypeDesc, u64, *const u8, u64, *mut u8, u64);
-        unpack(*const TypeDesc, u64, *mut u8, u64, *const u8, u64);
-        copy(*const TypeDesc, u64, *const u8, *mut u8);
-        reduce(*const TypeDesc, u64, *const u8, *mut u8);
-        step(StepFn, *mut c_void);
-    }
 }
 
 #[cfg(test)]

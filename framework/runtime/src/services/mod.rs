@@ -26,7 +26,7 @@ fn at<'a>(ctx: *mut c_void) -> (&'a ComponentCtx, &'a Instance) {
 }
 
 pub(crate) fn table() -> *const HostServices {
-    static TABLE: HostServices = HostServices {
+    const TABLE: &HostServices = &HostServices {
         size: size_of::<HostServices>() as u32,
         reserved: 0,
         name_of: names::name_of,
@@ -47,7 +47,7 @@ pub(crate) fn table() -> *const HostServices {
         peer_failed: failures::failed,
         osc_tags,
     };
-    &raw const TABLE
+    TABLE
 }
 
 extern "C" fn node_memory(_: *mut c_void, _: StrRef, _: u64, _: *mut NodeMemory) -> Status {

@@ -183,21 +183,14 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
     steps.push(step("documentation", 10, Action::Run(docs)));
     steps.push(step("house", 5, Action::Run(cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "house"]))));
     steps.push(step("install", 30, Action::Install));
-    let mut jobs = cargo(&[
-        "test",
-        "-q",
-        "-p",
-        "oxmpi-tests",
-        "--test",
-        "jobs",
-        "--test",
-        "plugins",
-        "--test",
-        "endpoints",
-        "--no-fail-fast",
-    ]);
-    jobs.env("OXMPI_PREFIX", workspace.root.join("target/oxmpi"));
-    steps.push(step("whole jobs", 15, Action::Run(jobs)));
+    let whole = |binary: &str| {
+        let mut command = cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", binary, "--no-fail-fast"]);
+        command.env("OXMPI_PREFIX", workspace.root.join("target/oxmpi"));
+        Action::Run(command)
+    };
+    steps.push(step("whole jobs", 25, whole("jobs")));
+    steps.push(step("components from outside", 15, whole("plugins")));
+    steps.push(step("endpoints by proxies", 15, whole("endpoints")));
     let builtin = workspace.root.join(BUILTIN);
     steps.push(step("install with builtin components", 30, Action::InstallBuiltin));
     let mut jobs = cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "jobs", "messages"]);

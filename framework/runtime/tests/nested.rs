@@ -163,7 +163,7 @@ fn barriers_in_two_levels_keep_everybody_together() {
 
 #[test]
 fn plans_wait_for_words() {
-    let looked = Barrier::new(2);
+    let both_have_looked = Barrier::new(2);
     job_on(&[0, 0], with_nest, |instance| {
         let (world, thread) = (instance.world(), instance.main_thread());
         let begun = world.begin_collective(thread, Slot::Barrier, &CollArgs::NONE, None);
@@ -173,7 +173,7 @@ fn plans_wait_for_words() {
         }
         // SAFETY: ours until it is released.
         assert!(!unsafe { &(*request).completion }.is_complete(), "the door is closed");
-        looked.wait();
+        both_have_looked.wait();
         if world.rank() == 0 {
             DOOR.store(1, Ordering::Release);
         }

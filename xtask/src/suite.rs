@@ -193,7 +193,7 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
     steps.push(step("endpoints by proxies", 15, whole("endpoints")));
     let builtin = workspace.root.join(BUILTIN);
     steps.push(step("install with builtin components", 30, Action::InstallBuiltin));
-    let mut jobs = cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "jobs", "messages"]);
+    let mut jobs = cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "jobs", "messages::"]);
     jobs.env("OXMPI_PREFIX", &builtin);
     steps.push(step("whole jobs with builtin components", 15, Action::Run(jobs)));
     let mut counts = cargo(&["test", "-q", "-p", "oxmpi-tests", "--test", "bench"]);

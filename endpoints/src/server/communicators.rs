@@ -179,7 +179,7 @@ impl Server {
         if error == SUCCESS { Ok(group) } else { Err(class(error)) }
     }
 
-    /// World ranks of a communicator's local group (args[0] is 0) or remote group.
+    /// World ranks of a communicator's local group (`args[0]` is 0) or remote group.
     fn members(&self, record: &Record) -> Result<(), c_int> {
         let (mut world, mut group, mut size) = (GROUP_NULL, GROUP_NULL, 0);
         let comm = record.comm as usize;

@@ -41,7 +41,11 @@ impl Shared {
 
 #[test]
 fn model_commands_of_two_threads_arrive_once_and_in_order() {
-    loom::model(|| {
+    // A full ring has its producers wait for the proxy, which takes more steps than the checker allows by itself.
+    let mut model = loom::model::Builder::new();
+    model.max_branches = 10_000;
+    model.preemption_bound = Some(1);
+    model.check(|| {
         let shared = Shared::new();
         let other = shared.clone();
         let producer = thread::spawn(move || {

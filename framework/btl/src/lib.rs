@@ -10,7 +10,7 @@
 //! caller serialises the verbs of one context of one module (it holds the CRI's lock, or only one
 //! thread makes calls); verbs on different contexts run concurrently. `add_procs`, `del_procs` and
 //! registration may run concurrently with everything. Receive callbacks run inside `progress`,
-//! under the same serialisation, and may send on that context. A callback that answers [`oxmpi_mca::receive::STOP`] asks the
+//! under the same serialisation, and may send on that context. A callback that answers [`oxmpi_mca::host::receive::STOP`] asks the
 //! module to end this `progress` call behind its message. Context c of every module is guarded by CRI c alone.
 //!
 //! **One-sided verbs** complete out of order, each with its own `done`. Several contexts of one device that share

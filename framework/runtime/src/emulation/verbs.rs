@@ -1,6 +1,6 @@
 //! The handle of an emulated transport: the transport's own verbs passed on, and the missing ones carried out by requests.
 //!
-//! `state` of such a handle is the [`Wrapped`]; an endpoint is a [`requester::Endpoint`]. Its registration handles are the
+//! `state` of such a handle is the [`Wrapped`]; an endpoint is an [`Endpoint`] of `requester`. Its registration handles are the
 //! transport's own, followed by the name of an emulated registration, so both kinds of verbs find theirs.
 //!
 //! A verb that the transport has and a peer refuses (process_vm_writev under Yama, another pid namespace) is carried out by

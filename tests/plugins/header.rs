@@ -146,6 +146,7 @@ const ITEMS: &[Part] = &[
             "WinDesc",
             "WinComm",
             "Mapped",
+            "Outstanding",
             "WinServices",
             "RmaArgs",
             "RmaFn",

@@ -513,6 +513,9 @@ impl Pml for Ob1 {
     fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         self.poll(thread)
     }
+    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        self.poll_context(thread, ctx)
+    }
     fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status {
         self.arm_transports(thread, set)
     }

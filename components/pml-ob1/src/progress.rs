@@ -173,6 +173,28 @@ impl Ob1 {
         (events, tired)
     }
 
+    /// One turn of a CRI for somebody who knows that something is to come there, whoever owns its lock. With serial progress
+    /// nothing while another progresses: that one looks at all.
+    pub fn poll_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        let threaded = self.threaded();
+        let alone = threaded && self.one_at_a_time;
+        if ctx >= self.host.num_cris() || alone && !self.progressing.try_lock() {
+            return 0;
+        }
+        let held = self.hold(ctx, seat_of(thread), threaded);
+        let number = lane_of(thread).map_or(u32::MAX, |lane| lane.index);
+        let events = self.take_turn(&held, number);
+        if events == 0 {
+            held.leave_uncounted();
+        } else {
+            drop(held);
+        }
+        if alone {
+            self.progressing.unlock();
+        }
+        events + self.follow_up()
+    }
+
     /// One turn of a CRI whose lock is held by the thread of that number.
     #[inline(always)]
     pub fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {

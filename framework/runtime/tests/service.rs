@@ -500,27 +500,6 @@ fn a_failed_peer_completes_what_is_under_way() {
     });
 }
 
-/// Of each context with something under way it is said once nobody has progressed it since the last look.
-#[test]
-fn a_flush_knows_which_contexts_nobody_progresses() {
-    windows(2, TEMPLATE, 64, |instance, meeting, _, remotes| {
-        if instance.job().rank == 0 {
-            let (to, btl) = (reach(instance, 1), reach(instance, 1).btl());
-            let mut looks = [0; 1];
-            assert_eq!(instance.contexts_to_enter(None, &mut looks), 0, "nothing is under way");
-            let op = Done::default();
-            let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
-            let status = (btl.atomic)(btl.state, to.endpoint, 0, &desc);
-            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0, "a first look");
-            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 1);
-            assert_eq!(instance.contexts_to_enter(Some(0), &mut looks), 0);
-            assert_eq!(op.wait(instance, status), Status::OK);
-            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0);
-        }
-        meeting.barrier.wait();
-    });
-}
-
 /// Messages on the world communicator, by the one thread of each rank, while their services are open: neither waiters nor
 /// helpers take the service lock.
 #[test]

@@ -125,3 +125,6 @@ mod tests {
         assert_eq!(looks.idle(&cris, 0, us(26)), 0);
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

@@ -126,7 +126,7 @@ impl Ob1 {
         if self.escalated.pending.load(Ordering::Relaxed) != 0 {
             events += self.resolve_some();
         }
-        if self.owed.pending.load(Ordering::Relaxed) != 0 {
+        if self.owed.is_any() {
             events += self.pay();
         }
         events
@@ -296,7 +296,7 @@ impl Ob1 {
         }
         let all = self.hold_all(self.width(), self.threaded());
         let waiting = all.each().any(|held| self.has_backlog(&held));
-        let waiting = waiting || self.owed.pending.load(Ordering::Relaxed) != 0;
+        let waiting = waiting || self.owed.is_any();
         // A transport may still touch the buffer of a request that was released.
         let waiting = waiting || all.each().any(|held| self.cri(held.ctx).flying.get() != 0);
         if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
@@ -314,7 +314,7 @@ impl Ob1 {
         let all = self.hold_set(set, seat_of(thread), self.threaded());
         if all.each().any(|held| self.has_backlog(&held))
             || self.escalated.pending.load(Ordering::Relaxed) != 0
-            || self.owed.pending.load(Ordering::Relaxed) != 0
+            || self.owed.is_any()
         {
             return Status::PENDING;
         }

@@ -62,7 +62,7 @@ impl Flow {
             completed: AtomicU64::new(0),
             present: AtomicU64::new(0),
             finished: AtomicU64::new(0),
-            under_way: [const { () }; EPOCHS].map(|()| AtomicU64::new(0)),
+            under_way: core::array::from_fn(|_| AtomicU64::new(0)),
             failure: AtomicU32::new(Status::OK.0.cast_unsigned()),
         }
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Generous: machines are busy.
 pub const LIMIT: Duration = Duration::from_secs(60);
-const ALL: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
+const ALL: u32 = access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 pub fn services(instance: &Instance) -> &BtlServices {
     // SAFETY: valid as long as the instance.

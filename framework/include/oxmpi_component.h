@@ -468,7 +468,9 @@ struct oxmpi_part_desc {
  * this way from its process, and are always taken; the last one ends where the message does. */
 typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
 
-/* First tag of each framework's active messages: three bits framework, five bits its own. */
+/* First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
+ * tags that `HostServices::osc_tags` allots; those of the host no component can register. */
+#define OXMPI_AM_TAG_HOST 0
 #define OXMPI_AM_TAG_BTL 32
 #define OXMPI_AM_TAG_PML 64
 #define OXMPI_AM_TAG_OSC 96
@@ -523,6 +525,9 @@ struct oxmpi_place {
 
 /* Bytes of a proof of the job's secret. */
 #define OXMPI_AUTH_BYTES 32
+
+/* How many tags a one-sided component has (`HostServices::osc_tags`). */
+#define OXMPI_OSC_TAGS 4
 
 /* Memory that the processes of a node share. */
 struct oxmpi_node_memory {
@@ -582,8 +587,9 @@ struct oxmpi_host_services {
     /* `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
      * took that upon itself the job ends with one report. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc, oxmpi_status status, oxmpi_str_ref message);
-    /* The first of four consecutive AM tags of a one-sided component, by its name, alike in all processes. NOT_FOUND for other
-     * frameworks' components. */
+    /* The first of `OSC_TAGS` consecutive AM tags of a one-sided component. They follow from its name alone and so are alike in all
+     * processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
+     * component of this process has the same tags; the host has said which. To be called in `open`. */
     oxmpi_status (*osc_tags)(void *, uint8_t *first);
 };
 

@@ -59,6 +59,9 @@ pub struct Place {
 /// Bytes of a proof of the job's secret.
 pub const AUTH_BYTES: usize = 32;
 
+/// How many tags a one-sided component has ([`HostServices::osc_tags`]).
+pub const OSC_TAGS: u8 = 4;
+
 /// Memory that the processes of a node share.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +127,9 @@ pub struct HostServices {
     /// `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
     /// took that upon itself the job ends with one report.
     pub peer_failed: extern "C" fn(*mut c_void, proc: u32, status: Status, message: StrRef) -> Status,
-    /// The first of four consecutive AM tags of a one-sided component, by its name, alike in all processes. NOT_FOUND for other
-    /// frameworks' components.
+    /// The first of [`OSC_TAGS`] consecutive AM tags of a one-sided component. They follow from its name alone and so are alike in all
+    /// processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
+    /// component of this process has the same tags; the host has said which. To be called in `open`.
     pub osc_tags: extern "C" fn(*mut c_void, first: *mut u8) -> Status,
 }
 

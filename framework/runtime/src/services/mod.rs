@@ -8,6 +8,7 @@ pub(crate) mod exchange;
 pub(crate) mod failures;
 pub(crate) mod memory;
 mod names;
+pub(crate) mod tags;
 mod waiting;
 
 use crate::host::ComponentCtx;
@@ -45,14 +46,11 @@ pub(crate) fn table() -> *const HostServices {
         on_peer_failure: failures::subscribe,
         off_peer_failure: failures::unsubscribe,
         peer_failed: failures::failed,
-        osc_tags,
+        osc_tags: tags::osc_tags,
     };
     TABLE
 }
 
 extern "C" fn node_memory(_: *mut c_void, _: StrRef, _: u64, _: *mut NodeMemory) -> Status {
-    Status::NOT_SUPPORTED
-}
-extern "C" fn osc_tags(_: *mut c_void, _: *mut u8) -> Status {
     Status::NOT_SUPPORTED
 }

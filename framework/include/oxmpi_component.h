@@ -533,7 +533,7 @@ struct oxmpi_place {
 struct oxmpi_node_memory {
     uint8_t *base;
     uint64_t bytes;
-    /* 1 in the one process that got it first. It is zero then. */
+    /* 1 at the first asking of all. It is zero then. */
     uint32_t first;
     uint32_t reserved;
 };
@@ -568,8 +568,12 @@ struct oxmpi_host_services {
     oxmpi_status (*auth_make)(void *, oxmpi_slice_of_u8 challenge, oxmpi_slice_of_u8 context, uint8_t *out);
     /* `HELD`. OK, or NO_PERMISSION where the answer is not that of a process of the job. Takes as long for either. */
     oxmpi_status (*auth_check)(void *, oxmpi_slice_of_u8 challenge, oxmpi_slice_of_u8 context, oxmpi_slice_of_u8 answer);
-    /* Memory shared by the node's processes that ask with the same key and size. MISMATCH: it exists with
-     * another size. It stays until the instance ends. */
+    /* Memory of `bytes` bytes (not 0), aligned to pages, that all processes of the node share whose component of this name asks
+     * with the same key (of at most 160 bytes; other components' keys are apart). New memory is zero. It exists while somebody has it: asking again adds
+     * to a count in this process, and each asking is undone by one `node_memory_free`, at the latest by the end of the instance; the
+     * last frees it, and a later asking gets new memory. So processes that are to meet in it let each other know that all have
+     * it before one frees it. Asks the node's daemon and waits for the answer. MISMATCH: it exists with another size.
+     * BAD_PARAM: no bytes, or a key that is too long. OUT_OF_MEMORY here does not mean that others failed. */
     oxmpi_status (*node_memory)(void *, oxmpi_str_ref key, uint64_t bytes, oxmpi_node_memory *out);
     /* Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
     oxmpi_status (*peer_read)(void *, uint32_t proc, uint64_t remote, uint8_t *local, uint64_t bytes);
@@ -591,6 +595,8 @@ struct oxmpi_host_services {
      * processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
      * component of this process has the same tags; the host has said which. To be called in `open`. */
     oxmpi_status (*osc_tags)(void *, uint8_t *first);
+    /* Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left. */
+    oxmpi_status (*node_memory_free)(void *, oxmpi_str_ref key);
 };
 
 /* The table. Grows at the end; `size` says how far this host's goes. */
@@ -2194,7 +2200,7 @@ OXMPI_ASSERT(offsetof(oxmpi_node_memory, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, first) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, reserved) == 20);
-OXMPI_ASSERT(sizeof(oxmpi_host_services) == 144);
+OXMPI_ASSERT(sizeof(oxmpi_host_services) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, name_of) == 8);
@@ -2214,6 +2220,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_services, on_peer_failure) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, off_peer_failure) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, peer_failed) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, osc_tags) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_host_services, node_memory_free) == 144);
 OXMPI_ASSERT(sizeof(oxmpi_msg_status) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, source) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, tag) == 4);

@@ -12,7 +12,8 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 /// What a component was answered, by job, rank and component.
-static ANSWERS: Mutex<Option<HashMap<(u64, u32, &str), Result<u8, Status>>>> = Mutex::new(None);
+static ANSWERS: Mutex<Option<Answers>> = Mutex::new(None);
+type Answers = HashMap<(u64, u32, &'static str), Result<u8, Status>>;
 
 fn note(host: Host, name: &'static str) -> Result<u8, Status> {
     let answer = host.osc_tags();

@@ -1,6 +1,6 @@
 //! Several resource instances: how messages find theirs, who progresses them, and threads that come and go.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use oxmpi_tests::{Job, btl_fabric, leave_out, mpi};
 
 const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
 
@@ -59,6 +59,28 @@ fn order_in_every_assignment() {
         job(2, "0", assignment, "concurrent").program("order").args(["4", "100"]).run().all_ok(2);
         // To itself.
         job(1, "3", assignment, "concurrent").program("order").args(["4", "100"]).run().all_ok(1);
+    }
+}
+
+/// The same over transports that are not shared memory: one of sockets, and a device whose contexts overtake each other, which
+/// the messages of several contexts have to stand.
+#[test]
+fn order_in_every_assignment_over_other_transports() {
+    if !mpi().is_ours() {
+        return leave_out("order_in_every_assignment_over_other_transports", "about our own transports");
+    }
+    let (template, fabric) = (mpi().component("btl-template"), btl_fabric().parent().expect("a folder"));
+    for assignment in ASSIGNMENTS {
+        for progress in ["concurrent", "serial"] {
+            let over = |btl: &str, path: &std::path::Path| {
+                let job = job(2, "3", assignment, progress).args(["--mca", "btl", btl]);
+                job.args(["--mca", "mca_base_component_path"]).arg(path)
+            };
+            over("template,self", &template).program("order").args(["4", "60"]).run().all_ok(2);
+            let shape = ["--mca", "btl_fabric_seed", "3", "--mca", "btl_fabric_shared_queue", "1"];
+            let job = over("fabric,self", fabric).args(shape);
+            job.program("order").args(["4", "60"]).run().all_ok(2);
+        }
     }
 }
 

@@ -51,7 +51,13 @@ impl Ob1 {
     }
 
     fn return_credit(&self, held: &Held<'_>, peer: &Peer) {
-        let bytes = peer.consumed.swap(0, Ordering::Relaxed);
+        let bytes = if held.threaded {
+            peer.consumed.swap(0, Ordering::Relaxed)
+        } else {
+            let bytes = peer.consumed.load(Ordering::Relaxed);
+            peer.consumed.store(0, Ordering::Relaxed);
+            bytes
+        };
         if bytes > 0 {
             peer.control(held, self, Header::new(&[wire::head(kind::CREDIT, 0, 0, 0), bytes]));
         }

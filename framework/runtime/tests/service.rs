@@ -152,6 +152,29 @@ fn a_target_that_makes_no_call_is_served() {
     }
 }
 
+/// Oneself is a target, too, reached by btl-self without help of anybody.
+#[test]
+fn oneself_is_reached_without_help() {
+    job(
+        2,
+        || make(SHM, Level::Single),
+        |instance| {
+            let me = reach(instance, instance.job().rank);
+            let (window, remote) = Window::new(instance, 64, me.btl);
+            let data: Vec<u8> = (1..=256u32).map(|i| i as u8).collect();
+            assert_eq!(put(instance, me, &remote, 0, &data), Status::OK);
+            assert_eq!(flush(instance, me), Status::OK);
+            let mut back = vec![0; data.len()];
+            assert_eq!(get(instance, me, &remote, 0, &mut back), Status::OK);
+            assert_eq!(back, data);
+            assert_eq!(fetch_add(instance, me, &remote, 504, 5), 0);
+            assert_eq!(window.memory[63].load(Ordering::Relaxed), 5);
+            assert_eq!(instance.service_counts().helpers, 0);
+            window.close(instance);
+        },
+    );
+}
+
 /// Each rank is a requester and a target, and waits in MPI alone.
 #[test]
 fn ranks_that_flush_each_other_serve_each_other() {

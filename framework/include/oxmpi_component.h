@@ -492,10 +492,13 @@ struct oxmpi_proc_name {
     uint8_t bytes[16];
 };
 
-/* Hardware that two processes of a node share, by bit; 0 where it is not known. */
+/* Hardware that two processes of a node share, by bit; not set where that is not known. */
 #define OXMPI_DISTANCE_SAME_NUMA 1
 #define OXMPI_DISTANCE_SAME_SOCKET 2
+/* The third-level cache. */
 #define OXMPI_DISTANCE_SAME_CACHE 4
+/* The core: its hardware threads take turns. */
+#define OXMPI_DISTANCE_SAME_CORE 8
 
 /* Where a process is. */
 struct oxmpi_proc_place {
@@ -504,7 +507,9 @@ struct oxmpi_proc_place {
     uint32_t local_rank;
     /* 1: on this node, as its launcher numbers nodes. */
     uint32_t local;
-    /* Bits of `distance`; only of processes of this node. */
+    /* Bits of `distance`: hardware that is known to be shared, so more bits are nearer; 0 of processes of other nodes. What both processes are
+     * bound to counts, which this process knows of another one from the first contact on (`BtlServices::reach`); before that the
+     * bits are those that hold for all processes of the node. This process shares all with itself. */
     uint32_t distance;
 };
 
@@ -1037,6 +1042,10 @@ struct oxmpi_btl_handle {
 struct oxmpi_reach {
     const oxmpi_btl_handle *btl;
     void *endpoint;
+    /* Contexts that the two processes may use between them: the least of both sides' CRIs and both sides' contexts of this
+     * transport, at least 1. The other process has the same number. */
+    uint32_t width;
+    uint32_t reserved;
 };
 
 /* Memory registered by the host's registration service. */
@@ -1059,7 +1068,8 @@ struct oxmpi_btl_services {
     uint32_t reserved;
     /* First argument of every function below. */
     void *instance;
-    /* The transports that reach a process, best first. The first one carries headers. Endpoints are made by the
+    /* The transports that reach a process, best first, in the order in which the other process has them, too, whatever
+     * parameters each has. The first one carries headers, in both directions. Endpoints are made by the
      * first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. May be called with
      * a CRI held. */
     oxmpi_status (*reach)(void *, uint32_t proc, oxmpi_slice_of_reach *out);
@@ -2185,9 +2195,11 @@ OXMPI_ASSERT(offsetof(oxmpi_wait_set, max_words) == 12);
 OXMPI_ASSERT(offsetof(oxmpi_wait_set, fds) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_wait_set, num_fds) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_wait_set, max_fds) == 28);
-OXMPI_ASSERT(sizeof(oxmpi_reach) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_reach) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_reach, btl) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_reach, endpoint) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_reach, width) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_reach, reserved) == 20);
 OXMPI_ASSERT(sizeof(oxmpi_registration) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_registration, handle) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_registration, handle_size) == 8);

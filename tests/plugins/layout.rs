@@ -92,7 +92,7 @@ pub fn all() -> Vec<Layout> {
         WaitWord { addr expected reserved }
         WaitFd { fd events }
         WaitSet { words num_words max_words fds num_fds max_fds }
-        Reach { btl endpoint }
+        Reach { btl endpoint width reserved }
         Registration { handle handle_size base len }
         BtlServices { size reserved instance reach register deregister }
         ProcName { bytes }

@@ -17,7 +17,7 @@ use crate::wire::{self, Card, Header};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::ptr::{NonNull, null_mut};
-use oxmpi_btl::{BtlAttrs, BtlHandle, SendDesc, cap};
+use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, SendDesc, cap};
 use oxmpi_mca::host::am_tag;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use oxmpi_mca::{Lock, SliceRef, Status};
@@ -372,10 +372,10 @@ impl Ob1 {
             return Ok(peer);
         }
         let card = self.card_of(proc)?;
-        let (transport, endpoint) = self.reach(proc)?;
+        let (transport, reach) = self.reach(proc)?;
         let stamps = self.assignment == Assignment::Stream;
-        let width = self.width_to(transport, &card, !stamps);
-        let width_in = self.width_to(transport, &card, card.flags & Card::NUMBERS != 0);
+        let width = self.width_to(transport, reach, !stamps);
+        let width_in = self.width_to(transport, reach, card.flags & Card::NUMBERS != 0);
         let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
         // Freed by `finalize`, after which nobody looks at peers.
         let base: &'static Base = Box::leak(Box::new(Base {
@@ -392,8 +392,13 @@ impl Ob1 {
             our_credit: self.config.eager_credit,
             their_credit: card.eager_credit,
         }));
-        let peer =
-            Box::into_raw(Box::new(Peer::new(proc, transport.btl, endpoint, base, (FIFO, self.cri(FIFO)))));
+        let peer = Box::into_raw(Box::new(Peer::new(
+            proc,
+            transport.btl,
+            reach.endpoint,
+            base,
+            (FIFO, self.cri(FIFO)),
+        )));
         if transport.own {
             self.self_active.store(true, Ordering::Relaxed);
             self.lone.store(core::ptr::null_mut(), Ordering::Relaxed);
@@ -408,13 +413,13 @@ impl Ob1 {
     /// How many FIFOs there may be to a process, or from it. Several only where messages have numbers, or
     /// one is visible to its receiver as soon as `send` has returned and those that wait for room are told: the
     /// order of MPI_ANY_TAG rests on that.
-    fn width_to(&self, transport: &Transport, card: &Card, numbers: bool) -> u32 {
+    fn width_to(&self, transport: &Transport, reach: &Reach, numbers: bool) -> u32 {
         let attrs = transport.btl.attrs();
         let shows = attrs.flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && transport.btl.caps & cap::HOLD != 0;
         if !numbers && !shows {
             return 1;
         }
-        self.width().min(attrs.contexts).min(card.contexts as u32).max(1)
+        reach.width.clamp(1, self.width())
     }
 
     /// The FIFO `ctx` to a job rank, made on first use.
@@ -476,7 +481,7 @@ impl Ob1 {
     }
 
     /// The transport that carries headers to the process.
-    fn reach(&self, proc: u32) -> Result<(&Transport, *mut c_void), Status> {
+    fn reach(&self, proc: u32) -> Result<(&Transport, &Reach), Status> {
         let services = self.btl_services();
         let mut reached = SliceRef { ptr: core::ptr::null(), len: 0 };
         (services.reach)(services.instance, proc, &mut reached).ok()?;
@@ -484,7 +489,7 @@ impl Ob1 {
         let first = unsafe { reached.get() }.first().ok_or(Status::UNREACHABLE)?;
         let same = |t: &&Transport| core::ptr::eq(t.btl, first.btl);
         let transport = self.transports().iter().find(same).ok_or(Status::INTERNAL)?;
-        Ok((transport, first.endpoint))
+        Ok((transport, first))
     }
 
     /// Puts a peer on the list that progress drains.

@@ -10,6 +10,10 @@ use oxmpi_mca::{SliceRef, Status};
 pub struct Reach {
     pub btl: *const BtlHandle,
     pub endpoint: *mut Endpoint,
+    /// Contexts that the two processes may use between them: the least of both sides' CRIs and both sides' contexts of this
+    /// transport, at least 1. The other process has the same number.
+    pub width: u32,
+    pub reserved: u32,
 }
 
 impl Reach {
@@ -44,7 +48,8 @@ pub struct BtlServices {
     pub reserved: u32,
     /// First argument of every function below.
     pub instance: *mut c_void,
-    /// The transports that reach a process, best first. The first one carries headers. Endpoints are made by the
+    /// The transports that reach a process, best first, in the order in which the other process has them, too, whatever
+    /// parameters each has. The first one carries headers, in both directions. Endpoints are made by the
     /// first call for the process and are the host's; later calls answer from a table. UNREACHABLE: none. May be called with
     /// a CRI held.
     pub reach: extern "C" fn(*mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status,
@@ -63,7 +68,7 @@ pub struct BtlServices {
 }
 
 const _: () = {
-    assert!(core::mem::size_of::<Reach>() == 16);
+    assert!(core::mem::size_of::<Reach>() == 24);
     assert!(core::mem::size_of::<Registration>() == 32);
     assert!(core::mem::size_of::<BtlServices>() == 40);
 };

@@ -28,15 +28,20 @@ pub struct ProcPlace {
     pub local_rank: u32,
     /// 1: on this node, as its launcher numbers nodes.
     pub local: u32,
-    /// Bits of [`distance`]; only of processes of this node.
+    /// Bits of [`distance`]: hardware that is known to be shared, so more bits are nearer; 0 of processes of other nodes. What both processes are
+    /// bound to counts, which this process knows of another one from the first contact on (`BtlServices::reach`); before that the
+    /// bits are those that hold for all processes of the node. This process shares all with itself.
     pub distance: u32,
 }
 
-/// Hardware that two processes of a node share, by bit; 0 where it is not known.
+/// Hardware that two processes of a node share, by bit; not set where that is not known.
 pub mod distance {
     pub const SAME_NUMA: u32 = 1;
     pub const SAME_SOCKET: u32 = 2;
+    /// The third-level cache.
     pub const SAME_CACHE: u32 = 4;
+    /// The core: its hardware threads take turns.
+    pub const SAME_CORE: u32 = 8;
 }
 
 /// Where a rank of a communicator or window is.

@@ -29,8 +29,29 @@ pub fn kind(name: &str) -> Option<usize> {
 /// job.
 pub fn bound_to(node: u32) -> [Option<u32>; KINDS.len()] {
     let allowed = allowed();
-    instances(Path::new("/sys/devices/system/cpu"), &allowed)
+    instances(Path::new(SYSTEM), &allowed)
         .map(|instance| node.checked_mul(1 << 16)?.checked_add(instance.filter(|i| *i < 1 << 16)?))
+}
+
+/// Where the kernel describes processors.
+const SYSTEM: &str = "/sys/devices/system/cpu";
+
+/// Package, NUMA node, third-level cache and core of this process, by their lowest processors; none of a kind where the
+/// process may run on several, or the kernel does not say.
+pub(crate) fn binding() -> [Option<u32>; 4] {
+    four(Path::new(SYSTEM), &allowed())
+}
+
+/// The same of all processors that are online.
+pub(crate) fn whole_machine() -> [Option<u32>; 4] {
+    let root = Path::new(SYSTEM);
+    let online = std::fs::read_to_string(root.join("online")).ok().and_then(|text| parse(&text));
+    four(root, &online.unwrap_or_default())
+}
+
+fn four(root: &Path, cpus: &[u32]) -> [Option<u32>; 4] {
+    let [_, package, numa, l3, _, core, _] = instances(root, cpus);
+    [package, numa, l3, core]
 }
 
 /// Processors the calling process may run on, ascending.
@@ -152,6 +173,8 @@ mod tests {
         assert_eq!(all(&[4, 5]), [Some(0), Some(4), Some(4), Some(4), None, Some(4), None]);
         assert_eq!(all(&[1, 2]), [Some(0), Some(0), Some(0), Some(0), None, None, None]);
         assert_eq!(all(&[3, 4]), [Some(0), None, None, None, None, None, None]);
+        assert_eq!(four(&root, &[4, 5]), [Some(4), Some(4), Some(4), Some(4)]);
+        assert_eq!(four(&root, &[]), [None; 4]);
         std::fs::remove_dir_all(root).expect("the folder goes");
     }
 }

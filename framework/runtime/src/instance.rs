@@ -55,8 +55,8 @@ use crate::progress::wait::Patience;
 use crate::registry;
 use crate::request::Table;
 use crate::select::Chooser;
+use crate::services::card::{self, Cards};
 use crate::services::failures::Failures;
-use crate::services::memory;
 use crate::services::node::NodeMemories;
 use crate::spc;
 use crate::thread::{Level, Threads};
@@ -128,6 +128,7 @@ pub struct Instance {
     pub(crate) transports: Transports,
     pub(crate) failures: Failures,
     pub(crate) node_memories: NodeMemories,
+    pub(crate) cards: Cards,
     pub(crate) service: crate::service::Service,
     pub(crate) emulation: crate::emulation::Emulation,
     byte: Box<ByteType>,
@@ -309,6 +310,7 @@ impl Instance {
             transports: Transports::default(),
             failures: Failures::default(),
             node_memories: NodeMemories::default(),
+            cards: Cards::default(),
             service: crate::service::Service::default(),
             emulation: crate::emulation::Emulation::default(),
             byte: ByteType::new(),
@@ -337,7 +339,7 @@ impl Instance {
     /// Steps 6 to 8 of the start.
     fn connect(self: &Arc<Instance>) -> Result<(), Error> {
         if self.published.load(Ordering::Relaxed) {
-            self.client.put(memory::KEY, &memory::Card::own().encode());
+            self.client.put(card::KEY, &self.own_card().encode());
             self.client.commit()?;
             self.client.fence()?;
         }

@@ -1,8 +1,10 @@
 //! Which transports reach a process (Open MPI's BML), and registered memory: the services of [`BtlServices`].
 //!
 //! **Reach.** Endpoints are the host's, so that PML and OSC share them. They are made at the first question about a
-//! process, by the modules in order of exclusivity: those of the highest exclusivity that reach it, and no lower ones. The
-//! answer is kept until the instance ends; the list of a process never changes, so its address may be kept, too.
+//! process, by the modules in order of exclusivity: those of the highest exclusivity that reach it, and no lower ones. That order, and
+//! how many contexts there are, follow from the cards of both processes (`services/card.rs`), so both have one header transport for both
+//! directions; modules that the other process has not are left out. The answer is kept until the instance ends; the
+//! list of a process never changes, so its address may be kept, too.
 //!
 //! **Registration** goes to the module each time. A registration is an object that lives from `register` to `deregister`.
 //!
@@ -11,6 +13,7 @@
 
 use crate::instance::Instance;
 use crate::locks::Mutex;
+use crate::services::card::pair_with;
 use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach, RegHandle, Registration, cap};
 use oxmpi_mca::{MemKind, SliceRef, Status};
 use std::collections::HashMap;
@@ -68,7 +71,7 @@ impl Instance {
         let reached = match all.entry(proc) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let found = self.ask_modules(proc);
+                let found = self.ask_modules(proc)?;
                 // Not kept: what is missing may come to be, and the error is told each time.
                 if found.is_empty() {
                     return Err(Status::UNREACHABLE);
@@ -80,19 +83,29 @@ impl Instance {
         Ok(SliceRef { ptr: reached.as_ptr(), len: reached.len() })
     }
 
-    fn ask_modules(&self, proc: u32) -> Vec<Reach> {
+    fn ask_modules(&self, proc: u32) -> Result<Vec<Reach>, Status> {
+        let own = self.own_card();
+        let card = self.card_of(proc)?;
         let place = self.place_of(proc);
         let info = ProcInfo { proc, node: place.node, local_rank: place.local_rank, local: place.local };
+        let btls = self.parts.get().map_or(&[][..], |parts| parts.btls());
+        let pairs = pair_with(&own, card.as_ref().unwrap_or(&own));
+        let lacks = (0..).zip(btls).filter(|(at, _)| pairs.iter().all(|p| p.module != *at));
+        let mut tried: Vec<String> =
+            lacks.map(|(_, b)| format!("{} (that process has it not)", b.name())).collect();
         let mut found: Vec<Reach> = Vec::new();
-        let mut tried = Vec::new();
-        for btl in self.parts.get().map_or(&[][..], |parts| parts.btls()) {
-            if found.first().is_some_and(|best| best.btl().attrs().exclusivity > btl.attrs().exclusivity) {
+        let mut best = 0;
+        // A process without a card is taken to be as this one.
+        for paired in pairs {
+            if !found.is_empty() && best > paired.exclusivity {
                 break;
             }
+            let Some(btl) = btls.get(paired.module) else { continue };
             let mut endpoint: *mut Endpoint = null_mut();
             let status = (btl.add_procs)(btl.state, SliceRef { ptr: &info, len: 1 }, &mut endpoint);
             if !status.is_err() && !endpoint.is_null() {
-                found.push(Reach { btl, endpoint });
+                best = paired.exclusivity;
+                found.push(Reach { btl, endpoint, width: paired.width, reserved: 0 });
                 continue;
             }
             let why = if status.is_err() { status.name() } else { "does not reach it" };
@@ -104,7 +117,7 @@ impl Instance {
             let args = [&*proc.to_string(), &*self.job().rank.to_string(), &*tried];
             self.show_help(crate::log::HOST, include_str!("help.txt"), topic, &args);
         }
-        found
+        Ok(found)
     }
 }
 

@@ -240,11 +240,18 @@ fn round(instance: &Instance, c: &Communicator, threads: u32, round: Round) {
 /// All tokens, tags and manners, on the world (the first is the first contact) and on duplicates of it; with as many
 /// messages as asked for times OXMPI_ORDER_TIMES.
 fn order(ranks: u32, threads: u32, count: u32, params: &[(&str, &str)]) {
+    order_among(ranks, threads, count, &[params]);
+}
+
+/// The same with parameters that are each rank's own.
+fn order_among(ranks: u32, threads: u32, count: u32, params: &[&[(&str, &str)]]) {
+    let turn = AtomicU32::new(0);
     let times: u32 = std::env::var("OXMPI_ORDER_TIMES").map_or(1, |n| n.parse().expect("a number"));
     job(
         ranks,
         || {
-            let mut config = config(Form::LinkedIn, Level::Multiple, params);
+            let turn = turn.fetch_add(1, Ordering::Relaxed) as usize;
+            let mut config = config(Form::LinkedIn, Level::Multiple, params[turn % params.len()]);
             config.builtin.push(btl_template::descriptor());
             config
         },
@@ -297,6 +304,26 @@ fn round_robin() {
 #[test]
 fn one_instance_for_all() {
     order(2, 4, 40, &[("runtime_num_cris", "1")]);
+}
+
+/// Ranks with other numbers of CRIs and of contexts, and another idea of the best transport, than their peers.
+#[test]
+fn ranks_that_differ() {
+    for assignment in ASSIGNMENTS {
+        for progress in PROGRESS {
+            let with = |more: &[(&'static str, &'static str)]| {
+                [&[("runtime_cri_assignment", assignment), ("runtime_progress", progress)], more].concat()
+            };
+            let wide = with(&[("runtime_num_cris", "6")]);
+            let narrow = with(&[("runtime_num_cris", "4"), ("btl_shm_virtual_device_count", "2")]);
+            let one = with(&[("runtime_num_cris", "1")]);
+            let like_sockets = [("btl_template_exclusivity", "65535"), ("btl_shm_exclusivity", "0")];
+            let other = with(&[&like_sockets[..], &[("runtime_num_cris", "3")]].concat());
+            for pair in [[&wide, &narrow], [&one, &wide], [&wide, &other]] {
+                order_among(2, 3, 20, &pair.map(|params| &params[..]));
+            }
+        }
+    }
 }
 
 /// To its own rank; over sockets; with rings that are full at once; asleep between any two messages.

@@ -268,8 +268,8 @@ impl Proc {
         unsafe { Host::new(&**self.table.as_ref().unwrap(), "another") }
     }
 
-    /// Opens the component as a host does and gives it its transport.
-    pub fn open(&mut self, setup: &Setup) {
+    /// Opens the component as a host does and gives it its transport. `all`: of all processes.
+    pub fn open(&mut self, setup: &Setup, all: &[Setup]) {
         self.table = Some(Box::new(self.host_table()));
         self.attrs.push(Box::new(super::net::attrs_of(setup)));
         self.btls = vec![self.transport(setup, &self.attrs[0])];
@@ -281,7 +281,13 @@ impl Proc {
         let btl: *const BtlHandle = &self.btls[0];
         // An endpoint is a process's number plus 1, so that none is null. The narrow transport reaches nobody.
         let endpoint = |proc| (proc as usize + 1) as *mut c_void;
-        self.reached = (0..setup.procs).map(|proc| Reach { btl, endpoint: endpoint(proc) }).collect();
+        let to = |(proc, other): (u32, &Setup)| Reach {
+            btl,
+            endpoint: endpoint(proc),
+            width: setup.cris.min(other.cris),
+            reserved: 0,
+        };
+        self.reached = (0..).zip(all).map(to).collect();
         self.btl_services = Some(Box::new(self.services_table()));
         // SAFETY: the descriptor is a static of the component.
         let descriptor: &Descriptor = unsafe { &*pml_ob1::descriptor() };

@@ -93,7 +93,7 @@ impl World {
         let procs = setups.iter().zip(0..).map(|(own, rank)| Proc::new(rank, &*net, own));
         let mut procs: Vec<&mut Proc> = procs.collect();
         for (p, own) in procs.iter_mut().zip(&setups) {
-            p.open(own);
+            p.open(own, &setups);
         }
         World { procs, net }
     }

@@ -148,7 +148,8 @@ impl Rank {
         });
         let attrs = Box::new(attrs_of(self.net.wire, self.net.cris));
         let btl = Box::new(handle_of(self, &attrs));
-        let reach_of = |proc| Reach { btl: &*btl, endpoint: endpoint_of(proc) };
+        let reach_of =
+            |proc| Reach { btl: &*btl, endpoint: endpoint_of(proc), width: attrs.contexts, reserved: 0 };
         let reached = (0..self.net.ranks).map(reach_of).collect();
         let services = Box::new(BtlServices {
             size: size_of::<BtlServices>() as u32,

@@ -100,7 +100,7 @@ impl Instance {
         let raw = plain.btl();
         let Some(wrapped) = self.wrapped(raw) else { return *plain };
         let mut endpoint = Box::new(wrapped.endpoint(plain.endpoint, proc));
-        let reach = Reach { btl: &raw const wrapped.handle, endpoint: (&raw mut *endpoint).cast() };
+        let reach = Reach { btl: &raw const wrapped.handle, endpoint: (&raw mut *endpoint).cast(), ..*plain };
         endpoints.push(endpoint);
         reach
     }

@@ -1,6 +1,6 @@
 //! Memory of other processes of the node: read and written by the kernel (process_vm_readv, process_vm_writev).
 //!
-//! Each process publishes a [`Card`] with its number and pid namespace. A process of another node, or one whose number means somebody
+//! Each process publishes its number and pid namespace ([`super::card`]). A process of another node, or one whose number means somebody
 //! else here, is NOT_SUPPORTED; what Yama or a filter refuses is NO_PERMISSION. A rank of this very process is a copy.
 
 use super::at;
@@ -8,40 +8,6 @@ use crate::instance::Instance;
 use oxmpi_mca::Status;
 use rustix::io::Errno;
 use std::ffi::c_void;
-
-/// Key under which the card is published.
-pub(crate) const KEY: &str = "host.process";
-
-/// What a process tells of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Card {
-    pid: u32,
-    namespace: u64,
-}
-
-impl Card {
-    const BYTES: usize = 12;
-
-    /// Of this process. A namespace that cannot be seen is nobody's.
-    pub fn own() -> Card {
-        use std::os::unix::fs::MetadataExt;
-        let namespace = std::fs::metadata("/proc/self/ns/pid").map_or(0, |m| m.ino());
-        Card { pid: std::process::id(), namespace }
-    }
-
-    pub fn encode(self) -> [u8; Card::BYTES] {
-        let mut bytes = [0; Card::BYTES];
-        bytes[..4].copy_from_slice(&self.pid.to_le_bytes());
-        bytes[4..].copy_from_slice(&self.namespace.to_le_bytes());
-        bytes
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Card> {
-        let bytes: &[u8; Card::BYTES] = bytes.try_into().ok()?;
-        let (pid, namespace) = (bytes.first_chunk()?, bytes.last_chunk()?);
-        Some(Card { pid: u32::from_le_bytes(*pid), namespace: u64::from_le_bytes(*namespace) })
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Direction {
@@ -58,9 +24,8 @@ impl Instance {
         if self.place_of(proc).local == 0 {
             return Err(Status::NOT_SUPPORTED);
         }
-        let blob = self.exchange_get(proc, KEY).map_err(|_| Status::PEER_FAILED)?;
-        let card = blob.and_then(|blob| Card::decode(&blob)).ok_or(Status::NOT_SUPPORTED)?;
-        let ours = Card::own();
+        let card = self.card_of(proc)?.ok_or(Status::NOT_SUPPORTED)?;
+        let ours = self.own_card();
         if card.namespace != ours.namespace || card.namespace == 0 {
             Err(Status::NOT_SUPPORTED)
         } else {
@@ -179,14 +144,6 @@ pub(super) extern "C" fn peer_pointer(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cards_survive_the_way_and_damage_is_seen() {
-        let card = Card::own();
-        assert_eq!(Card::decode(&card.encode()), Some(card));
-        assert_eq!(Card::decode(&card.encode()[1..]), None);
-        assert_eq!(Card::decode(&[0; 13]), None);
-    }
 
     #[test]
     fn copies_go_both_ways_and_faults_are_told() {

@@ -4,6 +4,7 @@
 //! component's context (`host::ComponentCtx`).
 
 mod auth;
+pub(crate) mod card;
 pub(crate) mod exchange;
 pub(crate) mod failures;
 pub(crate) mod memory;

@@ -38,7 +38,9 @@ impl Instance {
         let facts = self.facts();
         let node = facts.map.node_of(proc).unwrap_or(u32::MAX);
         let local_rank = facts.map.local_rank_of(proc).unwrap_or(0);
-        ProcPlace { node, local_rank, local: (node == facts.node).into(), distance: 0 }
+        let local = node == facts.node;
+        let distance = if local { self.distance_to(proc) } else { 0 };
+        ProcPlace { node, local_rank, local: local.into(), distance }
     }
 }
 

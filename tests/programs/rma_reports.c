@@ -201,6 +201,7 @@ static void flushes(void) {
     }
     settled(win);
     CHECK(mine[size] == 499 && mine[left] == 499, "%ld, %ld", mine[size], mine[left]);
+    MPI_Barrier(MPI_COMM_WORLD);
     /* Rank 0 waits in flushes to itself for what the others do. */
     long one = 1;
     if (rank) MPI_Accumulate(&one, 1, MPI_LONG, 0, size, 1, MPI_LONG, MPI_SUM, win), MPI_Win_flush(0, win);

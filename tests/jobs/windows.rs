@@ -1,7 +1,8 @@
 //! Windows and what is exchanged through them: by each installed one-sided component, on one node and on two, and by the one of
 //! the tests, which is loaded from a folder like a third party's.
 
-use oxmpi_tests::{Job, leave_out, mpi, osc_am};
+use oxmpi_tests::{Job, Process, leave_out, mpi, osc_am};
+use rustix::process::Signal;
 use std::process::Command;
 
 /// Installed components.
@@ -13,15 +14,16 @@ fn by_each(ranks: usize) -> Vec<Job> {
     if !mpi().is_ours() {
         return vec![Job::new(ranks)];
     }
-    let with = |job: Job, component: &str| job.args(["--mca", "osc", component]).limit(300);
-    let mut jobs: Vec<Job> = INSTALLED.iter().map(|component| with(Job::new(ranks), component)).collect();
+    let by = |job: Job, component: &str| job.args(["--mca", "osc", component]).limit(300);
+    let mut jobs: Vec<Job> = INSTALLED.iter().map(|component| by(Job::new(ranks), component)).collect();
     if ranks > 1 {
         let hosts = format!("a:{},b:{}", ranks / 2, ranks - ranks / 2);
         let transport = mpi().component("btl-template");
         let over = |component: &&str| {
             let job = Job::of(Command::new(mpi().bin("mpirun")));
-            let job = job.args(["--host", &hosts, "--mca", "plm", "local", "--mca", "btl", "template,shm,self"]);
-            with(job.args(["--mca", "mca_base_component_path"]).arg(&transport), component)
+            let job =
+                job.args(["--host", &hosts, "--mca", "plm", "local", "--mca", "btl", "template,shm,self"]);
+            by(job.args(["--mca", "mca_base_component_path"]).arg(&transport), component)
         };
         jobs.extend(INSTALLED.iter().map(over));
     }
@@ -59,6 +61,25 @@ fn random_operations_are_as_the_model_says() {
 fn reports_of_one_sided_communication() {
     for ranks in [1, 2, 4] {
         by_each(ranks).into_iter().for_each(|job| drop(job.program("rma_reports").run().all_ok(ranks)));
+    }
+}
+
+/// A rank that is killed while all operate on each other's memory: one report, and nothing is left.
+#[test]
+fn a_rank_is_killed_in_an_epoch() {
+    if !mpi().is_ours() {
+        return leave_out("a rank killed in an epoch", "reports are ours");
+    }
+    for job in by_each(4) {
+        let folder = job.folder();
+        let mut running = job.program("hang").arg(&folder).arg("window").start();
+        running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
+        let pid = std::fs::read_to_string(folder.join("rank2")).expect("it is up");
+        let pid = pid.trim().parse().expect("a number");
+        Process { pid, name: "rank 2".into(), state: '?' }.signal(Signal::KILL);
+        let ended = running.wait_and_leave_nothing().ended_with(137);
+        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
+        assert!(reports == 1 && ended.err.contains("Rank 2 on node"), "{}", ended.err);
     }
 }
 

@@ -84,8 +84,8 @@ pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
 }
 
 /// An operation of one-sided communication: a predefined one on the basic type (MPI 5.0 §12.3.4). `fetches`: the old value is
-/// wanted, without which MPI_NO_OP has no meaning.
-pub fn one_sided(handle: Op, base: Base, fetches: bool) -> Res<OpDesc> {
+/// wanted, without which MPI_NO_OP has no meaning. `base` `None`: the datatype has no data.
+pub fn one_sided(handle: Op, base: Option<Base>, fetches: bool) -> Res<OpDesc> {
     let Some(code) = predefined(handle.0) else {
         TABLE.get(handle.0).ok_or_else(|| wrong(handle))?;
         return Failure::err(MPI_ERR_OP, format!("op {:#x} is a function of the user", handle.0));
@@ -93,7 +93,7 @@ pub fn one_sided(handle: Op, base: Base, fetches: bool) -> Res<OpDesc> {
     if code == op::NO_OP && !fetches {
         return Failure::err(MPI_ERR_OP, "op is MPI_NO_OP, and the call gets no value");
     }
-    if !kernel::defined(code, base) {
+    if base.is_some_and(|base| !kernel::defined(code, base)) {
         return Failure::err(MPI_ERR_OP, format!("op {:#x} is not defined on the datatype", handle.0));
     }
     let commutative = code != op::REPLACE;

@@ -1,8 +1,106 @@
-//! Windows and what is exchanged through them, by the one-sided component of the tests, which is loaded from a folder like a
-//! third party's.
+//! Windows and what is exchanged through them: by each installed one-sided component, on one node and on two, and by the one of
+//! the tests, which is loaded from a folder like a third party's.
 
-use oxmpi_tests::{Job, leave_out, mpi, osc_am};
+use oxmpi_tests::{Job, Process, leave_out, mpi, osc_am};
+use rustix::process::Signal;
 use std::process::Command;
+
+/// Installed components.
+const INSTALLED: [&str; 1] = ["pt2pt"];
+
+/// Jobs with each installed component: on one node, and, if there are several ranks, on two nodes made up on this machine. Another
+/// library has one way.
+fn by_each(ranks: usize) -> Vec<Job> {
+    if !mpi().is_ours() {
+        return vec![Job::new(ranks)];
+    }
+    let by = |job: Job, component: &str| job.args(["--mca", "osc", component]).limit(300);
+    let mut jobs: Vec<Job> = INSTALLED.iter().map(|component| by(Job::new(ranks), component)).collect();
+    if ranks > 1 {
+        let hosts = format!("a:{},b:{}", ranks / 2, ranks - ranks / 2);
+        let transport = mpi().component("btl-template");
+        let over = |component: &&str| {
+            let job = Job::of(Command::new(mpi().bin("mpirun")));
+            let job =
+                job.args(["--host", &hosts, "--mca", "plm", "local", "--mca", "btl", "template,shm,self"]);
+            by(job.args(["--mca", "mca_base_component_path"]).arg(&transport), component)
+        };
+        jobs.extend(INSTALLED.iter().map(over));
+    }
+    jobs
+}
+
+/// Programs that do what the standard says of windows, of one thread and of several.
+#[test]
+fn windows_of_installed_components() {
+    for ranks in [1, 2, 4] {
+        for program in ["rma", "rma_errors", "rma_threads"] {
+            if program == "rma_errors" && !mpi().is_ours() {
+                leave_out("mistakes in one-sided calls", "not every library finds all of them");
+                continue;
+            }
+            by_each(ranks).into_iter().for_each(|job| drop(job.program(program).run().all_ok(ranks)));
+        }
+    }
+}
+
+/// Random operations in random epochs against a model, some seconds of seeds; by hand more of them, and others:
+/// `mpirun -n 4 --mca osc NAME rma_random FIRST_SEED SEEDS SECONDS THREADS`.
+#[test]
+fn random_operations_are_as_the_model_says() {
+    for (ranks, threads) in [(1, 1), (2, 1), (2, 3), (4, 1), (4, 2)] {
+        for job in by_each(ranks) {
+            let arguments = ["1".to_string(), "12".into(), "3".into(), threads.to_string()];
+            job.program("rma_random").args(arguments).run().all_ok(ranks);
+        }
+    }
+}
+
+/// What users of other libraries reported, as small programs.
+#[test]
+fn reports_of_one_sided_communication() {
+    for ranks in [1, 2, 4] {
+        by_each(ranks).into_iter().for_each(|job| drop(job.program("rma_reports").run().all_ok(ranks)));
+    }
+}
+
+/// A rank that is killed while all operate on each other's memory: one report, and nothing is left.
+#[test]
+fn a_rank_is_killed_in_an_epoch() {
+    if !mpi().is_ours() {
+        return leave_out("a rank killed in an epoch", "reports are ours");
+    }
+    for job in by_each(4) {
+        let folder = job.folder();
+        let mut running = job.program("hang").arg(&folder).arg("window").start();
+        running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
+        let pid = std::fs::read_to_string(folder.join("rank2")).expect("it is up");
+        let pid = pid.trim().parse().expect("a number");
+        Process { pid, name: "rank 2".into(), state: '?' }.signal(Signal::KILL);
+        let ended = running.wait_and_leave_nothing().ended_with(137);
+        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
+        assert!(reports == 1 && ended.err.contains("Rank 2 on node"), "{}", ended.err);
+    }
+}
+
+/// What only osc-pt2pt has: no aggregation, and messages so small that nearly everything travels apart.
+#[test]
+fn windows_by_pt2pt_in_other_messages() {
+    if !mpi().is_ours() {
+        return leave_out("messages of osc-pt2pt", "its parameters are ours");
+    }
+    for settings in [&[("aggregation", "0")][..], &[("message_size", "256"), ("receives", "1")]] {
+        for program in ["rma", "rma_reports", "rma_random"] {
+            let mut job = Job::new(2).args(["--mca", "osc", "pt2pt"]).limit(300);
+            for (name, value) in settings {
+                job = job.args(["--mca", &format!("osc_pt2pt_{name}"), value]);
+            }
+            let job = job.program(program);
+            let job = if program == "rma_random" { job.args(["100", "12", "3", "2"]) } else { job };
+            job.run().all_ok(2);
+        }
+    }
+}
 
 /// A job whose windows the component serves.
 fn served(ranks: usize) -> Job {

@@ -1,8 +1,22 @@
 /* Starts, leaves its process number in a file of the folder given, and waits for a message that
- * never comes. With "spin" it never calls MPI again; with "deaf" it ignores SIGTERM as well. */
+ * never comes. With "spin" it never calls MPI again; with "deaf" it ignores SIGTERM as well. With "window" all
+ * operate on each other's memory for ever. */
 #include "check.h"
 #include <signal.h>
 #include <unistd.h>
+
+static void operate(int size) {
+    long *mine, value = 1;
+    MPI_Win win;
+    MPI_Win_allocate(1000 * sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    for (;;)
+        for (int to = 0; to < size; to++) {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, to, 0, win);
+            for (int i = 0; i < 10; i++) MPI_Accumulate(&value, 1, MPI_LONG, to, i, 1, MPI_LONG, MPI_SUM, win);
+            MPI_Win_flush(to, win);
+            MPI_Win_unlock(to, win);
+        }
+}
 
 int main(int argc, char **argv) {
     int rank, size;
@@ -17,6 +31,7 @@ int main(int argc, char **argv) {
     fprintf(file, "%d\n", (int)getpid());
     fclose(file);
     CHECK(rename(ready, name) == 0, "cannot rename %s", ready);
+    if (argc > 2 && strcmp(argv[2], "window") == 0) operate(size);
     if (argc > 2 && strcmp(argv[2], "recv") != 0)
         for (;;) pause();
     int word;

@@ -245,23 +245,29 @@ static void dynamic(void) {
 }
 
 static void shared(void) {
-    /* Loads and stores beside operations. */
-    int *mine, *theirs, unit;
+    /* Loads and stores beside operations, among the ranks of a node. */
+    int *mine, *theirs, unit, me, n;
     MPI_Aint bytes;
+    MPI_Comm node;
     MPI_Win win;
-    MPI_Win_allocate_shared(100 * sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
-    MPI_Win_shared_query(win, right, &bytes, &unit, &theirs);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &me);
+    MPI_Comm_size(node, &n);
+    int before = (me + n - 1) % n, next = (me + 1) % n;
+    MPI_Win_allocate_shared(100 * sizeof *mine, sizeof *mine, MPI_INFO_NULL, node, &mine, &win);
+    MPI_Win_shared_query(win, next, &bytes, &unit, &theirs);
     MPI_Win_fence(0, win);
-    theirs[0] = 7 + rank;
+    theirs[0] = 7 + me;
     MPI_Win_fence(0, win);
-    CHECK(mine[0] == 7 + left, "%d", mine[0]);
-    int value = 100 + rank;
+    CHECK(mine[0] == 7 + before, "%d", mine[0]);
+    int value = 100 + me;
     MPI_Win_fence(0, win);
-    MPI_Put(&value, 1, MPI_INT, left, 99, 1, MPI_INT, win);
+    MPI_Put(&value, 1, MPI_INT, before, 99, 1, MPI_INT, win);
     MPI_Win_fence(0, win);
-    CHECK(mine[99] == 100 + right, "%d", mine[99]);
+    CHECK(mine[99] == 100 + next, "%d", mine[99]);
     MPI_Win_fence(0, win);
     MPI_Win_free(&win);
+    MPI_Comm_free(&node);
 }
 
 int main(int argc, char **argv) {

@@ -104,8 +104,9 @@ pub fn fits(from: &Elements, into: &Elements, whose: &str) -> Res {
     Ok(())
 }
 
-/// The basic type of data that is accumulated: one, and the same at origin and target (MPI 5.0 §12.3.4).
-pub fn one_base(target: &Elements, others: &[(&Elements, &str)]) -> Res<Base> {
+/// The basic type of data that is accumulated: one, and the same at origin and target (MPI 5.0 §12.3.4). `None`: there is no
+/// data, of a type that has none.
+pub fn one_base(target: &Elements, others: &[(&Elements, &str)]) -> Res<Option<Base>> {
     let base = target.desc.base;
     if base == Base::MIXED && target.bytes() > 0 {
         return Failure::err(MPI_ERR_TYPE, "target_datatype has more than one basic datatype");
@@ -116,7 +117,7 @@ pub fn one_base(target: &Elements, others: &[(&Elements, &str)]) -> Res<Base> {
             return Failure::err(MPI_ERR_TYPE, message);
         }
     }
-    Ok(base)
+    Ok(Some(base).filter(|base| *base != Base::MIXED))
 }
 
 /// Arguments with nothing in them but the target.

@@ -55,7 +55,7 @@ mpi_fn! {
                 MPI_NO_OP => result,
                 _ => one(process, origin_addr, datatype, "origin")?,
             };
-            let operation = one_sided(op, result.of.desc.base, true)?;
+            let operation = one_sided(op, Some(result.of.desc.base), true)?;
             let rank = target(object, target_rank, "target_rank")?;
             let verbs = served(object)?;
             let Some(rank) = rank else { return Ok(()) };

@@ -30,7 +30,7 @@ fn fits<N: TryFrom<Aint>>(unit: Aint) -> Res<N> {
     N::try_from(unit).map_err(too_large)
 }
 
-/// What this process can load and store of a rank's memory; nothing of ranks that do not share it. MPI_PROC_NULL is the
+/// What this process can load and store of a rank's memory; nothing, at no address, of ranks that do not share it or have none. MPI_PROC_NULL is the
 /// lowest rank that has any, shared or not.
 fn seen(object: &WinObject, rank: c_int) -> Res<(Aint, Aint, *mut c_void)> {
     let (window, size) = (&object.window, object.comm().size());
@@ -48,7 +48,10 @@ fn seen(object: &WinObject, rank: c_int) -> Res<(Aint, Aint, *mut c_void)> {
         return Failure::err(MPI_ERR_RMA_FLAVOR, "win is a dynamic window; no memory belongs to it");
     }
     let mapped = rank.and_then(|rank| window.mapped(rank));
-    Ok(mapped.map_or((0, 1, null_mut()), |m| (m.bytes as Aint, m.disp_unit, m.base.cast())))
+    Ok(mapped.map_or((0, 1, null_mut()), |m| {
+        let base = if m.bytes == 0 { null_mut() } else { m.base.cast() };
+        (m.bytes as Aint, m.disp_unit, base)
+    }))
 }
 
 /// A dynamic window.

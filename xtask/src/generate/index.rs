@@ -7,9 +7,7 @@ use std::fmt::Write;
 /// What a program may look for in vain, first of all.
 const NOT_THERE: &str = "\
 Not there yet, whatever the tables say of single functions: **jobs of several nodes** over a network (one node, any number
-of ranks), **one-sided communication** (the calls are there, but no
-component that serves them is installed, so they raise `MPI_ERR_UNSUPPORTED_OPERATION`; memory can be shared by windows), **files**, **starting processes**
-(MPI_Comm_spawn, ports, names), **Fortran** (no module, no mpif.h).
+of ranks), **files**, **starting processes** (MPI_Comm_spawn, ports, names), **Fortran** (no module, no mpif.h).
 
 ";
 

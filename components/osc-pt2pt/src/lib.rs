@@ -1,0 +1,30 @@
+//! One-sided communication over two-sided messages: every operation is a record in a message to the target, which carries it
+//! out when it makes progress. See README.md for the map.
+
+mod component;
+mod epoch;
+mod exposed;
+mod layout;
+mod link;
+mod locks;
+mod origin;
+mod params;
+mod peer;
+mod poll;
+mod request;
+mod state;
+mod target;
+mod verbs;
+mod window;
+mod wire;
+
+oxmpi_mca::component! {
+    component: component::Pt2ptComponent,
+    symbol: oxmpi_component_osc_pt2pt,
+    framework: oxmpi_osc::FRAMEWORK,
+    framework_version: oxmpi_osc::VERSION,
+    name: "pt2pt",
+    aliases: [],
+    params: params::PARAMS,
+    help: include_str!("help.txt"),
+}

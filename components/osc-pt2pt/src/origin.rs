@@ -1,0 +1,245 @@
+//! Operations at their origin: checked against epoch and range, and made into records.
+//!
+//! Short data is copied into the record when the call is made, so put and accumulate are over at the origin when they return. Long
+//! data is sent from where it lies and received where it belongs; such an operation is open ([`Open`]) until the messages
+//! have ended, and one that gets something until it has come.
+
+use crate::layout::{one_block, runs_of};
+use crate::link::{ANY_SOURCE, Buffer};
+use crate::peer::{Into, Open};
+use crate::request::Request;
+use crate::state::{Core, Inside, What};
+use crate::wire::{HEAD, Head, flag, kind, tag};
+use core::ptr::{null, null_mut};
+use oxmpi_datatype::kernel::op;
+use oxmpi_datatype::{Run, TypeDesc, TypeRef, pack};
+use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
+use oxmpi_osc::RmaArgs;
+
+/// An operation, ready to be issued.
+struct Task<'a> {
+    kind: u8,
+    code: u16,
+    target: u32,
+    disp: i64,
+    there: Buffer<'a>,
+    gives: Option<Buffer<'a>>,
+    /// Sent before that, of the same length: what to compare with.
+    compare: *const u8,
+    takes: Option<Buffer<'a>>,
+}
+
+/// # Safety
+/// `dtype` must be null or valid during the call.
+unsafe fn buffer<'a>(at: *mut u8, count: u64, dtype: *const TypeDesc) -> Option<Buffer<'a>> {
+    // SAFETY: the caller's promise.
+    unsafe { dtype.as_ref() }.map(|dtype| Buffer { at, count, dtype })
+}
+
+impl<'a> Task<'a> {
+    fn of(kind: u8, args: &'a RmaArgs) -> Result<Task<'a>, Status> {
+        // SAFETY: the host's arguments; types that it does not use are null.
+        let (origin, there, result, op) = unsafe {
+            (
+                buffer(args.origin, args.origin_count, args.origin_type),
+                buffer(null_mut(), args.target_count, args.target_type),
+                buffer(args.result, args.result_count, args.result_type),
+                args.op.as_ref(),
+            )
+        };
+        let code = match kind {
+            kind::ACCUMULATE | kind::FETCH => op.ok_or(Status::BAD_PARAM)?.code,
+            _ => op::REPLACE,
+        };
+        let (gives, takes) = match kind {
+            kind::PUT | kind::ACCUMULATE => (origin, None),
+            kind::GET => (None, origin),
+            _ => (origin.filter(|_| code != op::NO_OP), result),
+        };
+        let there = there.ok_or(Status::BAD_PARAM)?;
+        let (target, disp, code) = (args.target, args.disp, code as u16);
+        Ok(Task { kind, code, target, disp, there, gives, compare: null(), takes })
+    }
+
+    /// Fetch and op, compare and swap: one element of the origin's type everywhere.
+    fn of_one(kind: u8, args: &'a RmaArgs) -> Result<Task<'a>, Status> {
+        // SAFETY: the host's arguments.
+        let one = |at| unsafe { buffer(at, 1, args.origin_type) }.ok_or(Status::BAD_PARAM);
+        let (code, compare) = match kind {
+            kind::SWAP => (op::REPLACE, args.compare),
+            // SAFETY: as above.
+            _ => (unsafe { args.op.as_ref() }.ok_or(Status::BAD_PARAM)?.code, null()),
+        };
+        let (gives, takes) = (one(args.origin)?, one(args.result)?);
+        let gives = Some(gives).filter(|_| code != op::NO_OP);
+        let (target, disp, code) = (args.target, args.disp, code as u16);
+        Ok(Task { kind, code, target, disp, there: one(null_mut())?, gives, compare, takes: Some(takes) })
+    }
+
+    /// Bytes of data at the target.
+    fn bytes(&self) -> u64 {
+        self.gives.map_or(self.there.bytes(), |gives| gives.bytes().min(self.there.bytes()))
+    }
+}
+
+/// Batches on their way, from which on the one who fills them helps to empty them.
+const MANY_MESSAGES: usize = 256;
+
+impl Core {
+    /// Issues an operation: one of the kinds of records. A request if one is wanted, else null.
+    pub fn operate(&self, kind: u8, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        self.issue(&Task::of(kind, args)?, args.thread, wanted)
+    }
+
+    /// The same of one element.
+    pub fn operate_on_one(&self, kind: u8, args: &RmaArgs) -> Status {
+        let issued = Task::of_one(kind, args).and_then(|task| self.issue(&task, args.thread, false));
+        issued.err().unwrap_or(Status::OK)
+    }
+
+    fn issue(
+        &self,
+        task: &Task<'_>,
+        thread: *mut ThreadCtx,
+        wanted: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        let mut inside = self.enter(thread);
+        let request = inside.issue(task, wanted)?;
+        let crowded = inside.transfers.len() > MANY_MESSAGES;
+        drop(inside);
+        if crowded {
+            (self.services().progress)(self.link.comm().comm, thread);
+        }
+        Ok(request.map_or(null_mut(), |request| request.cast()))
+    }
+}
+
+impl Inside<'_> {
+    fn issue(&mut self, task: &Task<'_>, wanted: bool) -> Result<Option<*mut Request>, Status> {
+        if task.target as usize >= self.peers.len() {
+            return Err(Status::BAD_PARAM);
+        }
+        let status = self.epochs.operate(task.target);
+        if status.is_err() {
+            return Err(status);
+        }
+        let bytes = task.bytes();
+        let offset = if bytes == 0 { 0 } else { self.offset(task)? };
+        let peer = self.peer(task.target);
+        if peer.broken.is_err() {
+            return Err(peer.broken);
+        }
+        let core = self.core;
+        let request = if wanted { Some(core.common.pool.take(core.host_win)?) } else { None };
+        let over = bytes == 0 || self.send(task, bytes, offset, request);
+        if let Some(request) = request.filter(|_| over) {
+            core.common.pool.complete(request, Status::OK);
+        }
+        Ok(request)
+    }
+
+    /// Where the displacement lies from the base of the target's memory, in bytes; RMA_RANGE if the data does not lie inside.
+    fn offset(&self, task: &Task<'_>) -> Result<i64, Status> {
+        if self.core.dynamic {
+            // Only the target knows what is attached.
+            return Ok(task.disp);
+        }
+        let peer = &self.peers[task.target as usize];
+        let wide = i128::from;
+        let (there, count) = (task.there.dtype, i128::from(task.there.count));
+        let offset = wide(task.disp) * wide(peer.disp_unit);
+        let stretch = (count - 1) * wide(there.extent);
+        let from = offset + wide(there.true_lb) + stretch.min(0);
+        let to = offset + wide(there.true_lb) + wide(there.true_extent) + stretch.max(0);
+        if from < 0 || to > i128::from(peer.bytes) {
+            return Err(Status::RMA_RANGE);
+        }
+        i64::try_from(offset).map_err(|_| Status::RMA_RANGE)
+    }
+
+    /// Sends it; whether it is over at the origin.
+    fn send(&mut self, task: &Task<'_>, bytes: u64, offset: i64, request: Option<*mut Request>) -> bool {
+        let rank = task.target;
+        let runs = runs_of(task.there.dtype, task.there.count, bytes, offset);
+        let block = one_block(&runs);
+        let runs: &[Run] = if block.is_some() { &[] } else { &runs };
+        let peer = self.peer(rank);
+        let (number, fits) = (peer.number(), |room: usize| bytes <= (room - HEAD) as u64);
+        let gives_apart = task.gives.is_some() && task.kind != kind::SWAP && !fits(peer.room);
+        let takes_apart = task.takes.is_some() && !fits(self.core.common.settings.message);
+        let flags = [
+            (task.gives.is_some(), flag::GIVES),
+            (gives_apart, flag::GIVES_APART),
+            (takes_apart, flag::TAKES_APART),
+        ];
+        let head = Head {
+            kind: task.kind,
+            flags: flags.iter().filter(|(set, _)| *set).fold(0, |all, (_, flag)| all | flag),
+            code: task.code,
+            word: task.there.dtype.base.0,
+            number,
+            disp: block.map_or(0, |(disp, _)| disp),
+            len: bytes,
+            runs: 0,
+        };
+        let left = u32::from(task.takes.is_some()) + u32::from(gives_apart) + u32::from(takes_apart);
+        let peer = self.peer(rank);
+        peer.behind = true;
+        peer.urgent |= left > 0;
+        if left > 0 {
+            let into = task.takes.filter(|_| !takes_apart).map(|takes| {
+                // SAFETY: the type is alive during the call.
+                let dtype = unsafe { TypeRef::retain(takes.dtype) };
+                Into { at: takes.at, count: takes.count, dtype }
+            });
+            peer.open.insert(number, Open { left, into, request, failure: Status::OK });
+        }
+        self.transmit(task, head, runs, takes_apart);
+        // Neither what a request stands for nor a long transfer is to wait for a synchronisation.
+        if left > 0 && request.is_some() || gives_apart || takes_apart {
+            self.push(rank);
+        }
+        left == 0
+    }
+
+    /// The record, and the messages beside it.
+    fn transmit(&mut self, task: &Task<'_>, head: Head, runs: &[Run], takes_apart: bool) {
+        let (core, thread, rank, number) = (self.core, self.thread, task.target, head.number);
+        if let Some(takes) = task.takes.filter(|_| takes_apart) {
+            let begun = core.link.receive(thread, takes, rank.cast_signed(), tag::RESULT);
+            self.watch(rank, begun, What::Part { rank, number });
+        }
+        let inline = task.gives.filter(|_| !head.has(flag::GIVES_APART));
+        self.append(rank, head, runs, |out| {
+            let Some(gives) = inline else { return };
+            if !task.compare.is_null() {
+                append(out, &Buffer { at: task.compare.cast_mut(), ..gives }, head.len);
+            }
+            append(out, &gives, head.len);
+        });
+        if let Some(gives) = task.gives.filter(|_| head.has(flag::GIVES_APART)) {
+            let begun = core.link.send(thread, gives, rank, tag::DATA);
+            self.watch(rank, begun, What::Part { rank, number });
+        }
+    }
+}
+
+/// Packs the first bytes of the origin's data behind a record.
+fn append(out: &mut Vec<u8>, data: &Buffer<'_>, len: u64) {
+    let start = out.len();
+    out.resize(start + len as usize, 0);
+    // SAFETY: the program's buffer holds the data during the call; the vector has `len` bytes from `start` on.
+    unsafe { pack(data.dtype, data.count, data.at, 0, out[start..].as_mut_ptr(), len) };
+}
+
+/// Posts a receive of records.
+pub fn post(
+    core: &Core,
+    thread: *mut ThreadCtx,
+    mut buffer: Vec<u8>,
+) -> Result<crate::state::Posted, Status> {
+    buffer.resize(core.common.settings.message, 0);
+    let data = core.bytes(buffer.as_mut_ptr(), buffer.len());
+    let pending = core.link.receive(thread, data, ANY_SOURCE, tag::RECORDS)?;
+    Ok(crate::state::Posted { pending, buffer })
+}

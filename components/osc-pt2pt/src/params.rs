@@ -1,0 +1,71 @@
+//! What an operator may set. `priority` is a name of Open MPI's; the others are ours.
+
+use crate::wire::{HEAD, RUN};
+use oxmpi_mca::{ParamDecl, ParamKind, Params};
+
+/// Full names are `osc_pt2pt_<name>`.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "priority",
+        ParamKind::INT,
+        9,
+        "10",
+        "Rank among the components that serve a window; the highest serves it. Raise it to prefer messages where another \
+         component would serve windows, too",
+    )
+    .range(0, 100),
+    ParamDecl::new(
+        "aggregation",
+        ParamKind::SIZE,
+        5,
+        "4k",
+        "Small operations to one target wait for each other until they are so many bytes or a synchronisation sends them; 0: \
+         each is sent at once. Turn it off where targets wait for single puts that no flush follows",
+    )
+    .range(0, LARGEST_MESSAGE),
+    ParamDecl::new(
+        "message_size",
+        ParamKind::SIZE,
+        7,
+        "4k",
+        "Largest message of operations; longer data and layouts follow as messages of their own. Raise it (not above the \
+         transports' eager limits) where most operations are a little longer",
+    )
+    .range(LEAST_MESSAGE, LARGEST_MESSAGE),
+    ParamDecl::new(
+        "receives",
+        ParamKind::INT,
+        7,
+        "8",
+        "Messages of operations that each window is ready to receive, each with a buffer of message_size. Lower it where a \
+         program has very many windows",
+    )
+    .range(1, 1024),
+];
+
+/// A record of any kind without data fits, and the largest element for compare and swap, twice.
+const LEAST_MESSAGE: i64 = 256;
+const LARGEST_MESSAGE: i64 = 1 << 20;
+
+const _: () = assert!(HEAD + RUN + 2 * 32 <= LEAST_MESSAGE as usize);
+
+/// What the parameters say.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub priority: i32,
+    /// In bytes; 0: none.
+    pub aggregation: usize,
+    pub message: usize,
+    pub receives: usize,
+}
+
+impl Settings {
+    pub fn of(params: Params<'_>) -> Settings {
+        Settings {
+            priority: params.int(0) as i32,
+            aggregation: params.size(1),
+            message: params.size(2),
+            receives: params.int(3) as usize,
+        }
+    }
+}

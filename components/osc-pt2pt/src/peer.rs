@@ -1,0 +1,136 @@
+//! A rank of a window as this process knows it: as a target of its own operations, and as an origin of others.
+//!
+//! **As a target.** Records to it wait in `batch` until they are sent. Every question that is answered has a number, which only
+//! grows; `open` has the operations that are not over here, by number, and `asked` and `done` the last FLUSH or UNLOCK that was
+//! sent and that was answered. Records arrive and are carried out in order, so an answer stands for all that was sent before it.
+//!
+//! **As an origin.** Its records are carried out one behind the other. Where one needs data that comes in a message of its own (an
+//! accumulate, a record that is too long) or must not pass what is on its way (a FLUSH behind a long put), it and those behind
+//! it wait in `backlog`; nothing else of the window waits for them.
+
+use crate::request::Request;
+use oxmpi_datatype::{TypeRef, unpack};
+use oxmpi_mca::Status;
+use std::collections::{BTreeMap, VecDeque};
+
+pub struct Peer {
+    pub bytes: u64,
+    pub disp_unit: i64,
+    /// Largest message of records that it takes.
+    pub room: usize,
+
+    pub batch: Vec<u8>,
+    /// An operation in `batch` is open.
+    pub urgent: bool,
+    /// Number of the next question.
+    pub next: u64,
+    pub open: BTreeMap<u64, Open>,
+    /// An operation was issued since `asked`.
+    pub behind: bool,
+    pub asked: u64,
+    pub done: u64,
+    /// The first failure of an operation without a request since the last synchronisation.
+    pub failure: Status,
+    /// No message reaches it any more.
+    pub broken: Status,
+    /// It has granted the lock that we asked for.
+    pub granted: bool,
+    /// A POST was sent that no answer stands for.
+    pub posted: bool,
+    /// Its MPI_Win_post and MPI_Win_complete that no call of ours has used up.
+    pub posts: u32,
+    pub completes: u32,
+
+    /// Messages, or rests of them, that wait.
+    pub backlog: VecDeque<Vec<u8>>,
+    /// Waiting for a message with the rest of the record before the backlog.
+    pub stopped: bool,
+    /// Messages that are on their way between its and our window's memory.
+    pub busy: u32,
+    /// The first failure of an operation of its that was not answered one by one, since the last answer.
+    pub failed: Status,
+}
+
+/// An operation that is not over at the origin.
+pub struct Open {
+    /// Messages and answers that are to come.
+    pub left: u32,
+    /// Where data of the answer goes.
+    pub into: Option<Into>,
+    pub request: Option<*mut Request>,
+    pub failure: Status,
+}
+
+/// Where data goes.
+pub struct Into {
+    pub at: *mut u8,
+    pub count: u64,
+    pub dtype: TypeRef,
+}
+
+// SAFETY: addresses of the program's memory and of requests, used under the window's lock by whichever thread answers.
+unsafe impl Send for Open {}
+
+impl Into {
+    /// The first packed bytes have come, `len` of them.
+    pub fn fill(&self, data: &[u8]) -> bool {
+        // SAFETY: the program's buffer is writable until the operation completes; `unpack` stops where its data ends.
+        let n = unsafe { unpack(&self.dtype, self.count, self.at, 0, data.as_ptr(), data.len() as u64) };
+        n == data.len() as u64
+    }
+}
+
+impl Peer {
+    pub fn new(bytes: u64, disp_unit: i64, room: usize) -> Peer {
+        Peer {
+            bytes,
+            disp_unit,
+            room,
+            batch: Vec::new(),
+            urgent: false,
+            next: 1,
+            open: BTreeMap::new(),
+            behind: false,
+            asked: 0,
+            done: 0,
+            failure: Status::OK,
+            broken: Status::OK,
+            granted: false,
+            posted: false,
+            posts: 0,
+            completes: 0,
+            backlog: VecDeque::new(),
+            stopped: false,
+            busy: 0,
+            failed: Status::OK,
+        }
+    }
+
+    /// A number for a question.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// All operations with lower numbers are over at the origin.
+    pub fn local_before(&self, number: u64) -> bool {
+        self.broken.is_err() || self.open.first_key_value().is_none_or(|(first, _)| *first >= number)
+    }
+
+    /// The FLUSH or UNLOCK of this number is answered.
+    pub fn answered(&self, number: u64) -> bool {
+        self.broken.is_err() || self.done >= number
+    }
+
+    /// The first failure since the last call.
+    pub fn take_failure(&mut self) -> Status {
+        let failure = core::mem::replace(&mut self.failure, Status::OK);
+        if self.broken.is_err() { self.broken } else { failure }
+    }
+
+    pub fn fail(&mut self, status: Status) {
+        if status.is_err() && !self.failure.is_err() {
+            self.failure = status;
+        }
+    }
+}

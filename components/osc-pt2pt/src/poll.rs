@@ -1,0 +1,109 @@
+//! What a turn of progress does for a window: looks at the messages that are on their way, takes those that came, sends answers.
+
+use crate::origin::post;
+use crate::state::{Core, Inside, What};
+use oxmpi_mca::{MsgStatus, ThreadCtx};
+
+/// A turn takes no more, so that other windows have theirs.
+const MESSAGES: usize = 64;
+const TRANSFERS: usize = 256;
+
+impl Core {
+    /// How many messages ended. Somebody else is inside: none.
+    pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
+        self.try_enter(thread).map_or(0, |mut inside| inside.poll())
+    }
+}
+
+impl Inside<'_> {
+    fn poll(&mut self) -> i32 {
+        let events = self.look_at_transfers() + self.take_messages();
+        let owed = core::mem::take(&mut self.owed);
+        owed.into_iter().for_each(|rank| self.push(rank));
+        events
+    }
+
+    fn look_at_transfers(&mut self) -> i32 {
+        let mut events = 0;
+        for _ in 0..self.transfers.len().min(TRANSFERS) {
+            if self.cursor >= self.transfers.len() {
+                self.cursor = 0;
+            }
+            let at = self.cursor;
+            let Some(transfer) = self.transfers.get(at) else { break };
+            match self.core.link.ended(self.thread, &transfer.pending) {
+                None => self.cursor += 1,
+                Some(status) => {
+                    let what = self.transfers.swap_remove(at).what;
+                    self.ended(what, &status);
+                    events += 1;
+                }
+            }
+        }
+        if events > 0 {
+            self.changed();
+        }
+        events
+    }
+
+    fn ended(&mut self, what: What, status: &MsgStatus) {
+        match what {
+            What::Out { rank, buffer } => {
+                self.keep(buffer);
+                if status.error.is_err() {
+                    self.broke(rank, status.error);
+                }
+            }
+            What::Part { rank, number } => self.part_over(rank, number, status.error),
+            What::Whole { rank, .. } | What::Operand { rank, .. } if status.error.is_err() => {
+                self.broke(rank, status.error);
+            }
+            What::Whole { rank, buffer } if status.bytes == buffer.len() as u64 => {
+                self.take_whole(rank, &buffer);
+            }
+            What::Operand { rank, head, runs, buffer } if status.bytes == buffer.len() as u64 => {
+                self.take_operand(rank, &head, &runs, &buffer);
+            }
+            What::Whole { rank, .. } | What::Operand { rank, .. } => self.refuse(rank),
+            What::Memory { rank, .. } => {
+                let peer = self.peer(rank);
+                peer.busy -= 1;
+                let idle = peer.busy == 0;
+                if status.error.is_err() {
+                    self.broke(rank, status.error);
+                } else if idle {
+                    self.resume(rank);
+                }
+            }
+        }
+    }
+
+    fn take_messages(&mut self) -> i32 {
+        let mut events = 0;
+        while events < MESSAGES as i32 {
+            let Some(first) = self.posted.front() else { break };
+            let Some(status) = self.core.link.ended(self.thread, &first.pending) else { break };
+            let Some(first) = self.posted.pop_front() else { break };
+            events += 1;
+            let (from, len) = (status.source.cast_unsigned(), status.bytes as usize);
+            match first.buffer.get(..len) {
+                Some(message) if !status.error.is_err() && (from as usize) < self.peers.len() => {
+                    self.receive(from, message);
+                }
+                _ if (from as usize) < self.peers.len() => self.refuse(from),
+                _ => {}
+            }
+            match post(self.core, self.thread, first.buffer) {
+                Ok(posted) => self.posted.push_back(posted),
+                Err(status) => {
+                    let line = format!("one-sided messages cannot be received: {status}");
+                    self.core.common.host.fatal(&line);
+                }
+            }
+        }
+        if events > 0 {
+            self.changed();
+        }
+        events
+    }
+}

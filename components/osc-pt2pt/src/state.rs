@@ -1,0 +1,306 @@
+//! One window's state behind one lock, and what is sent under it.
+//!
+//! **One lock per window.** Everything that changes stands in [`State`] under a mutex: peers, messages, exposed memory, epochs.
+//! Verbs hold it while they issue an operation, progress while it carries operations out, which makes them atomic to each other. Under
+//! it messages are begun and tested, never waited for; it is taken behind no other lock of ours but the list of windows, and
+//! before those of the PML and the pool of requests. Progress takes it only if it is free, so a call of the PML that makes
+//! progress by itself while we hold the lock finds it taken and goes on.
+//!
+//! **Waiting.** A thread that waits asks whether `changes` has moved before it takes the lock ([`Core::wait_until`]): those who wait
+//! do not stand in the way of the one who does what they wait for.
+//!
+//! **Buffers.** A message's buffer is its [`Transfer`]'s until the message has ended; memory of the program is used in place and
+//! stays as it is by MPI's rules until the operation is over, which `Open::left` or `Peer::busy` count.
+
+use crate::component::Common;
+use crate::epoch::Epochs;
+use crate::exposed::Exposed;
+use crate::link::{Buffer, Link, Pending};
+use crate::locks::Locks;
+use crate::peer::Peer;
+use crate::wire::{HEAD, Head, RUN, kind, tag, write_runs};
+use core::ffi::c_void;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicU64, Ordering};
+use oxmpi_datatype::{Run, TypeRef};
+use oxmpi_mca::{Status, ThreadCtx};
+use oxmpi_osc::WinServices;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// A window of this process.
+pub struct Core {
+    pub common: Arc<Common>,
+    pub link: Link,
+    pub byte: TypeRef,
+    pub dynamic: bool,
+    /// For requests.
+    pub host_win: *mut c_void,
+    state: Mutex<State>,
+    /// Moves with whatever a thread may wait for.
+    changes: AtomicU64,
+}
+
+// SAFETY: the host's word for the window is only handed back.
+unsafe impl Send for Core {}
+// SAFETY: as above.
+unsafe impl Sync for Core {}
+
+/// See the module's head.
+pub struct State {
+    pub peers: Vec<Peer>,
+    pub exposed: Exposed,
+    pub epochs: Epochs,
+    /// Of this rank's memory.
+    pub locks: Locks,
+    /// Receives of records, in the order in which they were posted.
+    pub posted: VecDeque<Posted>,
+    pub transfers: Vec<Transfer>,
+    /// Where the next look at `transfers` begins.
+    pub cursor: usize,
+    /// Ranks for which answers wait in the batch.
+    pub owed: Vec<u32>,
+    /// Buffers of messages that have ended.
+    spare: Vec<Vec<u8>>,
+}
+
+/// A receive of records.
+pub struct Posted {
+    pub pending: Pending,
+    pub buffer: Vec<u8>,
+}
+
+/// A message that is no receive of records.
+pub struct Transfer {
+    pub pending: Pending,
+    pub what: What,
+}
+
+/// Why a message is on its way.
+pub enum What {
+    /// Records, or data of ours, on their way out.
+    Out { rank: u32, buffer: Vec<u8> },
+    /// A part of the operation of this number.
+    Part { rank: u32, number: u64 },
+    /// A record that is longer than a message.
+    Whole { rank: u32, buffer: Vec<u8> },
+    /// Data of the accumulate that this record's head and runs describe.
+    Operand { rank: u32, head: Head, runs: Vec<Run>, buffer: Vec<u8> },
+    /// Data into or out of the window's memory; or into a buffer, where it may not go there.
+    Memory { rank: u32, _refused: Vec<u8> },
+}
+
+impl State {
+    pub fn new(peers: Vec<Peer>, exposed: Exposed) -> State {
+        State {
+            peers,
+            exposed,
+            epochs: Epochs::default(),
+            locks: Locks::default(),
+            posted: VecDeque::new(),
+            transfers: Vec::new(),
+            cursor: 0,
+            owed: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    pub fn peer(&mut self, rank: u32) -> &mut Peer {
+        &mut self.peers[rank as usize]
+    }
+}
+
+/// A window's state, locked by a thread that has this context.
+pub struct Inside<'a> {
+    pub core: &'a Core,
+    pub thread: *mut ThreadCtx,
+    state: MutexGuard<'a, State>,
+}
+
+impl Deref for Inside<'_> {
+    type Target = State;
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+impl DerefMut for Inside<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Core {
+    pub fn new(common: Arc<Common>, link: Link, dynamic: bool, host_win: *mut c_void, state: State) -> Core {
+        let byte = link.byte();
+        Core { common, link, byte, dynamic, host_win, state: Mutex::new(state), changes: AtomicU64::new(0) }
+    }
+
+    pub fn enter(&self, thread: *mut ThreadCtx) -> Inside<'_> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Inside { core: self, thread, state }
+    }
+
+    /// If nobody is inside.
+    pub fn try_enter(&self, thread: *mut ThreadCtx) -> Option<Inside<'_>> {
+        let state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(Inside { core: self, thread, state })
+    }
+
+    pub fn services(&self) -> &WinServices {
+        self.link.services()
+    }
+
+    /// A buffer of plain bytes.
+    pub fn bytes<'a>(&'a self, at: *mut u8, count: usize) -> Buffer<'a> {
+        Buffer { at, count: count as u64, dtype: &self.byte }
+    }
+
+    /// Makes progress until `wanted` says so. The caller holds nothing.
+    pub fn wait_until(&self, thread: *mut ThreadCtx, wanted: impl FnMut(&mut Inside<'_>) -> bool) -> Status {
+        struct Question<'a, F> {
+            core: &'a Core,
+            thread: *mut ThreadCtx,
+            wanted: F,
+            /// `changes` when it was answered with no.
+            seen: Option<u64>,
+        }
+        extern "C" fn ask<F: FnMut(&mut Inside<'_>) -> bool>(ctx: *mut c_void) -> u32 {
+            // SAFETY: the question below, which outlives the wait.
+            let question = unsafe { &mut *ctx.cast::<Question<'_, F>>() };
+            // SYNC POINT with `Inside::changed`: what moved the number is under the lock.
+            let now = question.core.changes.load(Ordering::Acquire);
+            if question.seen == Some(now) {
+                return 0;
+            }
+            let yes = (question.wanted)(&mut question.core.enter(question.thread));
+            question.seen = Some(now);
+            yes.into()
+        }
+        fn asks<F: FnMut(&mut Inside<'_>) -> bool>(_: &Question<'_, F>) -> extern "C" fn(*mut c_void) -> u32 {
+            ask::<F>
+        }
+        let mut question = Question { core: self, thread, wanted, seen: None };
+        let predicate = asks(&question);
+        (self.services().wait_until)(self.link.comm().comm, thread, predicate, (&raw mut question).cast())
+    }
+}
+
+impl<'a> Inside<'a> {
+    /// Something happened that a thread may wait for.
+    pub fn changed(&self) {
+        self.core.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// No message reaches the rank any more.
+    pub fn broke(&mut self, rank: u32, status: Status) {
+        let peer = self.peer(rank);
+        peer.batch.clear();
+        if !peer.broken.is_err() {
+            peer.broken = status;
+        }
+        let open = core::mem::take(&mut peer.open);
+        for request in open.into_values().filter_map(|open| open.request) {
+            self.core.common.pool.complete(request, status);
+        }
+        self.changed();
+    }
+
+    /// Keeps an eye on a message; a failure to begin it breaks the way to the rank.
+    pub fn watch(&mut self, rank: u32, begun: Result<Pending, Status>, what: What) -> Status {
+        match begun {
+            Ok(pending) => {
+                self.transfers.push(Transfer { pending, what });
+                Status::OK
+            }
+            Err(status) => {
+                self.broke(rank, status);
+                status
+            }
+        }
+    }
+
+    /// Sends a buffer of ours, which goes back to the spare ones when the message has ended.
+    pub fn send_out(&mut self, rank: u32, buffer: Vec<u8>, tag: i32) {
+        let core = self.core;
+        let data = core.bytes(buffer.as_ptr().cast_mut(), buffer.len());
+        match core.link.send(self.thread, data, rank, tag) {
+            Ok(pending) => match core.link.ended(self.thread, &pending) {
+                Some(status) => {
+                    self.keep(buffer);
+                    if status.error.is_err() {
+                        self.broke(rank, status.error);
+                    }
+                }
+                None => self.transfers.push(Transfer { pending, what: What::Out { rank, buffer } }),
+            },
+            Err(status) => self.broke(rank, status),
+        }
+    }
+
+    /// A buffer is free.
+    pub fn keep(&mut self, mut buffer: Vec<u8>) {
+        const SPARE: usize = 16;
+        if self.spare.len() < SPARE && buffer.capacity() <= 2 * self.core.common.settings.message {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Sends what waits for the rank.
+    pub fn push(&mut self, rank: u32) {
+        let empty = self.spare.pop().unwrap_or_default();
+        let peer = self.peer(rank);
+        if peer.batch.is_empty() {
+            return self.keep(empty);
+        }
+        peer.urgent = false;
+        let batch = core::mem::replace(&mut peer.batch, empty);
+        self.send_out(rank, batch, tag::RECORDS);
+    }
+
+    /// Puts a record behind the others to a rank, and sends them where they are enough. `data` appends
+    /// [`Head::inline`] bytes.
+    pub fn append(&mut self, rank: u32, head: Head, runs: &[Run], data: impl FnOnce(&mut Vec<u8>)) {
+        let room = self.peer(rank).room;
+        let size = HEAD + runs.len() * RUN + head.inline().unwrap_or(0);
+        let head = Head { runs: runs.len() as u32, ..head };
+        let write = |out: &mut Vec<u8>| {
+            head.write(out);
+            write_runs(runs, out);
+            data(out);
+        };
+        if size <= room {
+            return self.place(rank, size, write);
+        }
+        let mut whole = Vec::with_capacity(size);
+        write(&mut whole);
+        self.tell(rank, Head { kind: kind::WHOLE, len: whole.len() as u64, ..Head::default() });
+        self.send_out(rank, whole, tag::WHOLE);
+    }
+
+    /// Sends a record without data.
+    pub fn tell(&mut self, rank: u32, head: Head) {
+        self.place(rank, HEAD, |out| head.write(out));
+    }
+
+    fn place(&mut self, rank: u32, size: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        let aggregation = self.core.common.settings.aggregation;
+        let peer = self.peer(rank);
+        if peer.broken.is_err() {
+            return;
+        }
+        let limit = aggregation.min(peer.room);
+        if !peer.batch.is_empty() && peer.batch.len() + size > limit {
+            self.push(rank);
+        }
+        let batch = &mut self.peer(rank).batch;
+        write(batch);
+        if batch.len() + HEAD > limit {
+            self.push(rank);
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Records at their receiver: operations carried out on this rank's memory, locks, answers at the origin.
+//!
+//! Runs in progress with the window locked, which makes operations atomic to each other, all elements of one at once. What comes
+//! in is not trusted: a record that makes no sense ends its sender's part in the job.
+
+use crate::layout::{bytes, each, gather, one_block, scatter, type_of};
+use crate::link::{Buffer, Pending};
+use crate::state::{Inside, What};
+use crate::wire::{Head, Record, flag, kind, tag};
+use oxmpi_datatype::kernel::{OpDesc, op, reduce};
+use oxmpi_datatype::{Base, Run, TypeDesc, TypeRef};
+use oxmpi_mca::sync::AtomicU32;
+use oxmpi_mca::{SliceRef, Status};
+
+/// What became of a record.
+enum Step {
+    /// It is done with.
+    Over,
+    /// It goes on when a message has come; those behind it wait.
+    Stopped,
+    /// It waits itself until the rank's messages to and from the window's memory have ended.
+    Early,
+}
+
+/// No sender of ours makes such a record.
+struct Nonsense;
+
+type Taken<T = ()> = Result<T, Nonsense>;
+
+fn expect<T>(value: Option<T>) -> Taken<T> {
+    value.ok_or(Nonsense)
+}
+
+impl Inside<'_> {
+    /// Takes a message of records.
+    pub fn receive(&mut self, from: u32, message: &[u8]) {
+        let peer = self.peer(from);
+        if peer.stopped || !peer.backlog.is_empty() {
+            peer.backlog.push_back(message.to_vec());
+            return;
+        }
+        if let Some(rest) = self.take_all(from, message) {
+            self.peer(from).backlog.push_front(rest);
+        }
+    }
+
+    /// Takes what waited.
+    pub fn resume(&mut self, from: u32) {
+        while !self.peer(from).stopped {
+            let Some(message) = self.peer(from).backlog.pop_front() else { return };
+            if let Some(rest) = self.take_all(from, &message) {
+                self.peer(from).backlog.push_front(rest);
+                return;
+            }
+        }
+    }
+
+    /// Takes records as far as that goes; those that are left.
+    fn take_all(&mut self, from: u32, message: &[u8]) -> Option<Vec<u8>> {
+        let mut at = 0;
+        while at < message.len() {
+            let Some((record, len)) = Record::first(&message[at..]) else {
+                self.refuse(from);
+                return None;
+            };
+            match self.take(from, &record) {
+                Ok(Step::Over) => at += len,
+                Ok(Step::Stopped) => {
+                    self.peer(from).stopped = true;
+                    let rest = &message[at + len..];
+                    return (!rest.is_empty()).then(|| rest.to_vec());
+                }
+                Ok(Step::Early) => return Some(message[at..].to_vec()),
+                Err(Nonsense) => {
+                    self.refuse(from);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// The sender made no sense.
+    pub fn refuse(&mut self, from: u32) {
+        let proc = self.core.link.proc(from);
+        self.core.common.host.peer_error(proc, true, "sent a one-sided message that makes no sense");
+        self.broke(from, Status::PEER_FAILED);
+    }
+
+    fn take(&mut self, from: u32, record: &Record<'_>) -> Taken<Step> {
+        let head = &record.head;
+        match head.kind {
+            kind::PUT | kind::GET | kind::ACCUMULATE | kind::FETCH | kind::SWAP => {
+                return self.operate(from, record);
+            }
+            kind::WHOLE => {
+                let (buffer, begun) = self.await_rest(from, head.len, tag::WHOLE)?;
+                self.watch(from, begun, What::Whole { rank: from, buffer });
+                return Ok(Step::Stopped);
+            }
+            kind::UNLOCK | kind::FLUSH | kind::COMPLETE if self.peer(from).busy > 0 => {
+                return Ok(Step::Early);
+            }
+            kind::LOCK => {
+                let granted = expect(self.locks.request(from, head.code.into()))?;
+                self.grant(&granted);
+            }
+            kind::UNLOCK => {
+                let granted = expect(self.locks.release(from))?;
+                self.grant(&granted);
+                self.done(from, head.number);
+            }
+            kind::FLUSH => self.done(from, head.number),
+            kind::POST => self.peer(from).posts += 1,
+            kind::COMPLETE => self.peer(from).completes += 1,
+            kind::GRANTED => self.peer(from).granted = true,
+            kind::DONE => {
+                let peer = self.peer(from);
+                peer.done = peer.done.max(head.number);
+                peer.fail(Status(head.word.cast_signed()));
+            }
+            kind::DATA => self.end(from, head, record.data)?,
+            _ => return Err(Nonsense),
+        }
+        self.changed();
+        Ok(Step::Over)
+    }
+
+    /// Tells ranks that they have the lock.
+    fn grant(&mut self, ranks: &[u32]) {
+        for &rank in ranks {
+            self.answer(rank, Head { kind: kind::GRANTED, ..Head::default() }, &[]);
+        }
+    }
+
+    fn done(&mut self, to: u32, number: u64) {
+        let failed = core::mem::replace(&mut self.peer(to).failed, Status::OK);
+        let word = failed.0.cast_unsigned();
+        self.answer(to, Head { kind: kind::DONE, number, word, ..Head::default() }, &[]);
+    }
+
+    /// Sends an answer at the end of this turn of progress, together with others.
+    fn answer(&mut self, to: u32, head: Head, data: &[u8]) {
+        self.append(to, head, &[], |out| out.extend_from_slice(data));
+        if !self.owed.contains(&to) {
+            self.owed.push(to);
+        }
+    }
+
+    /// Memory for what comes as a message of its own, and the receive of it.
+    fn await_rest(&mut self, from: u32, len: u64, tag: i32) -> Taken<(Vec<u8>, Result<Pending, Status>)> {
+        let mut buffer = Vec::new();
+        let len = expect(usize::try_from(len).ok().filter(|len| *len > 0))?;
+        let core = self.core;
+        if buffer.try_reserve_exact(len).is_err() {
+            core.common.host.help("no-memory", &[&len.to_string()]);
+            core.common.host.fatal("there is no memory for a one-sided operation of another process");
+        }
+        buffer.resize(len, 0);
+        let data = core.bytes(buffer.as_mut_ptr(), len);
+        let begun = core.link.receive(self.thread, data, from.cast_signed(), tag);
+        Ok((buffer, begun))
+    }
+
+    /// The record that a WHOLE stood for has come.
+    pub fn take_whole(&mut self, from: u32, bytes: &[u8]) {
+        self.peer(from).stopped = false;
+        let taken = match Record::first(bytes) {
+            Some((record, len)) if len == bytes.len() => self.take(from, &record),
+            _ => Err(Nonsense),
+        };
+        match taken {
+            Ok(Step::Over) => self.resume(from),
+            Ok(Step::Stopped) => self.peer(from).stopped = true,
+            // Only records without data wait themselves.
+            Ok(Step::Early) | Err(Nonsense) => self.refuse(from),
+        }
+    }
+
+    /// The data of an accumulate has come.
+    pub fn take_operand(&mut self, from: u32, head: &Head, runs: &[Run], data: &[u8]) {
+        self.peer(from).stopped = false;
+        match self.carry_out(from, head, runs, data) {
+            Ok(()) => self.resume(from),
+            Err(Nonsense) => self.refuse(from),
+        }
+    }
+
+    fn operate(&mut self, from: u32, record: &Record<'_>) -> Taken<Step> {
+        let (head, runs) = (record.head, record.runs());
+        if bytes(&runs) != Some(head.len) {
+            return Err(Nonsense);
+        }
+        if !head.has(flag::GIVES_APART) {
+            self.carry_out(from, &head, &runs, record.data)?;
+            return Ok(Step::Over);
+        }
+        match head.kind {
+            kind::PUT => {
+                self.put_in_place(from, &head, &runs)?;
+                Ok(Step::Over)
+            }
+            kind::ACCUMULATE | kind::FETCH => {
+                let (buffer, begun) = self.await_rest(from, head.len, tag::DATA)?;
+                self.watch(from, begun, What::Operand { rank: from, head, runs, buffer });
+                Ok(Step::Stopped)
+            }
+            _ => Err(Nonsense),
+        }
+    }
+
+    /// Receives data where it belongs.
+    fn put_in_place(&mut self, from: u32, head: &Head, runs: &[Run]) -> Taken {
+        let core = self.core;
+        let Some(base) = self.exposed.find(runs) else {
+            // It comes all the same.
+            let (refused, begun) = self.await_rest(from, head.len, tag::DATA)?;
+            self.fail(from, head, Status::RMA_RANGE);
+            self.peer(from).busy += 1;
+            self.watch(from, begun, What::Memory { rank: from, _refused: refused });
+            return Ok(());
+        };
+        let (at, count, dtype) = expect(self.in_place(base, runs))?;
+        let data = Buffer { at, count, dtype: &dtype };
+        let begun = core.link.receive(self.thread, data, from.cast_signed(), tag::DATA);
+        self.peer(from).busy += 1;
+        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new() });
+        Ok(())
+    }
+
+    /// Blocks of the window's memory as a message sees them.
+    fn in_place(&self, base: *mut u8, runs: &[Run]) -> Option<(*mut u8, u64, TypeRef)> {
+        match one_block(runs) {
+            Some((disp, len)) => Some((base.wrapping_offset(disp as isize), len, self.core.byte.clone())),
+            None => type_of(runs, &self.core.byte).ok().map(|dtype| (base, 1, dtype)),
+        }
+    }
+
+    /// An operation whose data is here. RMA_RANGE goes to the origin.
+    fn carry_out(&mut self, from: u32, head: &Head, runs: &[Run], data: &[u8]) -> Taken {
+        let len = expect(usize::try_from(head.len).ok())?;
+        let Some(base) = self.exposed.find(runs) else {
+            self.fail(from, head, Status::RMA_RANGE);
+            return Ok(());
+        };
+        // SAFETY (of all accesses below): `find` has seen that all of it is exposed memory, which the program keeps as long
+        // as the window; the lengths of `runs` and `head` agree.
+        match head.kind {
+            // SAFETY: as said.
+            kind::PUT if data.len() == len => unsafe { scatter(base, runs, data) },
+            kind::GET if head.has(flag::TAKES_APART) => self.get_in_place(from, head, base, runs)?,
+            kind::GET => self.end_with(from, head, old(base, runs, len)),
+            kind::ACCUMULATE if data.len() == len => combine(head, base, runs, data)?,
+            kind::FETCH if !head.has(flag::GIVES) || data.len() == len => {
+                let old = old(base, runs, len);
+                if head.has(flag::GIVES) {
+                    combine(head, base, runs, data)?;
+                }
+                self.end_with(from, head, old);
+            }
+            kind::SWAP if data.len() == 2 * len => {
+                let old = old(base, runs, len);
+                let (compare, new) = data.split_at(len);
+                if compare == old {
+                    // SAFETY: as said.
+                    unsafe { scatter(base, runs, new) };
+                }
+                self.end_with(from, head, old);
+            }
+            _ => return Err(Nonsense),
+        }
+        Ok(())
+    }
+
+    /// Sends data from where it lies.
+    fn get_in_place(&mut self, from: u32, head: &Head, base: *mut u8, runs: &[Run]) -> Taken {
+        let core = self.core;
+        let (at, count, dtype) = expect(self.in_place(base, runs))?;
+        let begun = core.link.send(self.thread, Buffer { at, count, dtype: &dtype }, from, tag::RESULT);
+        self.peer(from).busy += 1;
+        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new() });
+        self.answer(from, end_of(head, Status::OK, 0), &[]);
+        Ok(())
+    }
+
+    /// Answers with old values.
+    fn end_with(&mut self, from: u32, head: &Head, old: Vec<u8>) {
+        if head.has(flag::TAKES_APART) {
+            self.send_out(from, old, tag::RESULT);
+            self.answer(from, end_of(head, Status::OK, 0), &[]);
+        } else {
+            self.answer(from, end_of(head, Status::OK, old.len() as u64), &old);
+        }
+    }
+
+    /// An operation failed: told with the next synchronisation, or by its own answer.
+    fn fail(&mut self, from: u32, head: &Head, status: Status) {
+        if matches!(head.kind, kind::PUT | kind::ACCUMULATE) {
+            let failed = &mut self.peer(from).failed;
+            if !failed.is_err() {
+                *failed = status;
+            }
+            return;
+        }
+        if head.has(flag::TAKES_APART) {
+            self.send_out(from, Vec::new(), tag::RESULT);
+        }
+        self.answer(from, end_of(head, status, 0), &[]);
+    }
+
+    /// An answer at the origin.
+    fn end(&mut self, from: u32, head: &Head, data: &[u8]) -> Taken {
+        let status = Status(head.word.cast_signed());
+        let peer = self.peer(from);
+        if peer.broken.is_err() {
+            return Ok(());
+        }
+        let open = expect(peer.open.get(&head.number))?;
+        if let Some(into) = open.into.as_ref().filter(|_| !status.is_err())
+            && !into.fill(data)
+        {
+            return Err(Nonsense);
+        }
+        self.part_over(from, head.number, status);
+        Ok(())
+    }
+
+    /// One of the messages or answers that an operation waits for has come.
+    pub fn part_over(&mut self, rank: u32, number: u64, status: Status) {
+        let peer = self.peer(rank);
+        let Some(open) = peer.open.get_mut(&number) else { return };
+        if status.is_err() && !open.failure.is_err() {
+            open.failure = status;
+        }
+        open.left = open.left.saturating_sub(1);
+        if open.left > 0 {
+            return;
+        }
+        let Some(open) = peer.open.remove(&number) else { return };
+        match open.request {
+            Some(request) => self.core.common.pool.complete(request, open.failure),
+            None => peer.fail(open.failure),
+        }
+        self.changed();
+    }
+}
+
+/// The head of an operation's answer.
+fn end_of(head: &Head, status: Status, len: u64) -> Head {
+    let (flags, word) = (head.flags & flag::TAKES_APART, status.0.cast_unsigned());
+    Head { kind: kind::DATA, flags, number: head.number, word, len, ..Head::default() }
+}
+
+/// The blocks' bytes.
+fn old(base: *mut u8, runs: &[Run], len: usize) -> Vec<u8> {
+    let mut old = vec![0; len];
+    // SAFETY: the caller has found the blocks exposed; they have `len` bytes.
+    unsafe { gather(base, runs, &mut old) };
+    old
+}
+
+/// What the target's elements become. Elements that lie as they travel are changed in place.
+fn combine(head: &Head, base: *mut u8, runs: &[Run], data: &[u8]) -> Taken {
+    let code = u32::from(head.code);
+    let basic = Base(head.word);
+    if code == op::REPLACE {
+        // SAFETY: the caller has found the blocks exposed; they have as many bytes.
+        unsafe { scatter(base, runs, data) };
+        return Ok(());
+    }
+    let element = expect(basic.layout())?.packed;
+    if code == op::USER || !head.len.is_multiple_of(element) {
+        return Err(Nonsense);
+    }
+    if runs.iter().any(|run| !run.len.is_multiple_of(element)) {
+        let mut all = old(base, runs, data.len());
+        reduce_packed(code, basic, element, data, all.as_mut_ptr())?;
+        // SAFETY: as above.
+        unsafe { scatter(base, runs, &all) };
+        return Ok(());
+    }
+    let (mut at, mut all) = (0, Ok(()));
+    each(runs, |disp, len| {
+        let part = &data[at..at + len as usize];
+        at += part.len();
+        if all.is_ok() {
+            all = reduce_packed(code, basic, element, part, base.wrapping_offset(disp as isize));
+        }
+    });
+    all
+}
+
+/// Packed elements, side by side, combined with as many at `inout`, which the caller vouches for.
+fn reduce_packed(code: u32, base: Base, element: u64, data: &[u8], inout: *mut u8) -> Taken {
+    let run = Run { disp: 0, len: element, count: 1, stride: element.cast_signed() };
+    let packed = TypeDesc {
+        size: size_of::<TypeDesc>() as u32,
+        flags: oxmpi_datatype::flag::CONTIGUOUS | oxmpi_datatype::flag::COMMITTED,
+        packed: element,
+        lb: 0,
+        extent: element.cast_signed(),
+        true_lb: 0,
+        true_extent: element.cast_signed(),
+        base,
+        refs: AtomicU32::new(1),
+        elements: 1,
+        runs: SliceRef { ptr: &run, len: 1 },
+        free: None,
+        nest: SliceRef::new(&[]),
+        top: 0,
+        places: SliceRef::new(&[]),
+    };
+    let operation = OpDesc {
+        size: size_of::<OpDesc>() as u32,
+        code,
+        commutative: 1,
+        reserved: 0,
+        user: None,
+        ctx: core::ptr::null_mut(),
+    };
+    let count = data.len() as u64 / element;
+    // SAFETY: both hold so many packed elements; one is a message's, the other the window's.
+    let status = unsafe { reduce(&operation, data.as_ptr(), inout, count, &packed) };
+    if status.is_err() { Err(Nonsense) } else { Ok(()) }
+}

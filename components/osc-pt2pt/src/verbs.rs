@@ -1,0 +1,377 @@
+//! The verbs of a window: operations are passed on, synchronisation is done here.
+//!
+//! A synchronisation first sends what waits and asks for an answer that stands for all of it ([`Inside::ask`]); then it waits with nothing
+//! locked. It waits for what was issued before it: by number, so operations that other threads issue meanwhile do not keep it.
+
+use crate::epoch::{Access, Epochs};
+use crate::state::{Core, Inside};
+use crate::window::Pt2ptWindow;
+use crate::wire::{Head, kind};
+use core::sync::atomic::{Ordering, fence};
+use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
+use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
+
+/// What a synchronisation waits for from one rank.
+#[derive(Clone, Copy)]
+struct Due {
+    rank: u32,
+    /// Operations with lower numbers are to be over at the origin.
+    before: u64,
+    /// This FLUSH or UNLOCK, and those before it, are to be answered.
+    answer: u64,
+}
+
+impl Inside<'_> {
+    /// Sends what waits for the rank, and asks whether it is done.
+    fn ask(&mut self, rank: u32) -> Due {
+        self.ask_by(rank, kind::FLUSH)
+    }
+
+    fn ask_by(&mut self, rank: u32, kind: u8) -> Due {
+        let peer = self.peer(rank);
+        if peer.behind || peer.posted || kind == kind::UNLOCK {
+            let number = peer.number();
+            (peer.behind, peer.posted, peer.asked) = (false, false, number);
+            self.tell(rank, Head { kind, number, ..Head::default() });
+        }
+        self.push(rank);
+        let peer = self.peer(rank);
+        Due { rank, before: peer.next, answer: peer.asked }
+    }
+
+    /// What is to be over at the origin; sends only what is answered.
+    fn ask_here(&mut self, rank: u32) -> Due {
+        if self.peer(rank).urgent {
+            self.push(rank);
+        }
+        Due { rank, before: self.peer(rank).next, answer: 0 }
+    }
+}
+
+impl Core {
+    /// Waits for all of it, and says what failed.
+    fn settle(&self, thread: *mut ThreadCtx, due: &[Due]) -> Status {
+        let mut next = 0;
+        let waited = self.wait_until(thread, |inside| {
+            while let Some(due) = due.get(next) {
+                let peer = inside.peer(due.rank);
+                if !peer.local_before(due.before) || !peer.answered(due.answer) {
+                    return false;
+                }
+                next += 1;
+            }
+            true
+        });
+        if waited.is_err() {
+            return waited;
+        }
+        fence(Ordering::SeqCst);
+        let mut inside = self.enter(thread);
+        let failures = due.iter().map(|due| inside.peer(due.rank).take_failure());
+        failures.fold(Status::OK, |first, next| if first.is_err() { first } else { next })
+    }
+
+    /// All operations are done at their targets.
+    fn flush(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+        let due: Vec<Due> = {
+            let mut inside = self.enter(thread);
+            ranks.iter().map(|rank| inside.ask(*rank)).collect()
+        };
+        self.settle(thread, &due)
+    }
+
+    fn flush_local(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+        let due: Vec<Due> = {
+            let mut inside = self.enter(thread);
+            ranks.iter().map(|rank| inside.ask_here(*rank)).collect()
+        };
+        self.settle(thread, &due)
+    }
+
+    fn all(&self) -> Vec<u32> {
+        (0..self.link.comm().num_ranks).collect()
+    }
+
+    fn knows(&self, ranks: &[u32]) -> bool {
+        ranks.iter().all(|rank| *rank < self.link.comm().num_ranks)
+    }
+
+    /// Asks for locks and waits for them.
+    fn lock_ranks(&self, thread: *mut ThreadCtx, ranks: &[u32], lock: u32) -> Status {
+        {
+            let mut inside = self.enter(thread);
+            for &rank in ranks {
+                inside.peer(rank).granted = false;
+                inside.tell(rank, Head { kind: kind::LOCK, code: lock as u16, ..Head::default() });
+                inside.push(rank);
+            }
+        }
+        let mut next = 0;
+        let waited = self.wait_until(thread, |inside| {
+            while let Some(rank) = ranks.get(next) {
+                let peer = inside.peer(*rank);
+                if !peer.granted && !peer.broken.is_err() {
+                    return false;
+                }
+                next += 1;
+            }
+            true
+        });
+        fence(Ordering::SeqCst);
+        if waited.is_err() { waited } else { self.broken(thread, ranks) }
+    }
+
+    /// The first rank's failure that no message reaches.
+    fn broken(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+        let mut inside = self.enter(thread);
+        ranks.iter().map(|rank| inside.peer(*rank).broken).find(|s| s.is_err()).unwrap_or(Status::OK)
+    }
+
+    /// Gives locks back; all operations are done at their targets before.
+    fn unlock_ranks(&self, thread: *mut ThreadCtx, ranks: &[u32]) -> Status {
+        let due: Vec<Due> = {
+            let mut inside = self.enter(thread);
+            ranks.iter().map(|rank| inside.ask_by(*rank, kind::UNLOCK)).collect()
+        };
+        self.settle(thread, &due)
+    }
+
+    fn epoch(&self, thread: *mut ThreadCtx, change: impl FnOnce(&mut Epochs) -> Status) -> Status {
+        change(&mut self.enter(thread).epochs)
+    }
+}
+
+/// Takes one POST or COMPLETE of each rank, if all have come; `count` names which.
+fn use_up(
+    inside: &mut Inside<'_>,
+    ranks: &[u32],
+    count: impl Fn(&mut crate::peer::Peer) -> &mut u32,
+) -> Option<Status> {
+    let broken = ranks.iter().map(|rank| inside.peers[*rank as usize].broken).find(|s| s.is_err());
+    if broken.is_some() {
+        return broken;
+    }
+    if !ranks.iter().all(|rank| *count(inside.peer(*rank)) > 0) {
+        return None;
+    }
+    ranks.iter().for_each(|rank| *count(inside.peer(*rank)) -= 1);
+    Some(Status::OK)
+}
+
+/// Ends a verb whose status is a failure.
+macro_rules! go {
+    ($status:expr) => {
+        let status = $status;
+        if status.is_err() {
+            return status;
+        }
+    };
+}
+
+fn first(one: Status, other: Status) -> Status {
+    if one.is_err() { one } else { other }
+}
+
+impl Window for Pt2ptWindow {
+    fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        self.0.operate(kind::PUT, args, wanted)
+    }
+    fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        self.0.operate(kind::GET, args, wanted)
+    }
+    fn accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        self.0.operate(kind::ACCUMULATE, args, wanted)
+    }
+    fn get_accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        self.0.operate(kind::FETCH, args, wanted)
+    }
+    fn fetch_and_op(&self, args: &RmaArgs) -> Status {
+        self.0.operate_on_one(kind::FETCH, args)
+    }
+    fn compare_and_swap(&self, args: &RmaArgs) -> Status {
+        self.0.operate_on_one(kind::SWAP, args)
+    }
+
+    fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+        let core = &*self.0;
+        go!(core.epoch(thread, |e| e.may_fence()));
+        let done = core.flush(thread, &core.all());
+        let met = (core.services().barrier)(core.link.comm().comm, thread);
+        fence(Ordering::SeqCst);
+        let next =
+            if assert & assertion::NOSUCCEED != 0 { Access::None } else { Access::Fence { used: false } };
+        core.enter(thread).epochs.access = next;
+        first(done, met)
+    }
+
+    fn post(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
+        if !self.0.knows(ranks) {
+            return Status::BAD_PARAM;
+        }
+        let mut inside = self.0.enter(thread);
+        if inside.epochs.exposure.is_some() {
+            return Status::RMA_SYNC;
+        }
+        inside.epochs.exposure = Some(ranks.to_vec());
+        fence(Ordering::SeqCst);
+        if assert & assertion::NOCHECK == 0 {
+            for &rank in ranks {
+                inside.tell(rank, Head { kind: kind::POST, ..Head::default() });
+                inside.peer(rank).posted = true;
+                inside.push(rank);
+            }
+        }
+        Status::OK
+    }
+
+    fn start(&self, thread: *mut ThreadCtx, ranks: &[u32], assert: u32) -> Status {
+        if !self.0.knows(ranks) {
+            return Status::BAD_PARAM;
+        }
+        go!(self.0.epoch(thread, |e| {
+            let status = e.may_begin();
+            if !status.is_err() {
+                e.access = Access::Start(ranks.to_vec());
+            }
+            status
+        }));
+        if assert & assertion::NOCHECK != 0 {
+            return Status::OK;
+        }
+        let mut used = None;
+        let waited = self.0.wait_until(thread, |inside| {
+            used = use_up(inside, ranks, |peer| &mut peer.posts);
+            used.is_some()
+        });
+        first(waited, used.unwrap_or(Status::INTERNAL))
+    }
+
+    fn complete(&self, thread: *mut ThreadCtx) -> Status {
+        let core = &*self.0;
+        let ranks = match &core.enter(thread).epochs.access {
+            Access::Start(ranks) => ranks.clone(),
+            _ => return Status::RMA_SYNC,
+        };
+        // Elsewhere ranges are known here, so nothing fails at the target.
+        let done = if core.dynamic { core.flush(thread, &ranks) } else { Status::OK };
+        let due: Vec<Due> = {
+            let mut inside = core.enter(thread);
+            let tell = |rank: &u32| {
+                inside.tell(*rank, Head { kind: kind::COMPLETE, ..Head::default() });
+                inside.push(*rank);
+                inside.ask_here(*rank)
+            };
+            ranks.iter().map(tell).collect()
+        };
+        let over = core.settle(thread, &due);
+        core.enter(thread).epochs.access = Access::None;
+        first(done, over)
+    }
+
+    fn wait(&self, thread: *mut ThreadCtx, block: bool) -> Status {
+        let core = &*self.0;
+        let Some(ranks) = core.enter(thread).epochs.exposure.clone() else { return Status::RMA_SYNC };
+        let mut used = None;
+        if block {
+            go!(core.wait_until(thread, |inside| {
+                used = use_up(inside, &ranks, |peer| &mut peer.completes);
+                used.is_some()
+            }));
+        } else {
+            (core.services().progress)(core.link.comm().comm, thread);
+            used = use_up(&mut core.enter(thread), &ranks, |peer| &mut peer.completes);
+            if used.is_none() {
+                return Status::PENDING;
+            }
+        }
+        fence(Ordering::SeqCst);
+        core.enter(thread).epochs.exposure = None;
+        used.unwrap_or(Status::INTERNAL)
+    }
+
+    fn lock(&self, thread: *mut ThreadCtx, lock: u32, rank: u32, assert: u32) -> Status {
+        if !self.0.knows(&[rank]) {
+            return Status::BAD_PARAM;
+        }
+        let checked = assert & assertion::NOCHECK == 0;
+        go!(self.0.epoch(thread, |e| e.lock(rank, checked)));
+        if checked { self.0.lock_ranks(thread, &[rank], lock) } else { Status::OK }
+    }
+
+    fn unlock(&self, thread: *mut ThreadCtx, rank: u32) -> Status {
+        let core = &*self.0;
+        let checked = match core.enter(thread).epochs.access {
+            Access::Locks(ref ranks) => ranks.get(&rank).copied(),
+            _ => None,
+        };
+        let done = match checked {
+            None => return Status::RMA_SYNC,
+            Some(true) => core.unlock_ranks(thread, &[rank]),
+            Some(false) => core.flush(thread, &[rank]),
+        };
+        let ended = core.epoch(thread, |e| e.unlock(rank).err().unwrap_or(Status::OK));
+        first(done, ended)
+    }
+
+    fn lock_all(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+        let checked = assert & assertion::NOCHECK == 0;
+        go!(self.0.epoch(thread, |e| {
+            let status = e.may_begin();
+            if !status.is_err() {
+                e.access = Access::LockAll(checked);
+            }
+            status
+        }));
+        if checked { self.0.lock_ranks(thread, &self.0.all(), lock_type::SHARED) } else { Status::OK }
+    }
+
+    fn unlock_all(&self, thread: *mut ThreadCtx) -> Status {
+        let core = &*self.0;
+        let all = core.all();
+        let done = match core.enter(thread).epochs.access {
+            Access::LockAll(checked) => checked,
+            _ => return Status::RMA_SYNC,
+        };
+        let done = if done { core.unlock_ranks(thread, &all) } else { core.flush(thread, &all) };
+        core.enter(thread).epochs.access = Access::None;
+        done
+    }
+
+    fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, local: bool) -> Status {
+        let core = &*self.0;
+        go!(core.epoch(thread, |e| e.may_flush(rank)));
+        let ranks = rank.map_or_else(|| core.all(), |rank| vec![rank]);
+        if local { core.flush_local(thread, &ranks) } else { core.flush(thread, &ranks) }
+    }
+
+    fn sync(&self, thread: *mut ThreadCtx) -> Status {
+        fence(Ordering::SeqCst);
+        (self.0.services().progress)(self.0.link.comm().comm, thread);
+        fence(Ordering::SeqCst);
+        Status::OK
+    }
+
+    fn attach(&self, thread: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status {
+        self.0.enter(thread).exposed.attach(base, bytes)
+    }
+
+    fn detach(&self, thread: *mut ThreadCtx, base: *mut u8) -> Status {
+        self.0.enter(thread).exposed.detach(base)
+    }
+
+    fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
+        let core = &*self.0;
+        if !discard {
+            let comm = core.link.comm().comm;
+            let own = core.epoch(thread, |e| e.may_end());
+            go!((core.services().agree)(comm, thread, own));
+            // A failure of an operation is not one of freeing; nobody asks for it any more.
+            let _ = core.flush(thread, &core.all());
+            go!((core.services().barrier)(comm, thread));
+            // All that was sent has come; what is left learns of it.
+            go!(core.wait_until(thread, |inside| inside.transfers.is_empty()));
+        }
+        self.vanish(thread);
+        Status::OK
+    }
+}

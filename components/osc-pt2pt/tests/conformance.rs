@@ -1,0 +1,17 @@
+//! The suite every one-sided component must pass: as installed, with every operation in a message of its own, and with so small
+//! messages that most data and layouts travel apart.
+
+use oxmpi_osc_conformance::{Setup, run_all, suite};
+
+suite!(Setup::new(osc_pt2pt::descriptor()));
+
+#[test]
+fn conformance_without_aggregation() {
+    run_all(&Setup::new(osc_pt2pt::descriptor()).param("osc_pt2pt_aggregation", "0"));
+}
+
+#[test]
+fn conformance_in_small_messages() {
+    let setup = Setup::new(osc_pt2pt::descriptor());
+    run_all(&setup.param("osc_pt2pt_message_size", "256").param("osc_pt2pt_receives", "1"));
+}

@@ -4,8 +4,8 @@
 //! them.
 
 use crate::blocks::{Described, Side, content, ints, typed};
-use crate::common::data::{HOLE, Random};
-use crate::common::{Args, Blocks, Rank, job};
+use crate::data::{HOLE, Random};
+use crate::{Args, Blocks, Job, Rank};
 use oxmpi_coll::{NO_ROOT, Neighbors, neighbors};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
@@ -66,20 +66,20 @@ fn grid(dims: &[(u32, bool)]) -> Vec<Around> {
     (0..n).map(one).collect()
 }
 
-fn everywhere(test: impl Fn(&Rank, &Around, u64) + Sync) {
-    for synchronous in [false, true] {
+fn everywhere(job: &Job, test: impl Fn(&Rank, &Around, u64) + Sync) {
+    {
         for n in [1, 2, 3, 5, 8] {
             for turn in 0..4 {
                 let seed = u64::from(n) * 10 + turn;
                 let all = random_edges(n, [0, 3, 20, 300][turn as usize], &mut Random::new(seed));
-                job(n, synchronous, &[], |rank| test(rank, &all[rank.rank as usize], seed));
+                job.group(n, |rank| test(rank, &all[rank.rank as usize], seed));
             }
         }
         let periodic = |lens: &[u32], yes: bool| lens.iter().map(|&l| (l, yes)).collect::<Vec<_>>();
         for dims in [&[1][..], &[2], &[3], &[5], &[1, 1], &[2, 1], &[2, 2], &[2, 3], &[1, 2, 2]] {
             for dims in [periodic(dims, true), periodic(dims, false)] {
                 let all = grid(&dims);
-                job(all.len() as u32, synchronous, &[], |rank| test(rank, &all[rank.rank as usize], 77));
+                job.group(all.len() as u32, |rank| test(rank, &all[rank.rank as usize], 77));
             }
         }
     }
@@ -116,9 +116,8 @@ fn seeds(rank: &Rank, seed: u64) -> Random {
     Random::new(seed ^ u64::from(rank.rank) << 40)
 }
 
-#[test]
-fn blocks_of_any_length_along_every_edge() {
-    everywhere(|rank, around, seed| {
+crate::check!(blocks_of_any_length_along_every_edge, needs: [neighbor_alltoallv], |job| {
+    everywhere(job, |rank, around, seed| {
         let random = &mut seeds(rank, seed);
         let block = |e: &(i32, u64)| along(seed, *e, length(seed, *e));
         let out: Vec<Vec<u8>> = around.destinations.iter().map(block).collect();
@@ -140,11 +139,10 @@ fn blocks_of_any_length_along_every_edge() {
         recv.check("neighbor_alltoallv");
         send.check("what was sent was changed");
     });
-}
+});
 
-#[test]
-fn blocks_of_any_type_along_every_edge() {
-    everywhere(|rank, around, seed| {
+crate::check!(blocks_of_any_type_along_every_edge, needs: [neighbor_alltoallw], |job| {
+    everywhere(job, |rank, around, seed| {
         let random = &mut seeds(rank, seed);
         let mut sides = |edges: &[(i32, u64)], filled: bool| -> Vec<Side> {
             let block = |e: &(i32, u64)| along(seed, *e, length(seed, *e));
@@ -175,12 +173,11 @@ fn blocks_of_any_type_along_every_edge() {
         recv.iter().for_each(|side| side.check("neighbor_alltoallw"));
         send.iter().for_each(|side| side.check("what was sent was changed"));
     });
-}
+});
 
-/// All blocks of one length, one behind the other.
-#[test]
-fn equal_blocks_along_every_edge() {
-    everywhere(|rank, around, seed| {
+// All blocks of one length, one behind the other.
+crate::check!(equal_blocks_along_every_edge, needs: [neighbor_alltoall], |job| {
+    everywhere(job, |rank, around, seed| {
         for ints in [0, 12, 600] {
             let random = &mut seeds(rank, seed);
             let whole = |edges: &[(i32, u64)]| -> Vec<u8> {
@@ -208,12 +205,11 @@ fn equal_blocks_along_every_edge() {
             send.check("what was sent was changed");
         }
     });
-}
+});
 
-/// The same to all, and every source's at its place, one behind the other and with places of their own.
-#[test]
-fn one_block_to_all_destinations() {
-    everywhere(|rank, around, seed| {
+// The same to all, and every source's at its place, one behind the other and with places of their own.
+crate::check!(one_block_to_all_destinations, needs: [neighbor_allgather, neighbor_allgatherv], |job| {
+    everywhere(job, |rank, around, seed| {
         for (ints, apart) in [(0, false), (12, false), (12, true), (600, true), (600, false)] {
             let random = &mut seeds(rank, seed);
             let block = |from: i32| along(seed, (from, from as u64), ints);
@@ -244,4 +240,4 @@ fn one_block_to_all_destinations() {
             send.check("what was sent was changed");
         }
     });
-}
+});

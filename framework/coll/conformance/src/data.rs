@@ -1,4 +1,4 @@
-//! Data of the tests: random, reproducible, in buffers that know what was written beside it.
+//! Data of checks: random, reproducible, in buffers that know what was written beside it.
 
 use oxmpi_datatype::build::{self, Part};
 use oxmpi_datatype::{Base, TypeDesc, TypeRef, pack, unpack};
@@ -11,17 +11,17 @@ impl Random {
     pub fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
     }
     pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+        self.number() % n
     }
     pub fn bytes(&mut self, n: u64) -> Vec<u8> {
-        let words = (0..n.div_ceil(4)).flat_map(|_| (self.next() as u32).to_ne_bytes());
+        let words = (0..n.div_ceil(4)).flat_map(|_| (self.number() as u32).to_ne_bytes());
         words.take(n as usize).collect()
     }
 }

@@ -9,9 +9,7 @@ use oxmpi_datatype::{TypeDesc, TypeRef};
 /// Runs `test` in one group of each size and between two groups of each pair of sizes.
 pub fn everywhere(job: &Job, test: impl Fn(&Rank, &mut Random) + Sync) {
     job.groups(9, |rank| test(rank, &mut Random::new(u64::from(rank.n))));
-    if job.ranks() > 16 {
-        job.group(40, |rank| test(rank, &mut Random::new(40)));
-    }
+    job.group(40, |rank| test(rank, &mut Random::new(40)));
     between(job, test);
 }
 

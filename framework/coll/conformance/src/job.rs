@@ -64,9 +64,9 @@ impl Job<'_> {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// The largest group that the setup wants.
+    /// The largest group of those that are tried one by one.
     pub fn ranks(&self) -> u32 {
-        self.setup.ranks
+        self.setup.ranks.min(17)
     }
 
     /// Runs `main` as ranks 0 to n - 1 of a communicator, in every way.
@@ -74,9 +74,9 @@ impl Job<'_> {
         self.each_way(usize::MAX, |way| self.run([n, 0], way, &main));
     }
 
-    /// The same in groups of 1 to `most` ranks, as far as the setup goes.
+    /// The same in groups of 1 to `most` ranks, one by one.
     pub fn groups(&self, most: u32, main: impl Fn(&Rank) + Sync) {
-        (1..=most.min(self.setup.ranks)).for_each(|n| self.group(n, &main));
+        (1..=most.min(self.ranks())).for_each(|n| self.group(n, &main));
     }
 
     /// Runs `main` as the ranks of two groups that an inter-communicator joins, in every way.

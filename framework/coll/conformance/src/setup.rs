@@ -20,13 +20,13 @@ fn owned(values: Values<'_>) -> impl Iterator<Item = (String, String)> {
 }
 
 impl Setup {
-    /// Every parameter at its default; up to 17 ranks.
+    /// Every parameter at its default; up to 40 ranks.
     pub fn new(descriptor: *const Descriptor) -> Setup {
         Setup {
             descriptor,
             params: Vec::new(),
             variants: vec![Vec::new()],
-            ranks: 17,
+            ranks: 40,
             patience: Duration::from_secs(120),
         }
     }
@@ -43,7 +43,7 @@ impl Setup {
         self
     }
 
-    /// The largest group.
+    /// The largest group; checks leave out what is larger.
     pub fn ranks(mut self, ranks: u32) -> Setup {
         self.ranks = ranks;
         self

@@ -56,9 +56,22 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/osc/conformance" => {
             Some(Allowed { ours: OSC_SUITE, others: Some(&["inventory"]), optional: &[] })
         }
+        // Parts of a communicator are served by what is installed below a component.
+        "framework/coll/conformance" => Some(Allowed {
+            ours: &[
+                "framework/mca",
+                "framework/datatype",
+                "framework/coll",
+                "framework/testing",
+                "components/coll-basic",
+            ],
+            others: Some(&["inventory"]),
+            optional: &[],
+        }),
+        "framework/testing" => Some(Allowed { ours: &["framework/mca"], others: Some(&[]), optional: &[] }),
         "tests/plugins/osc-am" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
         _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => Some(Allowed {
-            ours: CONTRACTS,
+            ours: SUITE,
             others: Some(&["rustix", "libc", "inventory", "linkme"]),
             optional: &[],
         }),
@@ -66,8 +79,24 @@ fn allowed(folder: &str) -> Option<Allowed> {
     }
 }
 
-const OSC_SUITE: &[&str] =
-    &["framework/mca", "framework/datatype", "framework/osc", "framework/runtime", "components/*"];
+const SUITE: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/btl",
+    "framework/pml",
+    "framework/osc",
+    "framework/coll",
+    "framework/testing",
+];
+
+const OSC_SUITE: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/osc",
+    "framework/runtime",
+    "framework/testing",
+    "components/*",
+];
 
 const RUNTIME: &[&str] = &[
     "framework/mca",

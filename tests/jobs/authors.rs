@@ -1,5 +1,5 @@
-//! What authors of components outside of this repository do, done: the steps of docs/adding-a-btl.md and
-//! docs/adding-an-osc.md are taken from the page and run by a shell in an empty folder elsewhere.
+//! What authors of components outside of this repository do, done: the steps of the pages docs/adding-a-*.md are taken from the page and
+//! run by a shell in an empty folder elsewhere.
 
 use oxmpi_tests::{Job, leave_out, mpi, root};
 use std::process::Command;
@@ -107,5 +107,12 @@ fn a_component_that_does_not_load_is_reported_when_asked() {
 fn the_steps_of_adding_a_pml() {
     if ours("the steps of docs/adding-a-pml.md") {
         run_steps("adding-a-pml.md", "ring", &["MCA pml: mine (MCA v"]);
+    }
+}
+
+#[test]
+fn the_steps_of_adding_a_coll() {
+    if ours("the steps of docs/adding-a-coll.md") {
+        run_steps("adding-a-coll.md", "collectives", &["MCA coll: mine (MCA v", "libcoll_mine.so"]);
     }
 }

@@ -1,17 +1,52 @@
-//! All cases, by chapter.
+//! All cases: one file each, which registers itself. A place in the list is the chapter's number and the place in it: 3 patterns of
+//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources.
 
-mod patterns;
-mod strategies;
-mod waiting;
+/// Registers a case: `case!(305, |sizes| …)`.
+macro_rules! case {
+    ($place:expr, $make:expr) => {
+        inventory::submit! { crate::cases::Entry { place: $place, make: $make } }
+    };
+}
+
+mod asking;
+mod cholesky;
+mod communicators;
+mod hybrid;
+mod locks;
+mod many_to_many;
+mod many_to_one;
+mod one_pair;
+mod one_to_many;
+mod packing;
+mod pairwise;
+mod ping_pong;
+mod rates;
+mod shape;
+mod sharing;
+mod state_of_the_art;
+mod strategy;
+mod table;
+mod thread_safety;
+mod waits;
+mod windows;
 
 use crate::case::{Case, Sizes};
-pub use strategies::OUT_OF_SEQUENCE;
+pub use table::OUT_OF_SEQUENCE;
 
+/// A case that registered itself.
+pub struct Entry {
+    /// Where it stands in the list.
+    pub place: u32,
+    pub make: fn(&Sizes) -> Case,
+}
+
+inventory::collect!(Entry);
+
+/// Every case, in the order of places.
 pub fn all(sizes: &Sizes) -> Vec<Case> {
-    let mut all = patterns::cases(sizes);
-    all.extend(waiting::cases(sizes));
-    all.extend(strategies::cases(sizes));
-    all
+    let mut all: Vec<&Entry> = inventory::iter::<Entry>.into_iter().collect();
+    all.sort_by_key(|entry| entry.place);
+    all.into_iter().map(|entry| (entry.make)(sizes)).collect()
 }
 
 /// Options that every run of multirate has.
@@ -34,6 +69,8 @@ mod tests {
             let cases = all(&sizes);
             let names: HashSet<&str> = cases.iter().map(|c| c.name).collect();
             assert_eq!(names.len(), cases.len());
+            // Nothing was left out by the linker.
+            assert_eq!(cases.len(), 33);
             for case in &cases {
                 let labels: HashSet<&str> = case.series.iter().map(|s| s.label.as_str()).collect();
                 assert_eq!(labels.len(), case.series.len(), "{}", case.name);

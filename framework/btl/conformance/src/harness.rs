@@ -7,14 +7,14 @@
 use crate::handle::{attributes, handle};
 use crate::host::{Arrived, FakeHost, Hook, random};
 use crate::message::Msg;
-use crate::services::Exchange;
 use crate::setup::Setup;
 use core::mem::size_of;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, ProcInfo};
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{Descriptor, JobInfo, OpenArgs, ParamDecl, ParamKind, ParamValue, SliceRef, Status, StrRef};
+use oxmpi_mca::{Descriptor, JobInfo, OpenArgs, SliceRef, Status};
+use oxmpi_testing::{Desk, Shared, setup::values};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
@@ -73,22 +73,16 @@ impl Harness {
         // SAFETY: text of the component, which is not unloaded.
         let name = unsafe { descriptor.name.get() }.ok_or("the component's name is not UTF-8")?.to_owned();
         let segment = memfd_create("oxmpi-conformance", MemfdFlags::CLOEXEC).map_err(|e| e.to_string())?;
-        let exchange = Arc::new(Exchange::default());
+        let exchange = Arc::<Shared>::default();
         let job_id = random();
         let mut ranks = Vec::new();
         for rank in 0..setup.ranks {
             let job = JobInfo {
-                size: size_of::<JobInfo>() as u32,
-                rank,
-                job_size: setup.ranks,
-                node: 0,
-                local_rank: rank,
-                local_size: setup.ranks,
                 job_id,
                 segment_fd: segment.as_raw_fd(),
                 oversubscribed: 1,
                 cores: 2,
-                keeper_pid: 0,
+                ..Desk::job_of(rank, setup.ranks)
             };
             let host = FakeHost::new(job, setup.cris, setup.threaded, exchange.clone());
             ranks.push(Rank::open(setup, descriptor, host).map_err(|e| format!("{name}: rank {rank}: {e}"))?);
@@ -321,11 +315,10 @@ impl Drop for Harness {
 fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<Opened, String> {
     // SAFETY: statics of the component.
     let values = values(unsafe { descriptor.params.get() }, &setup.params)?;
-    let values: &'static [ParamValue] = values.leak();
     let args: &'static OpenArgs = Box::leak(Box::new(OpenArgs {
         size: size_of::<OpenArgs>() as u32,
         reserved: 0,
-        host: &host.table,
+        host: host.table(),
         values: SliceRef::new(values),
     }));
     let mut opened = Opened {
@@ -347,78 +340,8 @@ fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<Opene
 pub fn with_opened(setup: &Setup, look: impl FnOnce(&Opened)) {
     // SAFETY: the caller of `Setup::new` vouches for the descriptor.
     let descriptor = unsafe { &*setup.descriptor };
-    let job = JobInfo {
-        size: size_of::<JobInfo>() as u32,
-        rank: 0,
-        job_size: 1,
-        node: 0,
-        local_rank: 0,
-        local_size: 1,
-        job_id: random(),
-        segment_fd: -1,
-        oversubscribed: 0,
-        cores: 1,
-        keeper_pid: 0,
-    };
+    let job = JobInfo { job_id: random(), ..Desk::job_of(0, 1) };
     // Leaked, because the module that stays open names it.
     let host = Box::leak(FakeHost::new(job, setup.cris, setup.threaded, Arc::default()));
     look(&open(setup, descriptor, host).unwrap_or_else(|e| panic!("{e}")));
-}
-
-/// Resolves declarations: what the setup says, else the default.
-fn values(declared: &[ParamDecl], set: &[(String, String)]) -> Result<Vec<ParamValue>, String> {
-    let names: Vec<&str> = declared.iter().map(|d| text(d.name)).collect();
-    if let Some((unknown, _)) = set.iter().find(|(name, _)| !names.contains(&name.as_str())) {
-        return Err(format!("no parameter {unknown}; there are {}", names.join(", ")));
-    }
-    declared
-        .iter()
-        .map(|d| {
-            let given = set.iter().find(|(name, _)| name == text(d.name)).map(|(_, value)| value.clone());
-            // Leaked: a component may keep the text for as long as its instance.
-            let written: &'static str = given.unwrap_or_else(|| text(d.default).to_owned()).leak();
-            value(d, written).ok_or(format!("parameter {}: \"{written}\" does not parse", text(d.name)))
-        })
-        .collect()
-}
-
-/// A value as an operator writes it.
-pub fn value(d: &ParamDecl, written: &'static str) -> Option<ParamValue> {
-    let mut v = ParamValue { kind: d.kind, reserved: 0, int: 0, double: 0.0, text: StrRef::new(written) };
-    match d.kind {
-        ParamKind::INT => v.int = written.parse().ok()?,
-        ParamKind::UNSIGNED => v.int = written.parse::<u64>().ok()? as i64,
-        ParamKind::SIZE => v.int = size(written)?,
-        ParamKind::BOOL => {
-            v.int = match written {
-                "1" | "true" | "yes" | "on" | "enabled" => 1,
-                "0" | "false" | "no" | "off" | "disabled" => 0,
-                _ => return None,
-            }
-        }
-        ParamKind::DOUBLE => v.double = written.parse().ok()?,
-        ParamKind::ENUM => {
-            // SAFETY: statics of the component.
-            v.int = unsafe { d.enumerators.get() }.iter().position(|e| text(*e) == written)? as i64
-        }
-        ParamKind::STRING | ParamKind::LIST => {}
-        _ => return None,
-    }
-    Some(v)
-}
-
-fn size(written: &str) -> Option<i64> {
-    let (number, shift) = match written.as_bytes().last()?.to_ascii_lowercase() {
-        b'k' => (&written[..written.len() - 1], 10),
-        b'm' => (&written[..written.len() - 1], 20),
-        b'g' => (&written[..written.len() - 1], 30),
-        _ => (written, 0),
-    };
-    number.parse::<i64>().ok()?.checked_mul(1 << shift)
-}
-
-/// Static text of a component; what is not UTF-8 fails the checks of the declarations.
-pub fn text(s: StrRef) -> &'static str {
-    // SAFETY: statics of the component, which is never unloaded.
-    unsafe { s.get() }.unwrap_or("\u{fffd}")
 }

@@ -1,19 +1,15 @@
 //! The host as a component sees it, for one rank: real where a BTL uses it, and a witness everywhere.
 
 use crate::message::step;
-use crate::services::{Exchange, SERVICES};
 use core::ffi::c_void;
 use oxmpi_btl::{BtlHandle, SERVICE_CTX};
 use oxmpi_mca::host::{ProgressFn, receive as answer};
-use oxmpi_mca::services::PeerFailed;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{
-    AmEntry, AmParts, Cri, Host, HostTable, JobInfo, LockServices, LockTable, PartDesc, RecvDesc,
-    RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
-};
+use oxmpi_mca::{AmEntry, AmParts, Host, HostTable, JobInfo, PartDesc, RecvDesc, RequestHeader, Status};
+use oxmpi_testing::{Desk, Shared, held};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// A message as it came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +39,8 @@ struct Turn {
 }
 
 pub struct FakeHost {
-    pub table: HostTable,
-    pub job: Box<JobInfo>,
-    threaded: Box<AtomicU32>,
-    pub cris: Vec<Cri>,
-    am: Mutex<Vec<AmEntry>>,
-    parts: Vec<Option<AmParts>>,
+    table: Option<Box<HostTable>>,
+    desk: Desk,
     /// What has been taken of messages that come in parts, by process and context; and how many were offered.
     coming: Mutex<HashMap<(u32, u32), Vec<u8>>>,
     offers: AtomicU64,
@@ -59,28 +51,19 @@ pub struct FakeHost {
     pub module_state: AtomicPtr<c_void>,
     inbox: Mutex<Vec<Arrived>>,
     arrived: AtomicU64,
-    /// Failures of peers that the component reported, which a check may expect.
-    pub(crate) failures: Mutex<Vec<(u32, Status)>>,
-    pub(crate) may_fail: AtomicBool,
-    pub(crate) failed_watchers: Mutex<Vec<(PeerFailed, usize)>>,
+    /// A check expects that peers are reported as failed.
+    may_fail: AtomicBool,
     hook: Mutex<Option<Hook>>,
     violations: Mutex<Vec<String>>,
     log: Mutex<Vec<(i32, String)>>,
     progress: Mutex<Vec<(ProgressFn, usize)>>,
-    pub(crate) exchange: Arc<Exchange>,
 }
 
-// SAFETY: the raw pointers inside name heap memory of this very object (rows, job, table), which is
-// boxed and never moves; everything that changes is atomic or behind a mutex. `am` is written by
-// `am_register` only, which the contract allows before the first progress.
+// SAFETY: the raw pointers inside name heap memory of this very object (rows, table), which is
+// boxed and never moves; everything that changes is atomic or behind a mutex.
 unsafe impl Send for FakeHost {}
 // SAFETY: as above.
 unsafe impl Sync for FakeHost {}
-
-/// A mutex whose holder panicked still guards readable test data.
-pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
-}
 
 /// A number for the calling thread, never 0.
 fn thread_mark() -> u64 {
@@ -95,83 +78,47 @@ pub fn random() -> u64 {
 }
 
 impl FakeHost {
-    pub fn new(job: JobInfo, num_cris: u32, threaded: bool, exchange: Arc<Exchange>) -> Box<FakeHost> {
-        let job = Box::new(job);
-        let threaded = Box::new(AtomicU32::new(threaded as u32));
-        let cris: Vec<Cri> = (0..num_cris).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect();
-        let table = HostTable {
-            size: size_of::<HostTable>() as u32,
-            abi_minor: oxmpi_mca::ABI_MINOR as u32,
-            instance: core::ptr::null_mut(),
-            job: &*job,
-            threaded: &*threaded,
-            cris: cris.as_ptr(),
-            num_cris,
-            cri_modes: 0,
-            am_table: core::ptr::null(),
-            log,
-            help,
-            fatal,
-            am_register,
-            progress_register,
-            progress_unregister,
-            progress,
-            sync_update,
-            request_slot,
-            wait,
-            exchange_put,
-            exchange_get,
-            peer_error,
-            am_parts: core::ptr::null(),
-            am_register_parts,
-            services: &SERVICES,
-            locking: LockTable::without_calls(LockServices::WITHOUT_OWNERS),
-        };
+    pub fn new(job: JobInfo, num_cris: u32, threaded: bool, shared: Arc<Shared>) -> Box<FakeHost> {
         let mut host = Box::new(FakeHost {
-            table,
-            job,
-            threaded,
+            table: None,
+            desk: Desk::new(job, num_cris, threaded, shared),
             turns: (0..=num_cris).map(|_| Turn::default()).collect(),
-            cris,
-            am: Mutex::new(Vec::new()),
-            parts: vec![Some(receive_part as AmParts); 256],
             coming: Mutex::default(),
             offers: AtomicU64::new(0),
             rows: Vec::new(),
             module_state: AtomicPtr::new(core::ptr::null_mut()),
             inbox: Mutex::default(),
             arrived: AtomicU64::new(0),
-            failures: Mutex::default(),
             may_fail: AtomicBool::new(false),
-            failed_watchers: Mutex::default(),
             hook: Mutex::default(),
             violations: Mutex::default(),
             log: Mutex::default(),
             progress: Mutex::default(),
-            exchange,
         });
-        let this: *mut FakeHost = &mut *host;
-        host.table.instance = this.cast();
+        let this: *const FakeHost = &*host;
         host.rows = (0..=u8::MAX).map(|tag| Row { host: this, tag }).collect();
-        let am: Vec<AmEntry> = host
-            .rows
-            .iter()
-            .map(|row| AmEntry { receive, ctx: (row as *const Row).cast_mut().cast() })
-            .collect();
-        host.table.am_table = am.as_ptr();
-        host.am = Mutex::new(am);
-        host.table.am_parts = host.parts.as_ptr();
+        for row in &host.rows {
+            let ctx = core::ptr::from_ref(row).cast_mut().cast();
+            host.desk.set_row(row.tag, AmEntry { receive, ctx });
+            host.desk.set_parts(row.tag, receive_part);
+        }
+        host.table = Some(Box::new(host.desk.table(&*host)));
         host
+    }
+
+    /// What a component is opened with.
+    pub fn table(&self) -> &HostTable {
+        self.table.as_ref().expect("made")
     }
 
     /// As a component sees it.
     pub fn view(&self) -> Host {
         // SAFETY: the table is this host's, which the suite keeps for longer.
-        unsafe { Host::new(&self.table, "conformance") }
+        unsafe { Host::new(self.table(), "conformance") }
     }
 
     pub fn threaded(&self) -> bool {
-        self.threaded.load(Ordering::Relaxed) != 0
+        self.desk.is_threaded()
     }
 
     /// Watches a call in which messages may be handed up on a context.
@@ -193,7 +140,7 @@ impl FakeHost {
     fn turn_of(&self, ctx: u32) -> Option<&Turn> {
         match ctx {
             SERVICE_CTX => self.turns.last(),
-            _ => self.turns[..self.cris.len()].get(ctx as usize),
+            _ => self.turns[..self.desk.cris.len()].get(ctx as usize),
         }
     }
 
@@ -227,20 +174,7 @@ impl FakeHost {
     }
 
     pub fn violation(&self, what: String) {
-        held(&self.violations).push(format!("rank {}: {what}", self.job.rank));
-    }
-
-    /// A peer is reported as failed: a violation, unless the check has made it fail.
-    pub fn failed(&self, proc: u32, status: Status, message: &str) {
-        held(&self.failures).push((proc, status));
-        if !self.may_fail.load(Ordering::SeqCst) {
-            self.violation(format!("reported process {proc} ({status}): {message}"));
-        }
-        // Outside of the lock: a subscriber may come or go meanwhile.
-        let watchers = held(&self.failed_watchers).clone();
-        for (f, ctx) in watchers {
-            f(ctx as *mut c_void, proc, status);
-        }
+        held(&self.violations).push(format!("rank {}: {what}", self.desk.job.rank));
     }
 
     /// From here on peers may be reported as failed.
@@ -250,7 +184,7 @@ impl FakeHost {
 
     /// Failures that were reported.
     pub fn failures(&self) -> Vec<(u32, Status)> {
-        held(&self.failures).clone()
+        held(&self.desk.failures).clone()
     }
 
     pub fn violations(&self) -> Vec<String> {
@@ -289,7 +223,7 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     if msg.module != host.module_state.load(Ordering::Relaxed) {
         host.violation("a message named another module than the one that was driven".into());
     }
-    if msg.proc >= host.job.job_size {
+    if msg.proc >= host.desk.job.job_size {
         host.violation(format!("a message came from process {}, which is none", msg.proc));
     }
     let bytes = match msg.len {
@@ -342,106 +276,48 @@ extern "C" fn receive_part(ctx: *mut c_void, part: *const PartDesc) -> u32 {
     answer::TAKEN
 }
 
-pub(crate) fn host<'a>(instance: *mut c_void) -> &'a FakeHost {
-    // SAFETY: the component passes the instance of the table it was given; the host outlives it.
-    unsafe { &*instance.cast::<FakeHost>() }
-}
-
-pub(crate) fn text(s: StrRef) -> String {
-    // SAFETY: borrowed for the call.
-    unsafe { s.get() }.unwrap_or("<not UTF-8>").to_owned()
-}
-
-extern "C" fn log(instance: *mut c_void, level: i32, component: StrRef, message: StrRef) {
-    held(&host(instance).log).push((level, format!("{}: {}", text(component), text(message))));
-}
-
-extern "C" fn help(instance: *mut c_void, component: StrRef, topic: StrRef, args: SliceRef<StrRef>) {
-    // SAFETY: borrowed for the call.
-    let args: Vec<String> = unsafe { args.get() }.iter().map(|a| text(*a)).collect();
-    held(&host(instance).log)
-        .push((0, format!("{}: help [{}] {}", text(component), text(topic), args.join(", "))));
-}
-
-extern "C" fn fatal(instance: *mut c_void, component: StrRef, message: StrRef) -> ! {
-    eprintln!(
-        "rank {}: fatal error of {}: {}\n{}",
-        host(instance).job.rank,
-        text(component),
-        text(message),
-        host(instance).logged()
-    );
-    std::process::abort()
-}
-
-extern "C" fn am_register(instance: *mut c_void, tag: u8, entry: AmEntry) -> Status {
-    let host = host(instance);
-    host.violation(format!("took the receiver of tag {tag} away from the suite"));
-    let mut table = held(&host.am);
-    table[tag as usize] = entry;
-    Status::OK
-}
-
-extern "C" fn am_register_parts(instance: *mut c_void, tag: u8, _: AmParts) -> Status {
-    host(instance).violation(format!("took the receiver of parts of tag {tag} away from the suite"));
-    Status::OK
-}
-
-extern "C" fn progress_register(
-    instance: *mut c_void,
-    f: ProgressFn,
-    ctx: *mut c_void,
-    _high: u32,
-) -> Status {
-    held(&host(instance).progress).push((f, ctx as usize));
-    Status::OK
-}
-
-extern "C" fn progress_unregister(instance: *mut c_void, f: ProgressFn, ctx: *mut c_void) -> Status {
-    let mut list = held(&host(instance).progress);
-    let before = list.len();
-    list.retain(|(g, c)| !(core::ptr::fn_addr_eq(*g, f) && *c == ctx as usize));
-    if list.len() < before { Status::OK } else { Status::NOT_FOUND }
-}
-
-extern "C" fn progress(instance: *mut c_void, _thread: *mut ThreadCtx) -> i32 {
-    host(instance).violation("called the host's progress: a BTL never waits".into());
-    0
-}
-
-extern "C" fn sync_update(instance: *mut c_void, _sync: usize) {
-    host(instance).violation("completed a request: a BTL has none".into());
-}
-
-extern "C" fn request_slot(instance: *mut c_void, _req: *mut RequestHeader) -> Status {
-    host(instance).violation("asked for a request slot: a BTL has no requests".into());
-    Status::NOT_SUPPORTED
-}
-
-extern "C" fn wait(instance: *mut c_void, _thread: *mut ThreadCtx, _req: *mut RequestHeader) -> Status {
-    host(instance).violation("waited for a request: a BTL never waits".into());
-    Status::NOT_SUPPORTED
-}
-
-extern "C" fn exchange_put(instance: *mut c_void, component: StrRef, data: SliceRef<u8>) -> Status {
-    let host = host(instance);
-    // SAFETY: borrowed for the call.
-    host.exchange.put(&text(component), host.job.rank, unsafe { data.get() });
-    Status::OK
-}
-
-extern "C" fn exchange_get(
-    instance: *mut c_void,
-    component: StrRef,
-    proc: u32,
-    data: *mut u8,
-    len: *mut usize,
-) -> Status {
-    // SAFETY: the caller's capacity and buffer.
-    unsafe { host(instance).exchange.get(&text(component), proc, data, len) }
-}
-
-extern "C" fn peer_error(instance: *mut c_void, _component: StrRef, proc: u32, fatal: u32, message: StrRef) {
-    let status = if fatal != 0 { Status::PEER_FAILED } else { Status::OK };
-    host(instance).failed(proc, status, &text(message));
+impl oxmpi_testing::FakeHost for FakeHost {
+    fn desk(&self) -> &Desk {
+        &self.desk
+    }
+    /// A BTL never waits, and has no requests.
+    fn unused(&self, what: &str) -> Status {
+        self.violation(what.into());
+        Status::NOT_SUPPORTED
+    }
+    /// A violation, unless the check has made the peer fail.
+    fn failed(&self, proc: u32, status: Status, message: &str) {
+        if !self.may_fail.load(Ordering::SeqCst) {
+            self.violation(format!("reported process {proc} ({status}): {message}"));
+        }
+        self.desk.tell_failure(proc, status);
+    }
+    fn log(&self, level: i32, component: &str, message: &str) {
+        held(&self.log).push((level, format!("{component}: {message}")));
+    }
+    fn last_words(&self) -> String {
+        self.logged()
+    }
+    fn am_register(&self, tag: u8, entry: AmEntry) -> Status {
+        self.violation(format!("took the receiver of tag {tag} away from the suite"));
+        self.desk.set_row(tag, entry);
+        Status::OK
+    }
+    fn am_register_parts(&self, tag: u8, _: AmParts) -> Status {
+        self.violation(format!("took the receiver of parts of tag {tag} away from the suite"));
+        Status::OK
+    }
+    fn progress_register(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
+        held(&self.progress).push((f, ctx as usize));
+        Status::OK
+    }
+    fn progress_unregister(&self, f: ProgressFn, ctx: *mut c_void) -> Status {
+        let mut list = held(&self.progress);
+        let before = list.len();
+        list.retain(|(g, c)| !(core::ptr::fn_addr_eq(*g, f) && *c == ctx as usize));
+        if list.len() < before { Status::OK } else { Status::NOT_FOUND }
+    }
+    unsafe fn request_slot(&self, _: *mut RequestHeader) -> Status {
+        self.unused("asked for a request slot: a BTL has no requests")
+    }
 }

@@ -26,7 +26,6 @@ mod harness;
 mod host;
 mod message;
 pub mod rma;
-mod services;
 mod setup;
 mod waiting;
 

@@ -66,18 +66,12 @@ macro_rules! suite {
 
 /// Every check, by name.
 pub fn checks() -> Vec<&'static Check> {
-    let mut all: Vec<&Check> = inventory::iter::<Check>.into_iter().collect();
-    all.sort_by_key(|check| check.name);
-    all
+    oxmpi_testing::checks::sorted(inventory::iter::<Check>, |check| check.name)
 }
 
 /// Runs every check, one after the other, naming each.
 pub fn run_all(setup: &Setup) {
-    let only = std::env::var("OXMPI_CHECK").ok();
-    let wanted = |check: &&&Check| only.as_deref().is_none_or(|name| name == check.name);
-    let all = checks();
-    assert!(all.iter().any(|check| wanted(&check)), "there is no check {only:?}");
-    for check in all.iter().filter(wanted) {
+    for check in oxmpi_testing::checks::chosen(inventory::iter::<Check>, |check| check.name) {
         for &ranks in check.ranks {
             eprintln!("{} ({ranks} ranks)", check.name);
             job::run(setup, check, ranks);

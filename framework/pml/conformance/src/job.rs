@@ -204,7 +204,7 @@ impl Job {
 
 impl Caller {
     fn new(host: &'static Rank, index: u32, patience: Duration) -> Caller {
-        let cri = index % host.cris.len() as u32;
+        let cri = index % host.desk.cris.len() as u32;
         Caller {
             rank: host.number,
             host,

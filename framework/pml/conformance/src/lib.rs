@@ -27,7 +27,6 @@ mod host;
 mod job;
 mod net;
 mod registry;
-mod services;
 mod setup;
 mod transport;
 
@@ -72,18 +71,12 @@ macro_rules! suite {
 
 /// Every check, by name.
 pub fn checks() -> Vec<&'static Check> {
-    let mut all: Vec<&Check> = inventory::iter::<Check>.into_iter().collect();
-    all.sort_by_key(|check| check.name);
-    all
+    oxmpi_testing::checks::sorted(inventory::iter::<Check>, |check| check.name)
 }
 
 /// Runs every check, one after the other, over every wire, naming each.
 pub fn run_all(setup: &Setup) {
-    let only = std::env::var("OXMPI_CHECK").ok();
-    let wanted = |check: &&&Check| only.as_deref().is_none_or(|name| name == check.name);
-    let all = checks();
-    assert!(all.iter().any(|check| wanted(&check)), "there is no check {only:?}");
-    for check in all.iter().filter(wanted) {
+    for check in oxmpi_testing::checks::chosen(inventory::iter::<Check>, |check| check.name) {
         for wire in Wire::ALL {
             eprintln!("{} ({wire:?})", check.name);
             run(setup, check, wire);

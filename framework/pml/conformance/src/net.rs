@@ -2,9 +2,10 @@
 
 use crate::registry::{Landing, Registry, Transfer};
 use crate::setup::Wire;
-use std::collections::{HashMap, VecDeque};
+use oxmpi_testing::{Shared, held};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// See the file's head.
 pub struct Net {
@@ -18,15 +19,11 @@ pub struct Net {
     /// Puts that are not visible yet, by rank and context.
     unflushed: Vec<Mutex<Vec<Transfer>>>,
     registry: Mutex<Registry>,
-    cards: Mutex<HashMap<(String, u32), Vec<u8>>>,
+    /// Cards.
+    pub shared: Arc<Shared>,
     failed: Vec<AtomicBool>,
     /// Bytes that were handed up to a rank.
     pub delivered: Vec<AtomicU64>,
-}
-
-/// A poisoned lock is one whose holder's check has failed already.
-fn enter<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl Net {
@@ -40,7 +37,7 @@ impl Net {
             landings: (0..places).map(|_| Mutex::default()).collect(),
             unflushed: (0..places).map(|_| Mutex::default()).collect(),
             registry: Mutex::default(),
-            cards: Mutex::default(),
+            shared: Arc::default(),
             failed: (0..ranks).map(|_| AtomicBool::new(false)).collect(),
             delivered: (0..ranks).map(|_| AtomicU64::new(0)).collect(),
         }
@@ -51,19 +48,16 @@ impl Net {
         (rank * self.cris + ctx) as usize
     }
     pub fn lane(&self, to: u32, from: u32, ctx: u32) -> MutexGuard<'_, VecDeque<Vec<u8>>> {
-        enter(&self.lanes[to as usize * (self.ranks * self.cris) as usize + self.place(from, ctx)])
+        held(&self.lanes[to as usize * (self.ranks * self.cris) as usize + self.place(from, ctx)])
     }
     pub fn landings(&self, rank: u32, ctx: u32) -> MutexGuard<'_, VecDeque<Landing>> {
-        enter(&self.landings[self.place(rank, ctx)])
+        held(&self.landings[self.place(rank, ctx)])
     }
     pub fn unflushed(&self, rank: u32, ctx: u32) -> MutexGuard<'_, Vec<Transfer>> {
-        enter(&self.unflushed[self.place(rank, ctx)])
+        held(&self.unflushed[self.place(rank, ctx)])
     }
     pub fn registry(&self) -> MutexGuard<'_, Registry> {
-        enter(&self.registry)
-    }
-    pub fn cards(&self) -> MutexGuard<'_, HashMap<(String, u32), Vec<u8>>> {
-        enter(&self.cards)
+        held(&self.registry)
     }
 
     /// Messages that a lane takes.
@@ -76,8 +70,8 @@ impl Net {
             || (0..self.ranks).any(|from| !self.lane(rank, from, ctx).is_empty())
     }
     pub fn in_flight(&self) -> usize {
-        self.lanes.iter().map(|lane| enter(lane).len()).sum::<usize>()
-            + self.landings.iter().map(|l| enter(l).len()).sum::<usize>()
+        self.lanes.iter().map(|lane| held(lane).len()).sum::<usize>()
+            + self.landings.iter().map(|l| held(l).len()).sum::<usize>()
     }
     /// From now on sends to the rank fail.
     pub fn fail(&self, rank: u32) {

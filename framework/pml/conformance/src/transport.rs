@@ -12,6 +12,7 @@ use oxmpi_btl::{
 };
 use oxmpi_mca::host::receive;
 use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
+use oxmpi_testing::FakeHost;
 
 pub const EAGER: u64 = 4096;
 pub const LARGEST: u64 = 8192;
@@ -28,8 +29,8 @@ pub fn endpoint_of(proc: u32) -> *mut c_void {
 /// The rank of a call, whose lock of `ctx` is held by its caller.
 fn at<'a>(state: *mut c_void, ctx: u32) -> &'a Rank {
     let rank = Rank::of(state);
-    if rank.is_threaded() {
-        let lock = &rank.cris[ctx as usize].lock;
+    if rank.desk.is_threaded() {
+        let lock = &rank.desk.cris[ctx as usize].lock;
         assert!(!lock.try_lock(), "a transport's verb for context {ctx} without the lock of its CRI");
     }
     rank
@@ -107,7 +108,7 @@ extern "C" fn progress(s: *mut c_void, ctx: u32) -> i32 {
                 link: 0,
             };
             net.delivered[rank.number as usize].fetch_add(len as u64, Ordering::Relaxed);
-            let row = rank.row(message[0]);
+            let row = rank.desk.row(message[0]);
             if (row.receive)(row.ctx, &desc) == receive::STOP {
                 break;
             }
@@ -170,7 +171,7 @@ extern "C" fn arm(s: *mut c_void, ctx: u32, set: *mut WaitSet) -> Status {
         return Status::PENDING;
     }
     // SAFETY: the caller's set; nobody sleeps on the word.
-    unsafe { &mut *set }.add_word(WaitWord { addr: rank.threaded.as_ptr(), expected: 7, reserved: ctx })
+    unsafe { &mut *set }.add_word(WaitWord { addr: rank.desk.threaded.as_ptr(), expected: 7, reserved: ctx })
 }
 extern "C" fn disarm(s: *mut c_void, ctx: u32) {
     at(s, ctx).armed.fetch_sub(1, Ordering::Relaxed);

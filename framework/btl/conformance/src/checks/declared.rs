@@ -1,10 +1,11 @@
 //! What a component says about itself.
 
-use crate::harness::{Harness, text, value};
+use crate::harness::Harness;
 use crate::setup::Setup;
 use oxmpi_btl::{BtlAttrs, VERSION, cap};
 use oxmpi_mca::abi::TARGET;
 use oxmpi_mca::{ABI_MAJOR, ABI_MINOR, MAGIC, ParamKind};
+use oxmpi_testing::setup::{text, value};
 use std::collections::HashSet;
 
 crate::check!(Declared: attributes_are_sane, descriptor_is_complete, parameters_are_complete);

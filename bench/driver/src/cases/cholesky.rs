@@ -1,0 +1,33 @@
+//! The task runtime itself.
+
+use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::program::Program;
+
+case!(409, |sizes| cholesky(sizes));
+
+fn cholesky(sizes: &Sizes) -> Case {
+    let (tiles, side) = if sizes.quick { (4, 16) } else { (24, 64) };
+    let line = |label: &str, mode: &'static str| {
+        Series::new(label, move |w| Some(Point::new(2, format!("-t {tiles} -b {side} -w {w} -m {mode}"))))
+    };
+    Case {
+        name: "table4.1-cholesky",
+        figure: "table 4.1",
+        title: format!("Tiled Cholesky factorisation by tasks, {tiles} by {tiles} tiles of {side}"),
+        program: Program::Cholesky,
+        x: "worker threads",
+        xs: sizes.cut(&[1, 2, 4]),
+        unit: "GFLOP/s",
+        log_x: false,
+        log_y: false,
+        series: vec![line("MPI_Testsome", "testsome"), line("MPIX_Sync_query", "sync").ours().dashed()],
+        ratios: vec![Ratio::new(
+            "MPIX_Sync_query over MPI_Testsome, one worker",
+            "about 1 for dpotrf and dgeqrf (table 4.1)",
+            ("MPIX_Sync_query", At::First),
+            ("MPI_Testsome", At::First),
+        )],
+        // It has a length of its own.
+        iterations: Some(1),
+    }
+}

@@ -1,0 +1,34 @@
+//! Many senders and one receiver.
+
+use super::multirate;
+use super::shape::{PROCESSES, Shape, THREADS, both, rate};
+use crate::case::{At, Case, Ratio, Sizes};
+
+case!(307, |sizes| many_to_one(sizes, "fig3.7", "3.7", 1024));
+case!(308, |sizes| many_to_one(sizes, "fig3.8", "3.8", 4096));
+
+fn many_to_one(sizes: &Sizes, name: &'static str, figure: &'static str, bytes: u64) -> Case {
+    let title = format!("Many-to-one message rate, {bytes} bytes, window {}", sizes.window);
+    let published = match bytes {
+        1024 => "Open MPI steady at 1.5 M msg/s, Intel MPI rising to 2.8 M at 8 to 12, MPICH falling (3.6.1)",
+        _ => "Open MPI better early and falling, as MPICH (3.6.1)",
+    };
+    Case {
+        series: both(Shape::ManyToOne, &multirate(sizes, bytes)),
+        ratios: vec![
+            Ratio::new(
+                "processes: most senders over fewest",
+                published,
+                (PROCESSES, At::Last),
+                (PROCESSES, At::First),
+            ),
+            Ratio::new(
+                "threads: most senders over fewest",
+                "falls with more senders; Open MPI recovers (3.6.3)",
+                (THREADS, At::Last),
+                (THREADS, At::First),
+            ),
+        ],
+        ..rate(sizes, name, figure, title, "senders")
+    }
+}

@@ -1,0 +1,57 @@
+//! What is tested, with which values of parameters, and how patiently.
+
+use core::time::Duration;
+use oxmpi_mca::Descriptor;
+
+/// A component and the jobs it is tested in.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub(crate) descriptor: *const Descriptor,
+    pub(crate) params: Vec<(String, String)>,
+    pub(crate) variants: Vec<Vec<(String, String)>>,
+    pub(crate) ranks: u32,
+    pub(crate) patience: Duration,
+}
+
+type Values<'a> = &'a [(&'a str, &'a str)];
+
+fn owned(values: Values<'_>) -> impl Iterator<Item = (String, String)> {
+    values.iter().map(|(name, value)| ((*name).into(), (*value).into()))
+}
+
+impl Setup {
+    /// Every parameter at its default; up to 40 ranks.
+    pub fn new(descriptor: *const Descriptor) -> Setup {
+        Setup {
+            descriptor,
+            params: Vec::new(),
+            variants: vec![Vec::new()],
+            ranks: 40,
+            patience: Duration::from_secs(120),
+        }
+    }
+
+    /// Sets a parameter, named without framework and component.
+    pub fn param(mut self, name: &str, value: &str) -> Setup {
+        self.params.push((name.into(), value.into()));
+        self
+    }
+
+    /// Every check runs with these values, too: limits, say, that choose the algorithms for large messages.
+    pub fn variant(mut self, values: Values<'_>) -> Setup {
+        self.variants.push(owned(values).collect());
+        self
+    }
+
+    /// The largest group; checks leave out what is larger.
+    pub fn ranks(mut self, ranks: u32) -> Setup {
+        self.ranks = ranks;
+        self
+    }
+
+    /// How long nothing may happen before a check gives up waiting.
+    pub fn patience(mut self, patience: Duration) -> Setup {
+        self.patience = patience;
+        self
+    }
+}

@@ -17,6 +17,7 @@ linked_in! {
     BTL_SHM = btl_shm::descriptor;
     PML_OB1 = pml_ob1::descriptor;
     COLL_BASIC = coll_basic::descriptor;
+    OSC_RDMA = osc_rdma::descriptor;
 }
 
 /// Descriptors of all linked-in components.

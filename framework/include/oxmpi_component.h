@@ -468,7 +468,9 @@ struct oxmpi_part_desc {
  * this way from its process, and are always taken; the last one ends where the message does. */
 typedef uint32_t (*oxmpi_am_parts)(void *ctx, const oxmpi_part_desc *part);
 
-/* First tag of each framework's active messages: three bits framework, five bits its own. */
+/* First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
+ * tags that `HostServices::osc_tags` allots; those of the host no component can register. */
+#define OXMPI_AM_TAG_HOST 0
 #define OXMPI_AM_TAG_BTL 32
 #define OXMPI_AM_TAG_PML 64
 #define OXMPI_AM_TAG_OSC 96
@@ -524,11 +526,14 @@ struct oxmpi_place {
 /* Bytes of a proof of the job's secret. */
 #define OXMPI_AUTH_BYTES 32
 
+/* How many tags a one-sided component has (`HostServices::osc_tags`). */
+#define OXMPI_OSC_TAGS 4
+
 /* Memory that the processes of a node share. */
 struct oxmpi_node_memory {
     uint8_t *base;
     uint64_t bytes;
-    /* 1 in the one process that got it first. It is zero then. */
+    /* 1 at the first asking of all. It is zero then. */
     uint32_t first;
     uint32_t reserved;
 };
@@ -563,8 +568,12 @@ struct oxmpi_host_services {
     oxmpi_status (*auth_make)(void *, oxmpi_slice_of_u8 challenge, oxmpi_slice_of_u8 context, uint8_t *out);
     /* `HELD`. OK, or NO_PERMISSION where the answer is not that of a process of the job. Takes as long for either. */
     oxmpi_status (*auth_check)(void *, oxmpi_slice_of_u8 challenge, oxmpi_slice_of_u8 context, oxmpi_slice_of_u8 answer);
-    /* Memory shared by the node's processes that ask with the same key and size. MISMATCH: it exists with
-     * another size. It stays until the instance ends. */
+    /* Memory of `bytes` bytes (not 0), aligned to pages, that all processes of the node share whose component of this name asks
+     * with the same key (of at most 160 bytes; other components' keys are apart). New memory is zero. It exists while somebody has it: asking again adds
+     * to a count in this process, and each asking is undone by one `node_memory_free`, at the latest by the end of the instance; the
+     * last frees it, and a later asking gets new memory. So processes that are to meet in it let each other know that all have
+     * it before one frees it. Asks the node's daemon and waits for the answer. MISMATCH: it exists with another size.
+     * BAD_PARAM: no bytes, or a key that is too long. OUT_OF_MEMORY here does not mean that others failed. */
     oxmpi_status (*node_memory)(void *, oxmpi_str_ref key, uint64_t bytes, oxmpi_node_memory *out);
     /* Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here. */
     oxmpi_status (*peer_read)(void *, uint32_t proc, uint64_t remote, uint8_t *local, uint64_t bytes);
@@ -582,9 +591,12 @@ struct oxmpi_host_services {
     /* `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
      * took that upon itself the job ends with one report. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc, oxmpi_status status, oxmpi_str_ref message);
-    /* The first of four consecutive AM tags of a one-sided component, by its name, alike in all processes. NOT_FOUND for other
-     * frameworks' components. */
+    /* The first of `OSC_TAGS` consecutive AM tags of a one-sided component. They follow from its name alone and so are alike in all
+     * processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
+     * component of this process has the same tags; the host has said which. To be called in `open`. */
     oxmpi_status (*osc_tags)(void *, uint8_t *first);
+    /* Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left. */
+    oxmpi_status (*node_memory_free)(void *, oxmpi_str_ref key);
 };
 
 /* The table. Grows at the end; `size` says how far this host's goes. */
@@ -2188,7 +2200,7 @@ OXMPI_ASSERT(offsetof(oxmpi_node_memory, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, first) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_node_memory, reserved) == 20);
-OXMPI_ASSERT(sizeof(oxmpi_host_services) == 144);
+OXMPI_ASSERT(sizeof(oxmpi_host_services) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, name_of) == 8);
@@ -2208,6 +2220,7 @@ OXMPI_ASSERT(offsetof(oxmpi_host_services, on_peer_failure) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, off_peer_failure) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, peer_failed) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_host_services, osc_tags) == 136);
+OXMPI_ASSERT(offsetof(oxmpi_host_services, node_memory_free) == 144);
 OXMPI_ASSERT(sizeof(oxmpi_msg_status) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, source) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_msg_status, tag) == 4);

@@ -54,6 +54,7 @@ const ITEMS: &[Part] = &[
             "ProcPlace",
             "Place",
             "AUTH_BYTES",
+            "OSC_TAGS",
             "NodeMemory",
             "Predicate",
             "PeerFailed",

@@ -101,7 +101,7 @@ pub fn all() -> Vec<Layout> {
         HostServices {
             size reserved name_of index_of place_of exchange_put exchange_try auth_make auth_check
             node_memory peer_read peer_write peer_pointer wait_until wait_word on_peer_failure
-            off_peer_failure peer_failed osc_tags
+            off_peer_failure peer_failed osc_tags node_memory_free
         }
         MsgStatus { source tag error cancelled bytes }
         RequestOps { size reserved release cancel start }

@@ -102,8 +102,10 @@ pub struct PartDesc {
 /// this way from its process, and are always taken; the last one ends where the message does.
 pub type AmParts = extern "C" fn(ctx: *mut c_void, part: *const PartDesc) -> u32;
 
-/// First tag of each framework's active messages: three bits framework, five bits its own.
+/// First tag of each framework's active messages: three bits framework, five bits its own. One-sided components have the
+/// tags that `HostServices::osc_tags` allots; those of the host no component can register.
 pub mod am_tag {
+    pub const HOST: u8 = 0x00;
     pub const BTL: u8 = 0x20;
     pub const PML: u8 = 0x40;
     pub const OSC: u8 = 0x60;
@@ -281,6 +283,14 @@ impl Host {
     pub fn fatal(&self, message: &str) -> ! {
         let t = self.table();
         (t.fatal)(t.instance, StrRef::of(self.component), StrRef::of(message))
+    }
+
+    /// The first of the [`OSC_TAGS`](crate::services::OSC_TAGS) consecutive tags that are this one-sided component's.
+    pub fn osc_tags(&self) -> Result<u8, Status> {
+        let t = self.table();
+        let mut first = 0;
+        (self.services().osc_tags)(t.instance, &mut first).ok()?;
+        Ok(first)
     }
 
     pub fn am_register(&self, tag: u8, receive: AmReceive, ctx: *mut c_void) -> Status {

@@ -59,13 +59,16 @@ pub struct Place {
 /// Bytes of a proof of the job's secret.
 pub const AUTH_BYTES: usize = 32;
 
+/// How many tags a one-sided component has ([`HostServices::osc_tags`]).
+pub const OSC_TAGS: u8 = 4;
+
 /// Memory that the processes of a node share.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct NodeMemory {
     pub base: *mut u8,
     pub bytes: u64,
-    /// 1 in the one process that got it first. It is zero then.
+    /// 1 at the first asking of all. It is zero then.
     pub first: u32,
     pub reserved: u32,
 }
@@ -103,8 +106,12 @@ pub struct HostServices {
         context: SliceRef<u8>,
         answer: SliceRef<u8>,
     ) -> Status,
-    /// Memory shared by the node's processes that ask with the same key and size. MISMATCH: it exists with
-    /// another size. It stays until the instance ends.
+    /// Memory of `bytes` bytes (not 0), aligned to pages, that all processes of the node share whose component of this name asks
+    /// with the same key (of at most 160 bytes; other components' keys are apart). New memory is zero. It exists while somebody has it: asking again adds
+    /// to a count in this process, and each asking is undone by one `node_memory_free`, at the latest by the end of the instance; the
+    /// last frees it, and a later asking gets new memory. So processes that are to meet in it let each other know that all have
+    /// it before one frees it. Asks the node's daemon and waits for the answer. MISMATCH: it exists with another size.
+    /// BAD_PARAM: no bytes, or a key that is too long. OUT_OF_MEMORY here does not mean that others failed.
     pub node_memory: extern "C" fn(*mut c_void, key: StrRef, bytes: u64, out: *mut NodeMemory) -> Status,
     /// Copies from or to a process's memory on this node, by the kernel. NOT_SUPPORTED, NO_PERMISSION: not here.
     pub peer_read: extern "C" fn(*mut c_void, proc: u32, remote: u64, local: *mut u8, bytes: u64) -> Status,
@@ -124,9 +131,12 @@ pub struct HostServices {
     /// `HELD`. A transport's final failure of a process: everybody who subscribed is told, and unless somebody
     /// took that upon itself the job ends with one report.
     pub peer_failed: extern "C" fn(*mut c_void, proc: u32, status: Status, message: StrRef) -> Status,
-    /// The first of four consecutive AM tags of a one-sided component, by its name, alike in all processes. NOT_FOUND for other
-    /// frameworks' components.
+    /// The first of [`OSC_TAGS`] consecutive AM tags of a one-sided component. They follow from its name alone and so are alike in all
+    /// processes, whatever components each has. NOT_FOUND: it is of another framework. BAD_PARAM: another
+    /// component of this process has the same tags; the host has said which. To be called in `open`.
     pub osc_tags: extern "C" fn(*mut c_void, first: *mut u8) -> Status,
+    /// Undoes one `node_memory` of the key; by the last one of this process the address is gone. NOT_FOUND: none is left.
+    pub node_memory_free: extern "C" fn(*mut c_void, key: StrRef) -> Status,
 }
 
 const _: () = {
@@ -134,5 +144,5 @@ const _: () = {
     assert!(core::mem::size_of::<ProcPlace>() == 16);
     assert!(core::mem::size_of::<Place>() == 24);
     assert!(core::mem::size_of::<NodeMemory>() == 24);
-    assert!(core::mem::size_of::<HostServices>() == 8 + 17 * 8);
+    assert!(core::mem::size_of::<HostServices>() == 8 + 18 * 8);
 };

@@ -113,6 +113,7 @@ impl Instance {
         if let Some(parts) = self.parts.get() {
             parts.close(self.logger(), &self.transports);
         }
+        self.end_node_memory();
     }
 }
 

@@ -14,7 +14,8 @@ use crate::locks::Mutex;
 use crate::params::Values;
 use crate::progress::events;
 use crate::services::exchange::hand_out;
-use oxmpi_mca::host::{ProgressFn, receive};
+use crate::services::tags::OscTags;
+use oxmpi_mca::host::{ProgressFn, am_tag, receive};
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, AmParts, Cri, Host, HostTable, LOCK_PROTOCOL, LockTable, RecvDesc, RequestHeader,
     SliceRef, Status, StrRef, ThreadCtx,
@@ -31,6 +32,8 @@ pub(crate) struct AmTable {
     parts: Box<UnsafeCell<[Option<AmParts>; 256]>>,
     /// Which rows somebody has taken.
     taken: Mutex<[bool; 256]>,
+    /// Which one-sided component has which tags.
+    pub osc: OscTags,
 }
 
 // SAFETY: see the type's text.
@@ -45,6 +48,7 @@ impl AmTable {
             rows: Box::new(UnsafeCell::new([nobody; 256])),
             parts: Box::new(UnsafeCell::new([None; 256])),
             taken: Mutex::new([false; 256]),
+            osc: OscTags::default(),
         }
     }
 
@@ -225,7 +229,11 @@ extern "C" fn fatal(ctx: *mut c_void, component: StrRef, message: StrRef) -> ! {
 }
 
 extern "C" fn am_register(ctx: *mut c_void, tag: u8, entry: AmEntry) -> Status {
-    at!(ctx).1.am_table().set(tag, entry)
+    // The host's own tags are nobody else's, in use or not.
+    match tag < am_tag::BTL {
+        true => Status::BAD_PARAM,
+        false => at!(ctx).1.am_table().set(tag, entry),
+    }
 }
 
 extern "C" fn am_register_parts(ctx: *mut c_void, tag: u8, take: AmParts) -> Status {

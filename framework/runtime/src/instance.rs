@@ -57,6 +57,7 @@ use crate::request::Table;
 use crate::select::Chooser;
 use crate::services::failures::Failures;
 use crate::services::memory;
+use crate::services::node::NodeMemories;
 use crate::spc;
 use crate::thread::{Level, Threads};
 use crate::transports::Transports;
@@ -126,6 +127,7 @@ pub struct Instance {
     am: AmTable,
     pub(crate) transports: Transports,
     pub(crate) failures: Failures,
+    pub(crate) node_memories: NodeMemories,
     pub(crate) service: crate::service::Service,
     pub(crate) emulation: crate::emulation::Emulation,
     byte: Box<ByteType>,
@@ -306,6 +308,7 @@ impl Instance {
             am: AmTable::new(),
             transports: Transports::default(),
             failures: Failures::default(),
+            node_memories: NodeMemories::default(),
             service: crate::service::Service::default(),
             emulation: crate::emulation::Emulation::default(),
             byte: ByteType::new(),

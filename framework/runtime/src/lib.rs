@@ -8,7 +8,8 @@
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
-//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
+//! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `mapping`
+//! (of the node, in this process), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
 //! their services) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
 //! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
@@ -78,6 +79,8 @@ mod locks;
 mod log;
 #[cfg(not(loom))]
 pub mod made;
+#[cfg(not(loom))]
+mod mapping;
 #[cfg(not(loom))]
 mod open;
 #[cfg(not(loom))]

@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::{Form, config, job};
+use common::{Form, config, job, job_on};
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::services::AUTH_BYTES;
-use oxmpi_mca::{Component, Host, OpenError, Params, ProcName, ProcPlace, SliceRef, Status, StrRef};
+use oxmpi_mca::{
+    Component, Host, NodeMemory, OpenError, Params, ProcName, ProcPlace, SliceRef, Status, StrRef,
+};
 use oxmpi_runtime::{Config, Instance, Level};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -216,4 +218,69 @@ fn failures_are_told_once_to_all_and_later_to_those_who_come() {
             assert_eq!((s.off_peer_failure)(at, told, of(t)), Status::NOT_FOUND);
         }
     });
+}
+
+/// A piece of the node's memory, as a component asks for it.
+fn node_memory(instance: &Instance, key: &str, bytes: u64) -> Result<NodeMemory, Status> {
+    let (host, at) = host_of(instance);
+    let mut memory = NodeMemory { base: std::ptr::null_mut(), bytes: 0, first: 9, reserved: 9 };
+    (host.services().node_memory)(at, StrRef::of(key), bytes, &mut memory).ok()?;
+    Ok(memory)
+}
+
+fn free(instance: &Instance, key: &str) -> Status {
+    let (host, at) = host_of(instance);
+    (host.services().node_memory_free)(at, StrRef::of(key))
+}
+
+/// The words of a piece.
+fn words(memory: &NodeMemory) -> &[AtomicU32] {
+    // SAFETY: aligned to pages, and there until it is freed.
+    unsafe { std::slice::from_raw_parts(memory.base.cast(), memory.bytes as usize / 4) }
+}
+
+#[test]
+fn ranks_of_a_node_meet_in_memory_by_key() {
+    let world = |instance: &Instance| {
+        let status = instance.world().barrier(instance.main_thread(), &oxmpi_coll::CollArgs::NONE);
+        assert_eq!(status, Status::OK);
+    };
+    // By node: how many ranks, and how many were told to be the first.
+    let firsts = [AtomicU32::new(0), AtomicU32::new(0)];
+    let across = || {
+        let mut config = with_witness();
+        config.builtin.push(btl_template::descriptor());
+        config
+    };
+    job_on(&[0, 0, 1, 0, 1], across, |instance| {
+        let (node, me) = (instance.job().node, instance.job().local_rank);
+        for round in 0..3 {
+            let memory = node_memory(instance, "state", 5000).expect("there is memory");
+            assert!((memory.base as usize).is_multiple_of(4096) && memory.bytes == 5000 && memory.first < 2);
+            firsts[node as usize].fetch_add(memory.first, Ordering::Relaxed);
+            let own = &words(&memory)[10 + me as usize];
+            assert_eq!(own.swap(1, Ordering::Relaxed), 0, "it is new, round {round}");
+            words(&memory)[0].fetch_add(1, Ordering::Relaxed);
+            words(&memory)[1000].fetch_add(10, Ordering::Relaxed);
+            let again = node_memory(instance, "state", 5000).expect("it is there");
+            assert_eq!((again.base, again.first), (memory.base, 0));
+            let other = node_memory(instance, "other", 8).expect("there is memory");
+            assert_ne!(other.base, memory.base);
+            world(instance);
+            let here = instance.job().local_size;
+            let seen = [0, 1000].map(|at| words(&memory)[at].load(Ordering::Relaxed));
+            assert_eq!(seen, [here, 10 * here], "node {node}");
+            assert_eq!(node_memory(instance, "state", 5001).err(), Some(Status::MISMATCH));
+            assert_eq!((free(instance, "state"), free(instance, "other")), (Status::OK, Status::OK));
+            assert_eq!(words(&memory)[0].load(Ordering::Relaxed), here, "one asking is left");
+            world(instance);
+            assert_eq!((free(instance, "state"), free(instance, "state")), (Status::OK, Status::NOT_FOUND));
+            world(instance);
+        }
+        assert_eq!(node_memory(instance, "none", 0).err(), Some(Status::BAD_PARAM));
+        assert_eq!(node_memory(instance, &"k".repeat(300), 8).err(), Some(Status::BAD_PARAM));
+        assert_eq!(node_memory(instance, "huge", 1 << 60).err(), Some(Status::OUT_OF_MEMORY));
+        node_memory(instance, "left", 8).expect("what is left goes with the instance");
+    });
+    assert_eq!(firsts.map(AtomicU32::into_inner), [3, 3], "one in each round on each node");
 }

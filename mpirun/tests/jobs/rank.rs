@@ -4,7 +4,7 @@
 //! before the test harness can say anything about it.
 
 use crate::support::{ROLE, own_rank};
-use oxmpi_runtime::wireup::{Client, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use oxmpi_runtime::wireup::{Client, Polled, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use std::io::{Read, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::FileExt;
@@ -135,8 +135,41 @@ fn exchange(client: &Client) {
     let mut seen = vec![0; size as usize];
     segment.read_exact_at(&mut seen, 0).expect("it has 4096 bytes");
     assert_eq!(seen, (1..=size as u8).collect::<Vec<_>>());
+    shared(client);
     say(format_args!("job {:x}", client.facts().job_id));
     client.finalized();
+}
+
+/// The ranks of a node get one memory by one key, new memory when nobody has it any more, and a node's is no other's.
+fn shared(client: &Client) {
+    let f = client.facts();
+    let (me, here) = (f.local_rank, f.local_size());
+    for round in 0..3 {
+        let (memory, first) = client.share("memory", 4096).expect("there is memory");
+        let memory = std::fs::File::from(memory);
+        memory.set_len(4096).expect("it can grow");
+        let own = 1 + f.rank as u8;
+        let mut before = [9];
+        memory.read_exact_at(&mut before, me.into()).expect("it has 4096 bytes");
+        assert_eq!(before, [0], "it is new, round {round}");
+        memory.write_all_at(&[own], me.into()).expect("it has 4096 bytes");
+        memory.write_all_at(&[first.into()], 100 + u64::from(me)).expect("it has 4096 bytes");
+        let why = client.share("memory", 4097).expect_err("another size");
+        assert_eq!(why.kind, oxmpi_runtime::wireup::ErrorKind::OtherSize, "{why}");
+        client.fence().expect("all come");
+        let mut seen = vec![0; here as usize];
+        memory.read_exact_at(&mut seen, 0).expect("it has 4096 bytes");
+        let ranks: Vec<u8> = f.local_ranks.iter().map(|rank| 1 + *rank as u8).collect();
+        assert_eq!(seen, ranks, "the ranks of this node and no others");
+        memory.read_exact_at(&mut seen, 100).expect("it has 4096 bytes");
+        assert_eq!(seen.iter().sum::<u8>(), 1, "one is the first");
+        client.give_up("memory");
+        client.fence().expect("all come");
+    }
+    if me == 0 {
+        // What a rank that leaves has not given up is gone with it.
+        client.share("left", 1).expect("there is memory");
+    }
 }
 
 /// Values cross nodes and change at fences; memory stays inside of a node.
@@ -154,6 +187,19 @@ fn nodes(client: &Client) {
             assert_eq!(card, Some(format!("card {round} of {other}").into_bytes()));
             assert_eq!(client.get(other, "nothing").expect("an answer"), None);
         }
+        // All questions go out before any answer is waited for.
+        let mut open: Vec<u32> = (0..size).collect();
+        while !open.is_empty() {
+            open.retain(|other| match client.try_get(*other, "card", 100).expect("no error") {
+                Polled::Waits => true,
+                polled => {
+                    let card = format!("card {round} of {other}").into_bytes();
+                    assert_eq!(polled, Polled::Value(Some(card)));
+                    false
+                }
+            });
+            std::thread::yield_now();
+        }
         // Before the next round changes them.
         client.fence().expect("all come");
     }
@@ -163,6 +209,7 @@ fn nodes(client: &Client) {
     let here = |rank: &u32| client.facts().local_ranks.contains(rank);
     let wanted: Vec<u8> = (0..size).map(|rank| if here(&rank) { 1 + rank as u8 } else { 0 }).collect();
     assert_eq!(seen, wanted, "the ranks of this node share memory, and no others");
+    shared(client);
     say(format_args!("job {:x}", client.facts().job_id));
     client.finalized();
 }

@@ -17,7 +17,7 @@ use std::sync::Mutex;
 pub struct Exchange {
     blobs: Mutex<HashMap<(String, u32), Vec<u8>>>,
     /// Memory of the node by its key. Never moves, and stays as long as the job.
-    memory: Mutex<HashMap<String, Box<[u64]>>>,
+    memory: Mutex<HashMap<String, NodePiece>>,
     secret: [u64; 2],
 }
 
@@ -80,6 +80,7 @@ pub const SERVICES: HostServices = HostServices {
     off_peer_failure,
     peer_failed,
     osc_tags,
+    node_memory_free,
 };
 
 extern "C" fn name_of(instance: *mut c_void, proc: u32, out: *mut ProcName) -> Status {
@@ -169,16 +170,30 @@ extern "C" fn auth_check(
 }
 
 extern "C" fn node_memory(instance: *mut c_void, key: StrRef, bytes: u64, out: *mut NodeMemory) -> Status {
+    if bytes == 0 {
+        return Status::BAD_PARAM;
+    }
     let (mut all, words) = (held(&host(instance).exchange.memory), bytes.div_ceil(8) as usize);
     let key = text(key);
     let first = !all.contains_key(&key);
-    let memory = all.entry(key).or_insert_with(|| vec![0; words].into());
-    if memory.len() != words {
+    let piece = all.entry(key).or_insert_with(|| NodePiece { words: vec![0; words].into(), asked: 0 });
+    if piece.words.len() != words {
         return Status::MISMATCH;
     }
-    let base = memory.as_mut_ptr().cast();
+    piece.asked += 1;
+    let base = piece.words.as_mut_ptr().cast();
     // SAFETY: the caller's out pointer.
     unsafe { out.write(NodeMemory { base, bytes, first: first as u32, reserved: 0 }) };
+    Status::OK
+}
+
+extern "C" fn node_memory_free(instance: *mut c_void, key: StrRef) -> Status {
+    let (mut all, key) = (held(&host(instance).exchange.memory), text(key));
+    let Some(piece) = all.get_mut(&key) else { return Status::NOT_FOUND };
+    piece.asked -= 1;
+    if piece.asked == 0 {
+        all.remove(&key);
+    }
     Status::OK
 }
 
@@ -216,9 +231,11 @@ extern "C" fn peer_pointer(
     out: *mut *mut u8,
 ) -> Status {
     let host = host(instance);
-    let shared = held(&host.exchange.memory).values().any(|memory| {
-        let base = memory.as_ptr() as u64;
-        remote >= base && bytes <= memory.len() as u64 * 8 && remote - base <= memory.len() as u64 * 8 - bytes
+    let shared = held(&host.exchange.memory).values().any(|piece| {
+        let base = piece.words.as_ptr() as u64;
+        remote >= base
+            && bytes <= piece.words.len() as u64 * 8
+            && remote - base <= piece.words.len() as u64 * 8 - bytes
     });
     if proc != host.job.rank && !shared {
         return Status::NOT_SUPPORTED;
@@ -267,6 +284,12 @@ extern "C" fn off_peer_failure(instance: *mut c_void, f: PeerFailed, ctx: *mut c
 extern "C" fn peer_failed(instance: *mut c_void, proc: u32, status: Status, message: StrRef) -> Status {
     host(instance).failed(proc, status, &text(message));
     Status::OK
+}
+
+/// Memory by key, and how often it was asked for and not freed.
+struct NodePiece {
+    words: Box<[u64]>,
+    asked: u64,
 }
 
 extern "C" fn osc_tags(_: *mut c_void, _: *mut u8) -> Status {

@@ -25,6 +25,7 @@ pub static SERVICES: HostServices = HostServices {
     off_peer_failure: failures,
     peer_failed,
     osc_tags,
+    node_memory_free,
 };
 
 macro_rules! without {
@@ -51,6 +52,7 @@ without! {
     failures(*mut c_void, PeerFailed, *mut c_void);
     peer_failed(*mut c_void, u32, Status, StrRef);
     osc_tags(*mut c_void, *mut u8);
+    node_memory_free(*mut c_void, StrRef);
 }
 
 extern "C" fn place_of(_: *mut c_void, proc: u32, out: *mut ProcPlace) -> Status {

@@ -2,12 +2,13 @@
 //! never trusted when they come in.
 
 use oxmpi_mca::Status;
+use oxmpi_mca::host::am_tag;
 
 /// Raise it with every change of what follows.
 pub const VERSION: u16 = 1;
 
-/// AM tag of requests and replies: of the host's own range, below those of the frameworks.
-pub const TAG: u8 = 0x01;
+/// AM tag of requests and replies.
+pub const TAG: u8 = am_tag::HOST + 1;
 
 /// Bytes of an encoded [`Request`]; payload of a put follows.
 pub const REQUEST: usize = 64;

@@ -2,6 +2,7 @@
 
 use super::at;
 use crate::host::exchange_key;
+use crate::wireup::Polled;
 use oxmpi_mca::{SliceRef, Status, StrRef};
 use std::ffi::c_void;
 
@@ -32,6 +33,7 @@ pub(super) extern "C" fn put(ctx: *mut c_void, module: StrRef, data: SliceRef<u8
     Status::OK
 }
 
+/// Asks once; the answer is looked for without waiting.
 pub(super) extern "C" fn get(
     ctx: *mut c_void,
     module: StrRef,
@@ -40,12 +42,18 @@ pub(super) extern "C" fn get(
     len: *mut usize,
 ) -> Status {
     let (ctx, instance) = at(ctx);
-    // SAFETY: as above.
-    let Some(module) = (unsafe { module.get() }) else { return Status::BAD_PARAM };
-    match instance.exchange_get(proc, &format!("{}/{module}", exchange_key(ctx))) {
+    // SAFETY: as above; `len` is the component's in-out pointer.
+    let (Some(module), room) = (unsafe { module.get() }, unsafe { *len }) else { return Status::BAD_PARAM };
+    match instance.client.try_get(proc, &format!("{}/{module}", exchange_key(ctx)), room) {
         // SAFETY: the component's buffer and its length.
-        Ok(Some(blob)) => unsafe { hand_out(&blob, data, len) },
-        Ok(None) => Status::NOT_FOUND,
+        Ok(Polled::Value(Some(blob))) => unsafe { hand_out(&blob, data, len) },
+        Ok(Polled::TooLong(bytes)) => {
+            // SAFETY: as above.
+            unsafe { *len = bytes };
+            Status::NO_RESOURCE
+        }
+        Ok(Polled::Value(None)) => Status::NOT_FOUND,
+        Ok(Polled::Waits) => Status::PENDING,
         Err(_) => Status::PEER_FAILED,
     }
 }

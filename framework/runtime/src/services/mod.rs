@@ -8,11 +8,13 @@ pub(crate) mod exchange;
 pub(crate) mod failures;
 pub(crate) mod memory;
 mod names;
+pub(crate) mod node;
+pub(crate) mod tags;
 mod waiting;
 
 use crate::host::ComponentCtx;
 use crate::instance::Instance;
-use oxmpi_mca::{HostServices, NodeMemory, Status, StrRef};
+use oxmpi_mca::HostServices;
 use std::ffi::c_void;
 
 /// The calling component and its instance.
@@ -36,7 +38,7 @@ pub(crate) fn table() -> *const HostServices {
         exchange_try: exchange::get,
         auth_make: auth::make,
         auth_check: auth::check,
-        node_memory,
+        node_memory: node::node_memory,
         peer_read: memory::peer_read,
         peer_write: memory::peer_write,
         peer_pointer: memory::peer_pointer,
@@ -45,14 +47,8 @@ pub(crate) fn table() -> *const HostServices {
         on_peer_failure: failures::subscribe,
         off_peer_failure: failures::unsubscribe,
         peer_failed: failures::failed,
-        osc_tags,
+        osc_tags: tags::osc_tags,
+        node_memory_free: node::node_memory_free,
     };
     TABLE
-}
-
-extern "C" fn node_memory(_: *mut c_void, _: StrRef, _: u64, _: *mut NodeMemory) -> Status {
-    Status::NOT_SUPPORTED
-}
-extern "C" fn osc_tags(_: *mut c_void, _: *mut u8) -> Status {
-    Status::NOT_SUPPORTED
 }

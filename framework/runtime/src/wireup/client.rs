@@ -4,6 +4,7 @@ use super::local::Store;
 use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_LIMIT, shorten};
 use super::remote::{Daemon, unexpected};
 use super::secret::{Secret, random_id};
+use super::shares::Denied;
 use super::witness::Witness;
 use super::{Error, ErrorKind, JobFacts, NodeMap, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use crate::locks::Mutex;
@@ -33,6 +34,16 @@ impl Source {
             Source::Given(client) => Ok(client),
         }
     }
+}
+
+/// The answer to a question that does not wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Polled {
+    /// Not here yet; ask again.
+    Waits,
+    /// So many bytes, which are more than there is room for.
+    TooLong(usize),
+    Value(Option<Vec<u8>>),
 }
 
 /// A process's place in its job. All methods may be called from any thread.
@@ -203,9 +214,9 @@ impl Client {
         match &self.link {
             Link::Local(store) => store.fence(),
             Link::Daemon(daemon) => match daemon.ask(&ToDaemon::Fence)? {
-                ToRank::FenceDone => Ok(()),
-                ToRank::FenceFailed(why) => Err(Error::new(ErrorKind::Lost, why)),
-                other => Err(unexpected("a fence", &other)),
+                (ToRank::FenceDone, _) => Ok(()),
+                (ToRank::FenceFailed(why), _) => Err(Error::new(ErrorKind::Lost, why)),
+                (other, _) => Err(unexpected("a fence", &other)),
             },
         }
     }
@@ -215,10 +226,55 @@ impl Client {
         match &self.link {
             Link::Local(store) => Ok(store.get(proc, key)),
             Link::Daemon(_) if key.len() > KEY_LIMIT => Ok(None), // nobody can have put it
-            Link::Daemon(daemon) => match daemon.ask(&ToDaemon::Get { proc, key: key.to_owned() })? {
-                ToRank::Value(value) => Ok(value),
-                other => Err(unexpected("get", &other)),
-            },
+            Link::Daemon(daemon) => daemon.value(proc, key),
+        }
+    }
+
+    /// The same without waiting: asks once, and is called again until the answer is here. Values of more than `room` bytes are
+    /// kept for a call with more room.
+    pub fn try_get(&self, proc: u32, key: &str, room: usize) -> Result<Polled, Error> {
+        let value = match &self.link {
+            Link::Local(store) => store.get(proc, key),
+            Link::Daemon(_) if key.len() > KEY_LIMIT => None,
+            Link::Daemon(daemon) => return daemon.try_value(proc, key, room),
+        };
+        Ok(match value {
+            Some(value) if value.len() > room => Polled::TooLong(value.len()),
+            value => Polled::Value(value),
+        })
+    }
+
+    /// Memory that all ranks of this node get who ask with this key and size while somebody has it, and whether this one is the first. It
+    /// may be empty yet; whoever gets it gives it its length, and it cannot shrink. Kept until [`Client::give_up`].
+    /// An error of kind `OtherSize`: it exists with another size.
+    pub fn share(&self, key: &str, bytes: u64) -> Result<(OwnedFd, bool), Error> {
+        if key.len() > KEY_LIMIT {
+            let message = format!("a key of {} bytes is longer than {KEY_LIMIT}", key.len());
+            return Err(Error::new(ErrorKind::TooLarge, message));
+        }
+        let (node, rank) = (self.facts.node, self.facts.rank);
+        match &self.link {
+            Link::Local(store) => {
+                store.shares(node, |shares| shares.take(rank, key, bytes)).map_err(|why| match why {
+                    Denied::OtherSize(bytes) => {
+                        Error::new(ErrorKind::OtherSize, format!("it has {bytes} bytes"))
+                    }
+                    Denied::Cannot(why) => Error::new(ErrorKind::System, why),
+                })
+            }
+            Link::Daemon(daemon) => daemon.share(key, bytes),
+        }
+    }
+
+    /// This rank does not ask for that memory any more. A daemon that is gone needs no telling.
+    pub fn give_up(&self, key: &str) {
+        match &self.link {
+            Link::Local(store) => {
+                store.shares(self.facts.node, |shares| shares.give_up(self.facts.rank, key))
+            }
+            Link::Daemon(daemon) => {
+                let _ = daemon.tell(&ToDaemon::GiveUp { key: key.to_owned() });
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The store of a job that lives in one process: a singleton, or a test's several ranks.
 
 use super::Error;
+use super::shares::Shares;
 use crate::locks::{Condvar, Mutex};
 use std::collections::HashMap;
 
@@ -9,6 +10,8 @@ use std::collections::HashMap;
 pub(super) struct Store {
     size: u32,
     state: Mutex<State>,
+    /// Memory that ranks of a node share, by node.
+    shares: Mutex<HashMap<u32, Shares>>,
     /// Signalled when a fence is complete.
     passed: Condvar,
 }
@@ -23,7 +26,7 @@ struct State {
 
 impl Store {
     pub(super) fn new(size: u32) -> Store {
-        Store { size, state: Mutex::default(), passed: Condvar::new() }
+        Store { size, state: Mutex::default(), shares: Mutex::default(), passed: Condvar::new() }
     }
 
     pub(super) fn publish(&self, rank: u32, pairs: Vec<(String, Vec<u8>)>) {
@@ -35,6 +38,11 @@ impl Store {
 
     pub(super) fn get(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
         self.state.lock().values.get(&(proc, key.to_owned())).cloned()
+    }
+
+    /// With the memory of a node.
+    pub(super) fn shares<T>(&self, node: u32, f: impl FnOnce(&mut Shares) -> T) -> T {
+        f(self.shares.lock().entry(node).or_insert_with(Shares::new))
     }
 
     pub(super) fn fence(&self) -> Result<(), Error> {

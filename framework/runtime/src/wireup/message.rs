@@ -26,11 +26,15 @@ const FINALIZED: u8 = 0x07;
 const RESUMED: u8 = 0x08;
 const WITNESS: u8 = 0x09;
 pub(super) const CRASH: u8 = 0x0a;
+const SHARE: u8 = 0x0b;
+const GIVE_UP: u8 = 0x0c;
 const FACTS: u8 = 0x41;
 const REFUSED: u8 = 0x42;
 const FENCE_DONE: u8 = 0x43;
 const FENCE_FAILED: u8 = 0x44;
 const VALUE: u8 = 0x45;
+const SHARED: u8 = 0x46;
+const NOT_SHARED: u8 = 0x47;
 
 /// From a rank.
 #[derive(Clone, Debug)]
@@ -41,8 +45,12 @@ pub enum ToDaemon {
     Put(Vec<(String, Vec<u8>)>),
     /// Answered by `FenceDone` when every process of the job has said it.
     Fence,
-    /// Answered by `Value`.
+    /// Answered by `Value`, in any order with other answers. Not asked for again before that.
     Get { proc: u32, key: String },
+    /// Memory of the node. Answered by `Shared` or `NotShared`.
+    Share { key: String, bytes: u64 },
+    /// This rank will not ask for that memory again, and does not need it kept.
+    GiveUp { key: String },
     /// A paragraph for the user, printed once per job.
     Help { component: String, topic: String, text: String },
     /// The job is to end with this exit code. `origin`: what in the library ends it; empty: the program called MPI_Abort.
@@ -68,7 +76,19 @@ pub enum ToRank {
     FenceDone,
     /// Somebody who would have to come is gone.
     FenceFailed(String),
-    Value(Option<Vec<u8>>),
+    Value {
+        proc: u32,
+        key: String,
+        value: Option<Vec<u8>>,
+    },
+    /// Comes with the memory's descriptor beside its first byte.
+    Shared {
+        first: bool,
+    },
+    NotShared {
+        other_size: bool,
+        why: String,
+    },
 }
 
 impl ToDaemon {
@@ -82,6 +102,8 @@ impl ToDaemon {
                 .fold(Builder::new(PUT).count(pairs.len()), |b, (key, value)| b.text(key).bytes(value)),
             ToDaemon::Fence => Builder::new(FENCE),
             ToDaemon::Get { proc, key } => Builder::new(GET).u32(*proc).text(key),
+            ToDaemon::Share { key, bytes } => Builder::new(SHARE).text(key).u64(*bytes),
+            ToDaemon::GiveUp { key } => Builder::new(GIVE_UP).text(key),
             ToDaemon::Help { component, topic, text } => {
                 Builder::new(HELP).text(component).text(topic).text(text)
             }
@@ -117,6 +139,8 @@ impl ToDaemon {
             })?),
             FENCE => ToDaemon::Fence,
             GET => ToDaemon::Get { proc: f.u32("process")?, key: bounded_text(&mut f, "key", KEY_LIMIT)? },
+            SHARE => ToDaemon::Share { key: bounded_text(&mut f, "key", KEY_LIMIT)?, bytes: f.u64("bytes")? },
+            GIVE_UP => ToDaemon::GiveUp { key: bounded_text(&mut f, "key", KEY_LIMIT)? },
             HELP => ToDaemon::Help {
                 component: bounded_text(&mut f, "component", KEY_LIMIT)?,
                 topic: bounded_text(&mut f, "topic", KEY_LIMIT)?,
@@ -155,8 +179,14 @@ impl ToRank {
             ToRank::Refused(why) => Builder::new(REFUSED).text(why),
             ToRank::FenceDone => Builder::new(FENCE_DONE),
             ToRank::FenceFailed(why) => Builder::new(FENCE_FAILED).text(why),
-            ToRank::Value(None) => Builder::new(VALUE).u8(0),
-            ToRank::Value(Some(value)) => Builder::new(VALUE).u8(1).bytes(value),
+            ToRank::Value { proc, key, value } => {
+                let b = Builder::new(VALUE).u32(*proc).text(key).u8(value.is_some().into());
+                value.iter().fold(b, |b, value| b.bytes(value))
+            }
+            ToRank::Shared { first } => Builder::new(SHARED).u8((*first).into()),
+            ToRank::NotShared { other_size, why } => {
+                Builder::new(NOT_SHARED).u8((*other_size).into()).text(why)
+            }
         }
         .finish()
     }
@@ -168,10 +198,18 @@ impl ToRank {
             REFUSED => ToRank::Refused(f.text("reason")?.to_owned()),
             FENCE_DONE => ToRank::FenceDone,
             FENCE_FAILED => ToRank::FenceFailed(f.text("reason")?.to_owned()),
-            VALUE => ToRank::Value(match f.bool("present")? {
-                true => Some(f.bytes("value")?.to_vec()),
-                false => None,
-            }),
+            VALUE => ToRank::Value {
+                proc: f.u32("process")?,
+                key: f.text("key")?.to_owned(),
+                value: match f.bool("present")? {
+                    true => Some(f.bytes("value")?.to_vec()),
+                    false => None,
+                },
+            },
+            SHARED => ToRank::Shared { first: f.bool("first")? },
+            NOT_SHARED => {
+                ToRank::NotShared { other_size: f.bool("another size")?, why: f.text("reason")?.to_owned() }
+            }
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
@@ -272,9 +310,11 @@ mod tests {
             ToRank::Refused("no".into()),
             ToRank::FenceDone,
             ToRank::FenceFailed("rank 3 is gone".into()),
-            ToRank::Value(None),
-            ToRank::Value(Some(vec![])),
-            ToRank::Value(Some(vec![1, 2, 3])),
+            ToRank::Value { proc: 3, key: "k".into(), value: None },
+            ToRank::Value { proc: 3, key: String::new(), value: Some(vec![]) },
+            ToRank::Value { proc: 9, key: "k".into(), value: Some(vec![1, 2, 3]) },
+            ToRank::Shared { first: true },
+            ToRank::NotShared { other_size: false, why: "no memory".into() },
         ] {
             assert_eq!(reread(&answer.encode().expect("short")), answer);
         }
@@ -317,6 +357,8 @@ mod tests {
                 ToDaemon::Put(pairs),
                 ToDaemon::Fence,
                 ToDaemon::Get { proc: rank, key: shorten(&text, KEY_LIMIT).to_owned() },
+                ToDaemon::Share { key: shorten(&text, KEY_LIMIT).to_owned(), bytes: rank.into() },
+                ToDaemon::GiveUp { key: shorten(&text, KEY_LIMIT).to_owned() },
                 ToDaemon::Help { component: "c".into(), topic: "t".into(), text: text.clone() },
                 ToDaemon::Abort { code, origin: String::new(), message: text.clone(), peer: None },
                 ToDaemon::Abort {

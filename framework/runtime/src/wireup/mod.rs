@@ -9,7 +9,7 @@
 //! What components need to tell each other goes through the key-value store: `put` keeps a
 //! pair here, `commit` sends what was put, `fence` waits until every process has come so far, `get`
 //! asks for one value. A value stays with the daemon of the node where it was put, and is fetched by other daemons when
-//! a rank there asks for it ([`server`]).
+//! a rank there asks for it ([`server`]). Values and shared memory name what they answer, so a rank may ask for several and go on.
 //!
 //! **Who may connect.** The socket has no file and so no permissions: whoever shares our network
 //! namespace can reach it. The daemon therefore looks at the user id that the kernel vouches for
@@ -23,24 +23,24 @@
 //! arrangement is with the daemon itself. Either way its death reaches us.
 //!
 //! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `nodes` (which rank is where) · `secret` ·
-//! `handing` (a descriptor from process to process) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
+//! `shares` (memory that ranks of a node share by name) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
 //! crashing process's last word) · `server` · `topology` (what the node is made of).
 
 mod client;
 mod facts;
 pub mod frame;
-pub(crate) mod handing;
 mod local;
 pub mod message;
 mod nodes;
 mod remote;
 mod secret;
 pub mod server;
+mod shares;
 mod socket;
 pub mod topology;
 mod witness;
 
-pub use client::{Client, Source};
+pub use client::{Client, Polled, Source};
 pub use facts::{AppFacts, JobFacts};
 pub use nodes::NodeMap;
 pub use secret::Secret;
@@ -55,7 +55,7 @@ pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
 pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
 
 /// Version of the conversation. Both sides name theirs when they differ.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What kind of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub enum ErrorKind {
     Malformed,
     /// Something of ours is longer than the protocol carries.
     TooLarge,
+    /// Shared memory of that name has another size.
+    OtherSize,
     /// The operating system said no.
     System,
 }

@@ -24,6 +24,7 @@ mod exchange;
 use super::frame::Malformed;
 use super::message::{DAEMON_LIMIT, RANK_LIMIT, ToDaemon, ToRank};
 use super::secret::{Secret, random_id};
+use super::shares::{Denied, Shares};
 use super::{Error, JobFacts, Moment, VERSION, socket};
 use connection::{Connection, Progress};
 use exchange::{Entered, Exchange, Found};
@@ -141,6 +142,7 @@ pub struct Server {
     /// One per local rank.
     members: Vec<Membership>,
     exchange: Exchange,
+    shares: Shares,
     events: Vec<Event>,
     /// A rank whose process has ended without a word, that process, and whether that was said.
     never: Option<(u32, u32)>,
@@ -169,6 +171,7 @@ impl Server {
             connections: BTreeMap::new(),
             next_id: LISTENER + 1,
             members,
+            shares: Shares::new(),
             events: Vec::new(),
             never: None,
             never_said: false,
@@ -233,8 +236,8 @@ impl Server {
 
     /// The answer to an `Event::Wanted`.
     pub fn receive_value(&mut self, proc: u32, key: String, value: Option<Vec<u8>>) {
-        let waiting = self.exchange.keep_far(proc, key, value.as_deref());
-        self.answer_all(&waiting, &ToRank::Value(value));
+        let waiting = self.exchange.keep_far(proc, key.clone(), value.as_deref());
+        self.answer_all(&waiting, &ToRank::Value { proc, key, value });
     }
 
     fn fail_fence(&mut self, rank: u32) {
@@ -359,6 +362,7 @@ impl Server {
             if self.exchange.gone().is_none() {
                 self.events.push(Event::Gone { rank });
             }
+            self.shares.gone(rank);
             self.fail_fence(rank);
         } else if let Some(Refusal(why)) = refusal {
             // A last word, if it fits.
@@ -376,6 +380,8 @@ impl Server {
             }
             ToDaemon::Put(pairs) => self.exchange.publish(rank, pairs).map_err(Refusal)?,
             ToDaemon::Get { proc, key } => self.get(id, connection, proc, key)?,
+            ToDaemon::Share { key, bytes } => self.share(connection, rank, &key, bytes)?,
+            ToDaemon::GiveUp { key } => self.shares.give_up(rank, &key),
             ToDaemon::Fence => {
                 if let Some(gone) = self.exchange.gone() {
                     connection.queue(&ToRank::FenceFailed(will_not_come(gone)), None)?;
@@ -421,14 +427,34 @@ impl Server {
     /// A value for a connection that is not in the table at the moment; one of another node comes later.
     fn get(&mut self, id: u64, connection: &mut Connection, proc: u32, key: String) -> Result<(), Refusal> {
         if self.place(proc).is_some() || proc >= self.job.facts.size {
-            return Ok(connection.queue(&ToRank::Value(self.exchange.get(proc, &key)), None)?);
+            let value = self.exchange.get(proc, &key);
+            return Ok(connection.queue(&ToRank::Value { proc, key, value }, None)?);
         }
         match self.exchange.get_far(proc, key.clone(), id).map_err(Refusal)? {
-            Found::Here(value) => connection.queue(&ToRank::Value(Some(value)), None)?,
+            Found::Here(value) => {
+                connection.queue(&ToRank::Value { proc, key, value: Some(value) }, None)?;
+            }
             Found::Waits => {}
             Found::Far => self.events.push(Event::Wanted { proc, key }),
         }
         Ok(())
+    }
+
+    /// Memory of the node, for a connection that is not in the table at the moment.
+    fn share(
+        &mut self,
+        connection: &mut Connection,
+        rank: u32,
+        key: &str,
+        bytes: u64,
+    ) -> Result<(), Refusal> {
+        let denied = |other_size, why| ToRank::NotShared { other_size, why };
+        let (answer, memory) = match self.shares.take(rank, key, bytes) {
+            Ok((memory, first)) => (ToRank::Shared { first }, Some(memory)),
+            Err(Denied::OtherSize(bytes)) => (denied(true, format!("it has {bytes} bytes")), None),
+            Err(Denied::Cannot(why)) => (denied(false, why), None),
+        };
+        Ok(connection.queue(&answer, memory)?)
     }
 
     fn join(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {

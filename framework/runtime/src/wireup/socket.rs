@@ -67,11 +67,12 @@ pub(super) fn receive(socket: impl AsFd, into: &mut [u8]) -> Result<usize, Errno
 pub(super) fn receive_with_descriptor(
     socket: impl AsFd,
     into: &mut [u8],
+    flags: RecvFlags,
 ) -> Result<(usize, Option<OwnedFd>), Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let got =
-        retry(|| recvmsg(&socket, &mut [IoSliceMut::new(into)], &mut control, RecvFlags::CMSG_CLOEXEC))?;
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let got = retry(|| recvmsg(&socket, &mut [IoSliceMut::new(into)], &mut control, flags))?;
     let mut beside = None;
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(descriptors) = message {

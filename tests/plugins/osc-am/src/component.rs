@@ -2,13 +2,9 @@
 
 use crate::state::Am;
 use crate::window::AmWindow;
-use oxmpi_mca::host::am_tag;
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
 use std::sync::Arc;
-
-/// The tag of all our messages.
-pub const TAG: u8 = am_tag::OSC + 30;
 
 /// Full names are `osc_am_<name>`.
 pub const PARAMS: &[ParamDecl] = &[
@@ -37,10 +33,13 @@ impl Component for AmComponent {
     const NAME: &'static str = "am";
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<OscModule>), OpenError> {
-        let am = Arc::new(Am::new(host, params.size(1)));
-        let status = host.am_register(TAG, crate::receive::arrived, Arc::as_ptr(&am).cast_mut().cast());
+        // One of ours is enough: a message's header says what it is.
+        let tag =
+            host.osc_tags().map_err(|status| OpenError::new(status, "it gets no active-message tag"))?;
+        let am = Arc::new(Am::new(host, tag, params.size(1)));
+        let status = host.am_register(tag, crate::receive::arrived, Arc::as_ptr(&am).cast_mut().cast());
         if status.is_err() {
-            host.help("tag-taken", &[&TAG.to_string()]);
+            host.help("tag-taken", &[&tag.to_string()]);
             return Err(OpenError::new(status, "its active-message tag is taken"));
         }
         let osc = AmOsc { am, priority: params.int(0) as i32 };

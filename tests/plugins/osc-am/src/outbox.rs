@@ -3,7 +3,6 @@
 //! A message to this process itself goes through no transport: it is received in [`Shared::drain`], after the one that
 //! caused it, so receivers do not nest.
 
-use crate::component::TAG;
 use crate::enter::CONTEXT;
 use crate::receive::receive;
 use crate::state::Shared;
@@ -13,8 +12,9 @@ use oxmpi_mca::{Host, Status};
 use oxmpi_osc::Reach;
 use std::collections::{HashMap, VecDeque};
 
-#[derive(Default)]
 pub struct Outbox {
+    /// Of all messages.
+    tag: u8,
     lanes: HashMap<u32, Lane>,
     waiting: usize,
 }
@@ -27,6 +27,10 @@ struct Lane {
 }
 
 impl Outbox {
+    pub fn new(tag: u8) -> Outbox {
+        Outbox { tag, lanes: HashMap::new(), waiting: 0 }
+    }
+
     /// From now on there is a way to the process; `reach` `None`: it is this one.
     pub fn open(&mut self, proc: u32, reach: Option<Reach>) {
         self.lanes.entry(proc).or_insert(Lane { reach, queue: VecDeque::new() });
@@ -53,7 +57,7 @@ impl Outbox {
                 continue;
             };
             while let Some(message) = lane.queue.front() {
-                match send(reach, message) {
+                match send(reach, self.tag, message) {
                     Status::NO_RESOURCE => break,
                     status => {
                         if status.is_err() {
@@ -74,10 +78,10 @@ impl Outbox {
     }
 }
 
-fn send(reach: &Reach, message: &[u8]) -> Status {
+fn send(reach: &Reach, tag: u8, message: &[u8]) -> Status {
     let (head, rest) = message.split_at(Header::LEN);
     let desc = SendDesc {
-        tag: TAG.into(),
+        tag: tag.into(),
         hdr_len: Header::LEN as u32,
         hdr: head.as_ptr(),
         payload: rest.as_ptr(),

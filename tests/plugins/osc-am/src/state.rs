@@ -28,7 +28,6 @@ pub struct Am {
 }
 
 /// See the module's head.
-#[derive(Default)]
 pub struct Shared {
     pub windows: Vec<Option<WinState>>,
     pub outbox: Outbox,
@@ -139,8 +138,15 @@ impl Shared {
 }
 
 impl Am {
-    pub fn new(host: Host, max_message: usize) -> Am {
-        Am { host, max_message, shared: Mutex::default() }
+    /// `tag`: of all our messages.
+    pub fn new(host: Host, tag: u8, max_message: usize) -> Am {
+        let shared = Shared {
+            windows: Vec::new(),
+            outbox: Outbox::new(tag),
+            requests: Pool::default(),
+            progressing: false,
+        };
+        Am { host, max_message, shared: Mutex::new(shared) }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Shared> {

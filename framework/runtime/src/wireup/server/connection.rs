@@ -4,6 +4,7 @@ use super::super::frame::{Inbox, Malformed};
 use super::super::message::{HELLO_LIMIT, ToDaemon, ToRank};
 use super::super::socket;
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
@@ -18,10 +19,10 @@ pub(super) enum Progress {
 pub(super) struct Connection {
     socket: UnixStream,
     inbox: Inbox,
-    /// Bytes on their way out, from `sent` on, and what travels beside the first of them.
+    /// Bytes on their way out, from `sent` on, and descriptors with the places in them beside which they travel.
     outgoing: Vec<u8>,
     sent: usize,
-    beside: Option<OwnedFd>,
+    beside: VecDeque<(usize, OwnedFd)>,
     /// Process id that the kernel vouches for.
     pub(super) pid: u32,
     /// Set once the connection has shown the secret.
@@ -42,7 +43,7 @@ impl Connection {
             inbox: Inbox::new(HELLO_LIMIT),
             outgoing: Vec::new(),
             sent: 0,
-            beside: None,
+            beside: VecDeque::new(),
             pid: peer.pid.as_raw_nonzero().get().cast_unsigned(),
             rank: None,
             witness: None,
@@ -76,17 +77,14 @@ impl Connection {
         self.inbox.next()?.map(ToDaemon::decode).transpose()
     }
 
-    /// Appends a frame. A descriptor can only go with the first frame of all.
+    /// Appends a frame, and a descriptor beside its first byte.
     pub(super) fn queue(&mut self, message: &ToRank, beside: Option<OwnedFd>) -> Result<(), Malformed> {
         let bytes = message.encode()?;
         if self.sent == self.outgoing.len() {
             self.outgoing.clear();
             self.sent = 0;
         }
-        if beside.is_some() {
-            debug_assert!(self.outgoing.is_empty(), "a descriptor travels with the first frame");
-            self.beside = beside;
-        }
+        self.beside.extend(beside.map(|fd| (self.outgoing.len(), fd)));
         self.outgoing.extend_from_slice(&bytes);
         Ok(())
     }
@@ -94,11 +92,16 @@ impl Connection {
     /// Sends what the kernel takes now.
     pub(super) fn flush(&mut self) -> Result<(), Errno> {
         while self.has_unsent() {
-            let beside = self.beside.as_ref().map(|fd| fd.as_fd());
-            match socket::send(&self.socket, &self.outgoing[self.sent..], beside) {
+            // What stands before the next descriptor goes without it.
+            let next = self.beside.front().filter(|(at, _)| *at == self.sent);
+            let later = self.beside.iter().map(|(at, _)| *at).find(|at| *at > self.sent);
+            let bytes = &self.outgoing[self.sent..later.unwrap_or(self.outgoing.len())];
+            match socket::send(&self.socket, bytes, next.map(|(_, fd)| fd.as_fd())) {
                 Ok(n) => {
+                    if next.is_some() && n > 0 {
+                        self.beside.pop_front();
+                    }
                     self.sent += n;
-                    self.beside = None;
                 }
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(why) => return Err(why),

@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// Everything one rank may have in the store.
 const RANK_BYTES: usize = 16 << 20;
 
+/// Values of other nodes that a rank may wait for at once.
+const MOST_ASKED: usize = 1 << 16;
+
 /// A value's name: the rank that put it, and its key.
 type Name = (u32, String);
 
@@ -93,14 +96,17 @@ impl Exchange {
 
     /// A value of another node's rank, for a connection.
     pub(super) fn get_far(&mut self, proc: u32, key: String, connection: u64) -> Result<Found, String> {
-        if self.asked.values().any(|waiting| waiting.contains(&connection)) {
-            return Err("it asks for a value while it waits for another".into());
-        }
         let name = (proc, key);
         if let Some(value) = self.far.get(&name) {
             return Ok(Found::Here(value.clone()));
         }
+        if self.asked.values().filter(|waiting| waiting.contains(&connection)).count() >= MOST_ASKED {
+            return Err(format!("it asks for more than {MOST_ASKED} values at once"));
+        }
         let waiting = self.asked.entry(name).or_default();
+        if waiting.contains(&connection) {
+            return Err("it asks for a value again before it has the answer".into());
+        }
         waiting.push(connection);
         Ok(if waiting.len() == 1 { Found::Far } else { Found::Waits })
     }
@@ -175,7 +181,9 @@ mod tests {
         let get = |e: &mut Exchange, connection| e.get_far(7, "card".into(), connection);
         assert_eq!(get(&mut e, 1), Ok(Found::Far));
         assert_eq!(get(&mut e, 2), Ok(Found::Waits));
-        assert!(get(&mut e, 2).is_err(), "one question at a time");
+        assert!(get(&mut e, 2).is_err(), "the same question");
+        assert_eq!(e.get_far(8, "card".into(), 2), Ok(Found::Far), "another one");
+        assert_eq!(e.keep_far(8, "card".into(), None), [2]);
         assert_eq!(e.keep_far(7, "card".into(), Some(b"x")), [1, 2]);
         assert_eq!(get(&mut e, 3), Ok(Found::Here(b"x".to_vec())));
         e.pass();

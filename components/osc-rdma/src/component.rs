@@ -4,8 +4,8 @@ use crate::local::Pools;
 use crate::params::Settings;
 use crate::peer::is_fit;
 use crate::request::Requests;
-use crate::shelf::Keys;
 use crate::window::RdmaWindow;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
 use oxmpi_mca::{Component, Host, OpenError, Params, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ pub struct Rdma {
     pub settings: Settings,
     pub requests: Requests,
     pub pools: Pools,
-    pub keys: Keys,
+    /// How many shelves in node memory this process has led.
+    pub shelves: AtomicU64,
 }
 
 pub struct RdmaComponent;
@@ -31,7 +32,7 @@ impl Component for RdmaComponent {
             settings: Settings::of(params),
             requests: Requests::default(),
             pools: Pools::default(),
-            keys: Keys::default(),
+            shelves: AtomicU64::new(0),
         };
         Ok((0, vec![oxmpi_osc::module(RdmaOsc { rdma: Arc::new(rdma) })]))
     }

@@ -5,51 +5,28 @@
 //! memory to share, each rank is a group of its own, on all nodes: the directory is longer then, and nothing else differs. A group of one
 //! rank has its shelf in memory of its process.
 //!
-//! **Node memory is never given back** (the host's rule), so leaders use it again: a shelf has a key by leader, size and number, and the number
-//! is free again when the window is freed by all. The leader clears it before it tells the others the number.
+//! **Node memory** is named by leader and number; the leader counts its numbers up and tells the others of its node. Each process gives it back when
+//! its window goes.
 
 use crate::call::Comm;
 use crate::component::Rdma;
-use crate::peer::held;
 use crate::wire::{Card, Leader, StateLayout};
 use core::ptr::null_mut;
-use oxmpi_mca::sync::unmodelled::AtomicU64;
-use oxmpi_mca::{NodeMemory, Status, StrRef, ThreadCtx};
-use std::collections::HashMap;
-use std::sync::Mutex;
+use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use oxmpi_mca::{Host, NodeMemory, Status, StrRef, ThreadCtx};
 
 /// Tag of the messages by which leaders tell numbers.
 const TAG_NUMBER: i32 = 1;
 /// No number: the leader has no memory.
 const NO_NUMBER: u64 = u64::MAX;
 
-/// Numbers of shelves that this process leads: by size, those that are free and the next new one.
-#[derive(Default)]
-pub struct Keys(Mutex<HashMap<u64, (Vec<u64>, u64)>>);
-
-impl Keys {
-    fn take(&self, bytes: u64) -> u64 {
-        let mut all = held(&self.0);
-        let (free, next) = all.entry(bytes).or_default();
-        free.pop().unwrap_or_else(|| {
-            *next += 1;
-            *next - 1
-        })
-    }
-
-    fn give(&self, bytes: u64, number: u64) {
-        if let Some((free, _)) = held(&self.0).get_mut(&bytes) {
-            free.push(number);
-        }
-    }
-}
-
 enum Memory {
     Own(Box<[Line]>),
-    /// Of the node; the number if this process leads.
+    /// Of the node.
     Node {
         base: *mut u8,
-        number: Option<u64>,
+        host: Host,
+        key: String,
     },
 }
 
@@ -126,12 +103,8 @@ impl Shelf {
     fn node_memory(&self, rdma: &Rdma, comm: &Comm, thread: *mut ThreadCtx) -> Result<Memory, Status> {
         let mates = self.mates(comm)?;
         if self.member == 0 {
-            let number = rdma.keys.take(self.bytes);
+            let number = rdma.shelves.fetch_add(1, Ordering::Relaxed);
             let made = self.map(rdma, comm, comm.rank(), number);
-            if let Ok(base) = &made {
-                // SAFETY: the node's memory, which no window uses: its number was free.
-                unsafe { base.write_bytes(0, self.bytes as usize) };
-            }
             let told = if made.is_ok() { number } else { NO_NUMBER };
             for mate in mates {
                 let status = comm.send(thread, &told.to_ne_bytes(), mate, TAG_NUMBER);
@@ -139,7 +112,7 @@ impl Shelf {
                     return Err(status);
                 }
             }
-            return made.map(|base| Memory::Node { base, number: Some(number) });
+            return made;
         }
         let (leader, mut number) = (mates[0], [0; 8]);
         let status = comm.receive(thread, &mut number, leader, TAG_NUMBER);
@@ -147,7 +120,7 @@ impl Shelf {
         match () {
             () if status.is_err() => Err(status),
             () if number == NO_NUMBER => Err(Status::NOT_SUPPORTED),
-            () => self.map(rdma, comm, leader, number).map(|base| Memory::Node { base, number: None }),
+            () => self.map(rdma, comm, leader, number),
         }
     }
 
@@ -164,7 +137,7 @@ impl Shelf {
         if all.is_empty() { Err(Status::INTERNAL) } else { Ok(all) }
     }
 
-    fn map(&self, rdma: &Rdma, comm: &Comm, leader: u32, number: u64) -> Result<*mut u8, Status> {
+    fn map(&self, rdma: &Rdma, comm: &Comm, leader: u32, number: u64) -> Result<Memory, Status> {
         let host = &rdma.host;
         let (mut name, proc) = (oxmpi_mca::ProcName::default(), comm.place(leader)?.proc);
         let status = (host.services().name_of)(host.table().instance, proc, &mut name);
@@ -172,14 +145,13 @@ impl Shelf {
             return Err(status);
         }
         let leader = name.bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-        let key = format!("rdma-{leader}-{}-{number}", self.bytes);
+        let key = format!("{leader}-{number}");
         let mut memory = NodeMemory { base: null_mut(), bytes: 0, first: 0, reserved: 0 };
         let status =
             (host.services().node_memory)(host.table().instance, StrRef::of(&key), self.bytes, &mut memory);
         match () {
             () if status.is_err() => Err(status),
-            () if memory.base.is_null() || memory.bytes < self.bytes => Err(Status::OUT_OF_MEMORY),
-            () => Ok(memory.base),
+            () => Ok(Memory::Node { base: memory.base, host: *host, key }),
         }
     }
 
@@ -231,11 +203,13 @@ impl Shelf {
         }
         Ok(all)
     }
+}
 
-    /// All ranks have freed the window.
-    pub fn give_back(&self, rdma: &Rdma) {
-        if let Memory::Node { number: Some(number), .. } = self.memory {
-            rdma.keys.give(self.bytes, number);
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Memory::Node { host, key, .. } = self {
+            // Its failure would be of memory that is gone.
+            (host.services().node_memory_free)(host.table().instance, StrRef::of(key));
         }
     }
 }

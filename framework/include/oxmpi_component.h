@@ -33,11 +33,11 @@ extern "C" {
 #define OXMPI_BTL_FRAMEWORK "btl"
 #define OXMPI_BTL_VERSION { 2, 0, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
-#define OXMPI_PML_VERSION { 2, 0, 0 }
+#define OXMPI_PML_VERSION { 2, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
 #define OXMPI_COLL_VERSION { 1, 4, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
-#define OXMPI_OSC_VERSION { 1, 0, 0 }
+#define OXMPI_OSC_VERSION { 1, 1, 0 }
 
 typedef struct oxmpi_str_ref oxmpi_str_ref;
 typedef struct oxmpi_version oxmpi_version;
@@ -1390,6 +1390,10 @@ struct oxmpi_pml_table {
     oxmpi_status (*measure)(void *, uint32_t on);
     /* Ends all operations on a communicator with PEER_FAILED, and those started later. */
     oxmpi_status (*revoke)(void *, void *comm);
+    /* One turn of context `ctx` on the transports that `enable` named; the events handled. With several threads it enters the CRI
+     * whoever owns its lock, taking it away, and waits for one who is inside. The caller holds nothing. For waits that know that something
+     * is to come on a context nobody progresses; `progress` finds that, too, but in its own time. */
+    int32_t (*progress_context)(void *, oxmpi_thread_ctx *thread, uint32_t ctx);
 };
 
 /* The one module of a PML component. */
@@ -1748,6 +1752,10 @@ struct oxmpi_mapped {
     int64_t disp_unit;
 };
 
+/* The question `wait_contexts` asks again and again: the contexts, by bit, on which something is under way that the caller
+ * waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters (`Flow::is_complete`). */
+typedef uint64_t (*oxmpi_outstanding)(void *ctx);
+
 /* The host's services for a window: messages and collectives on its communicator, places, transports, memory.
  * All may be called from any thread; none while a CRI is held, except `place` and `mapped`. */
 struct oxmpi_win_services {
@@ -1783,6 +1791,10 @@ struct oxmpi_win_services {
     oxmpi_status (*agree)(void *, oxmpi_thread_ctx *, oxmpi_status);
     /* The predefined type of single bytes, for messages. */
     const oxmpi_type_desc *(*byte_type)(void *);
+    /* Waits until `outstanding` answers that nothing is under way any more, as a flush does (version 1.1). Of the contexts in its
+     * answer those that nobody has progressed since the last look are entered, one at a time, taking their locks from their owners: a thread
+     * that issued operations and computes now keeps nobody waiting. The caller holds nothing. See "Completion" in the contract's text. */
+    oxmpi_status (*wait_contexts)(void *, oxmpi_thread_ctx *, oxmpi_outstanding, void *ctx);
 };
 
 /* Arguments of all operations; each uses the fields it needs and looks at no other.
@@ -2327,7 +2339,7 @@ OXMPI_ASSERT(offsetof(oxmpi_counts, most_out_of_sequence) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_counts, spreads) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_counts, posted_now) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_counts, match_time) == 80);
-OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 184);
+OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 192);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, enable) == 8);
@@ -2352,6 +2364,7 @@ OXMPI_ASSERT(offsetof(oxmpi_pml_table, counts) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 176);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, progress_context) == 184);
 OXMPI_ASSERT(sizeof(oxmpi_pml_module) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, max_tag) == 4);
@@ -2485,7 +2498,7 @@ OXMPI_ASSERT(sizeof(oxmpi_mapped) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, base) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, bytes) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_mapped, disp_unit) == 16);
-OXMPI_ASSERT(sizeof(oxmpi_win_services) == 128);
+OXMPI_ASSERT(sizeof(oxmpi_win_services) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, place) == 8);
@@ -2503,6 +2516,7 @@ OXMPI_ASSERT(offsetof(oxmpi_win_services, allgather) == 96);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, alltoall) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, agree) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_win_services, byte_type) == 120);
+OXMPI_ASSERT(offsetof(oxmpi_win_services, wait_contexts) == 128);
 OXMPI_ASSERT(sizeof(oxmpi_rma_args) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, thread) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, origin) == 8);

@@ -147,6 +147,7 @@ const ITEMS: &[Part] = &[
             "WinDesc",
             "WinComm",
             "Mapped",
+            "Outstanding",
             "WinServices",
             "RmaArgs",
             "RmaFn",

@@ -124,7 +124,7 @@ pub fn all() -> Vec<Layout> {
         PmlTable {
             size version enable add_comm del_comm send isend recv irecv send_init recv_init probe
             imrecv progress arm disarm threads_begin flush peer_failed finalize counts
-            set_flags measure revoke
+            set_flags measure revoke progress_context
         }
         PmlModule { size max_tag state table }
         CollComm {
@@ -154,7 +154,7 @@ pub fn all() -> Vec<Layout> {
         Mapped { base bytes disp_unit }
         WinServices {
             size reserved place reach mapped isend irecv wait test cancel wait_until progress
-            barrier allgather alltoall agree byte_type
+            barrier allgather alltoall agree byte_type wait_contexts
         }
         RmaArgs {
             thread origin origin_count origin_type result result_count result_type compare target

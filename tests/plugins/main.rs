@@ -12,4 +12,5 @@ mod one_sided;
 mod outside;
 mod refused;
 mod support;
+mod verbs;
 mod whole;

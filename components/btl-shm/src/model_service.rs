@@ -229,3 +229,51 @@ fn model_finds_a_service_helper_that_sleeps_beside_a_request() {
         disarm(inbox);
     });
 }
+
+/// Two requests, the second once the first has been answered. The helper serves them alone: it is rung, looks once more while its bell is
+/// off, and goes back to its bell, which the second request rings again. `arm`: how it announces that.
+fn served_again(arm: fn(&Inbox) -> bool) {
+    check(3, move || {
+        let (inbox, links) = (Inbox::new(), Arc::new([Link::new()]));
+        let helper = thread::current();
+        let requester = {
+            let (inbox, links) = (inbox.clone(), links.clone());
+            thread::spawn(move || {
+                links[0].request(1, &inbox, Some(&helper));
+                while !is_answered(&links[0].state) {
+                    thread::yield_now();
+                }
+                links[0].take_reply(1);
+                links[0].request(2, &inbox, Some(&helper));
+            })
+        };
+        let mut served = 0;
+        while served < 2 {
+            if any(&*inbox) {
+                served += try_serve(&inbox, &*links);
+                continue;
+            }
+            if arm(&inbox) {
+                park_while_asleep(&inbox.bell);
+            }
+            disarm(&*inbox);
+        }
+        requester.join().expect("requester");
+        links[0].take_reply(2);
+    });
+}
+
+#[test]
+fn model_service_helper_goes_back_to_its_bell() {
+    served_again(|inbox| arm(inbox));
+}
+
+/// It looked before it announced its sleep, and does not look behind that: it sleeps, and the requester waits without end.
+#[test]
+#[should_panic(expected = "maximum number of branches")]
+fn model_finds_a_service_helper_that_does_not_look_behind_its_bell() {
+    served_again(|inbox| {
+        inbox.bell.swap(ASLEEP, Ordering::AcqRel);
+        true
+    });
+}

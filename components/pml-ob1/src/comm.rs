@@ -575,7 +575,7 @@ impl Ob1 {
     /// Frees deleted communicators, unless sends that were released while queued may name them.
     /// Messages that nobody received cost their sender no credit any more.
     fn reap(&self, all: &AllHeld<'_>) {
-        let owed = self.owed.pending.load(Ordering::Relaxed) != 0;
+        let owed = self.owed.is_any();
         let busy = owed || all.each().any(|held| self.has_backlog(&held));
         for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
             self.escalated.remove(at);

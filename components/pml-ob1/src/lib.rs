@@ -28,6 +28,7 @@ mod naming;
 mod numbered;
 mod ordered;
 mod orphan;
+mod owed;
 mod paged;
 mod params;
 mod peer;

@@ -12,9 +12,10 @@ use crate::care::Shared;
 use crate::coming;
 use crate::comm::{Comm, CommTable};
 use crate::guarded::{FIFO, Guarded, Held};
-use crate::numbered::{Assignment, Owed};
+use crate::numbered::{Assignment, Early};
 use crate::ordered::Escalated;
 use crate::orphan::Orphan;
+use crate::owed::Owed;
 use crate::paged::Paged;
 use crate::params::Config;
 use crate::peer::{Peer, btl_name};
@@ -223,7 +224,7 @@ pub struct Ob1 {
     pub one_at_a_time: bool,
     pub progressing: Lock,
     pub rotation: Rotation,
-    pub owed: Owed,
+    pub owed: Owed<(&'static Request, Early)>,
     pub escalated: Escalated,
     /// Somebody asks for the time of matching (`watch.rs`).
     pub timing: Asked,
@@ -512,6 +513,9 @@ impl Pml for Ob1 {
     #[inline(always)]
     fn progress(&self, thread: *mut ThreadCtx) -> i32 {
         self.poll(thread)
+    }
+    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        self.poll_context(thread, ctx)
     }
     fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status {
         self.arm_transports(thread, set)

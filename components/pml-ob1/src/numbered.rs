@@ -16,7 +16,7 @@
 //!
 //! **Whose lock.** Who brings the missing message also matches those that waited for it, which came on other
 //! CRIs. An answer to their sender must go on the CRI that they came on, whose lock may not be taken here,
-//! so such deliveries are *owed*: done by the same thread as soon as it holds no lock.
+//! so such deliveries are *owed* (`owed.rs`): done by the same thread as soon as it holds no lock.
 //!
 //! **Overtaking.** Messages with user's tags of a communicator with `mpi_assert_allow_overtaking` have no number
 //! and go on their thread's FIFO, whatever the assignment. They are matched as they come.
@@ -36,8 +36,7 @@ use crate::watch::Watch;
 use crate::wire::{self, Header, flag, kind};
 use core::cell::UnsafeCell;
 use oxmpi_mca::Lock;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use std::collections::VecDeque;
+use oxmpi_mca::sync::unmodelled::Ordering;
 
 /// How messages find their FIFO, once there are several.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,26 +88,6 @@ impl Inbound {
         let _guard = self.lock.guard(true);
         // SAFETY: the lock is held, and uses do not nest.
         f(unsafe { &mut *self.sequence.get() })
-    }
-}
-
-/// Matched messages whose delivery needs a CRI lock that the matching thread could not take.
-#[derive(Default)]
-pub struct Owed {
-    leaf: Lock,
-    list: UnsafeCell<VecDeque<(&'static Request, Early)>>,
-    pub pending: AtomicU32,
-}
-
-impl Owed {
-    fn with<R>(&self, f: impl FnOnce(&mut VecDeque<(&'static Request, Early)>) -> R) -> R {
-        let _guard = self.leaf.guard(true);
-        // SAFETY: the lock is held, and uses do not nest.
-        f(unsafe { &mut *self.list.get() })
-    }
-    fn push(&self, req: &'static Request, message: Early) {
-        self.with(|list| list.push_back((req, message)));
-        self.pending.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -178,7 +157,7 @@ impl Ob1 {
             // Neither an answer nor credit goes back.
             self.deliver(req, &inc, None, true);
         } else {
-            self.owed.push(req, message);
+            self.owed.push((req, message));
         }
     }
 
@@ -186,10 +165,10 @@ impl Ob1 {
     #[cold]
     pub fn pay(&self) -> i32 {
         let mut events = 0;
-        while let Some((req, message)) = self.owed.with(|list| list.pop_front()) {
+        while let Some((req, message)) = self.owed.take() {
             let inc = message.incoming();
             self.deliver(req, &inc, Some(&self.hold(inc.ctx as u32, None, true)), true);
-            self.owed.pending.fetch_sub(1, Ordering::Relaxed);
+            self.owed.is_done();
             events += 1;
         }
         events

@@ -126,7 +126,7 @@ impl Ob1 {
         if self.escalated.pending.load(Ordering::Relaxed) != 0 {
             events += self.resolve_some();
         }
-        if self.owed.pending.load(Ordering::Relaxed) != 0 {
+        if self.owed.is_any() {
             events += self.pay();
         }
         events
@@ -171,6 +171,28 @@ impl Ob1 {
             held.leave_uncounted();
         }
         (events, tired)
+    }
+
+    /// One turn of a CRI for somebody who knows that something is to come there, whoever owns its lock. With serial progress
+    /// nothing while another progresses: that one looks at all.
+    pub fn poll_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        let threaded = self.threaded();
+        let alone = threaded && self.one_at_a_time;
+        if ctx >= self.host.num_cris() || alone && !self.progressing.try_lock() {
+            return 0;
+        }
+        let held = self.hold(ctx, seat_of(thread), threaded);
+        let number = lane_of(thread).map_or(u32::MAX, |lane| lane.index);
+        let events = self.take_turn(&held, number);
+        if events == 0 {
+            held.leave_uncounted();
+        } else {
+            drop(held);
+        }
+        if alone {
+            self.progressing.unlock();
+        }
+        events + self.follow_up()
     }
 
     /// One turn of a CRI whose lock is held by the thread of that number.
@@ -274,7 +296,7 @@ impl Ob1 {
         }
         let all = self.hold_all(self.width(), self.threaded());
         let waiting = all.each().any(|held| self.has_backlog(&held));
-        let waiting = waiting || self.owed.pending.load(Ordering::Relaxed) != 0;
+        let waiting = waiting || self.owed.is_any();
         // A transport may still touch the buffer of a request that was released.
         let waiting = waiting || all.each().any(|held| self.cri(held.ctx).flying.get() != 0);
         if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
@@ -292,7 +314,7 @@ impl Ob1 {
         let all = self.hold_set(set, seat_of(thread), self.threaded());
         if all.each().any(|held| self.has_backlog(&held))
             || self.escalated.pending.load(Ordering::Relaxed) != 0
-            || self.owed.pending.load(Ordering::Relaxed) != 0
+            || self.owed.is_any()
         {
             return Status::PENDING;
         }

@@ -16,9 +16,17 @@
 //! [`WinServices`], and every tag from 0 up to 32767 is the component's. Transports are reached by [`WinServices::reach`]; a BTL verb is called
 //! with the CRI of its context held (`oxmpi_mca::cri`). Active messages have the tags that `Host::osc_tags` allots.
 //!
-//! **Waiting.** A component waits only by `wait` or `wait_until` of [`WinServices`], holding nothing, and reads
+//! **Waiting.** A component waits only by `wait`, `wait_until` or `wait_contexts` of [`WinServices`], holding nothing, and reads
 //! `Host::threaded` anew afterwards. Verbs other than synchronisation that MPI lets wait (MPI_Win_lock, flush, fence …)
 //! return at once.
+//!
+//! **Completion.** Operations of one context to one target through one module complete in any order. A component has a
+//! [`Flow`] for each such triple: it asks [`Flow::next`] for the `done_ctx` of a verb ([`Flow::done`] is the function), and counts the verb with
+//! [`Flow::count`] if that answered PENDING, all under the CRI's lock. A flush of a rank takes [`Flow::mark`] of each flow to it that
+//! is not empty, without any lock; where "done" does not mean visible at the target (no PUT_DONE_IS_REMOTE) it issues the transport's
+//! `flush` on that context as one more operation of the flow, before the mark. Then it calls [`WinServices::wait_contexts`] with
+//! the question which contexts have a flow that is not complete up to its mark. Nothing else is needed: whoever owns those contexts may compute, wait or
+//! be gone. Failures are in [`Flow::take_failure`].
 //!
 //! **Requests** of the request-based operations are the component's objects in pools that never shrink, as those of a PML.
 //!
@@ -26,6 +34,9 @@
 //! (`create`, `fence`, `free`) are called by one thread at a time per window.
 
 mod author;
+mod flow;
+
+pub use flow::{Flow, Token};
 
 pub use author::{Osc, Window, module};
 pub use oxmpi_btl::{BtlServices, Reach};
@@ -35,7 +46,7 @@ use core::ffi::c_void;
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 0, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 1, patch: 0 };
 /// Version of [`OscTable`]'s layout.
 pub const TABLE_VERSION: u32 = 1;
 pub const FRAMEWORK: &str = "osc";
@@ -141,6 +152,10 @@ pub struct Mapped {
 /// The question `wait_until` asks again and again: 1 ends the wait. It runs with no lock held and must not wait itself.
 pub type Predicate = extern "C" fn(ctx: *mut c_void) -> u32;
 
+/// The question `wait_contexts` asks again and again: the contexts, by bit, on which something is under way that the caller
+/// waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters ([`Flow::is_complete`]).
+pub type Outstanding = extern "C" fn(ctx: *mut c_void) -> u64;
+
 /// The host's services for a window: messages and collectives on its communicator, places, transports, memory.
 /// All may be called from any thread; none while a CRI is held, except `place` and `mapped`.
 #[repr(C)]
@@ -199,6 +214,10 @@ pub struct WinServices {
     pub agree: extern "C" fn(*mut c_void, *mut ThreadCtx, Status) -> Status,
     /// The predefined type of single bytes, for messages.
     pub byte_type: extern "C" fn(*mut c_void) -> *const TypeDesc,
+    /// Waits until `outstanding` answers that nothing is under way any more, as a flush does (version 1.1). Of the contexts in its
+    /// answer those that nobody has progressed since the last look are entered, one at a time, taking their locks from their owners: a thread
+    /// that issued operations and computes now keeps nobody waiting. The caller holds nothing. See "Completion" in the contract's text.
+    pub wait_contexts: extern "C" fn(*mut c_void, *mut ThreadCtx, Outstanding, ctx: *mut c_void) -> Status,
 }
 
 /// Arguments of all operations; each uses the fields it needs and looks at no other.
@@ -309,7 +328,7 @@ const _: () = {
     use core::mem::size_of;
     assert!(size_of::<WinDesc>() == 64);
     assert!(size_of::<WinComm>() == 40);
-    assert!(size_of::<WinServices>() == 8 + 15 * 8);
+    assert!(size_of::<WinServices>() == 8 + 16 * 8);
     assert!(size_of::<RmaArgs>() == 104);
     assert!(size_of::<OscTable>() == 8 + 21 * 8);
     assert!(size_of::<OscModule>() == 48);

@@ -38,6 +38,8 @@ pub trait Pml: Send + Sync + Sized + 'static {
     fn probe(&self, args: &RecvArgs, status: &mut MsgStatus, take: bool) -> Option<*mut Message>;
     fn imrecv(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status>;
     fn progress(&self, thread: *mut ThreadCtx) -> i32;
+    /// One turn of a context, whoever owns its lock.
+    fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32;
     fn arm(&self, thread: *mut ThreadCtx, set: &mut WaitSet) -> Status;
     fn disarm(&self, thread: *mut ThreadCtx);
     fn threads_begin(&self) -> Status;
@@ -226,6 +228,9 @@ mod thunk {
     pub extern "C" fn measure<T: Pml>(s: State, on: u32) -> Status {
         at!(T, s).measure(on != 0)
     }
+    pub extern "C" fn progress_context<T: Pml>(s: State, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        at!(T, s).progress_context(thread, ctx)
+    }
     pub extern "C" fn finalize<T: Pml>(s: State) -> Status {
         let run = std::panic::AssertUnwindSafe(|| {
             // SAFETY: last call; `module` made it with Box::into_raw.
@@ -263,6 +268,7 @@ pub fn module<T: Pml>(pml: T) -> PmlModule {
         set_flags: thunk::set_flags::<T>,
         measure: thunk::measure::<T>,
         revoke: thunk::revoke::<T>,
+        progress_context: thunk::progress_context::<T>,
     };
     PmlModule {
         size: core::mem::size_of::<PmlModule>() as u32,

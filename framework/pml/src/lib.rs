@@ -22,7 +22,7 @@ use oxmpi_btl::{BtlHandle, BtlServices, WaitSet};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 2, minor: 0, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 1, patch: 0 };
 /// Version of [`PmlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 2;
 pub const FRAMEWORK: &str = "pml";
@@ -207,6 +207,10 @@ pub struct PmlTable {
     pub measure: extern "C" fn(State, on: u32) -> Status,
     /// Ends all operations on a communicator with PEER_FAILED, and those started later.
     pub revoke: extern "C" fn(State, comm: *mut c_void) -> Status,
+    /// One turn of context `ctx` on the transports that `enable` named; the events handled. With several threads it enters the CRI
+    /// whoever owns its lock, taking it away, and waits for one who is inside. The caller holds nothing. For waits that know that something
+    /// is to come on a context nobody progresses; `progress` finds that, too, but in its own time.
+    pub progress_context: extern "C" fn(State, thread: *mut ThreadCtx, ctx: u32) -> i32,
 }
 
 /// The one module of a PML component.
@@ -224,7 +228,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 80);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 22 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 23 * 8);
     assert!(size_of::<PmlModule>() == 24);
     assert!(size_of::<Counts>() == 88);
 };

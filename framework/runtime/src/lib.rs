@@ -19,6 +19,7 @@
 
 #[cfg(loom)]
 pub mod progress {
+    mod contexts;
     pub mod events;
     pub mod gate;
     pub mod sync;

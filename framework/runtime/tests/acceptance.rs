@@ -380,6 +380,7 @@ fn an_older_pml_gets_real_functions_for_what_it_lacks() {
     assert_eq!((pml.table.counts)(null_mut(), null_mut(), null_mut()), Status::NOT_SUPPORTED);
     assert_eq!((pml.table.set_flags)(null_mut(), null_mut(), 1), Status::NOT_SUPPORTED);
     assert_eq!((pml.table.measure)(null_mut(), 1), Status::NOT_SUPPORTED);
+    assert_eq!((pml.table.progress_context)(null_mut(), null_mut(), 0), 0);
 }
 
 // ------------------------------------------------------------------ through a start

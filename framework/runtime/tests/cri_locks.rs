@@ -1,77 +1,19 @@
 //! The locks of CRIs as components take them: by guards, by calls through the host table, several at once, as owner.
 
 mod common;
+#[path = "common/keeper.rs"]
+mod keeper;
 
 use common::{Form, alone, config};
-use oxmpi_coll::{Coll, CollComm, CollModule, CollTable};
 use oxmpi_mca::cri::set_below;
-use oxmpi_mca::{Component, Host, OpenError, OwnerGuard, Params, ThreadCtx};
+use oxmpi_mca::{OwnerGuard, ThreadCtx};
 use oxmpi_runtime::{Instance, Level};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Keeps what its `open` got, for the tests to do what a component does.
-struct Taker;
-
-static HOST: OnceLock<Host> = OnceLock::new();
-/// The tests share the component.
+/// The tests share the instance.
 static ALONE: Mutex<()> = Mutex::new(());
-
-impl Coll for Taker {
-    type Module = ();
-    fn query(&self, _: &CollComm) -> Option<(i32, ())> {
-        None
-    }
-    const TABLE: CollTable = EMPTY;
-}
-
-const EMPTY: CollTable = CollTable {
-    size: size_of::<CollTable>() as u32,
-    version: 1,
-    barrier: None,
-    bcast: None,
-    reduce: None,
-    allreduce: None,
-    allgather: None,
-    gather: None,
-    scatter: None,
-    alltoall: None,
-    gatherv: None,
-    scatterv: None,
-    allgatherv: None,
-    alltoallv: None,
-    alltoallw: None,
-    scan: None,
-    exscan: None,
-    reduce_scatter: None,
-    reduce_scatter_block: None,
-    neighbor_allgather: None,
-    neighbor_allgatherv: None,
-    neighbor_alltoall: None,
-    neighbor_alltoallv: None,
-    neighbor_alltoallw: None,
-};
-
-impl Component for Taker {
-    type Module = CollModule;
-    const NAME: &'static str = "taker";
-    fn open(host: Host, _: Params<'_>) -> Result<(i32, Vec<CollModule>), OpenError> {
-        HOST.get_or_init(|| host);
-        Ok((1, vec![oxmpi_coll::module(Taker)]))
-    }
-}
-
-oxmpi_mca::component! {
-    component: Taker,
-    symbol: oxmpi_component_coll_taker,
-    framework: oxmpi_coll::FRAMEWORK,
-    framework_version: oxmpi_coll::VERSION,
-    name: "taker",
-    aliases: [],
-    params: &[],
-    help: "",
-}
 
 /// The one instance of this program, which stays: the component has its table for good.
 fn start() -> &'static Arc<Instance> {
@@ -84,7 +26,7 @@ fn start() -> &'static Arc<Instance> {
     &INSTANCE
         .get_or_init(|| {
             let mut config = config(Form::LinkedIn, Level::Multiple, &[("runtime_num_cris", "3")]);
-            config.builtin.push(descriptor());
+            config.builtin.push(keeper::descriptor());
             Shared(alone(config).unwrap_or_else(|e| panic!("start: {e}")))
         })
         .0
@@ -114,7 +56,7 @@ const ROUNDS: u64 = 20_000;
 fn all_ways_in_exclude_each_other() {
     let _alone = ALONE.lock();
     let instance = start();
-    let host = HOST.get().expect("the component was opened");
+    let host = &keeper::of(instance);
     assert!(host.threaded() && host.num_cris() == 3);
     let counter = Counter(UnsafeCell::new(0));
     let by_guard = |thread| {
@@ -166,7 +108,7 @@ fn all_ways_in_exclude_each_other() {
 fn a_frequent_taker_owns_the_lock_until_it_is_taken_away() {
     let _alone = ALONE.lock();
     let instance = start();
-    let host = HOST.get().expect("the component was opened");
+    let host = &keeper::of(instance);
     use rustix::thread::{MembarrierCommand, membarrier};
     if membarrier(MembarrierCommand::RegisterPrivateExpedited).is_err() {
         eprintln!("left out: this kernel has no membarrier, so no lock has an owner");
@@ -204,8 +146,7 @@ fn a_frequent_taker_owns_the_lock_until_it_is_taken_away() {
 #[test]
 fn a_cri_becomes_active_with_those_below_it() {
     let _alone = ALONE.lock();
-    start();
-    let host = HOST.get().expect("the component was opened");
+    let host = &keeper::of(start());
     assert_eq!(host.active_cris(), 1);
     host.activate(1);
     assert_eq!(host.active_cris(), 2);

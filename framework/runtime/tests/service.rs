@@ -3,22 +3,17 @@
 //! the verbs as those do.
 
 mod common;
+#[path = "common/rma.rs"]
+mod rma;
 
 use common::{Form, config, job, linked_in};
-use oxmpi_btl::{
-    AtomicDesc, BtlHandle, BtlServices, FlushDesc, Reach, RegHandle, Registration, RmaDesc, SendDesc, access,
-    amo, cap,
-};
-use oxmpi_mca::{SliceRef, Status};
+use oxmpi_btl::{AtomicDesc, FlushDesc, Reach, SendDesc, amo, cap};
+use oxmpi_mca::Status;
 use oxmpi_runtime::{Config, Instance, Level};
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use rma::{Done, LIMIT, Meeting, Remote, Window, atomic, done, reach, rma, services};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// Generous: machines are busy.
-const LIMIT: Duration = Duration::from_secs(60);
-const ALL: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 /// A transport between the ranks, as settings.
 type Over = &'static [(&'static str, &'static str)];
@@ -34,98 +29,6 @@ fn make(over: Over, level: Level) -> Config {
     config
 }
 
-fn services(instance: &Instance) -> &BtlServices {
-    // SAFETY: valid as long as the instance.
-    unsafe { &*instance.btl_services_for_rma() }
-}
-
-fn reach(instance: &Instance, proc: u32) -> Reach {
-    let services = services(instance);
-    let mut out = SliceRef { ptr: std::ptr::null(), len: 0 };
-    assert_eq!((services.reach)(services.instance, proc, &mut out), Status::OK);
-    // SAFETY: the host's list.
-    let all = unsafe { out.get() };
-    all[0]
-}
-
-/// Memory of a rank, registered, and what peers need to reach it.
-struct Window {
-    memory: Box<[AtomicU64]>,
-    registration: *const Registration,
-    btl: *const BtlHandle,
-}
-
-/// What travels to peers.
-#[derive(Clone, Default)]
-struct Remote {
-    base: u64,
-    handle: Vec<u64>,
-}
-
-impl Remote {
-    fn handle(&self) -> *const RegHandle {
-        self.handle.as_ptr().cast()
-    }
-}
-
-impl Window {
-    fn new(instance: &Instance, words: usize, btl: *const BtlHandle) -> (Window, Remote) {
-        let memory: Box<[AtomicU64]> = (0..words).map(|_| AtomicU64::new(0)).collect();
-        let services = services(instance);
-        let mut registration = std::ptr::null();
-        let (base, len) = (memory.as_ptr() as *mut u8, words as u64 * 8);
-        let status = (services.register)(services.instance, btl, base, len, ALL, &mut registration);
-        assert_eq!(status, Status::OK);
-        // SAFETY: the host's registration, with a handle of that size.
-        let handle = unsafe {
-            let r = &*registration;
-            std::slice::from_raw_parts(r.handle.cast::<u8>(), r.handle_size as usize).to_vec()
-        };
-        let words =
-            handle.chunks(8).map(|c| u64::from_ne_bytes(c.try_into().expect("whole words"))).collect();
-        (Window { memory, registration, btl }, Remote { base: base as u64, handle: words })
-    }
-
-    fn close(self, instance: &Instance) {
-        let services = services(instance);
-        assert_eq!((services.deregister)(services.instance, self.btl, self.registration), Status::OK);
-    }
-}
-
-/// Counts completions.
-#[derive(Default)]
-struct Done {
-    times: AtomicU32,
-    status: AtomicI32,
-}
-
-extern "C" fn done(ctx: *mut c_void, status: Status) {
-    // SAFETY: the tests keep it until it is called.
-    let done = unsafe { &*(ctx as *const Done) };
-    done.status.store(status.0, Ordering::Relaxed);
-    done.times.fetch_add(1, Ordering::Release);
-}
-
-impl Done {
-    fn ctx(&self) -> *mut c_void {
-        std::ptr::from_ref(self).cast_mut().cast()
-    }
-
-    /// Waits in MPI for the completion of a verb that answered `status`.
-    fn wait(&self, instance: &Instance, status: Status) -> Status {
-        if status != Status::PENDING {
-            return status;
-        }
-        let begin = Instant::now();
-        instance.wait_until(instance.main_thread(), || {
-            assert!(begin.elapsed() < LIMIT, "an operation did not complete");
-            self.times.load(Ordering::Acquire) > 0
-        });
-        assert_eq!(self.times.load(Ordering::Relaxed), 1, "completed more than once");
-        Status(self.status.load(Ordering::Relaxed))
-    }
-}
-
 /// Offers a verb until there is room for it.
 fn offer(instance: &Instance, mut verb: impl FnMut() -> Status) -> Status {
     let begin = Instant::now();
@@ -137,18 +40,6 @@ fn offer(instance: &Instance, mut verb: impl FnMut() -> Status) -> Status {
             }
             status => return status,
         }
-    }
-}
-
-fn rma(remote: &Remote, offset: u64, local: *mut u8, len: u64, done_of: &Done) -> RmaDesc {
-    RmaDesc {
-        local,
-        remote: remote.base + offset,
-        len,
-        local_handle: std::ptr::null(),
-        remote_handle: remote.handle(),
-        done: Some(done),
-        done_ctx: done_of.ctx(),
     }
 }
 
@@ -176,28 +67,6 @@ fn flush(instance: &Instance, to: Reach) -> Status {
     completion.wait(instance, status)
 }
 
-fn atomic(
-    remote: &Remote,
-    offset: u64,
-    op: u32,
-    operand: u64,
-    result: *mut u64,
-    done_of: &Done,
-) -> AtomicDesc {
-    AtomicDesc {
-        result,
-        local_handle: std::ptr::null(),
-        remote: remote.base + offset,
-        remote_handle: remote.handle(),
-        op,
-        flags: 0,
-        operand,
-        compare: 0,
-        done: Some(done),
-        done_ctx: done_of.ctx(),
-    }
-}
-
 fn fetch_add(instance: &Instance, to: Reach, remote: &Remote, offset: u64, operand: u64) -> u64 {
     let (completion, mut old) = (Done::default(), u64::MAX);
     let desc = atomic(remote, offset, amo::ADD, operand, &mut old, &completion);
@@ -205,25 +74,6 @@ fn fetch_add(instance: &Instance, to: Reach, remote: &Remote, offset: u64, opera
     let status = offer(instance, || (btl.atomic)(btl.state, to.endpoint, 0, &desc));
     assert_eq!(completion.wait(instance, status), Status::OK);
     old
-}
-
-/// Windows of all ranks, in the place of an exchange by messages; and a barrier that makes no MPI call.
-struct Meeting {
-    remotes: Mutex<Vec<Remote>>,
-    barrier: Barrier,
-}
-
-impl Meeting {
-    fn new(ranks: u32) -> Meeting {
-        let remotes = Mutex::new(vec![Remote::default(); ranks as usize]);
-        Meeting { remotes, barrier: Barrier::new(ranks as usize) }
-    }
-
-    fn exchange(&self, instance: &Instance, mine: Remote) -> Vec<Remote> {
-        self.remotes.lock().expect("no panic")[instance.job().rank as usize] = mine;
-        self.barrier.wait();
-        self.remotes.lock().expect("no panic").clone()
-    }
 }
 
 /// Runs `body` on ranks that have a window of so many words each, reached by `over`.
@@ -495,27 +345,6 @@ fn a_failed_peer_completes_what_is_under_way() {
             assert_eq!((btl.atomic)(btl.state, to.endpoint, 0, &desc), Status::PEER_FAILED);
             let desc = FlushDesc { done: Some(done), done_ctx: op.ctx() };
             assert_eq!((btl.flush)(btl.state, to.endpoint, 0, &desc), Status::PEER_FAILED);
-        }
-        meeting.barrier.wait();
-    });
-}
-
-/// Of each context with something under way it is said once nobody has progressed it since the last look.
-#[test]
-fn a_flush_knows_which_contexts_nobody_progresses() {
-    windows(2, TEMPLATE, 64, |instance, meeting, _, remotes| {
-        if instance.job().rank == 0 {
-            let (to, btl) = (reach(instance, 1), reach(instance, 1).btl());
-            let mut looks = [0; 1];
-            assert_eq!(instance.contexts_to_enter(None, &mut looks), 0, "nothing is under way");
-            let op = Done::default();
-            let desc = atomic(&remotes[1], 0, amo::ADD, 1, std::ptr::null_mut(), &op);
-            let status = (btl.atomic)(btl.state, to.endpoint, 0, &desc);
-            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0, "a first look");
-            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 1);
-            assert_eq!(instance.contexts_to_enter(Some(0), &mut looks), 0);
-            assert_eq!(op.wait(instance, status), Status::OK);
-            assert_eq!(instance.contexts_to_enter(Some(1), &mut looks), 0);
         }
         meeting.barrier.wait();
     });

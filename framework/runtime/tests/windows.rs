@@ -311,7 +311,18 @@ fn look_around(desc: &WinDesc, thread: *mut ThreadCtx) {
     let mut times = 0u32;
     assert_eq!((s.wait_until)(c.comm, thread, three_times, (&raw mut times).cast()), Status::OK);
     assert!(times >= 3, "asked {times} times");
+    let mut asked = 0u32;
+    assert_eq!((s.wait_contexts)(c.comm, thread, first_for_a_while, (&raw mut asked).cast()), Status::OK);
+    assert_eq!(asked, 3);
     assert!((s.progress)(c.comm, thread) >= 0);
+}
+
+/// Something is under way on the first context, in two answers.
+extern "C" fn first_for_a_while(asked: *mut c_void) -> u64 {
+    // SAFETY: the caller's counter.
+    let asked = unsafe { &mut *asked.cast::<u32>() };
+    *asked += 1;
+    u64::from(*asked < 3)
 }
 
 fn messages(s: &WinServices, c: &WinComm, thread: *mut ThreadCtx) {

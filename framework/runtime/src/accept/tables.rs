@@ -7,7 +7,7 @@ use oxmpi_btl::{
 };
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
-use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
+use oxmpi_mca::{MemKind, SliceRef, Status, StrRef, ThreadCtx};
 use oxmpi_osc::{OscModule, OscTable};
 use oxmpi_pml::{Counts, PmlModule, PmlTable};
 use std::ffi::c_void;
@@ -93,6 +93,10 @@ mod absent {
     }
     pub extern "C" fn measure(_: State, _: u32) -> Status {
         Status::NOT_SUPPORTED
+    }
+    /// Its `progress` covers all contexts, and is called, too.
+    pub extern "C" fn progress_context(_: State, _: *mut ThreadCtx, _: u32) -> i32 {
+        0
     }
 }
 
@@ -381,6 +385,9 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
         }
         if is_empty(offset_of!(PmlTable, revoke)) {
             (&raw mut (*own.as_mut_ptr()).revoke).write(absent::revoke);
+        }
+        if is_empty(offset_of!(PmlTable, progress_context)) {
+            (&raw mut (*own.as_mut_ptr()).progress_context).write(absent::progress_context);
         }
         own.assume_init()
     };

@@ -126,13 +126,13 @@ impl Instance {
         let _ = self.am_table().set(wire::TAG, entry);
     }
 
-    /// Somebody uses a communication resource instance.
+    /// Somebody uses a communication resource instance: it becomes active with those below it, as `Host::activate` says.
     #[inline]
     pub(crate) fn activate(&self, ctx: u32) {
         if let Some(cri) = self.cris().get(ctx as usize)
             && cri.active.load(Ordering::Relaxed) == 0
         {
-            cri.active.store(1, Ordering::Release);
+            self.cris()[..=ctx as usize].iter().rev().for_each(|cri| cri.active.store(1, Ordering::Release));
         }
     }
 
@@ -167,24 +167,6 @@ impl Instance {
             endpoint.set_failed();
         }
         self.service.ask_attention();
-    }
-
-    /// The contexts on which emulated operations to a process (`None`: to any) are under way and which nobody
-    /// has progressed since the last call with the same `looks`, by bit: a flush that waits has to enter those, taking them from
-    /// their owners and holding nothing else. The first call only looks. `looks` has a word for each CRI, 0 at first. Any thread.
-    pub fn contexts_to_enter(&self, proc: Option<u32>, looks: &mut [u64]) -> u64 {
-        let reached = self.emulation.reached.lock();
-        let meant = |e: &Endpoint| proc.is_none_or(|proc| proc == e.proc);
-        let under_way = |ctx| reached.endpoints.iter().any(|e| meant(e) && e.under_way(ctx) > 0);
-        let mut enter = 0;
-        for (ctx, (cri, look)) in (0..).zip(self.cris().iter().zip(looks)) {
-            if under_way(ctx) {
-                // SYNC POINT with `Cri::count_progress`.
-                let turns = cri.progress_calls.load(Ordering::Acquire).wrapping_add(1);
-                enter |= u64::from(std::mem::replace(look, turns) == turns) << ctx;
-            }
-        }
-        enter
     }
 
     /// Ends everything that is under way. No other thread is in the library any more.

@@ -2,7 +2,7 @@
 //!
 //! Map: here the list of progress functions · `sync` (sync object, waiters, hand-off of
 //! progress ownership) · `events` (what users' sync objects are told) ·
-//! `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
+//! `contexts` (which contexts of other threads a waiter enters) · `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
 //! loops: spin, yield, sleep) · `courtesy` (whether yields are worth it) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
 //! comes any more) · `gate` (one thread or several: who is inside a call, and how a second one gets
 //! in) · `futex` (the system calls).
@@ -18,6 +18,7 @@
 
 mod bed;
 pub(crate) mod bell;
+mod contexts;
 pub(crate) mod courtesy;
 pub mod events;
 pub(crate) mod futex;

@@ -12,7 +12,7 @@ use oxmpi_btl::Reach;
 use oxmpi_coll::CollArgs;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx};
-use oxmpi_osc::{Mapped, Place, Predicate, WinServices};
+use oxmpi_osc::{Mapped, Outstanding, Place, Predicate, WinServices};
 use oxmpi_pml::mode;
 use std::ffi::c_void;
 
@@ -35,6 +35,7 @@ pub(super) fn services() -> *const WinServices {
         alltoall,
         agree,
         byte_type,
+        wait_contexts,
     };
     SERVICES
 }
@@ -163,6 +164,16 @@ extern "C" fn wait_until(
     ctx: *mut c_void,
 ) -> Status {
     at(window).comm.instance().wait_until(thread, || predicate(ctx) != 0);
+    Status::OK
+}
+
+extern "C" fn wait_contexts(
+    window: *mut c_void,
+    thread: *mut ThreadCtx,
+    outstanding: Outstanding,
+    ctx: *mut c_void,
+) -> Status {
+    at(window).comm.instance().wait_contexts(thread, || outstanding(ctx));
     Status::OK
 }
 

@@ -1,0 +1,130 @@
+//! Which contexts of other threads a waiter enters: those on which it waits for something and that nobody progresses.
+//!
+//! A flush waits for operations of all threads to a target. Each was issued on a context of its thread's, whose lock that thread
+//! mostly owns (`mca::biased`), and completes in progress of that context. The thread may be computing. Nobody hands its context over: the word
+//! for that would have to be looked at in every send. Instead the waiter
+//!
+//! 1. compares counters, which anybody may read (`oxmpi_osc::Flow`): usually there is nothing to wait for;
+//! 2. makes turns of progress as in any wait, which cover its own context;
+//! 3. looks, not more often than in [`BETWEEN_LOOKS`], at the number of turns that each context with something outstanding has had. Where
+//!    it is that of the last look, nobody is at it, and the waiter enters: it holds nothing, so it may wait until the owner,
+//!    from whom the lock is taken, is outside, and others may do the same. It makes one turn and leaves.
+//!
+//! Two waiters that do so for the same context see each other's turns, and one of them waits. A thread that comes back finds
+//! its lock as any that was taken away, and owns it again when it has used it often enough.
+//!
+//! With one thread in MPI there are no other owners, and its turns cover all contexts.
+
+use oxmpi_mca::Cri;
+use oxmpi_mca::sync::Ordering;
+use std::time::Duration;
+
+/// So much later nobody is at a context that has had no turn: an owner that waits makes one in less.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(5);
+/// As many CRIs as there may be.
+const MOST: usize = 64;
+
+/// What one waiter has seen of contexts.
+pub(crate) struct Looks {
+    /// Turns of each one when it was looked at, plus 1; 0: it was not.
+    turns: [u64; MOST],
+    /// On the caller's clock.
+    next: Duration,
+}
+
+impl Looks {
+    pub fn new() -> Looks {
+        Looks { turns: [0; MOST], next: Duration::ZERO }
+    }
+
+    /// Those of `outstanding` that had no turn since the last look. None, until it is time for a look.
+    pub fn idle(&mut self, cris: &[Cri], outstanding: u64, now: Duration) -> u64 {
+        if now < self.next {
+            return 0;
+        }
+        self.next = now + BETWEEN_LOOKS;
+        let mut idle = 0;
+        for (ctx, (cri, seen)) in cris.iter().zip(&mut self.turns).enumerate() {
+            let turns = turns(cri);
+            let still = outstanding >> ctx & 1 != 0 && *seen == turns;
+            idle |= u64::from(still) << ctx;
+            *seen = turns;
+        }
+        idle
+    }
+
+    /// The waiter itself made a turn of one.
+    pub fn made_a_turn(&mut self, cris: &[Cri], ctx: u32) {
+        self.turns[ctx as usize] = turns(&cris[ctx as usize]);
+    }
+}
+
+fn turns(cri: &Cri) -> u64 {
+    // SYNC POINT with `Cri::count_progress`.
+    cri.progress_calls.load(Ordering::Acquire).wrapping_add(1)
+}
+
+#[cfg(not(loom))]
+mod waiting {
+    use super::Looks;
+    use crate::instance::Instance;
+    use crate::system::monotonic_now;
+    use oxmpi_mca::ThreadCtx;
+    use oxmpi_mca::cri::members;
+
+    impl Instance {
+        /// Waits until `outstanding` answers 0. It says on which contexts, by bit, something is under way that the caller waits
+        /// for; of those the ones that nobody progresses are entered. The caller holds nothing.
+        pub fn wait_contexts(&self, thread: *mut ThreadCtx, mut outstanding: impl FnMut() -> u64) {
+            let mut looks = Looks::new();
+            self.wait_until(thread, || {
+                let set = outstanding();
+                if set == 0 || !self.threaded() {
+                    return set == 0;
+                }
+                let idle = looks.idle(self.cris(), set, monotonic_now());
+                for ctx in members(idle) {
+                    self.progress_context(thread, ctx);
+                    looks.made_a_turn(self.cris(), ctx);
+                }
+                idle != 0 && outstanding() == 0
+            });
+        }
+
+        /// One turn of a context, whoever owns its lock. The caller holds nothing.
+        fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+            self.pml().map_or(0, |pml| (pml.table.progress_context)(pml.state, thread, ctx))
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use oxmpi_mca::LockServices;
+
+    const fn us(n: u64) -> Duration {
+        Duration::from_micros(n)
+    }
+
+    #[test]
+    fn contexts_without_a_turn_between_two_looks() {
+        let cris: Vec<Cri> = (0..3).map(|_| Cri::new(LockServices::WITHOUT_OWNERS)).collect();
+        let mut looks = Looks::new();
+        assert_eq!(looks.idle(&cris, 0b111, us(1)), 0, "a first look");
+        assert_eq!(looks.idle(&cris, 0b111, us(3)), 0, "it is not time yet");
+        cris[1].count_progress(0);
+        assert_eq!(looks.idle(&cris, 0b111, us(6)), 0b101, "somebody is at 1");
+        assert_eq!(looks.idle(&cris, 0b110, us(11)), 0b110);
+        // Its own turns are nobody's.
+        cris[2].count_progress(1);
+        looks.made_a_turn(&cris, 2);
+        assert_eq!(looks.idle(&cris, 0b100, us(16)), 0b100);
+        cris[2].count_progress(1);
+        assert_eq!(looks.idle(&cris, 0b100, us(21)), 0);
+        assert_eq!(looks.idle(&cris, 0, us(26)), 0);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model;

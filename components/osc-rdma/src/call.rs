@@ -87,6 +87,24 @@ impl Comm {
         (self.services().wait_until)(self.get().comm, thread, predicate, (&raw mut question).cast())
     }
 
+    /// Makes progress until nothing is under way on any context: the question answers with those on which something is, by bit. Threads that own
+    /// those contexts may compute. The caller holds nothing.
+    pub fn until_idle(&self, thread: *mut ThreadCtx, mut question: impl FnMut() -> u64) -> Status {
+        extern "C" fn ask<F: FnMut() -> u64>(ctx: *mut c_void) -> u64 {
+            // SAFETY: the question below, which outlives the wait.
+            let question = unsafe { &mut *ctx.cast::<F>() };
+            question()
+        }
+        fn of<F: FnMut() -> u64>(_: &F) -> extern "C" fn(*mut c_void) -> u64 {
+            ask::<F>
+        }
+        if question() == 0 {
+            return Status::OK;
+        }
+        let outstanding = of(&question);
+        (self.services().wait_contexts)(self.get().comm, thread, outstanding, (&raw mut question).cast())
+    }
+
     /// Sends bytes to a rank and waits until the memory is free.
     pub fn send(&self, thread: *mut ThreadCtx, bytes: &[u8], to: u32, tag: i32) -> Status {
         let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
@@ -143,6 +161,16 @@ impl<'a> Call<'a> {
         self.win.comm.until(self.thread, question)
     }
 
+    /// Some turns of progress, of this context too.
+    pub fn turn(&self, ctx: u32) -> Status {
+        // A look that finds it idle, and one that enters it.
+        let mut looks = 3;
+        self.win.comm.until_idle(self.thread, || {
+            looks -= 1;
+            if looks > 0 { 1 << ctx } else { 0 }
+        })
+    }
+
     /// The context that the calling thread uses of a transport.
     pub fn context(&self, link: &Link) -> u32 {
         // SAFETY: the host passes the calling thread's context, or null.
@@ -158,13 +186,6 @@ impl<'a> Call<'a> {
         host.hold(ctx, unsafe { ThreadCtx::seat_of(self.thread) }, host.threaded())
     }
 
-    /// The same if nobody else is inside.
-    pub fn try_enter(&self, ctx: u32) -> Option<CriGuard<'a>> {
-        let host = &self.rdma().host;
-        // SAFETY: as above.
-        host.try_hold(ctx, unsafe { ThreadCtx::seat_of(self.thread) }, host.threaded())
-    }
-
     /// Runs an operation to its end: `issue` starts its pieces.
     pub fn run(
         &self,
@@ -176,9 +197,10 @@ impl<'a> Call<'a> {
         let op = Op { waiter: &waiter, ..Op::new(self.rdma(), peer) };
         let mut pieces = Issue::begin(*self, link, op);
         issue(&mut pieces);
-        pieces.end();
+        let ctx = pieces.end();
         // SYNC POINT with `Op::end`.
-        let waited = self.until(|| waiter.load(Ordering::Acquire) != UNDER_WAY);
+        let under_way = || waiter.load(Ordering::Acquire) == UNDER_WAY;
+        let waited = self.win.comm.until_idle(self.thread, || u64::from(under_way()) << ctx);
         let status = Status(waiter.load(Ordering::Acquire));
         match () {
             // Nothing ends it any more only where the host cannot wait: not while a window lives.

@@ -45,9 +45,10 @@ impl<'a, 'p> Issue<'a, 'p> {
         inside: CriGuard<'a>,
         op: Op,
     ) -> Issue<'a, 'p> {
-        let half = link.flows[ctx as usize].current();
-        half.begin();
-        op.half.set(half);
+        let flow = &link.lanes[ctx as usize].flow;
+        let token = flow.next();
+        flow.count(token);
+        op.token.set(Some(token));
         Issue { call, link, ctx, op: Box::into_raw(Box::new(op)), inside: Some(inside) }
     }
 
@@ -63,27 +64,13 @@ impl<'a, 'p> Issue<'a, 'p> {
         }
         let ctx: *mut c_void = self.op.cast();
         let mut status = verb(ctx);
-        if status == Status::NO_RESOURCE {
-            // It may end while we are outside, and not count as the last piece.
+        while status == Status::NO_RESOURCE {
             self.inside = None;
-            let call = self.call;
-            let waited = call.until(|| match call.try_enter(self.ctx) {
-                Some(inside) => {
-                    status = verb(ctx);
-                    if status == Status::PENDING {
-                        // Under the CRI, before anybody can end it.
-                        self.count();
-                    }
-                    drop(inside);
-                    status != Status::NO_RESOURCE
-                }
-                None => false,
-            });
-            self.inside = Some(call.enter(self.ctx));
-            if waited.is_err() {
-                status = waited;
-            }
-        } else if status == Status::PENDING {
+            let waited = self.call.turn(self.ctx);
+            self.inside = Some(self.call.enter(self.ctx));
+            status = if waited.is_err() { waited } else { verb(ctx) };
+        }
+        if status == Status::PENDING {
             self.count();
         }
         if status.is_err() {
@@ -99,7 +86,7 @@ impl<'a, 'p> Issue<'a, 'p> {
 
     /// Writes `len` bytes from `from` on of local memory.
     pub fn put(&mut self, local: &Local, from: u64, remote: u64, len: u64, handle: *const RegHandle) -> bool {
-        self.link.flows[self.ctx as usize].put.store(1, Ordering::Relaxed);
+        self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
         let limit = self.link.reach.btl().attrs().put_limit;
         let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
         self.cut(local, (from, remote, len), limit, handle, |rma| (btl.put)(btl.state, endpoint, ctx, rma))
@@ -149,7 +136,7 @@ impl<'a, 'p> Issue<'a, 'p> {
         handle: *const RegHandle,
         result: Option<(&Local, u64)>,
     ) -> bool {
-        self.link.flows[self.ctx as usize].put.store(1, Ordering::Relaxed);
+        self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
         let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
         let place = result.map(|(local, at)| (local.at().wrapping_add(at as usize), local.handle()));
         let (to, local_handle) = place.unwrap_or((core::ptr::null_mut(), core::ptr::null()));
@@ -189,10 +176,11 @@ impl<'a, 'p> Issue<'a, 'p> {
         }
     }
 
-    /// All pieces are issued.
-    pub fn end(mut self) {
+    /// All pieces are issued; on which context.
+    pub fn end(mut self) -> u32 {
         self.end_inside();
         self.inside = None;
+        self.ctx
     }
 
     fn end_inside(&mut self) {

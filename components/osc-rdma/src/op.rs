@@ -2,10 +2,9 @@
 //!
 //! It is begun by [`crate::issue::Issue`], which keeps one piece of its own until all others are issued, and ends under the CRI of its context,
 //! in the `done` of its last piece or in the issuing call. Ending does, in this order: what came is put where it goes, local memory is
-//! given back, the request is completed or a failure noted at the rank, the waiter is told, and its half of the flow counts it.
+//! given back, the request is completed or a failure noted at the rank, the waiter is told, and the flow counts it.
 
 use crate::component::Rdma;
-use crate::flow::Half;
 use crate::local::Local;
 use crate::peer::Peer;
 use crate::request::Request;
@@ -14,6 +13,7 @@ use core::ffi::c_void;
 use oxmpi_datatype::{TypeRef, unpack};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
+use oxmpi_osc::{Flow, Token};
 
 /// What to do with the data in local memory.
 pub enum After {
@@ -25,7 +25,8 @@ pub enum After {
 pub struct Op {
     pub rdma: *const Rdma,
     pub peer: *const Peer,
-    pub half: Cell<*const Half>,
+    /// Its place among those under way.
+    pub token: Cell<Option<Token>>,
     /// Pieces that have not ended, and one for the issuer while that issues.
     pub left: Cell<u32>,
     pub status: Cell<Status>,
@@ -44,7 +45,7 @@ impl Op {
         Op {
             rdma,
             peer,
-            half: Cell::new(core::ptr::null()),
+            token: Cell::new(None),
             left: Cell::new(1),
             status: Cell::new(Status::OK),
             local: None,
@@ -78,7 +79,7 @@ impl Op {
 
     fn end(mut self: Box<Op>) {
         // SAFETY: the component's state and peers outlive what is under way to them.
-        let (rdma, peer, half) = unsafe { (&*self.rdma, &*self.peer, &*self.half.get()) };
+        let (rdma, peer) = unsafe { (&*self.rdma, &*self.peer) };
         let status = self.status.get();
         if status.is_ok()
             && let Some(local) = &self.local
@@ -100,7 +101,10 @@ impl Op {
             // SYNC POINT with `Call::run`.
             waiter.store(status.0, Ordering::Release);
         }
-        half.end();
+        if let Some(token) = self.token.get() {
+            // Failures have been told.
+            Flow::done(token.done_ctx(), Status::OK);
+        }
     }
 }
 

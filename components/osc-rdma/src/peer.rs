@@ -1,11 +1,11 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
-use crate::flow::Flow;
 use crate::wire::{Region, Way};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_osc::Flow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -56,7 +56,14 @@ pub struct Link {
     /// Puts are visible when they are done.
     pub remote_done: bool,
     /// By context.
-    pub flows: Box<[Flow]>,
+    pub lanes: Box<[Lane]>,
+}
+
+/// What is under way on one context. Written by the holder of its CRI.
+pub struct Lane {
+    pub flow: Flow,
+    /// 1: something was written since the transport's last flush.
+    pub written: AtomicU32,
 }
 
 impl Link {
@@ -66,12 +73,12 @@ impl Link {
         Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
-            flows: (0..contexts).map(|_| Flow::default()).collect(),
+            lanes: (0..contexts).map(|_| Lane { flow: Flow::new(), written: AtomicU32::new(0) }).collect(),
         }
     }
 
     pub fn contexts(&self) -> u32 {
-        self.flows.len() as u32
+        self.lanes.len() as u32
     }
 
     /// Whether the transport has this atomic, for an operand of this kind ([`operand`]).
@@ -109,7 +116,7 @@ impl Peer {
     }
 
     pub fn is_idle(&self) -> bool {
-        self.link.as_ref().is_none_or(|link| link.flows.iter().all(Flow::is_idle))
+        self.link.as_ref().is_none_or(|link| link.lanes.iter().all(|lane| lane.flow.is_empty()))
     }
 
     /// Nothing is known yet but the number.

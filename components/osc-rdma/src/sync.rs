@@ -13,7 +13,7 @@ use crate::epoch::{Access, Held};
 use crate::issue::Issue;
 use crate::locks;
 use crate::op::Op;
-use crate::peer::{Link, Peer, held_by};
+use crate::peer::{Lane, Link, Peer, held_by};
 use crate::window::RdmaWindow;
 use crate::wire::word;
 use core::sync::atomic::fence;
@@ -58,58 +58,38 @@ impl<'a> Call<'a> {
 
     /// Waits until all that was issued before has ended, at the targets too if `remote`; the first failure since the last time.
     pub fn settle(&self, peers: &[&Peer], remote: bool) -> Status {
-        let mut failure = Status::OK;
+        let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
         for peer in peers {
+            // SYNC POINT with `flush_lane`.
             let Some(link) = &peer.link else { continue };
-            for ctx in 0..link.contexts() {
-                let flow = &link.flows[ctx as usize];
-                let unflushed = remote && !link.remote_done && flow.put.load(Ordering::Relaxed) != 0;
-                if flow.is_idle() && !unflushed {
-                    continue;
+            for (ctx, lane) in (0..).zip(&link.lanes) {
+                if remote && !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
+                    self.flush_lane(peer, link, ctx);
                 }
-                let status = self.settle_flow(peer, link, ctx, unflushed);
-                if status.is_err() && failure.is_ok() {
-                    failure = status;
+                if !lane.flow.is_empty() {
+                    marks.push((lane, ctx, lane.flow.mark()));
                 }
             }
         }
+        let under_way =
+            |&(lane, ctx, mark): &(&Lane, u32, u64)| u64::from(!lane.flow.is_complete(mark)) << ctx;
+        let waited = self
+            .win
+            .comm
+            .until_idle(self.thread, || marks.iter().fold(0, |contexts, mark| contexts | under_way(mark)));
         fence(core::sync::atomic::Ordering::SeqCst);
-        for peer in peers {
-            let status = peer.take_failure();
-            if status.is_err() && failure.is_ok() {
-                failure = status;
-            }
-        }
-        failure
+        let failures = peers.iter().map(|peer| peer.take_failure());
+        failures.fold(waited, |first, next| if first.is_err() { first } else { next })
     }
 
-    fn settle_flow(&self, peer: &Peer, link: &Link, ctx: u32, unflushed: bool) -> Status {
-        let flow = &link.flows[ctx as usize];
-        let mut flushed = !unflushed;
-        loop {
-            let mut inside = Some(self.enter(ctx));
-            if !flushed && let Some(guard) = inside.take() {
-                flow.put.store(0, Ordering::Relaxed);
-                let mut pieces = Issue::begin_inside(*self, link, ctx, guard, Op::new(self.rdma(), peer));
-                pieces.flush();
-                pieces.end();
-                flushed = true;
-                inside = Some(self.enter(ctx));
-            }
-            let half = flow.turn();
-            drop(inside);
-            match half {
-                Some(half) => return self.until(|| half.is_idle()),
-                None => {
-                    // An earlier flush waits for the other half: it ends first.
-                    let inside = || flow.other_is_idle();
-                    let waited = self.until(inside);
-                    if waited.is_err() {
-                        return waited;
-                    }
-                }
-            }
-        }
+    /// Issues a flush of the transport's behind what was written, as one more operation.
+    fn flush_lane(&self, peer: &Peer, link: &Link, ctx: u32) {
+        let inside = self.enter(ctx);
+        let mut pieces = Issue::begin_inside(*self, link, ctx, inside, Op::new(self.rdma(), peer));
+        // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `settle`.
+        link.lanes[ctx as usize].written.store(0, Ordering::Release);
+        pieces.flush();
+        pieces.end();
     }
 
     fn settle_rank(&self, rank: u32, remote: bool) -> Status {

@@ -89,7 +89,10 @@ impl<'a> Call<'a> {
             return self.request(wanted).map(|request| self.complete(request));
         }
         let update = Update::new(code, target.base)?;
-        let spot = self.spot(peer, args.disp, count, target)?;
+        let spot = match self.spot(peer, args.disp, count, target) {
+            Ok(spot) => spot,
+            Err(status) => return self.refused(status, wanted),
+        };
         if let Spot::Here(at) = spot
             && !self.win.rules.under_lock
             && apply_at_once(update, Elements { at, count, dtype: target }, origin, result)

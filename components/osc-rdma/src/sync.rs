@@ -105,12 +105,22 @@ impl<'a> Call<'a> {
 
     /// The first operation to a rank under lock_all, where ranks are locked on demand.
     pub fn lock_on_demand(&self, peer: &Peer) -> Result<(), Status> {
+        let has = || peer.epoch.load(Ordering::Acquire) & held_by::LOCK != 0;
+        let mut taken = false;
         self.insist(|call| {
             // Another thread may have it meanwhile.
-            Ok(peer.epoch.load(Ordering::Acquire) & held_by::LOCK != 0 || locks::try_shared(call, peer.rank)?)
+            if has() {
+                return Ok(true);
+            }
+            taken = locks::try_shared(call, peer.rank)?;
+            Ok(taken)
         })?;
+        if !taken {
+            return Ok(());
+        }
         let mut state = self.win.epochs.lock();
         let Access::All { ranks, .. } = &mut state.access else { return Err(Status::RMA_SYNC) };
+        // Two threads may have taken it: then it is given back twice.
         ranks.push(peer.rank);
         peer.epoch.fetch_or(held_by::LOCK, Ordering::AcqRel);
         Ok(())

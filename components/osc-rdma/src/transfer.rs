@@ -96,6 +96,16 @@ impl<'a> Call<'a> {
         if wanted { self.rdma().requests.take(&self.rdma().host) } else { Ok(null_mut()) }
     }
 
+    /// What a call answers whose target is not all in the window. Of a dynamic window only the target knows, so a request says it.
+    pub fn refused(&self, status: Status, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        if !wanted || !self.win.dynamic || status != Status::RMA_RANGE {
+            return Err(status);
+        }
+        let (request, rdma) = (self.request(true)?, self.rdma());
+        rdma.requests.complete(request, &rdma.host, status);
+        Ok(request.cast())
+    }
+
     /// The operation is complete: so is its request.
     pub fn complete(&self, request: *mut Request) -> *mut RequestHeader {
         if !request.is_null() {
@@ -114,7 +124,10 @@ impl<'a> Call<'a> {
         if origin.bytes() == 0 {
             return self.request(wanted).map(|request| self.complete(request));
         }
-        let spot = self.spot(peer, args.disp, args.target_count, target)?;
+        let spot = match self.spot(peer, args.disp, args.target_count, target) {
+            Ok(spot) => spot,
+            Err(status) => return self.refused(status, wanted),
+        };
         let request = self.request(wanted)?;
         match spot {
             Spot::Here(at) => {
@@ -141,7 +154,10 @@ impl<'a> Call<'a> {
         if target.packed.saturating_mul(args.target_count) == 0 {
             return self.request(wanted).map(|request| self.complete(request));
         }
-        let spot = self.spot(peer, args.disp, args.target_count, target)?;
+        let spot = match self.spot(peer, args.disp, args.target_count, target) {
+            Ok(spot) => spot,
+            Err(status) => return self.refused(status, wanted),
+        };
         let request = self.request(wanted)?;
         match spot {
             Spot::Here(at) => {

@@ -40,7 +40,8 @@ pub fn btl_fabric() -> &'static Path {
         let project = own.join(format!("project.{}", std::process::id()));
         std::fs::create_dir_all(project.join("src")).expect("a folder");
         let manifest = std::fs::read_to_string(from.join("Cargo.toml")).expect("the manifest");
-        let manifest = manifest.replace("../../../framework", &root().join("framework").display().to_string());
+        let manifest =
+            manifest.replace("../../../framework", &root().join("framework").display().to_string());
         std::fs::write(project.join("Cargo.toml"), manifest).expect("the manifest");
         std::fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).expect("the lock file");
         for entry in std::fs::read_dir(from.join("src")).expect("the source") {

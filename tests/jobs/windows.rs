@@ -72,6 +72,6 @@ fn the_component_is_chosen_by_parameter() {
     );
 
     let without =
-        Job::new(2).args(["--mca", "mca_base_component_path"]).arg(osc_am()).args(["--mca", "osc", "^am"]);
+        Job::new(2).args(["--mca", "mca_base_component_path"]).arg(osc_am()).args(["--mca", "osc", "^am,rdma"]);
     without.program("windows").arg("strict").limit(300).run().all_ok(2);
 }

@@ -18,6 +18,7 @@ linked_in! {
     PML_OB1 = pml_ob1::descriptor;
     COLL_BASIC = coll_basic::descriptor;
     OSC_PT2PT = osc_pt2pt::descriptor;
+    OSC_RDMA = osc_rdma::descriptor;
 }
 
 /// Descriptors of all linked-in components.

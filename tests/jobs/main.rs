@@ -8,7 +8,7 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `first_hour` (help, pages, refusals) · `idle` (ranks that sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
-//! and a second one) · `soak` (the report of the soak tests, and their verdicts) · `windows` (one-sided communication).
+//! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `windows` (one-sided communication).
 
 mod arguments;
 mod assignments;
@@ -32,6 +32,7 @@ mod output;
 mod packages;
 mod parameters;
 mod places;
+mod rdma;
 mod reproductions;
 mod soak;
 mod solo;

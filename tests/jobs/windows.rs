@@ -169,7 +169,9 @@ fn the_component_is_chosen_by_parameter() {
         missing.err
     );
 
-    let without =
-        Job::new(2).args(["--mca", "mca_base_component_path"]).arg(osc_am()).args(["--mca", "osc", "^am"]);
+    let without = Job::new(2)
+        .args(["--mca", "mca_base_component_path"])
+        .arg(osc_am())
+        .args(["--mca", "osc", "^am,rdma"]);
     without.program("windows").arg("strict").limit(300).run().all_ok(2);
 }

@@ -27,7 +27,7 @@ fn declarations(registry: &Registry) -> Vec<&Declaration> {
 fn the_lists_are_what_the_components_say() {
     let registry = registry(Resolver::new());
     let loaded: Vec<&str> = registry.components().iter().map(|c| c.name.as_str()).collect();
-    for name in ["self", "shm", "ob1", "basic"] {
+    for name in ["self", "shm", "ob1", "basic", "rdma"] {
         assert!(loaded.contains(&name), "{name} is not beside this test: {loaded:?}");
     }
     let all = declarations(&registry);

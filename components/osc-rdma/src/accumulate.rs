@@ -1,0 +1,513 @@
+//! Accumulates: atomics on elements that have them, and read-combine-write under the target's lock for the others.
+//!
+//! An operation's blocks are of two sorts (`elements.rs`): those whose elements are updated one by one, and those that go under the lock. Under
+//! the lock, `ACCUMULATE` of the target's state words, is the whole call from reading to writing; it is taken and given back within one
+//! call, so nobody who has it is outside of MPI. With a granularity of more than eight bytes (MPI 5.0 §12.3.4) all blocks of all
+//! operations on the window go under the lock.
+//!
+//! **Order.** On mapped memory, and under the lock, an accumulate is done when its call returns. Atomics of a transport may overtake each
+//! other, so an accumulate waits for those before it to the same rank, unless they are alike and integers (`Ordered`), or the window's info
+//! says that nobody asks.
+
+use crate::call::Call;
+use crate::elements::Update;
+use crate::issue::{Amo, Issue};
+use crate::layout::{Block, Elements, blocks_at};
+use crate::op::{After, Op};
+use crate::peer::{Link, Ordered, Peer};
+use crate::transfer::{Spot, There};
+use crate::wire::word;
+use core::ptr::{null, null_mut};
+use oxmpi_btl::amo;
+use oxmpi_datatype::kernel::op;
+use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_osc::RmaArgs;
+
+/// An accumulate, ready to be carried out.
+struct Task<'a> {
+    peer: &'a Peer,
+    update: Update,
+    blocks: Vec<Block>,
+    /// Packed bytes of all.
+    len: u64,
+    /// Packed elements of the origin's; none for MPI_NO_OP.
+    input: Option<Packed>,
+    result: Option<Elements<'a>>,
+}
+
+/// Packed elements: the program's own, or packed ones.
+enum Packed {
+    Theirs(*const u8),
+    Ours(Vec<u8>),
+}
+
+impl Packed {
+    fn at(&self, packed: u64) -> *const u8 {
+        match self {
+            Packed::Theirs(at) => at.wrapping_add(packed as usize),
+            Packed::Ours(bytes) => bytes.as_ptr().wrapping_add(packed as usize),
+        }
+    }
+}
+
+/// Old elements on their way to the program.
+enum Old {
+    Nobody,
+    Theirs(*mut u8),
+    Ours(Vec<u8>),
+}
+
+impl Old {
+    fn at(&mut self, packed: u64) -> *mut u8 {
+        match self {
+            Old::Nobody => null_mut(),
+            Old::Theirs(at) => at.wrapping_add(packed as usize),
+            Old::Ours(bytes) => bytes.as_mut_ptr().wrapping_add(packed as usize),
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    pub fn accumulate(
+        &self,
+        args: &'a RmaArgs,
+        fetch: bool,
+        wanted: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        let peer = self.target(args.target)?;
+        // SAFETY: the host's arguments; accumulating calls have an operation.
+        let (origin, target, result, code) = unsafe {
+            (
+                Elements::new(args.origin, args.origin_count, args.origin_type),
+                args.target_type.as_ref().ok_or(Status::BAD_PARAM)?,
+                Elements::new(args.result, args.result_count, args.result_type).filter(|_| fetch),
+                args.op.as_ref().ok_or(Status::BAD_PARAM)?.code,
+            )
+        };
+        let (count, len) = (args.target_count, args.target_count.saturating_mul(target.packed));
+        if len == 0 || (code == op::NO_OP && !fetch) {
+            return self.request(wanted).map(|request| self.complete(request));
+        }
+        let update = Update::new(code, target.base)?;
+        let spot = match self.spot(peer, args.disp, count, target) {
+            Ok(spot) => spot,
+            Err(status) => return self.refused(status, wanted),
+        };
+        if let Spot::Here(at) = spot
+            && !self.win.rules.under_lock
+            && apply_at_once(update, Elements { at, count, dtype: target }, origin, result)
+        {
+            return self.request(wanted).map(|request| self.complete(request));
+        }
+        let input = match origin.filter(|_| code != op::NO_OP) {
+            // SAFETY: the program's elements.
+            Some(origin) => Some(unsafe { packed(&origin) }),
+            None if code == op::NO_OP => None,
+            None => return Err(Status::BAD_PARAM),
+        };
+        let base = match &spot {
+            Spot::Here(at) => *at as u64,
+            Spot::There(there) => there.base,
+        };
+        let blocks = match target.one_block(count) {
+            Some((disp, len)) => vec![Block { at: base.wrapping_add(disp as u64), len, packed: 0 }],
+            None => blocks_at(base, count, target),
+        };
+        let task = Task { peer, update, blocks, len, input, result };
+        let request = self.request(wanted)?;
+        let started = self.carry_out(&task, &spot, request);
+        match started {
+            Ok(true) => Ok(request.cast()),
+            Ok(false) => Ok(self.complete(request)),
+            Err(status) => self.started(Err(status), request),
+        }
+    }
+
+    /// True: it is under way, and completes its request.
+    fn carry_out(
+        &self,
+        task: &Task<'_>,
+        spot: &Spot<'_>,
+        request: *mut crate::request::Request,
+    ) -> Result<bool, Status> {
+        let one_by_one = |block: &&Block| !self.win.rules.under_lock && task.update.is_atomic_at(block.at);
+        let (single, locked): (Vec<&Block>, Vec<&Block>) = task.blocks.iter().partition(one_by_one);
+        let there = match spot {
+            Spot::Here(_) => None,
+            Spot::There(there) => Some(there),
+        };
+        if let Some(there) = there
+            && locked.is_empty()
+            && let Some((amo, kind)) = task.update.amo()
+            && there.link.has_atomic(amo.op, kind)
+        {
+            return self.start_atomics(task, there, amo, request).map(|()| true);
+        }
+        let mut old = match &task.result {
+            None => Old::Nobody,
+            Some(result) => match result.one_block() {
+                Some(at) => Old::Theirs(at),
+                None => Old::Ours(vec![0; task.len as usize]),
+            },
+        };
+        if there.is_some() {
+            self.come_behind(task.peer, Ordered::ALONE)?;
+            task.peer.ordered.end();
+        }
+        for block in &single {
+            match there {
+                None => task.apply_here(block, &mut old),
+                Some(there) => self.swap_there(task, there, block, &mut old)?,
+            }
+        }
+        if !locked.is_empty() {
+            self.lock_accumulate(task.peer)?;
+            let done = self.combine(task, there, &locked, &mut old);
+            self.unlock_accumulate(task.peer)?;
+            done?;
+        }
+        if let (Old::Ours(bytes), Some(result)) = (&old, &task.result) {
+            // SAFETY: the program's memory for the result.
+            unsafe { result.unpack(0, bytes.as_ptr(), task.len) };
+        }
+        Ok(false)
+    }
+
+    /// Waits until an accumulate of that kind may go ahead, and notes that it is under way.
+    fn come_behind(&self, peer: &Peer, kind: u64) -> Result<(), Status> {
+        if !self.win.rules.ordered() {
+            peer.ordered.begin_anyhow(kind);
+            return Ok(());
+        }
+        let waited = self.until(|| peer.ordered.begin(kind));
+        if waited.is_err() { Err(waited) } else { Ok(()) }
+    }
+
+    /// Each element by an atomic of the transport; the operation is under way.
+    fn start_atomics(
+        &self,
+        task: &Task<'_>,
+        there: &There<'_>,
+        amo: Amo,
+        request: *mut crate::request::Request,
+    ) -> Result<(), Status> {
+        let (link, width) = (there.link, task.update.width);
+        let mut op = Op { request, ordered: true, ..Op::new(self.rdma(), task.peer) };
+        if let Some(result) = &task.result {
+            op.local = Some(self.scratch(link, task.len as usize)?);
+            op.after = After::to(result, task.len);
+        }
+        let kind = if task.result.is_some() { Ordered::ALONE } else { task.update.kind() };
+        let mut handles = Vec::with_capacity(task.blocks.len());
+        for block in &task.blocks {
+            handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
+        }
+        self.come_behind(task.peer, kind)?;
+        let mut pieces = Issue::begin(*self, link, op);
+        let each = |pieces: &mut Issue<'a, '_>, local: Option<&crate::local::Local>| {
+            for (block, handle) in task.blocks.iter().zip(&handles) {
+                for at in (0..block.len).step_by(width as usize) {
+                    let amo = Amo { operand: task.operand(block.packed + at), ..amo };
+                    let result = local.map(|local| (local, block.packed + at));
+                    if !pieces.atomic(amo, block.at + at, *handle, result) {
+                        return;
+                    }
+                }
+            }
+        };
+        match task.result {
+            Some(_) => pieces.with_own(|pieces, local| each(pieces, Some(local))),
+            None => each(&mut pieces, None),
+        }
+        pieces.end();
+        Ok(())
+    }
+
+    /// Elements for whose update the transport has no atomic: by compare-and-swap, all at once, and again those that somebody changed.
+    fn swap_there(
+        &self,
+        task: &Task<'_>,
+        there: &There<'_>,
+        block: &Block,
+        old: &mut Old,
+    ) -> Result<(), Status> {
+        let (link, width) = (there.link, task.update.width as usize);
+        let handle = there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
+        let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
+        let mut now = vec![0u8; block.len as usize];
+        self.fetch(task.peer, link, block.at, handle, &mut now)?;
+        let mut left: Vec<usize> = (0..now.len()).step_by(width).collect();
+        while !left.is_empty() {
+            let local = self.scratch(link, 8 * left.len())?;
+            self.run(task.peer, link, |pieces| {
+                for (i, at) in left.iter().enumerate() {
+                    let compare = element(&now[*at..*at + width]);
+                    let operand = task.update.next(compare, task.operand(block.packed + *at as u64));
+                    let amo = Amo { op: amo::COMPARE_SWAP, flags, operand, compare };
+                    let place = Some((&local, 8 * i as u64));
+                    if !pieces.atomic(amo, block.at + *at as u64, handle, place) {
+                        break;
+                    }
+                }
+            })?;
+            let mut again = Vec::new();
+            for (i, at) in left.iter().enumerate() {
+                // SAFETY: as wide as the element, in local memory of eight bytes for each.
+                let found = unsafe { core::slice::from_raw_parts(local.at().add(8 * i), width) };
+                if now[*at..*at + width] != *found {
+                    now[*at..*at + width].copy_from_slice(found);
+                    again.push(*at);
+                }
+            }
+            left = again;
+        }
+        let to = old.at(block.packed);
+        if !to.is_null() {
+            // SAFETY: the result has as many packed bytes.
+            unsafe { core::ptr::copy(now.as_ptr(), to, now.len()) };
+        }
+        Ok(())
+    }
+
+    /// Blocks under the lock. Several together may make up an element, so all are read before any is combined.
+    fn combine(
+        &self,
+        task: &Task<'_>,
+        there: Option<&There<'_>>,
+        blocks: &[&Block],
+        old: &mut Old,
+    ) -> Result<(), Status> {
+        let len: u64 = blocks.iter().map(|block| block.len).sum();
+        let (mut now, mut input) = (vec![0u8; len as usize], Vec::with_capacity(len as usize));
+        let mut rest = &mut now[..];
+        for block in blocks {
+            let (part, behind) = rest.split_at_mut(block.len as usize);
+            rest = behind;
+            self.read_block(task, there, block, part)?;
+            let to = old.at(block.packed);
+            if !to.is_null() {
+                // SAFETY: the result has as many packed bytes as the target.
+                unsafe { core::ptr::copy(part.as_ptr(), to, part.len()) };
+            }
+            if let Some(packed) = &task.input {
+                // SAFETY: so has the origin.
+                input.extend_from_slice(unsafe {
+                    core::slice::from_raw_parts(packed.at(block.packed), block.len as usize)
+                });
+            }
+        }
+        if task.input.is_none() {
+            return Ok(());
+        }
+        // SAFETY: both have so many packed elements.
+        let status =
+            unsafe { task.update.combine(input.as_ptr(), now.as_mut_ptr(), len / task.update.width) };
+        if status.is_err() {
+            return Err(status);
+        }
+        let mut rest = &now[..];
+        for block in blocks {
+            let (part, behind) = rest.split_at(block.len as usize);
+            rest = behind;
+            self.write_block(task, there, block, part)?;
+        }
+        match there {
+            Some(_) => self.settle(&[task.peer], true).ok().map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn read_block(
+        &self,
+        task: &Task<'_>,
+        there: Option<&There<'_>>,
+        block: &Block,
+        into: &mut [u8],
+    ) -> Result<(), Status> {
+        let Some(there) = there else {
+            let here: *const u8 = core::ptr::with_exposed_provenance(block.at as usize);
+            // SAFETY: mapped memory of the window.
+            unsafe { core::ptr::copy(here, into.as_mut_ptr(), into.len()) };
+            return Ok(());
+        };
+        let handle = there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
+        self.fetch(task.peer, there.link, block.at, handle, into)
+    }
+
+    fn write_block(
+        &self,
+        task: &Task<'_>,
+        there: Option<&There<'_>>,
+        block: &Block,
+        from: &[u8],
+    ) -> Result<(), Status> {
+        let Some(there) = there else {
+            let here: *mut u8 = core::ptr::with_exposed_provenance_mut(block.at as usize);
+            // SAFETY: as above.
+            unsafe { core::ptr::copy(from.as_ptr(), here, from.len()) };
+            return Ok(());
+        };
+        let handle = there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
+        self.store(task.peer, there.link, block.at, handle, from)
+    }
+
+    /// Writes a rank's memory; a flush makes it visible.
+    fn store(
+        &self,
+        peer: &Peer,
+        link: &Link,
+        at: u64,
+        handle: *const oxmpi_btl::RegHandle,
+        bytes: &[u8],
+    ) -> Result<(), Status> {
+        let local = self.scratch(link, bytes.len())?;
+        // SAFETY: room for as many.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), local.at(), bytes.len()) };
+        self.run(peer, link, |pieces| {
+            pieces.put(&local, 0, at, bytes.len() as u64, handle);
+        })
+    }
+
+    pub fn lock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
+        let me = u64::from(self.win.comm.rank()) + 1;
+        self.insist(|call| call.swap_if_at(peer, word::ACCUMULATE, 0, me).map(|before| before == 0))
+    }
+
+    pub fn unlock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
+        let me = u64::from(self.win.comm.rank()) + 1;
+        self.add_at(peer, word::ACCUMULATE, me.wrapping_neg()).map(|_| ())
+    }
+
+    pub fn compare_and_swap(&self, args: &RmaArgs) -> Result<(), Status> {
+        let peer = self.target(args.target)?;
+        // SAFETY: the host's arguments.
+        let dtype = unsafe { args.origin_type.as_ref() }.ok_or(Status::BAD_PARAM)?;
+        let update = Update::new(op::REPLACE, dtype.base)?;
+        let width = update.width as usize;
+        let read = |at: *const u8| {
+            // SAFETY: one element each (MPI 5.0 §12.3.4).
+            element(unsafe { core::slice::from_raw_parts(at, width) })
+        };
+        let (new, compare) = (read(args.origin), read(args.compare));
+        let spot = self.spot(peer, args.disp, 1, dtype)?;
+        let at = match &spot {
+            Spot::Here(at) => *at as u64,
+            Spot::There(there) => there.base,
+        };
+        let by_atomic = !self.win.rules.under_lock && update.is_atomic_at(at);
+        if let Spot::There(_) = spot {
+            self.come_behind(peer, Ordered::ALONE)?;
+            peer.ordered.end();
+        }
+        let old = match spot {
+            // SAFETY: mapped memory of the window, in its natural place.
+            Spot::Here(at) if by_atomic => unsafe { crate::elements::swap_if(at, width, compare, new) },
+            Spot::There(there) if by_atomic => {
+                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
+                let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
+                let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
+                self.atomic(peer, there.link, at, handle, amo)?
+            }
+            _ => self.swap_under_lock(peer, &spot, at, width, compare, new)?,
+        };
+        // SAFETY: room for one element.
+        unsafe { core::ptr::copy_nonoverlapping(old.to_ne_bytes().as_ptr(), args.result, width) };
+        Ok(())
+    }
+
+    fn swap_under_lock(
+        &self,
+        peer: &Peer,
+        spot: &Spot<'_>,
+        at: u64,
+        width: usize,
+        compare: u64,
+        new: u64,
+    ) -> Result<u64, Status> {
+        self.lock_accumulate(peer)?;
+        let swap = || -> Result<u64, Status> {
+            let mut bytes = [0; 8];
+            match spot {
+                Spot::Here(here) => {
+                    // SAFETY: mapped memory of the window.
+                    unsafe { core::ptr::copy(*here, bytes.as_mut_ptr(), width) };
+                    if element(&bytes[..width]) == compare {
+                        // SAFETY: as above.
+                        unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
+                    }
+                }
+                Spot::There(there) => {
+                    let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
+                    self.fetch(peer, there.link, at, handle, &mut bytes[..width])?;
+                    if element(&bytes[..width]) == compare {
+                        self.store(peer, there.link, at, handle, &new.to_ne_bytes()[..width])?;
+                        self.settle(&[peer], true).ok()?;
+                    }
+                }
+            }
+            Ok(element(&bytes[..width]))
+        };
+        let swapped = swap();
+        self.unlock_accumulate(peer)?;
+        swapped
+    }
+}
+
+impl Task<'_> {
+    fn operand(&self, packed: u64) -> u64 {
+        let width = self.update.width as usize;
+        // SAFETY: the origin has as many packed elements as the target.
+        self.input
+            .as_ref()
+            .map_or(0, |input| element(unsafe { core::slice::from_raw_parts(input.at(packed), width) }))
+    }
+
+    fn apply_here(&self, block: &Block, old: &mut Old) {
+        let input = self.input.as_ref().map_or(null(), |input| input.at(block.packed));
+        let at = core::ptr::with_exposed_provenance_mut(block.at as usize);
+        // SAFETY: mapped memory of the window in its natural place; operands and results have as many packed elements.
+        unsafe { self.update.apply(at, block.len / self.update.width, input, old.at(block.packed)) };
+    }
+}
+
+/// Elements of up to eight bytes as a number.
+fn element(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_ne_bytes(word)
+}
+
+/// # Safety
+/// The elements can be read during the call.
+unsafe fn packed(elements: &Elements<'_>) -> Packed {
+    match elements.one_block() {
+        Some(at) => Packed::Theirs(at),
+        // SAFETY: the caller's promise.
+        None => Packed::Ours(unsafe { elements.packed() }),
+    }
+}
+
+/// Elements side by side in mapped memory, one by one: the usual case, which needs no lists. False: it is another case.
+fn apply_at_once(
+    update: Update,
+    target: Elements<'_>,
+    origin: Option<Elements<'_>>,
+    result: Option<Elements<'_>>,
+) -> bool {
+    let Some(at) = target.one_block().filter(|at| update.is_atomic_at(*at as u64)) else { return false };
+    let input = match (update.code, origin) {
+        (op::NO_OP, _) => null(),
+        (_, Some(origin)) if origin.one_block().is_some() => origin.one_block().unwrap_or(null_mut()),
+        _ => return false,
+    };
+    let old = match result {
+        None => null_mut(),
+        Some(result) => match result.one_block() {
+            Some(at) => at,
+            None => return false,
+        },
+    };
+    // SAFETY: mapped memory of the window in its natural place; the program's operands and results have as many elements.
+    unsafe { update.apply(at, target.bytes() / update.width, input, old) };
+    true
+}

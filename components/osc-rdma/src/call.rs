@@ -1,0 +1,234 @@
+//! One call on a window: who makes it, how it waits, and what it asks of the host.
+//!
+//! A call waits only in [`Call::until`], holding nothing: no CRI, no mutex.
+
+use crate::component::Rdma;
+use crate::issue::Issue;
+use crate::local::Local;
+use crate::op::Op;
+use crate::peer::{Link, Peer};
+use crate::window::RdmaWindow;
+use core::ffi::c_void;
+use oxmpi_btl::RegHandle;
+use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
+use oxmpi_mca::{CriGuard, SliceRef, Status, ThreadCtx};
+use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
+
+/// A window's communicator and its services.
+#[derive(Clone, Copy)]
+pub struct Comm(*const WinComm);
+
+// SAFETY: the host's description is immutable while the window lives; its services may be called from any thread.
+unsafe impl Send for Comm {}
+// SAFETY: as above.
+unsafe impl Sync for Comm {}
+
+fn answer<T>(status: Status, value: T) -> Result<T, Status> {
+    if status.is_err() { Err(status) } else { Ok(value) }
+}
+
+impl Comm {
+    /// # Safety
+    /// `comm` stays valid as long as the result is used.
+    pub unsafe fn new(comm: *const WinComm) -> Comm {
+        Comm(comm)
+    }
+    pub fn get(&self) -> &WinComm {
+        // SAFETY: see `new`.
+        unsafe { &*self.0 }
+    }
+    pub fn services(&self) -> &WinServices {
+        // SAFETY: as above.
+        unsafe { &*self.get().services }
+    }
+    pub fn rank(&self) -> u32 {
+        self.get().rank
+    }
+    pub fn size(&self) -> u32 {
+        self.get().num_ranks
+    }
+    pub fn place(&self, rank: u32) -> Result<Place, Status> {
+        let mut place = Place::default();
+        answer((self.services().place)(self.get().comm, rank, &mut place), place)
+    }
+    pub fn mapped(&self, rank: u32) -> Option<Mapped> {
+        let mut mapped = Mapped { base: core::ptr::null_mut(), bytes: 0, disp_unit: 1 };
+        let status = (self.services().mapped)(self.get().comm, rank, &mut mapped);
+        status.is_ok().then_some(mapped)
+    }
+    /// The transports that reach a rank, best first.
+    pub fn reach(&self, rank: u32) -> Result<&'static [Reach], Status> {
+        let mut list = SliceRef { ptr: core::ptr::null(), len: 0 };
+        let status = (self.services().reach)(self.get().comm, rank, &mut list);
+        // SAFETY: the host's list stays as long as the instance.
+        answer(status, ()).map(|()| unsafe { core::slice::from_raw_parts(list.ptr, list.len) })
+    }
+    pub fn agree(&self, thread: *mut ThreadCtx, own: Status) -> Status {
+        (self.services().agree)(self.get().comm, thread, own)
+    }
+    pub fn barrier(&self, thread: *mut ThreadCtx) -> Status {
+        (self.services().barrier)(self.get().comm, thread)
+    }
+
+    /// Makes progress until the question is answered with yes. The caller holds nothing.
+    pub fn until(&self, thread: *mut ThreadCtx, mut question: impl FnMut() -> bool) -> Status {
+        extern "C" fn ask<F: FnMut() -> bool>(ctx: *mut c_void) -> u32 {
+            // SAFETY: the question below, which outlives the wait.
+            let question = unsafe { &mut *ctx.cast::<F>() };
+            question().into()
+        }
+        fn of<F: FnMut() -> bool>(_: &F) -> extern "C" fn(*mut c_void) -> u32 {
+            ask::<F>
+        }
+        if question() {
+            return Status::OK;
+        }
+        let predicate = of(&question);
+        (self.services().wait_until)(self.get().comm, thread, predicate, (&raw mut question).cast())
+    }
+
+    /// Makes progress until nothing is under way on any context: the question answers with those on which something is, by bit. Threads that own
+    /// those contexts may compute. The caller holds nothing.
+    pub fn until_idle(&self, thread: *mut ThreadCtx, mut question: impl FnMut() -> u64) -> Status {
+        extern "C" fn ask<F: FnMut() -> u64>(ctx: *mut c_void) -> u64 {
+            // SAFETY: the question below, which outlives the wait.
+            let question = unsafe { &mut *ctx.cast::<F>() };
+            question()
+        }
+        fn of<F: FnMut() -> u64>(_: &F) -> extern "C" fn(*mut c_void) -> u64 {
+            ask::<F>
+        }
+        if question() == 0 {
+            return Status::OK;
+        }
+        let outstanding = of(&question);
+        (self.services().wait_contexts)(self.get().comm, thread, outstanding, (&raw mut question).cast())
+    }
+
+    /// Sends bytes to a rank and waits until the memory is free.
+    pub fn send(&self, thread: *mut ThreadCtx, bytes: &[u8], to: u32, tag: i32) -> Status {
+        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
+        let byte = (s.byte_type)(comm);
+        let started =
+            (s.isend)(comm, thread, bytes.as_ptr(), bytes.len() as u64, byte, to, tag, &mut request);
+        if started.is_err() { started } else { (s.wait)(comm, thread, request, core::ptr::null_mut()) }
+    }
+
+    /// Receives as many bytes from a rank.
+    pub fn receive(&self, thread: *mut ThreadCtx, bytes: &mut [u8], from: u32, tag: i32) -> Status {
+        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
+        let (byte, len, at) = ((s.byte_type)(comm), bytes.len() as u64, bytes.as_mut_ptr());
+        let started = (s.irecv)(comm, thread, at, len, byte, from as i32, tag, &mut request);
+        if started.is_err() { started } else { (s.wait)(comm, thread, request, core::ptr::null_mut()) }
+    }
+
+    /// Receives from one rank while it sends to another.
+    pub fn exchange(
+        &self,
+        thread: *mut ThreadCtx,
+        (out, to): (&[u8], u32),
+        (into, from): (&mut [u8], u32),
+        tag: i32,
+    ) -> Status {
+        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
+        let (byte, len, at) = ((s.byte_type)(comm), into.len() as u64, into.as_mut_ptr());
+        let started = (s.irecv)(comm, thread, at, len, byte, from as i32, tag, &mut request);
+        if started.is_err() {
+            return started;
+        }
+        let sent = self.send(thread, out, to, tag);
+        let came = (s.wait)(comm, thread, request, core::ptr::null_mut());
+        if sent.is_err() { sent } else { came }
+    }
+}
+
+/// A call in progress.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub win: &'a RdmaWindow,
+    pub thread: *mut ThreadCtx,
+}
+
+/// In a waiter's word: not ended.
+const UNDER_WAY: i32 = Status::PENDING.0;
+
+impl<'a> Call<'a> {
+    pub fn rdma(&self) -> &'a Rdma {
+        &self.win.rdma
+    }
+
+    pub fn until(&self, question: impl FnMut() -> bool) -> Status {
+        self.win.comm.until(self.thread, question)
+    }
+
+    /// Some turns of progress, of this context too.
+    pub fn turn(&self, ctx: u32) -> Status {
+        // A look that finds it idle, and one that enters it.
+        let mut looks = 3;
+        self.win.comm.until_idle(self.thread, || {
+            looks -= 1;
+            if looks > 0 { 1 << ctx } else { 0 }
+        })
+    }
+
+    /// The context that the calling thread uses of a transport.
+    pub fn context(&self, link: &Link) -> u32 {
+        // SAFETY: the host passes the calling thread's context, or null.
+        let cri = unsafe { self.thread.as_ref() }.map_or(0, |thread| thread.cri);
+        cri % link.contexts()
+    }
+
+    /// Enters a context.
+    pub fn enter(&self, ctx: u32) -> CriGuard<'a> {
+        let host = &self.rdma().host;
+        host.activate(ctx);
+        // SAFETY: the calling thread's context.
+        host.hold(ctx, unsafe { ThreadCtx::seat_of(self.thread) }, host.threaded())
+    }
+
+    /// Runs an operation to its end: `issue` starts its pieces.
+    pub fn run(
+        &self,
+        peer: &Peer,
+        link: &Link,
+        issue: impl FnOnce(&mut Issue<'a, '_>),
+    ) -> Result<(), Status> {
+        let waiter = AtomicI32::new(UNDER_WAY);
+        let op = Op { waiter: &waiter, ..Op::new(self.rdma(), peer) };
+        let mut pieces = Issue::begin(*self, link, op);
+        issue(&mut pieces);
+        let ctx = pieces.end();
+        // SYNC POINT with `Op::end`.
+        let under_way = || waiter.load(Ordering::Acquire) == UNDER_WAY;
+        let waited = self.win.comm.until_idle(self.thread, || u64::from(under_way()) << ctx);
+        let status = Status(waiter.load(Ordering::Acquire));
+        match () {
+            // Nothing ends it any more only where the host cannot wait: not while a window lives.
+            () if waited.is_err() => Err(waited),
+            () if status.is_err() => Err(status),
+            () => Ok(()),
+        }
+    }
+
+    pub fn scratch(&self, link: &Link, bytes: usize) -> Result<Local, Status> {
+        self.rdma().pools.scratch(self.win.btl, link.reach.btl(), bytes)
+    }
+
+    /// Reads a rank's memory.
+    pub fn fetch(
+        &self,
+        peer: &Peer,
+        link: &Link,
+        remote: u64,
+        handle: *const RegHandle,
+        into: &mut [u8],
+    ) -> Result<(), Status> {
+        let local = self.scratch(link, into.len())?;
+        self.run(peer, link, |pieces| {
+            pieces.get(&local, 0, remote, into.len() as u64, handle);
+        })?;
+        // SAFETY: as many bytes as were asked for.
+        unsafe { core::ptr::copy_nonoverlapping(local.at(), into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+}

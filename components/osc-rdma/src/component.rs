@@ -1,0 +1,68 @@
+//! Opening, and which windows are served.
+
+use crate::local::Pools;
+use crate::params::Settings;
+use crate::peer::is_fit;
+use crate::request::Requests;
+use crate::window::RdmaWindow;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
+use oxmpi_mca::{Component, Host, OpenError, Params, Status, ThreadCtx};
+use oxmpi_osc::{Osc, OscModule, WinDesc};
+use std::sync::Arc;
+
+/// The component's state for one instance.
+pub struct Rdma {
+    pub host: Host,
+    pub settings: Settings,
+    pub requests: Requests,
+    pub pools: Pools,
+    /// How many shelves in node memory this process has led.
+    pub shelves: AtomicU64,
+}
+
+pub struct RdmaComponent;
+
+impl Component for RdmaComponent {
+    type Module = OscModule;
+    const NAME: &'static str = "rdma";
+
+    fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<OscModule>), OpenError> {
+        let rdma = Rdma {
+            host,
+            settings: Settings::of(params),
+            requests: Requests::default(),
+            pools: Pools::default(),
+            shelves: AtomicU64::new(0),
+        };
+        Ok((0, vec![oxmpi_osc::module(RdmaOsc { rdma: Arc::new(rdma) })]))
+    }
+}
+
+struct RdmaOsc {
+    rdma: Arc<Rdma>,
+}
+
+impl Osc for RdmaOsc {
+    type Window = RdmaWindow;
+
+    /// Ranks whose memory is not mapped must be reached by a transport that is fit; one of the node and one of another
+    /// speak for theirs.
+    fn query(&self, desc: &WinDesc) -> Option<i32> {
+        // SAFETY: valid during the call.
+        let comm = unsafe { crate::call::Comm::new(desc.comm) };
+        for rank in crate::create::spokesmen(&comm) {
+            let reach = comm.reach(rank).unwrap_or(&[]);
+            if !reach.iter().any(|r| is_fit(r.btl())) {
+                let tried: Vec<&str> = reach.iter().map(|r| r.btl().name()).collect();
+                let tried = if tried.is_empty() { "none".to_owned() } else { tried.join(", ") };
+                self.rdma.host.help("no-way", &[&rank.to_string(), &tried]);
+                return None;
+            }
+        }
+        Some(self.rdma.settings.priority)
+    }
+
+    fn create(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<RdmaWindow>, Status> {
+        RdmaWindow::create(&self.rdma, desc, thread).map(Box::new)
+    }
+}

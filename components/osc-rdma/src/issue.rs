@@ -1,0 +1,190 @@
+//! Issuing the pieces of an operation on one context, under its CRI.
+//!
+//! A piece that finds no room waits, with the CRI given back, until there is: progress of the same context ends that. The first failure
+//! ends the operation: what is not issued by then is not going to be.
+
+use crate::call::Call;
+use crate::local::Local;
+use crate::op::{Op, done};
+use crate::peer::Link;
+use core::ffi::c_void;
+use oxmpi_btl::{AtomicDesc, FlushDesc, RegHandle, RmaDesc, cap};
+use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{CriGuard, Status};
+
+pub struct Issue<'a, 'p> {
+    call: Call<'a>,
+    link: &'p Link,
+    ctx: u32,
+    op: *mut Op,
+    inside: Option<CriGuard<'a>>,
+}
+
+/// An atomic on a word of a rank.
+#[derive(Clone, Copy)]
+pub struct Amo {
+    pub op: u32,
+    pub flags: u32,
+    pub operand: u64,
+    pub compare: u64,
+}
+
+impl<'a, 'p> Issue<'a, 'p> {
+    /// On the calling thread's context.
+    pub fn begin(call: Call<'a>, link: &'p Link, op: Op) -> Issue<'a, 'p> {
+        let ctx = call.context(link);
+        let inside = call.enter(ctx);
+        Issue::begin_inside(call, link, ctx, inside, op)
+    }
+
+    /// On a context that is entered.
+    pub fn begin_inside(
+        call: Call<'a>,
+        link: &'p Link,
+        ctx: u32,
+        inside: CriGuard<'a>,
+        op: Op,
+    ) -> Issue<'a, 'p> {
+        let flow = &link.lanes[ctx as usize].flow;
+        let token = flow.next();
+        flow.count(token);
+        op.token.set(Some(token));
+        Issue { call, link, ctx, op: Box::into_raw(Box::new(op)), inside: Some(inside) }
+    }
+
+    fn op(&self) -> &Op {
+        // SAFETY: it stays until its last piece has ended, and one is ours.
+        unsafe { &*self.op }
+    }
+
+    /// Issues a piece; false: the operation has failed.
+    fn piece(&mut self, mut verb: impl FnMut(*mut c_void) -> Status) -> bool {
+        if self.op().status.get().is_err() {
+            return false;
+        }
+        let ctx: *mut c_void = self.op.cast();
+        let mut status = verb(ctx);
+        while status == Status::NO_RESOURCE {
+            self.inside = None;
+            let waited = self.call.turn(self.ctx);
+            self.inside = Some(self.call.enter(self.ctx));
+            status = if waited.is_err() { waited } else { verb(ctx) };
+        }
+        if status == Status::PENDING {
+            self.count();
+        }
+        if status.is_err() {
+            self.op().fail(status);
+        }
+        !status.is_err()
+    }
+
+    fn count(&self) {
+        let left = &self.op().left;
+        left.set(left.get() + 1);
+    }
+
+    /// Writes `len` bytes from `from` on of local memory.
+    pub fn put(&mut self, local: &Local, from: u64, remote: u64, len: u64, handle: *const RegHandle) -> bool {
+        self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
+        let limit = self.link.reach.btl().attrs().put_limit;
+        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        self.cut(local, (from, remote, len), limit, handle, |rma| (btl.put)(btl.state, endpoint, ctx, rma))
+    }
+
+    /// Reads `len` bytes to local memory from `to` on.
+    pub fn get(&mut self, local: &Local, to: u64, remote: u64, len: u64, handle: *const RegHandle) -> bool {
+        let limit = self.link.reach.btl().attrs().get_limit;
+        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        self.cut(local, (to, remote, len), limit, handle, |rma| (btl.get)(btl.state, endpoint, ctx, rma))
+    }
+
+    fn cut(
+        &mut self,
+        local: &Local,
+        (at, remote, len): (u64, u64, u64),
+        limit: u64,
+        handle: *const RegHandle,
+        verb: impl Fn(&RmaDesc) -> Status,
+    ) -> bool {
+        let most = if limit == 0 { u64::MAX } else { limit };
+        let mut begun = 0;
+        while begun < len {
+            let n = most.min(len - begun);
+            let rma = |done_ctx| RmaDesc {
+                local: local.at().wrapping_add((at + begun) as usize),
+                remote: remote.wrapping_add(begun),
+                len: n,
+                local_handle: local.handle(),
+                remote_handle: handle,
+                done: Some(done),
+                done_ctx,
+            };
+            if !self.piece(|ctx| verb(&rma(ctx))) {
+                return false;
+            }
+            begun += n;
+        }
+        true
+    }
+
+    /// Updates a word; its old value goes to `result`, in local memory from there on, if there is any.
+    pub fn atomic(
+        &mut self,
+        amo: Amo,
+        remote: u64,
+        handle: *const RegHandle,
+        result: Option<(&Local, u64)>,
+    ) -> bool {
+        self.link.lanes[self.ctx as usize].written.store(1, Ordering::Relaxed);
+        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        let place = result.map(|(local, at)| (local.at().wrapping_add(at as usize), local.handle()));
+        let (to, local_handle) = place.unwrap_or((core::ptr::null_mut(), core::ptr::null()));
+        self.piece(|done_ctx| {
+            let desc = AtomicDesc {
+                result: to.cast(),
+                local_handle,
+                remote,
+                remote_handle: handle,
+                op: amo.op,
+                flags: amo.flags,
+                operand: amo.operand,
+                compare: amo.compare,
+                done: Some(done),
+                done_ctx,
+            };
+            (btl.atomic)(btl.state, endpoint, ctx, &desc)
+        })
+    }
+
+    /// Completes what was put before at the rank.
+    pub fn flush(&mut self) -> bool {
+        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        if !btl.can(cap::FLUSH) {
+            return true;
+        }
+        self.piece(|done_ctx| {
+            (btl.flush)(btl.state, endpoint, ctx, &FlushDesc { done: Some(done), done_ctx })
+        })
+    }
+
+    /// Local memory of the operation's own, which goes with it.
+    pub fn with_own(&mut self, issue: impl FnOnce(&mut Self, &Local)) {
+        // SAFETY: the operation stays until its last piece has ended, and one is ours; nobody changes this field before that.
+        if let Some(local) = unsafe { &(*self.op).local } {
+            issue(self, local);
+        }
+    }
+
+    /// All pieces are issued; on which context.
+    pub fn end(mut self) -> u32 {
+        self.end_inside();
+        self.inside = None;
+        self.ctx
+    }
+
+    fn end_inside(&mut self) {
+        // SAFETY: issued, with our piece left; the CRI is held.
+        unsafe { Op::end_piece(self.op) };
+    }
+}

@@ -1,0 +1,35 @@
+//! One-sided operations by loads, stores and processor atomics where a target's memory is mapped, and by the transports' put, get
+//! and atomics elsewhere; nobody needs the target's help. See README.md for the map and the layouts.
+
+mod accumulate;
+mod call;
+mod component;
+mod create;
+mod elements;
+mod epoch;
+mod issue;
+mod layout;
+mod local;
+mod locks;
+mod op;
+mod params;
+mod peer;
+mod regions;
+mod request;
+mod shelf;
+mod sync;
+mod transfer;
+mod window;
+mod wire;
+mod words;
+
+oxmpi_mca::component! {
+    component: component::RdmaComponent,
+    symbol: oxmpi_component_osc_rdma,
+    framework: oxmpi_osc::FRAMEWORK,
+    framework_version: oxmpi_osc::VERSION,
+    name: "rdma",
+    aliases: [],
+    params: params::PARAMS,
+    help: include_str!("help.txt"),
+}

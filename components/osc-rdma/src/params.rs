@@ -1,0 +1,63 @@
+//! The parameters. Full names are `osc_rdma_<name>`.
+
+use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
+
+const MODES: &[StrRef] = &[StrRef::new("two_level"), StrRef::new("on_demand")];
+
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "priority",
+        ParamKind::INT,
+        6,
+        "20",
+        "Rank among the components that serve a window; the highest serves it. Lower it to prefer another component",
+    )
+    .range(0, 100),
+    ParamDecl::new(
+        "locking_mode",
+        ParamKind::ENUM,
+        5,
+        "two_level",
+        "How MPI_Win_lock_all locks: by one word for all ranks, or each rank when it is first operated on. Choose on_demand where \
+         programs lock exclusively much, or lock_all few ranks of many",
+    )
+    .one_of(MODES),
+    ParamDecl::new(
+        "max_attach",
+        ParamKind::UNSIGNED,
+        5,
+        "64",
+        "Pieces of memory that a rank can have attached to a dynamic window at once. Raise it where MPI_Win_attach fails with \
+         MPI_ERR_RMA_ATTACH",
+    )
+    .range(1, 1 << 16),
+    ParamDecl::new(
+        "accumulate_granularity",
+        ParamKind::SIZE,
+        6,
+        "0",
+        "Bytes that an accumulate updates under one lock, for windows whose info does not say; up to 8: each element by an atomic \
+         of its own. Raise it for long accumulates between nodes, where one lock costs less than many atomics",
+    )
+    .range(0, 1 << 30),
+];
+
+/// The resolved values.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub priority: i32,
+    pub on_demand: bool,
+    pub max_attach: u32,
+    pub granularity: u64,
+}
+
+impl Settings {
+    pub fn of(p: Params<'_>) -> Settings {
+        Settings {
+            priority: p.int(0) as i32,
+            on_demand: p.int(1) == 1,
+            max_attach: p.int(2) as u32,
+            granularity: p.size(3) as u64,
+        }
+    }
+}

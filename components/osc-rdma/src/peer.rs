@@ -1,0 +1,279 @@
+//! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
+
+use crate::wire::{Region, Way};
+use oxmpi_btl::amo::{self, operand};
+use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_osc::Flow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bits of [`Peer::epoch`].
+pub mod held_by {
+    /// Locked by MPI_Win_lock, or on demand.
+    pub const LOCK: u32 = 1;
+    /// In the group of MPI_Win_start.
+    pub const START: u32 = 2;
+}
+
+pub struct Peer {
+    pub rank: u32,
+    /// The window's memory as it can be loaded and stored here; null: it cannot.
+    pub base: *mut u8,
+    pub bytes: u64,
+    pub disp_unit: i64,
+    /// Address of the window's memory there.
+    pub remote: u64,
+    pub data: Way,
+    /// State words as they can be used here; null: they cannot.
+    pub words: *const AtomicU64,
+    pub remote_words: u64,
+    pub state: Way,
+    /// `None`: all of it is mapped.
+    pub link: Option<Link>,
+    /// Bits of [`held_by`].
+    pub epoch: AtomicU32,
+    /// The first failure of an operation without a request since the last synchronisation.
+    failure: AtomicI32,
+    pub ordered: Ordered,
+    /// Of a dynamic window, as they were last read, and their version.
+    pub regions: Mutex<(u64, Arc<[Region]>)>,
+}
+
+// SAFETY: addresses are of memory that belongs to processes; words are used as atomics.
+unsafe impl Send for Peer {}
+// SAFETY: as above.
+unsafe impl Sync for Peer {}
+
+/// The transport to a rank.
+pub struct Link {
+    pub reach: Reach,
+    /// Puts are visible when they are done.
+    pub remote_done: bool,
+    /// By context.
+    pub lanes: Box<[Lane]>,
+}
+
+/// What is under way on one context. Written by the holder of its CRI.
+pub struct Lane {
+    pub flow: Flow,
+    /// 1: something was written since the transport's last flush.
+    pub written: AtomicU32,
+}
+
+impl Link {
+    pub fn new(reach: Reach, cris: u32) -> Link {
+        let attrs = reach.btl().attrs();
+        let contexts = attrs.contexts.clamp(1, cris.max(1));
+        Link {
+            reach,
+            remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
+            lanes: (0..contexts).map(|_| Lane { flow: Flow::new(), written: AtomicU32::new(0) }).collect(),
+        }
+    }
+
+    pub fn contexts(&self) -> u32 {
+        self.lanes.len() as u32
+    }
+
+    /// Whether the transport has this atomic, for an operand of this kind ([`operand`]).
+    pub fn has_atomic(&self, op: u32, kind: u32) -> bool {
+        let attrs = self.reach.btl().attrs();
+        attrs.amo_ops >> op & 1 != 0 && attrs.amo_operands & kind != 0
+    }
+}
+
+/// Whether a transport does what this component needs of one.
+pub fn is_fit(btl: &BtlHandle) -> bool {
+    let attrs = btl.attrs();
+    let ops = 1 << amo::ADD | 1 << amo::COMPARE_SWAP;
+    let operands = operand::U64 | operand::U32;
+    btl.can(cap::GET | cap::PUT | cap::ATOMIC)
+        && (btl.can(cap::FLUSH) || attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0)
+        && attrs.flags & BtlAttrs::AMO_COHERENT != 0
+        && attrs.amo_ops & ops == ops
+        && attrs.amo_operands & operands == operands
+        && attrs.put_alignment <= 1
+        && attrs.get_alignment <= 1
+        && attrs.registration_handle_size as usize <= crate::wire::HANDLE
+}
+
+impl Peer {
+    pub fn note_failure(&self, status: Status) {
+        let _ = self.failure.compare_exchange(0, status.0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    pub fn take_failure(&self) -> Status {
+        if self.failure.load(Ordering::Acquire) == 0 {
+            return Status::OK;
+        }
+        Status(self.failure.swap(0, Ordering::AcqRel))
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.link.as_ref().is_none_or(|link| link.lanes.iter().all(|lane| lane.flow.is_empty()))
+    }
+
+    /// Nothing is known yet but the number.
+    pub fn new(rank: u32) -> Peer {
+        Peer {
+            rank,
+            base: core::ptr::null_mut(),
+            bytes: 0,
+            disp_unit: 1,
+            remote: 0,
+            data: Way::NONE,
+            words: core::ptr::null(),
+            remote_words: 0,
+            state: Way::NONE,
+            link: None,
+            epoch: AtomicU32::new(0),
+            failure: AtomicI32::new(0),
+            ordered: Ordered::default(),
+            regions: Mutex::new((u64::MAX, Arc::new([]))),
+        }
+    }
+}
+
+/// Accumulates to a rank that are under way. A transport may carry them out in any order, so one that has to come behind them waits,
+/// unless all are alike and nobody can tell their order.
+#[derive(Default)]
+pub struct Ordered(Mutex<(u64, u64)>);
+
+impl Ordered {
+    /// Of what has no kind of its own: it waits for all others.
+    pub const ALONE: u64 = 0;
+
+    /// Goes ahead, or has to wait.
+    pub fn begin(&self, kind: u64) -> bool {
+        let mut under_way = held(&self.0);
+        if under_way.0 > 0 && (kind == Ordered::ALONE || under_way.1 != kind) {
+            return false;
+        }
+        *under_way = (under_way.0 + 1, kind);
+        true
+    }
+    /// Goes ahead where nobody asks for order.
+    pub fn begin_anyhow(&self, kind: u64) {
+        let mut under_way = held(&self.0);
+        let alike = under_way.0 == 0 || under_way.1 == kind;
+        *under_way = (under_way.0 + 1, if alike { kind } else { Ordered::ALONE });
+    }
+    pub fn end(&self) {
+        held(&self.0).0 -= 1;
+    }
+}
+
+/// The ranks of a window that this process has met: a place for each where there are few, by number where there are many.
+pub enum Peers {
+    Few(Box<[AtomicPtr<Peer>]>),
+    Many(Mutex<HashMap<u32, Box<Peer>>>),
+}
+
+/// So many have a place each.
+const FEW: u32 = 256;
+
+impl Peers {
+    pub fn new(ranks: u32) -> Peers {
+        if ranks > FEW {
+            return Peers::Many(Mutex::default());
+        }
+        Peers::Few((0..ranks).map(|_| AtomicPtr::default()).collect())
+    }
+
+    #[inline]
+    pub fn get(&self, rank: u32) -> Option<&Peer> {
+        match self {
+            // SAFETY: peers live as long as the table. SYNC POINT with `keep`.
+            Peers::Few(all) => unsafe { all.get(rank as usize)?.load(Ordering::Acquire).as_ref() },
+            // SAFETY: boxes stay where they are until the table goes.
+            Peers::Many(all) => unsafe { held(all).get(&rank).map(|peer| &*(&raw const **peer)) },
+        }
+    }
+
+    /// Keeps a peer, unless another thread has met it meanwhile; the one that is kept.
+    pub fn keep(&self, peer: Peer) -> Result<&Peer, Status> {
+        let (rank, peer) = (peer.rank, Box::new(peer));
+        match self {
+            Peers::Few(all) => {
+                let place = all.get(rank as usize).ok_or(Status::BAD_PARAM)?;
+                let made = Box::into_raw(peer);
+                // SYNC POINT with `get`.
+                let kept =
+                    place.compare_exchange(core::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire);
+                if kept.is_err() {
+                    // SAFETY: nobody has seen it.
+                    drop(unsafe { Box::from_raw(made) });
+                }
+            }
+            Peers::Many(all) => {
+                held(all).entry(rank).or_insert(peer);
+            }
+        }
+        self.get(rank).ok_or(Status::INTERNAL)
+    }
+
+    /// All that were met.
+    pub fn met(&self) -> Vec<&Peer> {
+        match self {
+            Peers::Few(all) => (0..all.len() as u32).filter_map(|rank| self.get(rank)).collect(),
+            // SAFETY: as above.
+            Peers::Many(all) => held(all).values().map(|peer| unsafe { &*(&raw const **peer) }).collect(),
+        }
+    }
+}
+
+impl Drop for Peers {
+    fn drop(&mut self) {
+        if let Peers::Few(all) = self {
+            for place in all {
+                let peer = place.load(Ordering::Acquire);
+                if !peer.is_null() {
+                    // SAFETY: from a box, dropped once; nobody uses the table any more.
+                    drop(unsafe { Box::from_raw(peer) });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_met_once() {
+        for ranks in [4, 1000] {
+            let peers = Peers::new(ranks);
+            assert!(peers.get(3).is_none() && peers.get(5000).is_none());
+            let first: *const Peer = peers.keep(Peer::new(3)).expect("kept");
+            assert!(core::ptr::eq(first, peers.keep(Peer::new(3)).expect("kept")));
+            assert_eq!(peers.met().len(), 1);
+        }
+    }
+
+    #[test]
+    fn accumulates_that_are_alike_go_together() {
+        let ordered = Ordered::default();
+        assert!(ordered.begin(7) && ordered.begin(7) && !ordered.begin(8) && !ordered.begin(Ordered::ALONE));
+        ordered.end();
+        assert!(!ordered.begin(8));
+        ordered.end();
+        assert!(ordered.begin(Ordered::ALONE) && !ordered.begin(Ordered::ALONE) && !ordered.begin(7));
+        ordered.end();
+        assert!(ordered.begin(8));
+    }
+
+    #[test]
+    fn the_first_failure_is_told_once() {
+        let peer = Peer::new(0);
+        peer.note_failure(Status::RMA_RANGE);
+        peer.note_failure(Status::PEER_FAILED);
+        assert_eq!((peer.take_failure(), peer.take_failure()), (Status::RMA_RANGE, Status::OK));
+    }
+}

@@ -1,0 +1,302 @@
+//! MPI_Put and MPI_Get: copies where the target is mapped, else put and get of a transport.
+//!
+//! Data of one block on both sides goes from or to the program's memory, or through a slot if it is short. Data in pieces is packed into
+//! local memory, and each block of the target is a piece of the operation.
+
+use crate::call::Call;
+use crate::issue::Issue;
+use crate::layout::{Block, Elements, blocks_at, offset};
+use crate::local::{Local, SLOT};
+use crate::op::{After, Op};
+use crate::peer::{Link, Peer};
+use crate::request::Request;
+use crate::wire::{Region, module_key, way_by};
+use core::ptr::null_mut;
+use oxmpi_btl::RegHandle;
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{RequestHeader, Status};
+use oxmpi_osc::RmaArgs;
+use std::sync::Arc;
+
+/// Where the data of an operation lies at its target.
+pub enum Spot<'a> {
+    /// Mapped: the address of the first element here.
+    Here(*mut u8),
+    /// Reached by a transport: the address there.
+    There(There<'a>),
+}
+
+pub struct There<'a> {
+    pub base: u64,
+    pub link: &'a Link,
+    handles: Handles,
+}
+
+enum Handles {
+    One(*const RegHandle),
+    Regions { list: Arc<[Region]>, module: u64 },
+}
+
+impl There<'_> {
+    /// The handle for a block.
+    pub fn handle(&self, at: u64, len: u64) -> Option<*const RegHandle> {
+        match &self.handles {
+            Handles::One(handle) => Some(*handle),
+            Handles::Regions { list, module } => {
+                let region = list.iter().find(|region| region.has(at, len))?;
+                way_by(&region.ways, *module).map(|way| way.handle())
+            }
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Where an operation's data lies; RMA_RANGE if it is not all in the window.
+    #[inline]
+    pub fn spot(&self, peer: &'a Peer, disp: i64, count: u64, dtype: &TypeDesc) -> Result<Spot<'a>, Status> {
+        if self.win.dynamic {
+            return self.dynamic_spot(peer, disp, count, dtype);
+        }
+        let offset = offset(disp, peer.disp_unit, peer.bytes, count, dtype)?;
+        if !peer.base.is_null() {
+            return Ok(Spot::Here(peer.base.wrapping_offset(offset as isize)));
+        }
+        let link = peer.link.as_ref().ok_or(Status::UNREACHABLE)?;
+        let base = peer.remote.wrapping_add(offset as u64);
+        Ok(Spot::There(There { base, link, handles: Handles::One(peer.data.handle()) }))
+    }
+
+    fn dynamic_spot(
+        &self,
+        peer: &'a Peer,
+        disp: i64,
+        count: u64,
+        dtype: &TypeDesc,
+    ) -> Result<Spot<'a>, Status> {
+        let list = self.regions(peer)?;
+        let base = disp as u64;
+        let inside = |block: &Block| list.iter().any(|region| region.has(block.at, block.len));
+        if !blocks_at(base, count, dtype).iter().all(inside) {
+            return Err(Status::RMA_RANGE);
+        }
+        match &peer.link {
+            None => Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize))),
+            Some(_) if peer.rank == self.win.comm.rank() => {
+                Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize)))
+            }
+            Some(link) => {
+                let module = module_key(link.reach.btl());
+                Ok(Spot::There(There { base, link, handles: Handles::Regions { list, module } }))
+            }
+        }
+    }
+
+    /// A request if one is wanted.
+    pub fn request(&self, wanted: bool) -> Result<*mut Request, Status> {
+        if wanted { self.rdma().requests.take(&self.rdma().host) } else { Ok(null_mut()) }
+    }
+
+    /// What a call answers whose target is not all in the window. Of a dynamic window only the target knows, so a request says it.
+    pub fn refused(&self, status: Status, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        if !wanted || !self.win.dynamic || status != Status::RMA_RANGE {
+            return Err(status);
+        }
+        let (request, rdma) = (self.request(true)?, self.rdma());
+        rdma.requests.complete(request, &rdma.host, status);
+        Ok(request.cast())
+    }
+
+    /// The operation is complete: so is its request.
+    pub fn complete(&self, request: *mut Request) -> *mut RequestHeader {
+        if !request.is_null() {
+            self.rdma().requests.complete(request, &self.rdma().host, Status::OK);
+        }
+        request.cast()
+    }
+
+    pub fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        let peer = self.target(args.target)?;
+        // SAFETY: the host's arguments.
+        let (origin, target) = unsafe {
+            let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
+            (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
+        };
+        if origin.bytes() == 0 {
+            return self.request(wanted).map(|request| self.complete(request));
+        }
+        let spot = match self.spot(peer, args.disp, args.target_count, target) {
+            Ok(spot) => spot,
+            Err(status) => return self.refused(status, wanted),
+        };
+        let request = self.request(wanted)?;
+        match spot {
+            Spot::Here(at) => {
+                let there = Elements { at, count: args.target_count, dtype: target };
+                // SAFETY: the origin's memory is the program's, the target's mapped and of the window.
+                unsafe { copy(origin, there) };
+                Ok(self.complete(request))
+            }
+            Spot::There(there) => {
+                let op = Op { request, ..Op::new(self.rdma(), peer) };
+                let started = self.put_there(op, origin, &there, args.target_count, target);
+                self.started(started, request)
+            }
+        }
+    }
+
+    pub fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        let peer = self.target(args.target)?;
+        // SAFETY: the host's arguments.
+        let (origin, target) = unsafe {
+            let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
+            (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
+        };
+        if target.packed.saturating_mul(args.target_count) == 0 {
+            return self.request(wanted).map(|request| self.complete(request));
+        }
+        let spot = match self.spot(peer, args.disp, args.target_count, target) {
+            Ok(spot) => spot,
+            Err(status) => return self.refused(status, wanted),
+        };
+        let request = self.request(wanted)?;
+        match spot {
+            Spot::Here(at) => {
+                let there = Elements { at, count: args.target_count, dtype: target };
+                // SAFETY: as in `put`.
+                unsafe { copy(there, origin) };
+                Ok(self.complete(request))
+            }
+            Spot::There(there) => {
+                let op = Op { request, ..Op::new(self.rdma(), peer) };
+                let started = self.get_there(op, origin, &there, args.target_count, target);
+                self.started(started, request)
+            }
+        }
+    }
+
+    /// What a call answers whose operation was started, or not.
+    pub fn started(
+        &self,
+        started: Result<(), Status>,
+        request: *mut Request,
+    ) -> Result<*mut RequestHeader, Status> {
+        match started {
+            Ok(()) => Ok(request.cast()),
+            Err(status) => {
+                if !request.is_null() {
+                    // The program never sees it.
+                    let rdma = self.rdma();
+                    rdma.requests.complete(request, &rdma.host, status);
+                    rdma.requests.forget(request);
+                }
+                Err(status)
+            }
+        }
+    }
+
+    fn put_there(
+        &self,
+        mut op: Op,
+        origin: Elements<'_>,
+        there: &There<'_>,
+        count: u64,
+        target: &TypeDesc,
+    ) -> Result<(), Status> {
+        let len = origin.bytes();
+        let local = match origin.one_block() {
+            Some(at) if len as usize > SLOT => self.theirs(there.link, at, len)?,
+            _ => {
+                let local = self.scratch(there.link, len as usize)?;
+                // SAFETY: the program's data; local memory has room for it.
+                unsafe { origin.pack(0, local.at(), len) };
+                local
+            }
+        };
+        op.local = Some(local);
+        self.issue(op, there, count, target, |pieces, local, block, handle| {
+            pieces.put(local, block.packed, block.at, block.len, handle)
+        })
+    }
+
+    fn get_there(
+        &self,
+        mut op: Op,
+        origin: Elements<'_>,
+        there: &There<'_>,
+        count: u64,
+        target: &TypeDesc,
+    ) -> Result<(), Status> {
+        let len = count * target.packed;
+        let (local, after) = match origin.one_block() {
+            Some(at) if len as usize > SLOT => (self.theirs(there.link, at, len)?, After::Nothing),
+            _ => (self.scratch(there.link, len as usize)?, After::to(&origin, len)),
+        };
+        (op.local, op.after) = (Some(local), after);
+        self.issue(op, there, count, target, |pieces, local, block, handle| {
+            pieces.get(local, block.packed, block.at, block.len, handle)
+        })
+    }
+
+    fn theirs(&self, link: &Link, at: *mut u8, len: u64) -> Result<Local, Status> {
+        self.rdma().pools.theirs(self.win.btl, link.reach.btl(), at, len)
+    }
+
+    /// Issues an operation whose pieces are the target's blocks.
+    fn issue(
+        &self,
+        op: Op,
+        there: &There<'_>,
+        count: u64,
+        target: &TypeDesc,
+        verb: impl Fn(&mut Issue<'a, '_>, &Local, Block, *const RegHandle) -> bool,
+    ) -> Result<(), Status> {
+        let blocks = match target.one_block(count) {
+            Some((disp, len)) => vec![Block { at: there.base.wrapping_add(disp as u64), len, packed: 0 }],
+            None => blocks_at(there.base, count, target),
+        };
+        let mut handles = Vec::with_capacity(blocks.len());
+        for block in &blocks {
+            handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
+        }
+        let mut pieces = Issue::begin(*self, there.link, op);
+        pieces.with_own(|pieces, local| {
+            for (block, handle) in blocks.iter().zip(handles) {
+                if !verb(pieces, local, *block, handle) {
+                    break;
+                }
+            }
+        });
+        pieces.end();
+        Ok(())
+    }
+}
+
+impl After {
+    /// To elements of the program's.
+    pub fn to(elements: &Elements<'_>, len: u64) -> After {
+        match elements.one_block() {
+            Some(to) => After::Copy { to, len: len as usize },
+            None => {
+                let (to, count) = (elements.at, elements.count);
+                After::Unpack { to, count, dtype: elements.retain(), len }
+            }
+        }
+    }
+}
+
+/// Copies data between two places of this address space, whose packed bytes are the same.
+///
+/// # Safety
+/// All of `from` can be read, all of `to` written.
+unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
+    let len = from.bytes().min(to.bytes());
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (from.one_block(), to.one_block()) {
+            (Some(from), Some(to)) => core::ptr::copy(from, to, len as usize),
+            (Some(from), None) => to.unpack(0, from, len),
+            (None, Some(to)) => from.pack(0, to, len),
+            (None, None) => to.unpack(0, from.packed().as_ptr(), len),
+        }
+    }
+}

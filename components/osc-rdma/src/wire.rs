@@ -1,0 +1,181 @@
+//! What other processes see of a window: cards, leaders' records, state words, regions. Versioned by the job's build: all
+//! processes of a job run one version of the component, which the host's exchange of components makes sure of.
+//!
+//! Everything lies in memory that peers read by loads or by a transport's get, in the byte order of the machine.
+
+use oxmpi_btl::{BtlHandle, RegHandle};
+
+/// Transports by which a rank can be reached, at most.
+pub const WAYS: usize = 3;
+/// Bytes of a registration handle, at most.
+pub const HANDLE: usize = 56;
+
+/// How memory is reached by one transport.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Way {
+    /// [`module_key`]; 0: none.
+    pub module: u64,
+    pub handle: [u8; HANDLE],
+}
+
+impl Way {
+    pub const NONE: Way = Way { module: 0, handle: [0; HANDLE] };
+
+    pub fn handle(&self) -> *const RegHandle {
+        self.handle.as_ptr().cast()
+    }
+}
+
+/// The way by a module, if there is one.
+pub fn way_by(ways: &[Way; WAYS], module: u64) -> Option<&Way> {
+    ways.iter().find(|way| way.module == module)
+}
+
+/// A transport's name as a number that is alike in all processes, and not 0.
+pub fn module_key(btl: &BtlHandle) -> u64 {
+    // FNV-1a.
+    btl.name()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        | 1
+}
+
+/// What a rank's peers need to know. The window's memory of a dynamic one is in its regions.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Card {
+    pub base: u64,
+    pub bytes: u64,
+    pub disp_unit: i64,
+    /// Address of the rank's state words in its own address space.
+    pub state: u64,
+    pub data: [Way; WAYS],
+    pub states: [Way; WAYS],
+}
+
+impl Card {
+    pub const BYTES: u64 = size_of::<Card>() as u64;
+    pub const EMPTY: Card = Card {
+        base: 0,
+        bytes: 0,
+        disp_unit: 1,
+        state: 0,
+        data: [Way::NONE; WAYS],
+        states: [Way::NONE; WAYS],
+    };
+}
+
+/// Where a group of ranks has its cards: in its leader's memory.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Leader {
+    /// In the window.
+    pub rank: u32,
+    pub reserved: u32,
+    /// Address of the first card in the leader's address space.
+    pub cards: u64,
+    pub ways: [Way; WAYS],
+}
+
+impl Leader {
+    pub const EMPTY: Leader = Leader { rank: 0, reserved: 0, cards: 0, ways: [Way::NONE; WAYS] };
+}
+
+/// Memory that is attached to a dynamic window.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Region {
+    pub base: u64,
+    pub bytes: u64,
+    pub ways: [Way; WAYS],
+}
+
+impl Region {
+    pub const BYTES: u64 = size_of::<Region>() as u64;
+
+    /// Whether all of a block lies in it.
+    pub fn has(&self, at: u64, len: u64) -> bool {
+        at.checked_sub(self.base)
+            .and_then(|offset| offset.checked_add(len))
+            .is_some_and(|end| end <= self.bytes)
+    }
+}
+
+/// State words of a rank, by index; those that different ranks write often lie in lines of their own.
+pub mod word {
+    /// Of rank 0 alone: exclusive locks of anybody in the low half, lock_all's of anybody in the high half.
+    pub const GLOBAL: u64 = 0;
+    /// The rank's lock: [`super::EXCLUSIVE`], or how many share it.
+    pub const LOCAL: u64 = 8;
+    /// Whoever accumulates under the lock: its rank plus 1.
+    pub const ACCUMULATE: u64 = 16;
+    /// MPI_Win_complete's that no MPI_Win_wait has used up.
+    pub const COMPLETES: u64 = 24;
+    /// Odd while the regions change.
+    pub const REGIONS_VERSION: u64 = 32;
+    pub const REGIONS: u64 = 33;
+    /// A bit for each rank that has posted to this one.
+    pub const POSTS: u64 = 40;
+}
+
+/// In [`word::LOCAL`].
+pub const EXCLUSIVE: u64 = 1 << 63;
+/// In [`word::GLOBAL`]: one lock_all.
+pub const ONE_ALL: u64 = 1 << 32;
+
+/// The size of a rank's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateLayout {
+    posts: u64,
+    pub max_regions: u64,
+}
+
+impl StateLayout {
+    /// `max_regions`: 0 but for dynamic windows.
+    pub fn new(ranks: u32, max_regions: u32) -> StateLayout {
+        StateLayout {
+            posts: u64::from(ranks.div_ceil(64)).next_multiple_of(8),
+            max_regions: max_regions.into(),
+        }
+    }
+
+    /// Where a region lies, in bytes.
+    pub fn region(&self, at: u64) -> u64 {
+        (word::POSTS + self.posts) * 8 + at * Region::BYTES
+    }
+
+    /// Bytes of a rank's state: whole pairs of lines.
+    pub fn bytes(&self) -> u64 {
+        self.region(self.max_regions).next_multiple_of(128)
+    }
+}
+
+const _: () = {
+    assert!(size_of::<Way>() == 64);
+    assert!(size_of::<Card>() == 32 + 2 * WAYS * 64);
+    assert!(size_of::<Leader>() == 16 + WAYS * 64);
+    assert!(size_of::<Region>() == 16 + WAYS * 64);
+};
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_grows_with_ranks_and_regions_alone() {
+        assert_eq!(StateLayout::new(1, 0).bytes(), 384);
+        assert_eq!(StateLayout::new(512, 0).bytes(), 384);
+        assert_eq!(StateLayout::new(513, 0).bytes(), 512);
+        let dynamic = StateLayout::new(4, 64);
+        assert_eq!(dynamic.region(1) - dynamic.region(0), Region::BYTES);
+        assert!(dynamic.bytes() >= dynamic.region(64));
+    }
+
+    #[test]
+    fn a_region_has_what_lies_in_it() {
+        let region = Region { base: 1000, bytes: 100, ways: [Way::NONE; WAYS] };
+        assert!(region.has(1000, 100) && region.has(1099, 1) && region.has(1100, 0));
+        assert!(!region.has(999, 1) && !region.has(1000, 101) && !region.has(u64::MAX, 2));
+    }
+}

@@ -1,0 +1,15 @@
+//! The suite every one-sided component must pass, with both schemes of locks and with every accumulate under the lock.
+
+use oxmpi_osc_conformance::{Setup, run_all, suite};
+
+suite!(Setup::new(osc_rdma::descriptor()));
+
+#[test]
+fn conformance_on_demand() {
+    run_all(&Setup::new(osc_rdma::descriptor()).param("osc_rdma_locking_mode", "on_demand"));
+}
+
+#[test]
+fn conformance_under_the_lock() {
+    run_all(&Setup::new(osc_rdma::descriptor()).param("osc_rdma_accumulate_granularity", "4k"));
+}

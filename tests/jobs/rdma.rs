@@ -1,0 +1,118 @@
+//! Windows that osc-rdma serves: on one node, on nodes that are made up on this machine, over a transport with native verbs that reorders, with
+//! both schemes of locks.
+
+use oxmpi_tests::{Job, btl_fabric, leave_out, mpi};
+
+const TWO_LEVEL: &[&str] = &[];
+const ON_DEMAND: &[&str] = &["--mca", "osc_rdma_locking_mode", "on_demand"];
+/// Native verbs, carried out in any order, with completions that come late.
+const REORDERED: &[&str] = &["--mca", "btl_fabric_seed", "7", "--mca", "btl_fabric_completion", "late"];
+/// Little of everything, and puts that are done before they have arrived.
+const SHORT_OF_ALL: &[&str] = &[
+    "--mca",
+    "btl_fabric_seed",
+    "5",
+    "--mca",
+    "btl_fabric_outstanding",
+    "2",
+    "--mca",
+    "btl_fabric_rma_limit",
+    "64",
+];
+
+fn ours(test: &str) -> bool {
+    if !mpi().is_ours() {
+        leave_out(test, "one-sided components are ours");
+    }
+    mpi().is_ours()
+}
+
+fn on_a_node(ranks: usize) -> Job {
+    Job::new(ranks).args(["--mca", "osc", "rdma"]).limit(300)
+}
+
+/// Shared memory inside of a node, emulated verbs over btl-template between nodes.
+fn over_nodes(hosts: &str) -> Job {
+    let command = std::process::Command::new(mpi().bin("mpirun"));
+    Job::of(command)
+        .args(["--host", hosts, "--mca", "plm", "local", "--mca", "btl", "template,shm,self"])
+        .args(["--mca", "osc", "rdma", "--mca", "mca_base_component_path"])
+        .arg(mpi().component("btl-template"))
+        .limit(300)
+}
+
+/// Native verbs of the transport to test with.
+fn over_fabric(ranks: usize) -> Job {
+    Job::new(ranks)
+        .args(["--mca", "btl", "fabric,self", "--mca", "osc", "rdma", "--mca", "mca_base_component_path"])
+        .arg(btl_fabric().parent().expect("a folder"))
+        .limit(300)
+}
+
+/// Runs a program on one node, over shared memory and over the transport to test with.
+fn on_one_node(program: &str) {
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        for ranks in [1, 2, 4] {
+            on_a_node(ranks).args(mode).program(program).run().all_ok(ranks);
+        }
+        over_fabric(2).args(mode).args(REORDERED).program(program).run().all_ok(2);
+    }
+    over_fabric(4).args(SHORT_OF_ALL).program(program).run().all_ok(4);
+}
+
+/// And over two nodes.
+fn everywhere(program: &str) {
+    on_one_node(program);
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        over_nodes("a:2,b:2").args(mode).program(program).run().all_ok(4);
+    }
+    over_nodes("a:1,b:1").program(program).run().all_ok(2);
+}
+
+#[test]
+fn rdma_serves_every_call() {
+    if ours("one-sided calls by osc-rdma") {
+        // It has a window of memory that all ranks share.
+        on_one_node("rma");
+    }
+}
+
+#[test]
+fn rdma_serves_threads() {
+    if ours("threads on windows of osc-rdma") {
+        everywhere("rma_threads");
+    }
+}
+
+#[test]
+fn rdma_needs_no_target() {
+    if ours("targets that compute") {
+        everywhere("rma_passive");
+    }
+}
+
+#[test]
+fn rdma_tells_mistakes() {
+    if ours("mistakes on windows of osc-rdma") {
+        for ranks in [1, 2, 4] {
+            on_a_node(ranks).program("rma_errors").run().all_ok(ranks);
+        }
+        over_nodes("a:2,b:2").program("rma_errors").run().all_ok(4);
+    }
+}
+
+#[test]
+fn rdma_does_as_the_model_does() {
+    if ours("random operations on windows of osc-rdma") {
+        everywhere("rma_model");
+    }
+}
+
+#[test]
+fn rdma_windows_as_objects() {
+    if ours("windows of osc-rdma as objects") {
+        for ranks in [2, 4] {
+            on_a_node(ranks).program("windows").arg("served").run().all_ok(ranks);
+        }
+    }
+}

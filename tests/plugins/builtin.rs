@@ -21,7 +21,7 @@ macro_rules! built_in {
 }
 
 built_in! {
-    SELF: btl_self, SHM: btl_shm, TEMPLATE: btl_template, BASIC: coll_basic, OB1: pml_ob1,
+    SELF: btl_self, SHM: btl_shm, TCP: btl_tcp, TEMPLATE: btl_template, BASIC: coll_basic, OB1: pml_ob1,
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `first_hour` (help, pages, refusals) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
-//! and a second one) · `soak` (the report of the soak tests, and their verdicts) · `windows` (one-sided communication).
+//! and a second one) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) · `windows` (one-sided communication).
 
 mod arguments;
 mod assignments;
@@ -34,6 +34,7 @@ mod places;
 mod reproductions;
 mod soak;
 mod solo;
+mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;

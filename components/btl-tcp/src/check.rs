@@ -40,6 +40,13 @@ pub fn sum(bytes: &[u8]) -> u32 {
     (all ^ (all >> 32)) as u32
 }
 
+/// Makes the last four bytes the checksum of those before, as in frames and handshakes: for tests and fuzzing.
+pub fn with_right_sum(bytes: &mut [u8]) {
+    if let Some((body, last)) = bytes.split_last_chunk_mut::<4>() {
+        *last = sum(body).to_le_bytes();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -75,6 +75,7 @@ impl Tcp {
             from_rail: self.rail,
             to_rail: rail,
             attempt: s.attempt.get(),
+            seen: s.their_attempt.get(),
             window: self.settings.window as u32,
             nonce,
         };
@@ -163,6 +164,7 @@ impl Tcp {
             cx.poller.remove(&call.fd);
             return self.fail(cx, s, "it wants to go on from where it never was");
         }
+        s.welcomed.set(s.attempt.get());
         self.goes_up(cx, s, call.fd, welcome.window);
     }
 

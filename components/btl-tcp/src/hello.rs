@@ -89,6 +89,8 @@ pub struct Hello {
     pub to_rail: u16,
     /// Counts the connector's attempts on this stream, from 1.
     pub attempt: u32,
+    /// The last attempt of the acceptor that the connector has admitted: a call from before that is over.
+    pub seen: u32,
     /// How much the connector keeps without an acknowledgement.
     pub window: u32,
     pub nonce: [u8; NONCE],
@@ -171,7 +173,7 @@ impl<'a, const N: usize> Reader<'a, N> {
 }
 
 impl Hello {
-    pub const BYTES: usize = PREFIX + 16 + 16 + 8 + 4 + 4 + NONCE + 8;
+    pub const BYTES: usize = PREFIX + 16 + 16 + 8 + 4 + 4 + 4 + NONCE + 4;
 
     pub fn encode(&self) -> [u8; Hello::BYTES] {
         let mut w = Writer::new(1, Refusal::None);
@@ -181,6 +183,7 @@ impl Hello {
             w.put(&half.to_le_bytes());
         }
         w.put(&self.attempt.to_le_bytes());
+        w.put(&self.seen.to_le_bytes());
         w.put(&self.window.to_le_bytes());
         w.put(&self.nonce);
         w.end()
@@ -197,6 +200,7 @@ impl Hello {
             from_rail: half(&mut r),
             to_rail: half(&mut r),
             attempt: u32::from_le_bytes(r.take()),
+            seen: u32::from_le_bytes(r.take()),
             window: u32::from_le_bytes(r.take()),
             nonce: r.take(),
         })
@@ -268,6 +272,7 @@ mod tests {
             from_rail: 1,
             to_rail: 2,
             attempt: 9,
+            seen: 4,
             window: 1 << 20,
             nonce: [7; NONCE],
         }

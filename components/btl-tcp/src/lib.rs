@@ -27,8 +27,9 @@ mod sys;
 #[doc(hidden)]
 pub mod fuzz {
     pub use crate::card::Card;
-    pub use crate::frame::Header;
-    pub use crate::hello::{Challenge, Hello, Proof, Welcome};
+    pub use crate::check::with_right_sum;
+    pub use crate::frame::{Header, Kind};
+    pub use crate::hello::{Challenge, Hello, Proof, Refusal, Welcome};
     pub use crate::inbound::whole_stream;
 }
 

@@ -425,7 +425,8 @@ impl Tcp {
         if gone || s.is_shut() {
             return Refusal::Closed;
         }
-        if a.hello.attempt <= s.their_attempt.get() {
+        let old = a.hello.attempt <= s.their_attempt.get() || a.hello.seen < s.welcomed.get();
+        if old || a.position < s.out.borrow().settled_to() {
             return Refusal::Stale;
         }
         let calls = matches!(*s.link.borrow(), Link::Calling(_));

@@ -20,7 +20,8 @@
 //! come, and each goes on from where the other is, so nothing is lost and nothing comes twice.
 //!
 //! **Both call at once.** The call of the process with the lower name is kept; the other is told so (`Crossed`) and
-//! waits for it. A call that is newer than the connection that is there takes its place: its caller knows that it broke.
+//! waits for it. A call that is newer than the connection that is there takes its place: its caller knows that it broke. Newer is
+//! one that was made after its caller had admitted our last call that was welcome (`Hello::seen`).
 //!
 //! **A write that fails** only marks the stream ([`Stream::broken`]): what the peer has sent before is read first, its
 //! good-bye among it perhaps.
@@ -66,8 +67,9 @@ pub struct Stream {
     pub broken: Cell<bool>,
     /// It stands in the context's list of streams to look at.
     pub listed: Cell<bool>,
-    /// Numbers of our last call and of the last that was admitted.
+    /// Numbers of our last call, of the last that was welcome, and of the last of the peer's that was admitted.
     pub attempt: Cell<u32>,
+    pub welcomed: Cell<u32>,
     pub their_attempt: Cell<u32>,
     /// After so many bytes the peer is told.
     pub tell_after: Cell<u64>,
@@ -114,6 +116,7 @@ impl Stream {
             broken: Cell::new(false),
             listed: Cell::new(false),
             attempt: Cell::new(0),
+            welcomed: Cell::new(0),
             their_attempt: Cell::new(0),
             tell_after: Cell::new(settings.window as u64 / 8),
             requests: Cell::new(0),

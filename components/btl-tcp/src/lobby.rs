@@ -42,7 +42,15 @@ struct Guest {
     got: [u8; LONGEST],
     have: usize,
     /// Once its hello is there: that, whose it is, and what we asked.
-    challenged: Option<(Box<([u8; Hello::BYTES], Hello)>, u32, [u8; NONCE])>,
+    challenged: Option<Box<Challenged>>,
+}
+
+/// What a guest said, whom it claims to be, and what we asked.
+struct Challenged {
+    raw: [u8; Hello::BYTES],
+    hello: Hello,
+    proc: u32,
+    nonce: [u8; NONCE],
 }
 
 /// A connection whose caller has proved itself.
@@ -131,11 +139,11 @@ impl Tcp {
         };
         match heard {
             Ok(None) => {}
-            Ok(Some((proc, nonce, position))) => {
+            Ok(Some(position)) => {
                 let Some(guest) = guests.all.remove(&token) else { return };
                 self.lobby.poller.remove(&guest.fd);
-                let Some((said, ..)) = guest.challenged else { return };
-                let (raw, hello) = *said;
+                let Some(said) = guest.challenged else { return };
+                let Challenged { raw, hello, proc, nonce } = *said;
                 let admission = Admission { fd: guest.fd, proc, raw, hello, nonce, position };
                 self.context(hello.to_ctx).deliver(admission);
             }
@@ -176,25 +184,27 @@ impl Tcp {
         let nonce = sys::random().map_err(|e| Leaves(Some(e.to_string())))?;
         let challenge = Challenge { refusal: Refusal::None, nonce };
         send_all(&guest.fd, &challenge.encode()).map_err(|_| Leaves(None))?;
-        guest.challenged = Some((Box::new((raw, hello)), proc, nonce));
+        guest.challenged = Some(Box::new(Challenged { raw, hello, proc, nonce }));
         Ok(())
     }
 
-    /// Once the proof is there: the process, what it answered, and where it is.
-    fn hear_proof(&self, guest: &mut Guest) -> Result<Option<(u32, [u8; NONCE], u64)>, Leaves> {
+    /// Once the proof is there: where its sender is.
+    fn hear_proof(&self, guest: &mut Guest) -> Result<Option<u64>, Leaves> {
         let Some(bytes) = guest.receive::<{ Proof::BYTES }>()? else { return Ok(None) };
-        let Some((said, proc, nonce)) = &guest.challenged else { return Ok(None) };
+        let Some(said) = &guest.challenged else { return Ok(None) };
         let Ok(proof) = Proof::decode(&bytes) else {
             return Err(Leaves(Some("it does not speak this protocol".into())));
         };
-        if !Said::by_connector(&said.0, proof.position).check(&self.host, nonce, &proof.answer) {
+        if !Said::by_connector(&said.raw, proof.position).check(&self.host, &said.nonce, &proof.answer) {
             let refusal = self.refusal(Refusal::Secret);
             let _ = send_all(&guest.fd, &refusal.encode());
-            let why =
-                format!("it says that it is process {proc} of this job, but does not know the job's secret");
+            let why = format!(
+                "it says that it is process {} of this job, but does not know the job's secret",
+                said.proc
+            );
             return Err(Leaves(Some(why)));
         }
-        Ok(Some((*proc, *nonce, proof.position)))
+        Ok(Some(proof.position))
     }
 
     /// A stranger was turned away. The paragraph comes once, a line each time for who listens.

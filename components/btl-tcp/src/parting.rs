@@ -41,7 +41,7 @@ impl Tcp {
             for cx in &all {
                 cx.note_event();
                 self.turn(cx);
-                worst = cx.all().iter().map(|s| state(s)).max().unwrap_or(State::Done).max(worst);
+                worst = cx.all().iter().map(state).max().unwrap_or(State::Done).max(worst);
             }
             let spent = begun.elapsed();
             match worst {

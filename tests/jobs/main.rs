@@ -8,7 +8,8 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `first_hour` (help, pages, refusals) · `idle` (ranks that sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
-//! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `windows` (one-sided communication).
+//! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
+//! `windows` (one-sided communication).
 
 mod arguments;
 mod assignments;
@@ -36,6 +37,7 @@ mod rdma;
 mod reproductions;
 mod soak;
 mod solo;
+mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;

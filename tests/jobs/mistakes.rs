@@ -64,6 +64,11 @@ fn with_parameters(lines: &str) -> Ended {
     job.args(["--mca", "mca_base_param_files", &path]).program("ring").start().wait_and_leave_nothing()
 }
 
+/// A job over TCP on these interfaces.
+fn over_tcp(interfaces: &str) -> Ended {
+    simple(2, &["--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", interfaces], "ring", &[])
+}
+
 /// A job that hangs, and what is done to it.
 fn hanging(hurt: impl Fn(&Process, &[Process])) -> Ended {
     let job = job(2);
@@ -165,6 +170,8 @@ fn make(key: &str) -> Option<Ended> {
         "file-value" => with_parameters("mpi_spin_count = 7\nbtl_shm_eager_limit = 12x\n"),
         "file-line" => with_parameters("mpi_spin_count 7\n"),
         "profile" => simple(2, &["--tune", "latencyy"], "ring", &[]),
+        "interface" => over_tcp("eth99"),
+        "network" => over_tcp("10.0.0.0/99"),
         "host" => Job::of(mpirun(&["--host", "no-such-host.invalid", "true"])).run(),
         "slots" => Job::of(mpirun(&["--host", "localhost:2", "-n", "3", "true"])).run(),
         "hostfile" => Job::of(mpirun(&["--hostfile", "/no/such/hosts", "true"])).run(),
@@ -235,6 +242,8 @@ const CASES: [&str; 52] = [
     "file-line",
     "profile",
     "component",
+    "interface",
+    "network",
     "host",
     "slots",
     "hostfile",

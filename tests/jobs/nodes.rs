@@ -64,7 +64,9 @@ fn nodes_without_a_transport_are_told() {
     if !ours("nodes without a transport") {
         return;
     }
-    let job = Job::of(Command::new(mpi().bin("mpirun"))).args(["--host", "a:2,b", "--mca", "plm", "local"]);
+    let job = Job::of(Command::new(mpi().bin("mpirun")))
+        .args(["--host", "a:2,b", "--mca", "plm", "local"])
+        .args(["--mca", "btl", "shm,self"]);
     let ended = job.program("ring").start().wait_and_leave_nothing().failed();
     assert!(ended.err.contains("no transport reaches it") && ended.err.contains("shm"), "{}", ended.err);
 }

@@ -24,7 +24,7 @@ impl Component for Ob1Component {
             node: job.node,
             local_rank: job.local_rank,
             eager_credit: config.eager_credit,
-            flags: if numbers { Card::NUMBERS } else { 0 },
+            flags: Card::COUNTS | if numbers { Card::NUMBERS } else { 0 },
         };
         let status = host.exchange_put(&card.encode());
         if status.is_err() {

@@ -81,7 +81,7 @@ impl Ob1 {
             }
             return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
         }
-        if !out.comm.by_tag() {
+        if !out.comm.by_tag() || !base.stamps {
             return None;
         }
         let fork = &out.route.fork;
@@ -123,11 +123,11 @@ impl Ob1 {
         if order == 0 {
             return (self.eager_on(&held, peer, &Eager::of(out, head, 0), args), 0);
         }
-        let number = self.number_of(order);
+        let number = Ob1::number_of(peer, order);
         if !peer.opened.get() || out.route.fork.needs_branch(peer.ctx) {
             return (Status::NO_RESOURCE, number);
         }
-        let (flag, key) = self.order_words(order);
+        let (flag, key) = Ob1::order_words(peer, order);
         let message = Eager::of(out, head | (flag as u64) << 8, key);
         (self.eager_on(&held, peer, &message, args), number)
     }

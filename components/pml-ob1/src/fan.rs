@@ -5,7 +5,8 @@
 //! waits for room there, and sets `spread`. Whoever has chosen FIFO 0 before looks at `spread` again under
 //! the lock, so nothing without stamp is behind MARK. From then on the FIFO is that of (communicator,
 //! tag), or of the communicator while one thread uses it (`fork.rs`), and messages have stamps; or that of the thread,
-//! or the next, and they have numbers (`numbered.rs`). The first thing on each other FIFO is OPEN.
+//! or the next, and they have numbers (`numbered.rs`). Stamps need a transport whose messages are seen as soon as they are sent: over
+//! others, such as networks, messages have numbers whatever chooses their FIFO. The first thing on each other FIFO is OPEN.
 //!
 //! **The receiver.** What a FIFO brings behind OPEN must not be matched before everything in front of MARK.
 //! So a CRI that finds OPEN of a process whose MARK has not been seen keeps that and all that follows from
@@ -100,7 +101,13 @@ impl Ob1 {
         }
         if comm.by_tag() || self.is_stream(comm, about.tag) {
             let (held, peer) = self.enter_stream(comm, route, base, about)?;
-            return Ok((held, peer, self.clock.stamp(lease_of(about.thread))));
+            // Where a message may be out of its receiver's sight for a while stamps would not do.
+            let order = match base.base.stamps {
+                true => self.clock.stamp(lease_of(about.thread)),
+                false if about.number != 0 => about.number,
+                false => route.next_number(),
+            };
+            return Ok((held, peer, order));
         }
         let ctx = self.any_fifo(comm, base, about);
         let peer = self.flow_on(base, ctx)?;
@@ -224,18 +231,18 @@ impl Ob1 {
 
     /// The flag and the order key that say a message's place in the order to its receiver.
     #[inline(always)]
-    pub fn order_words(&self, order: u64) -> (u8, u64) {
+    pub fn order_words(peer: &Peer, order: u64) -> (u8, u64) {
         match order {
             0 | FREE => (0, 0),
-            _ if self.assignment == Assignment::Stream => (flag::STAMPED, order),
+            _ if peer.base.stamps => (flag::STAMPED, order),
             _ => (flag::NUMBERED, order),
         }
     }
 
     /// The number that a message must keep, if its place in the order is one.
     #[inline(always)]
-    pub fn number_of(&self, order: u64) -> u64 {
-        if self.assignment == Assignment::Stream || order == FREE { 0 } else { order }
+    pub fn number_of(peer: &Peer, order: u64) -> u64 {
+        if peer.base.stamps || order == FREE { 0 } else { order }
     }
 
     /// Goes over to several FIFOs, if that is due and possible now.

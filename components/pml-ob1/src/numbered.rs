@@ -1,7 +1,8 @@
 //! Assignments that do not keep messages of one receive on one FIFO, and the numbers that keep their order.
 //!
 //! With `runtime_cri_assignment` dedicated (a FIFO for each thread) or round_robin (the next FIFO for each
-//! message) any two messages may overtake each other. So from MARK on (`fan.rs`) a message has a **number**:
+//! message) any two messages may overtake each other, and so they may with any assignment over a transport that does not show
+//! a message as soon as it is sent. So from MARK on (`fan.rs`) a message has a **number**:
 //! the how-manieth it is of its communicator to this rank, taken under the lock of its CRI. What the
 //! program orders gets numbers in that order, since the second send begins when the first has its number.
 //!
@@ -203,7 +204,7 @@ impl Ob1 {
         tag: i32,
         number: u64,
     ) {
-        if self.assignment == Assignment::Stream || number == 0 || number == FREE {
+        if peer.base.stamps || number == 0 || number == FREE {
             return;
         }
         let head = route.head.load(Ordering::Relaxed);

@@ -87,8 +87,8 @@ pub struct Base {
     pub width: u32,
     /// FIFOs on which it may send to us.
     pub width_in: u32,
-    /// Messages have stamps, so that the receiver must know which of them wait for room.
-    stamps: bool,
+    /// Messages have stamps, so that the receiver must know which of them wait for room; else they have numbers.
+    pub stamps: bool,
     /// We send on several FIFOs (`fan.rs`).
     pub spread: Passed,
     /// It sends on several: its MARK was seen.
@@ -331,6 +331,11 @@ impl Peer {
     }
 }
 
+/// Whether a message is seen by its receiver as soon as it is sent, and what waits for room is told: what stamps rest on.
+fn shows(btl: &BtlHandle) -> bool {
+    btl.attrs().flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && btl.caps & cap::HOLD != 0
+}
+
 /// A transport that reads data in pieces. The verb takes no handles.
 pub fn can_get_vector(btl: &BtlHandle) -> bool {
     btl.caps & cap::GET_VECTOR != 0 && btl.attrs().registration_handle_size == 0
@@ -373,9 +378,9 @@ impl Ob1 {
         }
         let card = self.card_of(proc)?;
         let (transport, reach) = self.reach(proc)?;
-        let stamps = self.assignment == Assignment::Stream;
-        let width = self.width_to(transport, reach, !stamps);
-        let width_in = self.width_to(transport, reach, card.flags & Card::NUMBERS != 0);
+        let stamps = self.assignment == Assignment::Stream && shows(transport.btl);
+        let width = self.width_to(transport, reach, true);
+        let width_in = self.width_to(transport, reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
         let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
         // Freed by `finalize`, after which nobody looks at peers.
         let base: &'static Base = Box::leak(Box::new(Base {
@@ -414,9 +419,7 @@ impl Ob1 {
     /// one is visible to its receiver as soon as `send` has returned and those that wait for room are told: the
     /// order of MPI_ANY_TAG rests on that.
     fn width_to(&self, transport: &Transport, reach: &Reach, numbers: bool) -> u32 {
-        let attrs = transport.btl.attrs();
-        let shows = attrs.flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && transport.btl.caps & cap::HOLD != 0;
-        if !numbers && !shows {
+        if !numbers && !shows(transport.btl) {
             return 1;
         }
         reach.width.clamp(1, self.width())

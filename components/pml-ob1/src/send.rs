@@ -228,7 +228,7 @@ impl Ob1 {
                 status => return status,
             }
         }
-        let (ordered, order) = self.order_words(order);
+        let (ordered, order) = Ob1::order_words(peer, order);
         let head = route.head.load(Ordering::Relaxed);
         let total = req.total.get();
         let sync = req.mode.get() == mode::SYNCHRONOUS;

@@ -250,6 +250,8 @@ impl Card {
     const BYTES: usize = 32;
     /// Its messages on several FIFOs have numbers, so it uses them over any transport.
     pub const NUMBERS: u64 = 1;
+    /// Its messages on several FIFOs have numbers over transports that do not show them at once.
+    pub const COUNTS: u64 = 2;
     const MAGIC: u32 = u32::from_le_bytes(*b"ob1\0");
 
     pub fn encode(&self) -> [u8; Card::BYTES] {

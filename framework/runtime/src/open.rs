@@ -35,6 +35,8 @@ pub(crate) struct Parts {
 struct Opening {
     contexts: Contexts,
     btls: Vec<BtlHandle>,
+    /// Addresses of the states of modules whose component somebody named.
+    named: Vec<usize>,
     pml: Option<(i32, Pml)>,
     colls: Vec<CollComponent>,
     oscs: Vec<OscComponent>,
@@ -45,7 +47,10 @@ impl Parts {
         let mut opening = Opening::default();
         let logger = instance.logger();
         let opened = opening.open_all(instance, components);
-        let Opening { contexts, mut btls, pml, colls, oscs } = opening;
+        if instance.facts().map.nodes() == 1 {
+            opening.close_needless(logger);
+        }
+        let Opening { contexts, mut btls, pml, colls, oscs, .. } = opening;
         let missing = || {
             Err(Error::new(
                 ErrorKind::Other,
@@ -153,6 +158,22 @@ impl Opening {
         Ok(())
     }
 
+    /// In a job of one node the best transport between processes reaches all of them, so the others would be polled for nothing
+    /// (a network: by a system call): those that nobody named are closed again.
+    fn close_needless(&mut self, logger: &Logger) {
+        let between = self.btls.iter().filter(|b| b.name() != "self");
+        let best = between.map(|b| b.attrs().exclusivity).max().unwrap_or(0);
+        let needed = |b: &BtlHandle| {
+            b.attrs().exclusivity >= best || self.named.contains(&(b.state as usize)) || b.name() == "self"
+        };
+        let (kept, needless): (Vec<_>, Vec<_>) = std::mem::take(&mut self.btls).into_iter().partition(needed);
+        for b in &needless {
+            logger.info("btl", &format!("{} is not needed in a job of one node", b.name()));
+        }
+        close_btls(logger, &needless);
+        self.btls = kept;
+    }
+
     fn open_one(&mut self, logger: &Logger, chosen: &Chosen, ctx: &ComponentCtx) -> Result<(), Why> {
         let (opened, place) = (call_open(chosen, ctx)?, ctx.place.as_str());
         ctx.modules.store(opened.modules.cast_mut(), Ordering::Relaxed);
@@ -162,6 +183,9 @@ impl Opening {
                 let modules = unsafe { accept_btl(&opened, ctx.name, place) }.map_err(Why::refusal)?;
                 if modules.is_empty() {
                     return Err(Why { harmless: true, ..Why::nothing() });
+                }
+                if chosen.named_by.is_some() {
+                    self.named.extend(modules.iter().map(|b| b.state as usize));
                 }
                 self.btls.extend(modules);
             }

@@ -63,7 +63,25 @@ impl Harness {
     pub fn new(setup: &Setup) -> Harness {
         let harness = Harness::open(setup).unwrap_or_else(|e| panic!("{e}"));
         assert!(!harness.links().is_empty(), "{}: no rank reaches any", harness.name);
+        if setup.connects {
+            harness.meet();
+        }
         harness
+    }
+
+    /// Has every pair talk on every context, and forgets it.
+    fn meet(&self) {
+        let mut due = vec![0; self.ranks.len()];
+        for link in self.links() {
+            for ctx in 0..self.ranks[link.from].contexts() {
+                self.push(link, ctx, &Msg::new(1, 24, 8));
+                due[link.to] += 1;
+            }
+        }
+        for (rank, count) in due.into_iter().enumerate() {
+            self.settle(rank, count);
+            self.ranks[rank].host.forget();
+        }
     }
 
     /// As [`Harness::new`], with the refusal as a value, and without looking whom it reaches.

@@ -173,6 +173,12 @@ impl FakeHost {
         std::mem::take(&mut held(&self.inbox))
     }
 
+    /// As if nothing had come in yet.
+    pub fn forget(&self) {
+        self.take();
+        self.arrived.store(0, Ordering::Release);
+    }
+
     pub fn violation(&self, what: String) {
         held(&self.violations).push(format!("rank {}: {what}", self.desk.job.rank));
     }

@@ -32,6 +32,7 @@ pub struct Setup {
     pub(crate) module: usize,
     pub(crate) patience: Duration,
     pub(crate) params: Vec<(String, String)>,
+    pub(crate) connects: bool,
 }
 
 impl Setup {
@@ -46,6 +47,7 @@ impl Setup {
             module: 0,
             patience: Duration::from_secs(20),
             params: Vec::new(),
+            connects: false,
         }
     }
 
@@ -80,6 +82,13 @@ impl Setup {
     /// How long nothing may happen before a check gives up waiting.
     pub fn patience(mut self, patience: Duration) -> Setup {
         self.patience = patience;
+        self
+    }
+
+    /// The transport makes a connection when two processes first talk, and says NO_RESOURCE until both have made progress: every
+    /// check begins with connections that are there.
+    pub fn connects(mut self) -> Setup {
+        self.connects = true;
         self
     }
 

@@ -1,0 +1,249 @@
+//! The address that a process publishes, and which of its interfaces talks to which of a peer's.
+//!
+//! Each module (an interface, and one of its links) is a *rail* in the card. Both processes pair the rails of their two cards by
+//! the same rule, so that they agree without a word: pairs on one network first, then pairs that share a family,
+//! each rail once.
+
+use crate::hello::VERSION;
+use crate::interfaces::same_network;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+const MAGIC: u32 = u32::from_le_bytes(*b"oxtc");
+/// More addresses of one rail are of no use.
+const MOST: usize = 64;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rail {
+    /// Where it listens, each with the length of its network's prefix.
+    pub addresses: Vec<(SocketAddr, u8)>,
+    pub loopback: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// Equal in processes for which loopback addresses mean the same.
+    pub place: Vec<u8>,
+    pub contexts: u16,
+    pub rails: Vec<Rail>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadCard {
+    Version(u16),
+    Damaged,
+}
+
+impl Card {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_le_bytes().to_vec();
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&self.contexts.to_le_bytes());
+        out.push(self.place.len() as u8);
+        out.extend_from_slice(&self.place);
+        out.push(self.rails.len() as u8);
+        for rail in &self.rails {
+            out.push(rail.loopback.into());
+            out.push(rail.addresses.len() as u8);
+            for (address, prefix) in &rail.addresses {
+                let (family, ip) = match address.ip() {
+                    IpAddr::V4(ip) => (4, ip.to_ipv6_mapped()),
+                    IpAddr::V6(ip) => (6, ip),
+                };
+                out.extend_from_slice(&[family, *prefix]);
+                out.extend_from_slice(&address.port().to_le_bytes());
+                out.extend_from_slice(&ip.octets());
+            }
+        }
+        out
+    }
+
+    pub fn decode(bytes: &[u8]) -> Result<Card, BadCard> {
+        let mut rest = bytes;
+        let card = Card::read(&mut rest)?;
+        if rest.is_empty() { Ok(card) } else { Err(BadCard::Damaged) }
+    }
+
+    fn read(rest: &mut &[u8]) -> Result<Card, BadCard> {
+        if u32::from_le_bytes(take(rest)?) != MAGIC {
+            return Err(BadCard::Damaged);
+        }
+        let version = u16::from_le_bytes(take(rest)?);
+        if version != VERSION {
+            return Err(BadCard::Version(version));
+        }
+        let contexts = u16::from_le_bytes(take(rest)?);
+        let [place] = take(rest)?;
+        let (place, behind) = rest.split_at_checked(place.into()).ok_or(BadCard::Damaged)?;
+        *rest = behind;
+        let [count] = take(rest)?;
+        let rails = (0..count).map(|_| Rail::read(rest)).collect::<Result<Vec<_>, _>>()?;
+        let sane = contexts > 0 && !rails.is_empty();
+        if sane { Ok(Card { place: place.to_vec(), contexts, rails }) } else { Err(BadCard::Damaged) }
+    }
+}
+
+impl Rail {
+    fn read(rest: &mut &[u8]) -> Result<Rail, BadCard> {
+        let [loopback, count] = take(rest)?;
+        let mut addresses = Vec::new();
+        for _ in 0..count {
+            let [family, prefix] = take(rest)?;
+            let port = u16::from_le_bytes(take(rest)?);
+            let ip = Ipv6Addr::from(take::<16>(rest)?);
+            let ip = match family {
+                4 => IpAddr::V4(ip.to_ipv4_mapped().ok_or(BadCard::Damaged)?),
+                6 => IpAddr::V6(ip),
+                _ => return Err(BadCard::Damaged),
+            };
+            addresses.push((SocketAddr::new(ip, port), prefix));
+        }
+        let sane = loopback < 2 && !addresses.is_empty() && addresses.len() <= MOST;
+        if sane { Ok(Rail { addresses, loopback: loopback == 1 }) } else { Err(BadCard::Damaged) }
+    }
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], BadCard> {
+    let (first, rest) = bytes.split_first_chunk::<N>().ok_or(BadCard::Damaged)?;
+    *bytes = rest;
+    Ok(*first)
+}
+
+/// How well two rails fit: 0 not at all, 1 they share a family, 2 they are on one network.
+fn fit(a: &Rail, b: &Rail, same_place: bool) -> u8 {
+    if a.loopback != b.loopback || (a.loopback && !same_place) {
+        return 0;
+    }
+    let pairs = || a.addresses.iter().flat_map(|x| b.addresses.iter().map(move |y| (x, y)));
+    let near = pairs().any(|((x, px), (y, py))| same_network(x.ip(), y.ip(), (*px).max(*py)));
+    let far = pairs().any(|((x, _), (y, _))| x.is_ipv4() == y.is_ipv4());
+    if near { 2 } else { far.into() }
+}
+
+/// The rail of `theirs` that our rail talks to, and where it is, best address first. `first`: ours is the process with the
+/// lower name. `None`: it reaches none of them.
+pub fn partner(ours: &Card, rail: usize, theirs: &Card, first: bool) -> Option<(u16, Vec<SocketAddr>)> {
+    let same_place = ours.place == theirs.place;
+    let mut pairs = Vec::new();
+    for (i, a) in ours.rails.iter().enumerate() {
+        for (j, b) in theirs.rails.iter().enumerate() {
+            let fit = fit(a, b, same_place);
+            if fit > 0 {
+                let (low, high) = if first { (i, j) } else { (j, i) };
+                pairs.push((core::cmp::Reverse(fit), low.abs_diff(high), low, high));
+            }
+        }
+    }
+    pairs.sort_unstable();
+    let (mut used_low, mut used_high) = (Vec::new(), Vec::new());
+    for (_, _, low, high) in pairs {
+        if used_low.contains(&low) || used_high.contains(&high) {
+            continue;
+        }
+        used_low.push(low);
+        used_high.push(high);
+        let (i, j) = if first { (low, high) } else { (high, low) };
+        if i == rail {
+            return Some((j as u16, order(&ours.rails[i], &theirs.rails[j])));
+        }
+    }
+    None
+}
+
+/// Addresses of `to` that `from` can call: those of its own networks first.
+fn order(from: &Rail, to: &Rail) -> Vec<SocketAddr> {
+    let near = |(b, p): &(SocketAddr, u8)| {
+        from.addresses.iter().any(|(a, q)| same_network(a.ip(), b.ip(), (*p).max(*q)))
+    };
+    let callable = |b: &SocketAddr| from.addresses.iter().any(|(a, _)| a.is_ipv4() == b.is_ipv4());
+    let mut all: Vec<_> = to.addresses.iter().filter(|(b, _)| callable(b)).collect();
+    all.sort_by_key(|b| !near(b));
+    all.into_iter().map(|(b, _)| *b).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rail(addresses: &[&str]) -> Rail {
+        let of = |s: &&str| {
+            (s.parse::<SocketAddr>().expect("an address"), if s.starts_with('[') { 64 } else { 24 })
+        };
+        let addresses: Vec<_> = addresses.iter().map(of).collect();
+        let loopback = addresses[0].0.ip().is_loopback();
+        Rail { addresses, loopback }
+    }
+
+    fn card(place: u8, rails: &[&[&str]]) -> Card {
+        Card { place: vec![place; 5], contexts: 3, rails: rails.iter().map(|r| rail(r)).collect() }
+    }
+
+    #[test]
+    fn cards_survive_the_way() {
+        let c = card(1, &[&["10.0.0.1:5", "[fd00::1]:7"], &["127.0.0.1:65535"]]);
+        let bytes = c.encode();
+        assert_eq!(Card::decode(&bytes), Ok(c));
+        for len in 0..bytes.len() {
+            assert_eq!(Card::decode(&bytes[..len]), Err(BadCard::Damaged));
+        }
+        let mut other = bytes;
+        other[4] = 77;
+        assert_eq!(Card::decode(&other), Err(BadCard::Version(77)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_card_has_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..200), whole in any::<bool>()) {
+            let mut bytes = bytes;
+            if whole && bytes.len() > 6 {
+                bytes[..4].copy_from_slice(&MAGIC.to_le_bytes());
+                bytes[4..6].copy_from_slice(&VERSION.to_le_bytes());
+            }
+            if let Ok(card) = Card::decode(&bytes) {
+                prop_assert_eq!(Card::decode(&card.encode()), Ok(card));
+            }
+        }
+    }
+
+    /// What we call partner calls us partner.
+    fn agree(a: &Card, b: &Card) -> Vec<Option<u16>> {
+        let ours: Vec<_> = (0..a.rails.len()).map(|i| partner(a, i, b, true).map(|p| p.0)).collect();
+        for (i, j) in ours.iter().enumerate() {
+            if let Some(j) = j {
+                assert_eq!(partner(b, *j as usize, a, false).map(|p| p.0), Some(i as u16));
+            }
+        }
+        let back = (0..b.rails.len()).filter(|&j| partner(b, j, a, false).is_some()).count();
+        assert_eq!(ours.iter().flatten().count(), back);
+        ours
+    }
+
+    #[test]
+    fn rails_of_one_network_talk() {
+        let a = card(1, &[&["10.0.1.1:1"], &["10.0.2.1:1"]]);
+        let b = card(2, &[&["10.0.2.2:1"], &["10.0.1.2:1"], &["10.0.3.2:1"]]);
+        assert_eq!(agree(&a, &b), [Some(1), Some(0)]);
+        let far = card(2, &[&["192.168.0.1:1"]]);
+        assert_eq!(agree(&a, &far), [Some(0), None]);
+        assert_eq!(agree(&a, &card(2, &[&["[fd00::1]:1"]])), [None, None]);
+        let links = card(1, &[&["10.0.1.1:1"], &["10.0.1.1:2"]]);
+        assert_eq!(agree(&links, &card(2, &[&["10.0.1.7:1"], &["10.0.1.7:2"]])), [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn loopback_reaches_its_own_place_only() {
+        let a = card(1, &[&["127.0.0.1:1"]]);
+        assert_eq!(agree(&a, &card(1, &[&["127.0.0.1:2"]])), [Some(0)]);
+        assert_eq!(agree(&a, &card(2, &[&["127.0.0.1:2"]])), [None]);
+        assert_eq!(agree(&a, &card(1, &[&["10.0.0.1:2"]])), [None]);
+    }
+
+    #[test]
+    fn near_addresses_are_called_first() {
+        let a = card(1, &[&["[fd00::1]:1", "10.0.1.1:1"]]);
+        let b = card(2, &[&["10.9.0.1:1", "[fd01::1]:1", "10.0.1.2:1"]]);
+        let (_, at) = partner(&a, 0, &b, true).expect("reached");
+        assert_eq!(at[0].to_string(), "10.0.1.2:1");
+        assert_eq!(at.len(), 3);
+    }
+}

@@ -1,0 +1,170 @@
+//! Opening: chooses interfaces, listens on each, and publishes where.
+
+use crate::card::{Card, Rail};
+use crate::context::Context;
+use crate::hello::SERVICE;
+use crate::interfaces::{BadWish, Wish, choose};
+use crate::lobby::Lobby;
+use crate::module::Tcp;
+use crate::params::{Ports, Settings};
+use crate::sys::{self, Interface};
+use oxmpi_btl::BtlModule;
+use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+
+pub struct TcpComponent;
+
+/// Rails of a process, at most: the card counts them in a byte.
+const MOST_RAILS: usize = 64;
+
+impl Component for TcpComponent {
+    type Module = BtlModule;
+    const NAME: &'static str = "tcp";
+
+    fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
+        let settings = Settings::of(params).map_err(|why| OpenError::new(Status::BAD_PARAM, why))?;
+        // Nobody to talk to.
+        if host.job().job_size < 2 {
+            return Ok((0, Vec::new()));
+        }
+        let interfaces = interfaces(&host, &settings)?;
+        let settings = Arc::new(settings);
+        let mut rails = Vec::new();
+        for interface in interfaces.iter().flat_map(|i| (0..settings.links).map(move |_| i)) {
+            rails.push((interface, listen(&host, &settings, interface)?));
+        }
+        rails.truncate(MOST_RAILS);
+        let card = Arc::new(Card {
+            place: sys::place().map_err(|e| internal("cannot find out where it is", &e))?,
+            contexts: host.num_cris().min(u32::from(SERVICE)) as u16,
+            rails: rails
+                .iter()
+                .map(|(i, sockets)| Rail {
+                    addresses: sockets.iter().map(|s| (s.1, s.2)).collect(),
+                    loopback: i.loopback,
+                })
+                .collect(),
+        });
+        let modules = rails
+            .into_iter()
+            .enumerate()
+            .map(|(rail, (interface, sockets))| make(host, &settings, &card, rail, interface, sockets))
+            .collect::<Result<Vec<Tcp>, _>>()
+            .map_err(|e| internal("cannot make a context", &e))?;
+        let status = host.exchange_put(&card.encode());
+        if status.is_err() {
+            return Err(OpenError::new(status, "cannot publish the address"));
+        }
+        let build = |tcp| oxmpi_btl::module(tcp).sleep().service().service_sleep().build();
+        Ok((0, modules.into_iter().map(build).collect()))
+    }
+}
+
+fn internal(what: &str, e: &std::io::Error) -> OpenError {
+    OpenError::new(Status::INTERNAL, format!("{what}: {e}"))
+}
+
+fn interfaces(host: &Host, settings: &Settings) -> Result<Vec<Interface>, OpenError> {
+    let all = sys::interfaces().map_err(|e| internal("cannot list the interfaces", &e))?;
+    let wish = Wish {
+        include: &settings.include,
+        exclude: &settings.exclude,
+        families: settings.families,
+        warn_unfound: settings.warn_unfound,
+    };
+    let here: Vec<&str> = all.iter().map(|i| &*i.name).collect();
+    match choose(&all, &wish) {
+        Ok((found, unfound)) => {
+            for name in unfound {
+                host.warn(&format!("btl_tcp_if_exclude names {name}, which no interface has"));
+            }
+            if found.is_empty() {
+                return Err(OpenError::not_available("no interface is left by the lists of interfaces"));
+            }
+            Ok(found)
+        }
+        Err(bad) => {
+            let why = match &bad {
+                BadWish::Both => {
+                    host.help("both-lists", &[&settings.include, &settings.exclude]);
+                    "btl_tcp_if_include and btl_tcp_if_exclude are both set".to_owned()
+                }
+                BadWish::NotANetwork(text) => {
+                    host.help("not-a-network", &[text]);
+                    format!("{text} is neither an interface's name nor a network")
+                }
+                BadWish::NotHere(text) => {
+                    host.help("not-here", &[text, &here.join(", ")]);
+                    format!("btl_tcp_if_include names {text}, which is not here")
+                }
+            };
+            Err(OpenError::new(Status::BAD_PARAM, why))
+        }
+    }
+}
+
+/// A listening socket, where it listens, and the prefix of that network.
+type Listening = (OwnedFd, SocketAddr, u8);
+
+fn listen(host: &Host, settings: &Settings, interface: &Interface) -> Result<Vec<Listening>, OpenError> {
+    let job = host.job();
+    // Processes of a node begin at different ports of a range.
+    let start = job.local_rank.wrapping_mul(settings.links);
+    interface
+        .addresses
+        .iter()
+        .map(|&(ip, prefix)| {
+            let ports = if ip.is_ipv4() { settings.ports_v4 } else { settings.ports_v6 };
+            listen_at(ip, ports, start).map(|(fd, at)| (fd, at, prefix)).map_err(|e| {
+                let (first, count) = (ports.first.to_string(), ports.count.to_string());
+                let args = [&*interface.name, &ip.to_string(), &first, &count, &e.to_string()];
+                host.help("no-port", &args);
+                internal(&format!("cannot listen at {ip}"), &e)
+            })
+        })
+        .collect()
+}
+
+fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, SocketAddr)> {
+    let mut last = std::io::Error::other("there is no port to try");
+    for port in ports.to_try(start) {
+        match sys::listen(SocketAddr::new(ip, port)) {
+            Ok(listening) => return Ok(listening),
+            Err(e) => last = e,
+        }
+    }
+    Err(last)
+}
+
+fn make(
+    host: Host,
+    settings: &Arc<Settings>,
+    card: &Arc<Card>,
+    rail: usize,
+    interface: &Interface,
+    sockets: Vec<Listening>,
+) -> std::io::Result<Tcp> {
+    let listening = sockets.iter().map(|s| s.1).collect();
+    let lobby = Lobby::new(sockets.into_iter().map(|s| s.0).collect())?;
+    let contexts = (0..card.contexts).map(|n| Context::new(n, &lobby.poller)).collect::<Result<_, _>>()?;
+    let service = Context::new(SERVICE, &lobby.poller)?;
+    let name = Tcp::name_of(&host, host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
+    Ok(Tcp {
+        host,
+        settings: settings.clone(),
+        rail: rail as u16,
+        name,
+        card: card.clone(),
+        listening,
+        device: interface.name.clone(),
+        // Where the system does not know it, as virtual and loopback interfaces: Open MPI's number.
+        speed: sys::speed(&interface.name).unwrap_or(100),
+        lobby,
+        contexts,
+        service,
+        peers: Mutex::new(HashMap::new()),
+    })
+}

@@ -1,0 +1,266 @@
+//! Calling a peer: connecting, and the connector's half of the handshake.
+
+use crate::context::{Context, STREAMS};
+use crate::hello::{BadHello, Challenge, Hello, LONGEST, NONCE, Proof, Refusal, Welcome};
+use crate::module::Tcp;
+use crate::proof::Said;
+use crate::stream::{Link, Stream};
+use crate::sys::{self, Got, Interest};
+use core::time::Duration;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A call under way.
+pub struct Call {
+    fd: OwnedFd,
+    stage: Stage,
+    hello: [u8; Hello::BYTES],
+    nonce: [u8; NONCE],
+    got: [u8; LONGEST],
+    have: usize,
+    pub deadline: Instant,
+    to: SocketAddr,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    Connecting,
+    AwaitsChallenge,
+    AwaitsWelcome { nonce: [u8; NONCE] },
+}
+
+/// How a call ends without a connection.
+enum Failure {
+    /// Counts against the time for which a process may be out of reach.
+    Refused(String),
+    /// Nobody answers who is there: it computes, perhaps.
+    Silent,
+    /// It has called, too, and its call is kept.
+    Crossed,
+}
+
+/// Longest pause between two calls; the first pauses are shorter.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// How long to wait for a crossing call.
+const CROSSING: Duration = Duration::from_millis(300);
+
+impl Tcp {
+    /// Begins a call. Where we do not know the peer's address it has to call us.
+    pub(crate) fn call(&self, cx: &Context, s: &Arc<Stream>) {
+        let Some(route) = s.core.route.get().filter(|_| !s.answers()) else {
+            s.link.replace(Link::Idle);
+            return;
+        };
+        let to = route.addresses[s.attempt.get() as usize % route.addresses.len()];
+        let attempt = s.attempt.get() + 1;
+        s.attempt.set(attempt);
+        match self.begin_call(cx, s, to, route.rail) {
+            Ok(call) => {
+                cx.wake_at(call.deadline);
+                s.link.replace(Link::Calling(Box::new(call)));
+            }
+            Err(e) => self.call_failed(cx, s, Failure::Refused(format!("{to}: {e}"))),
+        }
+    }
+
+    fn begin_call(&self, cx: &Context, s: &Stream, to: SocketAddr, rail: u16) -> std::io::Result<Call> {
+        let nonce = sys::random()?;
+        let hello = Hello {
+            from: self.name,
+            to: s.core.name,
+            from_ctx: s.ours,
+            to_ctx: s.theirs,
+            from_rail: self.rail,
+            to_rail: rail,
+            attempt: s.attempt.get(),
+            seen: s.their_attempt.get(),
+            window: self.settings.window as u32,
+            nonce,
+        };
+        let fd = match self.settings.relay {
+            None => sys::connect(to, self.source(to))?,
+            Some(relay) => sys::connect(relay, None)?,
+        };
+        cx.poller.add(&fd, STREAMS + s.slot as u64, Interest::Write)?;
+        Ok(Call {
+            fd,
+            stage: Stage::Connecting,
+            hello: hello.encode(),
+            nonce,
+            got: [0; LONGEST],
+            have: 0,
+            deadline: Instant::now() + self.settings.handshake_timeout,
+            to,
+        })
+    }
+
+    /// The address of ours that calls that one: where a rail is an interface the connection shall go over it.
+    fn source(&self, to: SocketAddr) -> Option<IpAddr> {
+        self.listening.iter().map(|a| a.ip()).find(|ip| ip.is_ipv4() == to.is_ipv4())
+    }
+
+    /// Something happened on the socket of a call.
+    pub(crate) fn go_on_calling(&self, cx: &Context, s: &Arc<Stream>) {
+        let Link::Calling(mut call) = s.link.replace(Link::Idle) else { return };
+        match self.step(cx, s, &mut call) {
+            Ok(Step::Waits) => {
+                s.link.replace(Link::Calling(call));
+            }
+            Ok(Step::Welcome(welcome)) => self.connected(cx, s, *call, &welcome),
+            Err(failure) => {
+                cx.poller.remove(&call.fd);
+                self.call_failed(cx, s, failure);
+            }
+        }
+    }
+
+    fn step(&self, cx: &Context, s: &Stream, call: &mut Call) -> Result<Step, Failure> {
+        let to = call.to;
+        let fails = |e: std::io::Error| Failure::Refused(format!("{to}: {e}"));
+        match call.stage {
+            Stage::Connecting => {
+                sys::outcome(&call.fd).map_err(fails)?;
+                sys::tune(&call.fd, &self.settings.tuning).map_err(fails)?;
+                if self.settings.relay.is_some() {
+                    send_all(&call.fd, &preface(to)).map_err(fails)?;
+                }
+                send_all(&call.fd, &call.hello).map_err(fails)?;
+                cx.poller.change(&call.fd, STREAMS + s.slot as u64, Interest::Read).map_err(fails)?;
+                call.stage = Stage::AwaitsChallenge;
+                Ok(Step::Waits)
+            }
+            Stage::AwaitsChallenge => {
+                let Some(bytes) = call.receive::<{ Challenge::BYTES }>()? else { return Ok(Step::Waits) };
+                let challenge = Challenge::decode(&bytes).map_err(|e| call.bad(e))?;
+                call.check(challenge.refusal)?;
+                let position = s.at.get();
+                let said = Said::by_connector(&call.hello, position);
+                let answer = said.answer(&self.host, &challenge.nonce);
+                let answer = answer.ok_or_else(|| Failure::Refused("the host gives no proof".into()))?;
+                send_all(&call.fd, &Proof { position, answer }.encode()).map_err(fails)?;
+                call.stage = Stage::AwaitsWelcome { nonce: challenge.nonce };
+                // What is there already is told by the set: it is level-triggered.
+                Ok(Step::Waits)
+            }
+            Stage::AwaitsWelcome { nonce } => {
+                let Some(bytes) = call.receive::<{ Welcome::BYTES }>()? else { return Ok(Step::Waits) };
+                let welcome = Welcome::decode(&bytes).map_err(|e| call.bad(e))?;
+                call.check(welcome.refusal)?;
+                let said = Said::by_acceptor(&call.hello, &nonce, welcome.window, welcome.position);
+                if !said.check(&self.host, &call.nonce, &welcome.answer) {
+                    let why = format!("{to}: it does not know the job's secret");
+                    return Err(Failure::Refused(why));
+                }
+                Ok(Step::Welcome(welcome))
+            }
+        }
+    }
+
+    fn connected(&self, cx: &Context, s: &Arc<Stream>, call: Call, welcome: &Welcome) {
+        let resumed = s.out.borrow_mut().resume(welcome.position);
+        if resumed.is_err() {
+            cx.poller.remove(&call.fd);
+            return self.fail(cx, s, "it wants to go on from where it never was");
+        }
+        s.welcomed.set(s.attempt.get());
+        self.goes_up(cx, s, call.fd, welcome.window);
+    }
+
+    /// Pauses, or gives the process up.
+    fn call_failed(&self, cx: &Context, s: &Arc<Stream>, failure: Failure) {
+        let now = Instant::now();
+        let pause = match failure {
+            Failure::Crossed => CROSSING,
+            Failure::Silent => Duration::ZERO,
+            Failure::Refused(why) => {
+                let mut trouble = s.trouble.borrow_mut();
+                let since = *trouble.since.get_or_insert(now);
+                trouble.calls += 1;
+                trouble.last = why;
+                if now.duration_since(since) > self.settings.retry_timeout {
+                    let last = trouble.last.clone();
+                    drop(trouble);
+                    let limit = self.settings.retry_timeout;
+                    return self.fail(cx, s, &format!("it could not be reached for {limit:?} ({last})"));
+                }
+                LONGEST_PAUSE.min(Duration::from_millis(5 << trouble.calls.min(8)))
+            }
+        };
+        s.link.replace(Link::Resting(now + pause));
+        cx.wake_at(now + pause);
+    }
+
+    /// A call has been silent for too long.
+    pub(crate) fn call_again(&self, cx: &Context, s: &Arc<Stream>) {
+        let Link::Calling(call) = s.link.replace(Link::Idle) else { return };
+        cx.poller.remove(&call.fd);
+        let silent = match call.stage {
+            Stage::Connecting => Failure::Refused(format!("{}: no answer", call.to)),
+            _ => Failure::Silent,
+        };
+        self.call_failed(cx, s, silent);
+    }
+}
+
+enum Step {
+    Waits,
+    Welcome(Welcome),
+}
+
+impl Call {
+    /// The next message of the handshake, once all of it is there.
+    fn receive<const N: usize>(&mut self) -> Result<Option<[u8; N]>, Failure> {
+        match sys::read(&self.fd, &mut self.got[self.have..N]) {
+            Ok(Got::Nothing) => return Ok(None),
+            Ok(Got::Bytes(n)) => self.have += n,
+            Ok(Got::End) => return Err(Failure::Refused(format!("{}: it ends the connection", self.to))),
+            Err(e) => return Err(Failure::Refused(format!("{}: {e}", self.to))),
+        }
+        if self.have < N {
+            return Ok(None);
+        }
+        self.have = 0;
+        Ok(self.got.first_chunk().copied())
+    }
+
+    fn bad(&self, why: BadHello) -> Failure {
+        Failure::Refused(match why {
+            BadHello::Garbage => format!("{}: it does not speak this protocol", self.to),
+            BadHello::Version(v) => {
+                format!("{}: it speaks version {v}, we speak {}", self.to, crate::hello::VERSION)
+            }
+        })
+    }
+
+    fn check(&self, refusal: Refusal) -> Result<(), Failure> {
+        match refusal {
+            Refusal::None => Ok(()),
+            Refusal::Crossed => Err(Failure::Crossed),
+            other => Err(Failure::Refused(format!("{}: {}", self.to, other.why()))),
+        }
+    }
+}
+
+/// A fresh socket takes a message of a handshake whole.
+pub fn send_all(fd: &OwnedFd, bytes: &[u8]) -> std::io::Result<()> {
+    match sys::write(fd, bytes)? {
+        n if n == bytes.len() => Ok(()),
+        _ => Err(std::io::Error::other("a new connection takes no bytes")),
+    }
+}
+
+/// Tells a relay where to go.
+fn preface(to: SocketAddr) -> [u8; 24] {
+    let mut out = [0; 24];
+    out[..4].copy_from_slice(b"VIA1");
+    out[4..6].copy_from_slice(&to.port().to_le_bytes());
+    out[6] = if to.is_ipv4() { 4 } else { 6 };
+    let ip = match to.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    out[8..].copy_from_slice(&ip.octets());
+    out
+}

@@ -1,0 +1,279 @@
+//! The receiving half of a stream: bytes from the socket into a buffer, frames out of it.
+//!
+//! A message is handed up out of the buffer, which stays put until its receiver returns. What a peer writes is checked
+//! before it is used. [`Fault`] keeps two things apart: damage on the way, after which the connection is made again and
+//! the peer sends again, and what an honest peer does not write, after which it is closed for good.
+
+use crate::check;
+use crate::frame::{BadHeader, HEADER, Header, Kind, room};
+use std::io;
+
+/// What is wrong with the bytes of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The network (or a relay) damaged or swallowed something.
+    Damaged(&'static str),
+    /// The peer wrote what makes no sense.
+    Hostile(&'static str),
+}
+
+/// See the module's head.
+pub struct Inbound {
+    /// Of 8-byte words, so that messages lie aligned.
+    bytes: Box<[u64]>,
+    start: usize,
+    end: usize,
+    /// Where the next message begins: everything before has been handed up.
+    position: u64,
+    /// Size of the buffer at first, and of the largest message.
+    first: usize,
+    largest: usize,
+}
+
+/// A frame that is whole, at the front of the buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Arrived<'a> {
+    pub header: Header,
+    pub message: &'a [u8],
+}
+
+impl Inbound {
+    pub fn new(first: usize, largest: usize) -> Inbound {
+        let first = first.max(2 * HEADER).next_multiple_of(8);
+        Inbound { bytes: Box::default(), start: 0, end: 0, position: 0, first, largest }
+    }
+
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Forgets what a lost connection has brought of an unfinished frame.
+    pub fn forget(&mut self) {
+        (self.start, self.end) = (0, 0);
+    }
+
+    /// Whether the buffer has something that was not looked at yet.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    fn slice(&self) -> &[u8] {
+        // SAFETY: the words are as many initialised bytes.
+        unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast(), self.bytes.len() * 8) }
+    }
+
+    /// Lets `read` fill what is free of the buffer. What it answers is the answer.
+    pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        self.make_room();
+        // SAFETY: as above, and borrowed alone.
+        let all = unsafe {
+            core::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast::<u8>(), self.bytes.len() * 8)
+        };
+        let n = read(&mut all[self.end..])?;
+        self.end += n;
+        Ok(n)
+    }
+
+    /// Room behind the end for the rest of the frame that has begun, at least.
+    fn make_room(&mut self) {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
+        let (have, want) = (self.end - self.start, self.wanted());
+        let size = self.bytes.len() * 8;
+        if want > size || size == 0 {
+            let mut larger: Box<[u64]> = vec![0; (2 * want).max(self.first).div_ceil(8)].into();
+            // SAFETY: `have` bytes fit: `want` is at least as much.
+            unsafe {
+                let from = self.slice().as_ptr().add(self.start);
+                core::ptr::copy_nonoverlapping(from, larger.as_mut_ptr().cast::<u8>(), have);
+            }
+            self.bytes = larger;
+            (self.start, self.end) = (0, have);
+        } else if size - self.start < want || self.end == size {
+            let base = self.bytes.as_mut_ptr().cast::<u8>();
+            // SAFETY: within the buffer; the pieces may overlap.
+            unsafe { core::ptr::copy(base.add(self.start), base, have) };
+            (self.start, self.end) = (0, have);
+        }
+    }
+
+    /// Bytes from `start` on that the frame there needs. A length that cannot be is refused by `next`, before it is believed here.
+    fn wanted(&self) -> usize {
+        let bytes = &self.slice()[self.start..self.end];
+        let header = bytes.first_chunk().and_then(|h| Header::decode(h).ok());
+        let len = header.map_or(0, |h| h.len as usize).min(self.largest);
+        room(len).max(bytes.len() + 1)
+    }
+
+    /// The frame at the front, if it is whole. [`Inbound::pass`] goes on behind it.
+    pub fn next(&self) -> Result<Option<Arrived<'_>>, Fault> {
+        let bytes = &self.slice()[self.start..self.end];
+        let Some(head) = bytes.first_chunk::<HEADER>() else { return Ok(None) };
+        let header = match Header::decode(head) {
+            Ok(header) => header,
+            Err(BadHeader::Damaged) => return Err(Fault::Damaged("a header with a wrong checksum")),
+            Err(BadHeader::Unknown) => return Err(Fault::Hostile("a frame of a kind that does not exist")),
+        };
+        self.check(&header)?;
+        let len = header.len as usize;
+        if header.kind.carries() && bytes.len() < room(len) {
+            return Ok(None);
+        }
+        let message = &bytes[HEADER..HEADER + len];
+        if header.sum.is_some_and(|sum| check::sum(message) != sum) {
+            return Err(Fault::Damaged("a message with a wrong checksum"));
+        }
+        Ok(Some(Arrived { header, message }))
+    }
+
+    fn check(&self, header: &Header) -> Result<(), Fault> {
+        if header.len as usize > self.largest {
+            return Err(Fault::Hostile("a message longer than any"));
+        }
+        match header.kind {
+            Kind::Ack => Ok(()),
+            Kind::Message | Kind::Request | Kind::Reply | Kind::Question | Kind::Bye
+                if header.position == self.position =>
+            {
+                Ok(())
+            }
+            _ => Err(Fault::Damaged("a frame that does not follow the one before it")),
+        }
+    }
+
+    /// The frame at the front has been dealt with. To be called before its message is handed up: it comes once.
+    pub fn count(&mut self, header: &Header) {
+        if header.kind.carries() {
+            self.position += room(header.len as usize) as u64;
+        }
+    }
+
+    /// Goes on behind the frame at the front.
+    pub fn pass(&mut self, header: &Header) {
+        self.start += if header.kind.carries() { room(header.len as usize) } else { HEADER };
+    }
+}
+
+/// All frames of some bytes, cut into pieces as a network would: for tests and fuzzing.
+pub fn whole_stream(bytes: &[u8], mut cut: impl FnMut() -> usize) -> (Vec<(u8, Vec<u8>)>, Option<Fault>) {
+    let (mut inbound, mut rest, mut got) = (Inbound::new(64, 4096), bytes, Vec::new());
+    loop {
+        match inbound.next() {
+            Err(fault) => return (got, Some(fault)),
+            Ok(Some(frame)) => {
+                let header = frame.header;
+                if header.kind.carries() {
+                    got.push((header.tag, frame.message.to_vec()));
+                }
+                inbound.count(&header);
+                inbound.pass(&header);
+            }
+            Ok(None) if rest.is_empty() => return (got, None),
+            Ok(None) => {
+                let most = cut().max(1);
+                let filled = inbound.fill(|into| {
+                    let n = most.min(into.len()).min(rest.len());
+                    into[..n].copy_from_slice(&rest[..n]);
+                    rest = &rest[n..];
+                    Ok(n)
+                });
+                assert!(matches!(filled, Ok(n) if n > 0), "there is always room for something");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stream(lens: &[usize], sum: bool) -> Vec<u8> {
+        let mut all = Vec::new();
+        for (i, &len) in lens.iter().enumerate() {
+            let message: Vec<u8> = (0..len).map(|b| (b * 3 + i) as u8).collect();
+            let sum = sum.then(|| check::sum(&message));
+            let position = all.len() as u64;
+            let h = Header { len: len as u32, kind: Kind::Message, tag: i as u8, sum, position, acked: 0 };
+            all.extend_from_slice(&h.encode());
+            all.extend_from_slice(&message);
+            all.resize(all.len().next_multiple_of(8), 0);
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn frames_come_out_as_they_went_in(lens in prop::collection::vec(0..4096usize, 0..20), step in 1..5000usize) {
+            let (got, fault) = whole_stream(&stream(&lens, true), || step);
+            prop_assert_eq!(fault, None);
+            prop_assert_eq!(got.iter().map(|(_, m)| m.len()).collect::<Vec<_>>(), lens);
+        }
+
+        /// With checksums no damaged message comes out, wherever the damage is.
+        #[test]
+        fn damage_is_never_delivered(
+            lens in prop::collection::vec(0..300usize, 1..8),
+            hits in prop::collection::vec((any::<prop::sample::Index>(), 1..=255u8), 1..4),
+        ) {
+            let good = stream(&lens, true);
+            let (clean, _) = whole_stream(&good, || 512);
+            let mut bad = good.clone();
+            for (at, xor) in hits {
+                bad[at.index(good.len())] ^= xor;
+            }
+            let (got, _) = whole_stream(&bad, || 512);
+            prop_assert!(got.len() <= clean.len());
+            prop_assert_eq!(&got[..], &clean[..got.len()]);
+        }
+
+        /// Swallowed bytes are seen: what comes out is a beginning of what went in.
+        #[test]
+        fn gaps_are_never_delivered(
+            lens in prop::collection::vec(0..300usize, 1..8),
+            from in any::<prop::sample::Index>(), gone in 1..600usize,
+        ) {
+            let good = stream(&lens, true);
+            let (clean, _) = whole_stream(&good, || 512);
+            let from = from.index(good.len());
+            let bad = [&good[..from], &good[(from + gone).min(good.len())..]].concat();
+            let (got, _) = whole_stream(&bad, || 512);
+            prop_assert_eq!(&got[..], &clean[..got.len()]);
+        }
+
+        /// Whatever a peer writes, with headers whose checksums are right, too: no panic, no read beyond.
+        #[test]
+        fn hostile_bytes_have_an_answer(
+            blocks in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..80), any::<[u8; 28]>(), any::<bool>()), 0..10),
+        ) {
+            let mut all = Vec::new();
+            for (bytes, head, small) in blocks {
+                let mut head = head;
+                head[4] %= 8;
+                if small {
+                    head[2..4].fill(0);
+                    head[6..16].fill(0);
+                }
+                all.extend_from_slice(&head);
+                all.extend_from_slice(&check::sum(&head).to_le_bytes());
+                all.extend_from_slice(&bytes);
+            }
+            whole_stream(&all, || 100);
+        }
+    }
+
+    #[test]
+    fn faults_are_told_apart() {
+        let fault = |h: Header| whole_stream(&h.encode(), || 512).1;
+        let good = Header { len: 0, kind: Kind::Message, tag: 0, sum: None, position: 0, acked: 0 };
+        assert_eq!(fault(good), None);
+        assert!(matches!(fault(Header { len: 4097, ..good }), Some(Fault::Hostile(_))));
+        assert!(matches!(fault(Header { position: 8, ..good }), Some(Fault::Damaged(_))));
+        assert!(matches!(
+            fault(Header { position: 8, kind: Kind::Question, ..good }),
+            Some(Fault::Damaged(_))
+        ));
+        assert_eq!(fault(Header { position: 8, kind: Kind::Ack, ..good }), None);
+    }
+}

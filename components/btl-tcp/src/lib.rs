@@ -1,0 +1,45 @@
+//! TCP between any processes of a job. `README.md` draws how a message gets from one to the other; `stream.rs` heads the
+//! code with the life of a connection.
+
+mod card;
+mod check;
+mod component;
+mod connect;
+mod context;
+mod endpoint;
+mod frame;
+mod hello;
+mod inbound;
+mod interfaces;
+mod lobby;
+mod module;
+mod outbound;
+mod params;
+mod parting;
+mod progress;
+mod proof;
+mod ring;
+mod service;
+mod stream;
+mod sys;
+
+/// For fuzzing: bytes from outside go in, and whatever they are, an answer comes out.
+#[doc(hidden)]
+pub mod fuzz {
+    pub use crate::card::Card;
+    pub use crate::check::with_right_sum;
+    pub use crate::frame::{Header, Kind};
+    pub use crate::hello::{Challenge, Hello, Proof, Refusal, Welcome};
+    pub use crate::inbound::whole_stream;
+}
+
+oxmpi_mca::component! {
+    component: component::TcpComponent,
+    symbol: oxmpi_component_btl_tcp,
+    framework: oxmpi_btl::FRAMEWORK,
+    framework_version: oxmpi_btl::VERSION,
+    name: "tcp",
+    aliases: [],
+    params: params::PARAMS,
+    help: include_str!("help.txt"),
+}

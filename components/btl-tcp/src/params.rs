@@ -1,0 +1,393 @@
+//! What an operator may set, under Open MPI's names where the meaning is equal.
+
+use crate::interfaces::{EXCLUDED, Families};
+use crate::sys::Tuning;
+use core::time::Duration;
+use oxmpi_mca::params::param_flag;
+use oxmpi_mca::{ParamDecl, ParamKind, Params, Scope};
+use std::net::SocketAddr;
+
+const fn size(name: &'static str, level: u32, default: &'static str, help: &'static str) -> ParamDecl {
+    ParamDecl::new(name, ParamKind::SIZE, level, default, help)
+}
+const fn number(name: &'static str, level: u32, default: &'static str, help: &'static str) -> ParamDecl {
+    ParamDecl::new(name, ParamKind::UNSIGNED, level, default, help)
+}
+const fn yes_no(name: &'static str, level: u32, default: &'static str, help: &'static str) -> ParamDecl {
+    ParamDecl::new(name, ParamKind::BOOL, level, default, help)
+}
+
+/// The declarations. Full names are `btl_tcp_<name>`.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "if_include",
+        ParamKind::LIST,
+        1,
+        "",
+        "Interfaces to use, by name or network (eth0,10.1.0.0/16); empty: all that btl_tcp_if_exclude leaves. Set it where a node has networks that do not reach the other nodes",
+    )
+    .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "if_exclude",
+        ParamKind::LIST,
+        1,
+        EXCLUDED,
+        "Interfaces not to use, by name or network; loopback is used all the same where a node has nothing else. Set it to keep a network out, and then name loopback, too",
+    )
+    .scope(Scope::LOCAL),
+    number(
+        "links",
+        4,
+        "1",
+        "How many connections for each interface and pair of processes share large messages. Raise it where one connection does not fill the network",
+    )
+    .range(1, 16),
+    number(
+        "disable_family",
+        2,
+        "0",
+        "Addresses not to use: 4, 6, or 0 for none. Set it where one of the two is configured but does not reach the other nodes",
+    )
+    .range(0, 6)
+    .scope(Scope::LOCAL),
+    number(
+        "port_min_v4",
+        2,
+        "1024",
+        "Lowest port to listen at with IPv4. Set it with btl_tcp_port_range_v4 where a firewall lets certain ports through",
+    )
+    .range(1, 65535)
+    .scope(Scope::LOCAL),
+    number(
+        "port_range_v4",
+        2,
+        "64511",
+        "How many ports from btl_tcp_port_min_v4 on may be used; each process needs one for each interface and link. Set it with btl_tcp_port_min_v4",
+    )
+    .range(1, 65535)
+    .scope(Scope::LOCAL),
+    number(
+        "port_min_v6",
+        2,
+        "1024",
+        "Lowest port to listen at with IPv6. Set it with btl_tcp_port_range_v6 where a firewall lets certain ports through",
+    )
+    .range(1, 65535)
+    .scope(Scope::LOCAL),
+    number(
+        "port_range_v6",
+        2,
+        "64511",
+        "How many ports from btl_tcp_port_min_v6 on may be used. Set it with btl_tcp_port_min_v6",
+    )
+    .range(1, 65535)
+    .scope(Scope::LOCAL),
+    size(
+        "eager_limit",
+        4,
+        "64k",
+        "Largest message, header included, that is sent before its receive is known. Lower it where many messages wait unreceived",
+    )
+    .range(256, 1 << 24),
+    size(
+        "rndv_eager_limit",
+        4,
+        "64k",
+        "How much of a longer message goes with its announcement. Lower it where receives are mostly late",
+    )
+    .range(256, 1 << 24),
+    size(
+        "max_send_size",
+        4,
+        "128k",
+        "Largest piece of a message that is sent at once. Raise it where large messages do not fill the network",
+    )
+    .range(1024, 1 << 24),
+    size(
+        "window",
+        4,
+        "4m",
+        "How much each connection keeps until its receiver has it, a power of two; it is sent again if the connection breaks. Raise it where bandwidth times latency is more",
+    )
+    .range(1 << 16, 1 << 30),
+    size(
+        "sndbuf",
+        4,
+        "0",
+        "Send buffer of a socket in bytes; 0 leaves it to the system, which adapts it. Set it where the system's limits are too small for the network",
+    )
+    .range(0, 1 << 30)
+    .scope(Scope::LOCAL),
+    size(
+        "rcvbuf",
+        4,
+        "0",
+        "Receive buffer of a socket in bytes; 0 leaves it to the system, which adapts it. Set it as btl_tcp_sndbuf",
+    )
+    .range(0, 1 << 30)
+    .scope(Scope::LOCAL),
+    size(
+        "endpoint_cache",
+        4,
+        "64k",
+        "Size of a connection's receive buffer at first; it grows where longer messages come. Lower it where a process talks to thousands",
+    )
+    .range(1024, 1 << 24)
+    .scope(Scope::LOCAL),
+    yes_no(
+        "use_nagle",
+        4,
+        "0",
+        "Whether the system holds small messages back to send several at once. Set it for rates over slow networks, at the price of latency",
+    )
+    .scope(Scope::LOCAL),
+    yes_no(
+        "checksum",
+        4,
+        "0",
+        "Whether messages carry a checksum; their headers always do. Set it where a network is suspected to damage data",
+    ),
+    number(
+        "handshake_timeout",
+        4,
+        "10000000",
+        "Microseconds for which a new connection may be silent before it is made anew. Raise it on networks that take longer",
+    )
+    .range(1000, 1 << 40),
+    number(
+        "retry_timeout",
+        4,
+        "8000",
+        "Milliseconds for which a process may be out of reach before it counts as failed. Raise it to outlast longer breaks of the network",
+    )
+    .range(1, 1 << 40),
+    number(
+        "exclusivity",
+        7,
+        "100",
+        "Rank among transports that reach the same process; those of lower exclusivity are not used for it. Raise it to prefer tcp",
+    )
+    .range(0, u32::MAX as i64),
+    number(
+        "latency",
+        5,
+        "100",
+        "Microseconds, for ranking among transports of one exclusivity. Set it where transports are ranked wrongly",
+    )
+    .range(0, u32::MAX as i64),
+    number(
+        "bandwidth",
+        5,
+        "0",
+        "Mb/s, by which large messages are shared among interfaces; 0: the speed that the system tells, or 100. Set it where the system does not know the speed",
+    )
+    .range(0, u32::MAX as i64),
+    yes_no(
+        "warn_all_unfound_interfaces",
+        2,
+        "0",
+        "Whether to warn of names in btl_tcp_if_exclude that no interface has. Set it to find a misspelt name",
+    )
+    .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "relay",
+        ParamKind::STRING,
+        9,
+        "",
+        "Address and port of a test relay through which all connections go. Leave it empty outside of tests",
+    )
+    .flags(param_flag::INTERNAL),
+];
+
+/// Indices of [`PARAMS`].
+mod at {
+    pub const IF_INCLUDE: usize = 0;
+    pub const IF_EXCLUDE: usize = 1;
+    pub const LINKS: usize = 2;
+    pub const DISABLE_FAMILY: usize = 3;
+    pub const PORT_MIN_V4: usize = 4;
+    pub const PORT_RANGE_V4: usize = 5;
+    pub const PORT_MIN_V6: usize = 6;
+    pub const PORT_RANGE_V6: usize = 7;
+    pub const EAGER_LIMIT: usize = 8;
+    pub const RNDV_EAGER_LIMIT: usize = 9;
+    pub const MAX_SEND_SIZE: usize = 10;
+    pub const WINDOW: usize = 11;
+    pub const SNDBUF: usize = 12;
+    pub const RCVBUF: usize = 13;
+    pub const ENDPOINT_CACHE: usize = 14;
+    pub const USE_NAGLE: usize = 15;
+    pub const CHECKSUM: usize = 16;
+    pub const HANDSHAKE_TIMEOUT: usize = 17;
+    pub const RETRY_TIMEOUT: usize = 18;
+    pub const EXCLUSIVITY: usize = 19;
+    pub const LATENCY: usize = 20;
+    pub const BANDWIDTH: usize = 21;
+    pub const WARN_UNFOUND: usize = 22;
+    pub const RELAY: usize = 23;
+}
+
+/// Ports to listen at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    pub first: u16,
+    pub count: u16,
+}
+
+impl Ports {
+    /// Any that the system gives.
+    const ANY: Ports = Ports { first: 1024, count: 64511 };
+
+    /// The ports to try; those of processes of one node do not begin alike.
+    pub fn to_try(self, start: u32) -> impl Iterator<Item = u16> {
+        let any = self == Ports::ANY;
+        let last = u32::from(self.first) + u32::from(self.count) - 1;
+        let count = last.min(65535) - u32::from(self.first) + 1;
+        let nth = move |i: u32| if any { 0 } else { (u32::from(self.first) + (start + i) % count) as u16 };
+        (0..if any { 1 } else { count }).map(nth)
+    }
+}
+
+/// The resolved values, in the types the code wants.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub include: String,
+    pub exclude: String,
+    pub warn_unfound: bool,
+    pub families: Families,
+    pub links: u32,
+    pub ports_v4: Ports,
+    pub ports_v6: Ports,
+    pub eager_limit: usize,
+    pub rndv_eager_limit: usize,
+    pub max_send_size: usize,
+    pub window: usize,
+    pub tuning: Tuning,
+    pub first_buffer: usize,
+    pub checksum: bool,
+    pub handshake_timeout: Duration,
+    pub retry_timeout: Duration,
+    pub exclusivity: u32,
+    pub latency: u32,
+    pub bandwidth: u32,
+    pub relay: Option<SocketAddr>,
+}
+
+impl Settings {
+    /// Err: what cannot be, in words, with the parameter's name.
+    pub fn of(p: Params<'_>) -> Result<Settings, String> {
+        let ports =
+            |first: usize, count: usize| Ports { first: p.int(first) as u16, count: p.int(count) as u16 };
+        let disabled = p.int(at::DISABLE_FAMILY);
+        if ![0, 4, 6].contains(&disabled) {
+            return Err(format!("btl_tcp_disable_family is {disabled}; it may be 0, 4 or 6"));
+        }
+        let relay = match p.text(at::RELAY) {
+            "" => None,
+            text => Some(
+                text.parse()
+                    .map_err(|_| format!("btl_tcp_relay is {text}, which is no address with a port"))?,
+            ),
+        };
+        let s = Settings {
+            include: p.text(at::IF_INCLUDE).to_owned(),
+            exclude: p.text(at::IF_EXCLUDE).to_owned(),
+            warn_unfound: p.flag(at::WARN_UNFOUND),
+            families: Families { v4: disabled != 4, v6: disabled != 6 },
+            links: p.int(at::LINKS) as u32,
+            ports_v4: ports(at::PORT_MIN_V4, at::PORT_RANGE_V4),
+            ports_v6: ports(at::PORT_MIN_V6, at::PORT_RANGE_V6),
+            eager_limit: p.size(at::EAGER_LIMIT),
+            rndv_eager_limit: p.size(at::RNDV_EAGER_LIMIT),
+            max_send_size: p.size(at::MAX_SEND_SIZE),
+            window: p.size(at::WINDOW),
+            tuning: Tuning {
+                send_buffer: p.size(at::SNDBUF),
+                receive_buffer: p.size(at::RCVBUF),
+                nagle: p.flag(at::USE_NAGLE),
+            },
+            first_buffer: p.size(at::ENDPOINT_CACHE),
+            checksum: p.flag(at::CHECKSUM),
+            handshake_timeout: Duration::from_micros(p.int(at::HANDSHAKE_TIMEOUT) as u64),
+            retry_timeout: Duration::from_millis(p.int(at::RETRY_TIMEOUT) as u64),
+            exclusivity: p.int(at::EXCLUSIVITY) as u32,
+            latency: p.int(at::LATENCY) as u32,
+            bandwidth: p.int(at::BANDWIDTH) as u32,
+            relay,
+        };
+        s.check()
+    }
+
+    fn check(self) -> Result<Settings, String> {
+        let max = self.max_send_size;
+        for (name, value) in [("eager_limit", self.eager_limit), ("rndv_eager_limit", self.rndv_eager_limit)]
+        {
+            if value > max {
+                return Err(format!("btl_tcp_{name} is {value}, more than btl_tcp_max_send_size, {max}"));
+            }
+        }
+        if !self.window.is_power_of_two() {
+            return Err(format!("btl_tcp_window is {}, which is no power of two", self.window));
+        }
+        if self.window < 4 * max {
+            let window = self.window;
+            return Err(format!(
+                "btl_tcp_window is {window}, less than four times btl_tcp_max_send_size, {max}"
+            ));
+        }
+        Ok(self)
+    }
+
+    /// Largest request or reply of a service link: as many as may be without an answer fit the window twice.
+    pub fn service_limit(&self) -> usize {
+        (self.window / (2 * crate::service::ROOM as usize) - crate::frame::HEADER - 8).min(self.max_send_size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_name_their_parameters() {
+        let all = [
+            (at::IF_INCLUDE, "if_include"),
+            (at::IF_EXCLUDE, "if_exclude"),
+            (at::LINKS, "links"),
+            (at::DISABLE_FAMILY, "disable_family"),
+            (at::PORT_MIN_V4, "port_min_v4"),
+            (at::PORT_RANGE_V4, "port_range_v4"),
+            (at::PORT_MIN_V6, "port_min_v6"),
+            (at::PORT_RANGE_V6, "port_range_v6"),
+            (at::EAGER_LIMIT, "eager_limit"),
+            (at::RNDV_EAGER_LIMIT, "rndv_eager_limit"),
+            (at::MAX_SEND_SIZE, "max_send_size"),
+            (at::WINDOW, "window"),
+            (at::SNDBUF, "sndbuf"),
+            (at::RCVBUF, "rcvbuf"),
+            (at::ENDPOINT_CACHE, "endpoint_cache"),
+            (at::USE_NAGLE, "use_nagle"),
+            (at::CHECKSUM, "checksum"),
+            (at::HANDSHAKE_TIMEOUT, "handshake_timeout"),
+            (at::RETRY_TIMEOUT, "retry_timeout"),
+            (at::EXCLUSIVITY, "exclusivity"),
+            (at::LATENCY, "latency"),
+            (at::BANDWIDTH, "bandwidth"),
+            (at::WARN_UNFOUND, "warn_all_unfound_interfaces"),
+            (at::RELAY, "relay"),
+        ];
+        assert_eq!(all.len(), PARAMS.len());
+        for (index, due) in all {
+            // SAFETY: static text of this component.
+            assert_eq!(unsafe { PARAMS[index].name.get() }, Some(due));
+        }
+    }
+
+    #[test]
+    fn ports_are_tried_round() {
+        let ports = |p: Ports, start| p.to_try(start).collect::<Vec<_>>();
+        assert_eq!(ports(Ports::ANY, 7), [0]);
+        assert_eq!(ports(Ports { first: 5000, count: 3 }, 4), [5001, 5002, 5000]);
+        assert_eq!(ports(Ports { first: 65534, count: 100 }, 0), [65534, 65535]);
+    }
+}

@@ -1,0 +1,142 @@
+//! A stream: everything that goes between a context of ours and a context of a peer's, over however many connections.
+//!
+//! **Whose.** A stream belongs to the context of ours that it ends at, and to the holder of that context's lock; nothing in it
+//! is shared. It is named by the two contexts, so each pair of contexts that talks has one, with traffic both
+//! ways. A service link is a stream of its own, from an ordinary context to the peer's service context.
+//!
+//! **Life of its connection** ([`Link`]):
+//!
+//! ```text
+//!          send, or lost                  welcome
+//!   Idle ----------------> Calling -----------------> Up ---> Shut (good-bye, failed, hostile)
+//!     \                     |   ^                     ^ |
+//!      \            no answer   | after a pause       | | broken: cut, damaged, swallowed
+//!       \                   v   |                     | v
+//!        \                 Resting <------------------+-+
+//!         +----- the peer has called and proved itself (admit) ----^
+//! ```
+//!
+//! What was sent and not acknowledged stays in the ring (`outbound.rs`). Both sides tell in the handshake how far they have
+//! come, and each goes on from where the other is, so nothing is lost and nothing comes twice.
+//!
+//! **Both call at once.** The call of the process with the lower name is kept; the other is told so (`Crossed`) and
+//! waits for it. A call that is newer than the connection that is there takes its place: its caller knows that it broke. Newer is
+//! one that was made after its caller had admitted our last call that was welcome (`Hello::seen`).
+//!
+//! **A write that fails** only marks the stream ([`Stream::broken`]): what the peer has sent before is read first, its
+//! good-bye among it perhaps.
+
+use crate::connect::Call;
+use crate::endpoint::Core;
+use crate::hello::SERVICE;
+use crate::inbound::Inbound;
+use crate::outbound::Outbound;
+use crate::params::Settings;
+use crate::sys::Interest;
+use core::cell::{Cell, RefCell};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// See the module's head.
+pub enum Link {
+    Idle,
+    Calling(Box<Call>),
+    /// Calls when this time has come.
+    Resting(Instant),
+    Up(OwnedFd),
+    Shut,
+}
+
+pub struct Stream {
+    pub core: Arc<Core>,
+    /// Our context and the peer's, [`SERVICE`] for the service context.
+    pub ours: u16,
+    pub theirs: u16,
+    /// Its place in the context's list.
+    pub slot: usize,
+    pub link: RefCell<Link>,
+    pub out: RefCell<Outbound>,
+    pub inn: RefCell<Inbound>,
+    /// `inn`'s position, readable while that is in use, and how much of it the peer was told.
+    pub at: Cell<u64>,
+    pub told: Cell<u64>,
+    /// What the poller was asked for while the connection is up.
+    pub interest: Cell<Interest>,
+    /// A write has failed.
+    pub broken: Cell<bool>,
+    /// It stands in the context's list of streams to look at.
+    pub listed: Cell<bool>,
+    /// Numbers of our last call, of the last that was welcome, and of the last of the peer's that was admitted.
+    pub attempt: Cell<u32>,
+    pub welcomed: Cell<u32>,
+    pub their_attempt: Cell<u32>,
+    /// After so many bytes the peer is told.
+    pub tell_after: Cell<u64>,
+    /// Requests without a reply.
+    pub requests: Cell<u32>,
+    /// What waited for an acknowledgement at the last look, and since when.
+    pub asked: Cell<Option<(u64, Instant)>>,
+    pub trouble: RefCell<Trouble>,
+}
+
+/// What went wrong since the stream last worked.
+#[derive(Default)]
+pub struct Trouble {
+    /// Calls have failed since then.
+    pub since: Option<Instant>,
+    /// Calls that failed.
+    pub calls: u32,
+    /// Connections that were made and brought nothing.
+    pub barren: u32,
+    /// Positions when the last connection was made.
+    pub mark: (u64, u64),
+    pub last: String,
+}
+
+// SAFETY: the contract of BTLs: the caller serialises all verbs of one context, and a stream is touched by those of its
+// own context alone (`ours`).
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    pub fn new(core: Arc<Core>, ours: u16, theirs: u16, slot: usize, settings: &Settings) -> Stream {
+        Stream {
+            core,
+            ours,
+            theirs,
+            slot,
+            link: RefCell::new(Link::Idle),
+            out: RefCell::new(Outbound::new(settings.window, settings.checksum)),
+            inn: RefCell::new(Inbound::new(settings.first_buffer, settings.max_send_size)),
+            at: Cell::new(0),
+            told: Cell::new(0),
+            interest: Cell::new(Interest::Read),
+            broken: Cell::new(false),
+            listed: Cell::new(false),
+            attempt: Cell::new(0),
+            welcomed: Cell::new(0),
+            their_attempt: Cell::new(0),
+            tell_after: Cell::new(settings.window as u64 / 8),
+            requests: Cell::new(0),
+            asked: Cell::new(None),
+            trouble: RefCell::default(),
+        }
+    }
+
+    /// The client's end of a service link.
+    pub fn asks(&self) -> bool {
+        self.theirs == SERVICE
+    }
+    /// The server's end, which never calls.
+    pub fn answers(&self) -> bool {
+        self.ours == SERVICE
+    }
+    pub fn is_up(&self) -> bool {
+        matches!(*self.link.borrow(), Link::Up(_))
+    }
+    pub fn is_shut(&self) -> bool {
+        matches!(*self.link.borrow(), Link::Shut)
+    }
+}

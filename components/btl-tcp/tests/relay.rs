@@ -1,0 +1,143 @@
+//! Two ranks talk through a relay that cuts, stalls, trickles, swallows and corrupts: every message comes once, in order and
+//! as it was sent. A few seconds each; `OXMPI_RELAY_SECONDS=600 cargo test -p btl-tcp --test relay` for longer.
+
+mod common;
+
+use common::relay::{Mischief, Relay};
+use oxmpi_btl_conformance::{Harness, Msg, Rank, Setup};
+use oxmpi_mca::Status;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const CONTEXTS: u32 = 2;
+
+fn seconds() -> Duration {
+    let text = std::env::var("OXMPI_RELAY_SECONDS").unwrap_or_default();
+    Duration::from_secs(text.parse().unwrap_or(2))
+}
+
+/// The message with a number: mostly small, now and then long.
+fn message(number: u64, largest: usize) -> Msg {
+    let payload = match number % 16 {
+        15 => (number as usize * 7919) % largest,
+        k => k as usize * 40,
+    };
+    Msg { tag: (number % 251) as u8, ..Msg::new(number, 24, payload) }
+}
+
+/// What is common to both sides of a run.
+struct Run {
+    over: AtomicBool,
+    /// By rank and context: messages sent, once sending is over.
+    sent: [[AtomicU64; CONTEXTS as usize]; 2],
+    /// Sides that have sent all.
+    done: AtomicU64,
+    received: AtomicU64,
+}
+
+/// One rank: sends on every context until time is up, and checks what comes; ends when all has come.
+fn play(rank: &Rank, me: usize, run: &Run, patience: Duration) {
+    let other = 1 - me;
+    let largest = rank.btl.attrs().max_send_size as usize - 24;
+    let (mut sent, mut next) = ([0u64; CONTEXTS as usize], [0u64; CONTEXTS as usize]);
+    let (mut told, mut last) = (false, Instant::now());
+    loop {
+        let over = run.over.load(Ordering::Relaxed);
+        for ctx in 0..CONTEXTS {
+            let number = &mut sent[ctx as usize];
+            if !told {
+                match rank.send(other, ctx, &message(*number, largest)) {
+                    Status::OK => *number += 1,
+                    Status::NO_RESOURCE => {}
+                    status => panic!("rank {me}: send: {status}\n{}", rank.host.logged()),
+                }
+            }
+            rank.progress(ctx);
+        }
+        for got in rank.host.take() {
+            let due = message(next[got.ctx as usize], largest);
+            let right = got.tag == due.tag && got.bytes == due.bytes();
+            assert!(right, "rank {me}, context {}: not message {}", got.ctx, next[got.ctx as usize]);
+            next[got.ctx as usize] += 1;
+            last = Instant::now();
+        }
+        if over && !told {
+            (0..CONTEXTS as usize).for_each(|c| run.sent[me][c].store(sent[c], Ordering::SeqCst));
+            run.done.fetch_add(1, Ordering::SeqCst);
+            told = true;
+        }
+        if over && run.done.load(Ordering::SeqCst) == 2 {
+            let due: Vec<u64> = run.sent[other].iter().map(|n| n.load(Ordering::SeqCst)).collect();
+            if next[..] == due[..] {
+                run.received.fetch_add(1, Ordering::SeqCst);
+                break;
+            }
+            let stuck = last.elapsed() > patience;
+            assert!(!stuck, "rank {me} has {next:?} of {due:?}, and nothing comes\n{}", rank.host.logged());
+        }
+        std::thread::yield_now();
+    }
+    // The other side may still want acknowledgements, or its messages sent again.
+    while run.received.load(Ordering::SeqCst) < 2 && last.elapsed() < 2 * patience {
+        (0..CONTEXTS).for_each(|ctx| _ = rank.progress(ctx));
+    }
+}
+
+fn through(mischief: Mischief, checksum: bool) {
+    let relay = Relay::new(mischief);
+    let setup = Setup::new(btl_tcp::descriptor())
+        .ranks(2)
+        .cris(CONTEXTS)
+        .threaded(true)
+        .param("relay", &relay.at.to_string())
+        .param("handshake_timeout", "400000")
+        .param("retry_timeout", "60000")
+        .param("checksum", if checksum { "1" } else { "0" });
+    let h = Harness::open(&setup).unwrap_or_else(|e| panic!("{e}"));
+    let run = Run {
+        over: AtomicBool::new(false),
+        sent: Default::default(),
+        done: AtomicU64::new(0),
+        received: AtomicU64::new(0),
+    };
+    std::thread::scope(|threads| {
+        for me in 0..2 {
+            let (rank, run) = (&h.ranks[me], &run);
+            threads.spawn(move || play(rank, me, run, Duration::from_secs(30)));
+        }
+        std::thread::sleep(seconds());
+        run.over.store(true, Ordering::SeqCst);
+    });
+    let total: u64 = run.sent.iter().flatten().map(|n| n.load(Ordering::SeqCst)).sum();
+    let (connections, acts) = relay.counts();
+    eprintln!("{mischief:?}: {total} messages, {connections} connections, {acts} acts of mischief");
+    assert!(total > 0 && acts > 0, "nothing happened, so this proved nothing");
+    h.assert_clean();
+}
+
+#[test]
+fn connections_are_cut() {
+    through(Mischief::Cut(Duration::from_millis(100)), false);
+    through(Mischief::Cut(Duration::from_secs(1)), false);
+}
+
+#[test]
+fn bytes_stall_and_trickle() {
+    through(Mischief::Stall, false);
+    through(Mischief::Trickle, false);
+}
+
+#[test]
+fn bytes_are_swallowed() {
+    through(Mischief::Swallow, true);
+}
+
+#[test]
+fn bytes_are_wrong() {
+    through(Mischief::Corrupt, true);
+}
+
+#[test]
+fn everything_at_once() {
+    through(Mischief::All, true);
+}

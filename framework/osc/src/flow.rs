@@ -189,7 +189,6 @@ const fn weakened(_: Form) -> bool {
 use model::weakened;
 
 #[cfg(all(test, loom))]
-#[path = "flow_model.rs"]
 mod model;
 #[cfg(all(test, not(loom)))]
 mod tests {

@@ -343,7 +343,8 @@ struct oxmpi_msg_status {
     int32_t source;
     int32_t tag;
     oxmpi_status error;
-    /* 1 if the operation was cancelled. */
+    /* Bit 0: the operation was cancelled. Where `error` is TRUNCATED, the bits above it say how many bytes of the message did not
+     * fit, at most 31 bits of that number; otherwise they are 0. */
     uint32_t cancelled;
     /* Bytes received (packed size). */
     uint64_t bytes;
@@ -835,7 +836,8 @@ typedef void (*oxmpi_done)(void *ctx, oxmpi_status status);
 /* Remote memory operation. OK: complete now. PENDING: `done` will be called. NO_RESOURCE: nothing happened; offer it
  * again after progress of the same context. Descriptor and handles are read during the call only, local
  * memory until completion. Completion of a get: the data is here; of a put: local memory is free, and the data
- * is visible at the target if PUT_DONE_IS_REMOTE, else after a flush. */
+ * is visible at the target if PUT_DONE_IS_REMOTE, else after a flush. A put that fails after its completion was told, as one
+ * may that frees its local memory early, is told as a failure of the next flush of its context that covers its endpoint, once. */
 struct oxmpi_rma_desc {
     uint8_t *local;
     uint64_t remote;
@@ -920,7 +922,9 @@ struct oxmpi_btl_table {
     oxmpi_status (*get)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
     oxmpi_status (*put)(void *, void *, uint32_t ctx, const oxmpi_rma_desc *);
     /* Completes what was issued before on the context (endpoint null: to anybody) at its target: once it is done, all
-     * of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for `RmaDesc`. */
+     * of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for `RmaDesc`. An error, at once or by
+     * `done`: some of it failed, also what had been told as done (late failures of puts); a flush without an error says that
+     * nothing since the one before has. */
     oxmpi_status (*flush)(void *, void *, uint32_t ctx, const oxmpi_flush_desc *);
     oxmpi_status (*atomic)(void *, void *, uint32_t ctx, const oxmpi_atomic_desc *);
     /* Makes memory accessible (bits of `access`); writes `registration_handle_size` bytes to `handle`. Any thread.
@@ -1372,7 +1376,8 @@ struct oxmpi_pml_table {
     oxmpi_status (*send_init)(void *, const oxmpi_send_args *, oxmpi_request_header **out);
     oxmpi_status (*recv_init)(void *, const oxmpi_recv_args *, oxmpi_request_header **out);
     /* Looks for a message without progressing. OK: found, `status` filled; if `message` is not
-     * null the message is taken out of matching. PENDING: none. */
+     * null the message is taken out of matching. PENDING: none. PEER_FAILED: none, and there will be none, since the only process that
+     * could send it (`src` names one) has failed; of ANY_SOURCE: all others of the communicator have. An error is no message: nothing is filled. */
     oxmpi_status (*probe)(void *, const oxmpi_recv_args *, oxmpi_msg_status *status, void **message);
     /* Receives a message that `probe` took out. As `irecv`. */
     oxmpi_status (*imrecv)(void *, void *message, const oxmpi_recv_args *, oxmpi_request_header **out);

@@ -158,7 +158,8 @@ pub type Done = extern "C" fn(ctx: *mut c_void, status: Status);
 /// Remote memory operation. OK: complete now. PENDING: `done` will be called. NO_RESOURCE: nothing happened; offer it
 /// again after progress of the same context. Descriptor and handles are read during the call only, local
 /// memory until completion. Completion of a get: the data is here; of a put: local memory is free, and the data
-/// is visible at the target if PUT_DONE_IS_REMOTE, else after a flush.
+/// is visible at the target if PUT_DONE_IS_REMOTE, else after a flush. A put that fails after its completion was told, as one
+/// may that frees its local memory early, is told as a failure of the next flush of its context that covers its endpoint, once.
 #[repr(C)]
 pub struct RmaDesc {
     pub local: *mut u8,
@@ -246,7 +247,9 @@ pub struct BtlTable {
     pub get: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
     pub put: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const RmaDesc) -> Status>,
     /// Completes what was issued before on the context (endpoint null: to anybody) at its target: once it is done, all
-    /// of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for [`RmaDesc`].
+    /// of that is visible to the target's processors. OK, PENDING and NO_RESOURCE as for [`RmaDesc`]. An error, at once or by
+    /// `done`: some of it failed, also what had been told as done (late failures of puts); a flush without an error says that
+    /// nothing since the one before has.
     pub flush: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const FlushDesc) -> Status>,
     pub atomic: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const AtomicDesc) -> Status>,
     /// Makes memory accessible (bits of [`access`]); writes `registration_handle_size` bytes to `handle`. Any thread.

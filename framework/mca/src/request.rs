@@ -26,7 +26,8 @@ pub struct MsgStatus {
     pub source: i32,
     pub tag: i32,
     pub error: Status,
-    /// 1 if the operation was cancelled.
+    /// Bit 0: the operation was cancelled. Where `error` is TRUNCATED, the bits above it say how many bytes of the message did not
+    /// fit, at most 31 bits of that number; otherwise they are 0.
     pub cancelled: u32,
     /// Bytes received (packed size).
     pub bytes: u64,

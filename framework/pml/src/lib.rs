@@ -177,7 +177,8 @@ pub struct PmlTable {
     pub send_init: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
     pub recv_init: extern "C" fn(State, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
     /// Looks for a message without progressing. OK: found, `status` filled; if `message` is not
-    /// null the message is taken out of matching. PENDING: none.
+    /// null the message is taken out of matching. PENDING: none. PEER_FAILED: none, and there will be none, since the only process that
+    /// could send it (`src` names one) has failed; of ANY_SOURCE: all others of the communicator have. An error is no message: nothing is filled.
     pub probe:
         extern "C" fn(State, *const RecvArgs, status: *mut MsgStatus, message: *mut *mut Message) -> Status,
     /// Receives a message that `probe` took out. As `irecv`.

@@ -81,6 +81,14 @@ impl Instance {
         }
     }
 
+    /// A component panicked in what all ranks do together. Nothing can be agreed on with ranks that wait for this one inside of
+    /// the component, so that is the job's end.
+    pub(crate) fn component_panicked(&self, framework: &str, name: &str, doing: &str) -> ! {
+        self.fail(&format!(
+            "{framework}:{name}: the component panicked while {doing}, which all ranks do together; this is a bug in it              (--mca {framework} ^{name} leaves it out)"
+        ))
+    }
+
     /// Waits until what this rank has sent is with the transports.
     pub fn flush(&self, thread: *mut ThreadCtx) -> Result<(), Error> {
         if self.in_child() {

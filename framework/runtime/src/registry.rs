@@ -6,12 +6,13 @@
 //! it does not know and would like to say what was meant. All components are loaded, those that
 //! nobody selected, too; none is opened, so no device is touched.
 //!
-//! **A component that is linked into the library and has no file is not seen from outside it.** Where no
-//! component is found at all, nothing is said about selections and unknown names; the ranks will.
+//! **A component that is linked into the library and has no file is not seen from outside it.** Where the installation's own
+//! components are not found, nothing is said about selections and unknown names, whatever a path of the user's has; the ranks will.
 
 use crate::accept::{Accepted, Framework};
 use crate::error::Error;
 use crate::help;
+use crate::loader;
 use crate::log::Logger;
 use crate::open_mpi;
 use crate::params;
@@ -54,6 +55,8 @@ impl Warning {
 pub struct Registry {
     resolver: Resolver,
     components: Vec<Component>,
+    /// The installation's own components are among them.
+    own_seen: bool,
     dirs: Vec<PathBuf>,
     problems: Vec<String>,
     selection_warnings: Vec<Warning>,
@@ -90,14 +93,14 @@ impl Registry {
         // SAFETY: the caller's promise.
         let mut candidates = unsafe { chooser.candidates(builtin, dirs) };
         candidates.iter_mut().for_each(Candidate::load);
+        let own_seen = !builtin.is_empty() || !loader::search(dirs).is_empty();
         let mut selected = Vec::new();
         for framework in Framework::ALL {
             let of_this: Vec<Candidate> =
                 candidates.iter().filter(|c| c.framework == framework).cloned().collect();
-            let nothing_known = candidates.is_empty();
             match chooser.choose_in(framework, of_this, dirs) {
                 Ok(chosen) => selected.extend(chosen.iter().map(|c| (framework, c.component.name))),
-                Err(_) if nothing_known => {}
+                Err(_) if !own_seen => {}
                 Err(why) => note(why.message),
             }
         }
@@ -115,7 +118,7 @@ impl Registry {
             }
         }
         let selection_warnings = said.into_inner();
-        Registry { resolver, components, dirs: all_dirs, problems, selection_warnings }
+        Registry { resolver, components, own_seen, dirs: all_dirs, problems, selection_warnings }
     }
 
     /// Every parameter, in the order of declaration.
@@ -154,7 +157,7 @@ impl Registry {
     /// Names nobody has, worth a warning. Not those that may belong to a component which is there and
     /// cannot be loaded here.
     pub fn unknown(&self) -> Vec<Unknown> {
-        if self.components.is_empty() {
+        if !self.own_seen {
             return Vec::new();
         }
         let broken: Vec<String> = self

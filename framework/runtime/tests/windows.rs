@@ -152,6 +152,13 @@ component!(
     |d| (d.flavor == oxmpi_osc::flavor::DYNAMIC).then_some(99),
     |_, _| Status::OK
 );
+// Panics at rank 1 while the others wait for it.
+component!(broken, "broken", oxmpi_component_osc_broken, |_| Some(60), |d, thread| {
+    let c = comm(d);
+    assert_ne!(c.rank, 1, "planted");
+    // SAFETY: as in `comm`.
+    unsafe { ((*c.services).barrier)(c.comm, thread) }
+});
 // Looks at everything the host gives.
 component!(curious, "curious", oxmpi_component_osc_curious, |_| Some(1), |d, thread| {
     look_around(d, thread);
@@ -377,4 +384,43 @@ fn collectives(s: &WinServices, c: &WinComm, thread: *mut ThreadCtx) {
     let own = [Status::OK, Status::PENDING, Status::RMA_SYNC][c.rank as usize];
     assert_eq!((s.agree)(c.comm, thread, own), Status::RMA_SYNC);
     assert_eq!((s.agree)(c.comm, thread, Status::OK), Status::OK);
+}
+
+/// The environment of the process that plays a job whose component panics.
+const PLAYED: &str = "OXMPI_TEST_PANICS";
+
+#[test]
+fn a_panic_while_a_window_is_made_ends_the_job() {
+    if std::env::var_os(PLAYED).is_some() {
+        job(
+            3,
+            || with(&[broken::descriptor()]),
+            |instance| {
+                let made = make(instance, WantedMemory::Dynamic);
+                panic!("the job goes on: {:?}", made.err());
+            },
+        );
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().expect("this binary"))
+        .args(["--exact", "a_panic_while_a_window_is_made_ends_the_job", "--nocapture"])
+        .env(PLAYED, "1")
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("this binary");
+    let begun = std::time::Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("our child") {
+            break status;
+        }
+        if begun.elapsed() > std::time::Duration::from_secs(60) {
+            let _ = child.kill();
+            panic!("the ranks wait for the one that panicked");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().expect("a pipe"), &mut said).expect("text");
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("osc:broken: the component panicked while making a window").count(), 1, "{said}");
 }

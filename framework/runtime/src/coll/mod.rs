@@ -244,6 +244,10 @@ impl CollStack {
             if status == Status::NOT_AVAILABLE {
                 continue;
             }
+            // Ranks that go on would choose otherwise than this one, and wait for it.
+            if status == Status::PANICKED {
+                instance.component_panicked("coll", c.name, "being asked about a communicator");
+            }
             // SAFETY: a component's tables are statics of it; it may have none of plans.
             let (table, plans) = unsafe { (read_table(offer.table), read_table(offer.plans)) };
             match table {

@@ -3,12 +3,14 @@
 //! Every rank asks its components, and all are told all answers (two collectives: how many answers, then the answers).
 //! A component counts where every rank has it and it said yes; its priority is the least that it said anywhere. Ranks
 //! sort alike, so they try the same components in the same order. Making a module is collective; one that fails anywhere is
-//! given back everywhere, and the next component is tried.
+//! given back everywhere, and the next component is tried. A rank where the component panics in there cannot say so to those that wait
+//! for it inside of the component: the job ends, with one report.
 
 use super::verbs::Verbs;
 use crate::accept::{OscComponent, read_osc_table};
 use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
+use crate::instance::Instance;
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{OscWindow, WinDesc};
 use std::ptr::{null, null_mut};
@@ -88,9 +90,17 @@ fn ask(component: &OscComponent, desc: &WinDesc) -> Option<Answer> {
     (!status.is_err()).then(|| Answer::new(component.name, priority))
 }
 
-fn create(component: &OscComponent, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Verbs, Status> {
+fn create(
+    instance: &Instance,
+    component: &OscComponent,
+    desc: &WinDesc,
+    thread: *mut ThreadCtx,
+) -> Result<Verbs, Status> {
     let mut made = OscWindow { window: null_mut(), table: null() };
     let status = (component.module.create)(component.module.state, desc, thread, &mut made);
+    if status == Status::PANICKED {
+        instance.component_panicked("osc", component.name, "making a window");
+    }
     if status.is_err() {
         return Err(status);
     }
@@ -110,7 +120,7 @@ pub(super) fn choose(
     let mut last = None;
     for name in ranking(&exchange(comm, thread, &own)?) {
         let component = components.iter().find(|c| Answer::new(c.name, 0).name == name);
-        let made = component.map_or(Err(Status::INTERNAL), |c| create(c, desc, thread));
+        let made = component.map_or(Err(Status::INTERNAL), |c| create(comm.instance(), c, desc, thread));
         let outcome = made.as_ref().err().copied().unwrap_or(Status::OK);
         let least = comm.least(thread, outcome)?;
         match made {

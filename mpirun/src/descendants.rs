@@ -51,9 +51,9 @@ fn parent_in(stat: &[u8]) -> Option<i32> {
     rest.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Sends a signal to everything below. A stopped process is continued, so that it can take it.
-pub fn signal(signal: Signal) {
-    for pid in all() {
+/// Sends a signal to everything below but these and what is below them. A stopped process is continued, so that it can take it.
+pub fn signal(signal: Signal, kept: &[Pid]) {
+    for pid in all_but(kept) {
         // One that is gone by now, or belongs to another user, cannot be helped.
         let _ = rustix::process::kill_process(pid, signal);
         let _ = rustix::process::kill_process(pid, Signal::CONT);

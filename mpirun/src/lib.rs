@@ -38,6 +38,7 @@ pub mod link;
 mod plan;
 mod plm;
 mod program;
+pub mod remote;
 pub mod settings;
 mod signals;
 mod stacks;

@@ -8,7 +8,10 @@
 
 mod ending;
 mod exchange;
+mod unstarted;
 
+use crate::remote::agents::Failure;
+use crate::remote::facts::NodeFacts;
 use crate::stacks::Frames;
 pub use ending::{Ending, Mpi};
 pub use exchange::Exchange;
@@ -17,9 +20,8 @@ use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::ffi::OsString;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::net::UnixStream;
 
 mod stdin;
 
@@ -37,6 +39,9 @@ pub fn window(ranks: usize) -> usize {
 pub fn portion(ranks: usize) -> usize {
     window(ranks) / 4
 }
+
+/// Standard input that is on its way to another node, at most.
+pub const INPUT: usize = 256 << 10;
 
 /// What is taken from the link at once.
 const TURN: usize = 1 << 20;
@@ -105,6 +110,8 @@ pub struct Program {
     pub arguments: Vec<OsString>,
     /// The folder it starts in; None: the daemon's own.
     pub folder: Option<OsString>,
+    /// It is only where mpirun happens to be: on a node without it the daemon's own will do.
+    pub any_folder: bool,
     /// Nothing of the daemon's environment is handed on.
     pub clear: bool,
     pub unset: Vec<OsString>,
@@ -146,6 +153,8 @@ pub enum ToNode {
         stacks: Option<Frames>,
     },
     Exchange(Exchange),
+    /// Standard input for the ranks of another node: never more than [`INPUT`] that it has not taken. Empty: the end.
+    Input(Vec<u8>),
 }
 
 /// From a node daemon.
@@ -221,6 +230,15 @@ pub enum FromNode {
     /// The daemon itself cannot go on.
     Failed(String),
     Exchange(Exchange),
+    /// The first word of a daemon on another node.
+    Here(Box<NodeFacts>),
+    /// Daemons that it was to start do not come.
+    Unstarted(Failure),
+    /// So many bytes of standard input have been taken. `over`: nobody takes any more.
+    Took {
+        bytes: u32,
+        over: bool,
+    },
     /// Everything has ended and everything has been said. In a job of several nodes the daemon stays as long as its
     /// link, because ranks of others may ask for what its ranks have published.
     Done,
@@ -234,6 +252,7 @@ const TERMINATE: u8 = 0x85;
 const RELEASE: u8 = 0x86;
 const CENSUS: u8 = 0x87;
 const TO_NODE: u8 = 0x88;
+const INPUT_FRAME: u8 = 0x89;
 const OUTPUT: u8 = 0xc1;
 const EXITED: u8 = 0xc2;
 const CANNOT_START: u8 = 0xc3;
@@ -249,6 +268,9 @@ const STATE: u8 = 0xcc;
 const COUNTED: u8 = 0xcd;
 const FROM_NODE: u8 = 0xce;
 const NEVER_INIT: u8 = 0xcf;
+const HERE: u8 = 0xb1;
+const UNSTARTED: u8 = 0xb2;
+const TOOK: u8 = 0xb3;
 
 /// A message of one of the two directions.
 pub trait Message: Sized {
@@ -269,6 +291,15 @@ fn text(f: &mut Fields<'_>, field: &'static str) -> Result<String, Malformed> {
 }
 
 impl Launch {
+    /// Does some rank of the node read mpirun's standard input?
+    pub fn reads_stdin(&self) -> bool {
+        match &self.stdin {
+            Stdin::Rank(reader) => self.local_ranks.contains(reader),
+            Stdin::Copies(readers) => readers.iter().any(|reader| self.local_ranks.contains(reader)),
+            Stdin::Nobody => false,
+        }
+    }
+
     fn encode(&self) -> Builder {
         let b = Builder::new(LAUNCH).u64(self.job_id).raw(self.secret.bytes());
         let b = self.map.encode(b).u32(self.node);
@@ -323,7 +354,7 @@ impl Program {
         let b = b.bytes(self.program.as_bytes());
         let b = put_list(b, &self.arguments, |b, argument| b.bytes(argument.as_bytes()));
         let b = put_list(b, self.folder.as_slice(), |b, folder| b.bytes(folder.as_bytes()));
-        let b = b.u8(self.clear.into());
+        let b = b.u8(self.any_folder.into()).u8(self.clear.into());
         let b = put_list(b, &self.unset, |b, name| b.bytes(name.as_bytes()));
         put_list(b, &self.environment, |b, (name, value)| b.bytes(name.as_bytes()).bytes(value.as_bytes()))
     }
@@ -333,6 +364,7 @@ impl Program {
             program: os(f, "program")?,
             arguments: f.list("arguments", 4, |f| os(f, "argument"))?,
             folder: f.list("folder", 4, |f| os(f, "folder"))?.pop(),
+            any_folder: f.bool("any folder")?,
             clear: f.bool("clear")?,
             unset: f.list("variables to unset", 4, |f| os(f, "variable"))?,
             environment: f
@@ -358,6 +390,7 @@ impl Message for ToNode {
                 Some(Frames::All) => 2,
             }),
             ToNode::Exchange(exchange) => exchange.encode(Builder::new(TO_NODE)),
+            ToNode::Input(bytes) => Builder::new(INPUT_FRAME).raw(bytes),
         }
         .finish()
     }
@@ -384,6 +417,7 @@ impl Message for ToNode {
                 },
             },
             TO_NODE => ToNode::Exchange(Exchange::decode(&mut f)?),
+            INPUT_FRAME => ToNode::Input(f.rest().to_vec()),
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
@@ -423,6 +457,9 @@ impl Message for FromNode {
             FromNode::Broken { rank, pid, why } => Builder::new(BROKEN).u32(*rank).u32(*pid).text(why),
             FromNode::Failed(why) => Builder::new(FAILED).text(why),
             FromNode::Exchange(exchange) => exchange.encode(Builder::new(FROM_NODE)),
+            FromNode::Here(facts) => facts.encode(Builder::new(HERE)),
+            FromNode::Unstarted(failure) => failure.encode(Builder::new(UNSTARTED)),
+            FromNode::Took { bytes, over } => Builder::new(TOOK).u32(*bytes).u8((*over).into()),
             FromNode::Done => Builder::new(DONE),
         }
         .finish()
@@ -476,6 +513,9 @@ impl Message for FromNode {
             }
             FAILED => FromNode::Failed(text(&mut f, "reason")?),
             FROM_NODE => FromNode::Exchange(Exchange::decode(&mut f)?),
+            HERE => FromNode::Here(Box::new(NodeFacts::decode(&mut f)?)),
+            UNSTARTED => FromNode::Unstarted(Failure::decode(&mut f)?),
+            TOOK => FromNode::Took { bytes: f.u32("bytes")?, over: f.bool("over")? },
             DONE => FromNode::Done,
             other => return Err(Malformed::Kind(other)),
         };
@@ -487,7 +527,7 @@ impl Message for FromNode {
 /// One end of the connection. Nothing here blocks.
 #[derive(Debug)]
 pub struct Channel {
-    socket: UnixStream,
+    socket: OwnedFd,
     inbox: Inbox,
     outgoing: Vec<u8>,
     sent: usize,
@@ -501,9 +541,19 @@ pub enum Peer {
 }
 
 impl Channel {
-    pub fn new(socket: UnixStream) -> std::io::Result<Channel> {
-        socket.set_nonblocking(true)?;
-        Ok(Channel { socket, inbox: Inbox::new(LIMIT), outgoing: Vec::new(), sent: 0 })
+    pub fn new(socket: impl Into<OwnedFd>) -> std::io::Result<Channel> {
+        Channel::with_limit(socket.into(), LIMIT)
+    }
+
+    /// Takes payloads of at most `limit` bytes.
+    pub fn with_limit(socket: OwnedFd, limit: usize) -> std::io::Result<Channel> {
+        rustix::io::ioctl_fionbio(&socket, true)?;
+        Ok(Channel { socket, inbox: Inbox::new(limit), outgoing: Vec::new(), sent: 0 })
+    }
+
+    /// From now on takes payloads of at most `limit` bytes.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.inbox.set_limit(limit);
     }
 
     /// Queues a message and sends what the kernel takes now. A peer that is gone shows when the

@@ -9,8 +9,10 @@
 //! **What ranks get** is in their environment: each winning value that did not come from there, with
 //! its source beside it, and the word that files need not be read again.
 
-use oxmpi_mca_params::{CHECKED, FILES_ARE_READ, Given, Places, Reader, Sources};
+use crate::remote::options;
+use oxmpi_mca_params::{CHECKED, FILES_ARE_READ, Given, Origin, Places, Reader, Sources};
 use oxmpi_runtime::registry::{self, Registry};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// What follows from the parameters.
@@ -24,6 +26,8 @@ pub struct Settings {
     pub exports: Vec<OsString>,
     /// The parameter `plm`, and whether it was set for Open MPI.
     pub plm: (String, bool),
+    /// Parameters about starting daemons that somebody has set, by the names they are declared under.
+    pub launcher: BTreeMap<String, String>,
     /// To be said once.
     pub warnings: Vec<String>,
 }
@@ -47,6 +51,8 @@ fn resolve_with(
             return Err(format!("--mca {name:?} {value:?}: {name:?} cannot be the name of a parameter"));
         }
     }
+    let variables: Vec<(OsString, OsString)> = variables.collect();
+    let variables = options::with_prrte(variables);
     let sources = Sources::read(Reader::Launcher, variables, places, given);
     if !sources.errors.is_empty() {
         let problems: Vec<String> = sources.errors.iter().map(ToString::to_string).collect();
@@ -64,6 +70,12 @@ fn resolve_with(
         let registry = unsafe { Registry::look(resolver.clone(), &dirs, &[]) };
         if !registry.problems().is_empty() {
             return Err(registry::refusal(registry.problems()).message);
+        }
+        for (name, _) in options::NAMES {
+            let known = registry.resolver().get(name).filter(|known| known.origin != Origin::Default);
+            if let Some(known) = known {
+                settings.launcher.insert((*name).to_owned(), known.text.clone());
+            }
         }
         settings.warnings = registry.warnings().iter().map(registry::Warning::text).collect();
         checked = !registry.components().is_empty();

@@ -51,6 +51,10 @@ pub struct JobOptions {
     /// `--tune`, `-am`: names of files.
     pub tune: Vec<OsString>,
     pub prefix: Option<PathBuf>,
+    /// Nodes find the installation by their own PATH.
+    pub no_prefix: bool,
+    /// Processes on other machines have all of mpirun's environment.
+    pub forward_environment: bool,
     pub environment: EnvironmentOptions,
     pub universe: Option<u32>,
     pub output: Output,
@@ -174,9 +178,14 @@ impl JobOptions {
         job.read_output(given)?;
         job.read_control(given)?;
         job.default_hostfile = given.text("default-hostfile")?.map(PathBuf::from);
-        job.parameters = given.pairs("gmca")?;
+        job.parameters.extend(given.pairs("gmca")?);
         job.tune = given.all("tune").cloned().collect();
-        if !given.flag("noprefix") {
+        job.no_prefix = given.flag("noprefix");
+        job.forward_environment |= given.flag("fwd-environment");
+        if let Some(agent) = given.text("launch-agent")? {
+            job.parameters.push(("prte_launch_agent".to_owned(), agent.to_owned()));
+        }
+        if !job.no_prefix {
             job.prefix = given.text("prefix")?.map(PathBuf::from);
         }
         job.universe = given.text("usize")?.map(|n| count("-usize", n)).transpose()?;
@@ -280,6 +289,10 @@ impl JobOptions {
             | "hwloc_default_binding_policy"
             | "rmaps_default_ranking_policy"
             | "prte_default_hostfile" => Ok(()),
+            _ if crate::remote::options::is_one(name) => {
+                self.parameters.push((name.to_owned(), value.to_owned()));
+                Ok(())
+            }
             _ => Err(paragraph("prtemca", &[name])),
         }
     }

@@ -13,6 +13,7 @@ pub struct RuntimeOptions {
     state: Option<bool>,
     stack_traces: Option<bool>,
     aggregate_help: Option<bool>,
+    forward_environment: bool,
 }
 
 const KNOWN: &[&str] = &[
@@ -61,8 +62,7 @@ impl RuntimeOptions {
                 "report-state-on-timeout" => self.state = Some(yes()?),
                 "get-stack-traces" => self.stack_traces = Some(yes()?),
                 "aggregate-help-messages" => self.aggregate_help = Some(yes()?),
-                // Processes of this node inherit what mpirun has.
-                "fwd-environment" => drop(yes()?),
+                "fwd-environment" => self.forward_environment = yes()?,
                 word @ ("recoverable" | "autorestart" | "continuous") => {
                     if yes()? {
                         return Err(paragraph(
@@ -97,6 +97,7 @@ impl RuntimeOptions {
         }
         job.status_ends_job = self.status_ends_job.unwrap_or(job.status_ends_job);
         job.do_not_launch |= self.do_not_launch;
+        job.forward_environment |= self.forward_environment;
         job.at_time_limit.state = self.state.unwrap_or(job.at_time_limit.state);
         job.at_time_limit.stack_traces = self.stack_traces.unwrap_or(job.at_time_limit.stack_traces);
         job.aggregate_help = self.aggregate_help.unwrap_or(job.aggregate_help);

@@ -125,9 +125,7 @@ pub const MPICH: &str = "MPICH's spellings";
 
 use Scope::{App, Job};
 
-const REMOTE: &str = "there are no remote nodes yet";
-const NAMES: &str =
-    "names of this machine only; with --mca plm local any names, each of which is a node on this machine";
+const REMOTE: &str = "files are not copied to nodes";
 const NO_DVM: &str = "there is no persistent launcher (DVM); each mpirun starts its own daemons";
 const NO_SESSION: &str = "a job has no session folder: nothing of it has a name that could be left behind";
 const NO_TABLE: &str = "there is no table of transports by pairs of ranks; mpi-info tells which there are";
@@ -157,12 +155,10 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(PROCESSES, App, "file", &["FILE"], "MPI's file: handed to the processes in MPI_INFO_ENV"),
     Opt::new(PLACES, App, "host", &["HOSTS"], "Nodes: NAME[:SLOTS],... (NAME:* for all cores)")
         .short(&['H'])
-        .many()
-        .differs(NAMES),
+        .many(),
     Opt::new(PLACES, App, "hostfile", &["FILE"], "Nodes from a file: NAME [slots=N] [max_slots=N]")
         .alias(&["machinefile"])
-        .many()
-        .differs(NAMES),
+        .many(),
     Opt::new(
         PLACES,
         Job,
@@ -236,7 +232,7 @@ pub const OPTIONS: &[Opt] = &[
         .many(),
     Opt::new(SETTING, Job, "prtemca", &["NAME", "VALUE"], "Set a parameter of the launcher (--help prtemca)")
         .many()
-        .differs("the placement defaults are read; others are refused, because PRRTE is not the launcher"),
+        .differs("the placement defaults and parameters about starting daemons are read; others are refused, because PRRTE is not the launcher"),
     Opt::new(SETTING, Job, "pmixmca", &["NAME", "VALUE"], "").many().missing(NO_PMIX),
     Opt::new(SETTING, Job, "gpmixmca", &["NAME", "VALUE"], "").many().missing(NO_PMIX),
     Opt::new(SETTING, Job, "tune", &["FILES"], "Parameters from files, separated by commas")
@@ -244,8 +240,8 @@ pub const OPTIONS: &[Opt] = &[
         .many(),
     Opt::new(SETTING, Job, "prefix", &["FOLDER"], "Where this MPI is installed on the nodes")
         .alias(&["pmix-prefix", "app-pmix-prefix"])
-        .differs("sets the ranks' PATH and LD_LIBRARY_PATH on this node, too"),
-    Opt::new(SETTING, Job, "noprefix", &[], "Do not set PATH and LD_LIBRARY_PATH from --prefix")
+        .differs("sets the ranks' PATH and LD_LIBRARY_PATH on this node, too; without it the installation is where mpirun's own is"),
+    Opt::new(SETTING, Job, "noprefix", &[], "Nodes find oxmpid and libraries by their own PATH and LD_LIBRARY_PATH")
         .alias(&["no-app-prefix"]),
     Opt::new(SETTING, Job, "initial-errhandler", &["NAME"], "")
         .missing("processes start with MPI_ERRORS_ARE_FATAL and set another themselves"),
@@ -317,9 +313,9 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(CONTROL, Job, "stop-on-exec", &[], "").missing("ranks do not wait for a debugger"),
     Opt::new(CONTROL, Job, "stop-in-init", &["RANKS"], "").missing("ranks do not wait for a debugger"),
     Opt::new(CONTROL, Job, "stop-in-app", &["RANKS"], "").missing("ranks do not wait for a debugger"),
-    Opt::new(CONTROL, Job, "launch-agent", &["PROGRAM"], "").missing(REMOTE),
-    Opt::new(CONTROL, Job, "max-vm-size", &["N"], "").missing(REMOTE),
-    Opt::new(CONTROL, Job, "hetero-nodes", &[], "").missing(REMOTE),
+    Opt::new(CONTROL, Job, "launch-agent", &["PROGRAM"], "What is started on other nodes in place of oxmpid"),
+    Opt::new(CONTROL, Job, "max-vm-size", &["N"], "").missing(NO_DVM),
+    Opt::new(CONTROL, Job, "hetero-nodes", &[], "Accepted: every node says itself what it is made of"),
     Opt::new(CONTROL, Job, "add-host", &["HOSTS"], "").missing(NO_DVM),
     Opt::new(CONTROL, Job, "add-hostfile", &["FILE"], "").missing(NO_DVM),
     Opt::new(CONTROL, Job, "dvm", &["WHERE"], "").missing(NO_DVM),
@@ -357,7 +353,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(OLD, Job, "bind-to-socket", &[], "--bind-to package"),
     Opt::new(OLD, Job, "cpus-per-proc", &["N"], "--map-by :pe=N").alias(&["cpus-per-rank"]),
     Opt::new(OLD, Job, "cpu-set", &["LIST"], "--map-by pe-list=LIST").alias(&["cpu-list"]),
-    Opt::new(OLD, Job, "nolocal", &[], "--map-by :NOLOCAL").differs("always refused: there is no other node"),
+    Opt::new(OLD, Job, "nolocal", &[], "--map-by :NOLOCAL").differs("always refused: --host and --hostfile name the nodes"),
     Opt::new(OLD, Job, "display-map", &[], "--display map"),
     Opt::new(OLD, Job, "display-devel-map", &[], "--display map-devel"),
     Opt::new(OLD, Job, "display-topo", &[], "--display topo"),
@@ -369,7 +365,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(OLD, Job, "output-directory", &["FOLDER"], "--output dir=FOLDER"),
     Opt::new(OLD, Job, "output-filename", &["FILE"], "--output file=FILE"),
     Opt::new(OLD, Job, "xml", &[], "--output xml"),
-    Opt::new(OLD, Job, "fwd-environment", &[], "Accepted: processes of this node inherit the environment"),
+    Opt::new(OLD, Job, "fwd-environment", &[], "Processes on other nodes have all of mpirun's environment, as those on its own"),
     Opt::new(MPICH, App, "env", &["NAME", "VALUE"], "-x NAME=VALUE").many().mpich(),
     Opt::new(MPICH, App, "envlist", &["NAMES"], "Only these variables of mpirun's environment").mpich(),
     Opt::new(MPICH, App, "envall", &[], "All of mpirun's environment, as always").mpich(),

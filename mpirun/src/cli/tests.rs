@@ -192,7 +192,12 @@ fn what_cannot_be_together_is_refused() {
 fn what_is_missing_says_why() {
     let why = parse("--xterm 0 p").expect_err("no windows");
     assert!(why.contains("--xterm") && why.contains("windows"), "{why}");
-    assert!(parse("--prtemca plm ssh p").expect_err("no PRRTE").contains("plm"));
+    assert!(parse("--prtemca grpcomm x p").expect_err("no PRRTE").contains("grpcomm"));
+    let both =
+        parse("--prtemca plm ssh --gmca a 1 --launch-agent /x/d p").expect("counterparts").job.parameters;
+    let wanted = [("plm", "ssh"), ("prte_launch_agent", "/x/d"), ("a", "1")]
+        .map(|(n, v)| (n.to_owned(), v.to_owned()));
+    assert!(wanted.iter().all(|pair| both.contains(pair)), "{both:?}");
     assert_eq!(
         job("--prtemca rmaps_default_mapping_policy numa").mapping.by,
         Some(MapBy::Object(Level::Numa))

@@ -11,7 +11,7 @@
 //! kernel, on a dead file server mostly) is named and given up.
 
 use crate::descendants;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use std::time::{Duration, Instant};
 
 /// Between SIGTERM and SIGKILL, where mpirun does not say.
@@ -84,10 +84,11 @@ impl Phase {
     }
 
     /// Does what is due. Some: what does not end even so.
-    pub fn advance(&mut self, now: Instant) -> Option<String> {
+    /// `kept`: children that are not the job's.
+    pub fn advance(&mut self, now: Instant, kept: &[Pid]) -> Option<String> {
         match *self {
             Phase::Asking(grace) => {
-                descendants::signal(Signal::TERM);
+                descendants::signal(Signal::TERM, kept);
                 *self = Phase::Asked { force_at: now + grace };
             }
             Phase::Asked { force_at } if force_at <= now => *self = Phase::Forcing { since: None },
@@ -98,7 +99,7 @@ impl Phase {
         }
         let Phase::Forcing { since } = *self else { return None };
         let since = since.unwrap_or(now);
-        let left = descendants::all();
+        let left = descendants::all_but(kept);
         if left.is_empty() {
             *self = Phase::Over;
             return None;
@@ -126,6 +127,6 @@ impl Phase {
 }
 
 /// Kills what can be found now, without waiting.
-pub fn kill_all() {
-    descendants::signal(Signal::KILL);
+pub fn kill_all(kept: &[Pid]) {
+    descendants::signal(Signal::KILL, kept);
 }

@@ -16,24 +16,30 @@
 mod calls;
 mod census;
 mod crashes;
+mod elsewhere;
 mod ending;
 pub(crate) mod feed;
+mod guard;
 mod lines;
 mod output;
 mod ranks;
 
 use crate::link::{Channel, Ending, Exchange, FromNode, Launch, Mpi, Peer, Stdin, Stream, ToNode, window};
+use crate::remote::agents::Agents;
+use crate::remote::{join, socket, version};
 use crate::{descendants, failed, signals};
 use crashes::Crashes;
+use elsewhere::Elsewhere;
 use ending::Phase;
 use feed::Feed;
-use oxmpi_runtime::wireup::JobFacts;
 use oxmpi_runtime::wireup::server::{Event, Job, Membership, Server};
+use oxmpi_runtime::wireup::{JobFacts, Secret};
 use ranks::Rank;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::collections::HashMap;
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -43,7 +49,8 @@ const LINK: u64 = 0;
 const SIGNALS: u64 = 1;
 const SERVER: u64 = 2;
 const FEED: u64 = 3;
-const OUTPUTS: u64 = 4;
+const INPUT: u64 = 4;
+const OUTPUTS: u64 = 5;
 
 /// How long the end of a connection may come before the end of the process that mpirun started.
 const VANISH: Duration = Duration::from_millis(500);
@@ -54,28 +61,74 @@ const BACKLOG: usize = 8 << 20;
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("oxmpid: {why}");
-            ExitCode::FAILURE
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (status, why) = match words[..] {
+        [] => (1, local().err()),
+        ["--remote"] => return guard::main(),
+        [guard::GUARDED] => match join::join() {
+            Ok(joined) => (1, remote(joined).err()),
+            Err(failed) => (failed.status, Some(failed.why)),
+        },
+        ["--version"] => {
+            println!("oxmpid (oxmpi) {}", version());
+            (0, None)
+        }
+        _ => (2, Some("it takes --remote or --version; mpirun starts this program, and docs/running-on-several-nodes.md says how it is started by hand".into())),
+    };
+    match why {
+        None => ExitCode::SUCCESS,
+        Some(why) => {
+            complain(&why);
+            ExitCode::from(status)
         }
     }
 }
 
-fn run() -> Result<(), String> {
-    // mpirun starts us with the link as standard output, which needs nothing but an ordinary spawn.
+/// Says something where perhaps nobody reads any more.
+fn complain(why: &str) {
+    let _ = writeln!(std::io::stderr(), "oxmpid: {why}");
+}
+
+/// On mpirun's machine: the link is standard output, so starting us needs nothing but an ordinary spawn.
+fn local() -> Result<(), String> {
     let link = ranks::take_link()?;
-    let mut channel = Channel::new(link).map_err(|why| format!("cannot use the link to mpirun: {why}"))?;
+    let channel = Channel::new(link).map_err(|why| format!("cannot use the link to mpirun: {why}"))?;
     // A session of our own: the terminal's signals go to mpirun, which decides.
     rustix::process::setsid().map_err(failed("cannot leave mpirun's session"))?;
+    run(channel, Agents::default(), None)
+}
+
+/// On another machine.
+fn remote(joined: join::Joined) -> Result<(), String> {
+    // Whoever logged in for us may have made one already.
+    let _ = rustix::process::setsid();
+    ranks::close_stdin()?;
+    ranks::close_stdout()?;
+    run(joined.link, joined.agents, Some(joined.secret))
+}
+
+fn run(mut channel: Channel, mut agents: Agents, secret: Option<Secret>) -> Result<(), String> {
     descendants::adopt_orphans()?;
     let mask = signals::mask();
     signals::restore_default(libc::SIGCHLD);
     let signals =
         signals::Signals::take(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT])?;
-    let Some(launch) = await_launch(&mut channel)? else { return Ok(()) };
+    let mut elsewhere = None;
+    let launch = match secret {
+        None => await_launch(&mut channel)?,
+        Some(secret) => {
+            let mut launch = elsewhere::await_launch(&mut channel, &mut agents)?;
+            if let Some(launch) = &mut launch {
+                launch.secret = secret;
+                elsewhere = Some(Elsewhere::new(agents, launch.reads_stdin())?);
+            }
+            launch
+        }
+    };
+    let Some(launch) = launch else { return Ok(()) };
     let mut daemon = Daemon::new(channel, signals, mask, launch)?;
+    daemon.elsewhere = elsewhere;
     match daemon.start() {
         Ok(()) => daemon.serve(),
         Err(why) => {
@@ -111,6 +164,8 @@ struct Daemon {
     link: Channel,
     /// False once mpirun is gone.
     linked: bool,
+    /// Some: mpirun is on another machine.
+    elsewhere: Option<Elsewhere>,
     signals: signals::Signals,
     /// The signal mask that ranks get: the one mpirun was started with.
     mask: libc::sigset_t,
@@ -175,6 +230,7 @@ impl Daemon {
         Ok(Daemon {
             link,
             linked: true,
+            elsewhere: None,
             signals,
             mask,
             launch,
@@ -260,7 +316,7 @@ impl Daemon {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(why) => {
                     // Nothing can be waited for any more: the job must not be left alone.
-                    ending::kill_all();
+                    ending::kill_all(&self.kept());
                     return Err(format!("cannot wait: {why}"));
                 }
             }
@@ -270,6 +326,7 @@ impl Daemon {
                     SIGNALS => self.take_signals(),
                     SERVER => self.hear_ranks(),
                     FEED => self.give_input(),
+                    INPUT => self.give_own_input(),
                     output => self.read_output(output - OUTPUTS),
                 }
             }
@@ -337,6 +394,7 @@ impl Daemon {
                 self.phase.ask(Duration::from_millis(grace_ms));
             }
             ToNode::Exchange(exchange) => self.hear_other_nodes(exchange),
+            ToNode::Input(bytes) => self.take_input(bytes),
         }
     }
 
@@ -380,14 +438,25 @@ impl Daemon {
                     };
                     match self.children.remove(&pid) {
                         Some(local) => self.ended(local, ending),
-                        None => self.phase.note_progress(),
+                        None => {
+                            self.elsewhere.iter_mut().for_each(|elsewhere| elsewhere.note_reaped(pid));
+                            self.phase.note_progress();
+                        }
                     }
                 }
-                Ok(None) => return,
+                Ok(None) => return self.look_for_childless(),
                 Err(Errno::INTR) => {}
                 // No child is left, and so nothing below us.
                 Err(_) => return self.phase.childless(),
             }
+        }
+    }
+
+    /// Agents are children and none of the job's.
+    fn look_for_childless(&mut self) {
+        let kept = self.kept();
+        if self.phase != Phase::Running && !kept.is_empty() && descendants::all_but(&kept).is_empty() {
+            self.phase.childless();
         }
     }
 
@@ -499,7 +568,12 @@ impl Daemon {
             self.phase.ask(ending::GRACE);
             self.reap();
         }
-        if let Some(stuck) = self.phase.advance(now) {
+        if self.elsewhere.as_mut().is_some_and(|e| e.is_time(now)) && self.linked && socket::deaf(&self.link)
+        {
+            self.lose_mpirun();
+        }
+        let kept = self.kept();
+        if let Some(stuck) = self.phase.advance(now, &kept) {
             self.say(&FromNode::Failed(stuck));
         }
         if matches!(self.phase, Phase::Over | Phase::Said) {
@@ -556,7 +630,8 @@ impl Daemon {
         let prompts = self.ranks.iter().filter(|_| self.launch.interactive).flat_map(|rank| &rank.outputs);
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
-        [vanishing, prompt, self.phase.deadline()].into_iter().flatten().min()
+        let look = self.elsewhere.as_ref().map(Elsewhere::deadline);
+        [vanishing, prompt, look, self.phase.deadline()].into_iter().flatten().min()
     }
 }
 

@@ -76,7 +76,8 @@ fn command(launch: &Launch, local: usize) -> Command {
         command.env_remove(name);
     }
     command.envs(program.environment.iter().map(|(name, value)| (name, value)));
-    if let Some(folder) = &program.folder {
+    let usable = |folder: &&std::ffi::OsString| !program.any_folder || std::path::Path::new(folder).is_dir();
+    if let Some(folder) = program.folder.as_ref().filter(usable) {
         command.current_dir(folder).env("PWD", folder);
     }
     command
@@ -128,6 +129,11 @@ pub fn take_link() -> Result<UnixStream, String> {
 /// Puts nothing in the place of standard input.
 pub fn close_stdin() -> Result<(), String> {
     rustix::stdio::dup2_stdin(open_null()?).map_err(failed("cannot close standard input"))
+}
+
+/// And in that of standard output.
+pub fn close_stdout() -> Result<(), String> {
+    rustix::stdio::dup2_stdout(open_null()?).map_err(failed("cannot close standard output"))
 }
 
 fn open_null() -> Result<OwnedFd, String> {

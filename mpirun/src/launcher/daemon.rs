@@ -17,8 +17,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct NodeDaemon {
-    /// The node it is on.
-    pub node: String,
     child: Child,
 }
 
@@ -32,7 +30,7 @@ pub struct CannotStart {
 impl NodeDaemon {
     /// Starts the daemon of a node, here. Its standard output is the link: starting it then needs
     /// nothing but what an ordinary spawn does, and so no fork.
-    pub fn start(node: String, stdin: Stdio) -> Result<(NodeDaemon, UnixStream), CannotStart> {
+    pub fn start(stdin: Stdio) -> Result<(NodeDaemon, UnixStream), CannotStart> {
         let path = path();
         let because = |reason: String| CannotStart { reason, looked_at: path.display().to_string() };
         let (ours, theirs) = UnixStream::pair().map_err(|why| because(why.to_string()))?;
@@ -41,7 +39,7 @@ impl NodeDaemon {
             .stdout(Stdio::from(OwnedFd::from(theirs)))
             .spawn()
             .map_err(|why| because(why.to_string()))?;
-        Ok((NodeDaemon { node, child }, ours))
+        Ok((NodeDaemon { child }, ours))
     }
 
     pub fn number(&self) -> u32 {
@@ -69,7 +67,7 @@ impl NodeDaemon {
 }
 
 /// Beside this program, wherever that was moved, or where it is told.
-fn path() -> PathBuf {
+pub fn path() -> PathBuf {
     if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return path.into();
     }

@@ -11,11 +11,12 @@
 //! **If a daemon dies**, its ranks die with it and everything else below it is handed to this
 //! process, which ends it. The other daemons are told to end the job.
 
-mod daemon;
+pub(crate) mod daemon;
 mod files;
 pub mod mpir;
 mod nodes;
 mod output;
+mod pump;
 mod sink;
 mod suspects;
 mod verdict;
@@ -26,7 +27,7 @@ use crate::daemon::feed::{Feed, Wait};
 use crate::help::{framed, is_framed, paragraph};
 use crate::link::{FromNode, Stream, ToNode, portion};
 use crate::stacks::Frames;
-use crate::{descendants, plan, signals};
+use crate::{descendants, plan, remote, signals};
 use nodes::{Lost, Nodes};
 use output::Output;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -113,9 +114,25 @@ impl Job {
     fn start(line: &CommandLine) -> Result<Option<Job>, String> {
         let limit = line.job.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
         let interactive = [rustix::stdio::stdout(), rustix::stdio::stderr()].map(rustix::termios::isatty);
-        let plan = plan::make(line, interactive.contains(&true))?;
         if line.job.output.xml {
             return Err(paragraph("missing-option", &["output xml", crate::cli::table::NOT_YET]));
+        }
+        let survey = plan::survey(line)?;
+        signals::restore_default(libc::SIGCHLD);
+        descendants::adopt_orphans()?;
+        // Daemons on other machines say what those are made of, so they come before the plan.
+        let request = survey.request.as_ref().filter(|_| !line.job.do_not_launch);
+        let mut gathered = request.map(remote::start::gather).transpose()?;
+        let others = gathered.as_ref().map(remote::hub::Gathered::facts).unwrap_or_default();
+        let mut plan = match plan::make(line, interactive.contains(&true), survey, others) {
+            Ok(plan) => plan,
+            Err(why) => {
+                gathered.into_iter().for_each(remote::hub::Gathered::dismiss);
+                return Err(why);
+            }
+        };
+        if let Some(gathered) = &gathered {
+            plan.launch.secret = gathered.secret.clone();
         }
         tell_plan(&plan, line)?;
         if line.job.do_not_launch {
@@ -124,18 +141,23 @@ impl Job {
         let programs = plan.launch.places.iter();
         let programs = programs.map(|place| plan.launch.programs[place.program as usize].program.clone());
         let programs: Vec<_> = programs.collect();
-        signals::restore_default(libc::SIGCHLD);
-        descendants::adopt_orphans()?;
         // The daemons come first and signals are taken after: they inherit the mask that we were
         // started with. A signal in between ends mpirun, and the daemons notice.
         let (size, map, names) = (plan.launch.map.size(), plan.launch.map.clone(), &plan.launch.node_names);
         let name_of = |rank| map.node_of(rank).map(|node| names[node as usize].clone()).unwrap_or_default();
         let output = Output::new(line.job.output.clone(), &plan.hostname, size, &name_of)
             .map_err(|why| paragraph("output-file", &[&why]))?;
-        // All processes are on this machine, whatever their nodes are called.
-        let table = mpir::Table::new(&plan.hostname, &programs);
+        // Without other machines all processes are on this one, whatever their nodes are called.
+        let here = |_| plan.hostname.clone();
+        let there = |rank| name_of(rank);
+        let hosts: Vec<String> = match &gathered {
+            None => (0..size).map(here).collect(),
+            Some(_) => (0..size).map(there).collect(),
+        };
+        let table = mpir::Table::new(&hosts, &programs);
         let launches = plan.split();
-        let daemons = nodes::start(&launches, names).map_err(|why| paragraph_line(&why))?;
+        let daemons = nodes::start(&launches, names, &plan.machines, gathered.take());
+        let daemons = daemons.map_err(|why| paragraph_line(&why))?;
         let forwarded = forwarded(line.job.forward_signals.as_deref());
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
         // The node with the most ranks has the smallest windows.
@@ -175,6 +197,9 @@ impl Job {
             }
             if let Some((limit, _)) = self.census.take_if(|(_, until)| *until <= now) {
                 self.end_at_limit(limit);
+            }
+            for lost in self.nodes.look(now) {
+                self.lose_daemon(&lost);
             }
             // Where everything has ended, no better cause comes.
             let by = if self.nodes.done() { now + CENSUS } else { now };
@@ -237,7 +262,7 @@ impl Job {
         let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
         let deadline = limits
             .into_iter()
-            .chain([last_words, self.output.deadline(), self.suspects.deadline()])
+            .chain([last_words, self.output.deadline(), self.suspects.deadline(), self.nodes.look_at()])
             .flatten()
             .min();
         let timeout = deadline.map(|at| {
@@ -249,6 +274,8 @@ impl Job {
             if feed == Wait::Over {
                 self.feed = None;
             }
+            // Looked at in the next turn of the loop, whatever is ready.
+            self.nodes.pump();
             let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
             let (links, link_fds): (Vec<usize>, Vec<_>) = self.nodes.links().into_iter().unzip();
             fds.extend(link_fds);
@@ -258,8 +285,8 @@ impl Job {
                 wanted.iter().map(|&i| PollFd::from_borrowed_fd(self.output.sink(i).fd(), PollFlags::OUT)),
             );
             let behind_sinks = fds.len();
+            fds.extend(self.nodes.pumps());
             if let Some(feeding) = &self.feed {
-                // Looked at in the next turn of the loop, whatever is ready.
                 match feed {
                     Wait::Source => fds.push(PollFd::from_borrowed_fd(feeding.source(), PollFlags::IN)),
                     Wait::Readers(all) => {
@@ -340,7 +367,7 @@ impl Job {
                 }
             }
             // Noted by `nodes`.
-            FromNode::Done | FromNode::Exchange(_) => {}
+            FromNode::Done | FromNode::Exchange(_) | FromNode::Took { .. } => {}
             failure => self.fail(node, &failure),
         }
     }
@@ -404,7 +431,7 @@ impl Job {
         }
         // The others first, because what is left of this one may take a while.
         self.end(GRACE_AFTER_FAILURE);
-        if let Some(left) = daemon::end_orphans(&self.signals, &self.nodes.daemons()) {
+        if let Some(left) = daemon::end_orphans(&self.signals, &self.nodes.children()) {
             self.report(&paragraph("daemon-failed", &[&lost.node, &left]));
         }
         // A census that its ranks are missing from is complete without them.

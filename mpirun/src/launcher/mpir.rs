@@ -75,15 +75,15 @@ pub fn being_debugged() -> bool {
 /// What the debugger's pointers point to. It lives as long as the program.
 #[derive(Debug)]
 pub struct Table {
-    host: CString,
+    hosts: Vec<CString>,
     programs: Vec<CString>,
     processes: Vec<ProcDesc>,
     why: CString,
 }
 
 impl Table {
-    /// `programs`: of each rank.
-    pub fn new(host: &str, programs: &[OsString]) -> Table {
+    /// `hosts` and `programs`: of each rank.
+    pub fn new(hosts: &[String], programs: &[OsString]) -> Table {
         let path = |name: &OsString| std::fs::canonicalize(name).map_or_else(|_| name.clone(), Into::into);
         // Looking for a file once is enough for ranks with one program.
         let mut names: Vec<CString> = Vec::with_capacity(programs.len());
@@ -91,13 +91,14 @@ impl Table {
             let same = n > 0 && programs[n - 1] == *program;
             names.push(if same { names[n - 1].clone() } else { text(path(program).as_bytes()) });
         }
-        Table { host: text(host.as_bytes()), programs: names, processes: Vec::new(), why: CString::default() }
+        let hosts = hosts.iter().map(|host| text(host.as_bytes())).collect();
+        Table { hosts, programs: names, processes: Vec::new(), why: CString::default() }
     }
 
     /// Everything has been started: rank and process, in order of rank.
     pub fn publish(&mut self, all: &[(u32, u32)]) {
         let describe = |&(rank, pid): &(u32, u32)| ProcDesc {
-            host_name: self.host.as_ptr(),
+            host_name: self.hosts.get(rank as usize).map_or(c"".as_ptr(), |name| name.as_ptr()),
             executable_name: self.programs.get(rank as usize).map_or(c"".as_ptr(), |name| name.as_ptr()),
             pid: pid.cast_signed(),
         };

@@ -6,16 +6,23 @@
 //!
 //! **A daemon that has said `Done` stays** until all have, because others' ranks may still ask for what its ranks have
 //! published; then the links are closed, which ends it. One whose link closes before is lost, with its ranks.
+//!
+//! **A daemon on this machine** is a child of mpirun's, which it starts here. Those of other machines are there already
+//! (`crate::remote`); of each there is a link, and an agent that started it or another that did.
 
 use super::daemon::{CannotStart, NodeDaemon};
+use super::pump::Pump;
 use crate::daemon::feed::Feed;
-use crate::link::{Channel, Exchange, FromNode, Launch, Peer, Stdin, ToNode};
+use crate::link::{Channel, Exchange, FromNode, Launch, Peer, ToNode};
+use crate::remote::agents::Agents;
+use crate::remote::hub::{Gathered, Linked};
+use crate::remote::socket;
 use crate::stacks::Frames;
-use oxmpi_runtime::wireup::NodeMap;
+use oxmpi_runtime::wireup::{NodeMap, Secret};
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Pid;
-use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::time::Instant;
 
 #[derive(Debug)]
 pub struct Nodes {
@@ -23,11 +30,29 @@ pub struct Nodes {
     map: NodeMap,
     /// A rank has left: no fence can be complete any more.
     broken: bool,
+    /// What has started daemons on other machines.
+    agents: Agents,
+    /// When links to other machines are looked at next.
+    look_at: Option<Instant>,
+}
+
+/// Where a node's daemon is.
+#[derive(Debug)]
+enum Daemon {
+    Here(NodeDaemon),
+    There {
+        pid: u32,
+        /// Its node's number for agents.
+        machine: u32,
+    },
 }
 
 #[derive(Debug)]
 struct Node {
-    daemon: NodeDaemon,
+    name: String,
+    daemon: Daemon,
+    /// Standard input for its ranks, where it is on another machine.
+    pump: Option<Pump>,
     /// None: closed, from either end.
     link: Option<Channel>,
     /// Everything on it has ended, or its daemon is lost.
@@ -55,56 +80,93 @@ pub struct Lost {
 
 /// Daemons that run and know nothing yet.
 #[derive(Debug)]
-pub struct Started(Vec<(NodeDaemon, UnixStream)>, Option<Feed>);
-
-/// Starts the daemons of these nodes, one for each launch, with the standard input that their ranks are to have.
-pub fn start(launches: &[Launch], names: &[String]) -> Result<Started, CannotStart> {
-    let because = |reason: String| CannotStart { reason, looked_at: String::new() };
-    let readers: Vec<bool> = launches.iter().map(reads_stdin).collect();
-    let usable = super::daemon::may_read_stdin();
-    // One node reads from mpirun's own; several have copies.
-    let several = usable && readers.iter().filter(|reads| **reads).count() > 1;
-    let mut feed = several.then(Feed::new).transpose().map_err(because)?;
-    let mut daemons = Vec::with_capacity(launches.len());
-    for (launch, reads) in launches.iter().zip(readers) {
-        let stdin = match &mut feed {
-            _ if !reads || !usable => Stdio::null(),
-            None => Stdio::inherit(),
-            Some(feed) => feed.add().map_err(|why| because(why.to_string()))?.into(),
-        };
-        let name = names.get(launch.node as usize).cloned().unwrap_or_default();
-        daemons.push(NodeDaemon::start(name, stdin)?);
-    }
-    super::daemon::leave_stdin();
-    Ok(Started(daemons, feed))
+pub struct Started {
+    nodes: Vec<Node>,
+    feed: Option<Feed>,
+    agents: Agents,
 }
 
-fn reads_stdin(launch: &Launch) -> bool {
-    match &launch.stdin {
-        Stdin::Rank(reader) => launch.local_ranks.contains(reader),
-        Stdin::Copies(readers) => readers.iter().any(|reader| launch.local_ranks.contains(reader)),
-        Stdin::Nobody => false,
+/// Starts the daemons of these nodes that are not there yet, one for each launch, with the standard input that their
+/// ranks are to have. `machines`: the number of each node for `gathered`. Daemons of nodes that turned out to have no part
+/// in the job end with their links.
+pub fn start(
+    launches: &[Launch],
+    names: &[String],
+    machines: &[u32],
+    gathered: Option<Gathered>,
+) -> Result<Started, CannotStart> {
+    let because = |reason: String| CannotStart { reason, looked_at: String::new() };
+    let readers: Vec<bool> = launches.iter().map(Launch::reads_stdin).collect();
+    let usable = super::daemon::may_read_stdin();
+    let Gathered { nodes: mut there, agents, .. } = gathered.unwrap_or_default();
+    let machine_of = |launch: &Launch| machines.get(launch.node as usize).copied().unwrap_or(u32::MAX);
+    let far = |launch: &Launch| there.contains_key(&machine_of(launch));
+    // One node here reads from mpirun's own; several, and those elsewhere, have copies.
+    let wanted = readers.iter().filter(|reads| **reads).count();
+    let copies = wanted > 1 || launches.iter().zip(&readers).any(|(launch, reads)| *reads && far(launch));
+    let mut feed = (usable && copies).then(Feed::new).transpose().map_err(because)?;
+    let mut nodes = Vec::with_capacity(launches.len());
+    for (launch, reads) in launches.iter().zip(readers) {
+        let copy = match &mut feed {
+            Some(feed) if reads => Some(feed.add().map_err(|why| because(why.to_string()))?),
+            _ => None,
+        };
+        let name = names.get(launch.node as usize).cloned().unwrap_or_default();
+        let machine = machine_of(launch);
+        nodes.push(match there.remove(&machine) {
+            Some(Linked { link, facts }) => {
+                let pump = copy.map(Pump::new).transpose().map_err(because)?;
+                Node::new(name, Daemon::There { pid: facts.pid, machine }, link, pump)
+            }
+            None => {
+                let stdin = match copy {
+                    Some(copy) => copy.into(),
+                    None if reads && usable => Stdio::inherit(),
+                    None => Stdio::null(),
+                };
+                let (daemon, socket) = NodeDaemon::start(stdin)?;
+                let link = Channel::new(socket).map_err(|why| because(why.to_string()))?;
+                Node::new(name, Daemon::Here(daemon), link, None)
+            }
+        });
+    }
+    super::daemon::leave_stdin();
+    Ok(Started { nodes, feed, agents })
+}
+
+impl Node {
+    fn new(name: String, daemon: Daemon, link: Channel, pump: Option<Pump>) -> Node {
+        let (done, started, counted, came) = (false, false, false, false);
+        Node { name, daemon, pump, link: Some(link), done, started, counted, came }
+    }
+
+    fn is_here(&self) -> bool {
+        matches!(self.daemon, Daemon::Here(_))
     }
 }
 
 impl Started {
     /// Tells each what to do. The feed has copies of standard input for several nodes.
-    pub fn launch(self, launches: Vec<Launch>, map: NodeMap) -> Result<(Nodes, Option<Feed>), String> {
-        let mut all = Vec::with_capacity(launches.len());
-        for ((daemon, link), launch) in self.0.into_iter().zip(launches) {
-            let mut link =
-                Channel::new(link).map_err(|why| format!("cannot use the link to the daemon: {why}"))?;
-            link.send(&ToNode::Launch(Box::new(launch))).map_err(|why| why.to_string())?;
-            let (done, started, counted, came) = (false, false, false, false);
-            all.push(Node { daemon, link: Some(link), done, started, counted, came });
+    pub fn launch(mut self, launches: Vec<Launch>, map: NodeMap) -> Result<(Nodes, Option<Feed>), String> {
+        for (node, mut launch) in self.nodes.iter_mut().zip(launches) {
+            if !node.is_here() {
+                // It has the secret, which does not travel over the network.
+                launch.secret = Secret::from_bytes([0; Secret::BYTES]);
+            }
+            let launch = ToNode::Launch(Box::new(launch));
+            let link = node.link.as_mut().ok_or("a daemon is gone before the job began")?;
+            link.send(&launch).map_err(|why| why.to_string())?;
         }
-        Ok((Nodes { all, map, broken: false }, self.1))
+        let several = self.nodes.iter().any(|node| !node.is_here());
+        let look_at = several.then(|| Instant::now() + socket::LOOK);
+        let nodes = Nodes { all: self.nodes, map, broken: false, agents: self.agents, look_at };
+        Ok((nodes, self.feed))
     }
 }
 
 impl Nodes {
     pub fn name(&self, node: usize) -> &str {
-        &self.all[node].daemon.node
+        &self.all[node].name
     }
 
     pub fn name_of(&self, rank: u32) -> &str {
@@ -173,17 +235,70 @@ impl Nodes {
             }
         }
         node.done |= messages.contains(&FromNode::Done);
-        let mut lost = None;
-        if over {
-            node.link = None;
-            if !node.done {
-                node.done = true;
-                let (pid, how) = (node.daemon.number(), node.daemon.end_and_describe());
-                lost = Some(Lost { node: node.daemon.node.clone(), pid, how });
+        if let Some(pump) = &mut node.pump {
+            for message in &messages {
+                if let FromNode::Took { bytes, over } = message {
+                    pump.note_taken(*bytes, *over);
+                }
             }
         }
+        let lost = match over {
+            true => self.lose(at, "has closed its connection: it was killed, or its node was switched off"),
+            false => None,
+        };
         exchanges.into_iter().for_each(|exchange| self.pass_on(at, exchange));
         Heard { messages, lost }
+    }
+
+    /// A link is over. Some: its node was not done. `how`: for a daemon of which nobody here knows more.
+    fn lose(&mut self, at: usize, how: &str) -> Option<Lost> {
+        let node = &mut self.all[at];
+        node.link = None;
+        node.pump = None;
+        if std::mem::replace(&mut node.done, true) {
+            return None;
+        }
+        let (pid, how) = match &mut node.daemon {
+            Daemon::Here(daemon) => (daemon.number(), daemon.end_and_describe()),
+            Daemon::There { pid, machine } => {
+                let said = self.agents.last_words_of(*machine);
+                let said = if said.is_empty() { said } else { format!(" ({said})") };
+                (*pid, format!("{how}{said}"))
+            }
+        };
+        Some(Lost { node: node.name.clone(), pid, how })
+    }
+
+    /// Looks whether daemons on other machines still answer, when it is time to.
+    pub fn look(&mut self, now: Instant) -> Vec<Lost> {
+        if self.look_at.is_none_or(|at| now < at) {
+            return Vec::new();
+        }
+        self.look_at = Some(now + socket::LOOK);
+        let deaf = |node: &Node| !node.is_here() && node.link.as_ref().is_some_and(socket::deaf);
+        let deaf: Vec<usize> = (0..self.all.len()).filter(|&at| deaf(&self.all[at])).collect();
+        let how = "does not answer any more: its node was switched off, or the network between is gone";
+        deaf.into_iter().filter_map(|at| self.lose(at, how)).collect()
+    }
+
+    pub fn look_at(&self) -> Option<Instant> {
+        self.look_at
+    }
+
+    /// Sends on what has come of standard input.
+    pub fn pump(&mut self) {
+        for node in &mut self.all {
+            let (Some(pump), Some(link)) = (&mut node.pump, &mut node.link) else { continue };
+            while let Some(piece) = pump.next() {
+                // A piece is short.
+                let _ = link.send(&ToNode::Input(piece));
+            }
+        }
+    }
+
+    /// What of standard input to wait for.
+    pub fn pumps(&self) -> Vec<PollFd<'_>> {
+        self.all.iter().filter_map(|node| node.pump.as_ref()?.fd()).collect()
     }
 
     fn pass_on(&mut self, at: usize, exchange: Exchange) {
@@ -241,15 +356,24 @@ impl Nodes {
         self.all.iter().all(|node| node.counted || node.link.is_none())
     }
 
-    /// Daemons that are still there.
-    pub fn daemons(&self) -> Vec<Pid> {
+    /// Children of mpirun's that are no orphans: daemons that are still there, and agents.
+    pub fn children(&self) -> Vec<Pid> {
         let there = self.all.iter().filter(|node| node.link.is_some());
-        there.filter_map(|node| Pid::from_raw(node.daemon.number().cast_signed())).collect()
+        let here = there.filter_map(|node| match &node.daemon {
+            Daemon::Here(daemon) => Pid::from_raw(daemon.number().cast_signed()),
+            Daemon::There { .. } => None,
+        });
+        here.chain(self.agents.pids()).collect()
     }
 
     /// All are done: closes the links and waits for the daemons.
     pub fn dismiss(&mut self) {
         self.all.iter_mut().for_each(|node| node.link = None);
-        self.all.iter_mut().for_each(|node| node.daemon.wait());
+        for node in &mut self.all {
+            if let Daemon::Here(daemon) = &mut node.daemon {
+                daemon.wait();
+            }
+        }
+        self.agents.finish();
     }
 }

@@ -137,6 +137,9 @@ impl Verdict {
                 (1, paragraph("broken", &[&rank.to_string(), node, &pid.to_string(), why]))
             }
             FromNode::Failed(why) => (1, paragraph("daemon-failed", &[node, why])),
+            FromNode::Here(_) | FromNode::Unstarted(_) => {
+                (1, paragraph("daemon-failed", &[node, "it speaks of the start when the job runs"]))
+            }
             FromNode::Output { .. }
             | FromNode::Started(_)
             | FromNode::Crashed { .. }
@@ -144,6 +147,7 @@ impl Verdict {
             | FromNode::Counted
             | FromNode::Help { .. }
             | FromNode::Exchange(_)
+            | FromNode::Took { .. }
             | FromNode::Done => return None,
         })
     }

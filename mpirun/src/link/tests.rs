@@ -25,6 +25,7 @@ fn a_launch_survives() {
                 program: "true".into(),
                 arguments: vec!["".into(), "-x".into()],
                 folder: Some("/tmp".into()),
+                any_folder: true,
                 clear: true,
                 unset: vec!["B".into()],
                 environment: vec![("A".into(), OsString::from_vec(vec![0xff]))],

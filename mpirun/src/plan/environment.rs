@@ -48,6 +48,13 @@ impl Environment {
         }
     }
 
+    /// Hands a variable of mpirun's on to other nodes, unless the user has said something else of it.
+    pub fn hand_on(&mut self, name: &OsStr, value: &OsStr) {
+        if !self.clear && !self.unset.iter().any(|unset| unset == name) {
+            self.set.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+        }
+    }
+
     /// What a rank will find under this name, so far.
     pub fn get(&self, name: &OsStr, own: &BTreeMap<OsString, OsString>) -> Option<OsString> {
         match self.set.get(name) {

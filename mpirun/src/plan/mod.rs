@@ -18,13 +18,21 @@ mod map;
 mod place;
 mod programs;
 mod show;
+mod slurm;
 
 use crate::cli::CommandLine;
 use crate::cli::output::{Stdin as Asked, Verbosity};
 use crate::cli::policy::Display;
-use crate::cores;
+use crate::help::paragraph;
 use crate::link::{Launch, Place, Stdin};
+use crate::plm::Plm;
+use crate::remote::facts::NodeFacts;
+use crate::remote::options::Options;
+use crate::remote::start::Request;
+use allocation::Allocation;
 use oxmpi_runtime::wireup::{NodeMap, Secret, server};
+use place::{Machines, Usual};
+use std::collections::BTreeMap;
 
 /// A job, and what the user should hear about it before it starts.
 #[derive(Debug)]
@@ -38,6 +46,10 @@ pub struct Plan {
     pub shown: String,
     /// `--report-bindings`: for standard error.
     pub reported: String,
+    /// The number that each node of the job had while it was planned: that of its daemon.
+    pub machines: Vec<u32>,
+    /// Processors of each where nodes are machines of their own.
+    processors: Option<Vec<u32>>,
 }
 
 impl Plan {
@@ -47,13 +59,15 @@ impl Plan {
         let part = |node: u32| {
             let local_ranks = job.map.ranks_of(node);
             let place = |rank: &u32| job.places[*rank as usize].clone();
-            // All nodes share this machine.
+            // Where all nodes are on this machine they share it.
             let share = u64::from(job.cores) * local_ranks.len() as u64 / u64::from(job.map.size().max(1));
+            let share = u32::try_from(share).unwrap_or(job.cores).max(1);
+            let own = self.processors.as_ref().and_then(|all| all.get(node as usize).copied());
             Launch {
                 node,
                 places: local_ranks.iter().map(place).collect(),
                 local_ranks,
-                cores: u32::try_from(share).unwrap_or(job.cores).max(1),
+                cores: own.unwrap_or(share),
                 ..job.clone()
             }
         };
@@ -61,25 +75,86 @@ impl Plan {
     }
 }
 
-/// Makes the plan of a job that runs on this machine.
-pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
-    let processors = cores::available();
+/// What has to be known before daemons on other machines are started, and whether any are.
+#[derive(Debug)]
+pub struct Survey {
+    known: programs::Known,
+    hostname: String,
+    machines: Machines,
+    options: Options,
+    allocation: Option<Allocation>,
+    /// None: all processes run on this machine.
+    pub request: Option<Request>,
+}
+
+/// Which machines a job is about.
+pub fn survey(line: &CommandLine) -> Result<Survey, String> {
     let hostname = server::hostname();
     let mut known = programs::Known::default();
     let plm = known.plm(line)?;
-    let placed = place::place(line, &hostname, processors, plm)?;
+    let options = known.options(line)?;
+    let apart = plm == Some(Plm::Local);
+    let allocation = Allocation::of_this_process();
+    let allocated = allocation.as_ref().map_or(&[][..], |allocation| &allocation.named).to_vec();
+    let usual = match &options.default_hostfile {
+        _ if apart => Usual::Here,
+        Some(file) => Usual::Hostfile(file.clone()),
+        None if !allocated.is_empty() && matches!(plm, None | Some(Plm::Slurm)) => {
+            Usual::Allocated(allocated.clone())
+        }
+        None => Usual::Here,
+    };
+    let mut machines = Machines::new(line, &hostname, apart, usual)?;
+    let mut request = None;
+    if !apart {
+        machines.meet(line)?;
+        let nodes = machines.here.others();
+        let given = |(_, name): &(u32, String)| allocated.iter().any(|(known, _)| known == name);
+        let plm = plm.unwrap_or(match !nodes.is_empty() && nodes.iter().all(given) {
+            true => Plm::Slurm,
+            false => Plm::Ssh,
+        });
+        if let Some((_, name)) = nodes.iter().find(|node| plm == Plm::Slurm && !given(node)) {
+            return Err(paragraph("not-allocated", &[name]));
+        }
+        let prefix = line.job.prefix.as_ref().map(|prefix| prefix.display().to_string());
+        let (options, no_prefix) = (options.clone(), line.job.no_prefix);
+        request = (!nodes.is_empty()).then_some(Request { nodes, plm, options, prefix, no_prefix });
+    }
+    Ok(Survey { known, hostname, machines, options, allocation, request })
+}
+
+/// Makes the plan of a job. `others`: what the daemons say that were asked for; where none were started, other machines are
+/// taken to be like this one.
+pub fn make(
+    line: &CommandLine,
+    interactive: bool,
+    survey: Survey,
+    others: BTreeMap<usize, NodeFacts>,
+) -> Result<Plan, String> {
+    let Survey { mut known, hostname, mut machines, options, allocation, request } = survey;
+    machines.learn(line, others);
+    let processors = machines.processors;
+    let placed = place::place(line, &mut machines)?;
     let size = u32::try_from(placed.processes.len()).ok().filter(|&n| i32::try_from(n).is_ok());
     let size = size.ok_or("there are more processes than MPI can number")?;
     let counts: Vec<u32> = (0..line.apps.len())
         .map(|app| placed.processes.iter().filter(|p| p.app == app).count() as u32)
         .collect();
     let universe = line.job.universe.unwrap_or(placed.slots).max(size);
-    let programs = programs::programs(line, &counts, universe, &mut known)?;
+    let elsewhere = request.is_some().then_some(&options);
+    let programs = programs::programs(line, &counts, universe, &mut known, elsewhere)?;
     let places = placed.processes.iter().map(|p| Place {
         program: u32::try_from(p.app).unwrap_or(u32::MAX),
         processors: p.processors.clone(),
     });
-    let (map, node_names) = nodes_in_use(&placed);
+    let (map, node_names, in_use) = nodes_in_use(&placed);
+    let each = (!machines.others.is_empty())
+        .then(|| in_use.iter().map(|node| machines.processors(*node as usize)).collect::<Vec<u32>>());
+    let crowded = match &each {
+        None => size > processors,
+        Some(each) => (0..).zip(each).any(|(node, processors)| map.count(node) > *processors),
+    };
     let launch = Launch {
         job_id: new_job_id().map_err(|why| why.to_string())?,
         secret: Secret::random().map_err(|why| why.to_string())?,
@@ -88,7 +163,7 @@ pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
         node_names,
         local_ranks: (0..size).collect(),
         cores: processors,
-        oversubscribed: size > processors,
+        oversubscribed: crowded,
         places: places.collect(),
         params: programs.params,
         programs: programs.programs,
@@ -107,23 +182,26 @@ pub fn make(line: &CommandLine, interactive: bool) -> Result<Plan, String> {
         reported.insert_str(0, &show::display(&map, &placed, line));
     }
     let mut warnings = programs.warnings;
-    warnings.extend(allocation::Allocation::of_this_process().and_then(|found| found.warning()));
-    Ok(Plan { launch, hostname, warnings, shown, reported })
+    // Whoever names other machines knows of them.
+    warnings.extend(allocation.filter(|_| request.is_none()).and_then(|found| found.warning()));
+    Ok(Plan { launch, hostname, warnings, shown, reported, machines: in_use, processors: each })
 }
 
-/// The node of each rank, and the names of the nodes; those without ranks have no part in the job.
-fn nodes_in_use(placed: &place::Placed) -> (NodeMap, Vec<String>) {
+/// The node of each rank, the names of the nodes, and their numbers until now; those without ranks have no part in the job.
+fn nodes_in_use(placed: &place::Placed) -> (NodeMap, Vec<String>, Vec<u32>) {
     let mut numbers: Vec<Option<u32>> = vec![None; placed.nodes.len()];
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut in_use) = (Vec::new(), Vec::new());
     for process in &placed.processes {
         numbers[process.node] = Some(0);
     }
-    for (number, node) in numbers.iter_mut().zip(&placed.nodes).filter(|(number, _)| number.is_some()) {
+    let known = numbers.iter_mut().zip(&placed.nodes).enumerate();
+    for (before, (number, node)) in known.filter(|(_, (number, _))| number.is_some()) {
         *number = Some(names.len() as u32);
         names.push(node.name.clone());
+        in_use.push(before as u32);
     }
     let nodes: Vec<u32> = placed.processes.iter().map(|p| numbers[p.node].unwrap_or(0)).collect();
-    (NodeMap::of(&nodes), names)
+    (NodeMap::of(&nodes), names, in_use)
 }
 
 /// Who gets standard input: one rank the descriptor itself, several a copy each.
@@ -150,11 +228,12 @@ fn new_job_id() -> Result<u64, oxmpi_runtime::wireup::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cores;
     use std::ffi::OsString;
 
     fn plan(line: &str) -> Result<Plan, String> {
         let line = CommandLine::parse(line.split_whitespace().map(OsString::from)).expect("sound");
-        make(&line, false)
+        make(&line, false, survey(&line)?, BTreeMap::new())
     }
 
     #[test]
@@ -218,7 +297,6 @@ mod tests {
         for (line, part) in [
             ("--host localhost:2 -n 3 true", "not enough slots"),
             ("--host localhost -n 2 true", "not enough slots"),
-            ("--host far -n 1 true", "far"),
             ("--hostfile /no/such/file true", "/no/such/file"),
             ("-n 99999 --nooversubscribe true", "not enough slots"),
             ("--nolocal true", "NOLOCAL"),

@@ -8,9 +8,10 @@ use crate::cli::policy::{BindTo, MapBy};
 use crate::cli::{App, CommandLine, JobOptions};
 use crate::cores;
 use crate::help::paragraph;
-use crate::plm::Plm;
+use crate::remote::facts::NodeFacts;
 use oxmpi_runtime::wireup::topology::{Level, SYSTEM, Topology, numa_nodes};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// All processes in the order of their ranks, and where they are.
 #[derive(Debug)]
@@ -26,29 +27,104 @@ pub struct Placed {
     pub mapped_by: String,
 }
 
-/// Places the processes of a job. All nodes are on this machine, which has these processors.
-pub fn place(
-    line: &CommandLine,
-    hostname: &str,
-    processors: u32,
-    plm: Option<Plm>,
-) -> Result<Placed, String> {
+/// What is known of the machines before processes are mapped.
+#[derive(Debug)]
+pub struct Machines {
+    pub here: Here,
+    /// Processors of this one, and those that may be used.
+    pub processors: u32,
+    pub allowed: Vec<u32>,
+    /// Where nobody names a node: what an allocation or a parameter says.
+    pub usual: Usual,
+    /// What daemons on other machines have said, by node.
+    pub others: BTreeMap<usize, NodeFacts>,
+}
+
+/// The nodes of programs that name none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// This one.
+    Here,
+    /// Of an allocation: names and slots.
+    Allocated(Vec<(String, u32)>),
+    Hostfile(PathBuf),
+}
+
+impl Machines {
+    pub fn new(line: &CommandLine, hostname: &str, apart: bool, usual: Usual) -> Result<Machines, String> {
+        let (processors, allowed) = (cores::available(), cores::allowed()?);
+        let threads = line.job.mapping.threads == Some(true);
+        let cores = cores::count(Path::new(SYSTEM), &allowed).min(processors);
+        let here = Here::new(hostname, if threads { processors } else { cores }, apart);
+        Ok(Machines { here, processors, allowed, usual, others: BTreeMap::new() })
+    }
+
+    /// Learns the names of all nodes that the options name, in the order in which placing meets them.
+    pub fn meet(&mut self, line: &CommandLine) -> Result<(), String> {
+        for app in &line.apps {
+            if (Asked { hosts: &app.hosts, hostfiles: &app.hostfiles }).grants(&mut self.here)?.is_none() {
+                self.usual_grants(&line.job)?;
+            }
+            match line.job.mapping.by {
+                Some(MapBy::Rankfile) => {
+                    listed::rankfile(
+                        line.job.mapping.file.as_deref().unwrap_or(Path::new("")),
+                        &mut self.here,
+                    )?;
+                }
+                Some(MapBy::Seq) => _ = sequence(&sequence_files(&line.job, app), &mut self.here)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the daemons of other machines say.
+    pub fn learn(&mut self, line: &CommandLine, others: BTreeMap<usize, NodeFacts>) {
+        let threads = line.job.mapping.threads == Some(true);
+        for (node, facts) in &others {
+            self.here.count(*node, if threads { facts.processors } else { facts.cores });
+        }
+        self.others = others;
+    }
+
+    /// Processors of a node.
+    pub fn processors(&self, node: usize) -> u32 {
+        self.others.get(&node).map_or(self.processors, |facts| facts.processors)
+    }
+
+    /// What programs share that name no hosts.
+    fn usual_grants(&mut self, job: &JobOptions) -> Result<Vec<Grant>, String> {
+        match (&job.default_hostfile, &self.usual) {
+            (Some(file), _) if file.as_os_str() == "none" => Ok(vec![self.here.usual()?]),
+            (Some(file), _) => from_files(std::slice::from_ref(file), &mut self.here),
+            (None, Usual::Hostfile(file)) => from_files(std::slice::from_ref(&file.clone()), &mut self.here),
+            (None, Usual::Here) => Ok(vec![self.here.usual()?]),
+            (None, Usual::Allocated(all)) => {
+                let grant = |(name, slots): &(String, u32)| {
+                    let node = self.here.node_of(name)?;
+                    Ok(Grant { node, slots: *slots, max_slots: None, given: true, used: 0 })
+                };
+                all.clone().iter().map(grant).collect()
+            }
+        }
+    }
+}
+
+/// Places the processes of a job.
+pub fn place(line: &CommandLine, machines: &mut Machines) -> Result<Placed, String> {
     let job = &line.job;
     if job.mapping.nolocal {
         return Err(paragraph("nolocal", &[]));
     }
-    let root = Path::new(SYSTEM);
-    let allowed = cores::allowed()?;
-    let threads = job.mapping.threads == Some(true);
-    let slots = if threads { processors } else { cores::count(root, &allowed).min(processors) };
-    let mut here = Here::new(hostname, slots, plm == Some(Plm::Local));
-    let topology = must_know(job).then(|| Topology::read(root, &allowed));
+    let several = !machines.others.is_empty();
+    let topology = (must_know(job) || several).then(|| Topology::read(Path::new(SYSTEM), &machines.allowed));
     let mut nodes = Vec::new();
-    let (mut processes, grants) = map_all(line, &mut here, &mut nodes, topology.as_ref())?;
-    let crowded = grants.iter().any(|g| g.used > g.slots) || processes.len() > processors as usize;
+    let (mut processes, grants) = map_all(line, machines, &mut nodes, topology.as_ref())?;
+    let crowded = grants.iter().any(|g| g.used > g.slots) || crowded(machines, &processes);
     let oversubscribing = map::oversubscribing(&job.mapping, &grants);
     let mut policy = Policy::choose(&job.mapping, &job.binding, processes.len(), crowded, oversubscribing)?;
-    bind_all(job, &mut processes, &mut nodes, &mut policy, &allowed)?;
+    bind_all(job, &mut processes, &mut nodes, &mut policy, machines)?;
     let by = job.rank_by.unwrap_or_else(|| usual_ranking(&job.mapping));
     let mut ranked = Vec::with_capacity(processes.len());
     let mut rest = processes;
@@ -64,6 +140,16 @@ pub fn place(
     let slots = total_slots(&grants);
     let mapped_by = job.mapping.by.as_ref().map_or_else(|| "the usual".to_owned(), ToString::to_string);
     Ok(Placed { processes: ranked, nodes, grants, slots, policy, mapped_by })
+}
+
+/// Has some machine more processes than processors?
+fn crowded(machines: &Machines, processes: &[Process]) -> bool {
+    if machines.others.is_empty() {
+        return processes.len() > machines.processors as usize;
+    }
+    let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
+    processes.iter().for_each(|process| *counts.entry(process.node).or_default() += 1);
+    counts.into_iter().any(|(node, count)| count > machines.processors(node))
 }
 
 /// Slots of the job: what was said of a node, or where nobody said anything what was counted there.
@@ -86,7 +172,7 @@ fn must_know(job: &JobOptions) -> bool {
 /// Maps all programs, each onto what the ones before left.
 fn map_all(
     line: &CommandLine,
-    here: &mut Here,
+    machines: &mut Machines,
     nodes: &mut Vec<Node>,
     topology: Option<&Topology>,
 ) -> Result<(Vec<Process>, Vec<Grant>), String> {
@@ -102,20 +188,24 @@ fn map_all(
         {
             return Err(paragraph("count-needed", &[&name]));
         }
-        let own = Asked { hosts: &app.hosts, hostfiles: &app.hostfiles }.grants(here)?;
+        let own = Asked { hosts: &app.hosts, hostfiles: &app.hostfiles }.grants(&mut machines.here)?;
         let has_own = own.is_some();
         let mut grants = match own {
             Some(own) => own,
             None => match shared.take() {
                 Some(shared) => shared,
-                None => usual_grants(job, here)?,
+                None => machines.usual_grants(job)?,
             },
         };
         let wanted = Wanted { app: number, name: &name, ranks: app.ranks, mapping: &job.mapping };
+        let others = &machines.others;
         let meet = |nodes: &mut Vec<Node>, here: &Here| {
-            let new = here.names()[nodes.len()..].iter().cloned();
-            nodes.extend(new.map(|name| Node::new(name, topology.cloned())));
+            for (at, name) in here.names().iter().enumerate().skip(nodes.len()) {
+                let own = others.get(&at).map(|facts| &facts.topology);
+                nodes.push(Node::new(name.clone(), own.or(topology).cloned()));
+            }
         };
+        let here = &mut machines.here;
         meet(nodes, here);
         let mapped = match job.mapping.by {
             Some(MapBy::Rankfile) => {
@@ -136,14 +226,6 @@ fn map_all(
     }
     finished.extend(shared.into_iter().flatten());
     Ok((processes, finished))
-}
-
-/// What programs share that name no hosts.
-fn usual_grants(job: &JobOptions, here: &mut Here) -> Result<Vec<Grant>, String> {
-    match &job.default_hostfile {
-        Some(file) if file.as_os_str() != "none" => from_files(std::slice::from_ref(file), here),
-        _ => Ok(vec![here.usual()?]),
-    }
 }
 
 /// A rankfile names the places of all ranks of the job; a program takes those of its ranks.
@@ -188,6 +270,12 @@ fn use_slot(grants: &mut [Grant], node: usize, nodes: &[Node]) -> Result<(), Str
     }
 }
 
+/// Where the lines of `seq` come from.
+fn sequence_files(job: &JobOptions, app: &App) -> Vec<PathBuf> {
+    let file = job.mapping.file.clone().or_else(|| job.default_hostfile.clone());
+    if app.hostfiles.is_empty() { file.into_iter().collect() } else { app.hostfiles.clone() }
+}
+
 /// One process for each line of the hostfile (or the file that the mapping names).
 fn by_sequence(
     job: &JobOptions,
@@ -196,8 +284,7 @@ fn by_sequence(
     here: &mut Here,
     grants: &mut Vec<Grant>,
 ) -> Result<Vec<Process>, String> {
-    let file = job.mapping.file.clone().or_else(|| job.default_hostfile.clone());
-    let files = if app.hostfiles.is_empty() { file.into_iter().collect() } else { app.hostfiles.clone() };
+    let files = sequence_files(job, app);
     let lines = sequence(&files, here)?;
     let count = wanted.ranks.map_or(lines.len(), |n| n as usize);
     if count > lines.len() || count == 0 {
@@ -221,9 +308,10 @@ fn bind_all(
     processes: &mut [Process],
     nodes: &mut [Node],
     policy: &mut Policy,
-    allowed: &[u32],
+    machines: &Machines,
 ) -> Result<(), String> {
-    let root = Path::new(SYSTEM);
+    let (root, allowed) = (Path::new(SYSTEM), &machines.allowed);
+    let several = !machines.others.is_empty();
     match &job.mapping.by {
         Some(MapBy::Rankfile) => {
             if policy.to == BindTo::None {
@@ -235,8 +323,11 @@ fn bind_all(
         _ => {}
     }
     if !policy.asked && policy.to == BindTo::Object(Level::Numa) {
+        let objects = |node: &Node| node.topology.as_ref().map_or(0, |t| t.objects(Level::Numa).len());
+        let used = |at: usize| processes.iter().any(|process| process.node == at);
+        let least = nodes.iter().enumerate().filter(|(at, _)| used(*at)).map(|(_, node)| objects(node)).min();
         let usable = numa_nodes(root).into_iter().filter(|n| n.iter().any(|cpu| allowed.contains(cpu)));
-        if usable.count() < 2 {
+        if (if several { least.unwrap_or(0) } else { usable.count() }) < 2 {
             // The one node there is, is everything.
             policy.to = BindTo::None;
         }
@@ -254,6 +345,9 @@ fn bind_all(
         }
         let topology = Topology::read(root, allowed);
         nodes.iter_mut().for_each(|node| node.topology = Some(topology.clone()));
+    }
+    if several {
+        return bind::bind(processes, nodes, policy);
     }
     // All nodes are one machine, of which no core is given twice.
     let mut together = processes.to_vec();

@@ -7,6 +7,7 @@ use crate::cli::{App, CommandLine, JobOptions};
 use crate::help::paragraph;
 use crate::link::Program;
 use crate::plm::Plm;
+use crate::remote::options::Options;
 use crate::settings::{self, Settings};
 use oxmpi_mca_params::Given;
 use oxmpi_runtime::wireup::AppFacts;
@@ -28,12 +29,13 @@ pub struct Programs {
     pub warnings: Vec<String>,
 }
 
-/// `counts`: how many ranks each program has.
+/// `counts`: how many ranks each program has. `elsewhere`: some are on other machines, whose daemons were started so.
 pub fn programs(
     line: &CommandLine,
     counts: &[u32],
     universe: u32,
     known: &mut Known,
+    elsewhere: Option<&Options>,
 ) -> Result<Programs, String> {
     let own: Variables = std::env::vars_os().collect();
     let mut all = Programs::default();
@@ -46,12 +48,16 @@ pub fn programs(
         let mut environment = Environment::new(&for_all, &app.environment, &own);
         all.warnings.extend(settings.warnings.iter().map(|text| format!("mpirun: {text}\n")));
         all.warnings.append(&mut environment.warnings);
-        let folder = folder(app)?;
+        let folder = folder(app, elsewhere.is_some())?;
         describe(&mut environment, line, app, counts, universe, folder.as_deref(), &own);
         for (name, value) in settings.environment {
             environment.set(name, value);
         }
-        if let Some(prefix) = &line.job.prefix {
+        if let Some(options) = elsewhere {
+            hand_on(&mut environment, &own, line.job.forward_environment, options);
+        }
+        // Other machines have their own folders, and their daemons put the prefix before these.
+        if let Some(prefix) = line.job.prefix.as_ref().filter(|_| elsewhere.is_none()) {
             environment.join("PATH".as_ref(), ":".as_ref(), prefix.join("bin").as_ref(), &own, true);
             let libraries = prefix.join("lib");
             environment.join("LD_LIBRARY_PATH".as_ref(), ":".as_ref(), libraries.as_ref(), &own, true);
@@ -62,6 +68,10 @@ pub fn programs(
             folder: folder.clone().map(PathBuf::into_os_string),
             ..Program::default()
         };
+        if elsewhere.is_some() && program.folder.is_none() {
+            program.folder = std::env::current_dir().ok().map(PathBuf::into_os_string);
+            program.any_folder = true;
+        }
         environment.put_into(&mut program);
         all.facts.push(facts(app, count, folder.as_deref()));
         all.programs.push(program);
@@ -76,6 +86,24 @@ pub fn programs(
     Ok(all)
 }
 
+/// What of mpirun's environment goes to other machines without being named: parameters, and everything where that is
+/// asked for, but not what is about this machine or this shell.
+fn hand_on(environment: &mut Environment, own: &Variables, all: bool, options: &Options) {
+    const OF_HERE: [&str; 9] =
+        ["PWD", "OLDPWD", "SHLVL", "_", "HOSTNAME", "HOME", "TMPDIR", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"];
+    for (name, value) in own {
+        let bytes = name.as_encoded_bytes();
+        let parameter = bytes.starts_with(b"OMPI_MCA_") || bytes.starts_with(b"OXMPI_MCA_");
+        let of_here = OF_HERE.iter().any(|here| name == here)
+            || [&b"SSH_"[..], b"SLURM", b"OXMPI_WIREUP", b"OMPI_COMM_", b"PMI"]
+                .iter()
+                .any(|p| bytes.starts_with(p));
+        if parameter && options.pass_environment_parameters || all && !parameter && !of_here {
+            environment.hand_on(name, value);
+        }
+    }
+}
+
 /// What of the command line is about a program's parameters.
 fn given(job: &JobOptions, app: &App) -> Vec<Given> {
     let tune = job.tune.iter().map(|files| Given::Tune { files: files.to_string_lossy().into_owned() });
@@ -85,7 +113,7 @@ fn given(job: &JobOptions, app: &App) -> Vec<Given> {
 }
 
 /// Settings by what was given, because reading them again costs time; and whether their warnings were taken.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Known(Vec<(Vec<Given>, Settings, bool)>);
 
 impl Known {
@@ -120,6 +148,19 @@ impl Known {
             }
         }
         Ok(chosen.flatten())
+    }
+
+    /// What parameters say about starting daemons; the same for all programs of a job.
+    pub fn options(&mut self, line: &CommandLine) -> Result<Options, String> {
+        let mut chosen: Option<Options> = None;
+        for app in &line.apps {
+            let at = self.look(given(&line.job, app))?;
+            let options = Options::of(&self.0[at].1.launcher)?;
+            if chosen.replace(options.clone()).is_some_and(|before| before != options) {
+                return Err(paragraph("plm-differs", &[]));
+            }
+        }
+        Ok(chosen.unwrap_or_default())
     }
 }
 
@@ -183,13 +224,15 @@ fn facts(app: &App, count: u32, folder: Option<&Path>) -> AppFacts {
     }
 }
 
-/// `--wdir`, as a whole path. It has to be there now: on this node mpirun sees what a rank will.
-fn folder(app: &App) -> Result<Option<PathBuf>, String> {
+/// `--wdir`, as a whole path. It has to be there now: on this node mpirun sees what a rank will. What is not there may be
+/// on other machines.
+fn folder(app: &App, elsewhere: bool) -> Result<Option<PathBuf>, String> {
     let Some(folder) = &app.wdir else { return Ok(None) };
     let refuse = |why: &str| Err(paragraph("no-folder", &[&folder.display().to_string(), why]));
     match std::fs::canonicalize(folder) {
         Ok(whole) if whole.is_dir() => Ok(Some(whole)),
         Ok(_) => refuse("it is no folder"),
+        Err(_) if elsewhere => Ok(std::path::absolute(folder).ok()),
         Err(why) => refuse(&why.to_string()),
     }
 }

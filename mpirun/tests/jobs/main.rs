@@ -11,6 +11,7 @@ mod options;
 mod orphans;
 mod output;
 mod rank;
+mod remote;
 mod signals;
 mod support;
 mod table;

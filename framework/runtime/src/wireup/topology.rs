@@ -12,9 +12,13 @@
 //!
 //! Everything is read from a folder that the caller names, so that a made-up machine can be read.
 
+use super::frame::{Builder, Fields, Malformed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::read_to_string;
 use std::path::Path;
+
+/// More processors than a node has: a bound on what another node may say.
+const MOST: usize = 8192;
 
 /// Where the kernel tells it.
 pub const SYSTEM: &str = "/sys/devices/system";
@@ -127,6 +131,43 @@ impl Topology {
     /// Logical number of the object of this level that a processor is in.
     pub fn place(&self, processor: u32, level: Level) -> Option<u32> {
         self.places.get(&processor).map(|place| place[level as usize])
+    }
+
+    /// For another process, which plans for this node.
+    pub fn encode(&self, into: Builder) -> Builder {
+        let processors = self.processors();
+        processors.iter().fold(into.count(processors.len()), |b, cpu| {
+            let place = self.places.get(cpu).copied().unwrap_or_default();
+            place.iter().fold(b.u32(*cpu), |b, index| b.u32(*index))
+        })
+    }
+
+    /// The same, backwards. What comes from elsewhere is taken as it is, once for each processor and up to `MOST`.
+    pub fn decode(f: &mut Fields<'_>) -> Result<Topology, Malformed> {
+        let all = f.list("processors", 32, |f| {
+            let cpu = f.u32("processor")?;
+            let mut place = [0; 7];
+            for index in &mut place {
+                *index = f.u32("place of a processor")?;
+            }
+            Ok((cpu, place))
+        })?;
+        if all.len() > MOST {
+            return Err(Malformed::Value { field: "processors", value: all.len() as u64 });
+        }
+        let mut topology = Topology { levels: Default::default(), places: BTreeMap::new() };
+        for (cpu, place) in all {
+            if topology.places.insert(cpu, place).is_some() {
+                return Err(Malformed::Value { field: "processor", value: cpu.into() });
+            }
+            for (objects, index) in topology.levels.iter_mut().zip(place) {
+                match objects.iter_mut().find(|object| object.index == index) {
+                    Some(object) => object.processors.push(cpu),
+                    None => objects.push(Object { index, processors: vec![cpu] }),
+                }
+            }
+        }
+        Ok(topology)
     }
 
     /// `package[0][core:L0-1]`, one part for each package, as Open MPI writes bindings; in hardware
@@ -306,6 +347,20 @@ mod tests {
         assert_eq!((cores[0].index, cores[1].index), (5, 6));
         assert_eq!(t.describe(&[5, 13], false), "package[1][core:L5]");
         assert_eq!(t.processors(), [5, 13, 6]);
+    }
+
+    #[test]
+    fn another_process_sees_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        machine(folder.path(), 2, 2, 4, 2);
+        let t = Topology::read(folder.path(), &[0, 1, 5, 16, 17, 21, 9]);
+        let bytes = t.encode(Builder::new(1)).finish().expect("short");
+        let mut f = Fields::new(&bytes[5..]);
+        assert_eq!(Topology::decode(&mut f), Ok(t.clone()));
+        assert_eq!(f.finish(), Ok(()));
+        let twice = (0..2).fold(Builder::new(1).count(2), |b, _| (0..8).fold(b, |b, _| b.u32(3)));
+        let bytes = twice.finish().expect("short");
+        assert!(Topology::decode(&mut Fields::new(&bytes[5..])).is_err(), "a processor comes once");
     }
 
     #[test]

@@ -1,0 +1,52 @@
+//! What a daemon says of its node once it is believed.
+
+use crate::cores;
+use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_runtime::wireup::server::hostname;
+use oxmpi_runtime::wireup::topology::{SYSTEM, Topology};
+use std::path::Path;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeFacts {
+    pub hostname: String,
+    /// The daemon's process there.
+    pub pid: u32,
+    /// What it may use: processors, by the control group's quota, too, and cores.
+    pub processors: u32,
+    pub cores: u32,
+    pub topology: Topology,
+}
+
+impl NodeFacts {
+    /// Of the node that this process is on.
+    pub fn own() -> Result<NodeFacts, String> {
+        let allowed = cores::allowed()?;
+        let processors = cores::available();
+        Ok(NodeFacts {
+            hostname: hostname(),
+            pid: std::process::id(),
+            processors,
+            cores: cores::count(Path::new(SYSTEM), &allowed).min(processors),
+            topology: Topology::read(Path::new(SYSTEM), &allowed),
+        })
+    }
+
+    pub fn encode(&self, b: Builder) -> Builder {
+        let b = b.text(&self.hostname).u32(self.pid).u32(self.processors).u32(self.cores);
+        self.topology.encode(b)
+    }
+
+    pub fn decode(f: &mut Fields<'_>) -> Result<NodeFacts, Malformed> {
+        let positive = |f: &mut Fields<'_>, field| match f.u32(field)? {
+            0 => Err(Malformed::Value { field, value: 0 }),
+            n => Ok(n),
+        };
+        Ok(NodeFacts {
+            hostname: f.text("host name")?.to_owned(),
+            pid: f.u32("daemon's process")?,
+            processors: positive(f, "processors")?,
+            cores: positive(f, "cores")?,
+            topology: Topology::decode(f)?,
+        })
+    }
+}

@@ -1,0 +1,505 @@
+//! Daemons on other machines, by an agent that stands for ssh: it starts what it is told here, as a login would, with a
+//! home, a folder and an environment of its own. Links, proofs, the tree and every ending are the real ones.
+
+use crate::support::{Ended, Job, Running, eventually, mpirun, own_rank};
+use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tempfile::TempDir;
+
+/// A machine room: the agent's script, its log, and a home for every node.
+struct Room {
+    folder: TempDir,
+}
+
+/// What a login does. `$1` is the node, the rest the command.
+const LOGIN: &str = r#"mkdir -p "$room/$1"; cd "$room/$1"; shift
+exec env -i HOME="$PWD" PATH=/usr/bin:/bin OXMPI_TEST_MARK="$OXMPI_TEST_MARK" sh -c "$*""#;
+
+impl Room {
+    /// `before` is done by the agent before it logs in; it may end.
+    fn new(before: &str) -> Room {
+        let room = Room { folder: tempfile::tempdir().expect("a folder") };
+        let path = room.folder.path().display();
+        let script = format!(
+            "#!/bin/sh\nroom={path}\nread -r by < /proc/$PPID/comm\necho \"$by: $*\" >> $room/log\n{before}\n{LOGIN}\n"
+        );
+        let agent = room.agent();
+        std::fs::write(&agent, script).expect("a fresh folder");
+        std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).expect("our file");
+        room
+    }
+
+    fn agent(&self) -> PathBuf {
+        self.folder.path().join("agent")
+    }
+
+    fn home(&self, node: &str) -> PathBuf {
+        self.folder.path().join(node)
+    }
+
+    /// Who has called the agent, with what.
+    fn log(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// A job over these nodes.
+    fn over(&self, hosts: &str, options: &str) -> Job {
+        mpirun(&format!("--host {hosts} --mca plm_ssh_agent {} {options}", self.agent().display()))
+    }
+}
+
+/// The rank program in a role, which other machines have to be told.
+fn role(mut job: Job, role: &str) -> Job {
+    let variable = format!("{}={role}", crate::support::ROLE);
+    job.command.args(["-x", &variable]).args(own_rank());
+    job
+}
+
+fn reports(ended: &Ended) -> usize {
+    ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2
+}
+
+/// One report with these parts, and this status.
+fn one_report(ended: &Ended, status: i32, parts: &[&str]) {
+    ended.expect(status, parts);
+    assert_eq!(reports(ended), 1, "{ended:?}");
+}
+
+#[test]
+fn every_rank_gets_the_facts_of_its_node() {
+    let room = Room::new("");
+    let ended = role(room.over("localhost:1,far:2,further:1", "--bind-to none"), "facts").run();
+    ended.expect(0, &[]);
+    let said = ended.said();
+    for (rank, local, size, node, ranks) in
+        [(0, 0, 1, 0, "[0]"), (1, 0, 2, 1, "[1, 2]"), (2, 1, 2, 1, "[1, 2]"), (3, 0, 1, 2, "[3]")]
+    {
+        let wanted = format!("rank {rank} of 4, {local} of {size} on node {node} of 3, job 1");
+        let line = said
+            .iter()
+            .find(|line| line.starts_with(&wanted))
+            .unwrap_or_else(|| panic!("{wanted}: {ended:?}"));
+        assert!(line.contains(&format!("ranks {ranks}")), "{line}");
+    }
+}
+
+#[test]
+fn values_are_found_on_every_node() {
+    let room = Room::new("");
+    for hosts in ["far:2,further:2", "localhost:2,a:1,b:1"] {
+        let ended = role(room.over(hosts, ""), "nodes").run();
+        ended.expect(0, &[]);
+        let said = ended.said();
+        assert!(said.len() >= 4 && said.iter().all(|id| *id == said[0]), "one job: {said:?}");
+    }
+}
+
+#[test]
+fn ranks_are_dealt_to_machines_as_asked() {
+    let room = Room::new("");
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let hosts = write("hosts", "u@far slots=2\nfurther slots=2\nlast slots=1\n^last\n");
+    let lines = write("lines", "further\nfar\nfurther\n");
+    let ranks = write("ranks", "rank 0=further slot=0\nrank 1=far slot=0\n");
+    let places = |options: &str| {
+        let options =
+            format!("{options} --mca plm_ssh_agent {} --output tag-detailed", room.agent().display());
+        let ended = mpirun(&options).script("echo x").run();
+        ended.expect(0, &[]);
+        let node = |line: &&str| {
+            line.split_once("][").expect("a mark").1.split(':').next().expect("a name").to_owned()
+        };
+        let mut lines: Vec<&str> = ended.out.lines().collect();
+        lines.sort_by_key(|line| line.split(']').next().map(|p| p.rsplit(',').next().map(str::to_owned)));
+        lines.iter().map(node).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(places(&format!("--hostfile {hosts}")), "far far further further");
+    assert_eq!(places(&format!("--hostfile {hosts} --map-by node")), "far further far further");
+    assert_eq!(places(&format!("--hostfile {hosts} --map-by ppr:1:node")), "far further");
+    assert_eq!(places(&format!("--hostfile {lines} --map-by seq")), "further far further");
+    assert_eq!(places(&format!("--hostfile {hosts} --map-by rankfile:file={ranks}")), "further far");
+    assert!(room.log().iter().any(|line| line.starts_with("mpirun: u@far ")), "{:?}", room.log());
+}
+
+#[test]
+fn programs_have_their_environment_and_folder() {
+    let room = Room::new("");
+    let own = std::env::current_dir().expect("a folder");
+    let script = "echo says: $WORD/$OTHER/$PWD/$OMPI_MCA_x_y";
+    let run = |options: &str| {
+        let mut job = room.over("far:1", options);
+        job.command.env("WORD", "flour").env("OTHER", "none").env("OMPI_MCA_x_y", "7");
+        let ended = job.script(script).run();
+        ended.expect(0, &[]);
+        ended.said().concat()
+    };
+    assert_eq!(run("-x WORD"), format!("flour//{}/7", own.display()));
+    assert_eq!(run("--fwd-environment"), format!("flour/none/{}/7", own.display()));
+    assert_eq!(run("--wdir /usr --mca plm_ssh_pass_environ_mca_params 0"), "///usr/");
+    // Where mpirun happens to be need not be everywhere; what was asked for does.
+    let gone = tempfile::tempdir().expect("a folder");
+    let mut job = room.over("far:1", "");
+    job.command.current_dir(gone.path());
+    let job = job.script("sleep 0.3; echo says: $PWD").start();
+    job.wait().expect(0, &[]);
+    room.over("far:1", "--wdir /no/such/folder").script("true").run().expect(127, &["cannot be found"]);
+}
+
+/// Daemons start each other; nobody's words or environment have the secret; all ways to set the parameters.
+#[test]
+fn daemons_start_each_other_in_a_tree() {
+    let room = Room::new("env >> $room/environment");
+    let hosts: Vec<String> = (1..=7).map(|n| format!("n{n}")).collect();
+    let hosts = hosts.join(",");
+    let agent = room.agent().display().to_string();
+    let by = |ways: &str, variables: &[(&str, &str)]| {
+        let _ = std::fs::remove_file(room.folder.path().join("log"));
+        let mut job = mpirun(&format!("--host {hosts} {ways}"));
+        job.command.envs(variables.iter().copied());
+        let ended = job.script("echo says: $OMPI_COMM_WORLD_RANK").run();
+        ended.expect(0, &[]);
+        assert_eq!(ended.said().len(), 7);
+        let log = room.log();
+        let count = |who: &str| log.iter().filter(|line| line.starts_with(who)).count();
+        assert_eq!(count("mpirun:") + count("oxmpid:"), 7, "{log:?}");
+        (count("mpirun:"), log)
+    };
+    let (roots, log) = by(&format!("--mca plm_rsh_agent {agent} --mca rml_base_radix 2"), &[]);
+    assert_eq!(roots, 2, "{log:?}");
+    let (roots, _) = by(&format!("--prtemca plm_ssh_agent {agent} --prtemca plm_ssh_no_tree_spawn 1"), &[]);
+    assert_eq!(roots, 7);
+    let (roots, log) =
+        by("--mca plm_ssh_args -4", &[("PRTE_MCA_plm_ssh_agent", &agent), ("OMPI_MCA_routed_radix", "3")]);
+    assert_eq!(roots, 3, "{log:?}");
+    assert!(log.iter().all(|line| line.contains(": -4 n")), "{log:?}");
+    let said =
+        log.concat() + &std::fs::read_to_string(room.folder.path().join("environment")).expect("written");
+    let long = said.split(|c: char| !c.is_ascii_hexdigit()).any(|word| word.len() >= 64);
+    assert!(!long, "a secret is on a command line or in an environment: {said}");
+}
+
+/// More than any buffer holds, to one and to all, and to one that reads nothing.
+#[test]
+fn standard_input_crosses_the_network() {
+    let room = Room::new("");
+    let lines: String = (0..200_000).map(|n| format!("{n}\n")).collect();
+    for (option, script, readers) in [
+        ("", "cat | wc -c", 1),
+        ("--stdin all", "cat | wc -c", 3),
+        ("--stdin 2", "head -c 1 > /dev/null; echo 1", 0),
+    ] {
+        let mut job = room.over("far:2,further:1", option);
+        job.command.stdin(Stdio::piped());
+        let mut job = job.script(script).start();
+        let mut pipe = job.child.stdin.take().expect("piped");
+        let text = lines.clone();
+        // Who does not read it closes it.
+        let writer = std::thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
+        let ended = job.wait();
+        writer.join().expect("no panic");
+        ended.expect(0, &[]);
+        let whole = lines.len().to_string();
+        assert_eq!(
+            ended.out.lines().filter(|line| line.trim() == whole).count(),
+            readers,
+            "{option}: {}",
+            ended.err
+        );
+    }
+}
+
+#[test]
+fn output_and_signals_cross_the_network() {
+    let room = Room::new("");
+    let ended = room.over("far:1,further:2", "").script("seq 1 30000").run();
+    ended.expect(0, &[]);
+    let sum: u64 = ended.out.lines().map(|line| line.parse::<u64>().expect("a number")).sum();
+    assert_eq!(sum, 3 * (30_000 * 30_001 / 2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let mut job = room.over("far:1,further:2", "");
+    let script = "trap 'echo says: $OMPI_COMM_WORLD_RANK; exit 0' USR1; echo up; while :; do sleep 0.1; done";
+    job.command.stdout(std::fs::File::create(&out).expect("a fresh folder"));
+    let job = job.script(script).start();
+    let text = || std::fs::read_to_string(&out).expect("it is there");
+    eventually("three ranks", || (text().matches("up").count() == 3).then_some(()));
+    job.signal(Signal::USR1);
+    job.wait().expect(0, &[]);
+    assert_eq!(text().matches("says: ").count(), 3, "{}", text());
+}
+
+/// Three machines in a chain of agents, and things that leave their groups and sessions.
+fn family(room: &Room) -> Running {
+    let script = "sleep 1111 & setsid sleep 2222 & (setsid sh -c 'sleep 3333; true' &) ; sleep 4444; true";
+    let job = room.over("a:1,b:1,c:1", "--mca rml_base_radix 1").script(script).start();
+    for what in ["sleep 1111", "sleep 2222", "sleep 3333", "sleep 4444"] {
+        eventually(what, || {
+            let found = job.processes(what).into_iter().filter(|p| p.command.starts_with(what)).count();
+            (found == 3).then_some(())
+        });
+    }
+    job
+}
+
+#[test]
+fn a_killed_rank_ends_all_machines() {
+    let room = Room::new("");
+    let job = family(&room);
+    job.processes("/bin/sh -c sleep 1111")[1].kill(Signal::KILL);
+    one_report(&job.wait(), 128 + 9, &["SIGKILL"]);
+}
+
+#[test]
+fn a_killed_daemon_ends_all_machines() {
+    let room = Room::new("");
+    for what in ["oxmpid --guarded", "oxmpid --remote"] {
+        for which in [0, 2] {
+            let job = family(&room);
+            let daemons: Vec<_> = job
+                .processes(what)
+                .into_iter()
+                .filter(|p| !p.command.starts_with("sh ") && !p.command.contains("agent"))
+                .collect();
+            assert_eq!(daemons.len(), 3, "{daemons:?}");
+            daemons[which].kill(Signal::KILL);
+            one_report(&job.wait(), 1, &["node daemon on", "closed its connection"]);
+        }
+    }
+}
+
+/// A node is switched off: everything on it is gone at once.
+#[test]
+fn a_dead_machine_ends_all_others() {
+    let room = Room::new("");
+    let job = family(&room);
+    let home = room.home("b");
+    let on_b = |process: &crate::support::Process| {
+        let environment = std::fs::read(format!("/proc/{}/environ", process.pid)).unwrap_or_default();
+        let home = format!("HOME={}", home.display());
+        environment.split(|&c| c == 0).any(|variable| variable == home.as_bytes())
+    };
+    let victims: Vec<_> = job.processes("").into_iter().filter(on_b).collect();
+    assert!(victims.len() >= 5, "{victims:?}");
+    victims.iter().for_each(|process| process.kill(Signal::KILL));
+    one_report(&job.wait(), 1, &["node daemon on b"]);
+}
+
+#[test]
+fn mpirun_is_killed_and_nothing_is_left_on_any_machine() {
+    let room = Room::new("");
+    let mut job = family(&room);
+    job.signal(Signal::KILL);
+    job.child.wait().expect("a child of ours");
+    job.nothing_is_left();
+}
+
+/// An agent may go; the link is what counts.
+#[test]
+fn an_interrupt_ends_all_machines() {
+    let room = Room::new("");
+    let job = family(&room);
+    job.signal(Signal::INT);
+    one_report(&job.wait(), 128 + 2, &["SIGINT"]);
+}
+
+#[test]
+fn a_failure_is_reported_with_its_node() {
+    let room = Room::new("");
+    one_report(
+        &room
+            .over("a:1,b:1,c:1", "")
+            .script("test $OMPI_COMM_WORLD_RANK = 2 && exit 7; exec sleep 1111")
+            .run(),
+        7,
+        &["Rank 2 on node c", "status 7"],
+    );
+    one_report(&role(room.over("a:1,b:2", ""), "abort 5").run(), 5, &["Rank 1 on node b", "no more flour"]);
+    one_report(&room.over("a:1,b:1", "/no/such/program").run(), 127, &["/no/such/program"]);
+}
+
+/// Every way in which a daemon does not come: one paragraph each, and nothing is left.
+#[test]
+fn operators_mistakes() {
+    let say = |words: &str| format!("echo '{words}' >&2; exit 255");
+    let line = |change: &str| format!("exec 3<&0; {{ sed -u '{change}' <&3; }} | {{ {LOGIN}\n}}; exit $?");
+    for (before, options, parts) in [
+        (
+            say("u@far: Permission denied (publickey,password)."),
+            "",
+            &["far", "Permission denied", "BatchMode"][..],
+        ),
+        (
+            say("ssh: Could not resolve hostname far: Name or service not known"),
+            "",
+            &["Could not resolve", "spelt right"],
+        ),
+        (
+            say("ssh: connect to host far port 22: No route to host"),
+            "",
+            &["No route to host", "There is no route"],
+        ),
+        (say("ssh: connect to host far port 22: Connection timed out"), "", &["timed out", "firewall"]),
+        (say("Host key verification failed."), "", &["Host key", "known_hosts"]),
+        (String::new(), "--prefix /no/such", &["/no/such/bin/oxmpid", "--prefix"]),
+        (line("s/^oxmpi-boot [^ ]* /oxmpi-boot 99.0.0 /"), "", &["another version", "99.0.0"]),
+        (
+            line("s/^oxmpi-boot \\([^ ]*\\) [^ ]* /oxmpi-boot \\1 0123456789abcdef /"),
+            "",
+            &["another version", "0123456789abcdef"],
+        ),
+        (
+            line("s/ to=[^ ]* / to=127.0.0.1:1 /"),
+            "",
+            &["cannot connect to mpirun", "127.0.0.1:1", "Connection refused"],
+        ),
+        (
+            line(
+                "s/ secret=[0-9a-f]* / secret=0000000000000000000000000000000000000000000000000000000000000000 /",
+            ),
+            "",
+            &["cannot connect to mpirun", "does not know the job's secret"],
+        ),
+        (
+            "exec sleep 1111".to_owned(),
+            "--mca prte_startup_timeout 2",
+            &["have not come in 2 seconds", "far"],
+        ),
+        ("echo nothing to do >&2; exit 0".to_owned(), "", &["ended with status 0", "nothing to do"]),
+        (String::new(), "--mca prte_if_include nosuch0", &["nosuch0", "prte_if_include"]),
+        (String::new(), "--mca plm_ssh_agent no-such-agent", &["no-such-agent"]),
+    ] {
+        let room = Room::new(&before);
+        let agent = match options.contains("plm_ssh_agent") {
+            true => String::new(),
+            false => format!("--mca plm_ssh_agent {}", room.agent().display()),
+        };
+        let ended = mpirun(&format!("--host far:1 {agent} {options}")).script("echo never").run();
+        one_report(&ended, 1, parts);
+        assert_eq!(ended.out, "", "{options}");
+    }
+}
+
+/// One that was to be started by another daemon is named.
+#[test]
+fn a_failure_deep_in_the_tree_is_told() {
+    let room = Room::new(
+        "case $1 in c) echo 'ssh: connect to host c port 22: Connection refused' >&2; exit 255;; esac",
+    );
+    let ended = room.over("a,b,c,d", "--mca rml_base_radix 1").script("echo never").run();
+    one_report(&ended, 1, &["node daemon on c", "Connection refused", "Is sshd running", "1 other nodes"]);
+    assert_eq!(ended.out, "");
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let room = Room::new("");
+    let taken = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
+    let port = taken.local_addr().expect("bound").port();
+    let _sixth = TcpListener::bind((std::net::Ipv6Addr::UNSPECIFIED, port));
+    let options = format!("--mca oob_tcp_dynamic_ipv4_ports {port}");
+    one_report(
+        &room.over("far:1", &options).script("true").run(),
+        1,
+        &[&port.to_string(), "prte_dynamic_ipv4_ports"],
+    );
+    // A range with another one will do.
+    let more = format!("--mca prte_dynamic_ipv4_ports {port},20000-32000");
+    room.over("far:1", &more).script("true").run().expect(0, &[]);
+}
+
+/// Strangers at mpirun's port cost the job nothing, and are named.
+#[test]
+fn strangers_are_refused() {
+    let room = Room::new("while ! test -e $room/go; do sleep 0.05; done");
+    let free =
+        TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port").local_addr().expect("bound").port();
+    let options = format!("--mca prte_dynamic_ipv4_ports {free}");
+    let job = room.over("far:1", &options).script("echo says: well").start();
+    let connect = || eventually("mpirun's port", || TcpStream::connect((Ipv4Addr::LOCALHOST, free)).ok());
+    let mut garbage = connect();
+    garbage.write_all(&[0xff; 2000]).expect("it listens");
+    let mut liar = connect();
+    let mut challenge = [0; 45];
+    liar.read_exact(&mut challenge).expect("a challenge");
+    // The right form and no secret: kind, magic, node, challenge, proof.
+    let mut answer = vec![76, 0, 0, 0, 0xd2];
+    answer.extend_from_slice(b"oxmpilk1");
+    answer.extend_from_slice(&1_u32.to_le_bytes());
+    answer.extend_from_slice(&[7; 64]);
+    liar.write_all(&answer).expect("it listens");
+    let mut rest = Vec::new();
+    let _ = liar.read_to_end(&mut rest);
+    assert!(String::from_utf8_lossy(&rest).contains("does not know the job's secret"), "{rest:?}");
+    let _silent: Vec<TcpStream> = (0..100).map(|_| connect()).collect();
+    std::fs::write(room.folder.path().join("go"), "").expect("a folder");
+    let ended = job.wait();
+    ended.expect(
+        0,
+        &[
+            "127.0.0.1 is refused: it sent something else",
+            "127.0.0.1 is refused: it does not know the job's secret",
+        ],
+    );
+    assert_eq!(ended.said(), ["well"]);
+}
+
+/// Nobody listens any more when the job runs.
+#[test]
+fn the_port_is_closed_when_the_job_runs() {
+    let room = Room::new("");
+    let free =
+        TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port").local_addr().expect("bound").port();
+    let job = room
+        .over("far:1", &format!("--mca prte_dynamic_ipv4_ports {free}"))
+        .script("echo up; exec sleep 1111")
+        .start();
+    job.wait_for("sleep 1111", 1);
+    assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, free)).is_err());
+    job.signal(Signal::TERM);
+    job.wait().expect(128 + 15, &[]);
+}
+
+/// Somebody starts the daemons by what mpirun prints.
+#[test]
+fn daemons_are_started_by_hand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let err = folder.path().join("err");
+    let mut job = mpirun("--host far:1,further:1 --mca plm manual");
+    job.command.stderr(std::fs::File::create(&err).expect("a fresh folder"));
+    let job = job.script("echo says: $OMPI_COMM_WORLD_RANK").start();
+    let lines = eventually("two lines", || {
+        let text = std::fs::read_to_string(&err).ok()?;
+        let lines: Vec<String> =
+            text.lines().filter(|l| l.starts_with("oxmpi-boot")).map(str::to_owned).collect();
+        (lines.len() == 2 && text.contains("further")).then_some(lines)
+    });
+    let daemon = Path::new(env!("CARGO_BIN_EXE_oxmpid"));
+    let daemons: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            let mut daemon = std::process::Command::new(daemon)
+                .arg("--remote")
+                .stdin(Stdio::piped())
+                .spawn()
+                .expect("it is there");
+            writeln!(daemon.stdin.take().expect("piped"), "{line}").expect("it reads");
+            daemon
+        })
+        .collect();
+    let ended = job.wait();
+    ended.expect(0, &[]);
+    assert_eq!(ended.said(), ["0", "1"]);
+    for mut daemon in daemons {
+        assert!(daemon.wait().expect("ours").success());
+    }
+}

@@ -30,6 +30,14 @@ fn several_endpoints_of_each_process() {
     }
 }
 
+/// Threads of one process make communicators of the same endpoints at once, in any order, while others are late.
+#[test]
+fn communicators_made_by_several_threads() {
+    for (ranks, endpoints) in [(2, 1), (2, 2), (1, 4), (2, 4)] {
+        on_all("communicators at once", ranks, |peer| peer.linked("creations", ranks, endpoints, &["2"]));
+    }
+}
+
 /// Each way to a buffer, progress in calls only, and no spinning.
 #[test]
 fn every_setting() {
@@ -77,6 +85,7 @@ fn collectives_of_unmodified_programs() {
     for name in ["collectives", "collectives_v", "neighbors"] {
         on_all(name, 4, |peer| peer.unmodified(4, name, &[]));
     }
+    on_all("communicators", 4, |peer| peer.unmodified(4, "communicators", &["200", "unhinted"]));
     on_all("topologies", 4, |peer| peer.unmodified(4, "topologies", &["-"]));
     // Nonblocking and persistent ones, also with operations of the program's. MPICH itself does not pass.
     let ours = peers("later").into_iter().next();

@@ -1,13 +1,16 @@
-/* Wilson's Dslash operator of lattice QCD, the time dimension divided among the processes: boundaries are exchanged by one
- * thread on MPI_COMM_WORLD, or by two threads, each on an endpoint of its own.
+/* Wilson Dslash on a four-dimensional lattice, even-odd, single precision: the halo exchange of lattice QCD in eight directions.
  *
- *   dslash [-l SIDE] [-t SLICES] [-k ITERATIONS] [-e]
+ *   dslash [-l X,Y,Z,T] [-p PX,PY,PZ,PT] [-t THREADS] [-k ITERATIONS] [-e ENDPOINTS | -m THREADS]
  *
- * The lattice has SIDE^3 sites in space and SLICES time slices in each process. The gauge links and the input are functions of the
- * global site, so each process computes what its neighbors send for itself at the end and compares every site of the result bit by
- * bit. -e: two endpoints a process (MPIX_Comm_create_endpoints), one for each direction. Prints microseconds for an
- * iteration: all, computing, and waiting for boundaries. */
+ * -l: sites of a process (even numbers); -p: the grid of processes. Without -e and -m the first thread communicates, on
+ * MPI_COMM_WORLD. -e: each process has ENDPOINTS endpoints and a thread for each (MPIX_Comm_create_endpoints); the messages of
+ * direction d = 2 dim + dir go from endpoint d mod ENDPOINTS to endpoint (2 dim + 1 - dir) mod ENDPOINTS of the neighbor. -m: as
+ * many threads share MPI_COMM_WORLD, divided in the same way.
+ *
+ * An iteration makes the even sites from the odd ones and the odd ones from those. Two sums over the squares of the result are compared
+ * with those of the whole lattice, computed by one process. Prints milliseconds: computing, packing and posting, waiting, total. */
 #include <complex.h>
+#include <math.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -20,21 +23,38 @@
 
 typedef float complex value;
 typedef struct { value s[4][3]; } spinor;
+/* Two of the four spins: the others of (1 +- gamma) p follow from them. */
+typedef struct { value s[2][3]; } half;
 typedef struct { value u[3][3]; } link;
 
-static int side = 8, slices = 8, iterations = 20, endpoints, rank, size;
-static size_t space;
-/* Of slices -1 to `slices`: the first and the last come from the neighbors. */
-static spinor *input, *output;
-static link *gauge;
-static MPI_Comm comms[2];
-static int peers[2];
-static double computed[2], waited[2];
+enum { WAYS = 8, MOST = 64 };
+
+/* A lattice: the part of this process, or all of it. */
+struct lattice {
+    int l[4], whole[4], origin[4];
+    size_t sites;
+    spinor *psi[3];
+    link *gauge;
+    /* By direction: what goes there, and what came from there. NULL where the lattice closes in itself. */
+    half *out[WAYS], *in[WAYS];
+};
+
+static int rank, size, grid[4] = {1, 1, 1, 1}, threads = 1, talkers = 1, endpoints, iterations = 10;
+static int neighbor[WAYS];
+static MPI_Comm comms[WAYS];
+static struct lattice mine;
 static pthread_barrier_t together;
+static double computed[MOST], packed[MOST], waited[MOST];
 
 static void fail(const char *why) {
     fprintf(stderr, "dslash: rank %d: %s\n", rank, why);
     MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void *memory(size_t bytes) {
+    void *at = malloc(bytes);
+    if (!at) fail("no memory");
+    return at;
 }
 
 static float number(uint64_t seed) {
@@ -43,163 +63,307 @@ static float number(uint64_t seed) {
     return (float)(int32_t)(seed >> 32) / 2147483648.0f;
 }
 
-static size_t global(size_t at, int t) { return (size_t)((rank * slices + t + size * slices) % (size * slices)) * space + at; }
-
-/* The input of an iteration: other values every time, so that no boundary is taken for an older one. */
-static spinor psi(size_t site, int iteration) {
-    spinor p;
-    for (int s = 0; s < 4; s++)
-        for (int c = 0; c < 3; c++) {
-            uint64_t seed = ((site * 4 + s) * 3 + c) * 2 + 1;
-            p.s[s][c] = (iteration + 1) * (number(seed) + number(seed + 0x100000000u) * I);
-        }
-    return p;
+static void place(const struct lattice *a, size_t site, int x[4]) {
+    for (int d = 0; d < 4; d++) x[d] = site % a->l[d], site /= a->l[d];
 }
 
-static link matrix(size_t site, int mu) {
-    link l;
-    for (int i = 0; i < 9; i++) {
-        uint64_t seed = ((site * 4 + mu) * 9 + i) * 2 + 0x5000000001u;
-        l.u[i / 3][i % 3] = number(seed) + number(seed + 0x700000000u) * I;
-    }
-    return l;
+static size_t site_of(const int l[4], const int x[4]) { return x[0] + (size_t)l[0] * (x[1] + (size_t)l[1] * (x[2] + (size_t)l[2] * x[3])); }
+
+/* A site's number in the whole lattice. */
+static size_t global(const struct lattice *a, const int x[4]) {
+    int g[4];
+    for (int d = 0; d < 4; d++) g[d] = a->origin[d] + x[d];
+    return site_of(a->whole, g);
+}
+
+/* All extents are even, so parity is the same here and in the whole lattice. */
+static int parity(const int x[4]) { return (x[0] + x[1] + x[2] + x[3]) & 1; }
+
+/* Place of a site of one parity in a face: of two neighbors in it one has that parity. */
+static size_t face_of(const struct lattice *a, const int x[4], int dim) {
+    size_t at = 0;
+    for (int d = 3; d >= 0; d--)
+        if (d != dim) at = at * a->l[d] + x[d];
+    return at / 2;
 }
 
 /* gamma[mu]: row s has `phase` in column `column` (chiral basis). */
 static const int column[4][4] = {{3, 2, 1, 0}, {3, 2, 1, 0}, {2, 3, 0, 1}, {2, 3, 0, 1}};
 static const value phase[4][4] = {{I, I, -I, -I}, {-1, 1, 1, -1}, {I, -I, -I, I}, {1, 1, 1, 1}};
 
-/* to += (1 + sign gamma[mu]) U p, with U or its adjoint. */
-static void hop(spinor *to, const spinor *p, const link *u, int mu, int sign) {
-    for (int s = 0; s < 4; s++)
-        for (int c = 0; c < 3; c++) {
-            value sum = 0;
-            for (int d = 0; d < 3; d++) {
-                value half = p->s[s][d] + sign * phase[mu][s] * p->s[column[mu][s]][d];
-                sum += (sign < 0 ? u->u[c][d] : conjf(u->u[d][c])) * half;
-            }
-            to->s[s][c] += sum;
-        }
+/* The first two spins of (1 + sign gamma[mu]) p. */
+static half project(const spinor *p, int mu, int sign) {
+    half h;
+    for (int s = 0; s < 2; s++)
+        for (int c = 0; c < 3; c++) h.s[s][c] = p->s[s][c] + sign * phase[mu][s] * p->s[column[mu][s]][c];
+    return h;
 }
 
-static spinor *slice(spinor *field, int t) { return field + (size_t)(t + 1) * space; }
-
-/* One site of the result. */
-static spinor site(size_t at, int t) {
-    spinor to;
-    memset(&to, 0, sizeof to);
-    size_t step = 1;
-    for (int mu = 0; mu < 3; mu++, step *= side) {
-        size_t x = at / step % side;
-        size_t up = at - x * step + (x + 1) % side * step, down = at - x * step + (x + side - 1) % side * step;
-        hop(&to, slice(input, t) + up, &gauge[(size_t)(t + 1) * space * 4 + at * 4 + mu], mu, -1);
-        hop(&to, slice(input, t) + down, &gauge[(size_t)(t + 1) * space * 4 + down * 4 + mu], mu, 1);
-    }
-    hop(&to, slice(input, t + 1) + at, &gauge[(size_t)(t + 1) * space * 4 + at * 4 + 3], 3, -1);
-    hop(&to, slice(input, t - 1) + at, &gauge[(size_t)t * space * 4 + at * 4 + 3], 3, 1);
+/* U h, or its adjoint. */
+static half turn(const half *h, const link *u, int adjoint) {
+    half to;
+    for (int s = 0; s < 2; s++)
+        for (int c = 0; c < 3; c++) {
+            value sum = 0;
+            for (int d = 0; d < 3; d++) sum += (adjoint ? conjf(u->u[d][c]) : u->u[c][d]) * h->s[s][d];
+            to.s[s][c] = sum;
+        }
     return to;
 }
 
-static void slices_of(int from, int to, int worker) {
-    double began = MPI_Wtime();
-    for (int t = from; t < to; t++)
-        for (size_t at = 0; at < space; at++) slice(output, t)[at] = site(at, t);
-    computed[worker] += MPI_Wtime() - began;
+static void add(spinor *to, const half *h, int mu, int sign) {
+    for (int s = 0; s < 4; s++)
+        for (int c = 0; c < 3; c++) to->s[s][c] += s < 2 ? h->s[s][c] : sign * phase[mu][s] * h->s[column[mu][s]][c];
 }
 
-/* Direction 0 exchanges with the process before, 1 with the one after. */
-static void post(int way, MPI_Request *requests) {
-    int bytes = (int)(space * sizeof(spinor)), mine = way ? slices - 1 : 0, theirs = way ? slices : -1;
-    MPI_Irecv(slice(input, theirs), bytes, MPI_BYTE, peers[way], 1 - way, comms[way], &requests[0]);
-    MPI_Isend(slice(input, mine), bytes, MPI_BYTE, peers[way], way, comms[way], &requests[1]);
+/* One site of the result; neighbors on other processes come from what they sent. */
+static void site(struct lattice *a, const spinor *from, spinor *to, size_t at, int x[4]) {
+    memset(to, 0, sizeof *to);
+    for (int mu = 0; mu < 4; mu++) {
+        int edge = a->l[mu] - 1, was = x[mu];
+        half h;
+        if (was == edge && a->in[2 * mu + 1]) {
+            h = a->in[2 * mu + 1][face_of(a, x, mu)];
+        } else {
+            x[mu] = was == edge ? 0 : was + 1;
+            h = project(from + site_of(a->l, x), mu, -1);
+            x[mu] = was;
+        }
+        h = turn(&h, &a->gauge[at * 4 + mu], 0);
+        add(to, &h, mu, -1);
+        if (was == 0 && a->in[2 * mu]) {
+            h = a->in[2 * mu][face_of(a, x, mu)];
+        } else {
+            x[mu] = was == 0 ? edge : was - 1;
+            size_t down = site_of(a->l, x);
+            h = project(from + down, mu, 1);
+            h = turn(&h, &a->gauge[down * 4 + mu], 1);
+            x[mu] = was;
+        }
+        add(to, &h, mu, 1);
+    }
+}
+
+/* Does a site need what other processes sent? */
+static int outer(const struct lattice *a, const int x[4]) {
+    for (int d = 0; d < 4; d++)
+        if ((x[d] == 0 && a->in[2 * d]) || (x[d] == a->l[d] - 1 && a->in[2 * d + 1])) return 1;
+    return 0;
+}
+
+/* Sites of one parity, those inside (0), outside (1) or all (2); a share of them. */
+static void sweep(struct lattice *a, int from, int to, int odd, int which, int share, int shares) {
+    for (size_t at = a->sites * share / shares; at < a->sites * (share + 1) / shares; at++) {
+        int x[4];
+        place(a, at, x);
+        if (parity(x) == odd && (which == 2 || outer(a, x) == which)) site(a, a->psi[from], &a->psi[to][at], at, x);
+    }
+}
+
+/* The face in direction `way` of sites with parity `odd`, as the neighbor there needs it. */
+static void pack(struct lattice *a, int from, int odd, int way) {
+    int mu = way / 2, forward = way % 2, x[4];
+    size_t faces = a->sites / a->l[mu];
+    for (size_t f = 0; f < faces; f++) {
+        size_t rest = f;
+        for (int d = 0; d < 4; d++)
+            if (d != mu) x[d] = rest % a->l[d], rest /= a->l[d];
+        x[mu] = forward ? a->l[mu] - 1 : 0;
+        if (parity(x) != odd) continue;
+        size_t at = site_of(a->l, x);
+        half h = project(a->psi[from] + at, mu, forward ? 1 : -1);
+        if (forward) h = turn(&h, &a->gauge[at * 4 + mu], 1);
+        a->out[way][face_of(a, x, mu)] = h;
+    }
+}
+
+/* New values in every iteration, so that no halo is taken for an older one. */
+static void begin(struct lattice *a, int iteration, int share, int shares) {
+    for (size_t at = a->sites * share / shares; at < a->sites * (share + 1) / shares; at++) {
+        int x[4];
+        place(a, at, x);
+        size_t g = global(a, x);
+        for (int i = 0; i < 12; i++) {
+            uint64_t seed = (g * 12 + i) * 2 + 1;
+            a->psi[0][at].s[i / 3][i % 3] = (iteration + 1) * (number(seed) + number(seed + 0x100000000u) * I);
+        }
+    }
+}
+
+static void lay_out(struct lattice *a) {
+    a->sites = (size_t)a->l[0] * a->l[1] * a->l[2] * a->l[3];
+    for (int i = 0; i < 3; i++) a->psi[i] = memory(a->sites * sizeof(spinor));
+    a->gauge = memory(a->sites * 4 * sizeof(link));
+    for (size_t at = 0; at < a->sites; at++) {
+        int x[4];
+        place(a, at, x);
+        size_t g = global(a, x);
+        for (int mu = 0; mu < 4; mu++)
+            for (int i = 0; i < 9; i++) {
+                uint64_t seed = ((g * 4 + mu) * 9 + i) * 2 + 0x5000000001u;
+                a->gauge[at * 4 + mu].u[i / 3][i % 3] = number(seed) + number(seed + 0x700000000u) * I;
+            }
+    }
+}
+
+static void clear_away(struct lattice *a) {
+    for (int i = 0; i < 3; i++) free(a->psi[i]);
+    free(a->gauge);
+}
+
+/* Sum of the squares of the result's odd sites, and the same with a weight for each site. */
+static void norms(const struct lattice *a, double to[2]) {
+    to[0] = to[1] = 0;
+    for (size_t at = 0; at < a->sites; at++) {
+        int x[4];
+        place(a, at, x);
+        if (!parity(x)) continue;
+        double sum = 0;
+        for (int i = 0; i < 12; i++) {
+            value v = a->psi[2][at].s[i / 3][i % 3];
+            sum += (double)crealf(v) * crealf(v) + (double)cimagf(v) * cimagf(v);
+        }
+        to[0] += sum, to[1] += sum * (1 + number(global(a, x)));
+    }
+}
+
+/* Posts and sends the directions of one talker; gives the number of requests. */
+static int post(int talker, int from, int odd, MPI_Request *requests) {
+    int n = 0;
+    for (int way = talker; way < WAYS; way += talkers) {
+        if (!mine.in[way]) continue;
+        int mu = way / 2, bytes = (int)(mine.sites / mine.l[mu] / 2 * sizeof(half)), back = way ^ 1;
+        int peer = endpoints ? neighbor[way] * endpoints + back % endpoints : neighbor[way];
+        MPI_Irecv(mine.in[way], bytes, MPI_BYTE, peer, back, comms[talker], &requests[n++]);
+        pack(&mine, from, odd, way);
+        MPI_Isend(mine.out[way], bytes, MPI_BYTE, peer, way, comms[talker], &requests[n++]);
+    }
+    return n;
 }
 
 static void *worker(void *argument) {
-    int way = (int)(intptr_t)argument, half = slices / 2;
-    MPI_Request requests[4];
+    int me = (int)(intptr_t)argument, n = 0;
+    MPI_Request requests[2 * WAYS];
     for (int k = 0; k < iterations; k++) {
-        int from = way ? half : 0, to = way ? slices : half;
-        for (int t = from; t < to; t++)
-            for (size_t at = 0; at < space; at++) slice(input, t)[at] = psi(global(at, t), k);
-        pthread_barrier_wait(&together);
-        int n = 0;
-        if (endpoints) post(way, requests), n = 2;
-        else if (way == 0) post(0, requests), post(1, requests + 2), n = 4;
-        /* Slices that need no neighbor. */
-        slices_of(way ? half : 1, way ? slices - 1 : half, way);
-        double began = MPI_Wtime();
-        if (n) MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
-        waited[way] += MPI_Wtime() - began;
-        pthread_barrier_wait(&together);
-        slices_of(way ? slices - 1 : 0, way ? slices : 1, way);
-        pthread_barrier_wait(&together);
+        begin(&mine, k, me, threads);
+        for (int step = 0; step < 2; step++) {
+            pthread_barrier_wait(&together);
+            double start = MPI_Wtime();
+            if (me < talkers) n = post(me, step, !step, requests);
+            double posted = MPI_Wtime();
+            sweep(&mine, step, step + 1, step, 0, me, threads);
+            double inside = MPI_Wtime();
+            if (me < talkers) MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+            double came = MPI_Wtime();
+            pthread_barrier_wait(&together);
+            double all = MPI_Wtime();
+            sweep(&mine, step, step + 1, step, 1, me, threads);
+            packed[me] += posted - start, waited[me] += came - inside;
+            computed[me] += inside - posted + MPI_Wtime() - all;
+        }
     }
     return NULL;
 }
 
-static void check(void) {
-    for (int t = -1; t <= slices; t += slices + 1)
-        for (size_t at = 0; at < space; at++) slice(input, t)[at] = psi(global(at, t), iterations - 1);
-    for (int t = 0; t < slices; t++)
-        for (size_t at = 0; at < space; at++) {
-            spinor want = site(at, t);
-            if (memcmp(&want, slice(output, t) + at, sizeof want)) fail("a site of the result is wrong");
+/* The whole lattice in one process. */
+static void compare(const double *sums) {
+    struct lattice all = mine;
+    memset(all.in, 0, sizeof all.in);
+    for (int d = 0; d < 4; d++) all.l[d] = all.whole[d], all.origin[d] = 0;
+    lay_out(&all);
+    begin(&all, iterations - 1, 0, 1);
+    sweep(&all, 0, 1, 0, 2, 0, 1), sweep(&all, 1, 2, 1, 2, 0, 1);
+    double want[2];
+    norms(&all, want);
+    for (int i = 0; i < 2; i++)
+        if (!(fabs(sums[i] - want[i]) <= 1e-6 * fabs(want[i]))) fail("a sum is not that of the single process");
+    clear_away(&all);
+}
+
+static void numbers(const char *text, int to[4]) {
+    if (sscanf(text, "%d,%d,%d,%d", &to[0], &to[1], &to[2], &to[3]) != 4) fail("four numbers with commas are wanted");
+}
+
+static void arguments(int argc, char **argv) {
+    int l[4] = {4, 4, 4, 8};
+    grid[3] = size;
+    for (int i = 1; i < argc; i++) {
+        const char *next = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!next || argv[i][0] != '-') fail("usage: dslash [-l X,Y,Z,T] [-p PX,PY,PZ,PT] [-t threads] [-k iterations] [-e n | -m n]");
+        switch (argv[i++][1]) {
+        case 'l': numbers(next, l); break;
+        case 'p': numbers(next, grid); break;
+        case 't': threads = atoi(next); break;
+        case 'k': iterations = atoi(next); break;
+        case 'e': endpoints = talkers = atoi(next); break;
+        case 'm': talkers = atoi(next); break;
+        default: fail("an unknown option");
         }
+    }
+    if (threads < talkers) threads = talkers;
+    int processes = 1;
+    for (int d = 0; d < 4; d++) {
+        if (l[d] < 2 || l[d] % 2 || l[d] > 256 || grid[d] < 1) fail("a number is out of range");
+        processes *= grid[d];
+        mine.l[d] = l[d], mine.whole[d] = l[d] * grid[d];
+    }
+    if (processes != size) fail("the grid has not as many places as there are processes");
+    if (threads < 1 || threads > MOST || talkers < 1 || talkers > WAYS || iterations < 1) fail("a number is out of range");
 }
 
 int main(int argc, char **argv) {
-    int provided;
+    int provided, place[4], rest;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-e")) endpoints = 1;
-        else if (i + 1 < argc && !strcmp(argv[i], "-l")) side = atoi(argv[++i]);
-        else if (i + 1 < argc && !strcmp(argv[i], "-t")) slices = atoi(argv[++i]);
-        else if (i + 1 < argc && !strcmp(argv[i], "-k")) iterations = atoi(argv[++i]);
-        else fail("usage: dslash [-l side] [-t slices] [-k iterations] [-e]");
+    arguments(argc, argv);
+    if (provided != MPI_THREAD_MULTIPLE && threads > 1) fail("this MPI has no MPI_THREAD_MULTIPLE");
+    rest = rank;
+    for (int d = 0; d < 4; d++) place[d] = rest % grid[d], rest /= grid[d], mine.origin[d] = place[d] * mine.l[d];
+    lay_out(&mine);
+    for (int way = 0; way < WAYS; way++) {
+        int d = way / 2, at[4];
+        memcpy(at, place, sizeof at);
+        at[d] = (at[d] + (way % 2 ? 1 : grid[d] - 1)) % grid[d];
+        neighbor[way] = at[0] + grid[0] * (at[1] + grid[1] * (at[2] + grid[2] * at[3]));
+        comms[way] = MPI_COMM_WORLD;
+        if (grid[d] == 1) continue;
+        /* What proxies can reach without a copy. */
+        MPI_Aint bytes = (MPI_Aint)(mine.sites / mine.l[d] / 2 * sizeof(half));
+        MPI_Alloc_mem(bytes, MPI_INFO_NULL, &mine.in[way]);
+        MPI_Alloc_mem(bytes, MPI_INFO_NULL, &mine.out[way]);
     }
-    if (side < 2 || side > 64 || slices < 2 || slices > 1024 || iterations < 1) fail("a number is out of range");
-    if (provided != MPI_THREAD_MULTIPLE) fail("this MPI has no MPI_THREAD_MULTIPLE");
-    space = (size_t)side * side * side;
-    size_t all = space * (slices + 2);
-    /* What proxies can reach without a copy. */
-    MPI_Alloc_mem(all * sizeof(spinor), MPI_INFO_NULL, &input);
-    output = malloc(all * sizeof(spinor));
-    gauge = malloc(all * 4 * sizeof(link));
-    if (!output || !gauge) fail("no memory");
-    for (int t = -1; t <= slices; t++)
-        for (size_t at = 0; at < space; at++)
-            for (int mu = 0; mu < 4; mu++) gauge[((t + 1) * space + at) * 4 + mu] = matrix(global(at, t), mu);
-    peers[0] = (rank + size - 1) % size, peers[1] = (rank + 1) % size;
-    comms[0] = comms[1] = MPI_COMM_WORLD;
 #ifdef MPIX_HAVE_ENDPOINTS
-    /* Backward endpoints talk to the forward ones of the process before. */
-    if (endpoints) {
-        MPIX_Comm_create_endpoints(MPI_COMM_WORLD, 2, MPI_INFO_NULL, comms);
-        peers[0] = 2 * peers[0] + 1, peers[1] = 2 * peers[1];
-    }
+    if (endpoints) MPIX_Comm_create_endpoints(MPI_COMM_WORLD, endpoints, MPI_INFO_NULL, comms);
 #else
     if (endpoints) fail("this MPI has no endpoints (mpi-ext.h)");
 #endif
-    pthread_barrier_init(&together, NULL, 2);
-    pthread_t other;
+    pthread_barrier_init(&together, NULL, threads);
+    pthread_t others[MOST];
     MPI_Barrier(MPI_COMM_WORLD);
     double began = MPI_Wtime();
-    pthread_create(&other, NULL, worker, (void *)1);
-    worker((void *)0);
-    pthread_join(other, NULL);
-    double took = MPI_Wtime() - began;
-    check();
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("dslash %s: %d processes, %d^3 x %d sites each: %.0f us for an iteration, %.0f computing, %.0f waiting, results right\n",
-               endpoints ? "endpoints" : "one thread", size, side, slices, took / iterations * 1e6,
-               (computed[0] + computed[1]) / 2 / iterations * 1e6, (waited[0] + waited[1]) / 2 / iterations * 1e6);
-    if (endpoints) MPI_Comm_free(&comms[0]), MPI_Comm_free(&comms[1]);
-    MPI_Free_mem(input);
-    free(output);
-    free(gauge);
+    for (intptr_t i = 1; i < threads; i++) pthread_create(&others[i], NULL, worker, (void *)i);
+    worker(NULL);
+    for (int i = 1; i < threads; i++) pthread_join(others[i], NULL);
+    double times[4] = {0, 0, 0, MPI_Wtime() - began}, sums[2], all[2], most[4];
+    for (int i = 0; i < threads; i++) {
+        times[0] += computed[i] / threads;
+        if (i < talkers) times[1] += packed[i] / talkers, times[2] += waited[i] / talkers;
+    }
+    norms(&mine, sums);
+    MPI_Reduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(times, most, 4, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        compare(all);
+        printf("dslash %s: %d processes, %d threads, %d of them communicate: computing %.3f ms, packing and posting %.3f, waiting "
+               "%.3f, total %.3f, norm %.9e, results right\n",
+               endpoints ? "endpoints" : talkers > 1 ? "threads" : "master", size, threads, talkers, most[0] / iterations * 1e3,
+               most[1] / iterations * 1e3, most[2] / iterations * 1e3, most[3] / iterations * 1e3, all[0]);
+    }
+    for (int i = 0; i < endpoints; i++) MPI_Comm_free(&comms[i]);
+    for (int way = 0; way < WAYS; way++)
+        if (mine.in[way]) MPI_Free_mem(mine.in[way]), MPI_Free_mem(mine.out[way]);
+    clear_away(&mine);
     MPI_Finalize();
     return 0;
 }

@@ -1,15 +1,22 @@
-/* Distributed one-dimensional FFT by transposes: with endpoints every thread is a rank, without each process is one.
+/* One-dimensional FFT with one exchange: the low-communication transform of the endpoints paper's benchmark, and its groups.
  *
- *   fft [-t THREADS] [-n LOG2] [-k ROUNDS] [-e]
+ *   fft [-n LOG2] [-b BATCH] [-t THREADS] [-g GROUPS] [-k ROUNDS] [-e | -m]
  *
- * -e: THREADS endpoints in each process, one for each thread (MPIX_Comm_create_endpoints); otherwise one thread and MPI_COMM_WORLD.
- * The transform has 2^LOG2 points, a square number of them, divided among the ranks by rows. A row's blocks go to all other ranks by
- * MPI_Isend and MPI_Irecv, three times in a transform. The input is a sum of two waves, so the result is known: every
- * process checks all its points. Prints microseconds for a transform and the part of it spent in transposes. */
+ * The 2^LOG2 points of each of BATCH transforms are dealt to the processes in turn (process r has points r, r + P, ...). Each process
+ * transforms what it has; one exchange gives process q its part of the frequencies of all; P points are transformed for each of
+ * those, and the process has every M-th frequency (M points of each process) from its part on. Three transposes of a transform in
+ * natural order are one, since neither input nor output is put in order.
+ *
+ * The processes are divided into GROUPS groups, and thread i of a process exchanges with the processes of group i. -e: every such
+ * thread has an endpoint; thread i sends to the endpoint, of each process in group i, that exchanges with the sender's group. -m:
+ * the threads share MPI_COMM_WORLD. Otherwise the first thread exchanges with everybody.
+ *
+ * Frequencies are compared with those of a direct sum. Prints microseconds for a transform and for its exchange. */
 #include <complex.h>
 #include <math.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +26,26 @@
 
 typedef double complex point;
 
-static int threads = 1, log2n = 12, rounds = 10, endpoints;
+enum { MOST = 64 };
+
+static int log2n = 10, batch = 1, threads = 1, groups = 1, rounds = 10, endpoints, shared;
+static int rank, size;
+/* Points of a process, and frequencies of its part. */
+static long own, part;
+static point *a, *out, *in, *turns;
+static MPI_Comm comms[MOST];
+static pthread_barrier_t together;
+static double exchanged[MOST], total;
 
 static void fail(const char *why) {
-    fprintf(stderr, "fft: %s\n", why);
+    fprintf(stderr, "fft: rank %d: %s\n", rank, why);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* In place, of a power of two points. */
-static void fft(point *x, int n) {
-    for (int i = 1, j = 0; i < n; i++) {
-        int bit = n >> 1;
+static void fft(point *x, long n) {
+    for (long i = 1, j = 0; i < n; i++) {
+        long bit = n >> 1;
         for (; j & bit; bit >>= 1) j ^= bit;
         j ^= bit;
         if (i < j) {
@@ -38,10 +54,10 @@ static void fft(point *x, int n) {
             x[j] = swap;
         }
     }
-    for (int half = 1; half < n; half *= 2)
-        for (int k = 0; k < half; k++) {
+    for (long half = 1; half < n; half *= 2)
+        for (long k = 0; k < half; k++) {
             point turn = cexp(-I * M_PI * k / half);
-            for (int i = k; i < n; i += 2 * half) {
+            for (long i = k; i < n; i += 2 * half) {
                 point odd = x[i + half] * turn;
                 x[i + half] = x[i] - odd;
                 x[i] += odd;
@@ -49,127 +65,143 @@ static void fft(point *x, int n) {
         }
 }
 
-/* The rows of one rank, and what its transposes need. */
-struct part {
-    MPI_Comm comm;
-    int rank, ranks, side, rows;
-    point *a, *b, *out, *in;
-    MPI_Request *requests;
-    double moved;
-};
-
-static void transpose(struct part *p) {
-    double began = MPI_Wtime();
-    int block = p->rows * p->rows;
-    for (int peer = 0; peer < p->ranks; peer++)
-        for (int i = 0; i < p->rows; i++)
-            for (int j = 0; j < p->rows; j++)
-                p->out[peer * block + j * p->rows + i] = p->a[i * p->side + peer * p->rows + j];
-    int n = 0;
-    for (int d = 1; d < p->ranks; d++) {
-        int from = (p->rank + p->ranks - d) % p->ranks;
-        MPI_Irecv(p->in + from * block, block, MPI_C_DOUBLE_COMPLEX, from, 1, p->comm, &p->requests[n++]);
-    }
-    for (int d = 1; d < p->ranks; d++) {
-        int to = (p->rank + d) % p->ranks;
-        MPI_Isend(p->out + to * block, block, MPI_C_DOUBLE_COMPLEX, to, 1, p->comm, &p->requests[n++]);
-    }
-    memcpy(p->in + p->rank * block, p->out + p->rank * block, block * sizeof(point));
-    MPI_Waitall(n, p->requests, MPI_STATUSES_IGNORE);
-    for (int peer = 0; peer < p->ranks; peer++)
-        for (int i = 0; i < p->rows; i++)
-            memcpy(p->a + i * p->side + peer * p->rows, p->in + peer * block + i * p->rows, p->rows * sizeof(point));
-    p->moved += MPI_Wtime() - began;
+static point input(int transform, long at) {
+    uint64_t seed = ((uint64_t)transform << 32 ^ (uint64_t)at) * 0x9E3779B97F4A7C15u;
+    seed = (seed ^ seed >> 29) * 0xBF58476D1CE4E5B9u;
+    return (int32_t)(seed >> 32) / 2147483648.0 + (int32_t)seed / 2147483648.0 * I;
 }
 
-static void *run(void *argument) {
-    struct part *p = argument;
-    MPI_Comm_rank(p->comm, &p->rank);
-    MPI_Comm_size(p->comm, &p->ranks);
-    p->side = 1 << log2n / 2;
-    if (p->side % p->ranks) fail("the side of the matrix is no multiple of the ranks");
-    p->rows = p->side / p->ranks;
-    size_t mine = (size_t)p->rows * p->side;
-    void *memory;
-    /* What the proxies can reach without a copy. */
-    MPI_Alloc_mem(2 * mine * sizeof(point), MPI_INFO_NULL, &memory);
-    p->out = memory, p->in = p->out + mine;
-    p->a = malloc(mine * sizeof(point));
-    p->requests = malloc(2 * p->ranks * sizeof *p->requests);
-    double n = (double)p->side * p->side;
-    long k1 = p->side + 3, k2 = (long)n - 5;
-    double began = 0;
-    for (int round = -1; round < rounds; round++) {
-        for (int i = 0; i < p->rows; i++)
-            for (int j = 0; j < p->side; j++) {
-                double at = (double)(p->rank * p->rows + i) * p->side + j;
-                p->a[(size_t)i * p->side + j] =
-                    cexp(2 * I * M_PI * fmod(k1 * at, n) / n) + 0.5 * cexp(2 * I * M_PI * fmod(k2 * at, n) / n);
-            }
-        MPI_Barrier(p->comm);
-        if (round == 0) began = MPI_Wtime(), p->moved = 0;
-        transpose(p);
-        for (int i = 0; i < p->rows; i++) {
-            point *row = p->a + (size_t)i * p->side;
-            fft(row, p->side);
-            for (int j = 0; j < p->side; j++)
-                row[j] *= cexp(-2 * I * M_PI * fmod((double)(p->rank * p->rows + i) * j, n) / n);
-        }
-        transpose(p);
-        for (int i = 0; i < p->rows; i++) fft(p->a + (size_t)i * p->side, p->side);
-        transpose(p);
-        for (int i = 0; i < p->rows; i++)
-            for (int j = 0; j < p->side; j++) {
-                long at = (long)(p->rank * p->rows + i) * p->side + j;
-                double want = at == k1 ? n : at == k2 ? 0.5 * n : 0;
-                if (cabs(p->a[(size_t)i * p->side + j] - want) > 1e-7 * n) fail("a point of the result is wrong");
-            }
+static int group_of(int process) { return process % groups; }
+
+/* Part q of the frequencies of all transforms goes to process q, and part `rank` comes from it. */
+static void exchange(int me) {
+    double began = MPI_Wtime();
+    int talks = endpoints || shared, n = 0;
+    MPI_Comm comm = talks ? comms[me] : MPI_COMM_WORLD;
+    MPI_Request *requests = malloc(2 * size * sizeof *requests);
+    size_t block = (size_t)part * batch;
+    for (int d = 0; d < size; d++) {
+        int from = (rank + size - d) % size;
+        if (talks && group_of(from) != me) continue;
+        int peer = endpoints ? from * groups + group_of(rank) : from;
+        MPI_Irecv(in + from * block, (int)block, MPI_C_DOUBLE_COMPLEX, peer, 1, comm, &requests[n++]);
     }
-    MPI_Barrier(p->comm);
-    if (p->rank == 0)
-        printf("fft %s: %d ranks, %.0f points: %.1f us for a transform, %.1f in transposes, results right\n",
-               endpoints ? "endpoints" : "processes", p->ranks, n, (MPI_Wtime() - began) / rounds * 1e6,
-               p->moved / rounds * 1e6);
-    MPI_Free_mem(memory);
-    free(p->a);
-    free(p->requests);
+    for (int d = 0; d < size; d++) {
+        int to = (rank + d) % size;
+        if (talks && group_of(to) != me) continue;
+        for (int b = 0; b < batch; b++)
+            memcpy(out + to * block + (size_t)b * part, a + b * own + to * part, part * sizeof(point));
+        int peer = endpoints ? to * groups + group_of(rank) : to;
+        MPI_Isend(out + to * block, (int)block, MPI_C_DOUBLE_COMPLEX, peer, 1, comm, &requests[n++]);
+    }
+    MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    free(requests);
+    exchanged[me] += MPI_Wtime() - began;
+}
+
+static void *worker(void *argument) {
+    int me = (int)(intptr_t)argument;
+    point *column = malloc(size * sizeof *column);
+    for (int round = -1; round < rounds; round++) {
+        for (int b = me; b < batch; b += threads)
+            for (long j = 0; j < own; j++) a[b * own + j] = input(b, j * size + rank);
+        if (pthread_barrier_wait(&together) == PTHREAD_BARRIER_SERIAL_THREAD) MPI_Barrier(MPI_COMM_WORLD);
+        pthread_barrier_wait(&together);
+        double began = MPI_Wtime();
+        if (round == 0) exchanged[me] = 0;
+        for (int b = me; b < batch; b += threads) {
+            fft(a + b * own, own);
+            for (long k = 0; k < own; k++) a[b * own + k] *= turns[k];
+        }
+        pthread_barrier_wait(&together);
+        if (me < (endpoints || shared ? groups : 1)) exchange(me);
+        pthread_barrier_wait(&together);
+        /* P points of each frequency; the results stand as they came, P times `part` for a transform. */
+        for (int b = me; b < batch; b += threads)
+            for (long k = 0; k < part; k++) {
+                for (int r = 0; r < size; r++) column[r] = in[((size_t)r * batch + b) * part + k];
+                fft(column, size);
+                for (int r = 0; r < size; r++) out[((size_t)r * batch + b) * part + k] = column[r];
+            }
+        pthread_barrier_wait(&together);
+        if (me == 0 && round >= 0) total += MPI_Wtime() - began;
+    }
+    free(column);
     return NULL;
+}
+
+/* A direct sum for sixty-five frequencies of every process, the first and the last among them. */
+static void check(void) {
+    long n = own * size, many = part * size * batch;
+    for (int sample = 0; sample <= 64; sample++) {
+        long i = (many - 1) * sample / 64;
+        long b = i / (part * size), k = i % part, r = i / part % size, frequency = rank * part + k + own * r;
+        point want = 0;
+        for (long at = 0; at < n; at++)
+            want += input((int)b, at) * cexp(-2 * I * M_PI * (double)((uint64_t)at * (uint64_t)frequency % (uint64_t)n) / (double)n);
+        point got = out[((size_t)r * batch + b) * part + k];
+        if (!(cabs(got - want) <= 1e-12 * n)) fail("a frequency is wrong");
+    }
+}
+
+static void arguments(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        int *to = NULL;
+        if (!strcmp(argv[i], "-e")) endpoints = 1;
+        else if (!strcmp(argv[i], "-m")) shared = 1;
+        else if (!strcmp(argv[i], "-n")) to = &log2n;
+        else if (!strcmp(argv[i], "-b")) to = &batch;
+        else if (!strcmp(argv[i], "-t")) to = &threads;
+        else if (!strcmp(argv[i], "-g")) to = &groups;
+        else if (!strcmp(argv[i], "-k")) to = &rounds;
+        else fail("usage: fft [-n log2] [-b batch] [-t threads] [-g groups] [-k rounds] [-e | -m]");
+        if (to && ++i == argc) fail("a number is missing");
+        if (to) *to = atoi(argv[i]);
+    }
+    if (threads < groups) threads = groups;
+    if (log2n < 1 || log2n > 24 || batch < 1 || groups < 1 || threads > MOST || rounds < 1 || (endpoints && shared))
+        fail("a number is out of range");
+    if (size & (size - 1) || (1L << log2n) < (long)size * size) fail("2^n points need a power of two of processes, at most 2^(n/2)");
+    if (groups > size) fail("there are more groups than processes");
+    own = (1L << log2n) / size, part = own / size;
 }
 
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-e")) endpoints = 1;
-        else if (i + 1 < argc && !strcmp(argv[i], "-t")) threads = atoi(argv[++i]);
-        else if (i + 1 < argc && !strcmp(argv[i], "-n")) log2n = atoi(argv[++i]);
-        else if (i + 1 < argc && !strcmp(argv[i], "-k")) rounds = atoi(argv[++i]);
-        else fail("usage: fft [-t threads] [-n log2] [-k rounds] [-e]");
-    }
-    if (log2n % 2 || log2n < 2 || log2n > 28 || threads < 1 || rounds < 1) fail("a number is out of range");
-    if (!endpoints) {
-        struct part all = {.comm = MPI_COMM_WORLD};
-        run(&all);
-        MPI_Finalize();
-        return 0;
-    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    arguments(argc, argv);
+    if (provided != MPI_THREAD_MULTIPLE && threads > 1) fail("this MPI has no MPI_THREAD_MULTIPLE");
+    a = malloc(own * batch * sizeof *a), turns = malloc(own * sizeof *turns);
+    /* What proxies can reach without a copy. */
+    MPI_Alloc_mem(own * batch * (MPI_Aint)sizeof *a, MPI_INFO_NULL, &out);
+    MPI_Alloc_mem(own * batch * (MPI_Aint)sizeof *a, MPI_INFO_NULL, &in);
+    if (!a || !turns) fail("no memory");
+    for (long k = 0; k < own; k++) turns[k] = cexp(-2 * I * M_PI * (double)rank * (double)k / (double)(own * size));
+    for (int i = 0; i < groups; i++) comms[i] = MPI_COMM_WORLD;
 #ifdef MPIX_HAVE_ENDPOINTS
-    if (provided != MPI_THREAD_MULTIPLE) fail("this MPI has no MPI_THREAD_MULTIPLE");
-    MPI_Comm *comms = malloc(threads * sizeof *comms);
-    struct part *parts = calloc(threads, sizeof *parts);
-    pthread_t *handles = malloc(threads * sizeof *handles);
-    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, threads, MPI_INFO_NULL, comms);
-    for (int i = 0; i < threads; i++) {
-        parts[i].comm = comms[i];
-        pthread_create(&handles[i], NULL, run, &parts[i]);
-    }
-    for (int i = 0; i < threads; i++) {
-        pthread_join(handles[i], NULL);
-        MPI_Comm_free(&comms[i]);
-    }
+    if (endpoints) MPIX_Comm_create_endpoints(MPI_COMM_WORLD, groups, MPI_INFO_NULL, comms);
 #else
-    fail("this MPI has no endpoints (mpi-ext.h)");
+    if (endpoints) fail("this MPI has no endpoints (mpi-ext.h)");
 #endif
+    pthread_barrier_init(&together, NULL, threads);
+    pthread_t others[MOST];
+    for (intptr_t i = 1; i < threads; i++) pthread_create(&others[i], NULL, worker, (void *)i);
+    worker(NULL);
+    for (int i = 1; i < threads; i++) pthread_join(others[i], NULL);
+    check();
+    double mine[2] = {total, exchanged[0]}, most[2];
+    for (int i = 1; i < groups; i++)
+        if (exchanged[i] > mine[1]) mine[1] = exchanged[i];
+    MPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("fft %s: %d processes, %d groups, %d transforms of %ld points, %zu bytes in a message: %.1f us, %.1f in the exchange, results right\n",
+               endpoints ? "endpoints" : shared ? "threads" : "master", size, groups, batch, own * size,
+               (size_t)part * batch * sizeof(point), most[0] / rounds * 1e6, most[1] / rounds * 1e6);
+    for (int i = 0; i < groups && endpoints; i++) MPI_Comm_free(&comms[i]);
+    MPI_Free_mem(out), MPI_Free_mem(in);
+    free(a), free(turns);
     MPI_Finalize();
     return 0;
 }

@@ -127,6 +127,16 @@ impl Job {
     }
 }
 
+/// The greatest tag of a message.
+pub fn tag_limit() -> i64 {
+    let (mut value, mut flag) = (core::ptr::null_mut::<c_int>(), 0);
+    // SAFETY: the attribute is a pointer to an int, by the standard.
+    unsafe {
+        pmpi::MPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut flag);
+        if flag != 0 && !value.is_null() { (*value).into() } else { 32767 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

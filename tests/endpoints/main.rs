@@ -30,6 +30,14 @@ fn several_endpoints_of_each_process() {
     }
 }
 
+/// Threads of one process make communicators of the same endpoints at once, in any order, while others are late.
+#[test]
+fn communicators_made_by_several_threads() {
+    for (ranks, endpoints) in [(2, 1), (2, 2), (1, 4), (2, 4)] {
+        on_all("communicators at once", ranks, |peer| peer.linked("creations", ranks, endpoints, &["2"]));
+    }
+}
+
 /// Each way to a buffer, progress in calls only, and no spinning.
 #[test]
 fn every_setting() {
@@ -77,6 +85,7 @@ fn collectives_of_unmodified_programs() {
     for name in ["collectives", "collectives_v", "neighbors"] {
         on_all(name, 4, |peer| peer.unmodified(4, name, &[]));
     }
+    on_all("communicators", 4, |peer| peer.unmodified(4, "communicators", &["200", "unhinted"]));
     on_all("topologies", 4, |peer| peer.unmodified(4, "topologies", &["-"]));
     // Nonblocking and persistent ones, also with operations of the program's. MPICH itself does not pass.
     let ours = peers("later").into_iter().next();
@@ -94,21 +103,60 @@ fn a_job_without_proxies() {
     }
 }
 
-/// The kernels check their own results.
+fn kernel(name: &str) -> String {
+    let sources = [format!("bench/endpoints/{name}.c")];
+    mpi().build(name, &sources, &["-O2", "-pthread", "-loxmpi_ep", "-lm"]).display().to_string()
+}
+
+fn run_kernel(peer: &Peer, name: &str, ranks: usize, proxies: usize, arguments: &str) -> String {
+    let list: Vec<String> =
+        std::iter::once(kernel(name)).chain(arguments.split(' ').map(str::to_owned)).collect();
+    let ended = peer.job(ranks, &list, proxies).run().passed();
+    assert!(ended.out.contains("results right"), "{}: {}", ended.shown, ended.out);
+    ended.out
+}
+
+/// Wilson Dslash: the same norm by one process and by several, with and without endpoints, in every direction.
 #[test]
-fn kernels_with_and_without_endpoints() {
-    for peer in peers("kernels") {
-        for (name, arguments) in [("fft", ["-k", "3", "-t", "2"]), ("dslash", ["-k", "3", "-l", "4"])] {
-            let sources = [format!("bench/endpoints/{name}.c")];
-            let program = mpi().build(name, &sources, &["-O2", "-pthread", "-loxmpi_ep", "-lm"]);
-            for endpoints in [true, false] {
-                let mut list = vec![program.display().to_string()];
-                list.extend(arguments.iter().map(|a| (*a).to_owned()));
-                list.extend(endpoints.then(|| "-e".to_owned()));
-                let ended = peer.job(2, &list, 4).run().passed();
-                assert!(ended.out.contains("results right"), "{}: {}", ended.shown, ended.out);
-            }
+fn dslash_gives_the_norm_of_one_process() {
+    for peer in peers("dslash") {
+        let norm = |ranks, proxies, arguments: &str| {
+            let out = run_kernel(&peer, "dslash", ranks, proxies, arguments);
+            let at = out.find("norm ").expect("it prints the norm") + 5;
+            out[at..].split(',').next().map(str::to_owned)
+        };
+        let alone = norm(1, 1, "-k 2 -l 4,4,4,8");
+        for (ranks, proxies, arguments) in [
+            (2, 2, "-k 2 -l 4,4,4,4"),
+            (2, 2, "-k 2 -l 4,4,4,4 -m 2"),
+            (2, 4, "-k 2 -l 4,4,4,4 -e 2"),
+            (2, 16, "-k 2 -l 2,4,4,8 -p 2,1,1,1 -e 8"),
+            (4, 12, "-k 2 -l 4,2,2,8 -p 1,2,2,1 -e 3"),
+        ] {
+            assert_eq!(norm(ranks, proxies, arguments), alone, "{arguments}");
         }
+    }
+}
+
+/// The low-communication transform checks itself against direct sums.
+#[test]
+fn fft_is_a_direct_transform() {
+    for peer in peers("fft") {
+        for (ranks, proxies, arguments) in [
+            (1, 1, "-k 2 -n 6"),
+            (2, 2, "-k 2 -b 2"),
+            (4, 4, "-k 2 -g 2 -m"),
+            (2, 4, "-k 2 -g 2 -e -b 3 -t 3"),
+            (4, 8, "-k 2 -g 2 -e -n 12"),
+        ] {
+            run_kernel(&peer, "fft", ranks, proxies, arguments);
+        }
+    }
+}
+
+#[test]
+fn the_cost_of_a_command_is_printed() {
+    for peer in peers("the cost of a command") {
         let sources = ["bench/endpoints/command.c".to_owned()];
         let program = mpi().build("command", &sources, &["-O2", "-loxmpi_ep"]);
         let ended = peer.job(1, &[program.display().to_string(), "1000".into()], 1).run().passed();

@@ -66,9 +66,15 @@ impl Peer {
 
     /// The test program with its arguments, on `ranks` processes with `endpoints` each.
     pub fn endpoints(&self, ranks: usize, endpoints: usize, what: &str) -> Job {
-        let program = ["tests/programs/endpoints.c".to_owned()];
-        let program = mpi().build("endpoints", &program, &["-O1", "-pthread", "-loxmpi_ep"]);
-        let list = [program.display().to_string(), endpoints.to_string(), what.into(), ranks.to_string()];
+        self.linked("endpoints", ranks, endpoints, &[what, &ranks.to_string()])
+    }
+
+    /// A program that is linked with the library, and gets the number of endpoints as its first argument.
+    pub fn linked(&self, name: &str, ranks: usize, endpoints: usize, arguments: &[&str]) -> Job {
+        let sources = [format!("tests/programs/{name}.c")];
+        let program = mpi().build(name, &sources, &["-O1", "-pthread", "-loxmpi_ep"]);
+        let mut list = vec![program.display().to_string(), endpoints.to_string()];
+        list.extend(arguments.iter().map(|a| (*a).to_owned()));
         self.job(ranks, &list, ranks * endpoints)
     }
 

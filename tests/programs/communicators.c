@@ -213,7 +213,10 @@ int main(int argc, char **argv) {
     tags(provided);
     freed_while_used();
     idup();
-    by_hardware();
-    hints(argc > 2 && !strcmp(argv[2], "echo"));
+    /* Endpoints by proxies use no hints. */
+    if (argc < 3 || strcmp(argv[2], "unhinted")) {
+        by_hardware();
+        hints(argc > 2 && !strcmp(argv[2], "echo"));
+    }
     return end();
 }

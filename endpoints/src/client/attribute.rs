@@ -1,4 +1,7 @@
 //! Attributes of communicators of endpoints: kept here, with the functions of their keys.
+//!
+//! A key lives until the program has freed it and no communicator has a value of it (MPI 5.0 §7.7.2). The library is told to free it only
+//! then, so that it gives the number to no other key meanwhile.
 
 use super::comm::EpComm;
 use super::{comm, error, lock};
@@ -16,11 +19,15 @@ struct Key {
     copy: usize,
     delete: usize,
     extra: usize,
+    /// Communicators of endpoints that have a value.
+    uses: usize,
+    freed: bool,
 }
 
 type Copy = unsafe extern "C" fn(Comm, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
 type Delete = unsafe extern "C" fn(Comm, c_int, usize, usize) -> c_int;
 
+const KEYVAL_INVALID: c_int = 0;
 const NULL_COPY: usize = 0;
 const DUP_COPY: usize = 1;
 const PREDEFINED: core::ops::RangeInclusive<c_int> = TAG_UB..=507;
@@ -31,13 +38,43 @@ fn key(keyval: c_int) -> Option<Key> {
     lock(&KEYS).as_ref().and_then(|k| k.get(&keyval).copied())
 }
 
+/// Changes a key; the library frees one that nobody needs any more.
+fn change(keyval: c_int, change: impl FnOnce(&mut Key)) {
+    let mut keys = lock(&KEYS);
+    let Some(keys) = keys.as_mut() else { return };
+    let Some(key) = keys.get_mut(&keyval) else { return };
+    change(key);
+    if key.freed && key.uses == 0 {
+        keys.remove(&keyval);
+        let mut number = keyval;
+        // SAFETY: a key that the library made. It calls nothing of the program's here.
+        unsafe { pmpi::MPI_Comm_free_keyval(&raw mut number) };
+    }
+}
+
+macro_rules! free { ($($name:ident),+) => {$(
+    mpi! {
+        fn $name(keyval: *mut c_int) {
+            if key(*keyval).is_none_or(|key| key.freed) {
+                return pmpi::$name(keyval);
+            }
+            change(*keyval, |key| key.freed = true);
+            *keyval = KEYVAL_INVALID;
+            SUCCESS
+        }
+    }
+)+} }
+
+// fn [MPI_Comm_free_keyval, MPI_Keyval_free]
+free!(MPI_Comm_free_keyval, MPI_Keyval_free);
+
 macro_rules! create {
     ($($name:ident),+) => {$(
         mpi! {
             fn $name(copy: usize, delete: usize, keyval: *mut c_int, extra: *mut c_void) {
                 let error = pmpi::$name(copy, delete, keyval, extra);
                 if error == SUCCESS {
-                    let key = Key { copy, delete, extra: extra as usize };
+                    let key = Key { copy, delete, extra: extra as usize, uses: 0, freed: false };
                     lock(&KEYS).get_or_insert_default().insert(*keyval, key);
                 }
                 error
@@ -53,7 +90,12 @@ fn put(ep: &'static EpComm, keyval: c_int, value: usize) -> Result<(), c_int> {
     if key(keyval).is_none() {
         return Err(ERR_KEYVAL);
     }
-    delete(ep, keyval)?;
+    // In use before the old value goes, which may be the last.
+    change(keyval, |key| key.uses += 1);
+    if let Err(class) = delete(ep, keyval) {
+        change(keyval, |key| key.uses -= 1);
+        return Err(class);
+    }
     lock(&ep.attributes).insert(keyval, value);
     Ok(())
 }
@@ -73,7 +115,9 @@ fn delete(ep: &'static EpComm, keyval: c_int) -> Result<(), c_int> {
             return Err(ERR_OTHER);
         }
     }
-    lock(&ep.attributes).remove(&keyval);
+    if lock(&ep.attributes).remove(&keyval).is_some() {
+        change(keyval, |key| key.uses -= 1);
+    }
     Ok(())
 }
 
@@ -101,6 +145,7 @@ pub fn copy(from: &'static EpComm, to: &'static EpComm) -> Result<(), c_int> {
             },
         }
         if flag != 0 {
+            change(keyval, |key| key.uses += 1);
             lock(&to.attributes).insert(keyval, new);
         }
     }

@@ -330,6 +330,10 @@ on_endpoints! {
 on_endpoints! {
     fn [MPI_Comm_set_errhandler] (comm: Comm, errhandler: Errhandler) on comm, ep {
         ep.errhandler.store(errhandler, Ordering::Relaxed);
+        // Errors of calls without a communicator (MPI 5.0 §9.3) are raised where the library looks for the world's handler.
+        if ep.handle == comm::native(COMM_WORLD) && pmpi::MPI_Comm_set_errhandler(COMM_WORLD, errhandler) != SUCCESS {
+            return Err(ERR_ARG);
+        }
         Ok(())
     }
 }

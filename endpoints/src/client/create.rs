@@ -171,6 +171,7 @@ fn create(client: &'static Client, parent: &Parent, count: c_int, out: *mut Comm
             blank(&mut *record, op::ENDPOINTS);
             (*record).lists = words.address();
             (*record).args[0] = deal.members.len() as i64;
+            (*record).args[1] = tag;
             (*record).tag = (tag % (client.tag_limit + 1)) as c_int;
             proxy.issue(record, index);
         }

@@ -7,7 +7,7 @@
 use super::heap::{self, Heap};
 use super::lock;
 use crate::abi::*;
-use crate::hello::Job;
+use crate::hello::{self, Job};
 use crate::pmpi;
 use crate::shared::completion;
 use crate::shared::record::Record;
@@ -19,6 +19,8 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 const YIELDS: u32 = 200;
+/// Where processes are more than cores a yield may cost the slices of all the others, and a sleeper is woken before them.
+const CROWDED_YIELDS: u32 = 10;
 
 /// Free records of a proxy: those that were used before come first, since they are in caches.
 struct Pool {
@@ -94,20 +96,11 @@ pub fn begin(heap: &'static Heap, job: Job, settings: &Settings, world: Comm) {
         report: settings.report,
         spin: settings.spin.unwrap_or(if crowded { 0 } else { 2000 }),
         crowded,
-        tag_limit: tag_limit(),
+        tag_limit: hello::tag_limit(),
         creations: AtomicU32::new(0),
         job,
     };
     assert!(CLIENT.set(client).is_ok(), "MPI_Init is called once");
-}
-
-fn tag_limit() -> i64 {
-    let (mut value, mut flag) = (core::ptr::null_mut::<c_int>(), 0);
-    // SAFETY: the attribute is a pointer to an int, by the standard.
-    unsafe {
-        pmpi::MPI_Comm_get_attr(COMM_WORLD, TAG_UB, (&raw mut value).cast(), &raw mut flag);
-        if flag != 0 && !value.is_null() { (*value).into() } else { 32767 }
-    }
 }
 
 impl Client {
@@ -117,12 +110,13 @@ impl Client {
 
     /// Looks at the word, yields, sleeps: until `done` says so. `sleep` gets a thread that has looked long enough.
     pub fn wait_until(&self, mut done: impl FnMut() -> bool, mut sleep: impl FnMut()) {
+        let yields = if self.crowded { CROWDED_YIELDS } else { YIELDS };
         let mut vain = 0;
         while !done() {
             vain += 1;
             if vain < self.spin {
                 core::hint::spin_loop();
-            } else if vain < self.spin + YIELDS {
+            } else if vain < self.spin + yields {
                 std::thread::yield_now();
             } else {
                 sleep();

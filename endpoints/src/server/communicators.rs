@@ -1,8 +1,7 @@
 //! Communicators and topologies: made, freed and asked in the proxy, where endpoints are ranks.
 //!
-//! Duplication is nonblocking. The other functions that make communicators have no nonblocking form: while one runs, this proxy takes no
-//! other command. All members of such a call are in it or will be, so it ends; two threads of one client that make communicators of
-//! overlapping endpoints at once must do so in the same order everywhere.
+//! Duplication is nonblocking. The other functions that make communicators have no nonblocking form: `agreement` says when one
+//! of them is called.
 
 use crate::abi::*;
 use crate::pmpi;
@@ -39,11 +38,12 @@ impl Server {
         if record.op == op::COMM_DUP {
             return self.duplicate(index, record);
         }
-        let made = match record.op {
+        match record.op {
             op::COMM_FREE => {
                 let mut comm = record.comm as usize;
+                self.creations.forget(comm);
                 // SAFETY: the client has given its handle up.
-                return self.complete(index, unsafe { pmpi::MPI_Comm_free(&raw mut comm) });
+                self.complete(index, unsafe { pmpi::MPI_Comm_free(&raw mut comm) });
             }
             op::COMM_COMPARE => {
                 let mut result = 0;
@@ -52,31 +52,39 @@ impl Server {
                     pmpi::MPI_Comm_compare(record.comm as usize, record.args[0] as usize, &raw mut result)
                 };
                 record.out[0] = result as u64;
-                return self.complete(index, error);
+                self.complete(index, error);
             }
             op::COMM_GROUP => {
                 let error = self.members(record).err().unwrap_or(SUCCESS);
-                return self.complete(index, error);
+                self.complete(index, error);
             }
             op::TOPOLOGY => {
                 let error = self.topology(record);
-                return self.complete(index, error);
+                self.complete(index, error);
             }
-            _ => self.make(record),
-        };
-        let error = match made {
-            Ok(comm) => self.facts(record, comm),
+            _ => self.agree(index, record),
+        }
+    }
+
+    /// Calls the function of a command that makes a communicator; all members do, or its arguments are wrong.
+    pub fn create(&mut self, index: u32, record: &mut Record, number: i64) {
+        let error = match self.make(record) {
+            Ok(comm) => {
+                self.creations.register(comm, number);
+                self.facts(record, comm)
+            }
             Err(error) => error,
         };
         self.complete(index, error);
     }
 
     fn duplicate(&mut self, index: u32, record: &Record) {
+        let number = self.creations.derive(record.comm as usize);
         let mut newcomm = Box::new(COMM_NULL);
         let mut request = REQUEST_NULL;
         // SAFETY: the box stays where it is until the operation is complete.
         let error = unsafe { pmpi::MPI_Comm_idup(record.comm as usize, &raw mut *newcomm, &raw mut request) };
-        let work = Work { newcomm: Some(newcomm), ..Work::new(index) };
+        let work = Work { newcomm: Some((newcomm, number)), ..Work::new(index) };
         self.started(index, error, request, work, false);
     }
 

@@ -1,11 +1,12 @@
 //! `oxmpi-ep-server`: a proxy. One single-threaded rank of the job that carries out the MPI calls of one endpoint of a client.
 //!
-//! `run` (the loop: commands, pending operations, idle) · `buffers` (where a command's data is) · `messages`, `collective`,
+//! `run` (the loop: commands, pending operations, idle) · `agreement` (when to make a communicator) · `buffers` (where a command's data is) · `messages`, `collective`,
 //! `communicators`, `types` (what each command does).
 
 #[path = "../abi.rs"]
 #[allow(dead_code, reason = "each side uses its part")]
 mod abi;
+mod agreement;
 mod buffers;
 mod collective;
 mod communicators;
@@ -20,6 +21,7 @@ mod shared;
 mod types;
 
 use abi::*;
+use agreement::Creations;
 use hello::{Hello, Job, PROXY};
 use shared::segment::{HEAP, Header, MAGIC, Segment, VERSION};
 use shared::settings::settings;
@@ -87,9 +89,9 @@ fn serve() -> Result<run::Server, String> {
     let settings = settings().as_ref()?;
     let mine = Hello { asynchronous: settings.asynchronous.into(), ..Hello::new(PROXY) };
     let job = hello::exchange(mine)?;
-    let mut application = COMM_NULL;
+    let mut proxies = COMM_NULL;
     // SAFETY: collective over the world: the clients make their own world of it.
-    unsafe { pmpi::MPI_Comm_split(COMM_WORLD, PROXY as c_int, job.rank as c_int, &raw mut application) };
+    unsafe { pmpi::MPI_Comm_split(COMM_WORLD, PROXY as c_int, job.rank as c_int, &raw mut proxies) };
     let Some((client, number)) = job.served(job.rank) else {
         return Err("this job has no process that loads liboxmpi_ep.so".into());
     };
@@ -108,7 +110,9 @@ fn serve() -> Result<run::Server, String> {
     control.reach.store(if reach { 1 } else { 2 }, shared::sync::Ordering::Release);
     let crowded = job.neighbors() > sys::processors();
     let spin = settings.spin.unwrap_or(if crowded { 0 } else { 2000 });
-    Ok(run::Server::new(segment, base, number, hello.pid, settings.asynchronous, spin))
+    let world_ranks = (0..job.hellos.len()).filter(|r| job.hellos[*r].role == PROXY);
+    let creations = Creations::new(proxies, world_ranks.map(|r| r as c_int).collect(), hello::tag_limit());
+    Ok(run::Server::new(segment, base, number, hello.pid, settings.asynchronous, spin, crowded, creations))
 }
 
 fn pin(job: &Job, cpus: &[usize]) -> Result<(), String> {

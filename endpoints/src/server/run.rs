@@ -7,6 +7,7 @@
 //! either.
 
 use crate::abi::*;
+use crate::agreement::Creations;
 use crate::buffers::Stage;
 use crate::shared::record::{Record, op};
 use crate::shared::segment::{Control, Segment};
@@ -18,8 +19,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-const YIELDS: u32 = 300;
-const YIELDS_PENDING: u32 = 2000;
+/// Without and with something to poll for. Where processes are more than cores a yield may cost the slices of all the others,
+/// and a sleeper is woken before them.
+const YIELDS: [u32; 2] = [300, 2000];
+const CROWDED_YIELDS: [u32; 2] = [20, 20];
 const NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 const SLEEP: Duration = Duration::from_secs(1);
@@ -42,8 +45,8 @@ pub struct Work {
     pub record: u32,
     /// Copies of buffers in the client's private memory.
     pub stages: [Option<Stage>; 2],
-    /// Where MPI_Comm_idup puts the handle.
-    pub newcomm: Option<Box<Comm>>,
+    /// Where MPI_Comm_idup puts the handle, and the communicator's number.
+    pub newcomm: Option<(Box<Comm>, i64)>,
     pub persistent: bool,
     /// What comes may be less than the buffer holds.
     pub limited: bool,
@@ -75,6 +78,8 @@ pub struct Server {
     pub pid: i32,
     asynchronous: bool,
     spin: u32,
+    /// Yields in vain, with and without something to poll for, before a sleep.
+    yields: [u32; 2],
     pub control: &'static Control,
     works: Vec<Work>,
     /// The library's handle for each of `works`.
@@ -83,6 +88,7 @@ pub struct Server {
     probes: Vec<u32>,
     /// Persistent operations by their record.
     pub persistent: HashMap<u32, (Request, Option<Work>)>,
+    pub creations: Creations,
     quit: bool,
     indices: Vec<c_int>,
     statuses: Vec<Status>,
@@ -96,6 +102,8 @@ impl Server {
         pid: i32,
         asynchronous: bool,
         spin: u32,
+        crowded: bool,
+        creations: Creations,
     ) -> Server {
         Server {
             segment,
@@ -104,11 +112,13 @@ impl Server {
             pid,
             asynchronous,
             spin,
+            yields: if crowded { CROWDED_YIELDS } else { YIELDS },
             control: segment.control(number),
             works: Vec::new(),
             requests: Vec::new(),
             probes: Vec::new(),
             persistent: HashMap::new(),
+            creations,
             quit: false,
             indices: Vec::new(),
             statuses: Vec::new(),
@@ -133,6 +143,7 @@ impl Server {
     }
 
     pub fn run(&mut self) {
+        sys::sharp_timers();
         let mut vain = 0;
         let mut nap = NAP;
         let mut looked = Instant::now();
@@ -145,11 +156,11 @@ impl Server {
             let polls = self.polls();
             if vain < self.spin {
                 core::hint::spin_loop();
-            } else if vain < self.spin + if polls { YIELDS_PENDING } else { YIELDS } {
+            } else if vain < self.spin + self.yields[usize::from(polls)] {
                 std::thread::yield_now();
             } else {
                 self.sleep(polls, nap);
-                nap = (nap * 2).min(LONGEST_NAP);
+                nap = (nap + nap / 4).min(LONGEST_NAP);
                 if looked.elapsed() > SLEEP {
                     looked = Instant::now();
                     if !sys::alive(self.pid) {
@@ -173,7 +184,7 @@ impl Server {
 
     /// Is there something to poll for now?
     fn polls(&self) -> bool {
-        let pending = !self.works.is_empty() || !self.probes.is_empty();
+        let pending = !self.works.is_empty() || !self.probes.is_empty() || self.creations.are_pending();
         let asked = || {
             self.control.waiters.load(Ordering::Acquire) > 0 || self.control.poke.load(Ordering::Acquire) != 0
         };
@@ -235,7 +246,7 @@ impl Server {
             self.control.poke.store(0, Ordering::Relaxed);
         }
         add(&self.control.counts.turns, 1);
-        self.test_pending() | self.test_probes()
+        self.test_pending() | self.test_probes() | self.turn_creations()
     }
 
     fn test_pending(&mut self) -> bool {
@@ -318,8 +329,11 @@ impl Server {
             }
             (status, error) = (pair.status.get(), pair.error.get());
         }
-        if let Some(newcomm) = work.newcomm.take() {
-            error = if error == SUCCESS { self.facts(record, *newcomm) } else { error };
+        if let Some((newcomm, number)) = work.newcomm.take()
+            && error == SUCCESS
+        {
+            self.creations.register(*newcomm, number);
+            error = self.facts(record, *newcomm);
         }
         record.status = Status { error, ..status };
         if work.persistent

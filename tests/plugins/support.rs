@@ -82,21 +82,7 @@ pub fn cargo(toolchain: Option<&str>, dir: &Path, rustflags: Option<&str>) -> Pa
     target.join("release")
 }
 
-/// The transport to test with (`btl-fabric`), built as a third party builds, once for all tests of this process.
+/// The transport to test with (`btl-fabric`), built as a third party builds.
 pub fn fabric() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let (from, dir) = (root().join("tests/plugins/btl-fabric"), scratch("fabric").join("btl-fabric"));
-        std::fs::create_dir_all(dir.join("src")).expect("the project's folder");
-        let manifest = std::fs::read_to_string(from.join("Cargo.toml")).expect("the manifest");
-        let framework = root().join("framework").display().to_string();
-        std::fs::write(dir.join("Cargo.toml"), manifest.replace("../../../framework", &framework))
-            .expect("the manifest");
-        std::fs::copy(root().join("Cargo.lock"), dir.join("Cargo.lock")).expect("the lock file");
-        for entry in std::fs::read_dir(from.join("src")).expect("the component's source") {
-            let entry = entry.expect("an entry");
-            std::fs::copy(entry.path(), dir.join("src").join(entry.file_name())).expect("a copy");
-        }
-        cargo(None, &dir, None).join("libbtl_fabric.so")
-    })
+    oxmpi_tests::btl_fabric()
 }

@@ -1,4 +1,4 @@
-//! The one-sided component of the tests, built as an author would build it: alone, in a folder of its own.
+//! Components of the tests, built as an author would build them: alone, in a folder of their own.
 
 use crate::root;
 use std::path::{Path, PathBuf};
@@ -29,4 +29,44 @@ pub fn osc_am() -> &'static Path {
         std::fs::copy(&made, &own).and_then(|_| std::fs::rename(&own, &name)).expect("the component");
         folder
     })
+}
+
+/// The file of the transport to test with, in a folder with nothing else; built once for all tests of a process.
+pub fn btl_fabric() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let (from, project) =
+            (root().join("tests/plugins/btl-fabric"), root().join("target/plugins/btl-fabric"));
+        std::fs::create_dir_all(project.join("src")).expect("the project's folder");
+        let manifest = std::fs::read_to_string(from.join("Cargo.toml")).expect("the manifest");
+        let framework = root().join("framework").display().to_string();
+        place(&project.join("Cargo.toml"), manifest.replace("../../../framework", &framework).as_bytes());
+        place(&project.join("Cargo.lock"), &std::fs::read(root().join("Cargo.lock")).expect("the lock file"));
+        for entry in std::fs::read_dir(from.join("src")).expect("the component's source") {
+            let entry = entry.expect("an entry");
+            let bytes = std::fs::read(entry.path()).expect("a file");
+            place(&project.join("src").join(entry.file_name()), &bytes);
+        }
+        let mut command = Command::new(env!("CARGO"));
+        for variable in ["RUSTC", "RUSTDOC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+            command.env_remove(variable);
+        }
+        command.args(["build", "--release", "--offline", "--quiet", "--manifest-path"]);
+        command.arg(project.join("Cargo.toml")).arg("--target-dir").arg(project.join("target"));
+        let out = command.output().expect("cargo runs");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let file = project.join("components/libbtl_fabric.so");
+        std::fs::create_dir_all(project.join("components")).expect("a folder");
+        place(&file, &std::fs::read(project.join("target/release/libbtl_fabric.so")).expect("the component"));
+        file
+    })
+}
+
+/// Puts a whole file there if it is another one: tests of several binaries do this at once, and what is the same is not built anew.
+fn place(file: &Path, bytes: &[u8]) {
+    if std::fs::read(file).is_ok_and(|there| there == bytes) {
+        return;
+    }
+    let own = file.with_extension(format!("{}.tmp", std::process::id()));
+    std::fs::write(&own, bytes).and_then(|()| std::fs::rename(&own, file)).expect("a file");
 }

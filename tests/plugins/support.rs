@@ -5,7 +5,6 @@ use oxmpi_tests::root;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 /// Where this room builds: inside the target folder that this very test was built in.
 pub fn scratch(name: &str) -> PathBuf {

@@ -6,7 +6,8 @@
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `output` (live and complete) · `packages` · `parameters`.
 //!
-//! And: `extensions` (mpi-ext.h) · `first_hour` (help, pages, refusals) · `idle` (ranks that sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
+//! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `first_hour` (help, pages, refusals) · `idle` (ranks that
+//! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `windows` (one-sided communication).
@@ -20,6 +21,7 @@ mod crowd;
 mod debugger;
 mod endings;
 mod extensions;
+mod fabric;
 mod first_hour;
 mod idle;
 mod info;

@@ -1,4 +1,4 @@
-//! The one-sided component and the transport of the tests, built as their authors would build them: alone, in folders of their own.
+//! Components of the tests, built as an author would build them: alone, in a folder of their own.
 
 use crate::root;
 use std::path::{Path, PathBuf};
@@ -31,43 +31,42 @@ pub fn osc_am() -> &'static Path {
     })
 }
 
-/// `libbtl_fabric.so`, the transport to test with, built as a third party builds: a project outside of the workspace.
-/// It is the only component in its folder.
+/// The file of the transport to test with, in a folder with nothing else; built once for all tests of a process.
 pub fn btl_fabric() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let (from, dir) = (root().join("tests/plugins/btl-fabric"), root().join("target/plugins/btl-fabric"));
-        std::fs::create_dir_all(dir.join("src")).expect("the project's folder");
+        let (from, project) =
+            (root().join("tests/plugins/btl-fabric"), root().join("target/plugins/btl-fabric"));
+        std::fs::create_dir_all(project.join("src")).expect("the project's folder");
         let manifest = std::fs::read_to_string(from.join("Cargo.toml")).expect("the manifest");
         let framework = root().join("framework").display().to_string();
-        put(&dir.join("Cargo.toml"), manifest.replace("../../../framework", &framework).as_bytes());
-        put(&dir.join("Cargo.lock"), &std::fs::read(root().join("Cargo.lock")).expect("the lock file"));
+        place(&project.join("Cargo.toml"), manifest.replace("../../../framework", &framework).as_bytes());
+        place(&project.join("Cargo.lock"), &std::fs::read(root().join("Cargo.lock")).expect("the lock file"));
         for entry in std::fs::read_dir(from.join("src")).expect("the component's source") {
             let entry = entry.expect("an entry");
-            let text = std::fs::read(entry.path()).expect("a source file");
-            put(&dir.join("src").join(entry.file_name()), &text);
+            let bytes = std::fs::read(entry.path()).expect("a file");
+            place(&project.join("src").join(entry.file_name()), &bytes);
         }
         let mut command = Command::new(env!("CARGO"));
-        command
-            .args(["build", "--release", "--offline", "--quiet", "--manifest-path"])
-            .arg(dir.join("Cargo.toml"))
-            .arg("--target-dir")
-            .arg(dir.join("target"));
-        // Of the cargo that runs this test.
-        for variable in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        for variable in ["RUSTC", "RUSTDOC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
             command.env_remove(variable);
         }
+        command.args(["build", "--release", "--offline", "--quiet", "--manifest-path"]);
+        command.arg(project.join("Cargo.toml")).arg("--target-dir").arg(project.join("target"));
         let out = command.output().expect("cargo runs");
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-        dir.join("target/release/libbtl_fabric.so")
+        let file = project.join("components/libbtl_fabric.so");
+        std::fs::create_dir_all(project.join("components")).expect("a folder");
+        place(&file, &std::fs::read(project.join("target/release/libbtl_fabric.so")).expect("the component"));
+        file
     })
 }
 
-/// Writes what is not there yet: several tests do this at once, and cargo builds anew what was written.
-fn put(at: &Path, text: &[u8]) {
-    if std::fs::read(at).is_ok_and(|there| there == text) {
+/// Puts a whole file there if it is another one: tests of several binaries do this at once, and what is the same is not built anew.
+fn place(file: &Path, bytes: &[u8]) {
+    if std::fs::read(file).is_ok_and(|there| there == bytes) {
         return;
     }
-    let own = at.with_extension(format!("new.{}", std::process::id()));
-    std::fs::write(&own, text).and_then(|()| std::fs::rename(&own, at)).expect("the project's folder");
+    let own = file.with_extension(format!("{}.tmp", std::process::id()));
+    std::fs::write(&own, bytes).and_then(|()| std::fs::rename(&own, file)).expect("a file");
 }

@@ -22,8 +22,8 @@ const HEIGHT: u32 = 640;
 const KEY_LINE: i32 = 22;
 /// Of a letter of the key, generously: fonts differ.
 const LETTER: u32 = 8;
-/// Below the picture, for the machine and the libraries.
-const FOOT: i32 = 44;
+/// Below the picture, for what makes it doubtful, the machine and the libraries.
+const FOOT: i32 = 62;
 
 /// So many series of a library are told apart by shades.
 const SHADES: usize = 6;
@@ -71,8 +71,10 @@ fn picture(case: &Case, report: &Report, rows: &[&Row], path: &Path) -> Result<(
     let (upper, lower) = root.split_vertically(size.1 as i32 - FOOT);
     let small = ("sans-serif", 12);
     let libraries: Vec<String> = report.libraries.iter().map(|(n, v)| format!("{n}: {v}")).collect();
-    lower.draw(&Text::new(report.machine.line(), (12, 4), small))?;
-    lower.draw(&Text::new(libraries.join("; "), (12, 22), small))?;
+    let doubtful = ("sans-serif", 13).into_font().color(&RGBColor(200, 30, 40));
+    lower.draw(&Text::new(report.remarks().join("; "), (12, 4), doubtful))?;
+    lower.draw(&Text::new(report.machine.line(), (12, 22), small))?;
+    lower.draw(&Text::new(libraries.join("; "), (12, 40), small))?;
     let x = span(rows.iter().map(|r| r.x as f64), case.log_x);
     let mut y = span(rows.iter().filter_map(|r| r.median), case.log_y);
     if !case.log_y {
@@ -138,8 +140,8 @@ where
         .y_label_formatter(&value)
         .label_style(("sans-serif", 15))
         .axis_desc_style(("sans-serif", 16))
-        .x_desc(case.x)
-        .y_desc(case.unit)
+        .x_desc(axis(case.x, case.log_x))
+        .y_desc(axis(case.unit, case.log_y))
         .light_line_style(WHITE)
         .draw()?;
     for (l, (library, _)) in report.libraries.iter().enumerate() {
@@ -170,6 +172,11 @@ where
         }
     }
     Ok(())
+}
+
+/// What stands along an axis.
+fn axis(what: &str, log: bool) -> String {
+    if log { format!("{what} (logarithmic)") } else { what.to_owned() }
 }
 
 /// What stands above it: figures are numbers, the rest says itself what it is.
@@ -262,6 +269,26 @@ mod tests {
     fn numbers_are_short() {
         let texts = [0.0, 0.25, 8.0, 4096.0, 10_000.0, 250_000.0, 1_500_000.0, 2e9].map(short);
         assert_eq!(texts, ["0", "0.25", "8", "4096", "10 k", "250 k", "1.5 M", "2 G"]);
+    }
+
+    /// What a picture says beside its lines.
+    #[test]
+    fn a_picture_says_how_to_read_it() {
+        use crate::case::Sizes;
+        use crate::machine::Machine;
+        let case = crate::cases::all(&Sizes::quick()).into_iter().find(|c| c.log_y && !c.log_x).unwrap();
+        let rows = vec![Row::new("a", &case.series[0].label, 2, "value", vec![1.0])];
+        let machine = Machine { load: 7.5, ..Machine::here() };
+        let mut report = Report::new(&case, &[], &machine, 1, rows);
+        report.libraries = vec![("a".into(), "1.0".into())];
+        let folder = tempfile::tempdir().unwrap();
+        draw(&case, &report, folder.path()).unwrap();
+        let picture = std::fs::read_to_string(folder.path().join(format!("{}.svg", case.name))).unwrap();
+        let logarithmic = format!("{} (logarithmic)", case.unit);
+        for words in [logarithmic.as_str(), "a quick run", "the machine was busy (load 7.5"] {
+            assert!(picture.contains(words), "no {words:?}");
+        }
+        assert!(!picture.contains(&format!("{} (logarithmic)", case.x)));
     }
 
     #[test]

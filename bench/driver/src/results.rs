@@ -4,8 +4,12 @@ use crate::case::{At, Case, Ratio};
 use crate::library::Library;
 use crate::machine::Machine;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// Rounds of a measurement.
+const ENOUGH: usize = 3;
 
 /// All values of one library, series, place and quantity.
 #[derive(Clone, Debug, Serialize)]
@@ -116,6 +120,22 @@ impl Report {
         self.rows.iter().filter(|r| r.quantity == "value")
     }
 
+    /// Why the figures are to be taken with care; nothing where they are not.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.rounds < ENOUGH {
+            remarks.push(format!("a quick run ({} of {ENOUGH} rounds): no measurement", self.rounds));
+        }
+        if self.machine.load > Machine::QUIET {
+            remarks.push(format!("the machine was busy (load {} when it began)", self.machine.load));
+        }
+        let failed = self.main_rows().filter(|r| r.median.is_none()).count();
+        if failed > 0 {
+            remarks.push(format!("{failed} places are missing (their jobs failed; NAME.csv says why)"));
+        }
+        remarks
+    }
+
     /// Writes NAME.csv and NAME.json.
     pub fn write(&self, folder: &Path) -> Result<(), String> {
         let put = |ending: &str, text: &str| {
@@ -159,13 +179,16 @@ impl Report {
     /// For a person at a terminal.
     pub fn text(&self) -> String {
         let mut text = format!("{} (figure {}): {} [{}]\n", self.case, self.figure, self.title, self.unit);
+        for remark in self.remarks() {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  NOTE: {remark}");
+        }
         for row in self.main_rows() {
             let shown = match (row.median, &row.failure) {
                 (Some(m), _) => format!("{m:>14.4} ±{:.0}%", row.spread.unwrap_or(0.0) * 100.0),
                 (None, Some(why)) => format!("failed: {}", why.chars().take(200).collect::<String>()),
                 (None, None) => "nothing".to_owned(),
             };
-            // Writing to a String cannot fail.
             let _ = writeln!(text, "  {:8} {:44} {:>6} {} {shown}", row.library, row.series, row.x, self.x);
         }
         for r in &self.ratios {
@@ -184,23 +207,34 @@ fn quoted(field: &str) -> String {
     }
 }
 
-fn pick(rows: &[Row], library: &str, (series, at): &(String, At), quantity: &str) -> Option<f64> {
-    let of_series = |r: &&Row| r.library == library && r.series == *series && r.quantity == quantity;
-    let mut there: Vec<(u64, f64)> =
-        rows.iter().filter(of_series).filter_map(|r| Some((r.x, r.median?))).collect();
-    there.sort_by_key(|(x, _)| *x);
+/// What a series measured, by place.
+fn places(rows: &[Row], library: &str, series: &str, quantity: &str) -> BTreeMap<u64, f64> {
+    let of_series = |r: &&Row| r.library == library && r.series == series && r.quantity == quantity;
+    rows.iter().filter(of_series).filter_map(|r| Some((r.x, r.median?))).collect()
+}
+
+fn pick(places: &BTreeMap<u64, f64>, at: At) -> Option<f64> {
     match at {
-        At::First => there.first().map(|(_, v)| *v),
-        At::Last => there.last().map(|(_, v)| *v),
-        At::Best => there.into_iter().map(|(_, v)| v).reduce(f64::max),
+        At::First => places.values().next().copied(),
+        At::Last => places.values().next_back().copied(),
+        At::Best => places.values().copied().reduce(f64::max),
     }
 }
 
+/// Two series at the same end are compared at a place that both have: a job may have failed at the last one of either.
 fn compare(ratio: &Ratio, library: &str, rows: &[Row]) -> Option<Compared> {
-    let over = pick(rows, library, &ratio.over, ratio.quantity)?;
+    let all = |series: &str| places(rows, library, series, ratio.quantity);
+    let mut over = all(&ratio.over.0);
     let measured = match &ratio.under {
-        None => over,
-        Some(under) => over / pick(rows, library, under, ratio.quantity).filter(|n| *n != 0.0)?,
+        None => pick(&over, ratio.over.1)?,
+        Some((series, at)) => {
+            let mut under = all(series);
+            if *at == ratio.over.1 && *at != At::Best {
+                over.retain(|x, _| under.contains_key(x));
+                under.retain(|x, _| over.contains_key(x));
+            }
+            pick(&over, ratio.over.1)? / pick(&under, *at).filter(|n| *n != 0.0)?
+        }
     };
     Some(Compared { library: library.into(), what: ratio.what.clone(), measured, published: ratio.published })
 }
@@ -232,6 +266,38 @@ mod tests {
         assert_eq!(measured(("p", At::Last), ("p", At::First)), Some(3.0));
         assert_eq!(measured(("p", At::Last), ("x", At::First)), None);
         assert!(compare(&Ratio::share("", "", "t", "value"), "b", &rows).is_none());
+    }
+
+    /// The last place of a series may have failed.
+    #[test]
+    fn like_is_compared_with_like() {
+        let row = |series: &str, x, v| Row::new("a", series, x, "value", vec![v]);
+        let rows =
+            [row("p", 1, 10.0), row("p", 2, 40.0), row("p", 4, 90.0), row("t", 2, 5.0), row("t", 8, 1.0)];
+        let measured =
+            |over, under| compare(&Ratio::new("", "", over, under), "a", &rows).map(|c| c.measured);
+        assert_eq!(measured(("t", At::Last), ("p", At::Last)), Some(0.125));
+        assert_eq!(measured(("p", At::First), ("t", At::First)), Some(8.0));
+        assert_eq!(measured(("t", At::Best), ("p", At::Best)), Some(5.0 / 90.0));
+        let apart = [row("p", 1, 10.0), row("t", 2, 5.0)];
+        assert!(compare(&Ratio::new("", "", ("t", At::Last), ("p", At::Last)), "a", &apart).is_none());
+    }
+
+    #[test]
+    fn what_makes_figures_doubtful_is_said() {
+        let case = crate::cases::all(&crate::case::Sizes::quick()).remove(0);
+        let mut machine = Machine { load: 0.0, ..Machine::here() };
+        let good = Row::new("a", "s", 1, "value", vec![1.0]);
+        let report = |machine: &Machine, rounds, rows| Report::new(&case, &[], machine, rounds, rows);
+        assert!(report(&machine, 5, vec![good.clone()]).remarks().is_empty());
+        machine.load = 4.0;
+        let failed = Row::new("a", "s", 2, "value", vec![]);
+        let report = report(&machine, 1, vec![good, failed]);
+        let said = report.text();
+        for word in ["quick run", "busy (load 4", "1 places are missing"] {
+            assert!(said.contains(word), "{word}: {said}");
+        }
+        assert_eq!(report.remarks().len(), 3);
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Comm {
     pub fn rank(&self) -> u32 {
         self.get().rank
     }
-    pub fn size(&self) -> u32 {
+    pub fn num_ranks(&self) -> u32 {
         self.get().num_ranks
     }
     pub fn place(&self, rank: u32) -> Result<Place, Status> {

@@ -62,7 +62,7 @@ const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE
 
 /// Ranks that speak for others of their kind: one of this node, and one of another.
 pub fn spokesmen(comm: &Comm) -> Vec<u32> {
-    let (me, size) = (comm.rank(), comm.size());
+    let (me, size) = (comm.rank(), comm.num_ranks());
     let mut found: [Option<u32>; 2] = [None; 2];
     let single = comm.get().num_nodes == 1;
     for step in 1..size {
@@ -84,7 +84,7 @@ impl RdmaWindow {
         // One level only if all ranks say so would be two schemes in one window: two levels need everybody.
         let wants_levels = if rdma.settings.on_demand { Status::NOT_AVAILABLE } else { Status::OK };
         let levels = comm.agree(thread, wants_levels).is_ok();
-        let layout = StateLayout::new(comm.size(), if dynamic { rdma.settings.max_attach } else { 0 });
+        let layout = StateLayout::new(comm.num_ranks(), if dynamic { rdma.settings.max_attach } else { 0 });
         let shelf = Shelf::make(rdma, &comm, thread, layout)?;
         let rules = Rules::new(desc, &rdma.settings, levels);
         let mut window = RdmaWindow {
@@ -93,7 +93,7 @@ impl RdmaWindow {
             btl: comm.get().btl,
             dynamic,
             ways: Ways { services: comm.get().btl, transports: Vec::new() },
-            peers: Peers::new(comm.size()),
+            peers: Peers::new(comm.num_ranks()),
             epochs: Epochs::default(),
             rules,
             attached: Attached::default(),
@@ -121,7 +121,7 @@ impl RdmaWindow {
         let comm = &self.comm;
         let spokesmen = spokesmen(comm);
         let unmapped = |rank: &u32| self.dynamic || comm.mapped(*rank).is_none();
-        let (data, state) = (spokesmen.iter().any(unmapped), comm.size() > self.shelf.members);
+        let (data, state) = (spokesmen.iter().any(unmapped), comm.num_ranks() > self.shelf.members);
         if data || state {
             self.ways.transports = transports(comm, &spokesmen)?;
         }

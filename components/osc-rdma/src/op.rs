@@ -77,7 +77,7 @@ impl Op {
         }
     }
 
-    fn end(mut self: Box<Op>) {
+    fn end(mut self) {
         // SAFETY: the component's state and peers outlive what is under way to them.
         let (rdma, peer) = unsafe { (&*self.rdma, &*self.peer) };
         let status = self.status.get();

@@ -26,7 +26,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "max_attach",
         ParamKind::UNSIGNED,
         5,
-        "64",
+        "1024",
         "Pieces of memory that a rank can have attached to a dynamic window at once. Raise it where MPI_Win_attach fails with \
          MPI_ERR_RMA_ATTACH",
     )

@@ -192,7 +192,9 @@ impl Peers {
             // SAFETY: peers live as long as the table. SYNC POINT with `keep`.
             Peers::Few(all) => unsafe { all.get(rank as usize)?.load(Ordering::Acquire).as_ref() },
             // SAFETY: boxes stay where they are until the table goes.
-            Peers::Many(all) => unsafe { held(all).get(&rank).map(|peer| &*(&raw const **peer)) },
+            Peers::Many(all) => unsafe {
+                held(all).get(&rank).map(|peer| &*core::ptr::from_ref::<Peer>(peer))
+            },
         }
     }
 
@@ -223,7 +225,9 @@ impl Peers {
         match self {
             Peers::Few(all) => (0..all.len() as u32).filter_map(|rank| self.get(rank)).collect(),
             // SAFETY: as above.
-            Peers::Many(all) => held(all).values().map(|peer| unsafe { &*(&raw const **peer) }).collect(),
+            Peers::Many(all) => {
+                held(all).values().map(|peer| unsafe { &*core::ptr::from_ref::<Peer>(peer) }).collect()
+            }
         }
     }
 }

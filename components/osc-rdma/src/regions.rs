@@ -34,7 +34,7 @@ impl Attached {
             Ok((ways, registered)) => all.push((Region { base: at, bytes, ways }, registered)),
             Err(_) => return Status::RMA_ATTACH,
         }
-        publish(shelf, &all);
+        publish(shelf, &all, all.len() - 1);
         Status::OK
     }
 
@@ -44,15 +44,15 @@ impl Attached {
             return Status::RMA_ATTACH;
         };
         let gone = all.swap_remove(i);
-        publish(shelf, &all);
+        publish(shelf, &all, i);
         // Nobody finds it any more; now nobody reaches it any more.
         drop(gone);
         Status::OK
     }
 }
 
-/// Writes the list where peers read it.
-fn publish(shelf: &Shelf, all: &[(Region, Vec<Registered>)]) {
+/// Tells peers of a change of the list: how long it is, and the region that is new in its place, if that is not behind the end.
+fn publish(shelf: &Shelf, all: &[(Region, Vec<Registered>)], changed: usize) {
     let words = shelf.words(shelf.member);
     let word = |at: u64| {
         // SAFETY: this rank's state words.
@@ -63,9 +63,9 @@ fn publish(shelf: &Shelf, all: &[(Region, Vec<Registered>)]) {
     fence(Ordering::SeqCst);
     let list: *mut Region =
         words.cast::<u8>().wrapping_add(shelf.layout.region(0) as usize).cast_mut().cast();
-    for (i, (region, _)) in all.iter().enumerate() {
+    if let Some((region, _)) = all.get(changed) {
         // SAFETY: `attach` keeps the number within the layout. Those who read it meanwhile see an odd version.
-        unsafe { list.add(i).write_volatile(*region) };
+        unsafe { list.add(changed).write_volatile(*region) };
     }
     word(word::REGIONS).store(all.len() as u64, Ordering::SeqCst);
     fence(Ordering::SeqCst);

@@ -89,7 +89,7 @@ impl Shelf {
             return Ok(shelf);
         }
         shelf.by_node = false;
-        (shelf.groups, shelf.group, shelf.members, shelf.member) = (comm.size(), comm.rank(), 1, 0);
+        (shelf.groups, shelf.group, shelf.members, shelf.member) = (comm.num_ranks(), comm.rank(), 1, 0);
         shelf.bytes = bytes_of(shelf.groups, 1, layout);
         shelf.memory = shelf.own_memory();
         Ok(shelf)
@@ -127,7 +127,7 @@ impl Shelf {
     /// For the leader: the others of its node; for them: the leader.
     fn mates(&self, comm: &Comm) -> Result<Vec<u32>, Status> {
         let mut all = Vec::new();
-        for rank in 0..comm.size() {
+        for rank in 0..comm.num_ranks() {
             let place = comm.place(rank)?;
             let wanted = (self.member == 0) != (place.node_rank == 0);
             if place.node == self.group && wanted {
@@ -184,7 +184,7 @@ impl Shelf {
     /// Group and number in it.
     pub fn of(&self, comm: &Comm, rank: u32) -> Result<(u32, u32), Status> {
         if !self.by_node {
-            return if rank < comm.size() { Ok((rank, 0)) } else { Err(Status::BAD_PARAM) };
+            return if rank < comm.num_ranks() { Ok((rank, 0)) } else { Err(Status::BAD_PARAM) };
         }
         comm.place(rank).map(|place| (place.node, place.node_rank))
     }
@@ -192,10 +192,10 @@ impl Shelf {
     /// The ranks that lead the groups.
     pub fn leaders(&self, comm: &Comm) -> Result<Vec<u32>, Status> {
         if !self.by_node {
-            return Ok((0..comm.size()).collect());
+            return Ok((0..comm.num_ranks()).collect());
         }
         let mut all = vec![0; self.groups as usize];
-        for rank in 0..comm.size() {
+        for rank in 0..comm.num_ranks() {
             let place = comm.place(rank)?;
             if place.node_rank == 0 {
                 *all.get_mut(place.node as usize).ok_or(Status::INTERNAL)? = rank;

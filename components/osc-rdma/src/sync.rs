@@ -229,7 +229,7 @@ impl<'a> Call<'a> {
         let (checked, levels) = (assert & assertion::NOCHECK == 0, win.rules.levels);
         win.epochs.may_begin(&win.epochs.lock()).ok()?;
         if checked && levels {
-            self.insist(|call| locks::try_all(call))?;
+            self.insist(locks::try_all)?;
         }
         {
             let mut state = win.epochs.lock();

@@ -81,8 +81,3 @@ pub fn cargo(toolchain: Option<&str>, dir: &Path, rustflags: Option<&str>) -> Pa
         .arg(&target));
     target.join("release")
 }
-
-/// The transport to test with (`btl-fabric`), built as a third party builds.
-pub fn fabric() -> &'static Path {
-    oxmpi_tests::btl_fabric()
-}

@@ -182,7 +182,7 @@ pub(crate) fn pair_with(own: &Card, other: &Card) -> Vec<Paired> {
         let key = (Reverse(exclusivity), m.latency.max(t.latency), at + position, &m.name, nth);
         all.push((key, Paired { module: at, width, exclusivity }));
     }
-    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all.sort_by_key(|(key, _)| *key);
     all.into_iter().map(|(_, paired)| paired).collect()
 }
 

@@ -84,7 +84,7 @@ pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
 }
 
 /// An operation of one-sided communication: a predefined one on the basic type (MPI 5.0 §12.3.4). `fetches`: the old value is
-/// wanted, without which MPI_NO_OP has no meaning. `base` `None`: the datatype has no data.
+/// wanted, without which MPI_NO_OP has no meaning. `base` `None`: there is no data.
 pub fn one_sided(handle: Op, base: Option<Base>, fetches: bool) -> Res<OpDesc> {
     let Some(code) = predefined(handle.0) else {
         TABLE.get(handle.0).ok_or_else(|| wrong(handle))?;

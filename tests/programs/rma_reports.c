@@ -213,6 +213,40 @@ static void flushes(void) {
     unlocked(&win);
 }
 
+/* A lock by a queue: each adds itself behind the one before, without a flush, and looks at its own memory until that one has passed it on. */
+static void queue_of_locks(void) {
+    enum { FLAG, NEXT, TAIL, COUNT, TURNS = 100 };
+    long *mine, none = -1, self = rank, before, old, count, zero = 0, yes = 1;
+    MPI_Win win = locked(4, &mine);
+    mine[NEXT] = mine[TAIL] = -1;
+    settled(win);
+    for (int turn = 0; turn < TURNS; turn++) {
+        MPI_Accumulate(&none, 1, MPI_LONG, rank, NEXT, 1, MPI_LONG, MPI_REPLACE, win);
+        MPI_Accumulate(&zero, 1, MPI_LONG, rank, FLAG, 1, MPI_LONG, MPI_REPLACE, win);
+        MPI_Win_flush(rank, win);
+        MPI_Fetch_and_op(&self, &before, MPI_LONG, 0, TAIL, MPI_REPLACE, win);
+        MPI_Win_flush(0, win);
+        if (before >= 0) {
+            MPI_Accumulate(&self, 1, MPI_LONG, (int)before, NEXT, 1, MPI_LONG, MPI_REPLACE, win);
+            for (old = 0; old == 0;) MPI_Fetch_and_op(&none, &old, MPI_LONG, rank, FLAG, MPI_NO_OP, win), MPI_Win_flush(rank, win);
+        }
+        MPI_Get(&count, 1, MPI_LONG, 0, COUNT, 1, MPI_LONG, win);
+        MPI_Win_flush(0, win);
+        count++;
+        MPI_Put(&count, 1, MPI_LONG, 0, COUNT, 1, MPI_LONG, win);
+        MPI_Win_flush(0, win);
+        MPI_Compare_and_swap(&none, &self, &old, MPI_LONG, 0, TAIL, win);
+        MPI_Win_flush(0, win);
+        if (old != rank) {
+            for (old = -1; old < 0;) MPI_Fetch_and_op(&none, &old, MPI_LONG, rank, NEXT, MPI_NO_OP, win), MPI_Win_flush_local(rank, win);
+            MPI_Accumulate(&yes, 1, MPI_LONG, (int)old, FLAG, 1, MPI_LONG, MPI_REPLACE, win);
+        }
+    }
+    settled(win);
+    if (rank == 0) CHECK(mine[COUNT] == (long)size * TURNS, "%ld", mine[COUNT]);
+    unlocked(&win);
+}
+
 /* Memory of any window can be asked for, and the granularity of accumulates. */
 static void queries(void) {
     long *mine, *base;
@@ -293,6 +327,7 @@ int main(int argc, char **argv) {
     dynamic_requests();
     windows_of_any_size();
     flushes();
+    queue_of_locks();
     queries();
     large_accumulates();
     threads();

@@ -19,8 +19,9 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         5,
         "4k",
-        "Small operations to one target wait for each other until they are so many bytes or a synchronisation sends them; 0: \
-         each is sent at once. Turn it off where targets wait for single puts that no flush follows",
+        "Small operations to one target wait for each other until they are so many bytes, or a synchronisation or a turn of \
+         progress that finds no new ones sends them; 0: each is sent at once. Turn it off where targets wait for single puts of \
+         programs that then compute",
     )
     .range(0, LARGEST_MESSAGE),
     ParamDecl::new(

@@ -22,6 +22,9 @@ pub struct Peer {
     pub batch: Vec<u8>,
     /// An operation in `batch` is open.
     pub urgent: bool,
+    /// In `State::waiting`, with as many bytes in `batch` at the last turn of progress.
+    pub listed: bool,
+    pub seen: usize,
     /// Number of the next question.
     pub next: u64,
     pub open: BTreeMap<u64, Open>,
@@ -88,6 +91,8 @@ impl Peer {
             room,
             batch: Vec::new(),
             urgent: false,
+            listed: false,
+            seen: 0,
             next: 1,
             open: BTreeMap::new(),
             behind: false,

@@ -20,7 +20,26 @@ impl Inside<'_> {
         let events = self.look_at_transfers() + self.take_messages();
         let owed = core::mem::take(&mut self.owed);
         owed.into_iter().for_each(|rank| self.push(rank));
+        self.send_what_rests();
         events
+    }
+
+    /// Sends batches to which nothing was added since the last turn: whoever added to them does something else now, perhaps
+    /// waits for what they bring about.
+    fn send_what_rests(&mut self) {
+        let mut at = 0;
+        while let Some(&rank) = self.waiting.get(at) {
+            let peer = self.peer(rank);
+            let len = peer.batch.len();
+            if len > peer.seen {
+                peer.seen = len;
+                at += 1;
+                continue;
+            }
+            peer.listed = false;
+            self.waiting.swap_remove(at);
+            self.push(rank);
+        }
     }
 
     fn look_at_transfers(&mut self) -> i32 {

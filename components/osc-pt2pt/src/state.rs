@@ -60,6 +60,8 @@ pub struct State {
     pub cursor: usize,
     /// Ranks for which answers wait in the batch.
     pub owed: Vec<u32>,
+    /// Ranks for which anything may wait there.
+    pub waiting: Vec<u32>,
     /// Buffers of messages that have ended.
     spare: Vec<Vec<u8>>,
 }
@@ -101,6 +103,7 @@ impl State {
             transfers: Vec::new(),
             cursor: 0,
             owed: Vec::new(),
+            waiting: Vec::new(),
             spare: Vec::new(),
         }
     }
@@ -297,10 +300,14 @@ impl<'a> Inside<'a> {
         if !peer.batch.is_empty() && peer.batch.len() + size > limit {
             self.push(rank);
         }
-        let batch = &mut self.peer(rank).batch;
-        write(batch);
-        if batch.len() + HEAD > limit {
-            self.push(rank);
+        let peer = self.peer(rank);
+        write(&mut peer.batch);
+        if peer.batch.len() + HEAD > limit {
+            return self.push(rank);
+        }
+        if !core::mem::replace(&mut peer.listed, true) {
+            peer.seen = 0;
+            self.waiting.push(rank);
         }
     }
 }

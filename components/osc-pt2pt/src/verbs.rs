@@ -85,6 +85,8 @@ impl Core {
             let mut inside = self.enter(thread);
             ranks.iter().map(|rank| inside.ask_here(*rank)).collect()
         };
+        // Also where nothing is to be waited for: programs loop over it until another rank has done something.
+        (self.services().progress)(self.link.comm().comm, thread);
         self.settle(thread, &due)
     }
 

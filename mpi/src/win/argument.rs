@@ -105,7 +105,7 @@ pub fn fits(from: &Elements, into: &Elements, whose: &str) -> Res {
 }
 
 /// The basic type of data that is accumulated: one, and the same at origin and target (MPI 5.0 §12.3.4). `None`: there is no
-/// data, of a type that has none.
+/// data, so nothing is done that would have to be defined.
 pub fn one_base(target: &Elements, others: &[(&Elements, &str)]) -> Res<Option<Base>> {
     let base = target.desc.base;
     if base == Base::MIXED && target.bytes() > 0 {
@@ -117,7 +117,7 @@ pub fn one_base(target: &Elements, others: &[(&Elements, &str)]) -> Res<Option<B
             return Failure::err(MPI_ERR_TYPE, message);
         }
     }
-    Ok(Some(base).filter(|base| *base != Base::MIXED))
+    Ok(Some(base).filter(|_| target.bytes() > 0))
 }
 
 /// Arguments with nothing in them but the target.

@@ -25,7 +25,8 @@ pub const UNMODIFIED: [(&str, usize, &[&str]); 11] = [
 /// Programs of endpoints, which other tests of this binary run.
 pub const LINKED: [&str; 4] = ["endpoints", "creations", "refused", "uneven"];
 
-/// Left out over MPICH 5.0.2, which does not pass by itself.
+/// Left out over MPICH 5.0.2: it crashes in the one, and its nonblocking collectives on an inter-communicator that was split with other
+/// keys go wrong in the other, both without endpoints, too.
 pub const OURS_ONLY: [&str; 2] = ["intercomm", "cancel"];
 
 fn symbols(file: &Path, which: &str) -> BTreeSet<String> {

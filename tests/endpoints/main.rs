@@ -1,8 +1,9 @@
 //! Endpoints by proxy processes (`liboxmpi_ep.so`, `oxmpi-ep-server`) over our library and over MPICH: the same binaries.
 //!
-//! `peers` (the libraries, and jobs with proxies). Programs that were written for other rooms run here with MPI_COMM_WORLD made of
+//! `peers` (the libraries, and jobs with proxies) · `functions` (nothing that is offered goes untested). Programs that were written for other rooms run here with MPI_COMM_WORLD made of
 //! endpoints, which tries most functions of the client and the proxy.
 
+mod functions;
 mod peers;
 
 use oxmpi_tests::{Ended, Job, Running, mpi};
@@ -74,19 +75,14 @@ fn what_is_counted_is_printed() {
 
 /// Programs that know nothing of endpoints.
 #[test]
-fn messages_of_unmodified_programs() {
-    for name in ["requests", "wildcards", "datatypes"] {
-        on_all(name, 4, |peer| peer.unmodified(4, name, &[]));
+fn unmodified_programs() {
+    for (name, ranks, arguments) in functions::UNMODIFIED {
+        for peer in peers(name) {
+            if peer.is_ours() || !functions::OURS_ONLY.contains(&name) {
+                all_ok(peer.unmodified(ranks, name, arguments).run(), ranks);
+            }
+        }
     }
-}
-
-#[test]
-fn collectives_of_unmodified_programs() {
-    for name in ["collectives", "collectives_v", "neighbors"] {
-        on_all(name, 4, |peer| peer.unmodified(4, name, &[]));
-    }
-    on_all("communicators", 4, |peer| peer.unmodified(4, "communicators", &["200", "unhinted"]));
-    on_all("topologies", 4, |peer| peer.unmodified(4, "topologies", &["-"]));
     // Nonblocking and persistent ones, also with operations of the program's. MPICH itself does not pass.
     let ours = peers("later").into_iter().next();
     if let Some(ours) = ours {

@@ -51,7 +51,17 @@ fn mpich() -> &'static Result<PathBuf, String> {
     })
 }
 
+/// A program that is linked with the library.
+pub fn linked(name: &str) -> PathBuf {
+    let sources = [format!("tests/programs/{name}.c")];
+    mpi().build(name, &sources, &["-O1", "-pthread", "-loxmpi_ep"])
+}
+
 impl Peer {
+    pub fn is_ours(&self) -> bool {
+        self.ours
+    }
+
     /// `ranks` processes of a program with arguments, and this many proxies for all of them together.
     pub fn job(&self, ranks: usize, program: &[String], proxies: usize) -> Job {
         let mut command = Command::new(self.prefix.join("bin/mpiexec"));
@@ -59,7 +69,9 @@ impl Peer {
             command.args(["--allow-run-as-root", "--oversubscribe"]);
         }
         command.args(["-n", &ranks.to_string()]).args(program);
-        command.args([":", "-n", &proxies.to_string()]).arg(mpi().bin("oxmpi-ep-server"));
+        if proxies > 0 {
+            command.args([":", "-n", &proxies.to_string()]).arg(mpi().bin("oxmpi-ep-server"));
+        }
         let job = Job::of(command).limit(240);
         job.env("LD_LIBRARY_PATH", self.prefix.join("lib"))
     }
@@ -71,9 +83,7 @@ impl Peer {
 
     /// A program that is linked with the library, and gets the number of endpoints as its first argument.
     pub fn linked(&self, name: &str, ranks: usize, endpoints: usize, arguments: &[&str]) -> Job {
-        let sources = [format!("tests/programs/{name}.c")];
-        let program = mpi().build(name, &sources, &["-O1", "-pthread", "-loxmpi_ep"]);
-        let mut list = vec![program.display().to_string(), endpoints.to_string()];
+        let mut list = vec![linked(name).display().to_string(), endpoints.to_string()];
         list.extend(arguments.iter().map(|a| (*a).to_owned()));
         self.job(ranks, &list, ranks * endpoints)
     }

@@ -3,7 +3,9 @@
 //! An operation's blocks are of two sorts (`elements.rs`): those whose elements are updated one by one, and those that go under the lock. Under
 //! the lock, `ACCUMULATE` of the target's state words, is the whole call from reading to writing; it is taken and given back within one
 //! call, so nobody who has it is outside of MPI. With a granularity of more than eight bytes (MPI 5.0 §12.3.4) all blocks of all
-//! operations on the window go under the lock.
+//! operations on the window go under the lock; so they do by default where some rank's memory is reached by a transport, since an atomic for each
+//! element of a long accumulate costs a hundred times as much there. A few elements are updated by the transport's atomics while the lock is
+//! held, which saves reading and writing.
 //!
 //! **Order.** On mapped memory, and under the lock, an accumulate is done when its call returns. Atomics of a transport may overtake each
 //! other, so an accumulate waits for those before it to the same rank, unless they are alike and integers (`Ordered`), or the window's info
@@ -14,11 +16,11 @@ use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
 use crate::op::{After, Op};
-use crate::peer::{Link, Ordered, Peer};
+use crate::peer::{Ordered, Peer};
 use crate::transfer::{Spot, There};
 use crate::wire::word;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::amo;
+use oxmpi_btl::{RegHandle, amo};
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
@@ -113,6 +115,10 @@ impl<'a> Call<'a> {
             Some((disp, len)) => vec![Block { at: base.wrapping_add(disp as u64), len, packed: 0 }],
             None => blocks_at(base, count, target),
         };
+        let blocks = match &spot {
+            Spot::Here(_) => blocks,
+            Spot::There(there) => there.cut(blocks).ok_or(Status::RMA_RANGE)?,
+        };
         let task = Task { peer, update, blocks, len, input, result };
         let request = self.request(wanted)?;
         let started = self.carry_out(&task, &spot, request);
@@ -130,7 +136,7 @@ impl<'a> Call<'a> {
         spot: &Spot<'_>,
         request: *mut crate::request::Request,
     ) -> Result<bool, Status> {
-        let one_by_one = |block: &&Block| !self.win.rules.under_lock && task.update.is_atomic_at(block.at);
+        let one_by_one = |block: &&Block| !self.win.rules.under_lock && task.update.has_atomics_in(block);
         let (single, locked): (Vec<&Block>, Vec<&Block>) = task.blocks.iter().partition(one_by_one);
         let there = match spot {
             Spot::Here(_) => None,
@@ -162,7 +168,10 @@ impl<'a> Call<'a> {
         }
         if !locked.is_empty() {
             self.lock_accumulate(task.peer)?;
-            let done = self.combine(task, there, &locked, &mut old);
+            let done = match there.zip(task.few_atomics(there, &locked)) {
+                Some((there, amo)) => self.atomics_now(task, there, amo, &mut old),
+                None => self.combine(task, there, &locked, &mut old),
+            };
             self.unlock_accumulate(task.peer)?;
             done?;
         }
@@ -174,7 +183,7 @@ impl<'a> Call<'a> {
     }
 
     /// Waits until an accumulate of that kind may go ahead, and notes that it is under way.
-    fn come_behind(&self, peer: &Peer, kind: u64) -> Result<(), Status> {
+    pub fn come_behind(&self, peer: &Peer, kind: u64) -> Result<(), Status> {
         if !self.win.rules.ordered() {
             peer.ordered.begin_anyhow(kind);
             return Ok(());
@@ -220,6 +229,32 @@ impl<'a> Call<'a> {
             None => each(&mut pieces, None),
         }
         pieces.end();
+        Ok(())
+    }
+
+    /// A few elements by the transport's atomics, while the lock is held.
+    fn atomics_now(&self, task: &Task<'_>, there: &There<'_>, amo: Amo, old: &mut Old) -> Result<(), Status> {
+        let (link, width) = (there.link, task.update.width as usize);
+        let local = self.scratch(link, task.len as usize)?;
+        for block in &task.blocks {
+            there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
+        }
+        self.run(task.peer, link, |pieces| {
+            for block in &task.blocks {
+                let Some(handle) = there.handle(block.at, block.len) else { return };
+                for at in (0..block.len).step_by(width) {
+                    let amo = Amo { operand: task.operand(block.packed + at), ..amo };
+                    if !pieces.atomic(amo, block.at + at, handle, Some((&local, block.packed + at))) {
+                        return;
+                    }
+                }
+            }
+        })?;
+        let to = old.at(0);
+        if !to.is_null() {
+            // SAFETY: the result has as many packed bytes.
+            unsafe { core::ptr::copy_nonoverlapping(local.at(), to, task.len as usize) };
+        }
         Ok(())
     }
 
@@ -278,23 +313,25 @@ impl<'a> Call<'a> {
         old: &mut Old,
     ) -> Result<(), Status> {
         let len: u64 = blocks.iter().map(|block| block.len).sum();
-        let (mut now, mut input) = (vec![0u8; len as usize], Vec::with_capacity(len as usize));
-        let mut rest = &mut now[..];
+        let mut now = vec![0u8; len as usize];
+        match there {
+            None => read_here(blocks, &mut now),
+            Some(there) => self.read_there(task.peer, there, blocks, &mut now)?,
+        }
+        let (mut at, mut input) = (0, Vec::new());
         for block in blocks {
-            let (part, behind) = rest.split_at_mut(block.len as usize);
-            rest = behind;
-            self.read_block(task, there, block, part)?;
             let to = old.at(block.packed);
-            if !to.is_null() {
-                // SAFETY: the result has as many packed bytes as the target.
-                unsafe { core::ptr::copy(part.as_ptr(), to, part.len()) };
+            // SAFETY: the result, and the origin, have as many packed bytes as the target.
+            unsafe {
+                if !to.is_null() {
+                    core::ptr::copy(now.as_ptr().add(at), to, block.len as usize);
+                }
+                if let Some(packed) = &task.input {
+                    let from = core::slice::from_raw_parts(packed.at(block.packed), block.len as usize);
+                    input.extend_from_slice(from);
+                }
             }
-            if let Some(packed) = &task.input {
-                // SAFETY: so has the origin.
-                input.extend_from_slice(unsafe {
-                    core::slice::from_raw_parts(packed.at(block.packed), block.len as usize)
-                });
-            }
+            at += block.len as usize;
         }
         if task.input.is_none() {
             return Ok(());
@@ -302,70 +339,61 @@ impl<'a> Call<'a> {
         // SAFETY: both have so many packed elements.
         let status =
             unsafe { task.update.combine(input.as_ptr(), now.as_mut_ptr(), len / task.update.width) };
-        if status.is_err() {
-            return Err(status);
-        }
-        let mut rest = &now[..];
-        for block in blocks {
-            let (part, behind) = rest.split_at(block.len as usize);
-            rest = behind;
-            self.write_block(task, there, block, part)?;
-        }
         match there {
-            Some(_) => self.settle(&[task.peer], true).ok().map(|_| ()),
-            None => Ok(()),
+            _ if status.is_err() => Err(status),
+            None => {
+                write_here(blocks, &now);
+                Ok(())
+            }
+            Some(there) => self.write_there(task.peer, there, blocks, &now),
         }
     }
 
-    fn read_block(
-        &self,
-        task: &Task<'_>,
-        there: Option<&There<'_>>,
-        block: &Block,
-        into: &mut [u8],
-    ) -> Result<(), Status> {
-        let Some(there) = there else {
-            let here: *const u8 = core::ptr::with_exposed_provenance(block.at as usize);
-            // SAFETY: mapped memory of the window.
-            unsafe { core::ptr::copy(here, into.as_mut_ptr(), into.len()) };
-            return Ok(());
-        };
-        let handle = there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
-        self.fetch(task.peer, there.link, block.at, handle, into)
-    }
-
-    fn write_block(
-        &self,
-        task: &Task<'_>,
-        there: Option<&There<'_>>,
-        block: &Block,
-        from: &[u8],
-    ) -> Result<(), Status> {
-        let Some(there) = there else {
-            let here: *mut u8 = core::ptr::with_exposed_provenance_mut(block.at as usize);
-            // SAFETY: as above.
-            unsafe { core::ptr::copy(from.as_ptr(), here, from.len()) };
-            return Ok(());
-        };
-        let handle = there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?;
-        self.store(task.peer, there.link, block.at, handle, from)
-    }
-
-    /// Writes a rank's memory; a flush makes it visible.
-    fn store(
+    fn read_there(
         &self,
         peer: &Peer,
-        link: &Link,
-        at: u64,
-        handle: *const oxmpi_btl::RegHandle,
-        bytes: &[u8],
+        there: &There<'_>,
+        blocks: &[&Block],
+        into: &mut [u8],
     ) -> Result<(), Status> {
-        let local = self.scratch(link, bytes.len())?;
+        let handles = handles_of(there, blocks)?;
+        let local = self.scratch(there.link, into.len())?;
+        self.run(peer, there.link, |pieces| {
+            let mut at = 0;
+            for (block, handle) in blocks.iter().zip(&handles) {
+                if !pieces.get(&local, at, block.at, block.len, *handle) {
+                    return;
+                }
+                at += block.len;
+            }
+        })?;
+        // SAFETY: as many bytes as were asked for.
+        unsafe { core::ptr::copy_nonoverlapping(local.at(), into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    /// Writes, and waits until it is visible.
+    pub fn write_there(
+        &self,
+        peer: &Peer,
+        there: &There<'_>,
+        blocks: &[&Block],
+        from: &[u8],
+    ) -> Result<(), Status> {
+        let handles = handles_of(there, blocks)?;
+        let local = self.scratch(there.link, from.len())?;
         // SAFETY: room for as many.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), local.at(), bytes.len()) };
-        self.run(peer, link, |pieces| {
-            pieces.put(&local, 0, at, bytes.len() as u64, handle);
-        })
+        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), local.at(), from.len()) };
+        self.run(peer, there.link, |pieces| {
+            let mut at = 0;
+            for (block, handle) in blocks.iter().zip(&handles) {
+                if !pieces.put(&local, at, block.at, block.len, *handle) {
+                    return;
+                }
+                at += block.len;
+            }
+        })?;
+        self.settle(&[peer], true).ok().map(|_| ())
     }
 
     pub fn lock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
@@ -373,87 +401,44 @@ impl<'a> Call<'a> {
         self.insist(|call| call.swap_if_at(peer, word::ACCUMULATE, 0, me).map(|before| before == 0))
     }
 
+    /// All that was done under it is visible. By a transport the lock is free some time later, and a failure is told by the next synchronisation.
     pub fn unlock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
-        let me = u64::from(self.win.comm.rank()) + 1;
-        self.add_at(peer, word::ACCUMULATE, me.wrapping_neg()).map(|_| ())
-    }
-
-    pub fn compare_and_swap(&self, args: &RmaArgs) -> Result<(), Status> {
-        let peer = self.target(args.target)?;
-        // SAFETY: the host's arguments.
-        let dtype = unsafe { args.origin_type.as_ref() }.ok_or(Status::BAD_PARAM)?;
-        let update = Update::new(op::REPLACE, dtype.base)?;
-        let width = update.width as usize;
-        let read = |at: *const u8| {
-            // SAFETY: one element each (MPI 5.0 §12.3.4).
-            element(unsafe { core::slice::from_raw_parts(at, width) })
+        let free = (u64::from(self.win.comm.rank()) + 1).wrapping_neg();
+        let (None, Some(link)) = (peer.mapped_word(word::ACCUMULATE), &peer.link) else {
+            return self.add_at(peer, word::ACCUMULATE, free).map(|_| ());
         };
-        let (new, compare) = (read(args.origin), read(args.compare));
-        let spot = self.spot(peer, args.disp, 1, dtype)?;
-        let at = match &spot {
-            Spot::Here(at) => *at as u64,
-            Spot::There(there) => there.base,
-        };
-        let by_atomic = !self.win.rules.under_lock && update.is_atomic_at(at);
-        if let Spot::There(_) = spot {
-            self.come_behind(peer, Ordered::ALONE)?;
-            peer.ordered.end();
-        }
-        let old = match spot {
-            // SAFETY: mapped memory of the window, in its natural place.
-            Spot::Here(at) if by_atomic => unsafe { crate::elements::swap_if(at, width, compare, new) },
-            Spot::There(there) if by_atomic => {
-                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
-                let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
-                let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
-                self.atomic(peer, there.link, at, handle, amo)?
-            }
-            _ => self.swap_under_lock(peer, &spot, at, width, compare, new)?,
-        };
-        // SAFETY: room for one element.
-        unsafe { core::ptr::copy_nonoverlapping(old.to_ne_bytes().as_ptr(), args.result, width) };
+        let mut pieces = Issue::begin(*self, link, Op::new(self.rdma(), peer));
+        let at = peer.remote_words + 8 * word::ACCUMULATE;
+        pieces.atomic(
+            Amo { op: amo::ADD, flags: 0, operand: free, compare: 0 },
+            at,
+            peer.state.handle(),
+            None,
+        );
+        pieces.end();
         Ok(())
-    }
-
-    fn swap_under_lock(
-        &self,
-        peer: &Peer,
-        spot: &Spot<'_>,
-        at: u64,
-        width: usize,
-        compare: u64,
-        new: u64,
-    ) -> Result<u64, Status> {
-        self.lock_accumulate(peer)?;
-        let swap = || -> Result<u64, Status> {
-            let mut bytes = [0; 8];
-            match spot {
-                Spot::Here(here) => {
-                    // SAFETY: mapped memory of the window.
-                    unsafe { core::ptr::copy(*here, bytes.as_mut_ptr(), width) };
-                    if element(&bytes[..width]) == compare {
-                        // SAFETY: as above.
-                        unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
-                    }
-                }
-                Spot::There(there) => {
-                    let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
-                    self.fetch(peer, there.link, at, handle, &mut bytes[..width])?;
-                    if element(&bytes[..width]) == compare {
-                        self.store(peer, there.link, at, handle, &new.to_ne_bytes()[..width])?;
-                        self.settle(&[peer], true).ok()?;
-                    }
-                }
-            }
-            Ok(element(&bytes[..width]))
-        };
-        let swapped = swap();
-        self.unlock_accumulate(peer)?;
-        swapped
     }
 }
 
+impl Update {
+    /// Whether the elements of a block are updated one by one.
+    fn has_atomics_in(&self, block: &Block) -> bool {
+        self.is_atomic_at(block.at) && block.len.is_multiple_of(self.width)
+    }
+}
+
+/// So many elements are updated faster by atomics under the lock than by reading and writing.
+const FEW: u64 = 8;
+
 impl Task<'_> {
+    /// The transport's atomic, if all of the operation is few elements that it can update.
+    fn few_atomics(&self, there: Option<&There<'_>>, locked: &[&Block]) -> Option<Amo> {
+        let (amo, kind) = self.update.amo()?;
+        let placed = self.blocks.iter().all(|block| self.update.has_atomics_in(block));
+        let all = locked.len() == self.blocks.len() && placed && self.len <= FEW * self.update.width;
+        (all && there?.link.has_atomic(amo.op, kind)).then_some(amo)
+    }
+
     fn operand(&self, packed: u64) -> u64 {
         let width = self.update.width as usize;
         // SAFETY: the origin has as many packed elements as the target.
@@ -470,8 +455,33 @@ impl Task<'_> {
     }
 }
 
+fn handles_of(there: &There<'_>, blocks: &[&Block]) -> Result<Vec<*const RegHandle>, Status> {
+    let of = |block: &&Block| there.handle(block.at, block.len).ok_or(Status::RMA_RANGE);
+    blocks.iter().map(of).collect()
+}
+
+fn read_here(blocks: &[&Block], mut into: &mut [u8]) {
+    for block in blocks {
+        let (part, behind) = into.split_at_mut(block.len as usize);
+        let here: *const u8 = core::ptr::with_exposed_provenance(block.at as usize);
+        // SAFETY: mapped memory of the window.
+        unsafe { core::ptr::copy(here, part.as_mut_ptr(), part.len()) };
+        into = behind;
+    }
+}
+
+fn write_here(blocks: &[&Block], mut from: &[u8]) {
+    for block in blocks {
+        let (part, behind) = from.split_at(block.len as usize);
+        let here: *mut u8 = core::ptr::with_exposed_provenance_mut(block.at as usize);
+        // SAFETY: as above.
+        unsafe { core::ptr::copy(part.as_ptr(), here, part.len()) };
+        from = behind;
+    }
+}
+
 /// Elements of up to eight bytes as a number.
-fn element(bytes: &[u8]) -> u64 {
+pub fn element(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     u64::from_ne_bytes(word)

@@ -84,9 +84,12 @@ impl RdmaWindow {
         // One level only if all ranks say so would be two schemes in one window: two levels need everybody.
         let wants_levels = if rdma.settings.on_demand { Status::NOT_AVAILABLE } else { Status::OK };
         let levels = comm.agree(thread, wants_levels).is_ok();
+        let unmapped = dynamic || spokesmen(&comm).iter().any(|rank| comm.mapped(*rank).is_none());
+        let is_mapped = if unmapped { Status::NOT_AVAILABLE } else { Status::OK };
+        let mapped = comm.agree(thread, is_mapped).is_ok();
         let layout = StateLayout::new(comm.num_ranks(), if dynamic { rdma.settings.max_attach } else { 0 });
         let shelf = Shelf::make(rdma, &comm, thread, layout)?;
-        let rules = Rules::new(desc, &rdma.settings, levels);
+        let rules = Rules::new(desc, &rdma.settings, levels, mapped);
         let mut window = RdmaWindow {
             rdma: rdma.clone(),
             comm,

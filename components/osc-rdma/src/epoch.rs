@@ -162,7 +162,8 @@ mod tests {
         let fence = in_epoch(Access::Fence, false);
         assert_eq!(fence.may_begin(&fence.lock()), Status::OK);
         assert_eq!(fence.operate(&peer), Ok(Allowed::Yes));
-        assert_eq!((fence.may_begin(&fence.lock()), fence.may_end()), (Status::RMA_SYNC, Status::OK));
+        let begins = fence.may_begin(&fence.lock());
+        assert_eq!((begins, fence.may_end()), (Status::RMA_SYNC, Status::OK));
         let start = in_epoch(Access::Start(vec![1]), false);
         assert_eq!((start.operate(&peer), start.may_end()), (Err(Status::RMA_SYNC), Status::RMA_SYNC));
         peer.epoch.store(held_by::START, Ordering::Release);

@@ -17,6 +17,7 @@ mod peer;
 mod regions;
 mod request;
 mod shelf;
+mod swap;
 mod sync;
 mod transfer;
 mod window;

@@ -37,7 +37,7 @@ pub const PARAMS: &[ParamDecl] = &[
         6,
         "0",
         "Bytes that an accumulate updates under one lock, for windows whose info does not say; up to 8: each element by an atomic \
-         of its own. Raise it for long accumulates between nodes, where one lock costs less than many atomics",
+         of its own, which suits counters; 0: atomics where all memory is mapped, else the lock, which suits long accumulates",
     )
     .range(0, 1 << 30),
 ];

@@ -226,7 +226,13 @@ impl Peers {
             Peers::Few(all) => (0..all.len() as u32).filter_map(|rank| self.get(rank)).collect(),
             // SAFETY: as above.
             Peers::Many(all) => {
-                held(all).values().map(|peer| unsafe { &*core::ptr::from_ref::<Peer>(peer) }).collect()
+                let all = held(all);
+                let kept = |peer: &Box<Peer>| {
+                    let peer: *const Peer = &raw const **peer;
+                    // SAFETY: as above.
+                    unsafe { &*peer }
+                };
+                all.values().map(kept).collect()
             }
         }
     }

@@ -38,6 +38,15 @@ enum Handles {
 }
 
 impl There<'_> {
+    /// Blocks cut where one region ends and the next begins: memory that is attached in pieces is one to who operates on it. `None`: some of it
+    /// is not attached.
+    pub fn cut(&self, blocks: Vec<Block>) -> Option<Vec<Block>> {
+        match &self.handles {
+            Handles::One(_) => Some(blocks),
+            Handles::Regions { list, .. } => cut(list, &blocks),
+        }
+    }
+
     /// The handle for a block.
     pub fn handle(&self, at: u64, len: u64) -> Option<*const RegHandle> {
         match &self.handles {
@@ -75,8 +84,7 @@ impl<'a> Call<'a> {
     ) -> Result<Spot<'a>, Status> {
         let list = self.regions(peer)?;
         let base = disp as u64;
-        let inside = |block: &Block| list.iter().any(|region| region.has(block.at, block.len));
-        if !blocks_at(base, count, dtype).iter().all(inside) {
+        if cut(&list, &blocks_at(base, count, dtype)).is_none() {
             return Err(Status::RMA_RANGE);
         }
         match &peer.link {
@@ -254,6 +262,7 @@ impl<'a> Call<'a> {
             Some((disp, len)) => vec![Block { at: there.base.wrapping_add(disp as u64), len, packed: 0 }],
             None => blocks_at(there.base, count, target),
         };
+        let blocks = there.cut(blocks).ok_or(Status::RMA_RANGE)?;
         let mut handles = Vec::with_capacity(blocks.len());
         for block in &blocks {
             handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
@@ -284,6 +293,20 @@ impl After {
     }
 }
 
+fn cut(list: &[Region], blocks: &[Block]) -> Option<Vec<Block>> {
+    let mut all = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let mut rest = *block;
+        while rest.len > 0 {
+            let region = list.iter().find(|region| region.has(rest.at, 1))?;
+            let len = rest.len.min(region.base + region.bytes - rest.at);
+            all.push(Block { len, ..rest });
+            rest = Block { at: rest.at + len, len: rest.len - len, packed: rest.packed + len };
+        }
+    }
+    Some(all)
+}
+
 /// Copies data between two places of this address space, whose packed bytes are the same.
 ///
 /// # Safety
@@ -297,6 +320,24 @@ unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
             (Some(from), None) => to.unpack(0, from, len),
             (None, Some(to)) => from.pack(0, to, len),
             (None, None) => to.unpack(0, from.packed().as_ptr(), len),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::wire::{WAYS, Way};
+
+    #[test]
+    fn blocks_are_cut_between_regions() {
+        let region = |base, bytes| Region { base, bytes, ways: [Way::NONE; WAYS] };
+        let list = [region(200, 50), region(100, 100), region(300, 10)];
+        let block = |at, len, packed| Block { at, len, packed };
+        let blocks = [block(150, 80, 0), block(305, 5, 80)];
+        assert_eq!(cut(&list, &blocks), Some(vec![block(150, 50, 0), block(200, 30, 50), block(305, 5, 80)]));
+        for outside in [block(240, 11, 0), block(99, 1, 0), block(305, 6, 0), block(u64::MAX, 1, 0)] {
+            assert_eq!(cut(&list, &[outside]), None, "{outside:?}");
         }
     }
 }

@@ -52,12 +52,13 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub fn new(desc: &WinDesc, settings: &Settings, levels: bool) -> Rules {
+    /// `mapped`: all memory that any rank reaches is mapped there.
+    pub fn new(desc: &WinDesc, settings: &Settings, levels: bool, mapped: bool) -> Rules {
         let granularity = if desc.granularity == 0 { settings.granularity } else { desc.granularity };
         Rules {
             hints: AtomicU32::new(desc.hints),
             ordering: AtomicU32::new(desc.ordering),
-            under_lock: granularity > 8,
+            under_lock: granularity > 8 || (granularity == 0 && !mapped),
             levels,
         }
     }

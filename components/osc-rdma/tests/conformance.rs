@@ -1,4 +1,4 @@
-//! The suite every one-sided component must pass, with both schemes of locks and with every accumulate under the lock.
+//! The suite every one-sided component must pass: with both schemes of locks, and with accumulates of each element by itself and under the lock.
 
 use oxmpi_osc_conformance::{Setup, run_all, suite};
 
@@ -12,4 +12,9 @@ fn conformance_on_demand() {
 #[test]
 fn conformance_under_the_lock() {
     run_all(&Setup::new(osc_rdma::descriptor()).param("osc_rdma_accumulate_granularity", "4k"));
+}
+
+#[test]
+fn conformance_by_elements() {
+    run_all(&Setup::new(osc_rdma::descriptor()).param("osc_rdma_accumulate_granularity", "8"));
 }

@@ -1,0 +1,95 @@
+//! MPI_Compare_and_swap: an atomic, or read-compare-write under the target's lock, as `elements.rs` says.
+
+use crate::accumulate::element;
+use crate::call::Call;
+use crate::elements::{Update, swap_if};
+use crate::issue::Amo;
+use crate::layout::Block;
+use crate::peer::{Ordered, Peer};
+use crate::transfer::Spot;
+use oxmpi_btl::amo;
+use oxmpi_datatype::kernel::op;
+use oxmpi_mca::Status;
+use oxmpi_osc::RmaArgs;
+
+impl Call<'_> {
+    pub fn compare_and_swap(&self, args: &RmaArgs) -> Result<(), Status> {
+        let peer = self.target(args.target)?;
+        // SAFETY: the host's arguments.
+        let dtype = unsafe { args.origin_type.as_ref() }.ok_or(Status::BAD_PARAM)?;
+        let update = Update::new(op::REPLACE, dtype.base)?;
+        let width = update.width as usize;
+        let read = |at: *const u8| {
+            // SAFETY: one element each (MPI 5.0 §12.3.4).
+            element(unsafe { core::slice::from_raw_parts(at, width) })
+        };
+        let (new, compare) = (read(args.origin), read(args.compare));
+        let spot = self.spot(peer, args.disp, 1, dtype)?;
+        let at = match &spot {
+            Spot::Here(at) => *at as u64,
+            Spot::There(there) => there.base,
+        };
+        let by_atomic = !self.win.rules.under_lock && update.is_atomic_at(at);
+        if let Spot::There(_) = spot {
+            self.come_behind(peer, Ordered::ALONE)?;
+            peer.ordered.end();
+        }
+        let old = match spot {
+            // SAFETY: mapped memory of the window, in its natural place.
+            Spot::Here(at) if by_atomic => unsafe { swap_if(at, width, compare, new) },
+            Spot::There(there) if by_atomic => {
+                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
+                let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
+                let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
+                self.atomic(peer, there.link, at, handle, amo)?
+            }
+            _ => self.swap_under_lock(peer, &spot, at, width, compare, new)?,
+        };
+        // SAFETY: room for one element.
+        unsafe { core::ptr::copy_nonoverlapping(old.to_ne_bytes().as_ptr(), args.result, width) };
+        Ok(())
+    }
+
+    fn swap_under_lock(
+        &self,
+        peer: &Peer,
+        spot: &Spot<'_>,
+        at: u64,
+        width: usize,
+        compare: u64,
+        new: u64,
+    ) -> Result<u64, Status> {
+        self.lock_accumulate(peer)?;
+        let swap = || -> Result<u64, Status> {
+            let mut bytes = [0; 8];
+            match spot {
+                Spot::Here(here) => {
+                    // SAFETY: mapped memory of the window.
+                    unsafe { core::ptr::copy(*here, bytes.as_mut_ptr(), width) };
+                    if element(&bytes[..width]) == compare {
+                        // SAFETY: as above.
+                        unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
+                    }
+                }
+                Spot::There(there) if matches!(width, 4 | 8) && at.is_multiple_of(width as u64) => {
+                    let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
+                    let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
+                    let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
+                    return self.atomic(peer, there.link, at, handle, amo);
+                }
+                Spot::There(there) => {
+                    let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
+                    self.fetch(peer, there.link, at, handle, &mut bytes[..width])?;
+                    if element(&bytes[..width]) == compare {
+                        let block = Block { at, len: width as u64, packed: 0 };
+                        self.write_there(peer, there, &[&block], &new.to_ne_bytes()[..width])?;
+                    }
+                }
+            }
+            Ok(element(&bytes[..width]))
+        };
+        let swapped = swap();
+        self.unlock_accumulate(peer)?;
+        swapped
+    }
+}

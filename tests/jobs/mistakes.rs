@@ -216,7 +216,7 @@ fn mpirun(words: &[&str]) -> Command {
     command
 }
 
-const CASES: [&str; 52] = [
+const CASES: [&str; 54] = [
     "program-missing",
     "program-here",
     "wrong-folder",

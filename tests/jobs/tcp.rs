@@ -77,3 +77,19 @@ fn large_messages() {
         alone(2).args(options).program("protocols").limit(300).run().all_ok(2);
     }
 }
+
+/// In a job of one node shared memory reaches everybody: TCP is closed again unless it is named, or needed.
+#[test]
+fn a_job_of_one_node_needs_no_network() {
+    if !ours("which transports stay open") {
+        return;
+    }
+    const CLOSED: &str = "tcp is not needed in a job of one node";
+    let verbose = || Job::new(2).args(["--mca", "btl_base_verbose", "info"]);
+    let ended = verbose().program("ring").run();
+    assert!(ended.status == 0 && ended.err.contains(CLOSED), "{}", ended.err);
+    for list in ["tcp,shm,self", "^shm"] {
+        let ended = verbose().args(["--mca", "btl", list]).program("ring").run();
+        assert!(ended.status == 0 && !ended.err.contains(CLOSED), "{list}: {}", ended.err);
+    }
+}

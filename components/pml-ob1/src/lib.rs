@@ -50,6 +50,7 @@ mod shards;
 mod signals;
 mod spread;
 mod stamp;
+mod stripes;
 mod watch;
 mod wire;
 

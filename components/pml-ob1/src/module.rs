@@ -25,6 +25,7 @@ use crate::receive;
 use crate::request::{IdTable, Outcome, Request, State};
 use crate::revoke::Retired;
 use crate::stamp::Clock;
+use crate::stripes::Ahead;
 use crate::watch::{Asked, Nanoseconds};
 use core::cell::{Cell, OnceCell};
 use core::ffi::c_void;
@@ -70,6 +71,8 @@ pub struct Cri {
     pub early: Guarded<Vec<Orphan>>,
     /// Ids of requests that ended with their communicator.
     pub retired: Guarded<Retired>,
+    /// Fragments that came ahead of their turn (`stripes.rs`).
+    pub ahead: Guarded<Ahead>,
     /// How many of the lost peers were closed on this CRI.
     pub closed: Cell<u32>,
     pub turns: Cell<u32>,
@@ -115,6 +118,7 @@ impl Cri {
             buried: Guarded::default(),
             early: Guarded::default(),
             retired: Guarded::default(),
+            ahead: Guarded::default(),
             closed: Cell::new(0),
             turns: Cell::new(0),
             kept: Cell::new(0),

@@ -13,6 +13,7 @@ use crate::numbered::Assignment;
 use crate::rdma::{can_get, can_put};
 use crate::request::Request;
 use crate::signals::{Passed, Pending};
+use crate::stripes::Rails;
 use crate::wire::{self, Card, Header};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -78,6 +79,8 @@ pub struct Peer {
     pub either: Either,
     /// The message from it of which a part is here.
     pub coming: Guarded<Option<Coming>>,
+    /// Transports that share its fragments (`stripes.rs`).
+    pub rails: Rails,
 }
 
 /// What all FIFOs to a process share. Rarely written.
@@ -105,9 +108,12 @@ pub struct Base {
     ways: Option<Box<[AtomicPtr<Peer>; SHARDS as usize]>>,
     our_credit: u64,
     their_credit: u64,
+    /// The transports that reach it, best first: the host's list, which stays.
+    reached: &'static [Reach],
 }
 
-// SAFETY: `pending` belongs to the holder of its lock, the rest is atomic or never written.
+// SAFETY: `pending` belongs to the holder of its lock, the rest is atomic or never written; transports may be used from any
+// thread under the serialisation of their contract.
 unsafe impl Sync for Base {}
 
 impl Base {
@@ -189,6 +195,7 @@ impl Peer {
             base,
             either: Either::default(),
             coming: Guarded::new(None),
+            rails: Rails::new(base.reached, ctx),
         }
     }
 
@@ -377,7 +384,8 @@ impl Ob1 {
             return Ok(peer);
         }
         let card = self.card_of(proc)?;
-        let (transport, reach) = self.reach(proc)?;
+        let (transport, reached) = self.reach(proc)?;
+        let reach = &reached[0];
         let stamps = self.assignment == Assignment::Stream && shows(transport.btl);
         let width = self.width_to(transport, reach, true);
         let width_in = self.width_to(transport, reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
@@ -396,6 +404,7 @@ impl Ob1 {
             flows,
             our_credit: self.config.eager_credit,
             their_credit: card.eager_credit,
+            reached,
         }));
         let peer = Box::into_raw(Box::new(Peer::new(
             proc,
@@ -483,16 +492,17 @@ impl Ob1 {
         }
     }
 
-    /// The transport that carries headers to the process.
-    fn reach(&self, proc: u32) -> Result<(&Transport, &Reach), Status> {
+    /// The transport that carries headers to the process, and all that reach it, of which it is the first.
+    fn reach(&self, proc: u32) -> Result<(&Transport, &'static [Reach]), Status> {
         let services = self.btl_services();
         let mut reached = SliceRef { ptr: core::ptr::null(), len: 0 };
         (services.reach)(services.instance, proc, &mut reached).ok()?;
         // SAFETY: the host's list, valid as long as the instance.
-        let first = unsafe { reached.get() }.first().ok_or(Status::UNREACHABLE)?;
+        let all = unsafe { core::slice::from_raw_parts(reached.ptr, reached.len) };
+        let first = all.first().ok_or(Status::UNREACHABLE)?;
         let same = |t: &&Transport| core::ptr::eq(t.btl, first.btl);
         let transport = self.transports().iter().find(same).ok_or(Status::INTERNAL)?;
-        Ok((transport, first))
+        Ok((transport, all))
     }
 
     /// Puts a peer on the list that progress drains.

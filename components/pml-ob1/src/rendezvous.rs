@@ -250,20 +250,38 @@ impl Ob1 {
         }
         let data = r.rest();
         let len = data.len() as u64;
-        if !self.awaits_fragment(req, proc, offset, len) {
+        let due = self.awaits_fragment(req, proc, offset, len)
+            && self.cri(held.ctx).ahead.with(held, |ahead| ahead.is_free(req.id.get(), offset, len));
+        if !due && !self.takes_ahead(held, req, proc, (offset, len)) {
             self.bad_header(held, proc, "a fragment that does not fit its message");
             return Some(());
         }
         // SAFETY: `offset + len` is at most `wanted`, which is at most the buffer's size.
         unsafe { req.store(&self.config.copies, offset, data.as_ptr(), len) };
-        self.fragment_stored(held, req, len);
+        if due {
+            self.fragment_stored(held, req, len);
+        }
         Some(())
+    }
+
+    /// Notes a fragment that came before others which are not here yet; false: it does not belong to its receive.
+    fn takes_ahead(&self, held: &Held<'_>, req: &Request, proc: u32, (offset, len): (u64, u64)) -> bool {
+        let fits = self.awaits_fragment(req, proc, req.done.get(), len)
+            && offset > req.done.get()
+            && offset < req.wanted.get()
+            && len <= req.wanted.get() - offset;
+        fits && self.cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id.get(), offset, len))
     }
 
     /// The next `len` bytes of a message are in the buffer.
     pub fn fragment_stored(&self, held: &Held<'_>, req: &'static Request, len: u64) {
-        req.done.set(req.done.get() + len);
-        if req.done.get() == req.wanted.get() {
+        let done = req.done.get() + len;
+        let done = self
+            .cri(held.ctx)
+            .ahead
+            .with(held, |ahead| if ahead.is_empty() { done } else { ahead.pass(req.id.get(), done) });
+        req.done.set(done);
+        if done == req.wanted.get() {
             self.drop_id(held, req);
             self.complete(req, held.threaded);
             // What comes behind is copied twice unless its receive is posted first.
@@ -321,7 +339,11 @@ impl Ob1 {
             let (done, wanted) = (req.done.get(), req.wanted.get());
             let n = (wanted - done).min(peer.fragment());
             let h = Header::new(&[wire::head(kind::FRAG, 0, 0, 0), req.remote_id.get(), done]);
-            match self.transmit_part(held, peer, req, &h, done, n) {
+            let status = match peer.rails.is_empty() {
+                true => self.transmit_part(held, peer, req, &h, done, n),
+                false => Self::with_part(req, &h, done, n, |desc| peer.rails.transmit(held.ctx, desc)),
+            };
+            match status {
                 Status::OK => {}
                 Status::NO_RESOURCE => return Turn::NoRoom,
                 error => return self.give_up(held, peer, req, error),

@@ -20,6 +20,7 @@ use crate::wire::{self, Header, PREFIX_BYTES, flag, kind};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
+use oxmpi_btl::SendDesc;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
@@ -368,19 +369,30 @@ impl Ob1 {
         from: u64,
         len: u64,
     ) -> Status {
+        Self::with_part(req, header, from, len, |desc| peer.transmit(held, desc))
+    }
+
+    /// Describes packed bytes `[from, from + len)` of a request behind a header to `send`.
+    pub fn with_part(
+        req: &Request,
+        header: &Header,
+        from: u64,
+        len: u64,
+        send: impl FnOnce(&SendDesc) -> Status,
+    ) -> Status {
         let mut desc = header_only(header);
         desc.len = len;
         let base = req.buf.get().cast_const();
         match req.dtype() {
             None => {
                 desc.payload = base.wrapping_add(from as usize);
-                peer.transmit(held, &desc)
+                send(&desc)
             }
             Some(dtype) => {
                 let mut packer = Packer { dtype, count: req.count.get(), base, from };
                 desc.pack = Some(pack_part);
                 desc.pack_ctx = (&raw mut packer).cast();
-                peer.transmit(held, &desc)
+                send(&desc)
             }
         }
     }
@@ -395,6 +407,11 @@ impl Ob1 {
     pub fn drop_id(&self, held: &Held<'_>, req: &'static Request) {
         let id = req.id.replace(0);
         self.cri(held.ctx).ids.with(held, |t| t.remove(id));
+        self.cri(held.ctx).ahead.with(held, |ahead| {
+            if !ahead.is_empty() {
+                ahead.forget(id);
+            }
+        });
     }
 
     /// Takes a queued send back; false: it is not queued any more.

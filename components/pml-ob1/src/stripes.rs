@@ -1,0 +1,168 @@
+//! Fragments over several transports at once: which takes the next, and what came ahead of its turn.
+//!
+//! **Sending.** A process may be reached by several transports of one rank (`BtlAttrs::STRIPES`: two networks, several
+//! links). Headers go over the first alone, and so keep their order; a long message's fragments go over all: each to
+//! the one that has least to do for its bandwidth, or, where that has no room, to the next. So a network that is slower than it
+//! says gets less.
+//!
+//! **Receiving.** Fragments of one transport come in order, but those of another may be ahead of them. They are stored where they
+//! belong, and noted until what is missing has come ([`Ahead`]): `done` of a receive is what is there without a gap. What a
+//! peer says is not believed: a fragment that overlaps another closes it.
+//!
+//! **Failure.** A transport that loses the process for good says so to the host, which ends everything with that process,
+//! whichever of the transports it was.
+
+use crate::wire::FRAG_BYTES;
+use core::cell::Cell;
+use core::ffi::c_void;
+use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, SendDesc};
+use oxmpi_mca::Status;
+use std::collections::BTreeMap;
+
+/// One of several transports to a process, on one FIFO.
+pub struct Rail {
+    btl: &'static BtlHandle,
+    endpoint: *mut c_void,
+    /// What it has been given, as time: bytes by bandwidth.
+    load: Cell<u64>,
+}
+
+/// All that share a process's fragments; empty where one has them all.
+pub struct Rails(Box<[Rail]>);
+
+impl Rails {
+    /// Of the transports that reach a process, the first of which carries headers.
+    pub fn new(reached: &[Reach], ctx: u32) -> Rails {
+        let Some(first) = reached.first().map(|r| r.btl().attrs()) else { return Rails(Box::default()) };
+        let fits = |a: &BtlAttrs| {
+            let as_large =
+                a.max_send_size == 0 || (first.max_send_size != 0 && a.max_send_size >= first.max_send_size);
+            a.flags & BtlAttrs::STRIPES != 0 && a.contexts > ctx && a.contexts == first.contexts && as_large
+        };
+        let rail = |r: &Reach| Rail { btl: r.btl(), endpoint: r.endpoint, load: Cell::new(0) };
+        let rails: Box<[Rail]> = reached.iter().filter(|r| fits(r.btl().attrs())).map(rail).collect();
+        let several = rails.len() > 1 && fits(first);
+        Rails(if several { rails } else { Box::default() })
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Sends a fragment over one of them. NO_RESOURCE: none has room.
+    pub fn transmit(&self, ctx: u32, desc: &SendDesc) -> Status {
+        let mut tried = 0u64;
+        for _ in 0..self.0.len() {
+            let untried = self.0.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
+            let Some((i, rail)) = untried.min_by_key(|(_, rail)| rail.load.get()) else { break };
+            match (rail.btl.send)(rail.btl.state, rail.endpoint, ctx, desc) {
+                Status::NO_RESOURCE => tried |= 1 << (i % 64),
+                status => {
+                    if status.is_ok() {
+                        self.charge(rail, desc.len);
+                    }
+                    return status;
+                }
+            }
+        }
+        Status::NO_RESOURCE
+    }
+
+    fn charge(&self, rail: &Rail, bytes: u64) {
+        let bandwidth = u64::from(rail.btl.attrs().bandwidth.max(1));
+        rail.load.set(rail.load.get() + (bytes + FRAG_BYTES as u64) * 1024 / bandwidth + 1);
+        if rail.load.get() > 1 << 60 {
+            let least = self.0.iter().map(|r| r.load.get()).min().unwrap_or(0);
+            self.0.iter().for_each(|r| r.load.set(r.load.get() - least));
+        }
+    }
+}
+
+/// Fragments that are stored and have a gap in front, by the id of their receive.
+#[derive(Default)]
+pub struct Ahead(BTreeMap<(u64, u64), u64>);
+
+impl Ahead {
+    /// Notes bytes from `at` on. False: some of them were there.
+    pub fn add(&mut self, id: u64, at: u64, len: u64) -> bool {
+        let free = self.is_free(id, at, len);
+        if free {
+            self.0.insert((id, at), len);
+        }
+        free
+    }
+
+    /// Whether none of the bytes is there.
+    pub fn is_free(&self, id: u64, at: u64, len: u64) -> bool {
+        let before = self.0.range((id, 0)..(id, at + len)).next_back();
+        before.is_none_or(|(&(_, from), &len)| from + len <= at)
+    }
+
+    /// Everything before `done` is there: where the first gap is now. What is behind it stays.
+    pub fn pass(&mut self, id: u64, mut done: u64) -> u64 {
+        while let Some(len) = self.0.remove(&(id, done)) {
+            done += len;
+        }
+        done
+    }
+
+    /// The receive is over.
+    pub fn forget(&mut self, id: u64) {
+        let left: Vec<_> = self.0.range((id, 0)..=(id, u64::MAX)).map(|(key, _)| *key).collect();
+        left.iter().for_each(|key| _ = self.0.remove(key));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Fragments in any order, some of them twice: all is there once, and what overlaps is refused.
+        #[test]
+        fn any_order_comes_together(
+            lens in prop::collection::vec(1..50u64, 1..40),
+            order in prop::collection::vec(any::<prop::sample::Index>(), 0..80),
+        ) {
+            let pieces: Vec<(u64, u64)> = lens.iter().scan(0, |at, len| { *at += len; Some((*at - len, *len)) }).collect();
+            let (mut ahead, mut done) = (Ahead::default(), 0);
+            let mut there = vec![false; pieces.len()];
+            let mut other = Ahead::default();
+            prop_assert!(other.add(8, 3, 5));
+            let rest = (0..pieces.len()).collect::<Vec<_>>();
+            for i in order.iter().map(|i| i.index(pieces.len())).chain(rest) {
+                let (at, len) = pieces[i];
+                let new = at >= done && ahead.is_free(7, at, len);
+                prop_assert_eq!(new, !there[i]);
+                if new && at == done {
+                    done = ahead.pass(7, at + len);
+                } else if new {
+                    prop_assert!(ahead.add(7, at, len));
+                    prop_assert!(!ahead.add(7, at, len));
+                    prop_assert!(!ahead.add(7, at - 1, 2));
+                }
+                there[i] = true;
+                let due: u64 = pieces.iter().zip(&there).take_while(|(_, there)| **there).map(|(p, _)| p.1).sum();
+                prop_assert_eq!(done, due);
+            }
+            prop_assert_eq!(done, lens.iter().sum::<u64>());
+            prop_assert!(ahead.is_empty());
+        }
+    }
+
+    #[test]
+    fn receives_do_not_meet() {
+        let mut ahead = Ahead::default();
+        assert!(ahead.add(1, 100, 10) && ahead.add(2, 100, 10) && ahead.add(2, 50, 50));
+        assert_eq!((ahead.pass(1, 50), ahead.pass(2, 50), ahead.pass(1, 100)), (50, 110, 110));
+        assert!(ahead.is_empty() && ahead.add(3, 10, 1) && ahead.add(4, 10, 1));
+        ahead.forget(3);
+        assert!(ahead.is_free(3, 10, 1) && !ahead.is_free(4, 10, 1));
+    }
+}

@@ -1,4 +1,6 @@
 use super::*;
+use crate::remote::agents::How;
+use oxmpi_runtime::wireup::frame::Inbox;
 use proptest::prelude::*;
 
 fn again<M: Message>(message: &M) -> M {
@@ -79,6 +81,14 @@ proptest! {
             FromNode::NeverInit { rank, pid, waiting: rank },
             FromNode::Broken { rank, pid, why: text.clone() },
             FromNode::Failed(text.clone()),
+            FromNode::Took { bytes: pid, over: core },
+            FromNode::Unstarted(Failure {
+                nodes: vec![rank, pid],
+                how: if core { How::Signal(code) } else { How::Never(text.clone()) },
+                words: text.clone(),
+                command: text.clone(),
+            }),
+            FromNode::Here(Box::new(NodeFacts { pid, ..NodeFacts::own().expect("this node") })),
             FromNode::Done,
         ] {
             prop_assert_eq!(again(&message), message);

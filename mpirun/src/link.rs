@@ -6,6 +6,7 @@
 //! without us. One that prints more than the reader takes waits alone: the others have windows of
 //! their own. Every other frame still gets through, because `mpirun` always reads.
 
+mod channel;
 mod ending;
 mod exchange;
 mod unstarted;
@@ -13,14 +14,12 @@ mod unstarted;
 use crate::remote::agents::Failure;
 use crate::remote::facts::NodeFacts;
 use crate::stacks::Frames;
+pub use channel::{Channel, Peer};
 pub use ending::{Ending, Mpi};
 pub use exchange::Exchange;
-use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, HEADER, Inbox, Malformed};
+use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Malformed};
 use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
 use std::ffi::OsString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 mod stdin;
@@ -43,8 +42,6 @@ pub fn portion(ranks: usize) -> usize {
 /// Standard input that is on its way to another node, at most.
 pub const INPUT: usize = 256 << 10;
 
-/// What is taken from the link at once.
-const TURN: usize = 1 << 20;
 /// Longest payload either end takes: arguments and environment of a program fit.
 pub const LIMIT: usize = 64 << 20;
 
@@ -521,100 +518,6 @@ impl Message for FromNode {
         };
         f.finish()?;
         Ok(message)
-    }
-}
-
-/// One end of the connection. Nothing here blocks.
-#[derive(Debug)]
-pub struct Channel {
-    socket: OwnedFd,
-    inbox: Inbox,
-    outgoing: Vec<u8>,
-    sent: usize,
-}
-
-/// Whether the other end is still there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Peer {
-    There,
-    Gone,
-}
-
-impl Channel {
-    pub fn new(socket: impl Into<OwnedFd>) -> std::io::Result<Channel> {
-        Channel::with_limit(socket.into(), LIMIT)
-    }
-
-    /// Takes payloads of at most `limit` bytes.
-    pub fn with_limit(socket: OwnedFd, limit: usize) -> std::io::Result<Channel> {
-        rustix::io::ioctl_fionbio(&socket, true)?;
-        Ok(Channel { socket, inbox: Inbox::new(limit), outgoing: Vec::new(), sent: 0 })
-    }
-
-    /// From now on takes payloads of at most `limit` bytes.
-    pub fn set_limit(&mut self, limit: usize) {
-        self.inbox.set_limit(limit);
-    }
-
-    /// Queues a message and sends what the kernel takes now. A peer that is gone shows when the
-    /// channel is read.
-    pub fn send<M: Message>(&mut self, message: &M) -> Result<(), Malformed> {
-        let bytes = message.encode()?;
-        if bytes.len() - HEADER > LIMIT {
-            return Err(Malformed::TooLong { length: (bytes.len() - HEADER) as u64, limit: LIMIT });
-        }
-        if self.unsent() == 0 {
-            self.outgoing.clear();
-            self.sent = 0;
-        }
-        self.outgoing.extend_from_slice(&bytes);
-        self.flush();
-        Ok(())
-    }
-
-    pub fn flush(&mut self) {
-        while self.unsent() > 0 {
-            match rustix::net::send(&self.socket, &self.outgoing[self.sent..], SendFlags::NOSIGNAL) {
-                Ok(n) => self.sent += n,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return,
-                // Nobody will read it; the reading side notices and decides.
-                Err(_) => self.sent = self.outgoing.len(),
-            }
-        }
-    }
-
-    pub fn unsent(&self) -> usize {
-        self.outgoing.len() - self.sent
-    }
-
-    /// Takes in what has arrived, a bounded amount per call.
-    pub fn receive(&mut self) -> Peer {
-        let mut buffer = [0; 64 << 10];
-        loop {
-            match rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
-                Ok((0, _)) => return Peer::Gone,
-                Ok((n, _)) => {
-                    self.inbox.extend(&buffer[..n]);
-                    if n < buffer.len() || self.inbox.pending() > TURN {
-                        return Peer::There;
-                    }
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Peer::There,
-                Err(_) => return Peer::Gone,
-            }
-        }
-    }
-
-    pub fn take<M: Message>(&mut self) -> Result<Option<M>, Malformed> {
-        self.inbox.next()?.map(M::decode).transpose()
-    }
-}
-
-impl AsFd for Channel {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

@@ -19,7 +19,7 @@ pub fn main() -> ExitCode {
     match guard() {
         Ok(code) => ExitCode::from(code),
         Err(why) => {
-            super::complain(&why);
+            super::begin::complain(&why);
             ExitCode::FAILURE
         }
     }
@@ -29,7 +29,8 @@ fn guard() -> Result<u8, String> {
     signals::restore_default(libc::SIGCHLD);
     descendants::adopt_orphans()?;
     let own = rustix::process::getpid();
-    let mut command = Command::new("/proc/self/exe");
+    let path = std::env::current_exe().ok().filter(|path| path.exists());
+    let mut command = Command::new(path.unwrap_or_else(|| "/proc/self/exe".into()));
     command.arg0("oxmpid").arg(GUARDED);
     // SAFETY: the closure makes system calls only, in the child between fork and exec.
     unsafe {
@@ -56,7 +57,7 @@ fn guard() -> Result<u8, String> {
         (Some(code), _) => code as u8,
         (None, number) => {
             let number = number.unwrap_or(0);
-            super::complain(&format!("the daemon was killed by {}", signals::name(number)));
+            super::begin::complain(&format!("the daemon was killed by {}", signals::name(number)));
             128 + (number & 0x7f) as u8
         }
     })

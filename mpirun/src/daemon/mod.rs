@@ -13,6 +13,7 @@
 //! below this process, which is a subreaper. Only then is the rest of the output sent on, and
 //! `Done` said.
 
+mod begin;
 mod calls;
 mod census;
 mod crashes;
@@ -25,23 +26,22 @@ mod output;
 mod ranks;
 
 use crate::link::{Channel, Ending, Exchange, FromNode, Launch, Mpi, Peer, Stdin, Stream, ToNode, window};
-use crate::remote::agents::Agents;
-use crate::remote::{join, socket, version};
+use crate::remote::socket;
 use crate::{descendants, failed, signals};
+pub use begin::main;
 use crashes::Crashes;
 use elsewhere::Elsewhere;
 use ending::Phase;
 use feed::Feed;
+use oxmpi_runtime::wireup::JobFacts;
 use oxmpi_runtime::wireup::server::{Event, Job, Membership, Server};
-use oxmpi_runtime::wireup::{JobFacts, Secret};
 use ranks::Rank;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::collections::HashMap;
-use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{ExitCode, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// What an epoll event is about. Outputs come behind the fixed ones: two for each local rank.
@@ -58,107 +58,8 @@ const VANISH: Duration = Duration::from_millis(500);
 const PROMPT: Duration = Duration::from_millis(50);
 /// What may wait to be sent to mpirun before ranks are no longer listened to.
 const BACKLOG: usize = 8 << 20;
-
-/// The whole program.
-pub fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (status, why) = match words[..] {
-        [] => (1, local().err()),
-        ["--remote"] => return guard::main(),
-        [guard::GUARDED] => match join::join() {
-            Ok(joined) => (1, remote(joined).err()),
-            Err(failed) => (failed.status, Some(failed.why)),
-        },
-        ["--version"] => {
-            println!("oxmpid (oxmpi) {}", version());
-            (0, None)
-        }
-        _ => (2, Some("it takes --remote or --version; mpirun starts this program, and docs/running-on-several-nodes.md says how it is started by hand".into())),
-    };
-    match why {
-        None => ExitCode::SUCCESS,
-        Some(why) => {
-            complain(&why);
-            ExitCode::from(status)
-        }
-    }
-}
-
-/// Says something where perhaps nobody reads any more.
-fn complain(why: &str) {
-    let _ = writeln!(std::io::stderr(), "oxmpid: {why}");
-}
-
-/// On mpirun's machine: the link is standard output, so starting us needs nothing but an ordinary spawn.
-fn local() -> Result<(), String> {
-    let link = ranks::take_link()?;
-    let channel = Channel::new(link).map_err(|why| format!("cannot use the link to mpirun: {why}"))?;
-    // A session of our own: the terminal's signals go to mpirun, which decides.
-    rustix::process::setsid().map_err(failed("cannot leave mpirun's session"))?;
-    run(channel, Agents::default(), None)
-}
-
-/// On another machine.
-fn remote(joined: join::Joined) -> Result<(), String> {
-    // Whoever logged in for us may have made one already.
-    let _ = rustix::process::setsid();
-    ranks::close_stdin()?;
-    ranks::close_stdout()?;
-    run(joined.link, joined.agents, Some(joined.secret))
-}
-
-fn run(mut channel: Channel, mut agents: Agents, secret: Option<Secret>) -> Result<(), String> {
-    descendants::adopt_orphans()?;
-    let mask = signals::mask();
-    signals::restore_default(libc::SIGCHLD);
-    let signals =
-        signals::Signals::take(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT])?;
-    let mut elsewhere = None;
-    let launch = match secret {
-        None => await_launch(&mut channel)?,
-        Some(secret) => {
-            let mut launch = elsewhere::await_launch(&mut channel, &mut agents)?;
-            if let Some(launch) = &mut launch {
-                launch.secret = secret;
-                elsewhere = Some(Elsewhere::new(agents, launch.reads_stdin())?);
-            }
-            launch
-        }
-    };
-    let Some(launch) = launch else { return Ok(()) };
-    let mut daemon = Daemon::new(channel, signals, mask, launch)?;
-    daemon.elsewhere = elsewhere;
-    match daemon.start() {
-        Ok(()) => daemon.serve(),
-        Err(why) => {
-            daemon.say(&FromNode::Failed(why));
-            daemon.phase.force();
-            daemon.serve()
-        }
-    }
-}
-
-/// None: mpirun is gone before it said anything.
-fn await_launch(channel: &mut Channel) -> Result<Option<Box<Launch>>, String> {
-    loop {
-        match channel.take::<ToNode>() {
-            Ok(Some(ToNode::Launch(launch))) => return Ok(Some(launch)),
-            Ok(Some(_)) => return Err("mpirun's first word is not what to launch".into()),
-            Ok(None) => {}
-            Err(why) => return Err(format!("mpirun sent an impossible frame: {why}")),
-        }
-        let mut wait = [rustix::event::PollFd::new(&*channel, rustix::event::PollFlags::IN)];
-        match rustix::event::poll(&mut wait, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(why) => return Err(format!("cannot wait for mpirun: {why}")),
-        }
-        if channel.receive() == Peer::Gone {
-            // A frame that came before the end starts a job that would end at once.
-            return Ok(None);
-        }
-    }
-}
+/// How much an answer about one rank says of others.
+const ANSWER: usize = 16 << 20;
 
 struct Daemon {
     link: Channel,
@@ -408,10 +309,13 @@ impl Daemon {
                 self.hear_ranks();
             }
             Exchange::Ask { from, proc, key } => {
-                let value = self.server.value(proc, &key);
-                self.say(&FromNode::Exchange(Exchange::Answer { to: from, proc, key, value }));
+                let (values, whole) = self.server.values(proc, &key, ANSWER);
+                self.say(&FromNode::Exchange(Exchange::Answer { to: from, proc, key, values, whole }));
             }
-            Exchange::Answer { proc, key, value, .. } => self.server.receive_value(proc, key, value),
+            Exchange::Answer { proc, key, values, whole, .. } => {
+                self.server.receive_values(proc, &key, values, whole);
+                self.hear_ranks();
+            }
         }
     }
 

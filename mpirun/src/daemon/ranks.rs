@@ -10,6 +10,7 @@ use crate::link::Launch;
 use crate::{failed, signals};
 use oxmpi_runtime::wireup::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 use rustix::thread::CpuSet;
 use std::os::fd::OwnedFd;
@@ -35,6 +36,13 @@ pub fn start(
     mask: &libc::sigset_t,
     stdin: Stdio,
 ) -> std::io::Result<Rank> {
+    let program = &launch.programs[launch.places[local].program as usize];
+    if let Some(folder) = program.folder.as_ref().filter(|_| !program.any_folder)
+        && !crate::program::is_folder(folder)
+    {
+        // mpirun may have had no way to look.
+        return Err(Errno::NOTDIR.into());
+    }
     let mut command = command(launch, local);
     set_environment(&mut command, launch, local, socket);
     command.stdin(stdin);

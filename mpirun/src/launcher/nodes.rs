@@ -325,7 +325,8 @@ impl Nodes {
                     true => self.tell(to, &ToNode::Exchange(Exchange::Ask { from, proc, key })),
                     false => {
                         // The job is ending, and nobody waits for ever.
-                        let answer = Exchange::Answer { to: from, proc, key, value: None };
+                        let (values, whole) = (Vec::new(), true);
+                        let answer = Exchange::Answer { to: from, proc, key, values, whole };
                         self.tell(at, &ToNode::Exchange(answer));
                     }
                 }

@@ -172,6 +172,7 @@ impl Verdict {
                 };
                 (127, paragraph("not-found", &[&program, &hint]))
             }
+            libc::ENOTDIR => (1, paragraph("no-folder-there", &[&rank.to_string(), node, &program])),
             libc::ENOEXEC => {
                 let why = program::foreign(&name).unwrap_or_else(|| why.to_string());
                 (126, paragraph("not-executable", &[&program, &why]))

@@ -14,8 +14,9 @@ pub enum Exchange {
     Never { rank: u32, pid: u32 },
     /// The node `from` asks what `proc` has published under `key`.
     Ask { from: u32, proc: u32, key: String },
-    /// The answer, for the node `to`.
-    Answer { to: u32, proc: u32, key: String, value: Option<Vec<u8>> },
+    /// The answer, for the node `to`: what `proc` has, and then what the other ranks of its node have under the same key. Not
+    /// `whole`: they have more.
+    Answer { to: u32, proc: u32, key: String, values: Vec<(u32, Option<Vec<u8>>)>, whole: bool },
 }
 
 impl Exchange {
@@ -25,9 +26,12 @@ impl Exchange {
             Exchange::Gone { rank } => b.u8(1).u32(*rank),
             Exchange::Never { rank, pid } => b.u8(4).u32(*rank).u32(*pid),
             Exchange::Ask { from, proc, key } => b.u8(2).u32(*from).u32(*proc).text(key),
-            Exchange::Answer { to, proc, key, value } => {
-                let b = b.u8(3).u32(*to).u32(*proc).text(key);
-                value.iter().fold(b.u8(value.is_some().into()), |b, value| b.bytes(value))
+            Exchange::Answer { to, proc, key, values, whole } => {
+                let b = b.u8(3).u32(*to).u32(*proc).text(key).u8((*whole).into()).count(values.len());
+                values.iter().fold(b, |b, (proc, value)| {
+                    let b = b.u32(*proc).u8(value.is_some().into());
+                    value.iter().fold(b, |b, value| b.bytes(value))
+                })
             }
         }
     }
@@ -41,10 +45,14 @@ impl Exchange {
                 to: f.u32("node")?,
                 proc: f.u32("process")?,
                 key: text(f, "key")?,
-                value: match f.bool("present")? {
-                    true => Some(f.bytes("value")?.to_vec()),
-                    false => None,
-                },
+                whole: f.bool("whole")?,
+                values: f.list("values", 5, |f| {
+                    let proc = f.u32("process")?;
+                    Ok(match f.bool("present")? {
+                        true => (proc, Some(f.bytes("value")?.to_vec())),
+                        false => (proc, None),
+                    })
+                })?,
             },
             4 => Exchange::Never { rank: f.u32("rank")?, pid: f.u32("pid")? },
             other => return Err(Malformed::Value { field: "exchange", value: other.into() }),

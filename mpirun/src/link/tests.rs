@@ -1,4 +1,6 @@
 use super::*;
+use crate::remote::agents::How;
+use oxmpi_runtime::wireup::frame::Inbox;
 use proptest::prelude::*;
 
 fn again<M: Message>(message: &M) -> M {
@@ -73,12 +75,20 @@ proptest! {
             FromNode::Exchange(Exchange::Gone { rank }),
             FromNode::Exchange(Exchange::Never { rank, pid }),
             FromNode::Exchange(Exchange::Ask { from: rank, proc: pid, key: text.clone() }),
-            FromNode::Exchange(Exchange::Answer { to: rank, proc: pid, key: text.clone(), value: None }),
-            FromNode::Exchange(Exchange::Answer { to: 0, proc: pid, key: text.clone(), value: Some(vec![3, 4]) }),
+            FromNode::Exchange(Exchange::Answer { to: rank, proc: pid, key: text.clone(), values: vec![(pid, None)], whole: false }),
+            FromNode::Exchange(Exchange::Answer { to: 0, proc: pid, key: text.clone(), values: vec![(pid, Some(vec![3, 4])), (1, Some(vec![]))], whole: true }),
             FromNode::Vanished { rank, pid },
             FromNode::NeverInit { rank, pid, waiting: rank },
             FromNode::Broken { rank, pid, why: text.clone() },
             FromNode::Failed(text.clone()),
+            FromNode::Took { bytes: pid, over: core },
+            FromNode::Unstarted(Failure {
+                nodes: vec![rank, pid],
+                how: if core { How::Signal(code) } else { How::Never(text.clone()) },
+                words: text.clone(),
+                command: text.clone(),
+            }),
+            FromNode::Here(Box::new(NodeFacts { pid, ..NodeFacts::own().expect("this node") })),
             FromNode::Done,
         ] {
             prop_assert_eq!(again(&message), message);

@@ -110,7 +110,7 @@ pub fn survey(line: &CommandLine) -> Result<Survey, String> {
         machines.meet(line)?;
         let nodes = machines.here.others();
         let given = |(_, name): &(u32, String)| allocated.iter().any(|(known, _)| known == name);
-        let plm = plm.unwrap_or(match !nodes.is_empty() && nodes.iter().all(given) {
+        let plm = plm.unwrap_or(match nodes.iter().any(given) {
             true => Plm::Slurm,
             false => Plm::Ssh,
         });

@@ -174,7 +174,7 @@ impl Options {
             let own = ["-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"];
             arguments.extend(own.map(str::to_owned));
         }
-        let width = if self.tree { self.width } else { usize::MAX };
+        let width = if self.tree { self.width } else { u32::MAX as usize };
         let (concurrent, delay) = (self.concurrent, self.delay);
         Ok(Launcher { agent, arguments, command, width, concurrent, delay })
     }
@@ -218,7 +218,7 @@ mod tests {
             (launcher.agent, launcher.arguments),
             (vec!["/bin/sh".into(), "-e".into()], vec!["-p".into(), "2222".into()])
         );
-        assert_eq!(launcher.width, usize::MAX);
+        assert_eq!(launcher.width, u32::MAX as usize);
         for wrong in ["x", "5-4", "0", "70000"] {
             assert!(options(&[("prte_dynamic_ipv4_ports", wrong)]).is_err(), "{wrong}");
         }

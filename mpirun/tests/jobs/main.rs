@@ -3,9 +3,11 @@
 //!
 //! Every job has a limit, far above what it needs on a busy machine, and is searched for afterwards:
 //! whatever a job starts inherits a mark in its environment, and no process with that mark may be
-//! left, however the job ended.
+//! left, however the job ended. `remote` has daemons on machines that an agent of the tests stands for, `machines` real
+//! logins.
 
 mod endings;
+mod machines;
 mod nodes;
 mod options;
 mod orphans;
@@ -13,6 +15,7 @@ mod output;
 mod rank;
 mod remote;
 mod signals;
+mod slurm;
 mod support;
 mod table;
 mod wireup;

@@ -152,7 +152,7 @@ fn programs_have_their_environment_and_folder() {
     job.command.current_dir(gone.path());
     let job = job.script("sleep 0.3; echo says: $PWD").start();
     job.wait().expect(0, &[]);
-    room.over("far:1", "--wdir /no/such/folder").script("true").run().expect(127, &["cannot be found"]);
+    room.over("far:1", "--wdir /no/such/folder").script("true").run().expect(1, &["node far", "--wdir"]);
 }
 
 /// Daemons start each other; nobody's words or environment have the secret; all ways to set the parameters.

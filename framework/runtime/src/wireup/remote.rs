@@ -251,8 +251,8 @@ mod tests {
         assert_eq!(poll("a", 9), Polled::Waits);
         assert!(wanted(&mut server).is_empty(), "it was asked for already");
         // The answers come in another order, and one without a value.
-        server.receive_value(1, "b".into(), Some(vec![1, 2, 3]));
-        server.receive_value(1, "a".into(), None);
+        server.receive_values(1, "b", vec![(1, Some(vec![1, 2, 3]))], true);
+        server.receive_values(1, "a", vec![(1, None)], true);
         assert_eq!(poll("a", 9), Polled::Value(None));
         assert_eq!((poll("b", 2), poll("b", 3)), (Polled::TooLong(3), Polled::Value(Some(vec![1, 2, 3]))));
         assert_eq!(poll("a", 9), Polled::Waits, "what is not there may be at the next question");
@@ -274,7 +274,7 @@ mod tests {
             let begun = Instant::now();
             while !asking.is_finished() {
                 if !wanted(&mut server).is_empty() {
-                    server.receive_value(1, "far".into(), Some(vec![8]));
+                    server.receive_values(1, "far", vec![(1, Some(vec![8]))], true);
                 }
                 assert!(begun.elapsed() < LONG, "the server does not answer");
             }

@@ -15,8 +15,8 @@
 //! in use by its predecessor.
 //!
 //! **Other nodes** have servers of their own. What this one needs of them it says as events ([`Event::AllHere`],
-//! [`Event::Wanted`], [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_value`],
-//! [`Server::lose_far`] and [`Server::never_comes`]; [`Server::value`] is what others ask for. How these travel is the daemon's business.
+//! [`Event::Wanted`], [`Event::Gone`]), and is told by [`Server::pass_fence`], [`Server::receive_values`],
+//! [`Server::lose_far`] and [`Server::never_comes`]; [`Server::values`] is what others ask for. How these travel is the daemon's business.
 
 mod connection;
 mod exchange;
@@ -229,15 +229,33 @@ impl Server {
         self.fail_fence(rank);
     }
 
-    /// What a rank of this node has published, for another node.
-    pub fn value(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
-        self.exchange.get(proc, key)
+    /// What a rank of this node has published, and then what the others have under the same key, as far as `limit` bytes
+    /// go: for another node. False: there is more.
+    pub fn values(&self, proc: u32, key: &str, limit: usize) -> (Vec<(u32, Option<Vec<u8>>)>, bool) {
+        self.exchange.all_under(proc, key, &self.job.facts.local_ranks, limit)
     }
 
-    /// The answer to an `Event::Wanted`.
-    pub fn receive_value(&mut self, proc: u32, key: String, value: Option<Vec<u8>>) {
-        let waiting = self.exchange.keep_far(proc, key.clone(), value.as_deref());
-        self.answer_all(&waiting, &ToRank::Value { proc, key, value });
+    /// The answer to an `Event::Wanted` for `proc`; `whole`: its node has no more under this key.
+    pub fn receive_values(&mut self, proc: u32, key: &str, values: Vec<(u32, Option<Vec<u8>>)>, whole: bool) {
+        for (proc, value) in values {
+            if self.place(proc).is_none() {
+                self.receive_value(proc, key, value);
+            }
+        }
+        let map = self.job.facts.map.clone();
+        let Some(node) = map.node_of(proc) else { return };
+        let left = self.exchange.still_asked(node, key, |other| map.node_of(other) == Some(node));
+        if whole {
+            left.into_iter().for_each(|proc| self.receive_value(proc, key, None));
+        } else if let Some(&proc) = left.first() {
+            self.exchange.ask_again(node, key);
+            self.events.push(Event::Wanted { proc, key: key.to_owned() });
+        }
+    }
+
+    fn receive_value(&mut self, proc: u32, key: &str, value: Option<Vec<u8>>) {
+        let waiting = self.exchange.keep_far(proc, key.to_owned(), value.as_deref());
+        self.answer_all(&waiting, &ToRank::Value { proc, key: key.to_owned(), value });
     }
 
     fn fail_fence(&mut self, rank: u32) {
@@ -430,7 +448,8 @@ impl Server {
             let value = self.exchange.get(proc, &key);
             return Ok(connection.queue(&ToRank::Value { proc, key, value }, None)?);
         }
-        match self.exchange.get_far(proc, key.clone(), id).map_err(Refusal)? {
+        let node = self.job.facts.map.node_of(proc).unwrap_or(u32::MAX);
+        match self.exchange.get_far(node, proc, key.clone(), id).map_err(Refusal)? {
             Found::Here(value) => {
                 connection.queue(&ToRank::Value { proc, key, value: Some(value) }, None)?;
             }

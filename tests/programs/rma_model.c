@@ -136,9 +136,6 @@ static void check_results(const Draw *all, int count, int round) {
 
 static void epoch(const Draw *all, int count, int sync) {
     MPI_Group world, all_ranks;
-    int targets[64] = {0};
-    for (int n = 0; n < count; n++)
-        if (all[n].origin == rank) targets[all[n].target] = 1;
     switch (sync) {
     case 0: MPI_Win_fence(0, win); break;
     case 1: MPI_Win_lock_all(0, win); break;

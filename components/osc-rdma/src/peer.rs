@@ -224,15 +224,14 @@ impl Peers {
     pub fn met(&self) -> Vec<&Peer> {
         match self {
             Peers::Few(all) => (0..all.len() as u32).filter_map(|rank| self.get(rank)).collect(),
-            // SAFETY: as above.
             Peers::Many(all) => {
                 let all = held(all);
-                let kept = |peer: &Box<Peer>| {
-                    let peer: *const Peer = &raw const **peer;
-                    // SAFETY: as above.
+                let kept = |peer: &Peer| {
+                    let peer: *const Peer = peer;
+                    // SAFETY: boxes stay where they are until the table goes.
                     unsafe { &*peer }
                 };
-                all.values().map(kept).collect()
+                all.values().map(|peer| kept(peer)).collect()
             }
         }
     }

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use std::process::Command;
 
 /// Installed components.
-const INSTALLED: [&str; 1] = ["pt2pt"];
+const INSTALLED: [&str; 2] = ["pt2pt", "rdma"];
 
 /// Jobs with each installed component: on one node, and, if there are several ranks, on two nodes made up on this machine. Another
 /// library has one way.
@@ -140,12 +140,13 @@ fn threads_share_windows() {
 }
 
 #[test]
-fn windows_as_objects_with_a_osc_am() {
+fn windows_as_objects_with_a_component() {
     if !mpi().is_ours() {
         return leave_out("windows as objects with a component", "which component serves is ours to say");
     }
     for ranks in [2, 4] {
         served(ranks).program("windows").arg("served").limit(300).run().all_ok(ranks);
+        Job::new(ranks).program("windows").arg("served").limit(300).run().all_ok(ranks);
     }
 }
 
@@ -169,9 +170,7 @@ fn the_component_is_chosen_by_parameter() {
         missing.err
     );
 
-    let without = Job::new(2)
-        .args(["--mca", "mca_base_component_path"])
-        .arg(osc_am())
-        .args(["--mca", "osc", "^am,rdma"]);
+    let without = Job::new(2).args(["--mca", "mca_base_component_path"]).arg(osc_am());
+    let without = without.args(["--mca", "osc", "^am,pt2pt,rdma"]);
     without.program("windows").arg("strict").limit(300).run().all_ok(2);
 }

@@ -91,10 +91,15 @@ fn said<T: Send + PartialEq + std::fmt::Debug>(
 #[test]
 fn both_sides_have_one_header_transport_and_one_width() {
     let wide = [("runtime_num_cris", "6"), ("btl", "shm,self,template")];
-    let narrow = [("runtime_num_cris", "3"), ("btl_shm_virtual_device_count", "2")];
+    let narrow =
+        [("runtime_num_cris", "3"), ("btl_shm_virtual_device_count", "2"), ("btl", "shm,self,template")];
     // What the others like best it likes least.
-    let other =
-        [("runtime_num_cris", "5"), ("btl_template_exclusivity", "65535"), ("btl_shm_exclusivity", "0")];
+    let other = [
+        ("runtime_num_cris", "5"),
+        ("btl_template_exclusivity", "65535"),
+        ("btl_shm_exclusivity", "0"),
+        ("btl", "shm,self,template"),
+    ];
     let alone = [("runtime_num_cris", "4"), ("btl", "template,self")];
     let all = said(&[&wide, &narrow, &other, &alone], reach);
     assert_eq!(all.len(), 16);

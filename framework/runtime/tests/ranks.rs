@@ -94,11 +94,14 @@ fn messages_of_all_sizes() {
 fn the_loaded_form_is_loaded_once() {
     job(
         3,
-        || config(Form::Loaded, Level::Single, &[("pml", "ob1"), ("btl", "sm,self")]),
+        || config(Form::Loaded, Level::Single, &[("pml", "ob1"), ("btl", "sm,self"), ("osc", "rdma")]),
         |instance| {
             let mut parts = instance.components();
             parts.sort_unstable();
-            assert_eq!(parts, [("btl", "self"), ("btl", "shm"), ("coll", "basic"), ("pml", "ob1")]);
+            assert_eq!(
+                parts,
+                [("btl", "self"), ("btl", "shm"), ("coll", "basic"), ("osc", "rdma"), ("pml", "ob1")]
+            );
             ring(&instance.world(), 8, Basic::new(Base::BYTE, 1).desc(), 1, mode::STANDARD);
             let maps = std::fs::read_to_string("/proc/self/maps").expect("our own mappings");
             let code = maps.lines().filter(|l| l.contains("libpml_ob1.so") && l.contains("r-xp")).count();

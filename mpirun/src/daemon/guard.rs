@@ -2,7 +2,8 @@
 //!
 //! On mpirun's machine that is mpirun. Elsewhere the program that the agent starts is this guard: it starts the daemon and
 //! waits for it. It is a subreaper, so that what a dead daemon leaves becomes its own, and it ends that. When the guard
-//! dies the daemon dies with it, and its ranks with the daemon.
+//! dies the daemon is asked to end, and ends everything below it first. When both are killed at once, ranks die with the daemon, and nobody looks
+//! for what they started.
 
 use crate::{descendants, failed, signals};
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -35,7 +36,7 @@ fn guard() -> Result<u8, String> {
     // SAFETY: the closure makes system calls only, in the child between fork and exec.
     unsafe {
         command.pre_exec(move || {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
             match rustix::process::getppid() == Some(own) {
                 true => Ok(()),
                 false => Err(rustix::io::Errno::SRCH.into()),

@@ -137,7 +137,10 @@ impl Hub {
             self.strangers.retain(|stranger| now < stranger.until);
             let (connect, ready, linked) = self.wait(now)?;
             for at in ready.into_iter().rev() {
-                self.hear_stranger(at);
+                if let Some(node) = self.hear_stranger(at) {
+                    // What it said beside is there already, and would wake nobody.
+                    self.hear_linked(node)?;
+                }
             }
             for node in linked {
                 self.hear_linked(node)?;
@@ -205,7 +208,8 @@ impl Hub {
         Some(Stranger { channel, from: from.ip().to_canonical(), challenge, until, node: None })
     }
 
-    fn hear_stranger(&mut self, at: usize) {
+    /// Some: it is no stranger any more, but this node's daemon.
+    fn hear_stranger(&mut self, at: usize) -> Option<u32> {
         let stranger = &mut self.strangers[at];
         stranger.channel.flush();
         let gone = stranger.channel.receive() == Peer::Gone;
@@ -214,24 +218,25 @@ impl Hub {
             Some(node) => self.be_told(at, node),
         };
         match heard {
-            Ok(true) => {}
+            Ok(Some(node)) => return Some(node),
             // A daemon that keeps another of its connections closes this one.
-            Ok(false) if gone => drop(self.strangers.swap_remove(at)),
-            Ok(false) => {}
+            Ok(None) if gone => drop(self.strangers.swap_remove(at)),
+            Ok(None) => {}
             Err(why) => {
                 let mut stranger = self.strangers.swap_remove(at);
                 let _ = stranger.channel.send(&Hand::Refused(why.clone()));
                 self.tell_refused(&stranger, &why);
             }
         }
+        None
     }
 
-    /// True: it is no stranger any more.
-    fn prove(&mut self, at: usize) -> Result<bool, String> {
+    /// Some: it is no stranger any more.
+    fn prove(&mut self, at: usize) -> Result<Option<u32>, String> {
         let stranger = &mut self.strangers[at];
         let hand = stranger.channel.take::<Hand>().map_err(|why| format!("it sent something else: {why}"))?;
         let (node, daemon, proof) = match hand {
-            None => return Ok(false),
+            None => return Ok(None),
             Some(Hand::Answer { node, challenge, proof }) => (node, challenge, proof),
             Some(_) => return Err("it did not answer the challenge".into()),
         };
@@ -250,16 +255,16 @@ impl Hub {
         self.be_told(at, node)
     }
 
-    /// What a daemon that is believed says of its node. True: it has.
-    fn be_told(&mut self, at: usize, node: u32) -> Result<bool, String> {
+    /// What a daemon that is believed says of its node. Some: it has.
+    fn be_told(&mut self, at: usize, node: u32) -> Result<Option<u32>, String> {
         let message = self.strangers[at].channel.take::<FromNode>();
         match message.map_err(|why| format!("it sent an impossible frame: {why}"))? {
-            None => Ok(false),
+            None => Ok(None),
             Some(FromNode::Here(facts)) if !self.linked.contains_key(&node) => {
                 let link = self.strangers.swap_remove(at).channel;
                 self.linked.insert(node, Linked { link, facts: *facts });
                 self.agents.note_there(node);
-                Ok(true)
+                Ok(Some(node))
             }
             Some(_) => Err("its first word is not what its node is made of".into()),
         }

@@ -144,7 +144,8 @@ fn jobs_over_machines_by_real_logins() {
             let _ = rustix::process::kill_process(Pid::from_raw(*pid).expect("a number"), Signal::KILL);
         }
     };
-    for (what, status) in [("sleep 3333", 128 + 9), ("oxmpid --guarded", 1), ("oxmpid", 1), ("", 1)] {
+    for (what, status) in [("sleep 3333", 128 + 9), ("oxmpid --guarded", 1), ("oxmpid --remote", 1), ("", 1)]
+    {
         let job = family();
         kill(2, what);
         one_report(&job.wait(), status, &["m2"]);

@@ -212,6 +212,42 @@ static void objects(void) {
     if (again != MPI_GROUP_EMPTY) MPI_Group_free(&again);
 }
 
+static int copies, deletes;
+
+static int copies_it(MPI_Comm from, int key, void *extra, void *value, void *to, int *flag) {
+    (void)from, (void)key;
+    copies++, *(void **)to = (char *)value + 1, *flag = extra == &copies;
+    return MPI_SUCCESS;
+}
+
+static int deletes_it(MPI_Comm from, int key, void *value, void *extra) {
+    (void)from, (void)key, (void)value;
+    deletes += extra == &copies;
+    return MPI_SUCCESS;
+}
+
+/* The functions of MPI-1; a freed key lives as long as its values, and its number is given to no other key. */
+static void attributes(void) {
+    int key, was, other[32], flag;
+    void *value;
+    MPI_Comm dup;
+    MPI_Keyval_create(copies_it, deletes_it, &key, &copies), was = key;
+    MPI_Attr_put(comm, key, in), MPI_Keyval_free(&key);
+    CHECK(key == MPI_KEYVAL_INVALID, "key %d", key);
+    for (int i = 0; i < 32; i++) {
+        MPI_Keyval_create(MPI_NULL_COPY_FN, MPI_NULL_DELETE_FN, &other[i], NULL);
+        CHECK(other[i] != was, "the number of a key in use");
+    }
+    MPI_Comm_dup(comm, &dup);
+    MPI_Attr_get(dup, was, &value, &flag);
+    CHECK(flag && value == (char *)in + 1 && copies == 1, "%d copies", copies);
+    MPI_Comm_free(&dup);
+    CHECK(deletes == 1, "%d deletes", deletes);
+    MPI_Attr_delete(comm, was);
+    CHECK(deletes == 2, "%d deletes", deletes);
+    for (int i = 0; i < 32; i++) MPI_Keyval_free(&other[i]);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -226,6 +262,7 @@ int main(int argc, char **argv) {
     messages();
     packing();
     objects();
+    attributes();
     MPI_Comm_free(&comm);
     return end();
 }

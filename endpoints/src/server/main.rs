@@ -109,10 +109,10 @@ fn serve() -> Result<run::Server, String> {
     let control = segment.control(number);
     control.reach.store(if reach { 1 } else { 2 }, shared::sync::Ordering::Release);
     let crowded = job.neighbors() > sys::processors();
-    let spin = settings.spin.unwrap_or(if crowded { 0 } else { 2000 });
+    let pace = run::Pace::new(settings.spin.unwrap_or(if crowded { 0 } else { 2000 }), crowded);
     let world_ranks = (0..job.hellos.len()).filter(|r| job.hellos[*r].role == PROXY);
     let creations = Creations::new(proxies, world_ranks.map(|r| r as c_int).collect(), hello::tag_limit());
-    Ok(run::Server::new(segment, base, number, hello.pid, settings.asynchronous, spin, crowded, creations))
+    Ok(run::Server::new(segment, base, number, hello.pid, settings.asynchronous, pace, creations))
 }
 
 fn pin(job: &Job, cpus: &[usize]) -> Result<(), String> {

@@ -70,6 +70,19 @@ impl Work {
     }
 }
 
+/// How often a proxy looks in vain before it sleeps.
+pub struct Pace {
+    spin: u32,
+    /// Yields after that, without and with something to poll for.
+    yields: [u32; 2],
+}
+
+impl Pace {
+    pub fn new(spin: u32, crowded: bool) -> Pace {
+        Pace { spin, yields: if crowded { CROWDED_YIELDS } else { YIELDS } }
+    }
+}
+
 pub struct Server {
     pub segment: Segment,
     /// Where the client has the segment.
@@ -77,9 +90,7 @@ pub struct Server {
     number: usize,
     pub pid: i32,
     asynchronous: bool,
-    spin: u32,
-    /// Yields in vain, with and without something to poll for, before a sleep.
-    yields: [u32; 2],
+    pace: Pace,
     pub control: &'static Control,
     works: Vec<Work>,
     /// The library's handle for each of `works`.
@@ -101,8 +112,7 @@ impl Server {
         number: usize,
         pid: i32,
         asynchronous: bool,
-        spin: u32,
-        crowded: bool,
+        pace: Pace,
         creations: Creations,
     ) -> Server {
         Server {
@@ -111,8 +121,7 @@ impl Server {
             number,
             pid,
             asynchronous,
-            spin,
-            yields: if crowded { CROWDED_YIELDS } else { YIELDS },
+            pace,
             control: segment.control(number),
             works: Vec::new(),
             requests: Vec::new(),
@@ -154,9 +163,9 @@ impl Server {
             }
             vain += 1;
             let polls = self.polls();
-            if vain < self.spin {
+            if vain < self.pace.spin {
                 core::hint::spin_loop();
-            } else if vain < self.spin + self.yields[usize::from(polls)] {
+            } else if vain < self.pace.spin + self.pace.yields[usize::from(polls)] {
                 std::thread::yield_now();
             } else {
                 self.sleep(polls, nap);
@@ -182,13 +191,14 @@ impl Server {
         self.control.doze.awake();
     }
 
-    /// Is there something to poll for now?
+    /// Is there something to poll for now? Always for a communicator that is being made: its thread waits, but perhaps for another
+    /// of the proxies that make it.
     fn polls(&self) -> bool {
-        let pending = !self.works.is_empty() || !self.probes.is_empty() || self.creations.are_pending();
+        let pending = !self.works.is_empty() || !self.probes.is_empty();
         let asked = || {
             self.control.waiters.load(Ordering::Acquire) > 0 || self.control.poke.load(Ordering::Acquire) != 0
         };
-        pending && (self.asynchronous || asked())
+        self.creations.are_pending() || pending && (self.asynchronous || asked())
     }
 
     fn take_commands(&mut self) -> bool {

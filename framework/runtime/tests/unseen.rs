@@ -16,7 +16,7 @@ fn settings(path: &str) -> Resolver {
         ("OXMPI_MCA_btl_nowhere_room", "1"),
     ];
     let variables = variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    Sources::read(Reader::Process, variables.into_iter(), &Places::default(), &[]).resolver
+    Sources::read(Reader::Process, variables, &Places::default(), &[]).resolver
 }
 
 fn look(path: &str, dirs: &[PathBuf]) -> Registry {
@@ -27,7 +27,7 @@ fn look(path: &str, dirs: &[PathBuf]) -> Registry {
 #[test]
 fn a_selection_is_for_the_ranks_where_the_librarys_own_components_are_not_seen() {
     let (ours, empty) = (component_dir(), tempfile::tempdir().expect("a folder"));
-    let own = look("", &[ours.clone()]);
+    let own = look("", std::slice::from_ref(&ours));
     assert!(own.problems().iter().any(|why| why.contains("nowhere")), "{:?}", own.problems());
     assert!(!own.unknown().is_empty());
     // The same files, but as a user's path beside an installation without any.

@@ -19,7 +19,7 @@ const RANK_BYTES: usize = 16 << 20;
 const MOST_ASKED: usize = 1 << 16;
 
 /// Ranks, and what they have under a key.
-type Values = Vec<(u32, Option<Vec<u8>>)>;
+pub type Values = Vec<(u32, Option<Vec<u8>>)>;
 
 /// A value's name: the rank that put it, and its key.
 type Name = (u32, String);

@@ -126,6 +126,9 @@ pub struct Job {
     pub secret: Secret,
 }
 
+/// Ranks, and what they have under a key.
+pub type Values = Vec<(u32, Option<Vec<u8>>)>;
+
 const LISTENER: u64 = 0;
 
 /// See the module's essay.
@@ -228,12 +231,12 @@ impl Server {
 
     /// What a rank of this node has published, and then what the others have under the same key, as far as `limit` bytes
     /// go: for another node. False: there is more.
-    pub fn values(&self, proc: u32, key: &str, limit: usize) -> (Vec<(u32, Option<Vec<u8>>)>, bool) {
+    pub fn values(&self, proc: u32, key: &str, limit: usize) -> (Values, bool) {
         self.exchange.all_under(proc, key, &self.job.facts.local_ranks, limit)
     }
 
     /// The answer to an `Event::Wanted` for `proc`; `whole`: its node has no more under this key.
-    pub fn receive_values(&mut self, proc: u32, key: &str, values: Vec<(u32, Option<Vec<u8>>)>, whole: bool) {
+    pub fn receive_values(&mut self, proc: u32, key: &str, values: Values, whole: bool) {
         for (proc, value) in values {
             if self.place(proc).is_none() {
                 self.receive_value(proc, key, value);

@@ -10,13 +10,11 @@
 //! ([`Entered::AllHere`]); when it hears that all of the job have, the ranks are told ([`Exchange::pass`]). On one node
 //! the steps are one.
 
+use super::Values;
 use std::collections::{HashMap, HashSet};
 
 /// Everything one rank may have in the store.
 const RANK_BYTES: usize = 16 << 20;
-
-/// Ranks, and what they have under a key.
-type Values = Vec<(u32, Option<Vec<u8>>)>;
 
 /// A value's name: the rank that put it, and its key.
 type Name = (u32, String);

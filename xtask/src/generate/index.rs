@@ -6,8 +6,7 @@ use std::fmt::Write;
 
 /// What a program may look for in vain, first of all.
 const NOT_THERE: &str = "\
-Not there yet, whatever the tables say of single functions: **jobs of several nodes** over a network (one node, any number
-of ranks), **files**, **starting processes** (MPI_Comm_spawn, ports, names), **Fortran** (no module, no mpif.h).
+Not there yet, whatever the tables say of single functions: **networks** other than TCP, **files**, **starting processes** (MPI_Comm_spawn, ports, names), **Fortran** (no module, no mpif.h).
 
 ";
 

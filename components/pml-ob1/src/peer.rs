@@ -199,6 +199,12 @@ impl Peer {
         }
     }
 
+    /// Whether fragments may come from the process over several transports.
+    pub fn has_stripes(&self) -> bool {
+        let stripes = |r: &&Reach| r.btl().attrs().flags & BtlAttrs::STRIPES != 0;
+        self.base.reached.iter().filter(stripes).count() > 1
+    }
+
     /// The CRI of the FIFO.
     #[inline(always)]
     pub fn cri(&self) -> &oxmpi_mca::Cri {

@@ -270,7 +270,9 @@ impl Ob1 {
             && offset > req.done.get()
             && offset < req.wanted.get()
             && len <= req.wanted.get() - offset;
-        fits && self.cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id.get(), offset, len))
+        // Over one transport they come in order.
+        let several = || self.peer(proc, held.threaded).is_ok_and(|peer| peer.has_stripes());
+        fits && several() && self.cri(held.ctx).ahead.with(held, |ahead| ahead.add(req.id.get(), offset, len))
     }
 
     /// The next `len` bytes of a message are in the buffer.

@@ -12,6 +12,7 @@ pub fn monotonic_now() -> Duration {
 }
 
 /// The clock of the processor time that a process has used; `None`: there is no such process.
+#[cfg_attr(loom, allow(dead_code, reason = "the models have no processes"))]
 pub fn cpu_clock(pid: u32) -> Option<libc::clockid_t> {
     let (pid, mut clock) = (i32::try_from(pid).ok()?, 0);
     // SAFETY: a place for the answer.
@@ -19,6 +20,7 @@ pub fn cpu_clock(pid: u32) -> Option<libc::clockid_t> {
 }
 
 /// What a clock says; `None`: its process has ended.
+#[cfg_attr(loom, allow(dead_code, reason = "as above"))]
 pub fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a place for the answer.

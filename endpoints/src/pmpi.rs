@@ -35,7 +35,7 @@ impl Symbol {
         }
         if at.is_null() {
             let name = self.name.to_string_lossy();
-            eprintln!("oxmpi-ep: the MPI library of this process has no {name}");
+            report!("the MPI library of this process has no {name}");
             std::process::abort();
         }
         self.at.store(at, Ordering::Relaxed);

@@ -436,14 +436,6 @@ impl Ob1 {
         let message = format!("process {proc} sent a message that pml ob1 cannot accept: {what}");
         self.host.peer_error(proc, true, &message);
     }
-
-    /// Whether messages of a process are dropped.
-    #[cold]
-    pub fn is_closed(&self, proc: u32) -> bool {
-        let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
-        // SAFETY: peers stay until `finalize`.
-        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.lost.load(Ordering::Acquire))
-    }
 }
 
 impl Pml for Ob1 {

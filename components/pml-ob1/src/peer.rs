@@ -368,6 +368,14 @@ pub fn header_only(header: &Header) -> SendDesc {
 }
 
 impl Ob1 {
+    /// Whether messages of a process are dropped.
+    #[cold]
+    pub fn is_closed(&self, proc: u32) -> bool {
+        let slot = self.peers.get(proc as usize).map(|s| s.load(Ordering::Acquire));
+        // SAFETY: peers stay until `finalize`.
+        slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.lost.load(Ordering::Acquire))
+    }
+
     /// The peer of a job rank, made on first use.
     #[inline(always)]
     pub fn peer(&self, proc: u32, threaded: bool) -> Result<&Peer, Status> {

@@ -213,7 +213,7 @@ pub unsafe extern "C" fn MPIX_Comm_create_endpoints(
 ) -> c_int {
     let _ = info;
     let Some(client) = client() else {
-        eprintln!("oxmpi-ep: {NAME} before MPI_Init");
+        report!("{NAME} before MPI_Init");
         return ERR_OTHER;
     };
     let parent = Parent::of(parent);

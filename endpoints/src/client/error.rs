@@ -39,7 +39,7 @@ pub fn raise(errhandler: Errhandler, comm: Comm, name: &str, class: c_int) -> c_
     match errhandler {
         ERRORS_RETURN => class,
         ERRORS_ARE_FATAL | ERRORS_ABORT => {
-            eprintln!("oxmpi-ep: {name} on a communicator of endpoints: {}", text(class));
+            report!("{name} on a communicator of endpoints: {}", text(class));
             // SAFETY: MPI is initialised where communicators are.
             unsafe { pmpi::MPI_Abort(COMM_WORLD, class) }
         }
@@ -61,13 +61,13 @@ pub fn raise(errhandler: Errhandler, comm: Comm, name: &str, class: c_int) -> c_
 
 /// A function that is not there for endpoints.
 pub fn refuse(comm: &EpComm, name: &str) -> c_int {
-    eprintln!("oxmpi-ep: {name} is not built for communicators of endpoints");
+    report!("{name} is not built for communicators of endpoints");
     answer(comm, name, Err(ERR_UNSUPPORTED_OPERATION))
 }
 
 /// The same for a request or a message of an endpoint.
 pub fn refuse_request(name: &str) -> c_int {
-    eprintln!("oxmpi-ep: {name} is not built for requests and messages of endpoints");
+    report!("{name} is not built for requests and messages of endpoints");
     ERR_UNSUPPORTED_OPERATION
 }
 

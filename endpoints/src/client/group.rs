@@ -129,7 +129,7 @@ derived! {
 mpi! {
     fn MPI_Comm_create_from_group(group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm) {
         if from(group).is_some() {
-            eprintln!("oxmpi-ep: MPI_Comm_create_from_group is not built for groups of endpoints");
+            report!("MPI_Comm_create_from_group is not built for groups of endpoints");
             return ERR_UNSUPPORTED_OPERATION;
         }
         pmpi::MPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm)

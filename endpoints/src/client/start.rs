@@ -32,7 +32,7 @@ fn begin() -> c_int {
     match meet() {
         Ok(()) => SUCCESS,
         Err(why) => {
-            eprintln!("oxmpi-ep: {why}");
+            report!("{why}");
             // SAFETY: MPI has just been initialised.
             unsafe { pmpi::MPI_Abort(COMM_WORLD, ERR_OTHER) }
         }

@@ -217,10 +217,7 @@ impl Proxy {
     /// Ends the job if the proxy is gone.
     pub fn must_live(&self) {
         if !sys::alive(self.pid) {
-            eprintln!(
-                "oxmpi-ep: proxy {} of this process, rank {} of the job, is gone",
-                self.number, self.world_rank
-            );
+            report!("proxy {} of this process, rank {} of the job, is gone", self.number, self.world_rank);
             // SAFETY: MPI is initialised.
             unsafe { pmpi::MPI_Abort(COMM_WORLD, ERR_OTHER) };
         }

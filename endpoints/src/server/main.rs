@@ -3,6 +3,10 @@
 //! `run` (the loop: commands, pending operations, idle) · `agreement` (when to make a communicator) · `buffers` (where a command's data is) · `messages`, `collective`,
 //! `communicators`, `types` (what each command does).
 
+#[macro_use]
+#[path = "../report.rs"]
+mod report;
+
 #[path = "../abi.rs"]
 #[allow(dead_code, reason = "each side uses its part")]
 mod abi;
@@ -47,12 +51,12 @@ fn main() {
 }
 
 fn fail(why: &str) -> ! {
-    eprintln!("oxmpi-ep-server: {why}");
+    report!("a proxy: {why}");
     exit(1);
 }
 
 pub fn abort(why: &str) -> ! {
-    eprintln!("oxmpi-ep-server: {why}");
+    report!("a proxy: {why}");
     // SAFETY: MPI is initialised wherever this is called.
     unsafe { pmpi::MPI_Abort(COMM_WORLD, 1) };
     exit(1);

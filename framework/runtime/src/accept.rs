@@ -17,8 +17,8 @@
 
 mod tables;
 
-pub(crate) use tables::read_osc_table;
 pub use tables::{accept_btl, accept_coll, accept_osc, accept_pml};
+pub(crate) use tables::{discard, read_osc_table};
 
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};

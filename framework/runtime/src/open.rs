@@ -1,7 +1,7 @@
 //! Opening the chosen components, and closing them.
 
 use crate::accept::{
-    CollComponent, Framework, OscComponent, Pml, accept_btl, accept_coll, accept_osc, accept_pml,
+    CollComponent, Framework, OscComponent, Pml, accept_btl, accept_coll, accept_osc, accept_pml, discard,
 };
 use crate::error::{Error, ErrorKind};
 use crate::host::ComponentCtx;
@@ -171,6 +171,7 @@ impl Opening {
             logger.info("btl", &format!("{} is not needed in a job of one node", b.name()));
         }
         close_btls(logger, &needless);
+        needless.into_iter().for_each(discard);
         self.btls = kept;
     }
 

@@ -318,6 +318,12 @@ fn handle(
     })
 }
 
+/// Frees a handle that was given to nobody.
+pub(crate) fn discard(handle: BtlHandle) {
+    // SAFETY: `handle` leaked it, and nobody else knows where it is.
+    drop(unsafe { Box::from_raw(handle.attrs.cast_mut()) });
+}
+
 /// Words `from..to` of a struct, in bytes, are pointers that must be there.
 ///
 /// # Safety

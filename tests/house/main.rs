@@ -1,10 +1,11 @@
 //! The rules of the house, checked on the sources alone.
 //!
-//! `arrows` (who may depend on whom) · `names` (one spelling everywhere) · `sources` (no statics in
+//! `arrows` (who may depend on whom) · `cycles` (no file imports what imports it) · `names` (one spelling everywhere) · `sources` (no statics in
 //! contracts, file lengths, lints) · `papers` (paths and commands in the documents, the hash of the
 //! ABI, generated files).
 
 mod arrows;
+mod cycles;
 mod names;
 mod papers;
 mod sources;

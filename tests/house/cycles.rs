@@ -1,0 +1,277 @@
+//! Imports between the files of a crate: the graph of which file names items of which other, and its cycles.
+//!
+//! An arrow goes from the file that names an item to the file that defines it. A path is followed through
+//! re-exports (`pub use`), so that `crate::Peer` is an arrow to the file of `Peer` and not to `lib.rs`. `mod x;` is
+//! no arrow, a test module has none.
+//!
+//! **No crate has a cycle**, except for the files counted in `KNOWN`, which may only become fewer.
+
+use crate::{metadata, read, short};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use syn::visit::{self, Visit};
+
+/// How many files stand in cycles, by the root file of a crate.
+const KNOWN: &[(&str, usize)] = &[];
+
+/// A module path below the crate root: empty for `lib.rs`.
+type Module = Vec<String>;
+
+/// A file's share of the crate.
+#[derive(Default)]
+struct File {
+    /// Names that it defines or declares as modules.
+    defined: BTreeSet<String>,
+    /// Names that it imports, with the path of each.
+    imported: BTreeMap<String, Module>,
+    /// Modules whose whole content it imports.
+    globs: Vec<Module>,
+    /// Paths that it mentions, absolute within the crate.
+    mentioned: BTreeSet<Module>,
+}
+
+/// Collects a file's paths; `at` is the module in which the visitor stands (inline modules go deeper).
+struct Collect {
+    file: File,
+    home: Module,
+    at: Module,
+}
+
+impl Collect {
+    /// The absolute form of a path that starts with `crate`, `self`, `super`, or a name that the file knows.
+    fn absolute(&self, path: &[String]) -> Option<Module> {
+        let mut base = match path.first()?.as_str() {
+            "crate" => Module::new(),
+            "self" => self.at.clone(),
+            "super" => self.at.split_last()?.1.to_vec(),
+            first if self.file.defined.contains(first) => {
+                return Some(self.home.iter().chain(path).cloned().collect());
+            }
+            _ => return None,
+        };
+        for part in &path[1..] {
+            match part.as_str() {
+                "super" => {
+                    base.pop()?;
+                }
+                _ => base.push(part.clone()),
+            }
+        }
+        Some(base)
+    }
+
+    fn mention(&mut self, path: &[String]) {
+        if let Some(path) = self.absolute(path) {
+            self.file.mentioned.insert(path);
+        }
+    }
+
+    fn import(&mut self, tree: &syn::UseTree, before: &[String]) {
+        let with = |ident: &syn::Ident| before.iter().cloned().chain([ident.to_string()]).collect::<Vec<_>>();
+        match tree {
+            syn::UseTree::Path(path) => self.import(&path.tree, &with(&path.ident)),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, before)),
+            syn::UseTree::Glob(_) => {
+                self.mention(before);
+                let path = self.absolute(before);
+                self.file.globs.extend(path);
+            }
+            syn::UseTree::Name(name) if name.ident == "self" => self.bind(before, before.last().cloned()),
+            syn::UseTree::Name(name) => self.bind(&with(&name.ident), Some(name.ident.to_string())),
+            syn::UseTree::Rename(name) => self.bind(&with(&name.ident), Some(name.rename.to_string())),
+        }
+    }
+
+    fn bind(&mut self, path: &[String], name: Option<String>) {
+        self.mention(path);
+        if let (Some(path), Some(name)) = (self.absolute(path), name) {
+            self.file.imported.insert(name, path);
+        }
+    }
+
+    /// Paths in the arguments of a macro, which are no syntax tree.
+    fn tokens(&mut self, text: &str) {
+        for (at, _) in text.match_indices("crate ::") {
+            let path: Vec<String> = text[at..]
+                .split(" :: ")
+                .map(|part| part.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
+                .take_while(|part| !part.is_empty())
+                .collect();
+            self.mention(&path);
+        }
+    }
+}
+
+/// Is it compiled for tests alone?
+fn of_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|a| match &a.meta {
+        syn::Meta::Path(path) => path.is_ident("test"),
+        syn::Meta::List(list) => {
+            let tokens = list.tokens.to_string().replace(' ', "");
+            list.path.is_ident("cfg") && (tokens.starts_with("test") || tokens.starts_with("all(test"))
+        }
+        syn::Meta::NameValue(_) => false,
+    })
+}
+
+/// The name that an item defines.
+fn name_of(item: &syn::Item) -> Option<&syn::Ident> {
+    Some(match item {
+        syn::Item::Const(item) => &item.ident,
+        syn::Item::Enum(item) => &item.ident,
+        syn::Item::Fn(item) => &item.sig.ident,
+        syn::Item::Mod(item) => &item.ident,
+        syn::Item::Static(item) => &item.ident,
+        syn::Item::Struct(item) => &item.ident,
+        syn::Item::Trait(item) => &item.ident,
+        syn::Item::Type(item) => &item.ident,
+        syn::Item::Union(item) => &item.ident,
+        _ => return None,
+    })
+}
+
+impl<'ast> Visit<'ast> for Collect {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !of_tests(&item.attrs) {
+            self.at.push(item.ident.to_string());
+            visit::visit_item_mod(self, item);
+            self.at.pop();
+        }
+    }
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if !of_tests(&item.attrs) {
+            visit::visit_item_fn(self, item);
+        }
+    }
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if !of_tests(&item.attrs) {
+            self.import(&item.tree, &[]);
+        }
+    }
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let parts: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
+        if parts.len() > 1 {
+            self.mention(&parts);
+        }
+        visit::visit_path(self, path);
+    }
+    fn visit_macro(&mut self, item: &'ast syn::Macro) {
+        self.tokens(&item.tokens.to_string());
+        visit::visit_macro(self, item);
+    }
+}
+
+fn collect(path: &Path, home: Module) -> File {
+    let syntax = syn::parse_file(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", short(path)));
+    let defined = syntax.items.iter().filter_map(name_of).map(ToString::to_string).collect();
+    let mut collect = Collect { file: File { defined, ..File::default() }, at: home.clone(), home };
+    collect.visit_file(&syntax);
+    collect.file
+}
+
+/// The files of a crate by module path, as `mod` finds them, without those of tests alone.
+fn modules(path: &Path, home: Module, found: &mut BTreeMap<Module, PathBuf>) {
+    let syntax = syn::parse_file(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", short(path)));
+    let name = path.file_stem().expect("a source has a name").to_string_lossy().into_owned();
+    let parent = path.parent().expect("a source is in a folder");
+    let below = if ["lib", "main", "mod"].contains(&name.as_str()) { parent.to_owned() } else { parent.join(&name) };
+    found.insert(home.clone(), path.to_owned());
+    for item in &syntax.items {
+        let syn::Item::Mod(item) = item else { continue };
+        if item.content.is_some() || of_tests(&item.attrs) {
+            continue;
+        }
+        let child = item.ident.to_string();
+        let candidates = [below.join(format!("{child}.rs")), below.join(&child).join("mod.rs")];
+        if let Some(file) = candidates.into_iter().find(|file| file.exists()) {
+            modules(&file, home.iter().cloned().chain([child]).collect(), found);
+        }
+    }
+}
+
+/// The module whose file defines what `path` names.
+fn defines(files: &BTreeMap<Module, File>, path: &Module, depth: usize) -> Option<Module> {
+    let inside = (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|module| files.contains_key(module))?;
+    let Some(name) = path.get(inside.len()) else { return Some(inside) };
+    let file = &files[&inside];
+    if file.defined.contains(name) || depth == 0 {
+        return Some(inside);
+    }
+    let onward = |target: &Module| target.iter().chain(&path[inside.len() + 1..]).cloned().collect::<Module>();
+    if let Some(target) = file.imported.get(name) {
+        return defines(files, &onward(target), depth - 1);
+    }
+    let through = file.globs.iter().filter(|glob| **glob != inside).find_map(|glob| {
+        let found = defines(files, &glob.iter().chain([name]).cloned().collect(), depth - 1)?;
+        files[&found].defined.contains(name).then_some(found)
+    });
+    Some(through.unwrap_or(inside))
+}
+
+/// Which file names items of which other: indices into the list of modules.
+fn arrows(files: &BTreeMap<Module, File>) -> Vec<BTreeSet<usize>> {
+    let order: Vec<&Module> = files.keys().collect();
+    let place: BTreeMap<&Module, usize> = order.iter().enumerate().map(|(n, module)| (*module, n)).collect();
+    let targets = |(from, module): (usize, &&Module)| {
+        let mentioned = files[*module].mentioned.iter();
+        let found = mentioned.filter_map(|path| defines(files, path, 8)).map(|target| place[&target]);
+        found.filter(|to| *to != from).collect()
+    };
+    order.iter().enumerate().map(targets).collect()
+}
+
+/// Groups of files that reach each other, by mutual reachability: crates are small.
+fn cycles(arrows: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+    let reach: Vec<BTreeSet<usize>> = (0..arrows.len())
+        .map(|from| {
+            let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+            while let Some(at) = open.pop() {
+                open.extend(arrows[at].iter().filter(|to| seen.insert(**to)));
+            }
+            seen
+        })
+        .collect();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for file in (0..arrows.len()).filter(|file| reach[*file].contains(file)) {
+        match groups.iter_mut().find(|group| reach[group[0]].contains(&file) && reach[file].contains(&group[0])) {
+            Some(group) => group.push(file),
+            None => groups.push(vec![file]),
+        }
+    }
+    groups
+}
+
+#[test]
+fn no_file_imports_what_imports_it() {
+    let mut wrong = Vec::new();
+    for package in &metadata().packages {
+        for target in package.targets.iter().filter(|t| !t.is_test() && !t.is_bench() && !t.is_custom_build()) {
+            let mut found = BTreeMap::new();
+            modules(target.src_path.as_std_path(), Module::new(), &mut found);
+            let files: BTreeMap<Module, File> =
+                found.iter().map(|(module, path)| (module.clone(), collect(path, module.clone()))).collect();
+            let arrows = arrows(&files);
+            let groups = cycles(&arrows);
+            let names: Vec<&PathBuf> = found.values().collect();
+            let count: usize = groups.iter().map(Vec::len).sum();
+            let place = short(target.src_path.as_std_path());
+            let known = KNOWN.iter().find(|(name, _)| *name == place).map_or(0, |(_, count)| *count);
+            if count != known {
+                let list = groups.iter().map(|group| describe(group, &arrows, &names)).collect::<Vec<_>>().join("\n");
+                wrong.push(format!("{place}: {count} files in cycles, {known} are known\n{list}"));
+            }
+        }
+    }
+    crate::none("import cycles (if there are fewer than are known, lower the number in KNOWN)", wrong);
+}
+
+/// A group with the arrows inside it, a line a file.
+fn describe(group: &[usize], arrows: &[BTreeSet<usize>], names: &[&PathBuf]) -> String {
+    let name = |n: usize| names[n].file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let line = |from: &usize| {
+        let to = arrows[*from].iter().filter(|to| group.contains(to)).map(|to| name(*to)).collect::<Vec<_>>();
+        format!("    {} -> {}", short(names[*from]), to.join(", "))
+    };
+    group.iter().map(line).collect::<Vec<_>>().join("\n")
+}

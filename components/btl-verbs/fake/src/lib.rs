@@ -1,4 +1,4 @@
-//! A verbs device in software. README.md says what it does and how it is set up; `rc.rs` heads the code with the life of a
+//! A verbs device in software. README.md says what it does and how it is set up; `rc/mod.rs` heads the code with the life of a
 //! message, `nic.rs` with who runs it, `uar.rs` with mlx5's resource rules.
 
 mod channel;

@@ -47,3 +47,28 @@ impl ModelLock {
         Inside::Promised(&self.inside)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promises_that_are_broken_are_counted() {
+        let lock = ModelLock::new(None, true);
+        let before = counters::by_name("violations").expect("a counter");
+        drop(lock.enter("it"));
+        let first = lock.enter("it");
+        assert_eq!(counters::by_name("violations"), Some(before));
+        drop(lock.enter("it"));
+        assert_eq!(counters::by_name("violations"), Some(before + 1));
+        drop(first);
+    }
+
+    #[test]
+    fn locks_that_are_taken_are_counted() {
+        let lock = ModelLock::new(Some(Counter::CqLocks), false);
+        let before = counters::get(Counter::CqLocks);
+        (0..3).for_each(|_| drop(lock.enter("it")));
+        assert_eq!(counters::get(Counter::CqLocks), before + 3);
+    }
+}

@@ -35,7 +35,7 @@ struct Rig {
 
 impl Rig {
     fn new() -> Rig {
-        // SAFETY (all of this file's blocks): objects of the device, used as the verbs are; they live until the test ends.
+        // SAFETY: objects of the device, used as the verbs are; they live until the test ends.
         unsafe {
             let list = ibv_get_device_list(null_mut());
             let context = ibv_open_device(*list);
@@ -255,9 +255,11 @@ fn connections_do_and_refuse() {
     let (d, _) = rig.two();
     // SAFETY: a registration that is there.
     let key = unsafe { (*again).rkey };
+    // SAFETY: the device's own function.
     assert_eq!(unsafe { oxmpi_fake_verbs_port(0) }, 0);
     let mut lost = request(wr_opcode::RDMA_WRITE, &mut word, there, key, [0; 2]);
     assert_eq!(rig.run(d, &mut lost), wc_status::RETRY_EXC_ERR);
+    // SAFETY: as above.
     assert_eq!(unsafe { oxmpi_fake_verbs_port(1) }, 0);
 }
 

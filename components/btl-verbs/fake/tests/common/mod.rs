@@ -98,7 +98,7 @@ unsafe fn slot(context: *mut Context, distance: usize) -> *const () {
 
 impl Made {
     unsafe fn context(&mut self) -> *mut Context {
-        // SAFETY (all of this file's blocks): objects of the device, used as the verbs are.
+        // SAFETY: objects of the device, used as the verbs are.
         unsafe {
             let list = ibv_get_device_list(null_mut());
             assert!(!list.is_null() && !(*list).is_null(), "a device");

@@ -159,13 +159,20 @@ pub struct QpInitAttr {
     pub sq_sig_all: i32,
 }
 
-/// The first part of `struct ibv_qp_init_attr_ex`, and the size of all of it.
+/// The first part of `struct ibv_qp_init_attr_ex`, and the size of all of it. It begins like [`QpInitAttr`], whose padding at
+/// the end is a field here.
 #[repr(C)]
 pub struct QpInitAttrEx {
-    pub basic: QpInitAttr,
+    pub qp_context: *mut c_void,
+    pub send_cq: *mut Cq,
+    pub recv_cq: *mut Cq,
+    pub srq: *mut Srq,
+    pub cap: QpCap,
+    pub qp_type: u32,
+    pub sq_sig_all: i32,
     pub comp_mask: u32,
     pub pd: *mut Pd,
-    pub others: [u64; 7],
+    pub others: [u64; 8],
 }
 
 /// `struct ibv_global_route`.
@@ -344,7 +351,8 @@ const _: () = {
     assert!(size_of::<ParentDomainInitAttr>() == 48);
     assert!(size_of::<CqInitAttrEx>() == 56);
     assert!(size_of::<QpInitAttr>() == 64);
-    assert!(size_of::<QpInitAttrEx>() == 136);
+    assert!(size_of::<QpInitAttrEx>() == 136 && offset_of!(QpInitAttrEx, pd) == 64);
+    assert!(offset_of!(QpInitAttrEx, sq_sig_all) == offset_of!(QpInitAttr, sq_sig_all));
     assert!(size_of::<AhAttr>() == 32);
     assert!(size_of::<QpAttr>() == 144 && offset_of!(QpAttr, ah_attr) == 56);
     assert!(offset_of!(QpAttr, pkey_index) == 120 && offset_of!(QpAttr, rate_limit) == 136);

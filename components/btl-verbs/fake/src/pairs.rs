@@ -90,7 +90,18 @@ pub unsafe extern "C" fn create_qp_ex(_: *mut Context, init: *mut QpInitAttrEx) 
         if a.comp_mask != qp_init_mask::PD || a.pd.is_null() {
             return core::ptr::null_mut();
         }
-        ibv_create_qp(a.pd, &mut a.basic)
+        let mut basic = QpInitAttr {
+            qp_context: a.qp_context,
+            send_cq: a.send_cq,
+            recv_cq: a.recv_cq,
+            srq: a.srq,
+            cap: a.cap,
+            qp_type: a.qp_type,
+            sq_sig_all: a.sq_sig_all,
+        };
+        let qp = ibv_create_qp(a.pd, &mut basic);
+        a.cap = basic.cap;
+        qp
     }
 }
 

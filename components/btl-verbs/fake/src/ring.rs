@@ -169,6 +169,50 @@ mod tests {
         }
     }
 
+    /// One pushes while the other pops, and each sleeps by the flag: nothing is lost, and nobody sleeps on.
+    #[test]
+    fn two_threads_lose_nothing() {
+        const COUNT: u64 = 50_000;
+        let (near, fd) = Ring::make().expect("memory");
+        let far = Ring::of(&fd).expect("the same");
+        let popper = std::thread::spawn(move || {
+            let mut got = 0;
+            while got < COUNT {
+                let one = far.pop(|p, bytes| {
+                    assert_eq!(p.a, got);
+                    assert!(bytes.iter().all(|b| *b == got as u8));
+                    got += 1;
+                });
+                if one.is_none() {
+                    far.sleep(true);
+                    if far.has_more() {
+                        far.sleep(false);
+                        continue;
+                    }
+                    // Woken by the pusher alone.
+                    std::thread::park();
+                }
+            }
+        });
+        let mut sent = 0;
+        while sent < COUNT {
+            let packet = Packet { a: sent, len: (sent % 129) as u32, ..Packet::default() };
+            let fill = |p: &mut [u8]| {
+                p.fill(sent as u8);
+                Ok::<(), ()>(())
+            };
+            if near.push(&packet, fill) == Ok(true) {
+                sent += 1;
+            } else {
+                std::thread::yield_now();
+            }
+            if near.must_wake() {
+                popper.thread().unpark();
+            }
+        }
+        popper.join().expect("it got everything");
+    }
+
     #[test]
     fn what_cannot_be_read_leaves_the_ring_alone() {
         let (ring, _) = Ring::make().expect("memory");

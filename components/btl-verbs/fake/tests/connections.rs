@@ -1,7 +1,9 @@
 //! Reliable connections by the verbs alone: what they do, and what they refuse.
 
 use core::ffi::{c_int, c_void};
-use oxmpi_verbs_abi::numbers::{access, qp_mask, qp_state, qp_type, send_flags, wc_status, wr_opcode};
+use oxmpi_verbs_abi::numbers::{
+    access, cq_flags, event, qp_mask, qp_state, qp_type, send_flags, wc_status, wr_opcode,
+};
 use oxmpi_verbs_abi::*;
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};
@@ -18,7 +20,9 @@ unsafe extern "C" {
     fn ibv_modify_qp(qp: *mut Qp, attr: *mut QpAttr, mask: c_int) -> c_int;
     fn ibv_reg_mr(pd: *mut Pd, addr: *mut c_void, len: usize, access: c_int) -> *mut Mr;
     fn ibv_dereg_mr(mr: *mut Mr) -> c_int;
+    fn ibv_get_async_event(context: *mut Context, out: *mut AsyncEvent) -> c_int;
     fn oxmpi_fake_verbs_port(up: c_int) -> c_int;
+    fn oxmpi_fake_verbs_counter(name: *const core::ffi::c_char) -> u64;
 }
 
 const DEPTH: u32 = 8;
@@ -241,6 +245,7 @@ fn connections_do_and_refuse() {
     assert_eq!(rig.post(a, &mut quiet), ENOMEM);
 
     refusals(&rig, here, there, lkey, rkey);
+    locks(&rig, &mut word, there, rkey);
 
     // A key that is gone, though the memory is registered anew.
     let (c, _) = rig.two();
@@ -261,6 +266,82 @@ fn connections_do_and_refuse() {
     assert_eq!(rig.run(d, &mut lost), wc_status::RETRY_EXC_ERR);
     // SAFETY: as above.
     assert_eq!(unsafe { oxmpi_fake_verbs_port(1) }, 0);
+    // Both changes are told, behind what happened to pairs before.
+    let ports = std::iter::repeat_with(|| {
+        let mut told = AsyncEvent::default();
+        // SAFETY: as above.
+        assert_eq!(unsafe { ibv_get_async_event(rig.context, &mut told) }, 0);
+        told.event_type
+    });
+    let ports: Vec<u32> = ports.filter(|e| *e != event::QP_ACCESS_ERR).take(2).collect();
+    assert_eq!(ports, [event::PORT_ERR, event::PORT_ACTIVE]);
+}
+
+/// Locks, doorbells and requests sent with the doorbell so far.
+fn counted() -> [u64; 5] {
+    // SAFETY: strings.
+    [c"qp_locks", c"uuar_locks", c"cq_locks", c"doorbells", c"blue_flames"]
+        .map(|name| unsafe { oxmpi_fake_verbs_counter(name.as_ptr()) })
+}
+
+/// Under a thread domain, with a queue for one thread, a message takes no lock; elsewhere it takes those that mlx5 takes.
+fn locks(rig: &Rig, word: &mut Sge, there: u64, rkey: u32) {
+    type AllocTd = unsafe extern "C" fn(*mut Context, *mut TdInitAttr) -> *mut Td;
+    type Parent = unsafe extern "C" fn(*mut Context, *mut ParentDomainInitAttr) -> *mut Pd;
+    type CreateCq = unsafe extern "C" fn(*mut Context, *mut CqInitAttrEx) -> *mut CqEx;
+    // SAFETY: the slots in front of the context have these types.
+    let (pd, cq) = unsafe {
+        let slot = |distance: usize| rig.context.byte_sub(distance).cast::<*const ()>().read();
+        let alloc: AllocTd = core::mem::transmute(slot(ext::ALLOC_TD));
+        let parent: Parent = core::mem::transmute(slot(ext::ALLOC_PARENT_DOMAIN));
+        let create: CreateCq = core::mem::transmute(slot(ext::CREATE_CQ_EX));
+        let refused = alloc(rig.context, &mut TdInitAttr { comp_mask: TdInitAttr::SHARING, sharing: 1 });
+        assert!(refused.is_null(), "upstream knows no sharing");
+        let td = alloc(rig.context, &mut TdInitAttr::default());
+        assert!(!td.is_null());
+        let (comp_mask, pd_context) = (0, null_mut());
+        let mut over = ParentDomainInitAttr { pd: rig.pd, td, comp_mask, alloc: 0, free: 0, pd_context };
+        let mut attr = CqInitAttrEx {
+            cqe: 16,
+            cq_context: null_mut(),
+            channel: null_mut(),
+            comp_vector: 0,
+            wc_flags: 0,
+            comp_mask: cq_flags::MASK_FLAGS,
+            flags: cq_flags::SINGLE_THREADED,
+            parent_domain: null_mut(),
+        };
+        (parent(rig.context, &mut over), create(rig.context, &mut attr))
+    };
+    assert!(!pd.is_null() && !cq.is_null());
+    let alone = Rig { context: rig.context, pd, cq: cq.cast() };
+    for (rig, locks) in [(&alone, false), (rig, true)] {
+        let (qp, _) = rig.two();
+        let mut wr = request(wr_opcode::RDMA_WRITE, word, there, rkey, [0; 2]);
+        let before = counted();
+        assert_eq!(rig.post(qp, &mut wr), 0);
+        let posted = counted();
+        let difference: Vec<u64> = posted.iter().zip(before).map(|(a, b)| a - b).collect();
+        assert_eq!(difference[0], u64::from(locks), "the pair's lock");
+        assert_eq!(difference[2..], [0, 1, 1], "one doorbell, with the request");
+        if !locks {
+            assert_eq!(difference[1], 0, "the register's lock");
+        }
+        // The extended poll has the same completion.
+        let begun = Instant::now();
+        // SAFETY: an extended queue of the device; the plain one is one, too.
+        unsafe {
+            let ex = &mut *rig.cq.cast::<CqEx>();
+            while ex.start_poll.expect("a function")(ex, null_mut()) != 0 {
+                assert!(begun.elapsed() < Duration::from_secs(30), "no completion comes");
+                std::thread::yield_now();
+            }
+            assert_eq!((ex.wr_id, ex.status), (wr.wr_id, wc_status::SUCCESS));
+            assert_eq!(ex.read_qp_num.expect("a function")(ex), (*qp).qp_num);
+            ex.end_poll.expect("a function")(ex);
+        }
+        assert_eq!(counted()[2] > posted[2], locks, "the completion queue's lock");
+    }
 }
 
 fn refusals(rig: &Rig, here: u64, there: u64, lkey: u32, rkey: u32) {

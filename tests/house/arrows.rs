@@ -45,6 +45,11 @@ fn allowed(folder: &str) -> Option<Allowed> {
         // A tool library over any MPI: it knows the standard ABI and nothing of ours.
         "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
         "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
+        // Layouts alone, and a device that only tests open.
+        "components/btl-verbs/abi" => contract(&[]),
+        "components/btl-verbs/fake" => {
+            Some(Allowed { ours: &["components/btl-verbs/abi"], others: Some(&["rustix"]), optional: &[] })
+        }
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: CONTRACTS,
             // System calls, and nothing that has a static of its own to disagree about.

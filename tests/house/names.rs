@@ -3,11 +3,15 @@
 use crate::{files, folder, metadata, none, read, root, short};
 use cargo_metadata::CrateType;
 
+/// A folder right under `components/`; what lies deeper belongs to a component and is none.
+fn is_component(folder: &str) -> bool {
+    folder.strip_prefix("components/").is_some_and(|name| !name.contains('/'))
+}
+
 #[test]
 fn everything_of_a_component_follows_from_its_folder() {
     let mut findings = Vec::new();
-    let components: Vec<_> =
-        metadata().packages.iter().filter(|p| folder(p).starts_with("components/")).collect();
+    let components: Vec<_> = metadata().packages.iter().filter(|p| is_component(&folder(p))).collect();
     assert!(!components.is_empty());
     for package in components {
         let folder = folder(package);
@@ -66,7 +70,7 @@ fn crates_outside_components_carry_the_prefix() {
     let findings = metadata().packages.iter().filter(|p| {
         let folder = folder(p);
         // Components of tests are named as those of the library.
-        let component = folder.starts_with("components/") || folder.starts_with("tests/plugins/");
+        let component = is_component(&folder) || folder.starts_with("tests/plugins/");
         !component && folder != "xtask" && !p.name.starts_with("oxmpi-")
     });
     none("packages without the prefix oxmpi-", findings.map(|p| p.name.to_string()).collect());

@@ -35,7 +35,8 @@ impl Workspace {
         let folder = self.root.join("components");
         let packages = self.metadata.packages.iter();
         let mut names: Vec<String> = packages
-            .filter(|p| p.manifest_path.as_std_path().starts_with(&folder))
+            // Right under it: what lies deeper belongs to a component and is none.
+            .filter(|p| p.manifest_path.as_std_path().ancestors().nth(2) == Some(&folder))
             .map(|p| p.name.to_string())
             .filter(|name| !name.ends_with("-template"))
             .collect();

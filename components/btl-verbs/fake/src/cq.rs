@@ -1,0 +1,214 @@
+//! Completion queues, plain and extended.
+
+use crate::channel::Channel;
+use crate::counters::{self, Counter};
+use crate::lock::ModelLock;
+use crate::qp::QpCore;
+use oxmpi_verbs_abi::{Cq, CqEx, Wc};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An entry: what the program sees, and how far its send queue is free when it has seen it.
+pub struct Entry {
+    pub wc: Wc,
+    pub frees: Option<(Arc<QpCore>, u64)>,
+    pub solicited: bool,
+}
+
+/// What the device and the handle share.
+pub struct CqCore {
+    pub number: u64,
+    capacity: AtomicU32,
+    entries: Mutex<VecDeque<Entry>>,
+    /// 1: the next one is reported; 2: the next solicited one.
+    armed: AtomicU32,
+    channel: Option<Arc<Channel>>,
+    pub lock: ModelLock,
+    pub overrun: AtomicBool,
+    full_at: u64,
+    taken: AtomicU64,
+}
+
+#[repr(C)]
+pub struct FakeCq {
+    pub raw: CqEx,
+    pub core: Arc<CqCore>,
+    /// The entry that an extended poll is at.
+    current: Mutex<Option<Wc>>,
+    pub channel: Option<Arc<Channel>>,
+    pub acked: AtomicU32,
+    pub context: Arc<crate::context::ContextCore>,
+}
+
+pub struct Shape {
+    pub number: u64,
+    pub capacity: u32,
+    pub single_threaded: bool,
+    pub lenient: bool,
+    pub full_at: u64,
+}
+
+impl CqCore {
+    pub fn new(shape: Shape, channel: Option<Arc<Channel>>) -> CqCore {
+        let counted = (!shape.single_threaded).then_some(Counter::CqLocks);
+        CqCore {
+            number: shape.number,
+            capacity: AtomicU32::new(shape.capacity),
+            entries: Mutex::default(),
+            armed: AtomicU32::new(0),
+            channel,
+            lock: ModelLock::new(counted, shape.lenient),
+            overrun: AtomicBool::new(false),
+            full_at: shape.full_at,
+            taken: AtomicU64::new(0),
+        }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, VecDeque<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an entry. False: it was full, and is of no use any more.
+    pub fn push(&self, entry: Entry) -> bool {
+        let solicited = entry.solicited || entry.wc.status != 0;
+        {
+            let mut entries = self.entries();
+            let before = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+            if entries.len() >= self.capacity.load(Ordering::Relaxed) as usize || before == self.full_at {
+                self.overrun.store(true, Ordering::Release);
+                return false;
+            }
+            entries.push_back(entry);
+        }
+        counters::add(Counter::CqeWrites, 1);
+        let wants = self.armed.load(Ordering::SeqCst);
+        if (wants == 1 || wants == 2 && solicited) && self.armed.swap(0, Ordering::SeqCst) != 0 {
+            self.report();
+        }
+        true
+    }
+
+    fn report(&self) {
+        if let Some(channel) = &self.channel {
+            channel.report(self.number);
+        }
+    }
+
+    pub fn arm(&self, solicited: bool) {
+        self.armed.store(if solicited { 2 } else { 1 }, Ordering::SeqCst);
+    }
+
+    pub fn pop(&self) -> Option<Wc> {
+        let entry = self.entries().pop_front()?;
+        if let Some((qp, up_to)) = entry.frees {
+            qp.free_up_to(up_to);
+        }
+        Some(entry.wc)
+    }
+
+    /// Takes out what is of a queue pair that goes.
+    pub fn clean(&self, qp_num: u32) {
+        self.entries().retain(|e| e.wc.qp_num != qp_num);
+    }
+
+    pub fn resize(&self, capacity: u32) -> bool {
+        let entries = self.entries();
+        let fits = entries.len() <= capacity as usize;
+        if fits {
+            self.capacity.store(capacity, Ordering::Relaxed);
+        }
+        fits
+    }
+}
+
+impl FakeCq {
+    /// # Safety
+    /// A live queue of ours.
+    pub unsafe fn of<'a>(cq: *mut Cq) -> &'a FakeCq {
+        // SAFETY: ours begin with it.
+        unsafe { &*cq.cast::<FakeCq>() }
+    }
+
+    pub fn new(
+        raw: Cq,
+        core: CqCore,
+        channel: Option<Arc<Channel>>,
+        context: Arc<crate::context::ContextCore>,
+    ) -> Box<FakeCq> {
+        let raw = CqEx {
+            cq: raw,
+            comp_mask: 0,
+            status: 0,
+            wr_id: 0,
+            start_poll: Some(start_poll),
+            next_poll: Some(next_poll),
+            end_poll: Some(end_poll),
+            read_opcode: Some(read_opcode),
+            read_vendor_err: Some(read_vendor_err),
+            read_byte_len: Some(read_byte_len),
+            read_imm_data: Some(read_imm_data),
+            read_qp_num: Some(read_qp_num),
+            read_src_qp: Some(read_src_qp),
+            read_wc_flags: Some(read_wc_flags),
+            others: [0; 8],
+        };
+        let core = Arc::new(core);
+        Box::new(FakeCq { raw, core, current: Mutex::default(), channel, acked: AtomicU32::new(0), context })
+    }
+
+    fn current(&self) -> Wc {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
+    }
+}
+
+const ENOENT: i32 = 2;
+
+/// The extended poll of an entry into the queue's own fields.
+unsafe fn step(cq: *mut CqEx) -> i32 {
+    // SAFETY: ours; the fields are its poller's.
+    unsafe {
+        let fake = FakeCq::of(cq.cast());
+        let entry = fake.core.pop().or_else(|| {
+            fake.context.nic.attend();
+            fake.core.pop()
+        });
+        let Some(wc) = entry else { return ENOENT };
+        (*cq).wr_id = wc.wr_id;
+        (*cq).status = wc.status;
+        *fake.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(wc);
+    }
+    0
+}
+
+unsafe extern "C" fn start_poll(cq: *mut CqEx, _: *mut core::ffi::c_void) -> i32 {
+    // SAFETY: a queue of ours.
+    let fake = unsafe { FakeCq::of(cq.cast()) };
+    // The lock lasts for an entry, not from start to end: nobody counts the difference.
+    let _inside = fake.core.lock.enter("a completion queue");
+    // SAFETY: as above.
+    unsafe { step(cq) }
+}
+unsafe extern "C" fn next_poll(cq: *mut CqEx) -> i32 {
+    // SAFETY: as above.
+    unsafe { step(cq) }
+}
+unsafe extern "C" fn end_poll(_: *mut CqEx) {}
+
+macro_rules! readers {
+    ($($name:ident = $field:ident;)*) => { $(
+        unsafe extern "C" fn $name(cq: *mut CqEx) -> u32 {
+            // SAFETY: a queue of ours.
+            unsafe { FakeCq::of(cq.cast()) }.current().$field
+        }
+    )* };
+}
+readers! {
+    read_opcode = opcode;
+    read_vendor_err = vendor_err;
+    read_byte_len = byte_len;
+    read_imm_data = imm_data;
+    read_qp_num = qp_num;
+    read_src_qp = src_qp;
+    read_wc_flags = wc_flags;
+}

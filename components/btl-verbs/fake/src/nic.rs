@@ -1,0 +1,239 @@
+//! The device of a process: one engine under one lock, run by a thread of its own, and, to spare a busy machine the switch, also by whoever
+//! posts or polls in vain and finds the lock free. So everything goes on while the program computes.
+//!
+//! SYNC POINT: whoever rings puts the pair's number on the list, then looks at `asleep`; the thread says that it sleeps, then turns once
+//! more. While programs poll (`polls` moves) the thread naps instead of asking to be woken for each packet.
+
+use crate::config::Config;
+use crate::counters::{self, Counter};
+use crate::links::{INDEX_BITS, Links};
+use crate::memory::Memory;
+use crate::qp::{QpCore, locked};
+use crate::rc::Pair;
+use crate::sys;
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+/// Packets taken from one process in a turn.
+const BATCH: usize = 64;
+const NAP: Duration = Duration::from_micros(300);
+const TICK: Duration = Duration::from_millis(2);
+
+#[derive(Default)]
+pub struct Pairs {
+    pub all: HashMap<u32, Pair>,
+    active: Vec<u32>,
+    next: u32,
+}
+
+pub struct Engine {
+    pub pairs: Pairs,
+    pub links: Links,
+}
+
+pub struct Nic {
+    pub config: Config,
+    pub memory: Memory,
+    engine: Mutex<Engine>,
+    wake: OwnedFd,
+    asleep: AtomicBool,
+    polls: AtomicU64,
+    rung: Mutex<Vec<u32>>,
+    pub port_up: AtomicBool,
+    /// Numbers of objects.
+    pub numbers: AtomicU64,
+    pub contexts: Mutex<Vec<Weak<crate::context::ContextCore>>>,
+    /// The process that made it: a child has none of it.
+    process: u32,
+}
+
+/// The device of this process, made when it is first opened.
+pub fn nic() -> Result<Arc<Nic>, String> {
+    static NIC: Mutex<Option<Arc<Nic>>> = Mutex::new(None);
+    let mut place = locked(&NIC);
+    if let Some(nic) = &*place
+        && nic.process == std::process::id()
+    {
+        return Ok(nic.clone());
+    }
+    let config = Config::of_environment()?;
+    let nic = Nic::open(config).map_err(|e| e.to_string())?;
+    *place = Some(nic.clone());
+    Ok(nic)
+}
+
+impl Nic {
+    fn open(config: Config) -> std::io::Result<Arc<Nic>> {
+        let links = Links::open(&config)?;
+        let nic = Arc::new(Nic {
+            config,
+            memory: Memory::default(),
+            engine: Mutex::new(Engine { pairs: Pairs::default(), links }),
+            wake: sys::bell()?,
+            asleep: AtomicBool::new(false),
+            polls: AtomicU64::new(0),
+            rung: Mutex::default(),
+            port_up: AtomicBool::new(true),
+            numbers: AtomicU64::new(1),
+            contexts: Mutex::default(),
+            process: std::process::id(),
+        });
+        let thread = nic.clone();
+        std::thread::Builder::new().name("verbs-fake".into()).spawn(move || thread.run())?;
+        Ok(nic)
+    }
+
+    pub fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub fn engine(&self) -> std::sync::MutexGuard<'_, Engine> {
+        locked(&self.engine)
+    }
+
+    /// Enters a pair under a new number. `None`: as many as there may be.
+    pub fn enter(&self, make: impl FnOnce(u32) -> QpCore) -> Option<Arc<QpCore>> {
+        let mut engine = self.engine();
+        let base = engine.links.number << INDEX_BITS;
+        let pairs = &mut engine.pairs;
+        if pairs.all.len() >= self.config.max_qp as usize {
+            return None;
+        }
+        let num = loop {
+            pairs.next = pairs.next % ((1 << INDEX_BITS) - 1) + 1;
+            let num = base | pairs.next;
+            if !pairs.all.contains_key(&num) {
+                break num;
+            }
+        };
+        let core = Arc::new(make(num));
+        pairs.all.insert(num, Pair::new(core.clone()));
+        counters::add(Counter::Qps, 1);
+        counters::add(Counter::Bytes, counters::bytes::QP);
+        Some(core)
+    }
+
+    pub fn remove(&self, num: u32) {
+        if self.engine().pairs.all.remove(&num).is_some() {
+            counters::sub(Counter::Qps, 1);
+            counters::sub(Counter::Bytes, counters::bytes::QP);
+        }
+    }
+
+    /// A doorbell.
+    pub fn ring(&self, num: u32) {
+        locked(&self.rung).push(num);
+        if let Ok(mut engine) = self.engine.try_lock() {
+            self.turn(&mut engine);
+            return;
+        }
+        self.rouse();
+    }
+
+    fn rouse(&self) {
+        fence(Ordering::SeqCst);
+        if self.asleep.swap(false, Ordering::SeqCst) {
+            sys::ring(&self.wake);
+        }
+    }
+
+    /// A program polls and finds nothing: it lends the device its core.
+    pub fn attend(&self) {
+        self.polls.fetch_add(1, Ordering::Relaxed);
+        if let Ok(mut engine) = self.engine.try_lock() {
+            self.turn(&mut engine);
+        }
+    }
+
+    /// One turn of everything. How much it did.
+    fn turn(&self, engine: &mut Engine) -> usize {
+        let mut did = 0;
+        let Engine { pairs, links } = engine;
+        for num in locked(&self.rung).drain(..) {
+            pairs.activate(num);
+        }
+        for at in 0..links.inbound.len() {
+            for _ in 0..BATCH {
+                let inbound = &links.inbound[at];
+                let taken = inbound.ring.pop(|packet, bytes| {
+                    if let Some(pair) = pairs.all.get_mut(&packet.to) {
+                        pair.take(self, packet, bytes);
+                        if !pair.is_active {
+                            pair.is_active = true;
+                            pairs.active.push(packet.to);
+                        }
+                    }
+                });
+                match taken {
+                    Some(true) => did += 1,
+                    Some(false) => {
+                        eprintln!("fake verbs: a peer has written over its ring");
+                        std::process::abort();
+                    }
+                    None => break,
+                }
+            }
+        }
+        let up = self.port_up.load(Ordering::Relaxed);
+        let active = std::mem::take(&mut pairs.active);
+        for num in active {
+            let Some(pair) = pairs.all.get_mut(&num) else { continue };
+            let step = pair.step(self, links, up);
+            did += step.did;
+            pair.is_active = step.goes_on;
+            if step.goes_on {
+                pairs.active.push(num);
+            }
+        }
+        did
+    }
+
+    fn run(&self) {
+        let mut polls = 0;
+        loop {
+            let mut engine = self.engine();
+            if self.turn(&mut engine) > 0 {
+                continue;
+            }
+            let seen = self.polls.load(Ordering::Relaxed);
+            let attended = std::mem::replace(&mut polls, seen) != seen;
+            if !attended {
+                self.asleep.store(true, Ordering::SeqCst);
+                fence(Ordering::SeqCst);
+                engine.links.sleep(true);
+                if self.turn(&mut engine) > 0 {
+                    self.asleep.store(false, Ordering::SeqCst);
+                    engine.links.sleep(false);
+                    continue;
+                }
+            }
+            let mut fds = engine.links.descriptors();
+            fds.push(self.wake.as_raw_fd());
+            let busy = !engine.pairs.active.is_empty();
+            drop(engine);
+            let limit = if attended { Some(NAP) } else { busy.then_some(TICK) };
+            let ready = sys::wait(&fds, limit);
+            self.asleep.store(false, Ordering::SeqCst);
+            sys::silence(&self.wake);
+            let mut engine = self.engine();
+            engine.links.sleep(false);
+            if ready.iter().any(|r| *r) {
+                engine.links.look();
+            }
+        }
+    }
+}
+
+impl Pairs {
+    fn activate(&mut self, num: u32) {
+        if let Some(pair) = self.all.get_mut(&num)
+            && !pair.is_active
+        {
+            pair.is_active = true;
+            self.active.push(num);
+        }
+    }
+}

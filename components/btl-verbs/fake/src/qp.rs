@@ -1,0 +1,322 @@
+//! Queue pairs and shared receive queues: what posting checks, and what the device shares with the handle.
+
+use crate::context::ContextCore;
+use crate::counters::{self, Counter};
+use crate::cq::CqCore;
+use crate::lock::ModelLock;
+use crate::uar::Uuar;
+use oxmpi_verbs_abi::numbers::{qp_state, qp_type, send_flags, wr_opcode};
+use oxmpi_verbs_abi::{Ah, AhAttr, Qp, QpAttr, QpCap, RecvWr, SendWr, Sge, Srq};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub const EINVAL: i32 = 22;
+pub const ENOMEM: i32 = 12;
+
+/// A send request in the device.
+pub struct Wqe {
+    /// Counts a queue's requests.
+    pub counter: u64,
+    pub wr_id: u64,
+    pub opcode: u32,
+    pub signaled: bool,
+    pub solicited: bool,
+    pub immediate: u32,
+    pub sges: Vec<Sge>,
+    /// Of an inline request.
+    pub inline: Option<Vec<u8>>,
+    pub len: u64,
+    pub remote: u64,
+    pub rkey: u32,
+    pub operands: [u64; 2],
+    /// Of a datagram: queue pair and key.
+    pub datagram: (u32, u32),
+    // --- while it is under way ---
+    pub psn: u32,
+    pub answered: bool,
+    pub got: u64,
+    /// Fails by order.
+    pub doomed: bool,
+}
+
+/// A receive request in the device.
+pub struct Recv {
+    pub wr_id: u64,
+    pub sges: Vec<Sge>,
+}
+
+impl Recv {
+    pub fn room(&self) -> u64 {
+        self.sges.iter().map(|s| u64::from(s.length)).sum()
+    }
+}
+
+/// Receive requests of one queue.
+pub struct RecvQueue {
+    requests: Mutex<VecDeque<Recv>>,
+    most: u32,
+    most_sge: u32,
+}
+
+impl RecvQueue {
+    pub fn new(most: u32, most_sge: u32) -> RecvQueue {
+        RecvQueue { requests: Mutex::default(), most, most_sge }
+    }
+    pub fn take(&self) -> Option<Recv> {
+        locked(&self.requests).pop_front()
+    }
+    /// # Safety
+    /// A list of requests as the verbs have them.
+    pub unsafe fn post(&self, mut wr: *mut RecvWr, bad: *mut *mut RecvWr) -> i32 {
+        while !wr.is_null() {
+            // SAFETY: the caller's list.
+            let (status, next) = unsafe { (self.one(&*wr), (*wr).next) };
+            if status != 0 {
+                // SAFETY: the caller's place.
+                unsafe { *bad = wr };
+                return status;
+            }
+            wr = next;
+        }
+        0
+    }
+    unsafe fn one(&self, wr: &RecvWr) -> i32 {
+        if wr.num_sge < 0 || wr.num_sge as u32 > self.most_sge {
+            return EINVAL;
+        }
+        let mut requests = locked(&self.requests);
+        if requests.len() >= self.most as usize {
+            return ENOMEM;
+        }
+        // SAFETY: the caller's list.
+        let sges = unsafe { list(wr.sg_list, wr.num_sge) };
+        requests.push_back(Recv { wr_id: wr.wr_id, sges });
+        0
+    }
+}
+
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+unsafe fn list(at: *const Sge, count: i32) -> Vec<Sge> {
+    if count <= 0 {
+        return Vec::new();
+    }
+    // SAFETY: the caller's entries.
+    unsafe { core::slice::from_raw_parts(at, count as usize) }.to_vec()
+}
+
+pub struct QpCore {
+    pub num: u32,
+    pub pd: u64,
+    pub kind: u32,
+    pub send_cq: Arc<CqCore>,
+    pub recv_cq: Arc<CqCore>,
+    pub recv: Arc<RecvQueue>,
+    pub has_srq: bool,
+    pub cap: QpCap,
+    pub sig_all: bool,
+    pub state: AtomicU32,
+    pub attr: Mutex<QpAttr>,
+    posted: AtomicU64,
+    freed: AtomicU64,
+    pub incoming: Mutex<VecDeque<Wqe>>,
+    pub uuar: Uuar,
+    pub lock: ModelLock,
+    pub context: Arc<ContextCore>,
+    /// Address of the handle, for events.
+    pub handle: AtomicU64,
+}
+
+#[repr(C)]
+pub struct FakeQp {
+    pub raw: Qp,
+    pub core: Arc<QpCore>,
+    /// Its register is its context's to give again.
+    pub assigned: bool,
+}
+
+#[repr(C)]
+pub struct FakeSrq {
+    pub raw: Srq,
+    pub queue: Arc<RecvQueue>,
+    pub attr: Mutex<oxmpi_verbs_abi::SrqAttr>,
+}
+
+#[repr(C)]
+pub struct FakeAh {
+    pub raw: Ah,
+    pub attr: AhAttr,
+}
+
+/// What a new pair is made of.
+pub struct Made {
+    pub num: u32,
+    pub pd: u64,
+    pub kind: u32,
+    pub send_cq: Arc<CqCore>,
+    pub recv_cq: Arc<CqCore>,
+    pub recv: Arc<RecvQueue>,
+    pub has_srq: bool,
+    pub cap: QpCap,
+    pub sig_all: bool,
+    pub uuar: Uuar,
+    /// Under a thread domain there is no lock.
+    pub locked: bool,
+    pub context: Arc<ContextCore>,
+}
+
+impl QpCore {
+    pub fn new(made: Made) -> QpCore {
+        let counted = made.locked.then_some(Counter::QpLocks);
+        QpCore {
+            num: made.num,
+            pd: made.pd,
+            kind: made.kind,
+            send_cq: made.send_cq,
+            recv_cq: made.recv_cq,
+            recv: made.recv,
+            has_srq: made.has_srq,
+            cap: made.cap,
+            sig_all: made.sig_all,
+            state: AtomicU32::new(qp_state::RESET),
+            attr: Mutex::new(QpAttr::default()),
+            posted: AtomicU64::new(0),
+            freed: AtomicU64::new(0),
+            incoming: Mutex::default(),
+            uuar: made.uuar,
+            lock: ModelLock::new(counted, made.context.nic.config.lenient),
+            context: made.context,
+            handle: AtomicU64::new(0),
+        }
+    }
+
+    pub fn state(&self) -> u32 {
+        self.state.load(Ordering::Acquire)
+    }
+
+    /// The program has seen that requests before this number are done.
+    pub fn free_up_to(&self, counter: u64) {
+        self.freed.fetch_max(counter, Ordering::AcqRel);
+    }
+
+    /// As after creation.
+    pub fn forget(&self) {
+        locked(&self.incoming).clear();
+        while self.recv_is_own() && self.recv.take().is_some() {}
+        self.freed.store(self.posted.load(Ordering::Acquire), Ordering::Release);
+        self.send_cq.clean(self.num);
+        self.recv_cq.clean(self.num);
+    }
+
+    pub fn recv_is_own(&self) -> bool {
+        !self.has_srq
+    }
+
+    /// # Safety
+    /// A list of requests as the verbs have them.
+    pub unsafe fn post(&self, first: *mut SendWr, bad: *mut *mut SendWr) -> i32 {
+        let _pair = self.lock.enter("a queue pair");
+        let (mut wr, mut status, mut count) = (first, 0, 0);
+        while !wr.is_null() {
+            // SAFETY: the caller's list.
+            status = unsafe { self.one(&*wr) };
+            if status != 0 {
+                // SAFETY: the caller's place.
+                unsafe { *bad = wr };
+                break;
+            }
+            count += 1;
+            // SAFETY: as above.
+            wr = unsafe { (*wr).next };
+        }
+        if count > 0 {
+            self.ring(count);
+        }
+        status
+    }
+
+    /// The doorbell, and what it spares the device.
+    fn ring(&self, count: u64) {
+        let _register = self.uuar.lock.enter("a doorbell register");
+        counters::add(Counter::Doorbells, 1);
+        let with_request = count == 1 && !self.uuar.plain && !self.context.no_blue_flame;
+        if with_request {
+            counters::add(Counter::BlueFlames, 1);
+        } else {
+            counters::add(Counter::WqeReads, count);
+        }
+    }
+
+    unsafe fn one(&self, wr: &SendWr) -> i32 {
+        let state = self.state();
+        if !matches!(state, qp_state::RTS | qp_state::SQD | qp_state::ERR) {
+            return EINVAL;
+        }
+        let (posted, freed) = (self.posted.load(Ordering::Acquire), self.freed.load(Ordering::Acquire));
+        if posted - freed >= u64::from(self.cap.max_send_wr) {
+            return ENOMEM;
+        }
+        let datagram = self.kind == qp_type::UD;
+        if wr.num_sge < 0
+            || wr.num_sge as u32 > self.cap.max_send_sge
+            || wr.opcode > wr_opcode::ATOMIC_FETCH_AND_ADD
+            || datagram && !matches!(wr.opcode, wr_opcode::SEND | wr_opcode::SEND_WITH_IMM)
+        {
+            return EINVAL;
+        }
+        // SAFETY: the caller's list.
+        let sges = unsafe { list(wr.sg_list, wr.num_sge) };
+        let len = sges.iter().map(|s| u64::from(s.length)).sum::<u64>();
+        let is_inline = wr.send_flags & send_flags::INLINE != 0;
+        if is_inline && len > u64::from(self.cap.max_inline_data) || datagram && len > 4096 {
+            return if is_inline { ENOMEM } else { EINVAL };
+        }
+        let inline = is_inline.then(|| {
+            let mut bytes = Vec::with_capacity(len as usize);
+            for s in &sges {
+                // SAFETY: inline data is read by the processor, from where the caller says.
+                bytes.extend_from_slice(unsafe {
+                    core::slice::from_raw_parts(s.addr as *const u8, s.length as usize)
+                });
+            }
+            bytes
+        });
+        // SAFETY: which part of the union holds follows from operation and kind of the pair.
+        let (remote, rkey, operands, datagram) = unsafe {
+            match wr.opcode {
+                _ if datagram => (0, 0, [0; 2], (wr.wr.ud.remote_qpn, wr.wr.ud.remote_qkey)),
+                wr_opcode::ATOMIC_CMP_AND_SWP | wr_opcode::ATOMIC_FETCH_AND_ADD => {
+                    let a = wr.wr.atomic;
+                    (a.remote_addr, a.rkey, [a.compare_add, a.swap], (0, 0))
+                }
+                wr_opcode::SEND | wr_opcode::SEND_WITH_IMM => (0, 0, [0; 2], (0, 0)),
+                _ => (wr.wr.rdma.remote_addr, wr.wr.rdma.rkey, [0; 2], (0, 0)),
+            }
+        };
+        let wqe = Wqe {
+            counter: posted,
+            wr_id: wr.wr_id,
+            opcode: wr.opcode,
+            signaled: self.sig_all || wr.send_flags & send_flags::SIGNALED != 0,
+            solicited: wr.send_flags & send_flags::SOLICITED != 0,
+            immediate: wr.imm_data,
+            sges,
+            inline,
+            len,
+            remote,
+            rkey,
+            operands,
+            datagram,
+            psn: 0,
+            answered: false,
+            got: 0,
+            doomed: false,
+        };
+        self.posted.store(posted + 1, Ordering::Release);
+        locked(&self.incoming).push_back(wqe);
+        0
+    }
+}

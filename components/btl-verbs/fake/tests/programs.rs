@@ -1,0 +1,173 @@
+//! Programs of Debian's ibverbs-utils run on the device, which stands in for their libibverbs.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The library with symbol versions, linked out of the archive that was built with this test.
+fn library(name: &str) -> PathBuf {
+    let exe = std::env::current_exe().expect("the path of this test");
+    let profile = exe.ancestors().nth(2).expect("target/<profile>");
+    let archive = [profile.join("liboxmpi_verbs_fake.a"), profile.join("deps/liboxmpi_verbs_fake.a")]
+        .into_iter()
+        .find(|p| p.is_file())
+        .expect("the archive beside this test");
+    let dir = profile.join("verbs-fake").join(format!("{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    let map = Path::new(env!("CARGO_MANIFEST_DIR")).join("libibverbs.map");
+    let status = Command::new("cc")
+        .args(["-shared", "-Wl,-soname,libibverbs.so.1", "-Wl,--whole-archive"])
+        .arg(archive)
+        .arg("-Wl,--no-whole-archive")
+        .arg(format!("-Wl,--version-script={}", map.display()))
+        .args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-o"])
+        .arg(dir.join("libibverbs.so.1"))
+        .status()
+        .expect("a C compiler");
+    assert!(status.success(), "linking the library");
+    dir
+}
+
+fn is_here(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let here = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if !here {
+        eprintln!("left out: {program} is not installed (package ibverbs-utils)");
+    }
+    here
+}
+
+struct Rig {
+    dir: PathBuf,
+    fabric: String,
+}
+
+impl Rig {
+    fn new(name: &str) -> Rig {
+        Rig { dir: library(name), fabric: format!("test-{}-{name}", std::process::id()) }
+    }
+
+    fn start(&self, program: &str, setup: &str, arguments: &[&str]) -> Child {
+        Command::new(program)
+            .args(arguments)
+            .env("LD_LIBRARY_PATH", &self.dir)
+            .env("OXMPI_FAKE_VERBS", format!("fabric={},{setup}", self.fabric))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|e| panic!("{program}: {e}"))
+    }
+
+    /// A port that nobody listens at.
+    fn port() -> String {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        socket.local_addr().expect("an address").port().to_string()
+    }
+
+    /// Server and client; what both said, and whether both ended well.
+    fn pair(&self, program: &str, setup: &str, arguments: &[&str]) -> (bool, String) {
+        let port = Rig::port();
+        let all = [&["-p", &port], arguments].concat();
+        let mut server = self.start(program, setup, &all);
+        // The server listens some time after it was started; a client that is too early is started anew.
+        let begun = Instant::now();
+        let (client_ok, client_said) = loop {
+            let client = self.start(program, setup, &[&all[..], &["localhost"]].concat());
+            let (ok, said) = end(client, program);
+            if !said.contains("Couldn't connect") || begun.elapsed() > LIMIT {
+                break (ok, said);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        if !client_ok {
+            // It waits for a client that is gone.
+            let _ = server.kill();
+        }
+        let (server_ok, server_said) = end(server, program);
+        (client_ok && server_ok, format!("client: {client_said}\nserver: {server_said}"))
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+fn end(mut child: Child, program: &str) -> (bool, String) {
+    let begun = Instant::now();
+    let ok = loop {
+        match child.try_wait().expect("a child of ours") {
+            Some(status) => break status.success(),
+            None if begun.elapsed() > LIMIT => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break false;
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let mut said = String::new();
+    let _ = child.stdout.take().expect("piped").read_to_string(&mut said);
+    let _ = child.stderr.take().expect("piped").read_to_string(&mut said);
+    if begun.elapsed() > LIMIT {
+        said += &format!("{program} did not end in {LIMIT:?}");
+    }
+    (ok, said)
+}
+
+#[test]
+fn devinfo_shows_the_device() {
+    if !is_here("ibv_devinfo") {
+        return;
+    }
+    let rig = Rig::new("info");
+    let (ok, said) = end(rig.start("ibv_devinfo", "", &["-v"]), "ibv_devinfo");
+    assert!(ok, "{said}");
+    for wanted in ["fake0", "PORT_ACTIVE", "::ffff:192.168.77.1", "RoCE v2", "ATOMIC_HCA"] {
+        assert!(said.contains(wanted), "no {wanted} in\n{said}");
+    }
+    assert!(!said.contains("no version information"), "{said}");
+    let (_, said) = end(rig.start("ibv_devinfo", "devices=0", &[]), "ibv_devinfo");
+    assert!(said.contains("No IB devices found"), "{said}");
+}
+
+#[test]
+fn ping_pongs_run() {
+    if !is_here("ibv_rc_pingpong") {
+        return;
+    }
+    let rig = Rig::new("pingpong");
+    for (program, setup, arguments) in [
+        ("ibv_rc_pingpong", "", &["-g", "1", "-c"][..]),
+        ("ibv_rc_pingpong", "", &["-g", "1", "-e"]),
+        ("ibv_rc_pingpong", "", &["-g", "1", "-s", "300000", "-n", "50", "-c"]),
+        ("ibv_rc_pingpong", "link=infiniband,mtu=3", &["-n", "200"]),
+        ("ibv_rc_pingpong", "uar=static,delay_every=100,delay_us=500", &["-g", "1", "-n", "200"]),
+        ("ibv_srq_pingpong", "", &["-g", "1"]),
+        ("ibv_srq_pingpong", "", &["-g", "1", "-e", "-n", "300"]),
+        ("ibv_ud_pingpong", "", &["-g", "1", "-s", "1024", "-n", "200"]),
+    ] {
+        let (ok, said) = rig.pair(program, setup, arguments);
+        assert!(ok, "{program} {arguments:?} {setup}\n{said}");
+        assert!(said.matches("iters in").count() == 2, "{said}");
+    }
+}
+
+/// What gets lost or finds no receive request comes again; what fails is told by name.
+#[test]
+fn faults_are_mended_or_told() {
+    if !is_here("ibv_rc_pingpong") {
+        return;
+    }
+    let rig = Rig::new("faults");
+    for setup in ["drop=61", "rnr=7", "drop=31,rnr=11"] {
+        let (ok, said) = rig.pair("ibv_rc_pingpong", setup, &["-g", "1", "-n", "100", "-c"]);
+        assert!(ok, "{setup}\n{said}");
+    }
+    let (ok, said) = rig.pair("ibv_rc_pingpong", "error_at=20", &["-g", "1", "-n", "100"]);
+    assert!(!ok && said.contains("Failed status"), "{said}");
+}

@@ -2,6 +2,7 @@
 
 use crate::card::{Card, Rail};
 use crate::context::Context;
+use crate::door::Doors;
 use crate::hello::SERVICE;
 use crate::interfaces::{BadWish, Wish, choose};
 use crate::lobby::Lobby;
@@ -48,12 +49,8 @@ impl Component for TcpComponent {
                 })
                 .collect(),
         });
-        let modules = rails
-            .into_iter()
-            .enumerate()
-            .map(|(rail, (interface, sockets))| make(host, &settings, &card, rail, interface, sockets))
-            .collect::<Result<Vec<Tcp>, _>>()
-            .map_err(|e| internal("cannot make a context", &e))?;
+        let all = Common { host, settings, card: card.clone() };
+        let modules = all.make(rails).map_err(|e| internal("cannot make a context", &e))?;
         let status = host.exchange_put(&card.encode());
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
@@ -139,32 +136,51 @@ fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, 
     Err(last)
 }
 
-fn make(
+/// What all rails of a process share.
+struct Common {
     host: Host,
-    settings: &Arc<Settings>,
-    card: &Arc<Card>,
-    rail: usize,
-    interface: &Interface,
-    sockets: Vec<Listening>,
-) -> std::io::Result<Tcp> {
-    let listening = sockets.iter().map(|s| s.1).collect();
-    let lobby = Lobby::new(sockets.into_iter().map(|s| s.0).collect())?;
-    let contexts = (0..card.contexts).map(|n| Context::new(n, &lobby.poller)).collect::<Result<_, _>>()?;
-    let service = Context::new(SERVICE, &lobby.poller)?;
-    let name = Tcp::name_of(&host, host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
-    Ok(Tcp {
-        host,
-        settings: settings.clone(),
-        rail: rail as u16,
-        name,
-        card: card.clone(),
-        listening,
-        device: interface.name.clone(),
-        // Where the system does not know it, as virtual and loopback interfaces: Open MPI's number.
-        speed: sys::speed(&interface.name).unwrap_or(100),
-        lobby,
-        contexts,
-        service,
-        peers: Mutex::new(HashMap::new()),
-    })
+    settings: Arc<Settings>,
+    card: Arc<Card>,
+}
+
+impl Common {
+    fn make(&self, rails: Vec<(&Interface, Vec<Listening>)>) -> std::io::Result<Vec<Tcp>> {
+        let doors = Arc::new(Doors::new(rails.len(), self.card.contexts)?);
+        let make = |(rail, (interface, sockets)): (usize, (&Interface, Vec<Listening>))| {
+            self.rail(&doors, rail as u16, interface, sockets)
+        };
+        rails.into_iter().enumerate().map(make).collect()
+    }
+
+    fn rail(
+        &self,
+        doors: &Arc<Doors>,
+        rail: u16,
+        interface: &Interface,
+        sockets: Vec<Listening>,
+    ) -> std::io::Result<Tcp> {
+        let lobby = Lobby::new(sockets.into_iter().map(|s| s.0).collect())?;
+        let context = |number| {
+            let door = doors.find(rail, number).ok_or(std::io::ErrorKind::NotFound)?;
+            Context::new(number, &lobby.poller, door.clone())
+        };
+        let contexts = (0..self.card.contexts).map(context).collect::<Result<_, _>>()?;
+        let service = context(SERVICE)?;
+        let name = Tcp::name_of(&self.host, self.host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
+        Ok(Tcp {
+            host: self.host,
+            settings: self.settings.clone(),
+            rail,
+            name,
+            card: self.card.clone(),
+            doors: doors.clone(),
+            device: interface.name.clone(),
+            // Where the system does not know it, as virtual and loopback interfaces: Open MPI's number.
+            speed: sys::speed(&interface.name).unwrap_or(100),
+            lobby,
+            contexts,
+            service,
+            peers: Mutex::new(HashMap::new()),
+        })
+    }
 }

@@ -1,5 +1,6 @@
 //! Calling a peer: connecting, and the connector's half of the handshake.
 
+use crate::card::Way;
 use crate::context::{Context, STREAMS};
 use crate::hello::{BadHello, Challenge, Hello, LONGEST, NONCE, Proof, Refusal, Welcome};
 use crate::module::Tcp;
@@ -20,7 +21,10 @@ pub struct Call {
     nonce: [u8; NONCE],
     got: [u8; LONGEST],
     have: usize,
+    begun: Instant,
     pub deadline: Instant,
+    /// From an address of which rail of ours.
+    from: u16,
     to: SocketAddr,
 }
 
@@ -33,8 +37,8 @@ enum Stage {
 
 /// How a call ends without a connection.
 enum Failure {
-    /// Counts against the time for which a process may be out of reach.
-    Refused(String),
+    /// Counts against the time for which a process may be out of reach, from that time on.
+    Refused(Instant, String),
     /// Nobody answers who is there: it computes, perhaps.
     Silent,
     /// It has called, too, and its call is kept.
@@ -45,6 +49,8 @@ enum Failure {
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How long to wait for a crossing call.
 const CROSSING: Duration = Duration::from_millis(300);
+/// How long a network may take to connect where there is another way to try.
+const CONNECTING: Duration = Duration::from_secs(2);
 
 impl Tcp {
     /// Begins a call. Where we do not know the peer's address it has to call us.
@@ -53,19 +59,27 @@ impl Tcp {
             s.link.replace(Link::Idle);
             return;
         };
-        let to = route.addresses[s.attempt.get() as usize % route.addresses.len()];
+        let way = route.ways[s.way.get() % route.ways.len()];
+        let several = route.ways.len() > 1;
         let attempt = s.attempt.get() + 1;
         s.attempt.set(attempt);
-        match self.begin_call(cx, s, to, route.rail) {
-            Ok(call) => {
+        match self.begin_call(cx, s, way, route.rail) {
+            Ok(mut call) => {
+                if several {
+                    call.deadline = call.deadline.min(call.begun + CONNECTING);
+                }
                 cx.wake_at(call.deadline);
                 s.link.replace(Link::Calling(Box::new(call)));
             }
-            Err(e) => self.call_failed(cx, s, Failure::Refused(format!("{to}: {e}"))),
+            Err(e) => {
+                let why = format!("{}: {e}", way.to);
+                self.call_failed(cx, s, Failure::Refused(Instant::now(), why));
+            }
         }
     }
 
-    fn begin_call(&self, cx: &Context, s: &Stream, to: SocketAddr, rail: u16) -> std::io::Result<Call> {
+    fn begin_call(&self, cx: &Context, s: &Stream, way: Way, rail: u16) -> std::io::Result<Call> {
+        let Way { from, to } = way;
         let nonce = sys::random()?;
         let hello = Hello {
             from: self.name,
@@ -80,10 +94,11 @@ impl Tcp {
             nonce,
         };
         let fd = match self.settings.relay {
-            None => sys::connect(to, self.source(to))?,
+            None => sys::connect(to, self.source(way))?,
             Some(relay) => sys::connect(relay, None)?,
         };
         cx.poller.add(&fd, STREAMS + s.slot as u64, Interest::Write)?;
+        let begun = Instant::now();
         Ok(Call {
             fd,
             stage: Stage::Connecting,
@@ -91,14 +106,17 @@ impl Tcp {
             nonce,
             got: [0; LONGEST],
             have: 0,
-            deadline: Instant::now() + self.settings.handshake_timeout,
+            begun,
+            deadline: begun + self.settings.handshake_timeout,
+            from,
             to,
         })
     }
 
     /// The address of ours that calls that one: where a rail is an interface the connection shall go over it.
-    fn source(&self, to: SocketAddr) -> Option<IpAddr> {
-        self.listening.iter().map(|a| a.ip()).find(|ip| ip.is_ipv4() == to.is_ipv4())
+    fn source(&self, way: Way) -> Option<IpAddr> {
+        let rail = self.card.rails.get(usize::from(way.from))?;
+        rail.addresses.iter().map(|(a, _)| a.ip()).find(|ip| ip.is_ipv4() == way.to.is_ipv4())
     }
 
     /// Something happened on the socket of a call.
@@ -117,8 +135,8 @@ impl Tcp {
     }
 
     fn step(&self, cx: &Context, s: &Stream, call: &mut Call) -> Result<Step, Failure> {
-        let to = call.to;
-        let fails = |e: std::io::Error| Failure::Refused(format!("{to}: {e}"));
+        let (to, begun) = (call.to, call.begun);
+        let fails = |e: std::io::Error| Failure::Refused(begun, format!("{to}: {e}"));
         match call.stage {
             Stage::Connecting => {
                 sys::outcome(&call.fd).map_err(fails)?;
@@ -129,6 +147,7 @@ impl Tcp {
                 send_all(&call.fd, &call.hello).map_err(fails)?;
                 cx.poller.change(&call.fd, STREAMS + s.slot as u64, Interest::Read).map_err(fails)?;
                 call.stage = Stage::AwaitsChallenge;
+                call.deadline = Instant::now() + self.settings.handshake_timeout;
                 Ok(Step::Waits)
             }
             Stage::AwaitsChallenge => {
@@ -138,7 +157,7 @@ impl Tcp {
                 let position = s.at.get();
                 let said = Said::by_connector(&call.hello, position);
                 let answer = said.answer(&self.host, &challenge.nonce);
-                let answer = answer.ok_or_else(|| Failure::Refused("the host gives no proof".into()))?;
+                let answer = answer.ok_or_else(|| Failure::Refused(begun, "the host gives no proof".into()))?;
                 send_all(&call.fd, &Proof { position, answer }.encode()).map_err(fails)?;
                 call.stage = Stage::AwaitsWelcome { nonce: challenge.nonce };
                 // What is there already is told by the set: it is level-triggered.
@@ -151,7 +170,7 @@ impl Tcp {
                 let said = Said::by_acceptor(&call.hello, &nonce, welcome.window, welcome.position);
                 if !said.check(&self.host, &call.nonce, &welcome.answer) {
                     let why = format!("{to}: it does not know the job's secret");
-                    return Err(Failure::Refused(why));
+                    return Err(Failure::Refused(begun, why));
                 }
                 Ok(Step::Welcome(welcome))
             }
@@ -165,6 +184,9 @@ impl Tcp {
             return self.fail(cx, s, "it wants to go on from where it never was");
         }
         s.welcomed.set(s.attempt.get());
+        if call.from != self.rail {
+            self.host.help("detour", &[&self.device, &s.core.proc.to_string(), &call.to.to_string()]);
+        }
         self.goes_up(cx, s, call.fd, welcome.window);
     }
 
@@ -174,12 +196,15 @@ impl Tcp {
         let pause = match failure {
             Failure::Crossed => CROSSING,
             Failure::Silent => Duration::ZERO,
-            Failure::Refused(why) => {
+            Failure::Refused(begun, why) => {
+                let ways = s.core.route.get().map_or(1, |route| route.ways.len());
+                s.way.set((s.way.get() + 1) % ways);
                 let mut trouble = s.trouble.borrow_mut();
-                let since = *trouble.since.get_or_insert(now);
+                let since = *trouble.since.get_or_insert(begun);
                 trouble.calls += 1;
                 trouble.last = why;
-                if now.duration_since(since) > self.settings.retry_timeout {
+                let all_tried = trouble.calls as usize >= ways;
+                if all_tried && now.duration_since(since) > self.settings.retry_timeout {
                     let last = trouble.last.clone();
                     drop(trouble);
                     let limit = self.settings.retry_timeout;
@@ -197,7 +222,7 @@ impl Tcp {
         let Link::Calling(call) = s.link.replace(Link::Idle) else { return };
         cx.poller.remove(&call.fd);
         let silent = match call.stage {
-            Stage::Connecting => Failure::Refused(format!("{}: no answer", call.to)),
+            Stage::Connecting => call.refused(&"no answer"),
             _ => Failure::Silent,
         };
         self.call_failed(cx, s, silent);
@@ -215,8 +240,8 @@ impl Call {
         match sys::read(&self.fd, &mut self.got[self.have..N]) {
             Ok(Got::Nothing) => return Ok(None),
             Ok(Got::Bytes(n)) => self.have += n,
-            Ok(Got::End) => return Err(Failure::Refused(format!("{}: it ends the connection", self.to))),
-            Err(e) => return Err(Failure::Refused(format!("{}: {e}", self.to))),
+            Ok(Got::End) => return Err(self.refused(&"it ends the connection")),
+            Err(e) => return Err(self.refused(&e)),
         }
         if self.have < N {
             return Ok(None);
@@ -226,19 +251,23 @@ impl Call {
     }
 
     fn bad(&self, why: BadHello) -> Failure {
-        Failure::Refused(match why {
-            BadHello::Garbage => format!("{}: it does not speak this protocol", self.to),
+        match why {
+            BadHello::Garbage => self.refused(&"it does not speak this protocol"),
             BadHello::Version(v) => {
-                format!("{}: it speaks version {v}, we speak {}", self.to, crate::hello::VERSION)
+                self.refused(&format!("it speaks version {v}, we speak {}", crate::hello::VERSION))
             }
-        })
+        }
+    }
+
+    fn refused(&self, why: &dyn core::fmt::Display) -> Failure {
+        Failure::Refused(self.begun, format!("{}: {why}", self.to))
     }
 
     fn check(&self, refusal: Refusal) -> Result<(), Failure> {
         match refusal {
             Refusal::None => Ok(()),
             Refusal::Crossed => Err(Failure::Crossed),
-            other => Err(Failure::Refused(format!("{}: {}", self.to, other.why()))),
+            other => Err(self.refused(&other.why())),
         }
     }
 }

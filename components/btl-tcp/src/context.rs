@@ -1,21 +1,21 @@
 //! A context: its streams, and the epoll set that says which of them has something.
 //!
-//! Everything here belongs to the holder of the context's lock, but for the inbox: connections that the lobby has checked are put
-//! there by whichever thread did it, which then rings the bell. Lobby, bell and timer are in the set, too, so that one
+//! Everything here belongs to the holder of the context's lock, but for the door: connections that a lobby has checked are put
+//! there by whichever thread did it, which then rings the bell (`door.rs`). Lobby, bell and timer are in the set, too, so that one
 //! descriptor, the set's own, wakes whoever sleeps for this context.
 
+use crate::door::Door;
 use crate::endpoint::Core;
-use crate::lobby::Admission;
 use crate::params::Settings;
 use crate::stream::{Link, Stream};
-use crate::sys::{Bell, Interest, Poller, Timer};
+use crate::sys::{Interest, Poller, Timer};
 use core::cell::{Cell, RefCell};
 use oxmpi_btl::{WaitFd, WaitSet};
 use oxmpi_mca::Status;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Tokens of what is no stream; those of streams follow.
@@ -35,13 +35,14 @@ const IDLE_PAUSE: Duration = Duration::from_micros(1);
 pub struct Context {
     pub number: u16,
     pub poller: Poller,
-    pub bell: Bell,
+    pub door: Arc<Door>,
     pub timer: Timer,
-    inbox: Mutex<Vec<Admission>>,
     by_peer: RefCell<HashMap<(u32, u16), Arc<Stream>>>,
     streams: RefCell<Vec<Arc<Stream>>>,
     /// Slots of streams to look at in the next turn, whatever the set says.
     ready: RefCell<VecDeque<usize>>,
+    /// Slots of streams on which something waits for the end of the turn.
+    late: RefCell<Vec<usize>>,
     /// The stream that brought something last.
     pub hot: Cell<usize>,
     due: Cell<Option<Instant>>,
@@ -55,25 +56,25 @@ pub struct Context {
     pub serving: Cell<Option<usize>>,
 }
 
-// SAFETY: the contract of BTLs: the caller serialises all verbs of one context; the inbox has a lock of its own, and
-// bell and poller are descriptors.
+// SAFETY: the contract of BTLs: the caller serialises all verbs of one context; the door has a lock of its own, and
+// poller and timer are descriptors.
 unsafe impl Sync for Context {}
 
 impl Context {
-    pub fn new(number: u16, lobby: impl AsFd) -> io::Result<Context> {
-        let (poller, bell, timer) = (Poller::new()?, Bell::new()?, Timer::new()?);
+    pub fn new(number: u16, lobby: impl AsFd, door: Arc<Door>) -> io::Result<Context> {
+        let (poller, timer) = (Poller::new()?, Timer::new()?);
         poller.add(lobby, LOBBY, Interest::Read)?;
-        poller.add(&bell, BELL, Interest::Read)?;
+        poller.add(&door.bell, BELL, Interest::Read)?;
         poller.add(&timer, TIMER, Interest::Read)?;
         Ok(Context {
             number,
             poller,
-            bell,
+            door,
             timer,
-            inbox: Mutex::default(),
             by_peer: RefCell::default(),
             streams: RefCell::default(),
             ready: RefCell::default(),
+            late: RefCell::default(),
             hot: Cell::new(usize::MAX),
             due: Cell::new(None),
             idle: Cell::new(0),
@@ -83,22 +84,6 @@ impl Context {
             inside: Cell::new(false),
             serving: Cell::new(None),
         })
-    }
-
-    fn inbox(&self) -> MutexGuard<'_, Vec<Admission>> {
-        self.inbox.lock().unwrap_or_else(|poison| poison.into_inner())
-    }
-
-    /// From any thread: a connection for this context.
-    pub fn deliver(&self, admission: Admission) {
-        self.inbox().push(admission);
-        self.bell.ring();
-    }
-
-    /// Takes what the lobby has delivered.
-    pub fn admissions(&self) -> Vec<Admission> {
-        self.bell.silence();
-        std::mem::take(&mut *self.inbox())
     }
 
     /// The stream between this context and one of a process's; made if it is new.
@@ -135,6 +120,19 @@ impl Context {
     }
     pub fn listed(&self) -> usize {
         self.ready.borrow().len()
+    }
+
+    /// Has what waits on a stream sent at the end of the turn, together with what is added until then.
+    pub fn send_late(&self, stream: &Stream) {
+        if !stream.late.replace(true) {
+            self.late.borrow_mut().push(stream.slot);
+        }
+    }
+    pub fn next_late(&self) -> Option<Arc<Stream>> {
+        let slot = self.late.borrow_mut().pop()?;
+        let stream = self.at_slot(slot)?;
+        stream.late.set(false);
+        Some(stream)
     }
 
     /// Something has to be done at that time, or before.

@@ -1,9 +1,9 @@
 //! A peer process: what is known of it, and our streams to it.
 
+use crate::card::Way;
 use crate::stream::Stream;
 use core::sync::atomic::AtomicBool;
 use oxmpi_mca::ProcName;
-use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 /// What all streams to a process share.
@@ -24,7 +24,8 @@ pub struct Core {
 pub struct Route {
     pub contexts: u16,
     pub rail: u16,
-    pub addresses: Vec<SocketAddr>,
+    /// Best first: those of its own pair of rails before those of the others. Never empty.
+    pub ways: Vec<Way>,
 }
 
 /// A process with our streams to it, by our context; made when first used.

@@ -6,6 +6,7 @@ mod check;
 mod component;
 mod connect;
 mod context;
+mod door;
 mod endpoint;
 mod frame;
 mod hello;

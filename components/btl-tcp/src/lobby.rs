@@ -3,9 +3,10 @@
 //! One for each module, guarded by a lock that is a leaf; whichever context's thread finds it readable does what there is
 //! to do, others pass by. A stranger costs one entry and a few hundred bytes, is read no further than a hello of fixed
 //! length, and there are never more than [`MOST`]: the one that has been silent longest makes room. Who answers the challenge
-//! leaves the lobby for the inbox of the context that it asked for.
+//! leaves the lobby by the door of the context that it asked for (`door.rs`).
 
 use crate::connect::send_all;
+use crate::door::Door;
 use crate::hello::{BadHello, Challenge, Hello, LONGEST, NONCE, Proof, Refusal, SERVICE};
 use crate::module::Tcp;
 use crate::proof::Said;
@@ -14,7 +15,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Instant;
 
 /// Connections that have not proved themselves, at most.
@@ -45,8 +46,9 @@ struct Guest {
     challenged: Option<Box<Challenged>>,
 }
 
-/// What a guest said, whom it claims to be, and what we asked.
+/// What a guest said, whom it claims to be, where it wants to go, and what we asked.
 struct Challenged {
+    door: Arc<Door>,
     raw: [u8; Hello::BYTES],
     hello: Hello,
     proc: u32,
@@ -143,9 +145,9 @@ impl Tcp {
                 let Some(guest) = guests.all.remove(&token) else { return };
                 self.lobby.poller.remove(&guest.fd);
                 let Some(said) = guest.challenged else { return };
-                let Challenged { raw, hello, proc, nonce } = *said;
+                let Challenged { door, raw, hello, proc, nonce } = *said;
                 let admission = Admission { fd: guest.fd, proc, raw, hello, nonce, position };
-                self.context(hello.to_ctx).deliver(admission);
+                door.deliver(admission);
             }
             Err(Leaves(why)) => {
                 let from = guest.from;
@@ -176,15 +178,15 @@ impl Tcp {
         let Some(proc) = known else {
             return refuse(guest, Refusal::Name, "it calls another process, or is none of this job");
         };
-        let there = hello.to_ctx == SERVICE || usize::from(hello.to_ctx) < self.contexts.len();
-        let fits = hello.from_ctx != SERVICE || hello.to_ctx != SERVICE;
-        if !there || !fits || hello.from_ctx == SERVICE || hello.to_rail != self.rail {
+        // Whose own network is cut calls a rail at the address of another.
+        let door = self.doors.find(hello.to_rail, hello.to_ctx).filter(|_| hello.from_ctx != SERVICE);
+        let Some(door) = door.cloned() else {
             return refuse(guest, Refusal::Context, "it calls a context or an interface that is not there");
-        }
+        };
         let nonce = sys::random().map_err(|e| Leaves(Some(e.to_string())))?;
         let challenge = Challenge { refusal: Refusal::None, nonce };
         send_all(&guest.fd, &challenge.encode()).map_err(|_| Leaves(None))?;
-        guest.challenged = Some(Box::new(Challenged { raw, hello, proc, nonce }));
+        guest.challenged = Some(Box::new(Challenged { door, raw, hello, proc, nonce }));
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! A rail: one interface (or one link of it) with its contexts, as the host sees it.
 
-use crate::card::{BadCard, Card, partner};
+use crate::card::{BadCard, Card, ways};
 use crate::context::Context;
+use crate::door::Doors;
 use crate::endpoint::{Core, Peer, Route, TcpEndpoint};
-use crate::frame::Kind;
-use crate::hello::SERVICE;
+use crate::frame::{Kind, room};
 use crate::lobby::Lobby;
 use crate::params::Settings;
 use crate::stream::{Link, Stream};
@@ -12,8 +12,11 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_btl::{Btl, BtlAttrs, BtlSleep, Message, ProcInfo, WaitSet};
 use oxmpi_mca::{Host, ProcName, Status};
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// Messages join others that wait for the socket, or for the end of the turn, up to so many bytes: what waits goes by one call of
+/// the system. Beyond that it is known that the network takes no more.
+pub(crate) const JOINED: u64 = 32 << 10;
 
 pub struct Tcp {
     pub(crate) host: Host,
@@ -22,7 +25,7 @@ pub struct Tcp {
     pub(crate) rail: u16,
     pub(crate) name: ProcName,
     pub(crate) card: Arc<Card>,
-    pub(crate) listening: Vec<SocketAddr>,
+    pub(crate) doors: Arc<Doors>,
     pub(crate) device: String,
     /// Mb/s.
     pub(crate) speed: u32,
@@ -34,10 +37,6 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    pub(crate) fn context(&self, number: u16) -> &Context {
-        if number == SERVICE { &self.service } else { &self.contexts[usize::from(number)] }
-    }
-
     pub(crate) fn index_of(&self, name: &ProcName) -> Option<u32> {
         let mut index = 0;
         let find = self.host.services().index_of;
@@ -91,8 +90,8 @@ impl Tcp {
                 return Ok(None);
             }
         };
-        let partner = partner(&self.card, self.rail.into(), &theirs, first);
-        Ok(partner.map(|(rail, addresses)| Route { contexts: theirs.contexts, rail, addresses }))
+        let found = ways(&self.card, self.rail.into(), &theirs, first).filter(|(_, ways)| !ways.is_empty());
+        Ok(found.map(|(rail, ways)| Route { contexts: theirs.contexts, rail, ways }))
     }
 
     /// Our stream to a process from an ordinary context.
@@ -125,8 +124,8 @@ impl Tcp {
                 return status;
             }
         }
-        let busy = s.out.borrow().unsent() > 0;
-        if busy && !kept {
+        let waits = s.out.borrow().unsent();
+        if !kept && waits > 0 && waits + room(msg.total_len()) as u64 > JOINED {
             self.flush(cx, s);
             if s.out.borrow().unsent() > 0 {
                 return Status::NO_RESOURCE;
@@ -136,7 +135,7 @@ impl Tcp {
             return Status::NO_RESOURCE;
         }
         s.told.set(s.at.get());
-        self.flush(cx, s);
+        self.flush_soon(cx, s);
         Status::OK
     }
 

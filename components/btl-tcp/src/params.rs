@@ -155,6 +155,13 @@ pub const PARAMS: &[ParamDecl] = &[
     )
     .range(1000, 1 << 40),
     number(
+        "cut_timeout",
+        4,
+        "10000",
+        "Milliseconds for which a network may confirm nothing of what was sent before the connection counts as cut and is made again, over another interface where there is one. Lower it to get over a cut sooner, raise it to outlast longer pauses without a new connection",
+    )
+    .range(100, 1 << 30),
+    number(
         "retry_timeout",
         4,
         "8000",
@@ -219,12 +226,13 @@ mod at {
     pub const USE_NAGLE: usize = 15;
     pub const CHECKSUM: usize = 16;
     pub const HANDSHAKE_TIMEOUT: usize = 17;
-    pub const RETRY_TIMEOUT: usize = 18;
-    pub const EXCLUSIVITY: usize = 19;
-    pub const LATENCY: usize = 20;
-    pub const BANDWIDTH: usize = 21;
-    pub const WARN_UNFOUND: usize = 22;
-    pub const RELAY: usize = 23;
+    pub const CUT_TIMEOUT: usize = 18;
+    pub const RETRY_TIMEOUT: usize = 19;
+    pub const EXCLUSIVITY: usize = 20;
+    pub const LATENCY: usize = 21;
+    pub const BANDWIDTH: usize = 22;
+    pub const WARN_UNFOUND: usize = 23;
+    pub const RELAY: usize = 24;
 }
 
 /// Ports to listen at.
@@ -305,6 +313,7 @@ impl Settings {
                 send_buffer: p.size(at::SNDBUF),
                 receive_buffer: p.size(at::RCVBUF),
                 nagle: p.flag(at::USE_NAGLE),
+                cut_after: Duration::from_millis(p.int(at::CUT_TIMEOUT) as u64),
             },
             first_buffer: p.size(at::ENDPOINT_CACHE),
             checksum: p.flag(at::CHECKSUM),
@@ -369,6 +378,7 @@ mod tests {
             (at::USE_NAGLE, "use_nagle"),
             (at::CHECKSUM, "checksum"),
             (at::HANDSHAKE_TIMEOUT, "handshake_timeout"),
+            (at::CUT_TIMEOUT, "cut_timeout"),
             (at::RETRY_TIMEOUT, "retry_timeout"),
             (at::EXCLUSIVITY, "exclusivity"),
             (at::LATENCY, "latency"),

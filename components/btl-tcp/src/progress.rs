@@ -6,7 +6,7 @@ use crate::frame::{Header, Kind};
 use crate::hello::{Refusal, Welcome};
 use crate::inbound::{Fault, Inbound};
 use crate::lobby::Admission;
-use crate::module::Tcp;
+use crate::module::{JOINED, Tcp};
 use crate::proof::Said;
 use crate::stream::{Link, Stream};
 use crate::sys::{self, Got, Interest, no_events};
@@ -53,6 +53,9 @@ impl Tcp {
             return 0;
         }
         let handled = self.turn_inside(cx);
+        while let Some(s) = cx.next_late() {
+            self.flush(cx, &s);
+        }
         cx.inside.set(false);
         if handled > 0 {
             cx.note_event();
@@ -125,7 +128,7 @@ impl Tcp {
     fn tell(&self, cx: &Context, s: &Stream) {
         s.out.borrow_mut().note(Kind::Ack, s.at.get());
         s.told.set(s.at.get());
-        self.flush(cx, s);
+        self.flush_soon(cx, s);
     }
 
     fn take(&self, cx: &Context, s: &Stream) -> (i32, Option<End>) {
@@ -249,6 +252,16 @@ impl Tcp {
             self.host.error(&format!("a request with tag {} was not answered by its receiver", header.tag));
         }
         Ok(answer)
+    }
+
+    /// Sends what waits on a stream: at once, but for what is sent inside of a turn, such as answers to what came. That goes
+    /// together at the turn's end, unless it is much.
+    pub(crate) fn flush_soon(&self, cx: &Context, s: &Stream) {
+        if cx.inside.get() && s.out.borrow().unsent() < JOINED {
+            cx.send_late(s);
+        } else {
+            self.flush(cx, s);
+        }
     }
 
     /// Sends what waits on a stream, as far as its socket takes it.
@@ -385,7 +398,7 @@ impl Tcp {
 
     /// Takes the connections that the lobby has checked.
     fn admit_all(&self, cx: &Context) -> i32 {
-        let admissions = cx.admissions();
+        let admissions = cx.door.admissions();
         let count = admissions.len() as i32;
         for admission in admissions {
             self.admit(cx, admission);

@@ -23,6 +23,9 @@
 //! waits for it. A call that is newer than the connection that is there takes its place: its caller knows that it broke. Newer is
 //! one that was made after its caller had admitted our last call that was welcome (`Hello::seen`).
 //!
+//! **Ways.** A connection goes between the addresses of the rail's own pair. Where that cannot be had the calls go round all
+//! pairs of the two processes, so that what was sent over a network that is cut for good comes over another.
+//!
 //! **A write that fails** only marks the stream ([`Stream::broken`]): what the peer has sent before is read first, its
 //! good-bye among it perhaps.
 
@@ -77,6 +80,10 @@ pub struct Stream {
     pub requests: Cell<u32>,
     /// What waited for an acknowledgement at the last look, and since when.
     pub asked: Cell<Option<(u64, Instant)>>,
+    /// Which of the ways to the peer its next call takes (`endpoint.rs`).
+    pub way: Cell<usize>,
+    /// Something waits in `out` for the end of the context's turn.
+    pub late: Cell<bool>,
     pub trouble: RefCell<Trouble>,
 }
 
@@ -121,6 +128,8 @@ impl Stream {
             tell_after: Cell::new(settings.window as u64 / 8),
             requests: Cell::new(0),
             asked: Cell::new(None),
+            way: Cell::new(0),
+            late: Cell::new(false),
             trouble: RefCell::default(),
         }
     }

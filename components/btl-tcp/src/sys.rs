@@ -30,6 +30,8 @@ pub struct Tuning {
     pub send_buffer: usize,
     pub receive_buffer: usize,
     pub nagle: bool,
+    /// A network that confirms nothing for so long is cut.
+    pub cut_after: Duration,
 }
 
 /// The interfaces that are up and have addresses. Addresses of one link only (fe80::/10) are left out: they mean nothing without
@@ -173,11 +175,13 @@ pub fn tune(fd: &OwnedFd, tuning: &Tuning) -> Result<()> {
     if tuning.receive_buffer > 0 {
         sockopt::set_socket_recv_buffer_size(fd, tuning.receive_buffer)?;
     }
-    // A host that is switched off says nothing: after this long without an answer the kernel gives the connection up.
-    sockopt::set_tcp_user_timeout(fd, 20_000)?;
+    // A host that is switched off says nothing: after this long without an answer the kernel gives the connection up. It
+    // asks whole seconds apart where nothing is sent.
+    sockopt::set_tcp_user_timeout(fd, tuning.cut_after.as_millis() as u32)?;
+    let seconds = tuning.cut_after.as_secs().clamp(2, 10);
     sockopt::set_socket_keepalive(fd, true)?;
-    sockopt::set_tcp_keepidle(fd, Duration::from_secs(10))?;
-    sockopt::set_tcp_keepintvl(fd, Duration::from_secs(5))?;
+    sockopt::set_tcp_keepidle(fd, Duration::from_secs(seconds))?;
+    sockopt::set_tcp_keepintvl(fd, Duration::from_secs(seconds / 2))?;
     Ok(sockopt::set_tcp_keepcnt(fd, 3)?)
 }
 

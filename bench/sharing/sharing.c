@@ -12,6 +12,7 @@
  * elements; a library without such variables prints none. One line for each rank and variable:
  * threads, rank, variable, counts per message. All data are checked. */
 #define _POSIX_C_SOURCE 200809L
+#include "../counters.h"
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -23,54 +24,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 256, MOST_VARIABLES = 64, MOST_ELEMENTS = 4096 };
+enum { MOST_THREADS = 256 };
 
-static struct variable {
-    char name[128];
-    MPI_T_pvar_handle handle;
-    int elements;
-    unsigned long long before, after;
-} variables[MOST_VARIABLES];
-
-static int found, rank, threads = 1, window = 64, one_tag, own_comms, outside;
+static int rank, threads = 1, window = 64, one_tag, own_comms, outside;
 static MPI_Comm comms[MOST_THREADS];
 static long messages = 2000;
-static MPI_T_pvar_session session;
 static pthread_barrier_t all;
 
 static void fail(const char *why) {
     fprintf(stderr, "sharing: rank %d: %s\n", rank, why);
     MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void find_variables(void) {
-    int n, provided;
-    MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    MPI_T_pvar_get_num(&n);
-    for (int i = 0; i < n && found < MOST_VARIABLES; i++) {
-        struct variable *v = &variables[found];
-        char desc[512];
-        int name_len = sizeof v->name, desc_len = sizeof desc, verbosity, class, bind, readonly, continuous, atomic;
-        MPI_Datatype type;
-        MPI_T_enum kind;
-        if (MPI_T_pvar_get_info(i, v->name, &name_len, &verbosity, &class, &type, &kind, desc, &desc_len, &bind, &readonly,
-                                &continuous, &atomic) != MPI_SUCCESS)
-            continue;
-        if (class != MPI_T_PVAR_CLASS_COUNTER || !strstr(v->name, "cri") || bind != MPI_T_BIND_NO_OBJECT) continue;
-        if (MPI_T_pvar_handle_alloc(session, i, NULL, &v->handle, &v->elements) != MPI_SUCCESS) continue;
-        if (v->elements > MOST_ELEMENTS) fail("a variable has too many elements");
-        if (!continuous && MPI_T_pvar_start(session, v->handle) != MPI_SUCCESS) fail("a variable cannot be started");
-        found++;
-    }
-}
-
-static unsigned long long value(struct variable *v) {
-    static unsigned long long n[MOST_ELEMENTS];
-    unsigned long long sum = 0;
-    if (MPI_T_pvar_read(session, v->handle, n) != MPI_SUCCESS) fail("a variable cannot be read");
-    for (int i = 0; i < v->elements; i++) sum += n[i];
-    return sum;
 }
 
 /* ---- meeting outside MPI ---- */
@@ -168,14 +131,13 @@ static void *work(void *argument) {
     pthread_barrier_wait(&all);
     if (me == 0) {
         MPI_Barrier(MPI_COMM_WORLD);
-        for (int i = 0; i < found; i++) variables[i].before = value(&variables[i]);
+        counters_take(0);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     pthread_barrier_wait(&all);
     phase(me, messages);
     pthread_barrier_wait(&all);
-    if (me == 0)
-        for (int i = 0; i < found; i++) variables[i].after = value(&variables[i]);
+    if (me == 0) counters_take(1);
     return NULL;
 }
 
@@ -201,7 +163,8 @@ int main(int argc, char **argv) {
         if (own_comms) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
         else comms[i] = MPI_COMM_WORLD;
     }
-    find_variables();
+    counters_begin();
+    counters_find("cri", NULL);
     if (outside) map_meeting();
     pthread_barrier_init(&all, NULL, (unsigned)threads);
     for (long i = 1; i < threads; i++)
@@ -212,14 +175,12 @@ int main(int argc, char **argv) {
     double done = (double)threads * (double)(messages + (outside ? 0 : messages / window));
     for (int r = 0; r < 2; r++) {
         MPI_Barrier(MPI_COMM_WORLD);
-        for (int i = 0; r == rank && i < found; i++)
-            printf("threads=%d rank=%d variable=%s value=%.6f verified=1\n", threads, rank, variables[i].name,
-                   (double)(variables[i].after - variables[i].before) / done);
+        for (int i = 0; r == rank && i < counters_count; i++)
+            printf("threads=%d rank=%d variable=%s value=%.6f verified=1\n", threads, rank, counters[i].name,
+                   counters_difference(i) / done);
         fflush(stdout);
     }
-    for (int i = 0; i < found; i++) MPI_T_pvar_handle_free(session, &variables[i].handle);
-    MPI_T_pvar_session_free(&session);
-    MPI_T_finalize();
+    counters_end();
     for (int i = 0; own_comms && i < threads; i++) MPI_Comm_free(&comms[i]);
     MPI_Finalize();
     return 0;

@@ -17,7 +17,8 @@ pub fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (status, why) = match words[..] {
         [] => (1, local().err()),
-        ["--remote"] => return guard::main(),
+        ["--remote"] => return guard::first(),
+        [guard::SECOND] => return guard::second(),
         [guard::GUARDED] => match join::join() {
             Ok(joined) => (1, remote(joined).err()),
             Err(failed) => (failed.status, Some(failed.why)),

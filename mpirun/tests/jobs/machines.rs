@@ -1,8 +1,8 @@
 //! Real logins: sshd on machines that are made up of namespaces (`machines.sh`), each with a network, host name, memory
 //! and processes of its own. It needs root, sshd and the right to make namespaces, and says so where it leaves this out.
 
-use crate::support::{Ended, Job, eventually, mpirun, own_rank};
-use rustix::process::{Pid, Signal};
+use crate::support::{Ended, Job, KEEPERS, eventually, kill_together, mpirun, own_rank};
+use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -136,19 +136,22 @@ fn jobs_over_machines_by_real_logins() {
         }
         job
     };
-    let kill = |machine: usize, what: &str| {
+    let kill = |machine: usize, whats: &[&str]| {
         let found = machines.processes(machine);
-        let victims: Vec<_> = found.iter().filter(|(_, command)| command.contains(what)).collect();
-        assert!(!victims.is_empty(), "{found:?}");
-        for (pid, _) in victims {
-            let _ = rustix::process::kill_process(Pid::from_raw(*pid).expect("a number"), Signal::KILL);
-        }
+        let victims: Vec<i32> = found
+            .iter()
+            .filter(|(_, c)| whats.iter().any(|what| c.contains(what)))
+            .map(|(pid, _)| *pid)
+            .collect();
+        assert!(victims.len() >= whats.len(), "{whats:?}: {found:?}");
+        kill_together(&victims);
     };
-    for (what, status) in [("sleep 3333", 128 + 9), ("oxmpid --guarded", 1), ("oxmpid --remote", 1), ("", 1)]
-    {
+    let everything: &[&str] = &[""];
+    let keepers = KEEPERS.into_iter().chain([everything]).map(|whats| (whats, 1));
+    for (whats, status) in [(&["sleep 3333"][..], 128 + 9)].into_iter().chain(keepers) {
         let job = family();
-        kill(2, what);
-        one_report(&job.wait(), status, &["m2"]);
+        kill(2, whats);
+        one_report(&job.wait_promptly(), status, &["m2"]);
         machines.nothing_is_left();
     }
     let mut job = family();

@@ -1,6 +1,6 @@
 //! Several nodes on one machine (`--mca plm local`): a daemon for each, one job for the user.
 
-use crate::support::{Ended, Job, Running, eventually, mpirun};
+use crate::support::{Ended, Job, Running, eventually, kill_together, mpirun};
 use rustix::process::Signal;
 use std::io::Write;
 use std::process::Stdio;
@@ -167,7 +167,7 @@ fn family() -> Running {
 fn a_killed_rank_ends_all_nodes() {
     let job = family();
     job.processes("/bin/sh -c sleep 1111")[2].kill(Signal::KILL);
-    let ended = job.wait();
+    let ended = job.wait_promptly();
     ended.expect(128 + 9, &["SIGKILL"]);
     assert_eq!(reports(&ended), 1, "{ended:?}");
 }
@@ -177,7 +177,7 @@ fn a_killed_daemon_ends_all_nodes() {
     for which in [0, 3] {
         let job = family();
         job.wait_for("oxmpid", 4)[which].kill(Signal::KILL);
-        let ended = job.wait();
+        let ended = job.wait_promptly();
         ended.expect(1, &["node daemon", "SIGKILL"]);
         assert_eq!(reports(&ended), 1, "{ended:?}");
     }
@@ -188,9 +188,21 @@ fn two_killed_daemons_end_all_nodes() {
     let job = family();
     let daemons = job.wait_for("oxmpid", 4);
     daemons[1..3].iter().for_each(|daemon| daemon.kill(Signal::KILL));
-    let ended = job.wait();
+    let ended = job.wait_promptly();
     ended.expect(1, &["node daemon", "SIGKILL"]);
     assert_eq!(reports(&ended), 1, "{ended:?}");
+}
+
+/// mpirun is what keeps the nodes of its machine: without it and them ranks end by themselves.
+#[test]
+fn mpirun_and_daemons_are_killed_together() {
+    let mut job = over("a:2,b:2", "").role("stay").start();
+    job.wait_for("rank::rank", 4);
+    let mut victims: Vec<i32> = job.wait_for("oxmpid", 2).iter().map(|daemon| daemon.pid).collect();
+    victims.push(job.launcher().pid);
+    kill_together(&victims);
+    job.child.wait().expect("a child of ours");
+    job.nothing_is_left();
 }
 
 #[test]

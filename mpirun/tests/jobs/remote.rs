@@ -1,7 +1,7 @@
 //! Daemons on other machines, by an agent that stands for ssh: it starts what it is told here, as a login would, with a
 //! home, a folder and an environment of its own. Links, proofs, the tree and every ending are the real ones.
 
-use crate::support::{Ended, Job, Running, eventually, mpirun, own_rank};
+use crate::support::{Ended, Job, KEEPERS, Process, Running, eventually, kill_together, mpirun, own_rank};
 use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -256,24 +256,25 @@ fn a_killed_rank_ends_all_machines() {
     let room = Room::new("");
     let job = family(&room);
     job.processes("/bin/sh -c sleep 1111")[1].kill(Signal::KILL);
-    one_report(&job.wait(), 128 + 9, &["SIGKILL"]);
+    one_report(&job.wait_promptly(), 128 + 9, &["SIGKILL"]);
 }
 
 #[test]
 fn a_killed_daemon_ends_all_machines() {
     let room = Room::new("");
-    for what in ["oxmpid --guarded", "oxmpid --remote"] {
-        for which in [0, 2] {
-            let job = family(&room);
-            let daemons: Vec<_> = job
-                .processes(what)
-                .into_iter()
-                .filter(|p| !p.command.starts_with("sh ") && !p.command.contains("agent"))
-                .collect();
-            assert_eq!(daemons.len(), 3, "{daemons:?}");
-            daemons[which].kill(Signal::KILL);
-            one_report(&job.wait(), 1, &["node daemon on"]);
-        }
+    for (which, what) in KEEPERS.into_iter().enumerate() {
+        let job = family(&room);
+        let of_machine = |what: &&str| {
+            let own = |p: &Process| {
+                p.command.contains(what) && !p.command.starts_with("sh ") && !p.command.contains("agent")
+            };
+            let all: Vec<_> = job.processes("oxmpid").into_iter().filter(own).collect();
+            assert_eq!(all.len(), 3, "{all:?}");
+            // The first and the last of the chain in turn.
+            all[which % 2 * 2].pid
+        };
+        kill_together(&what.iter().map(of_machine).collect::<Vec<_>>());
+        one_report(&job.wait_promptly(), 1, &["node daemon on"]);
     }
 }
 
@@ -283,7 +284,7 @@ fn a_dead_machine_ends_all_others() {
     let room = Room::new("");
     let job = family(&room);
     let home = room.home("b");
-    let on_b = |process: &crate::support::Process| {
+    let on_b = |process: &Process| {
         let environment = std::fs::read(format!("/proc/{}/environ", process.pid)).unwrap_or_default();
         let home = format!("HOME={}", home.display());
         environment.split(|&c| c == 0).any(|variable| variable == home.as_bytes())
@@ -291,7 +292,7 @@ fn a_dead_machine_ends_all_others() {
     let victims: Vec<_> = job.processes("").into_iter().filter(on_b).collect();
     assert!(victims.len() >= 5, "{victims:?}");
     victims.iter().for_each(|process| process.kill(Signal::KILL));
-    one_report(&job.wait(), 1, &["node daemon on b"]);
+    one_report(&job.wait_promptly(), 1, &["node daemon on b"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Daemons by srun in allocations of a Slurm whose nodes are all on this machine (`slurm.sh`). It needs root and Slurm's
 //! programs, and says so where it leaves this out.
 
-use crate::support::{Ended, Job, Running, eventually, mpirun, own_rank};
+use crate::support::{Ended, Job, KEEPERS, Process, Running, eventually, kill_together, mpirun, own_rank};
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Command;
@@ -107,10 +107,18 @@ fn jobs_in_allocations() {
     };
     let job = family();
     job.processes("sleep 3333")[2].kill(Signal::KILL);
-    one_report(&job.wait(), 128 + 9, &["SIGKILL"]);
-    let job = family();
-    job.processes("oxmpid --guarded")[1].kill(Signal::KILL);
-    one_report(&job.wait(), 1, &["node daemon on n", "closed its connection"]);
+    one_report(&job.wait_promptly(), 128 + 9, &["SIGKILL"]);
+    for whats in KEEPERS {
+        let job = family();
+        let one = |what: &&str| {
+            let own = |p: &Process| p.command.contains(what) && !p.command.starts_with("srun");
+            let all: Vec<Process> = job.processes("oxmpid").into_iter().filter(own).collect();
+            assert_eq!(all.len(), 3, "{all:?}");
+            all[1].pid
+        };
+        kill_together(&whats.iter().map(one).collect::<Vec<_>>());
+        one_report(&job.wait_promptly(), 1, &["node daemon on n"]);
+    }
     let job = family();
     let launcher =
         job.processes("/mpirun ").into_iter().find(|p| !p.command.starts_with("salloc")).expect("it runs");

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// For one job, on a machine that does much else.
 const LIMIT: Duration = Duration::from_secs(100);
+/// From a failure to its report and the end of everything.
+pub const PROMISED: Duration = Duration::from_secs(10);
 const MARK: &str = "OXMPI_TEST_MARK";
 /// What the rank program is to do.
 pub const ROLE: &str = "OXMPI_TEST_ROLE";
@@ -152,6 +154,14 @@ impl Running {
         Ended { status, out: text(self.out.take()), err: text(self.err.take()) }
     }
 
+    /// Waits for the end, which has been caused: ten seconds are what users are promised.
+    pub fn wait_promptly(self) -> Ended {
+        let begin = Instant::now();
+        let ended = self.wait();
+        assert!(begin.elapsed() < PROMISED, "it took {:?}: {ended:?}", begin.elapsed());
+        ended
+    }
+
     /// Nothing of the job runs any more, soon.
     pub fn nothing_is_left(&self) {
         eventually("the end of everything the job started", || marked(&self.mark).is_empty().then_some(()));
@@ -215,6 +225,26 @@ impl Process {
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     }
 }
+
+/// Kills these at once: none of them does anything when it notices the end of another.
+pub fn kill_together(pids: &[i32]) {
+    for signal in [Signal::STOP, Signal::KILL] {
+        for pid in pids {
+            let pid = Pid::from_raw(*pid).expect("a process has a number");
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+}
+
+/// What keeps a node's processes on another machine, by command line, and all ways to lose it in part.
+pub const KEEPERS: [&[&str]; 6] = [
+    &["oxmpid --guarded"],
+    &["oxmpid --guard-again"],
+    &["oxmpid --remote"],
+    &["oxmpid --guarded", "oxmpid --guard-again"],
+    &["oxmpid --guarded", "oxmpid --remote"],
+    &["oxmpid --guard-again", "oxmpid --remote"],
+];
 
 fn marked(mark: &str) -> Vec<Process> {
     let wanted = format!("{MARK}={mark}");

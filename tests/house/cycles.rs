@@ -12,7 +12,34 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
 /// How many files stand in cycles, by the root file of a crate.
-const KNOWN: &[(&str, usize)] = &[];
+const KNOWN: &[(&str, usize)] = &[
+    ("mpi/src/lib.rs", 34),
+    ("mpirun/src/lib.rs", 22),
+    ("mca-params/src/lib.rs", 5),
+    ("framework/mca/src/lib.rs", 6),
+    ("framework/testing/src/lib.rs", 4),
+    ("framework/datatype/src/lib.rs", 7),
+    ("framework/pml/src/lib.rs", 2),
+    ("framework/pml/conformance/src/lib.rs", 2),
+    ("framework/coll/src/lib.rs", 2),
+    ("framework/coll/conformance/src/lib.rs", 8),
+    ("framework/osc/src/lib.rs", 2),
+    ("framework/osc/conformance/src/lib.rs", 2),
+    ("framework/runtime/src/lib.rs", 60),
+    ("components/pml-ob1/src/lib.rs", 36),
+    ("components/coll-basic/src/lib.rs", 2),
+    ("components/btl-shm/src/lib.rs", 14),
+    ("components/btl-template/src/lib.rs", 3),
+    ("components/btl-tcp/src/lib.rs", 9),
+    ("components/btl-verbs/fake/src/lib.rs", 6),
+    ("components/osc-pt2pt/src/lib.rs", 4),
+    ("components/osc-rdma/src/lib.rs", 8),
+    ("bench/driver/src/lib.rs", 2),
+    ("endpoints/src/lib.rs", 13),
+    ("endpoints/src/server/main.rs", 4),
+    ("tests/plugins/osc-am/src/lib.rs", 6),
+    ("xtask/src/main.rs", 4),
+];
 
 /// A module path below the crate root: empty for `lib.rs`.
 type Module = Vec<String>;
@@ -94,7 +121,9 @@ impl Collect {
         for (at, _) in text.match_indices("crate ::") {
             let path: Vec<String> = text[at..]
                 .split(" :: ")
-                .map(|part| part.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
+                .map(|part| {
+                    part.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+                })
                 .take_while(|part| !part.is_empty())
                 .collect();
             self.mention(&path);
@@ -175,7 +204,8 @@ fn modules(path: &Path, home: Module, found: &mut BTreeMap<Module, PathBuf>) {
     let syntax = syn::parse_file(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", short(path)));
     let name = path.file_stem().expect("a source has a name").to_string_lossy().into_owned();
     let parent = path.parent().expect("a source is in a folder");
-    let below = if ["lib", "main", "mod"].contains(&name.as_str()) { parent.to_owned() } else { parent.join(&name) };
+    let below =
+        if ["lib", "main", "mod"].contains(&name.as_str()) { parent.to_owned() } else { parent.join(&name) };
     found.insert(home.clone(), path.to_owned());
     for item in &syntax.items {
         let syn::Item::Mod(item) = item else { continue };
@@ -192,13 +222,15 @@ fn modules(path: &Path, home: Module, found: &mut BTreeMap<Module, PathBuf>) {
 
 /// The module whose file defines what `path` names.
 fn defines(files: &BTreeMap<Module, File>, path: &Module, depth: usize) -> Option<Module> {
-    let inside = (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|module| files.contains_key(module))?;
+    let inside =
+        (0..=path.len()).rev().map(|n| path[..n].to_vec()).find(|module| files.contains_key(module))?;
     let Some(name) = path.get(inside.len()) else { return Some(inside) };
     let file = &files[&inside];
     if file.defined.contains(name) || depth == 0 {
         return Some(inside);
     }
-    let onward = |target: &Module| target.iter().chain(&path[inside.len() + 1..]).cloned().collect::<Module>();
+    let onward =
+        |target: &Module| target.iter().chain(&path[inside.len() + 1..]).cloned().collect::<Module>();
     if let Some(target) = file.imported.get(name) {
         return defines(files, &onward(target), depth - 1);
     }
@@ -234,7 +266,10 @@ fn cycles(arrows: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
         .collect();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for file in (0..arrows.len()).filter(|file| reach[*file].contains(file)) {
-        match groups.iter_mut().find(|group| reach[group[0]].contains(&file) && reach[file].contains(&group[0])) {
+        match groups
+            .iter_mut()
+            .find(|group| reach[group[0]].contains(&file) && reach[file].contains(&group[0]))
+        {
             Some(group) => group.push(file),
             None => groups.push(vec![file]),
         }
@@ -245,8 +280,10 @@ fn cycles(arrows: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
 #[test]
 fn no_file_imports_what_imports_it() {
     let mut wrong = Vec::new();
+    let mut unknown: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
     for package in &metadata().packages {
-        for target in package.targets.iter().filter(|t| !t.is_test() && !t.is_bench() && !t.is_custom_build()) {
+        for target in package.targets.iter().filter(|t| !t.is_test() && !t.is_bench() && !t.is_custom_build())
+        {
             let mut found = BTreeMap::new();
             modules(target.src_path.as_std_path(), Module::new(), &mut found);
             let files: BTreeMap<Module, File> =
@@ -257,12 +294,18 @@ fn no_file_imports_what_imports_it() {
             let count: usize = groups.iter().map(Vec::len).sum();
             let place = short(target.src_path.as_std_path());
             let known = KNOWN.iter().find(|(name, _)| *name == place).map_or(0, |(_, count)| *count);
+            unknown.retain(|name| *name != place);
             if count != known {
-                let list = groups.iter().map(|group| describe(group, &arrows, &names)).collect::<Vec<_>>().join("\n");
+                let list = groups
+                    .iter()
+                    .map(|group| describe(group, &arrows, &names))
+                    .collect::<Vec<_>>()
+                    .join("\n");
                 wrong.push(format!("{place}: {count} files in cycles, {known} are known\n{list}"));
             }
         }
     }
+    wrong.extend(unknown.iter().map(|name| format!("{name} is no crate's root: take it out of KNOWN")));
     crate::none("import cycles (if there are fewer than are known, lower the number in KNOWN)", wrong);
 }
 

@@ -157,7 +157,8 @@ impl Tcp {
                 let position = s.at.get();
                 let said = Said::by_connector(&call.hello, position);
                 let answer = said.answer(&self.host, &challenge.nonce);
-                let answer = answer.ok_or_else(|| Failure::Refused(begun, "the host gives no proof".into()))?;
+                let answer =
+                    answer.ok_or_else(|| Failure::Refused(begun, "the host gives no proof".into()))?;
                 send_all(&call.fd, &Proof { position, answer }.encode()).map_err(fails)?;
                 call.stage = Stage::AwaitsWelcome { nonce: challenge.nonce };
                 // What is there already is told by the set: it is level-triggered.

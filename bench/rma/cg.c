@@ -25,7 +25,7 @@ static struct box mine = {{16, 16, 16}};
 static int one_sided, created, most_iterations = 500, grid[3];
 static int neighbors, neighbor[WAYS], way_of[WAYS];
 static double *out[WAYS], *in[WAYS];
-/* What the halos of an exchange are taken from and go to. */
+/* Buffers of an exchange of halos. */
 static double *exchanged;
 static int64_t exchanges;
 static int over;
@@ -162,7 +162,7 @@ static void make_window(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What makes every cell of the solution 1: 27 less the neighbors that are there. */
+/* Right-hand side that makes every cell of the solution 1: 27 less the neighbors that are there. */
 static void right_side(double *b, const int *at) {
     for (int z = 1; z <= mine.n[2]; z++)
         for (int y = 1; y <= mine.n[1]; y++)

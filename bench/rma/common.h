@@ -1,4 +1,4 @@
-/* What the one-sided programs share: an end with a reason, memory, time, data that are checked, threads that work together. */
+/* Shared by the one-sided programs: an end with a reason, memory, time, data that are checked, threads that work together. */
 #ifndef RMA_COMMON_H
 #define RMA_COMMON_H
 

@@ -1,7 +1,7 @@
 /* Halos of a box of cells with one layer of ghosts: which cells go in each of 26 directions, and where they come from.
  *
  * A box has n[0] x n[1] x n[2] cells of double, x fastest, and a ghost cell on every side. Direction d of 0 to 26 is (dx, dy, dz) with
- * d = (dx + 1) + 3 (dy + 1) + 9 (dz + 1); 13 is the box itself and no direction. What goes in direction d comes from direction 26 - d
+ * d = (dx + 1) + 3 (dy + 1) + 9 (dz + 1); 13 is the box itself and no direction. A block sent in direction d comes from direction 26 - d
  * at the other end. */
 #ifndef HALO_H
 #define HALO_H

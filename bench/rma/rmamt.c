@@ -45,7 +45,7 @@ static MPI_Win win;
 static unsigned char *exposed, *local;
 static pthread_barrier_t together;
 
-/* What the threads do next; of the first thread, read behind a meeting. */
+/* Next step of all threads; written by the first one, read behind a meeting. */
 static struct {
     size_t share, stride;
     int operations, over;
@@ -81,7 +81,7 @@ static void touch(int begin) {
         begin ? MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win) : MPI_Win_unlock(rank, win);
 }
 
-/* What is to arrive, on one side, and nothing yet on the other. */
+/* The data that are to arrive on one side, and nothing yet on the other. */
 static void prepare(size_t bytes, unsigned long seed) {
     MPI_Barrier(MPI_COMM_WORLD);
     unsigned char *at = origin ? local : exposed;

@@ -241,7 +241,7 @@ fn defines(files: &BTreeMap<Module, File>, path: &Module, depth: usize) -> Optio
     Some(through.unwrap_or(inside))
 }
 
-/// Which file names items of which other: indices into the list of modules.
+/// Arrows from each file to those whose items it names: indices into the list of modules.
 fn arrows(files: &BTreeMap<Module, File>) -> Vec<BTreeSet<usize>> {
     let order: Vec<&Module> = files.keys().collect();
     let place: BTreeMap<&Module, usize> = order.iter().enumerate().map(|(n, module)| (*module, n)).collect();

@@ -141,7 +141,7 @@ pub fn ways(ours: &Card, rail: usize, theirs: &Card, first: bool) -> Option<(u16
     Some((partner, pairs.into_iter().flat_map(of).collect()))
 }
 
-/// Which of our rails talks to which of theirs, best first.
+/// Pairs of rails, ours and theirs, that talk to each other, best first.
 fn pairs(ours: &Card, theirs: &Card, first: bool) -> Vec<(usize, usize)> {
     let same_place = ours.place == theirs.place;
     let mut pairs = Vec::new();

@@ -136,7 +136,7 @@ fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, 
     Err(last)
 }
 
-/// What all rails of a process share.
+/// State and settings that all rails of a process share.
 struct Common {
     host: Host,
     settings: Arc<Settings>,

@@ -46,7 +46,7 @@ struct Guest {
     challenged: Option<Box<Challenged>>,
 }
 
-/// What a guest said, whom it claims to be, where it wants to go, and what we asked.
+/// A guest's hello: the process and the stream that it claims, and the challenge that we sent.
 struct Challenged {
     door: Arc<Door>,
     raw: [u8; Hello::BYTES],

@@ -80,7 +80,7 @@ pub struct Stream {
     pub requests: Cell<u32>,
     /// What waited for an acknowledgement at the last look, and since when.
     pub asked: Cell<Option<(u64, Instant)>>,
-    /// Which of the ways to the peer its next call takes (`endpoint.rs`).
+    /// Index of the way to the peer that its next call takes (`endpoint.rs`).
     pub way: Cell<usize>,
     /// Something waits in `out` for the end of the context's turn.
     pub late: Cell<bool>,

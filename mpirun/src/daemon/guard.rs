@@ -1,4 +1,4 @@
-//! What ends a daemon's processes on another machine when the daemon itself dies.
+//! Guards of a daemon on another machine: they end its processes when it dies.
 //!
 //! On mpirun's machine that is mpirun. Elsewhere the program that the agent starts is a guard, which starts a second
 //! one, which starts the daemon. All three are subreapers: what one leaves becomes its parent's, and each guard, when its
@@ -81,7 +81,7 @@ fn start(argument: &str, mask: libc::sigset_t) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// How the child ended. Who asks us to end asks the child.
+/// Waits for the child's end and passes on requests to end.
 fn wait_for(child: Pid, signals: &signals::Signals) -> Result<WaitStatus, String> {
     loop {
         loop {

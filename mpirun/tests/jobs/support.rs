@@ -236,7 +236,7 @@ pub fn kill_together(pids: &[i32]) {
     }
 }
 
-/// What keeps a node's processes on another machine, by command line, and all ways to lose it in part.
+/// Command lines of a daemon and its guards on another machine, in all sets of which a part is left.
 pub const KEEPERS: [&[&str]; 6] = [
     &["oxmpid --guarded"],
     &["oxmpid --guard-again"],

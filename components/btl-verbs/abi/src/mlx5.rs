@@ -1,4 +1,4 @@
-//! What `mlx5dv_init_obj` tells of a queue pair: which doorbell register it rings.
+//! Layouts of `mlx5dv_init_obj`: the doorbell register that a queue pair rings.
 
 use crate::objects::Qp;
 use core::ffi::c_void;

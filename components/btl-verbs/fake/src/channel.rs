@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a channel and its queues share.
+/// State that a channel and its queues share.
 pub struct Channel {
     write: OwnedFd,
     /// Queues that report here, by number: an event may come out of the pipe when its queue is gone.

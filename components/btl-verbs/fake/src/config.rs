@@ -1,4 +1,4 @@
-//! What the device is like, out of one variable of the environment: `OXMPI_FAKE_VERBS=name=value,name=value`.
+//! Set-up of the device by one variable of the environment: `OXMPI_FAKE_VERBS=name=value,name=value`.
 //! README.md has the list. A name or value that is not known is an error of whoever asks for devices.
 
 use oxmpi_verbs_abi::numbers::{atomic_cap, wc_status};

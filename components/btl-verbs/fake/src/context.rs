@@ -6,7 +6,7 @@ use crate::uar::{Uars, Uuar};
 use oxmpi_verbs_abi::{Context, Pd, Td, ext};
 use std::sync::{Arc, Mutex};
 
-/// What objects of a context share with it.
+/// State that a context and its objects share.
 pub struct ContextCore {
     pub nic: Arc<Nic>,
     pub uars: Mutex<Uars>,

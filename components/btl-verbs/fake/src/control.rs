@@ -1,4 +1,4 @@
-//! What tests ask of the device beside the verbs.
+//! Entry points for tests beside the verbs.
 
 use crate::counters;
 use crate::nic::nic;

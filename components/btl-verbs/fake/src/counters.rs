@@ -1,4 +1,4 @@
-//! What the device has and has done, since the process began: one array that anybody reads by name.
+//! Counters of objects and events since the process began: one array that anybody reads by name.
 //!
 //! Process-wide, as the device is. Locks counted are those that the mlx5 library would take, not those of this file's neighbours.
 

@@ -16,7 +16,7 @@ pub struct Entry {
     pub solicited: bool,
 }
 
-/// What the device and the handle share.
+/// State that the device and the handle share.
 pub struct CqCore {
     pub number: u64,
     capacity: AtomicU32,

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut Dev
 }
 
 /// # Safety
-/// What [`ibv_get_device_list`] gave.
+/// Frees the list of [`ibv_get_device_list`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ibv_free_device_list(list: *mut *mut Device) {
     // SAFETY: made as a boxed slice that ends with a null.

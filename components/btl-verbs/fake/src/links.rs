@@ -48,7 +48,7 @@ pub struct Links {
     held: Option<Instant>,
 }
 
-/// What became of a packet.
+/// Outcome of sending a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     Yes,

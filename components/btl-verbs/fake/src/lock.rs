@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub struct ModelLock {
-    /// Which lock this is, for the count; `None`: there is none, by promise.
+    /// Counter of this lock; `None`: there is none, by promise.
     counted: Option<Counter>,
     real: Mutex<()>,
     inside: AtomicBool,

@@ -151,7 +151,7 @@ pub struct FakeAh {
     pub attr: AhAttr,
 }
 
-/// What a new pair is made of.
+/// Parts of a new pair.
 pub struct Made {
     pub num: u32,
     pub pd: u64,

@@ -170,7 +170,7 @@ impl Uars {
         slot.uuar.clone()
     }
 
-    /// What [`Uars::assign`] gave, back.
+    /// Takes back what [`Uars::assign`] gave.
     pub fn release(&mut self, uuar: &Uuar) {
         let all = self.slots.iter_mut().chain(&mut self.shared);
         for slot in all.filter(|s| s.uuar.address() == uuar.address()) {

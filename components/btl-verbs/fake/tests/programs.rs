@@ -157,7 +157,7 @@ fn ping_pongs_run() {
     }
 }
 
-/// What gets lost or finds no receive request comes again; what fails is told by name.
+/// Packets that are lost or find no receive request come again; failures are told by name.
 #[test]
 fn faults_are_mended_or_told() {
     if !is_here("ibv_rc_pingpong") {

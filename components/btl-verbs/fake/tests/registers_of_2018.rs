@@ -1,4 +1,4 @@
-//! What categories take by the rules of 2018 equals the paper's closed forms, with the extension of thread domains.
+//! Objects of each category by the rules of 2018 equal the paper's closed forms, with the extension of thread domains.
 
 mod common;
 

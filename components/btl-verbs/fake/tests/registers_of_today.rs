@@ -1,4 +1,4 @@
-//! What categories take where registers come on demand: a page at open, one for two pairs up to sixteen registers.
+//! Objects of each category where registers come on demand: a page at open, one for two pairs up to sixteen registers.
 
 mod common;
 

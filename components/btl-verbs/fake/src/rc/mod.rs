@@ -2,7 +2,7 @@
 //!
 //! Messages are numbered, packets of a message follow each other by offset. The responder takes what it expects, answers in order, and
 //! says where it wants the requester to begin again; the requester goes back to that message. Requests are complete in order, each with its
-//! acknowledgement or its answer. What is repeated is answered again, atomics out of memory. Time runs only while the other side has
+//! acknowledgement or its answer. A repeated request is answered again, an atomic out of memory. Time runs only while the other side has
 //! taken all that was sent: a busy machine loses no connection.
 
 mod requester;
@@ -25,7 +25,7 @@ use std::time::Instant;
 /// Answers to atomics that are remembered.
 const REMEMBERED: usize = 128;
 
-/// What the responder owes.
+/// Answers that the responder owes.
 enum Reply {
     Packet(Packet),
     Read { psn: u32, addr: u64, rkey: u32, len: u64, sent: u64 },

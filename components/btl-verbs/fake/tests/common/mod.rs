@@ -44,7 +44,7 @@ pub const CATEGORIES: [Category; 6] = [
     Category::MpiThreads,
 ];
 
-/// What there is, of what an arrangement takes.
+/// Counts of the objects that an arrangement takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     pub contexts: u64,

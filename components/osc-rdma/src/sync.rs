@@ -94,6 +94,11 @@ impl<'a> Call<'a> {
 
     fn settle_rank(&self, rank: u32, remote: bool) -> Status {
         match self.peer(rank) {
+            Ok(peer) if peer.link.is_none() => {
+                // Nothing is ever under way: what was stored is to be seen before what comes next is loaded.
+                fence(core::sync::atomic::Ordering::SeqCst);
+                peer.take_failure()
+            }
             Ok(peer) => self.settle(&[peer], remote),
             Err(status) => status,
         }

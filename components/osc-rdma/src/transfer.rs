@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::issue::Issue;
 use crate::layout::{Block, Elements, blocks_at, offset};
 use crate::local::{Local, SLOT};
+use crate::near::copy_block;
 use crate::op::{After, Op};
 use crate::peer::{Link, Peer};
 use crate::request::Request;
@@ -320,22 +321,6 @@ unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
             (Some(from), None) => to.unpack(0, from, len),
             (None, Some(to)) => from.pack(0, to, len),
             (None, None) => to.unpack(0, from.packed().as_ptr(), len),
-        }
-    }
-}
-
-/// As `core::ptr::copy`, without a call for a word.
-///
-/// # Safety
-/// As that.
-#[inline]
-unsafe fn copy_block(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller's promise; a word is read before it is written.
-    unsafe {
-        match len {
-            8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
-            4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
-            _ => core::ptr::copy(from, to, len),
         }
     }
 }

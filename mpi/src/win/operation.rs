@@ -1,6 +1,8 @@
 //! Put, get and accumulate of any number of elements, with and without a request (MPI 5.0 §12.3).
 
-use super::argument::{Buffer, Elements, Side, arguments, displacement, fits, one_base, served, target, with_data};
+use super::argument::{
+    Buffer, Elements, Side, arguments, displacement, fits, one_base, served, target, with_data,
+};
 use super::usual::{self, Data, Target};
 use super::{WinObject, require};
 use crate::constants::*;

@@ -79,7 +79,8 @@ pub fn transfer(
     let (origin, target) = (usable(origin)?, usable(target)?);
     let bytes = |count: i64, desc: &TypeDesc| (count as u64).checked_mul(desc.packed);
     let (here_bytes, there_bytes) = (bytes(count, origin)?, bytes(target_count, target)?);
-    let fits = if operation == Operation::Put { here_bytes <= there_bytes } else { there_bytes <= here_bytes };
+    let fits =
+        if operation == Operation::Put { here_bytes <= there_bytes } else { there_bytes <= here_bytes };
     if count < 0 || target_count < 0 || disp < 0 || !fits || !is_buffer(at) {
         return None;
     }

@@ -72,6 +72,13 @@ pub fn usable(datatype: Datatype) -> Option<&'static TypeDesc> {
     object.derived.committed.load(Ordering::Relaxed).then(|| unsafe { &*object.desc.as_ptr() })
 }
 
+/// The descriptor of a predefined type that may be used in communication.
+#[inline(always)]
+pub fn basic(datatype: Datatype) -> Option<&'static TypeDesc> {
+    let index = datatype.0.wrapping_sub(predefined::FIRST);
+    if index < predefined::LEN { usable(datatype) } else { None }
+}
+
 /// The descriptor of any type.
 pub fn require(datatype: Datatype, what: &str) -> Res<&'static TypeDesc> {
     let index = datatype.0.wrapping_sub(predefined::FIRST);

@@ -1,6 +1,6 @@
 //! Every case of the bench driver in its quick form: rows for all jobs, every byte looked at, files written.
 
-use oxmpi_bench::case::{Case, Sizes, Whose};
+use oxmpi_bench::case::{Case, Sizes};
 use oxmpi_bench::library::Library;
 use oxmpi_bench::results::Report;
 use oxmpi_bench::run::{Effort, Runner};
@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 /// Jobs that a case is to have.
 fn jobs(case: &Case, ours: bool) -> usize {
-    let series = case.series.iter().filter(|s| ours || s.whose == Whose::All);
-    series.map(|s| case.xs.iter().filter(|x| (s.point)(**x).is_some()).count()).sum()
+    let series = case.series.iter().filter(|s| s.whose.runs(ours));
+    series.map(|s| case.xs.iter().filter(|x| s.sweep || (s.point)(**x).is_some()).count()).sum()
 }
 
 fn check(case: &Case, report: &Report, folder: &Path) {

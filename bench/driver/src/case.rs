@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub struct Sizes {
     /// Pairs, senders, receivers or threads.
     pub entities: Vec<u64>,
+    /// Threads of an origin of one-sided operations.
+    pub origins: Vec<u64>,
     /// Messages in a window.
     pub window: u64,
     /// Data is checked as it arrives, and everything is as small as it can be.
@@ -18,11 +20,12 @@ pub struct Sizes {
 impl Sizes {
     /// As published, up to 20 entities.
     pub fn whole() -> Sizes {
-        Sizes { entities: vec![1, 2, 4, 8, 12, 16, 20], window: 128, quick: false }
+        let origins = vec![1, 2, 4, 8, 16, 32, 64];
+        Sizes { entities: vec![1, 2, 4, 8, 12, 16, 20], origins, window: 128, quick: false }
     }
 
     pub fn quick() -> Sizes {
-        Sizes { entities: vec![2], window: 8, quick: true }
+        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true }
     }
 
     /// A list of x values, or its first two where that is enough.
@@ -35,7 +38,7 @@ impl Sizes {
 #[derive(Clone)]
 pub struct Case {
     pub name: &'static str,
-    /// In the dissertation.
+    /// In the dissertation, or in the paper that the title names.
     pub figure: &'static str,
     pub title: String,
     pub program: Program,
@@ -55,6 +58,17 @@ pub struct Case {
 pub enum Whose {
     All,
     Ours,
+    Theirs,
+}
+
+impl Whose {
+    pub fn runs(self, is_ours: bool) -> bool {
+        match self {
+            Whose::All => true,
+            Whose::Ours => is_ours,
+            Whose::Theirs => !is_ours,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -62,6 +76,10 @@ pub struct Series {
     pub label: String,
     pub whose: Whose,
     pub dashed: bool,
+    /// It is in the pictures; those of cases with very many series show some of them.
+    pub drawn: bool,
+    /// One job, at the first place, measures all places.
+    pub sweep: bool,
     /// The job at a place; `None`: not there.
     pub point: Arc<dyn Fn(u64) -> Option<Point> + Send + Sync>,
 }
@@ -97,13 +115,30 @@ impl Series {
         label: impl Into<String>,
         point: impl Fn(u64) -> Option<Point> + Send + Sync + 'static,
     ) -> Series {
-        Series { label: label.into(), whose: Whose::All, dashed: false, point: Arc::new(point) }
+        Series {
+            label: label.into(),
+            whose: Whose::All,
+            dashed: false,
+            drawn: true,
+            sweep: false,
+            point: Arc::new(point),
+        }
+    }
+    /// One job for all places, of which `first` is the first.
+    pub fn sweep(label: impl Into<String>, first: u64, job: Point) -> Series {
+        Series { sweep: true, ..Series::new(label, move |x| (x == first).then(|| job.clone())) }
+    }
+    pub fn drawn(self, drawn: bool) -> Series {
+        Series { drawn, ..self }
     }
     pub fn dashed(self) -> Series {
         Series { dashed: true, ..self }
     }
     pub fn ours(self) -> Series {
         Series { whose: Whose::Ours, ..self }
+    }
+    pub fn theirs(self) -> Series {
+        Series { whose: Whose::Theirs, ..self }
     }
 }
 

@@ -97,6 +97,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mut sizes = if arguments.quick { Sizes::quick() } else { Sizes::whole() };
     if let Some(entities) = &arguments.entities {
         sizes.entities.clone_from(entities);
+        sizes.origins.clone_from(entities);
     }
     sizes.window = arguments.window.unwrap_or(sizes.window);
     let cases = chosen(cases::all(&sizes), &arguments.cases)?;

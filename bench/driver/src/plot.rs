@@ -38,14 +38,30 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(80, 80, 80),
 ];
 
-/// Writes NAME.svg, unless nothing was measured.
+/// Writes NAME.svg, and NAME-FIGURE.svg for what else the program measures, unless nothing was measured.
 pub fn draw(case: &Case, report: &Report, folder: &Path) -> Result<(), String> {
-    let path = folder.join(format!("{}.svg", report.case));
-    let there: Vec<&Row> = report.main_rows().filter(|r| r.median.is_some()).collect();
+    let drawn = Case { series: case.series.iter().filter(|s| s.drawn).cloned().collect(), ..case.clone() };
+    draw_one(&drawn, report, "value", &folder.join(format!("{}.svg", report.case)))?;
+    for further in case.program.further() {
+        let title = format!("{}: {}", case.title, further.quantity);
+        let of = Case { title, unit: further.unit, ..drawn.clone() };
+        draw_one(
+            &of,
+            report,
+            further.quantity,
+            &folder.join(format!("{}-{}.svg", report.case, further.file)),
+        )?;
+    }
+    Ok(())
+}
+
+fn draw_one(case: &Case, report: &Report, quantity: &str, path: &Path) -> Result<(), String> {
+    let there: Vec<&Row> =
+        report.rows.iter().filter(|r| r.quantity == quantity && r.median.is_some()).collect();
     if there.is_empty() {
         return Ok(());
     }
-    picture(case, report, &there, &path).map_err(|e| format!("{}: {e}", path.display()))
+    picture(case, report, &there, path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// From a little below the least to a little above the most.

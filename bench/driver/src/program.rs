@@ -12,6 +12,12 @@ pub enum Program {
     Locks,
     Cholesky,
     Sharing,
+    /// One-sided operations, all sizes in one run.
+    OneSided,
+    /// The same of one size: operations per second, and what the library counts.
+    OneSidedRate,
+    ConjugateGradient,
+    Patches,
 }
 
 /// What one run measured.
@@ -24,6 +30,24 @@ pub struct Measured {
     pub more: BTreeMap<String, f64>,
     /// The program looked at what arrived.
     pub verified: bool,
+    /// Where one run measures all places of a series: what it measured at each.
+    #[serde(default)]
+    pub places: Vec<(u64, Measured)>,
+}
+
+impl Measured {
+    pub fn place(&self, x: u64) -> Option<&Measured> {
+        self.places.iter().find(|(place, _)| *place == x).map(|(_, measured)| measured)
+    }
+}
+
+/// A further figure of which there is a picture, too.
+pub struct Further {
+    /// Its name in [`Measured::more`].
+    pub quantity: &'static str,
+    /// In the name of the picture's file.
+    pub file: &'static str,
+    pub unit: &'static str,
 }
 
 /// In a point's arguments: the number of iterations, which the driver chooses.
@@ -39,11 +63,24 @@ impl Program {
             Program::Locks => "locks/locks.c",
             Program::Cholesky => "tasks/cholesky.c",
             Program::Sharing => "sharing/sharing.c",
+            Program::OneSided | Program::OneSidedRate => "rma/rmamt.c",
+            Program::ConjugateGradient => "rma/cg.c",
+            Program::Patches => "rma/patches.c",
         })
     }
 
     pub fn flags(self) -> &'static [&'static str] {
-        if self == Program::Cholesky { &["-lm"] } else { &[] }
+        if matches!(self, Program::Cholesky | Program::ConjugateGradient) { &["-lm"] } else { &[] }
+    }
+
+    pub fn further(self) -> &'static [Further] {
+        const SLOWEST: Further = Further { quantity: SLOWEST_THREAD, file: "latency", unit: "us" };
+        const SOLUTION: Further = Further { quantity: "seconds", file: "solution", unit: "s" };
+        match self {
+            Program::OneSided => &[SLOWEST],
+            Program::ConjugateGradient => &[SOLUTION],
+            _ => &[],
+        }
     }
 
     /// Reads what a run with `arguments` printed.
@@ -53,6 +90,12 @@ impl Program {
             Program::Cholesky => out.lines().find_map(cholesky),
             Program::Sharing => sharing(out),
             Program::Sync | Program::Pack | Program::Locks => out.lines().find_map(plain),
+            Program::OneSided => one_sided(out),
+            Program::OneSidedRate => one_sided_rate(out),
+            Program::ConjugateGradient => {
+                out.lines().find_map(|line| with(line, &["seconds", "exchange", "iterations", "residual"]))
+            }
+            Program::Patches => out.lines().find_map(|line| with(line, &["puts"])),
         };
         measured.ok_or_else(|| format!("no result in what it printed: {:?}", out.trim()))
     }
@@ -79,7 +122,7 @@ fn multirate(arguments: &[String], line: &str) -> Option<Measured> {
         more.insert("context switches per message".into(), switches / messages);
     }
     let verified = arguments.iter().any(|a| a == "-v");
-    Some(Measured { value, seconds: messages / value, more, verified })
+    Some(Measured { value, seconds: messages / value, more, verified, ..Measured::default() })
 }
 
 /// Pairs `name=value` between blanks.
@@ -92,9 +135,51 @@ fn plain(line: &str) -> Option<Measured> {
     Some(Measured {
         value: pairs.get("value")?.parse().ok()?,
         seconds: pairs.get("seconds")?.parse().ok()?,
-        more: BTreeMap::new(),
         verified: pairs.get("verified") == Some(&"1"),
+        ..Measured::default()
     })
+}
+
+/// The same with further figures.
+fn with(line: &str, more: &[&str]) -> Option<Measured> {
+    let pairs = pairs(line);
+    let further = |name: &&str| Some(((*name).to_owned(), pairs.get(name)?.parse().ok()?));
+    Some(Measured { more: more.iter().map(further).collect::<Option<_>>()?, ..plain(line)? })
+}
+
+/// The latency of the slowest thread, in microseconds.
+pub const SLOWEST_THREAD: &str = "latency of the slowest thread";
+
+/// A line for each size.
+fn one_sided(out: &str) -> Option<Measured> {
+    let place = |line: &str| {
+        let pairs = pairs(line);
+        let mut measured = plain(line)?;
+        for (name, figure) in [("rate", "rate"), ("latency", "latency"), ("slowest", SLOWEST_THREAD)] {
+            measured.more.insert(figure.to_owned(), pairs.get(name)?.parse().ok()?);
+        }
+        Some((pairs.get("x")?.parse().ok()?, measured))
+    };
+    let places: Vec<(u64, Measured)> = out.lines().filter_map(place).collect();
+    Some(Measured {
+        seconds: places.iter().map(|(_, m)| m.seconds).sum(),
+        verified: places.iter().all(|(_, m)| m.verified),
+        value: places.first()?.1.value,
+        places,
+        ..Measured::default()
+    })
+}
+
+/// The line of one size, and one for each counter.
+fn one_sided_rate(out: &str) -> Option<Measured> {
+    let (_, mut measured) = one_sided(out)?.places.into_iter().next()?;
+    measured.value = measured.more.remove("rate")?;
+    for pairs in out.lines().map(pairs) {
+        if let (Some(counter), Some(value)) = (pairs.get("counter"), pairs.get("value")) {
+            measured.more.insert(format!("{counter} per operation"), value.parse().ok()?);
+        }
+    }
+    Some(measured)
 }
 
 /// Words and numbers in turn; the program has checked the residual.
@@ -106,6 +191,7 @@ fn cholesky(line: &str) -> Option<Measured> {
         seconds: behind("seconds")?,
         more: BTreeMap::from([("residual".to_owned(), behind("residual")?)]),
         verified: true,
+        ..Measured::default()
     })
 }
 
@@ -130,7 +216,7 @@ fn sharing(out: &str) -> Option<Measured> {
         .map(|(_, v)| *v)
         .fold(None, |most, v| Some(most.map_or(v, |m: f64| m.max(v))));
     // No time is taken, so nothing is to be repeated for longer.
-    Some(Measured { value: value?, seconds: f64::INFINITY, more, verified })
+    Some(Measured { value: value?, seconds: f64::INFINITY, more, verified, ..Measured::default() })
 }
 
 #[cfg(test)]
@@ -166,5 +252,23 @@ mod tests {
         let got = Program::Sharing.read(&[], text).unwrap();
         assert_eq!((got.value, got.more.len(), got.verified), (0.25, 2, true));
         assert!(Program::Sharing.read(&[], "").is_err());
+        let line = "form=one-sided ranks=2 value=3.5 seconds=0.5 exchange=0.25 iterations=38 residual=1e-8 verified=1\n";
+        let got = Program::ConjugateGradient.read(&[], line).unwrap();
+        assert_eq!((got.value, got.more["residual"], got.verified), (3.5, 1e-8, true));
+        assert!(Program::ConjugateGradient.read(&[], "value=1 seconds=1 verified=1\n").is_err());
+    }
+
+    #[test]
+    fn one_sided_operations_by_size() {
+        let text = "x=8 counter=cri_x value=0.5\n\
+                    x=8 value=2 rate=100 latency=3 slowest=4 seconds=0.1 verified=1\n\
+                    x=64 value=5 rate=90 latency=6 slowest=7 seconds=0.2 verified=1\n";
+        let got = Program::OneSided.read(&[], text).unwrap();
+        assert_eq!((got.value, got.places.len(), got.verified), (2.0, 2, true));
+        assert_eq!(got.place(64).unwrap().more[SLOWEST_THREAD], 7.0);
+        assert!(got.place(512).is_none());
+        let got = Program::OneSidedRate.read(&[], text).unwrap();
+        assert_eq!((got.value, got.more["cri_x per operation"]), (100.0, 0.5));
+        assert!(Program::OneSided.read(&[], "").is_err());
     }
 }

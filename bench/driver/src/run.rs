@@ -1,7 +1,7 @@
 //! Rounds and turns: every library runs every job of a case in every round, so that what disturbs the machine
 //! for a while disturbs all.
 
-use crate::case::{Case, Point, Whose};
+use crate::case::{Case, Point};
 use crate::cases;
 use crate::job;
 use crate::keep::{self, Collected, Kept};
@@ -105,7 +105,7 @@ impl Runner {
     fn turn(&mut self, case: &Case, spot: Spot, round: usize, all: &mut BTreeMap<Spot, Collected>) {
         let (library, series, place) = spot;
         let of_case = &case.series[series];
-        if of_case.whose == Whose::Ours && !self.libraries[library].is_ours() {
+        if !of_case.whose.runs(self.libraries[library].is_ours()) {
             return;
         }
         let Some(point) = (of_case.point)(case.xs[place]) else { return };
@@ -168,19 +168,28 @@ impl Runner {
     fn rows(&self, case: &Case, (library, series, place): Spot, collected: &Collected) -> Vec<Row> {
         let name = &self.libraries[library].name;
         let label = &case.series[series].label;
-        let runs = &collected.runs;
-        let make = |quantity: &str, values: Vec<f64>| Row {
-            iterations: collected.iterations,
-            verified: !runs.is_empty() && runs.iter().all(|r| r.verified),
-            ..Row::new(name, label, case.xs[place], quantity, values)
+        let at = |x: u64, runs: &[&Measured]| {
+            let make = |quantity: &str, values: Vec<f64>| Row {
+                iterations: collected.iterations,
+                verified: !runs.is_empty() && runs.iter().all(|r| r.verified),
+                ..Row::new(name, label, x, quantity, values)
+            };
+            let mut value = make("value", runs.iter().map(|r| r.value).collect());
+            value.failure.clone_from(&collected.failure);
+            let mut rows = vec![value];
+            let names = runs.first().into_iter().flat_map(|first| first.more.keys());
+            let of = |name: &String| runs.iter().filter_map(|r| r.more.get(name).copied()).collect();
+            rows.extend(names.map(|n| make(n, of(n))));
+            rows
         };
-        let mut value = make("value", runs.iter().map(|r| r.value).collect());
-        value.failure.clone_from(&collected.failure);
-        let mut rows = vec![value];
-        let Some(first) = runs.first() else { return rows };
-        let names = first.more.keys();
-        rows.extend(names.map(|n| make(n, runs.iter().filter_map(|r| r.more.get(n).copied()).collect())));
-        rows
+        let runs: Vec<&Measured> = collected.runs.iter().collect();
+        match runs.first().map(|first| &first.places).filter(|places| !places.is_empty()) {
+            None => at(case.xs[place], &runs),
+            Some(places) => places
+                .iter()
+                .flat_map(|(x, _)| at(*x, &runs.iter().filter_map(|r| r.place(*x)).collect::<Vec<_>>()))
+                .collect(),
+        }
     }
 }
 

@@ -134,6 +134,7 @@ impl Update {
     ///
     /// # Safety
     /// All of it is memory; `at` is in its natural place, and everybody updates it by atomics.
+    #[inline]
     pub unsafe fn apply(&self, at: *mut u8, count: u64, input: *const u8, result: *mut u8) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -174,41 +175,56 @@ pub unsafe fn swap_if(at: *mut u8, width: usize, compare: u64, new: u64) -> u64 
     }
 }
 
+/// Elements side by side, their operands or null, and where the old ones go or null.
+struct Each<T> {
+    at: *mut T,
+    count: usize,
+    input: *const T,
+    result: *mut T,
+}
+
 macro_rules! each {
     ($name:ident, $t:ty, $atomic:ty, $float:ty, $base:expr) => {
-        /// # Safety
-        /// As [`Update::apply`].
-        unsafe fn $name(update: &Update, at: *mut $t, count: usize, input: *const $t, result: *mut $t) {
-            // SYNC POINT with every other update of the word, by whichever way.
-            const ORDER: Ordering = Ordering::AcqRel;
-            let run = |old: &mut dyn FnMut(&$atomic, $t) -> $t| {
-                for i in 0..count {
-                    // SAFETY: the caller's promise.
+        impl Each<$t> {
+            /// Each in turn, by what answers the old one.
+            #[inline(always)]
+            fn by(self, old: impl Fn(&$atomic, $t) -> $t) {
+                for i in 0..self.count {
+                    // SAFETY: the promise of whoever made it.
                     unsafe {
-                        let word = <$atomic>::from_ptr(at.add(i));
-                        let operand = if input.is_null() { 0 } else { input.add(i).read_unaligned() };
+                        let word = <$atomic>::from_ptr(self.at.add(i));
+                        let operand =
+                            if self.input.is_null() { 0 } else { self.input.add(i).read_unaligned() };
                         let old = old(word, operand);
-                        if !result.is_null() {
-                            result.add(i).write_unaligned(old);
+                        if !self.result.is_null() {
+                            self.result.add(i).write_unaligned(old);
                         }
                     }
                 }
-            };
+            }
+        }
+
+        /// # Safety
+        /// As [`Update::apply`].
+        #[inline]
+        unsafe fn $name(update: &Update, at: *mut $t, count: usize, input: *const $t, result: *mut $t) {
+            // SYNC POINT with every other update of the word, by whichever way.
+            const ORDER: Ordering = Ordering::AcqRel;
+            let each = Each { at, count, input, result };
             let integer = matches!(update.number(), Number::Signed | Number::Unsigned);
             match update.code {
-                op::NO_OP => run(&mut |word, _| word.load(Ordering::Acquire)),
-                op::REPLACE => run(&mut |word, new| word.swap(new, ORDER)),
-                op::SUM if integer => run(&mut |word, new| word.fetch_add(new, ORDER)),
-                op::BAND if integer => run(&mut |word, new| word.fetch_and(new, ORDER)),
-                op::BOR if integer => run(&mut |word, new| word.fetch_or(new, ORDER)),
-                op::BXOR if integer => run(&mut |word, new| word.fetch_xor(new, ORDER)),
-                op::SUM if update.base == $base => run(&mut |word, new| {
+                op::NO_OP => each.by(|word, _| word.load(Ordering::Acquire)),
+                op::REPLACE => each.by(|word, new| word.swap(new, ORDER)),
+                op::SUM if integer => each.by(|word, new| word.fetch_add(new, ORDER)),
+                op::BAND if integer => each.by(|word, new| word.fetch_and(new, ORDER)),
+                op::BOR if integer => each.by(|word, new| word.fetch_or(new, ORDER)),
+                op::BXOR if integer => each.by(|word, new| word.fetch_xor(new, ORDER)),
+                op::SUM if update.base == $base => each.by(|word, new| {
                     let new = <$float>::from_bits(new);
                     change!(word, |old| (<$float>::from_bits(old) + new).to_bits())
                 }),
-                _ => run(&mut |word, new| {
-                    change!(word, |old| update.next(u64::from(old), u64::from(new)) as $t)
-                }),
+                _ => each
+                    .by(|word, new| change!(word, |old| update.next(u64::from(old), u64::from(new)) as $t)),
             }
         }
     };

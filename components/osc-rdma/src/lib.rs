@@ -11,6 +11,7 @@ mod issue;
 mod layout;
 mod local;
 mod locks;
+mod near;
 mod op;
 mod params;
 mod peer;

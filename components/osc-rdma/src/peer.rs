@@ -186,11 +186,20 @@ impl Peers {
         Peers::Few((0..ranks).map(|_| AtomicPtr::default()).collect())
     }
 
-    #[inline]
-    pub fn get(&self, rank: u32) -> Option<&Peer> {
+    /// A rank that has a place of its own, and was met.
+    #[inline(always)]
+    pub fn near(&self, rank: u32) -> Option<&Peer> {
         match self {
             // SAFETY: peers live as long as the table. SYNC POINT with `keep`.
             Peers::Few(all) => unsafe { all.get(rank as usize)?.load(Ordering::Acquire).as_ref() },
+            Peers::Many(_) => None,
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, rank: u32) -> Option<&Peer> {
+        match self {
+            Peers::Few(_) => self.near(rank),
             // SAFETY: boxes stay where they are until the table goes.
             Peers::Many(all) => unsafe {
                 held(all).get(&rank).map(|peer| &*core::ptr::from_ref::<Peer>(peer))

@@ -12,11 +12,11 @@ use crate::call::Call;
 use crate::epoch::{Access, Held};
 use crate::issue::Issue;
 use crate::locks;
+use crate::near::barrier;
 use crate::op::Op;
 use crate::peer::{Lane, Link, Peer, held_by};
 use crate::window::RdmaWindow;
 use crate::wire::word;
-use core::sync::atomic::fence;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
@@ -77,7 +77,7 @@ impl<'a> Call<'a> {
             .win
             .comm
             .until_idle(self.thread, || marks.iter().fold(0, |contexts, mark| contexts | under_way(mark)));
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         let failures = peers.iter().map(|peer| peer.take_failure());
         failures.fold(waited, |first, next| if first.is_err() { first } else { next })
     }
@@ -196,7 +196,7 @@ impl<'a> Call<'a> {
                 win.epochs.set(&mut state, Access::None, false);
             }
         }
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         taken
     }
 
@@ -239,7 +239,7 @@ impl<'a> Call<'a> {
             // The own rank is locked at once: loads and stores of the program are operations, too.
             self.lock_on_demand(self.peer(win.comm.rank())?)?;
         }
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         Ok(())
     }
 
@@ -275,7 +275,7 @@ impl<'a> Call<'a> {
             }
             state.exposure = Some(ranks.to_vec());
         }
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         if assert & assertion::NOCHECK == 0 {
             let (at, bit) = post_bit(self.win.comm.rank());
             for peer in peers {
@@ -308,7 +308,7 @@ impl<'a> Call<'a> {
                 self.add_at(own, at, bit.wrapping_neg())?;
             }
         }
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         Ok(())
     }
 
@@ -347,7 +347,7 @@ impl<'a> Call<'a> {
         }
         win.epochs.lock().exposure = None;
         self.add_at(own, word::COMPLETES, ranks.wrapping_neg())?;
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         Ok(Status::OK)
     }
 }
@@ -363,18 +363,32 @@ fn of(result: Result<(), Status>) -> Status {
 
 impl Window for RdmaWindow {
     fn put(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        if !wanted && self.copies(args, true) {
+            return Ok(core::ptr::null_mut());
+        }
         self.call(args.thread).put(args, wanted)
     }
     fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        if !wanted && self.copies(args, false) {
+            return Ok(core::ptr::null_mut());
+        }
         self.call(args.thread).get(args, wanted)
     }
     fn accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
+        let same =
+            core::ptr::eq(args.origin_type, args.target_type) && args.origin_count == args.target_count;
+        if !wanted && same && self.updates(args, args.origin_count, core::ptr::null_mut()) {
+            return Ok(core::ptr::null_mut());
+        }
         self.call(args.thread).accumulate(args, false, wanted)
     }
     fn get_accumulate(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
         self.call(args.thread).accumulate(args, true, wanted)
     }
     fn fetch_and_op(&self, args: &RmaArgs) -> Status {
+        if self.updates(args, 1, args.result) {
+            return Status::OK;
+        }
         let one = RmaArgs {
             origin_count: 1,
             result_count: 1,
@@ -386,6 +400,9 @@ impl Window for RdmaWindow {
         of(self.call(args.thread).accumulate(&one, true, false).map(|_| ()))
     }
     fn compare_and_swap(&self, args: &RmaArgs) -> Status {
+        if self.swaps(args) {
+            return Status::OK;
+        }
         of(self.call(args.thread).compare_and_swap(args))
     }
 
@@ -396,7 +413,7 @@ impl Window for RdmaWindow {
         }
         let done = self.call(thread).settle_all(true);
         let met = self.comm.barrier(thread);
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         let next = if assert & assertion::NOSUCCEED != 0 { Access::None } else { Access::Fence };
         self.epochs.set(&mut self.epochs.lock(), next, false);
         if done.is_err() { done } else { met }
@@ -433,15 +450,20 @@ impl Window for RdmaWindow {
             return may;
         }
         match rank {
+            // All of it is mapped: nothing is ever under way there.
+            Some(rank) if self.peers.near(rank).is_some_and(|peer| peer.link.is_none()) => {
+                barrier();
+                Status::OK
+            }
             Some(rank) => self.call(thread).settle_rank(rank, !local),
             None => self.call(thread).settle_all(!local),
         }
     }
 
     fn sync(&self, thread: *mut ThreadCtx) -> Status {
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         (self.comm.services().progress)(self.comm.get().comm, thread);
-        fence(core::sync::atomic::Ordering::SeqCst);
+        barrier();
         Status::OK
     }
 

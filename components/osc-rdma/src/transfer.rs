@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::issue::Issue;
 use crate::layout::{Block, Elements, blocks_at, offset};
 use crate::local::{Local, SLOT};
+use crate::near::copy_block;
 use crate::op::{After, Op};
 use crate::peer::{Link, Peer};
 use crate::request::Request;
@@ -316,7 +317,7 @@ unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
     // SAFETY: the caller's promise.
     unsafe {
         match (from.one_block(), to.one_block()) {
-            (Some(from), Some(to)) => core::ptr::copy(from, to, len as usize),
+            (Some(from), Some(to)) => copy_block(from, to, len as usize),
             (Some(from), None) => to.unpack(0, from, len),
             (None, Some(to)) => from.pack(0, to, len),
             (None, None) => to.unpack(0, from.packed().as_ptr(), len),

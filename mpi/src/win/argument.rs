@@ -40,6 +40,32 @@ pub fn target(object: &WinObject, rank: c_int, what: &str) -> Res<Option<u32>> {
     }
 }
 
+/// The names of the arguments about one side's data.
+pub struct Side {
+    name: &'static str,
+    count: &'static str,
+    datatype: &'static str,
+    addr: &'static str,
+}
+
+macro_rules! side {
+    ($name:literal) => {
+        Side {
+            name: $name,
+            count: concat!($name, "_count"),
+            datatype: concat!($name, "_datatype"),
+            addr: concat!($name, "_addr"),
+        }
+    };
+}
+
+impl Side {
+    pub const ORIGIN: &'static Side = &side!("origin");
+    pub const TARGET: &'static Side = &side!("target");
+    pub const RESULT: &'static Side = &side!("result");
+    pub const COMPARE: &'static Side = &side!("compare");
+}
+
 /// Elements of a type, without the place where they lie.
 #[derive(Clone, Copy)]
 pub struct Elements {
@@ -48,14 +74,14 @@ pub struct Elements {
 }
 
 impl Elements {
-    pub fn new(count: i64, datatype: Datatype, what: &str) -> Res<Elements> {
+    pub fn new(count: i64, datatype: Datatype, side: &Side) -> Res<Elements> {
         let Ok(n) = u64::try_from(count) else {
-            return Failure::err(MPI_ERR_COUNT, format!("{what}_count is {count}"));
+            return Failure::err(MPI_ERR_COUNT, format!("{} is {count}", side.count));
         };
         // Programs name no type for no data.
         let nothing = n == 0 && datatype.0 == MPI_DATATYPE_NULL;
         let datatype = if nothing { Datatype(MPI_BYTE) } else { datatype };
-        let desc = datatype::require_committed(datatype, &format!("{what}_datatype"))?;
+        let desc = datatype::require_committed(datatype, side.datatype)?;
         Ok(Elements { count: n, desc })
     }
 
@@ -76,13 +102,13 @@ impl Buffer {
     pub fn new(
         process: &Process,
         (at, count, datatype): (*const u8, i64, Datatype),
-        what: &str,
+        side: &Side,
     ) -> Res<Buffer> {
-        let of = Elements::new(count, datatype, what)?;
+        let of = Elements::new(count, datatype, side)?;
         if at.addr() == MPI_IN_PLACE {
-            return Failure::err(MPI_ERR_BUFFER, format!("{what}_addr is MPI_IN_PLACE"));
+            return Failure::err(MPI_ERR_BUFFER, format!("{} is MPI_IN_PLACE", side.addr));
         }
-        check_buffer(process, at, count, of.desc, &format!("{what}_addr"))?;
+        check_buffer(process, at, count, of.desc, side.addr)?;
         Ok(Buffer { at: at.cast_mut(), of })
     }
 }
@@ -96,9 +122,9 @@ pub fn displacement(object: &WinObject, disp: Aint) -> Res<Aint> {
 }
 
 /// `from` must fit into `into`.
-pub fn fits(from: &Elements, into: &Elements, whose: &str) -> Res {
+pub fn fits(from: &Elements, into: &Elements, whose: &Side) -> Res {
     if from.bytes() > into.bytes() {
-        let message = format!("{} bytes do not fit into the {whose}'s {}", from.bytes(), into.bytes());
+        let message = format!("{} bytes do not fit into the {}'s {}", from.bytes(), whose.name, into.bytes());
         return Failure::err(MPI_ERR_TRUNCATE, message);
     }
     Ok(())
@@ -106,14 +132,14 @@ pub fn fits(from: &Elements, into: &Elements, whose: &str) -> Res {
 
 /// The basic type of data that is accumulated: one, and the same at origin and target (MPI 5.0 §12.3.4). `None`: there is no
 /// data, so nothing is done that would have to be defined.
-pub fn one_base(target: &Elements, others: &[(&Elements, &str)]) -> Res<Option<Base>> {
+pub fn one_base(target: &Elements, others: &[(&Elements, &Side)]) -> Res<Option<Base>> {
     let base = target.desc.base;
     if base == Base::MIXED && target.bytes() > 0 {
         return Failure::err(MPI_ERR_TYPE, "target_datatype has more than one basic datatype");
     }
-    for (elements, what) in others {
+    for (elements, side) in others {
         if elements.desc.base != base && elements.bytes() > 0 && target.bytes() > 0 {
-            let message = format!("{what}_datatype has another basic datatype than target_datatype");
+            let message = format!("{} has another basic datatype than target_datatype", side.datatype);
             return Failure::err(MPI_ERR_TYPE, message);
         }
     }

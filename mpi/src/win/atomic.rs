@@ -1,7 +1,8 @@
 //! Operations on one element: fetch and op, compare and swap (MPI 5.0 §12.3.4).
 
-use super::argument::{Buffer, arguments, displacement, served, target};
+use super::argument::{Buffer, Side, arguments, displacement, served, target};
 use super::require;
+use super::usual::{self, Element};
 use crate::constants::*;
 use crate::datatype::is_predefined;
 use crate::error::{Failure, On, Res, call_on, check};
@@ -13,8 +14,8 @@ use oxmpi_datatype::Base;
 use oxmpi_runtime::window::Operation;
 
 /// One element of a predefined type.
-fn one(process: &Process, at: *const u8, datatype: Datatype, what: &str) -> Res<Buffer> {
-    let buffer = Buffer::new(process, (at, 1, datatype), what)?;
+fn one(process: &Process, at: *const u8, datatype: Datatype, side: &Side) -> Res<Buffer> {
+    let buffer = Buffer::new(process, (at, 1, datatype), side)?;
     if !is_predefined(datatype) {
         return Failure::err(MPI_ERR_TYPE, "datatype is a derived datatype");
     }
@@ -22,7 +23,7 @@ fn one(process: &Process, at: *const u8, datatype: Datatype, what: &str) -> Res<
 }
 
 /// C integer, Fortran integer, logical, multi-language types and byte (MPI 5.0 §12.3.4).
-fn can_be_compared(base: Base) -> bool {
+pub fn can_be_compared(base: Base) -> bool {
     matches!(
         base,
         Base::I8
@@ -45,47 +46,79 @@ fn can_be_compared(base: Base) -> bool {
     )
 }
 
+#[cold]
+#[inline(never)]
+fn odd_fetch(
+    name: &'static str,
+    win: Win,
+    (origin, result, datatype): Element,
+    (rank, disp): (c_int, Aint),
+    op: Op,
+) -> c_int {
+    call_on(name, On::Win(win), |process| {
+        let object = require(win)?;
+        let result = one(process, result, datatype, Side::RESULT)?;
+        let origin = match op.0 {
+            // Nothing is taken from there.
+            MPI_NO_OP => result,
+            _ => one(process, origin, datatype, Side::ORIGIN)?,
+        };
+        let operation = one_sided(op, Some(result.of.desc.base), true)?;
+        let rank = target(object, rank, "target_rank")?;
+        let verbs = served(object)?;
+        let Some(rank) = rank else { return Ok(()) };
+        let mut args = arguments(process, rank, displacement(object, disp)?);
+        (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
+        (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
+        (args.target_count, args.target_type, args.op) = (1, result.of.desc, &operation);
+        check(verbs.start(Operation::FetchAndOp, &args))
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn odd_compare(
+    name: &'static str,
+    win: Win,
+    (origin, result, datatype): Element,
+    compare: *const u8,
+    (rank, disp): (c_int, Aint),
+) -> c_int {
+    call_on(name, On::Win(win), |process| {
+        let object = require(win)?;
+        let origin = one(process, origin, datatype, Side::ORIGIN)?;
+        let compare = one(process, compare, datatype, Side::COMPARE)?;
+        let result = one(process, result, datatype, Side::RESULT)?;
+        if !can_be_compared(origin.of.desc.base) {
+            let name = crate::predefined::name(datatype.0).unwrap_or("this datatype");
+            return Failure::err(MPI_ERR_TYPE, format!("values of {name} are not compared and swapped"));
+        }
+        let rank = target(object, rank, "target_rank")?;
+        let verbs = served(object)?;
+        let Some(rank) = rank else { return Ok(()) };
+        let mut args = arguments(process, rank, displacement(object, disp)?);
+        (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
+        (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
+        (args.compare, args.target_count, args.target_type) = (compare.at, 1, origin.of.desc);
+        check(verbs.start(Operation::CompareAndSwap, &args))
+    })
+}
+
 mpi_fn! {
-    fn MPI_Fetch_and_op(origin_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
-            let object = require(win)?;
-            let result = one(process, result_addr, datatype, "result")?;
-            let origin = match op.0 {
-                // Nothing is taken from there.
-                MPI_NO_OP => result,
-                _ => one(process, origin_addr, datatype, "origin")?,
-            };
-            let operation = one_sided(op, Some(result.of.desc.base), true)?;
-            let rank = target(object, target_rank, "target_rank")?;
-            let verbs = served(object)?;
-            let Some(rank) = rank else { return Ok(()) };
-            let mut args = arguments(process, rank, displacement(object, target_disp)?);
-            (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
-            (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
-            (args.target_count, args.target_type, args.op) = (1, result.of.desc, &operation);
-            check(verbs.start(Operation::FetchAndOp, &args))
-        })
+    hot fn MPI_Fetch_and_op(origin_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int |here| {
+        let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
+        match usual::fetch_and_op(here, win, element, there, op) {
+            Some(status) => usual::ended(NAME, win, status),
+            None => odd_fetch(NAME, win, element, there, op),
+        }
     }
 }
 mpi_fn! {
-    fn MPI_Compare_and_swap(origin_addr: *const u8, compare_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
-            let object = require(win)?;
-            let origin = one(process, origin_addr, datatype, "origin")?;
-            let compare = one(process, compare_addr, datatype, "compare")?;
-            let result = one(process, result_addr, datatype, "result")?;
-            if !can_be_compared(origin.of.desc.base) {
-                let name = crate::predefined::name(datatype.0).unwrap_or("this datatype");
-                return Failure::err(MPI_ERR_TYPE, format!("values of {name} are not compared and swapped"));
-            }
-            let rank = target(object, target_rank, "target_rank")?;
-            let verbs = served(object)?;
-            let Some(rank) = rank else { return Ok(()) };
-            let mut args = arguments(process, rank, displacement(object, target_disp)?);
-            (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
-            (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
-            (args.compare, args.target_count, args.target_type) = (compare.at, 1, origin.of.desc);
-            check(verbs.start(Operation::CompareAndSwap, &args))
-        })
+    hot fn MPI_Compare_and_swap(origin_addr: *const u8, compare_addr: *const u8, result_addr: *mut u8, datatype: Datatype, target_rank: c_int, target_disp: Aint, win: Win) -> c_int |here| {
+        let (element, there) = ((origin_addr, result_addr, datatype), (target_rank, target_disp));
+        match usual::compare_and_swap(here, win, element, compare_addr, there) {
+            Some(status) => usual::ended(NAME, win, status),
+            None => odd_compare(NAME, win, element, compare_addr, there),
+        }
     }
 }

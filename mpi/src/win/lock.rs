@@ -1,7 +1,7 @@
 //! Locks and flushes: synchronisation without the target (MPI 5.0 §12.5.3, §12.5.4).
 
 use super::argument::{assertions, served, target};
-use super::require;
+use super::{require, usual};
 use crate::constants::*;
 use crate::error::{Failure, On, Res, call_on, check};
 use crate::types::Win;
@@ -15,6 +15,14 @@ fn at_rank(win: Win, rank: c_int, verb: impl FnOnce(&Verbs, u32) -> oxmpi_mca::S
     let rank = target(object, rank, "rank")?;
     let verbs = served(object)?;
     rank.map_or(Ok(()), |rank| check(verb(verbs, rank)))
+}
+
+#[cold]
+#[inline(never)]
+fn odd_flush(name: &'static str, win: Win, rank: c_int, local: bool) -> c_int {
+    call_on(name, On::Win(win), |process| {
+        at_rank(win, rank, |verbs, rank| verbs.flush(process.thread(), Some(rank), local))
+    })
 }
 
 mpi_fn! {
@@ -51,13 +59,19 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Win_flush(rank: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| at_rank(win, rank, |verbs, rank| verbs.flush(process.thread(), Some(rank), false)))
+    hot fn MPI_Win_flush(rank: c_int, win: Win) -> c_int |here| {
+        match usual::flush(here, win, rank, false) {
+            Some(status) => usual::ended(NAME, win, status),
+            None => odd_flush(NAME, win, rank, false),
+        }
     }
 }
 mpi_fn! {
-    fn MPI_Win_flush_local(rank: c_int, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| at_rank(win, rank, |verbs, rank| verbs.flush(process.thread(), Some(rank), true)))
+    hot fn MPI_Win_flush_local(rank: c_int, win: Win) -> c_int |here| {
+        match usual::flush(here, win, rank, true) {
+            Some(status) => usual::ended(NAME, win, status),
+            None => odd_flush(NAME, win, rank, true),
+        }
     }
 }
 mpi_fn! {

@@ -1,7 +1,7 @@
 //! Windows as the C interface has them: handle, error handler, attributes, name and hints (MPI 5.0 §12.2, §7.7, §9.3).
 //!
 //! Map: here the object · `create` (made and freed) · `memory` (memory of ranks, attached memory) · `argument` (what all calls
-//! on a window look at) · `operation` (put, get, accumulate) · `atomic` (one element) · `fence`, `post` (active
+//! on a window look at) · `usual` (calls in which nothing is unusual) · `operation` (put, get, accumulate) · `atomic` (one element) · `fence`, `post` (active
 //! synchronisation) · `lock` (passive synchronisation). What a window does is its one-sided component's
 //! ([`oxmpi_runtime::window`]).
 
@@ -13,6 +13,7 @@ mod lock;
 mod memory;
 mod operation;
 mod post;
+mod usual;
 
 use crate::attr::Attributes;
 use crate::constants::*;

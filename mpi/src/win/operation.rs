@@ -1,6 +1,9 @@
 //! Put, get and accumulate of any number of elements, with and without a request (MPI 5.0 §12.3).
 
-use super::argument::{Buffer, Elements, arguments, displacement, fits, one_base, served, target, with_data};
+use super::argument::{
+    Buffer, Elements, Side, arguments, displacement, fits, one_base, served, target, with_data,
+};
+use super::usual::{self, Data, Target};
 use super::{WinObject, require};
 use crate::constants::*;
 use crate::counting::{self, Counter};
@@ -14,12 +17,6 @@ use crate::types::{Aint, Count, Datatype, Op, Request, Win};
 use core::ffi::c_int;
 use oxmpi_osc::RmaArgs;
 use oxmpi_runtime::window::Operation;
-
-/// What lies where: address, count, type.
-type Data = (*const u8, i64, Datatype);
-
-/// Rank, displacement, count, type.
-type Target = (c_int, Aint, i64, Datatype);
 
 /// Where the request goes; `None`: the call has none.
 type Place = Option<*mut Request>;
@@ -53,19 +50,19 @@ fn transfer(
     place: Place,
 ) -> Res {
     let object = require(win)?;
-    let origin = Buffer::new(process, origin, "origin")?;
-    let there = Elements::new(count, datatype, "target")?;
+    let origin = Buffer::new(process, origin, Side::ORIGIN)?;
+    let there = Elements::new(count, datatype, Side::TARGET)?;
     let rank = target(object, rank, "target_rank")?;
     place.map_or(Ok(()), place_of)?;
     let Some(rank) = rank else { return issue(process, object, operation, None, place) };
     let disp = displacement(object, disp)?;
     if operation == Operation::Put {
-        fits(&origin.of, &there, "target")?;
+        fits(&origin.of, &there, Side::TARGET)?;
         if counting::on() {
             counting::add_bytes(Counter::BytesPut, origin.of.bytes());
         }
     } else {
-        fits(&there, &origin.of, "origin")?;
+        fits(&there, &origin.of, Side::ORIGIN)?;
         if counting::on() {
             counting::add_bytes(Counter::BytesGet, there.bytes());
         }
@@ -73,6 +70,12 @@ fn transfer(
     let mut args = arguments(process, rank, disp);
     with_data(&mut args, Some(&origin), &there);
     issue(process, object, operation, Some(&args), place)
+}
+
+#[cold]
+#[inline(never)]
+fn odd_transfer(name: &'static str, win: Win, operation: Operation, origin: Data, there: Target) -> c_int {
+    call_on(name, On::Win(win), |process| transfer(process, win, operation, origin, there, None))
 }
 
 fn accumulate(
@@ -84,19 +87,25 @@ fn accumulate(
     place: Place,
 ) -> Res {
     let object = require(win)?;
-    let origin = Buffer::new(process, origin, "origin")?;
-    let there = Elements::new(count, datatype, "target")?;
+    let origin = Buffer::new(process, origin, Side::ORIGIN)?;
+    let there = Elements::new(count, datatype, Side::TARGET)?;
     let rank = target(object, rank, "target_rank")?;
     place.map_or(Ok(()), place_of)?;
-    let base = one_base(&there, &[(&origin.of, "origin")])?;
+    let base = one_base(&there, &[(&origin.of, Side::ORIGIN)])?;
     let operation = one_sided(handle, base, false)?;
     let Some(rank) = rank else { return issue(process, object, Operation::Accumulate, None, place) };
     let disp = displacement(object, disp)?;
-    fits(&origin.of, &there, "target")?;
+    fits(&origin.of, &there, Side::TARGET)?;
     let mut args = arguments(process, rank, disp);
     with_data(&mut args, Some(&origin), &there);
     args.op = &operation;
     issue(process, object, Operation::Accumulate, Some(&args), place)
+}
+
+#[cold]
+#[inline(never)]
+fn odd_accumulate(name: &'static str, win: Win, origin: Data, there: Target, op: Op) -> c_int {
+    call_on(name, On::Win(win), |process| accumulate(process, win, origin, there, op, None))
 }
 
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
@@ -110,26 +119,26 @@ fn get_accumulate(
     place: Place,
 ) -> Res {
     let object = require(win)?;
-    let there = Elements::new(count, datatype, "target")?;
-    let into = Buffer::new(process, result, "result")?;
+    let there = Elements::new(count, datatype, Side::TARGET)?;
+    let into = Buffer::new(process, result, Side::RESULT)?;
     // Nothing is taken from the origin, whatever stands there.
     let origin = match handle.0 {
         MPI_NO_OP => None,
-        _ => Some(Buffer::new(process, origin, "origin")?),
+        _ => Some(Buffer::new(process, origin, Side::ORIGIN)?),
     };
     let rank = target(object, rank, "target_rank")?;
     place.map_or(Ok(()), place_of)?;
     let base = match &origin {
-        Some(origin) => one_base(&there, &[(&origin.of, "origin"), (&into.of, "result")])?,
-        None => one_base(&there, &[(&into.of, "result")])?,
+        Some(origin) => one_base(&there, &[(&origin.of, Side::ORIGIN), (&into.of, Side::RESULT)])?,
+        None => one_base(&there, &[(&into.of, Side::RESULT)])?,
     };
     let operation = one_sided(handle, base, true)?;
     let Some(rank) = rank else { return issue(process, object, Operation::GetAccumulate, None, place) };
     let disp = displacement(object, disp)?;
     if let Some(origin) = &origin {
-        fits(&origin.of, &there, "target")?;
+        fits(&origin.of, &there, Side::TARGET)?;
     }
-    fits(&there, &into.of, "result")?;
+    fits(&there, &into.of, Side::RESULT)?;
     let mut args = arguments(process, rank, disp);
     with_data(&mut args, origin.as_ref(), &there);
     (args.result, args.result_count, args.result_type) = (into.at, into.of.count, into.of.desc);
@@ -138,11 +147,12 @@ fn get_accumulate(
 }
 
 mpi_fn! {
-    fn MPI_Put[c_int], MPI_Put_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
-            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            transfer(process, win, Operation::Put, origin, there, None)
-        })
+    hot fn MPI_Put[c_int], MPI_Put_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
+        let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+        match usual::transfer(here, win, Operation::Put, origin, there) {
+            Some(status) => usual::ended(NAME, win, status),
+            None => odd_transfer(NAME, win, Operation::Put, origin, there),
+        }
     }
 }
 mpi_fn! {
@@ -154,11 +164,12 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Get[c_int], MPI_Get_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
-            let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            transfer(process, win, Operation::Get, origin, there, None)
-        })
+    hot fn MPI_Get[c_int], MPI_Get_c[Count]<N>(origin_addr: *mut u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, win: Win) -> c_int |here| {
+        let (origin, there) = ((origin_addr.cast_const(), origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+        match usual::transfer(here, win, Operation::Get, origin, there) {
+            Some(status) => usual::ended(NAME, win, status),
+            None => odd_transfer(NAME, win, Operation::Get, origin, there),
+        }
     }
 }
 mpi_fn! {
@@ -170,11 +181,12 @@ mpi_fn! {
     }
 }
 mpi_fn! {
-    fn MPI_Accumulate[c_int], MPI_Accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| {
-            let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
-            accumulate(process, win, origin, there, op, None)
-        })
+    hot fn MPI_Accumulate[c_int], MPI_Accumulate_c[Count]<N>(origin_addr: *const u8, origin_count: N, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: N, target_datatype: Datatype, op: Op, win: Win) -> c_int |here| {
+        let (origin, there) = ((origin_addr, origin_count as i64, origin_datatype), (target_rank, target_disp, target_count as i64, target_datatype));
+        match usual::accumulate(here, win, origin, there, op) {
+            Some(status) => usual::ended(NAME, win, status),
+            None => odd_accumulate(NAME, win, origin, there, op),
+        }
     }
 }
 mpi_fn! {

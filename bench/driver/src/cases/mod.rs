@@ -1,5 +1,5 @@
 //! All cases: one file each, which registers itself. A place in the list is the chapter's number and the place in it: 3 patterns of
-//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources.
+//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources; 6 is the paper on one-sided communication.
 
 /// Registers a case: `case!(305, |sizes| …)`.
 macro_rules! case {
@@ -11,11 +11,14 @@ macro_rules! case {
 mod asking;
 mod cholesky;
 mod communicators;
+mod halos;
 mod hybrid;
 mod locks;
 mod many_to_many;
 mod many_to_one;
 mod one_pair;
+mod one_sided;
+mod one_sided_rates;
 mod one_to_many;
 mod packing;
 mod pairwise;
@@ -70,7 +73,7 @@ mod tests {
             let names: HashSet<&str> = cases.iter().map(|c| c.name).collect();
             assert_eq!(names.len(), cases.len());
             // Nothing was left out by the linker.
-            assert_eq!(cases.len(), 33);
+            assert_eq!(cases.len(), 48);
             for case in &cases {
                 let labels: HashSet<&str> = case.series.iter().map(|s| s.label.as_str()).collect();
                 assert_eq!(labels.len(), case.series.len(), "{}", case.name);

@@ -96,6 +96,7 @@ impl Verbs {
         (self.table.unlock_all)(self.window, thread)
     }
     /// `rank` `None`: all.
+    #[inline]
     pub fn flush(&self, thread: *mut ThreadCtx, rank: Option<u32>, local: bool) -> Status {
         (self.table.flush)(self.window, thread, rank.unwrap_or(oxmpi_osc::ALL), local.into())
     }

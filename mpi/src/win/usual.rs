@@ -1,0 +1,166 @@
+//! One-sided calls as nearly all of them are: every handle is found, every argument right, no request wanted. They are looked at without
+//! a word for a mistake, and go to the component at once. `None` says that a call is not of that kind: `operation`, `atomic` and `lock`
+//! find out what it is, or what is wrong with it.
+
+use super::{WinObject, get};
+use crate::constants::*;
+use crate::datatype::{self, usable};
+use crate::error::{On, raise_on};
+use crate::gate::Here;
+use crate::op::one_sided;
+use crate::types::{Aint, Datatype, Op, Win};
+use core::ffi::c_int;
+use core::ptr::null;
+use oxmpi_datatype::{Base, TypeDesc};
+use oxmpi_mca::Status;
+use oxmpi_osc::RmaArgs;
+use oxmpi_runtime::window::{Operation, Verbs};
+
+/// What lies where: address, count, type.
+pub type Data = (*const u8, i64, Datatype);
+
+/// Rank, displacement, count, type.
+pub type Target = (c_int, Aint, i64, Datatype);
+
+/// Origin, result, type of one element.
+pub type Element = (*const u8, *mut u8, Datatype);
+
+/// What the function returns.
+#[inline(always)]
+pub fn ended(name: &'static str, win: Win, status: Status) -> c_int {
+    if status.is_err() { raise_on(name, On::Win(win), status.into()) } else { MPI_SUCCESS }
+}
+
+/// The verbs of a window with such a rank.
+#[inline(always)]
+fn verbs(object: &'static WinObject, rank: c_int) -> Option<&'static Verbs> {
+    let verbs = object.window.verbs()?;
+    ((rank as u32) < object.comm().size()).then_some(verbs)
+}
+
+/// A buffer that any type may have.
+#[inline(always)]
+fn is_buffer(at: *const u8) -> bool {
+    !at.is_null() && at.addr() != MPI_IN_PLACE
+}
+
+/// Arguments of an operation between elements, which `origin` and `target` have as many bytes for.
+#[inline(always)]
+fn arguments(here: Here, (rank, disp): (c_int, Aint), of: &'static TypeDesc, count: i64) -> RmaArgs {
+    RmaArgs {
+        thread: here.thread,
+        origin: core::ptr::null_mut(),
+        origin_count: 0,
+        origin_type: null(),
+        result: core::ptr::null_mut(),
+        result_count: 0,
+        result_type: null(),
+        compare: null(),
+        target: rank as u32,
+        reserved: 0,
+        disp,
+        target_count: count as u64,
+        target_type: of,
+        op: null(),
+    }
+}
+
+/// MPI_Put and MPI_Get.
+#[inline(always)]
+pub fn transfer(
+    here: Option<Here>,
+    win: Win,
+    operation: Operation,
+    (at, count, origin): Data,
+    (rank, disp, target_count, target): Target,
+) -> Option<Status> {
+    let here = here?;
+    let verbs = verbs(get(win)?, rank)?;
+    let (origin, target) = (usable(origin)?, usable(target)?);
+    let bytes = |count: i64, desc: &TypeDesc| (count as u64).checked_mul(desc.packed);
+    let (here_bytes, there_bytes) = (bytes(count, origin)?, bytes(target_count, target)?);
+    let fits =
+        if operation == Operation::Put { here_bytes <= there_bytes } else { there_bytes <= here_bytes };
+    if count < 0 || target_count < 0 || disp < 0 || !fits || !is_buffer(at) {
+        return None;
+    }
+    let mut args = arguments(here, (rank, disp), target, target_count);
+    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), count as u64, origin);
+    Some(verbs.start(operation, &args))
+}
+
+/// MPI_Accumulate.
+#[inline(always)]
+pub fn accumulate(
+    here: Option<Here>,
+    win: Win,
+    (at, count, origin): Data,
+    (rank, disp, target_count, target): Target,
+    op: Op,
+) -> Option<Status> {
+    let here = here?;
+    let verbs = verbs(get(win)?, rank)?;
+    let (origin, target) = (usable(origin)?, usable(target)?);
+    let same = core::ptr::eq(origin, target) && count == target_count && target.base != Base::MIXED;
+    if count < 0 || disp < 0 || !same || !is_buffer(at) {
+        return None;
+    }
+    let operation = one_sided(op, Some(target.base), false).ok()?;
+    let mut args = arguments(here, (rank, disp), target, count);
+    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), count as u64, origin);
+    args.op = &operation;
+    Some(verbs.start(Operation::Accumulate, &args))
+}
+
+/// MPI_Fetch_and_op.
+#[inline(always)]
+pub fn fetch_and_op(
+    here: Option<Here>,
+    win: Win,
+    (at, result, datatype): Element,
+    target: (c_int, Aint),
+    op: Op,
+) -> Option<Status> {
+    let here = here?;
+    let verbs = verbs(get(win)?, target.0)?;
+    let of = datatype::basic(datatype)?;
+    if target.1 < 0 || !is_buffer(result) || !is_buffer(at) {
+        return None;
+    }
+    let operation = one_sided(op, Some(of.base), true).ok()?;
+    let mut args = arguments(here, target, of, 1);
+    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), 1, of);
+    (args.result, args.result_count, args.result_type) = (result, 1, of);
+    args.op = &operation;
+    Some(verbs.start(Operation::FetchAndOp, &args))
+}
+
+/// MPI_Compare_and_swap.
+#[inline(always)]
+pub fn compare_and_swap(
+    here: Option<Here>,
+    win: Win,
+    (at, result, datatype): Element,
+    compare: *const u8,
+    target: (c_int, Aint),
+) -> Option<Status> {
+    let here = here?;
+    let verbs = verbs(get(win)?, target.0)?;
+    let of = datatype::basic(datatype).filter(|of| super::atomic::can_be_compared(of.base))?;
+    if target.1 < 0 || !is_buffer(result) || !is_buffer(at) || !is_buffer(compare) {
+        return None;
+    }
+    let mut args = arguments(here, target, of, 1);
+    (args.origin, args.origin_count, args.origin_type) = (at.cast_mut(), 1, of);
+    (args.result, args.result_count, args.result_type) = (result, 1, of);
+    args.compare = compare;
+    Some(verbs.start(Operation::CompareAndSwap, &args))
+}
+
+/// MPI_Win_flush, and MPI_Win_flush_local.
+#[inline(always)]
+pub fn flush(here: Option<Here>, win: Win, rank: c_int, local: bool) -> Option<Status> {
+    let here = here?;
+    let verbs = verbs(get(win)?, rank)?;
+    Some(verbs.flush(here.thread, Some(rank as u32), local))
+}

@@ -188,3 +188,27 @@ pub fn assertions(assert: c_int, known: c_int) -> Res<u32> {
     ];
     Ok(all.iter().filter(|(bit, _)| assert & bit != 0).fold(0, |bits, (_, bit)| bits | bit))
 }
+
+/// C integer, Fortran integer, logical, multi-language types and byte (MPI 5.0 §12.3.4).
+pub fn can_be_compared(base: Base) -> bool {
+    matches!(
+        base,
+        Base::I8
+            | Base::U8
+            | Base::I16
+            | Base::U16
+            | Base::I32
+            | Base::U32
+            | Base::I64
+            | Base::U64
+            | Base::I128
+            | Base::BOOL
+            | Base::LOGICAL1
+            | Base::LOGICAL2
+            | Base::LOGICAL4
+            | Base::LOGICAL8
+            | Base::LOGICAL16
+            | Base::AINT
+            | Base::BYTE
+    )
+}

@@ -1,6 +1,6 @@
 //! Operations on one element: fetch and op, compare and swap (MPI 5.0 §12.3.4).
 
-use super::argument::{Buffer, Side, arguments, displacement, served, target};
+use super::argument::{Buffer, Side, arguments, can_be_compared, displacement, served, target};
 use super::require;
 use super::usual::{self, Element};
 use crate::constants::*;
@@ -10,7 +10,6 @@ use crate::op::one_sided;
 use crate::process::Process;
 use crate::types::{Aint, Datatype, Op, Win};
 use core::ffi::c_int;
-use oxmpi_datatype::Base;
 use oxmpi_runtime::window::Operation;
 
 /// One element of a predefined type.
@@ -20,30 +19,6 @@ fn one(process: &Process, at: *const u8, datatype: Datatype, side: &Side) -> Res
         return Failure::err(MPI_ERR_TYPE, "datatype is a derived datatype");
     }
     Ok(buffer)
-}
-
-/// C integer, Fortran integer, logical, multi-language types and byte (MPI 5.0 §12.3.4).
-pub fn can_be_compared(base: Base) -> bool {
-    matches!(
-        base,
-        Base::I8
-            | Base::U8
-            | Base::I16
-            | Base::U16
-            | Base::I32
-            | Base::U32
-            | Base::I64
-            | Base::U64
-            | Base::I128
-            | Base::BOOL
-            | Base::LOGICAL1
-            | Base::LOGICAL2
-            | Base::LOGICAL4
-            | Base::LOGICAL8
-            | Base::LOGICAL16
-            | Base::AINT
-            | Base::BYTE
-    )
 }
 
 #[cold]

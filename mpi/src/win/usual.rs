@@ -2,6 +2,7 @@
 //! a word for a mistake, and go to the component at once. `None` says that a call is not of that kind: `operation`, `atomic` and `lock`
 //! find out what it is, or what is wrong with it.
 
+use super::argument::can_be_compared;
 use super::{WinObject, get};
 use crate::constants::*;
 use crate::datatype::{self, usable};
@@ -16,7 +17,7 @@ use oxmpi_mca::Status;
 use oxmpi_osc::RmaArgs;
 use oxmpi_runtime::window::{Operation, Verbs};
 
-/// What lies where: address, count, type.
+/// Origin data: address, count, type.
 pub type Data = (*const u8, i64, Datatype);
 
 /// Rank, displacement, count, type.
@@ -25,7 +26,7 @@ pub type Target = (c_int, Aint, i64, Datatype);
 /// Origin, result, type of one element.
 pub type Element = (*const u8, *mut u8, Datatype);
 
-/// What the function returns.
+/// Return value of the function.
 #[inline(always)]
 pub fn ended(name: &'static str, win: Win, status: Status) -> c_int {
     if status.is_err() { raise_on(name, On::Win(win), status.into()) } else { MPI_SUCCESS }
@@ -146,7 +147,7 @@ pub fn compare_and_swap(
 ) -> Option<Status> {
     let here = here?;
     let verbs = verbs(get(win)?, target.0)?;
-    let of = datatype::basic(datatype).filter(|of| super::atomic::can_be_compared(of.base))?;
+    let of = datatype::basic(datatype).filter(|of| can_be_compared(of.base))?;
     if target.1 < 0 || !is_buffer(result) || !is_buffer(at) || !is_buffer(compare) {
         return None;
     }

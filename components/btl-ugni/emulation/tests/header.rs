@@ -31,9 +31,9 @@ int main(void) {
 #[test]
 fn a_c_program_compiles_and_runs() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // The library stands beside the folder of this test.
+    // The library stands beside this test.
     let exe = std::env::current_exe().expect("this program");
-    let built = exe.parent().and_then(Path::parent).expect("target/debug");
+    let built = exe.parent().expect("a folder of built things");
     let folder = std::env::temp_dir().join(format!("ugni-header-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let (source, program) = (folder.join("a.c"), folder.join("a"));

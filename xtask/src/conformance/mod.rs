@@ -137,6 +137,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     }
     let judged = judge_apart(&apart, &reasons);
     if let Some(name) = &options.record {
+        // Another run may have recorded something since.
+        known = configurations::read(&files.configurations)?;
         for run in apart {
             configurations::record(&mut known, &files.folder, name, options, run)?;
         }

@@ -4,7 +4,7 @@
 
 use super::agents::{Agents, Failure};
 use super::facts::NodeFacts;
-use super::hand::{Hand, LIMIT};
+use super::hand::{Hand, LIMIT, why_not};
 use super::proof::{Bytes, Side, Talk};
 use super::tree::Member;
 use super::{socket, why};
@@ -234,7 +234,7 @@ impl Hub {
     /// Some: it is no stranger any more.
     fn prove(&mut self, at: usize) -> Result<Option<u32>, String> {
         let stranger = &mut self.strangers[at];
-        let hand = stranger.channel.take::<Hand>().map_err(|why| format!("it sent something else: {why}"))?;
+        let hand = stranger.channel.take::<Hand>().map_err(|why| why_not(&why))?;
         let (node, daemon, proof) = match hand {
             None => return Ok(None),
             Some(Hand::Answer { node, challenge, proof }) => (node, challenge, proof),

@@ -4,7 +4,7 @@ use super::addresses::{interfaces, nearest_first};
 use super::agents::Agents;
 use super::boot::{self, Boot, Refusal};
 use super::facts::NodeFacts;
-use super::hand::{Hand, LIMIT};
+use super::hand::{Hand, LIMIT, why_not};
 use super::proof::{Side, Talk};
 use super::why::{BAD_BOOT, NO_WAY_BACK, OTHER_VERSION};
 use super::{socket, start, version};
@@ -175,7 +175,7 @@ fn way_back(boot: &Boot, node: u32) -> Result<Channel, String> {
                 .collect();
             for i in ready {
                 let Some(socket) = attempts[i].socket.take() else { continue };
-                match talk(socket, &boot.secret, node) {
+                match talk(socket, &boot.secret, node, until) {
                     Ok(channel) => return Ok(channel),
                     Err(why) => attempts[i].why = why,
                 }
@@ -207,15 +207,15 @@ fn begin(address: SocketAddr) -> Attempt {
     }
 }
 
-/// Proves to each other that both know the secret.
-fn talk(socket: OwnedFd, secret: &Secret, node: u32) -> Result<Channel, String> {
+/// Proves to each other that both know the secret, and waits for that until `until` at most.
+fn talk(socket: OwnedFd, secret: &Secret, node: u32, until: Instant) -> Result<Channel, String> {
     match rustix::net::sockopt::socket_error(&socket) {
         Ok(Ok(())) => {}
         Ok(Err(why)) | Err(why) => return Err(why.to_string()),
     }
     socket::tune(&socket).map_err(|why| why.to_string())?;
     let mut channel = Channel::with_limit(socket, LIMIT).map_err(|why| why.to_string())?;
-    let until = Instant::now() + ANSWER;
+    let until = until.min(Instant::now() + ANSWER);
     let Hand::Challenge(launcher) = next(&mut channel, until)? else {
         return Err("whoever is there is not mpirun: it gave no challenge".into());
     };
@@ -239,7 +239,7 @@ fn next(channel: &mut Channel, until: Instant) -> Result<Hand, String> {
         match channel.take::<Hand>() {
             Ok(Some(hand)) => return Ok(hand),
             Ok(None) => {}
-            Err(why) => return Err(format!("whoever is there is not mpirun: {why}")),
+            Err(why) => return Err(format!("whoever is there is not mpirun: {}", why_not(&why))),
         }
         wait_for(&mut [PollFd::new(channel, PollFlags::IN)], Some(until))
             .map_err(|_| "connected, and nobody answered".to_owned())?;

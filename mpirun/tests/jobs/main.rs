@@ -10,6 +10,7 @@ mod endings;
 mod machines;
 mod nodes;
 mod options;
+mod operators;
 mod orphans;
 mod output;
 mod rank;

@@ -30,7 +30,9 @@ pub fn why_not(malformed: &Malformed) -> String {
     match malformed {
         Malformed::Value { field: VERSION, value } => {
             let own = char::from(MAGIC[7]);
-            format!("it speaks version {value} of the link between mpirun and its daemons, and this end version {own}")
+            format!(
+                "it speaks version {value} of the link between mpirun and its daemons, and this end version {own}"
+            )
         }
         other => format!("it sent something else: {other}"),
     }
@@ -103,7 +105,8 @@ mod tests {
             let mut later = frame.payload.to_vec();
             if later.starts_with(MAGIC) {
                 later[7] = b'2';
-                let why = Hand::decode(Frame { kind: frame.kind, payload: &later }).expect_err("another version");
+                let why =
+                    Hand::decode(Frame { kind: frame.kind, payload: &later }).expect_err("another version");
                 assert!(why_not(&why).contains("speaks version 2 of the link"), "{why}");
             }
             for end in 0..frame.payload.len() {

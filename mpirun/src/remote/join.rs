@@ -1,7 +1,9 @@
-//! A daemon's way to mpirun: it reads its line, starts what it is to start in turn, connects and proves itself.
+//! A daemon's way to mpirun, or to the daemon that started it: it reads its line, starts what it is to start in turn, connects and
+//! proves itself. "mpirun" below is whoever started it.
 
 use super::addresses::{interfaces, nearest_first};
 use super::agents::Agents;
+use super::below::Below;
 use super::boot::{self, Boot, Refusal};
 use super::facts::NodeFacts;
 use super::hand::{Hand, LIMIT, why_not};
@@ -31,6 +33,8 @@ pub struct Joined {
     pub secret: Secret,
     /// What it has started in turn.
     pub agents: Agents,
+    /// Where those come to that it has started.
+    pub below: Option<Below>,
 }
 
 /// Why it has not: what to say, and the status to end with.
@@ -57,7 +61,13 @@ pub fn join() -> Result<Joined, Failed> {
     let node = own_node(&boot).map_err(|why| failed(BAD_BOOT, why))?;
     prepend("PATH", &boot.path);
     prepend("LD_LIBRARY_PATH", &boot.libraries);
-    let orders = if boot.node.is_some() { start::orders(&boot) } else { Vec::new() };
+    let (orders, below) = match boot.node.is_some() && !boot.nodes.is_empty() {
+        true => {
+            let (below, addresses) = Below::listen(&boot).map_err(|why| failed(BAD_BOOT, why))?;
+            (start::orders(&Boot { addresses, ..boot.clone() }), Some(below))
+        }
+        false => (Vec::new(), None),
+    };
     let mut agents = Agents::new(orders, usize::MAX, Duration::ZERO);
     // What fails at once is told when there is somebody to tell.
     let early = agents.turn();
@@ -70,7 +80,7 @@ pub fn join() -> Result<Joined, Failed> {
     for failure in early {
         say(&mut link, &FromNode::Unstarted(failure))?;
     }
-    Ok(Joined { link, secret: boot.secret, agents })
+    Ok(Joined { link, secret: boot.secret, agents, below })
 }
 
 fn read_line() -> Result<String, String> {

@@ -9,8 +9,8 @@
 mod endings;
 mod machines;
 mod nodes;
-mod options;
 mod operators;
+mod options;
 mod orphans;
 mod output;
 mod rank;

@@ -209,9 +209,7 @@ fn somebody_else_in_mpiruns_place() {
         let impostor = Impostor::new(first, second);
         let port = impostor.port;
         let change = format!("s/ to=[^ ]* / to=127.0.0.1:{port} /; s/ patience=[0-9]*/ patience=3/");
-        let room = Room::new(&format!(
-            "exec 3<&0; {{ sed -u '{change}' <&3; }} | {{ {LOGIN}\n}}; exit $?"
-        ));
+        let room = Room::new(&format!("exec 3<&0; {{ sed -u '{change}' <&3; }} | {{ {LOGIN}\n}}; exit $?"));
         let ended = room.over("far:1", "").script("echo never").run();
         printed(key, &ended, &[&format!("127.0.0.1:{port}")]);
     }

@@ -63,7 +63,6 @@ fn role(mut job: Job, role: &str) -> Job {
     job
 }
 
-
 #[test]
 fn every_rank_gets_the_facts_of_its_node() {
     let room = Room::new("");

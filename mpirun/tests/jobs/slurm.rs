@@ -2,7 +2,9 @@
 //! programs, and says so where it leaves this out.
 
 use crate::operators::printed;
-use crate::support::{Job, KEEPERS, Process, Running, eventually, kill_together, mpirun, one_report, own_rank};
+use crate::support::{
+    Job, KEEPERS, Process, Running, eventually, kill_together, mpirun, one_report, own_rank,
+};
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! Programs of `bench/rma` as users run them: conjugate gradients whose residual does not depend on how halos travel, and patches whose
 //! every value is known. On one node and on two that are made up on this machine, by each installed one-sided component.
 
-use oxmpi_tests::{Job, mpi};
+use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -87,4 +87,16 @@ fn patches_arrive_whole() {
             }
         }
     }
+}
+
+/// The reader of what the driver measured, on data that are given.
+#[test]
+fn tables_of_the_paper() {
+    if !in_path("python3") {
+        return leave_out("tables_of_the_paper", "python3 is missing");
+    }
+    let mut command = Command::new("python3");
+    command.args(["-B", "-m", "unittest", "discover"]).arg(root().join("bench/rma"));
+    let ended = Job::of(command).run().passed();
+    assert!(ended.err.contains("Ran 9 tests"), "{}", ended.err);
 }

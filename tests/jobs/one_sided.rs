@@ -78,7 +78,8 @@ fn patches_arrive_whole() {
     for place in places() {
         for way in &ways()[1..] {
             for (threads, in_flight, more) in [(1, 4, ""), (2, 16, "-w"), (2, 32, "")] {
-                let job = job(place, way).arg(&program).args(["-v", "-n", "3", "-t"]).arg(threads.to_string());
+                let job =
+                    job(place, way).arg(&program).args(["-v", "-n", "3", "-t"]).arg(threads.to_string());
                 let job = job.arg("-f").arg(in_flight.to_string()).args(more.split_whitespace());
                 let line = result(job);
                 // Two patches of each thread, 26 neighbors, 20 steps.

@@ -70,7 +70,10 @@ fn every_case_of_the_bench_driver() {
 /// The paper's tables, of what the driver has just measured: with one and two threads 32 of the 48 pairs, and a third of the matrix.
 fn tables_of_one_sided_operations(folder: &Path) {
     if !mpi().is_ours() || !oxmpi_tests::in_path("python3") {
-        return leave_out("tables of one-sided operations", "both components are ours, and python3 reads the files");
+        return leave_out(
+            "tables of one-sided operations",
+            "both components are ours, and python3 reads the files",
+        );
     }
     let mut command = std::process::Command::new("python3");
     command.arg("-B").arg(root().join("bench/rma/tables.py")).arg(folder).arg("--out").arg(folder);

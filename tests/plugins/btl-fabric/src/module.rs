@@ -64,12 +64,7 @@ pub struct Peer {
 }
 
 impl FabricModule {
-    pub fn new(
-        host: Host,
-        nic: Arc<Nic>,
-        agent: JoinHandle<()>,
-        counts: Option<PathBuf>,
-    ) -> FabricModule {
+    pub fn new(host: Host, nic: Arc<Nic>, agent: JoinHandle<()>, counts: Option<PathBuf>) -> FabricModule {
         let state = |ctx| State { dice: nic.settings.seed.wrapping_add(ctx), ..State::default() };
         FabricModule {
             contexts: (0..nic.area.contexts()).map(|c| Context(RefCell::new(state(c.into())))).collect(),

@@ -143,7 +143,7 @@ fn picture(nodes: &[u32], rows: Vec<Row>) {
         |(label, _): &(&'static str, Way)| Series::new(*label, |_| Some(Point::new(1, String::new())));
     let case = Case {
         name: "lock_all",
-        figure: "section 3.2 (RMA)",
+        figure: "of section 3.2 (RMA)",
         title: "One rank's MPI_Win_lock_all and MPI_Win_unlock_all".into(),
         program: Program::Patches,
         x: "nodes",

@@ -28,6 +28,9 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// Sender, tag, bytes.
+type Message = (u32, i32, Vec<u8>);
+
 /// An instance of a component and its host.
 pub struct Instance {
     desk: Desk,
@@ -36,7 +39,7 @@ pub struct Instance {
     progress: RefCell<Vec<(ProgressFn, *mut c_void)>>,
     pub counts: Counts,
     /// Messages to ranks of the origin's window, by rank; each with its sender, in that window, its tag and its bytes.
-    boxes: RefCell<Vec<VecDeque<(u32, i32, Vec<u8>)>>>,
+    boxes: RefCell<Vec<VecDeque<Message>>>,
     attrs: BtlAttrs,
     /// Memory of the node.
     node: RefCell<Vec<Vec<Line>>>,
@@ -406,7 +409,7 @@ fn take(win: &Win, wanted: &Pending) -> Option<(u32, Vec<u8>)> {
         return Some((0, win.told.borrow().get(&wanted.tag).cloned().unwrap_or_default()));
     };
     let mut boxes = win.instance.boxes.borrow_mut();
-    let fits = |(_, tag, _): &(u32, i32, Vec<u8>)| *tag == wanted.tag;
+    let fits = |(_, tag, _): &Message| *tag == wanted.tag;
     assert_eq!(wanted.from, -1, "records come from anybody");
     let at = boxes[me as usize].iter().position(fits)?;
     // A target knows the origin as rank 0 and itself as rank 1.

@@ -233,11 +233,7 @@ mod thunk {
         counts.size = size;
         // SAFETY: as many bytes are there; any are counts.
         unsafe {
-            core::ptr::copy_nonoverlapping(
-                (&raw const counts).cast::<u8>(),
-                out.cast::<u8>(),
-                size as usize,
-            );
+            core::ptr::copy_nonoverlapping((&raw const counts).cast::<u8>(), out.cast::<u8>(), size as usize);
         }
         Status::OK
     }
@@ -265,10 +261,7 @@ mod thunk {
     }
 
     /// A window that was made, or why it was not.
-    fn made<W: Window>(
-        outcome: std::thread::Result<Result<Box<W>, Status>>,
-        out: *mut OscWindow,
-    ) -> Status {
+    fn made<W: Window>(outcome: std::thread::Result<Result<Box<W>, Status>>, out: *mut OscWindow) -> Status {
         match outcome {
             Ok(Ok(window)) => {
                 let window = Box::into_raw(window).cast();

@@ -332,8 +332,7 @@ pub struct OscTable {
     pub get_notify: NotifyFn,
     /// The value of a counter of this rank. `reset` 1: it is 0 afterwards, and no notification is lost in between. One turn of progress if that is needed for
     /// notifications to come.
-    pub notify_read:
-        extern "C" fn(Win, *mut ThreadCtx, counter: u32, reset: u32, value: *mut u64) -> Status,
+    pub notify_read: extern "C" fn(Win, *mut ThreadCtx, counter: u32, reset: u32, value: *mut u64) -> Status,
     /// Waits until a counter of this rank is at least `threshold`, and gives its value.
     pub notify_wait:
         extern "C" fn(Win, *mut ThreadCtx, counter: u32, threshold: u64, value: *mut u64) -> Status,

@@ -151,6 +151,8 @@ const ITEMS: &[Part] = &[
             "WinServices",
             "RmaArgs",
             "RmaFn",
+            "WinCounts",
+            "NotifyFn",
             "ALL",
             "OscTable",
             "OscWindow",

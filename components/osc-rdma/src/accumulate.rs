@@ -17,6 +17,7 @@ use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
 use crate::op::{After, Op};
 use crate::peer::{Ordered, Peer};
+use crate::tally::Attempt;
 use crate::transfer::{Spot, There};
 use crate::wire::word;
 use core::ptr::{null, null_mut};
@@ -398,25 +399,16 @@ impl<'a> Call<'a> {
 
     pub fn lock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
         let me = u64::from(self.win.comm.rank()) + 1;
-        self.insist(|call| call.swap_if_at(peer, word::ACCUMULATE, 0, me).map(|before| before == 0))
+        self.insist(|call| {
+            let swapped = call.swap_if_at(peer, word::ACCUMULATE, 0, me).map(|before| before == 0);
+            call.win.tally.tried(Attempt::Accumulate, swapped)
+        })
     }
 
     /// All that was done under it is visible. By a transport the lock is free some time later, and a failure is told by the next synchronisation.
     pub fn unlock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
         let free = (u64::from(self.win.comm.rank()) + 1).wrapping_neg();
-        let (None, Some(link)) = (peer.mapped_word(word::ACCUMULATE), &peer.link) else {
-            return self.add_at(peer, word::ACCUMULATE, free).map(|_| ());
-        };
-        let mut pieces = Issue::begin(*self, link, Op::new(self.rdma(), peer));
-        let at = peer.remote_words + 8 * word::ACCUMULATE;
-        pieces.atomic(
-            Amo { op: amo::ADD, flags: 0, operand: free, compare: 0 },
-            at,
-            peer.state.handle(),
-            None,
-        );
-        pieces.end();
-        Ok(())
+        self.start_add(peer, word::ACCUMULATE, free)
     }
 }
 

@@ -150,7 +150,7 @@ pub struct Call<'a> {
 }
 
 /// In a waiter's word: not ended.
-const UNDER_WAY: i32 = Status::PENDING.0;
+pub const UNDER_WAY: i32 = Status::PENDING.0;
 
 impl<'a> Call<'a> {
     pub fn rdma(&self) -> &'a Rdma {

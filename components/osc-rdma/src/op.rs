@@ -38,6 +38,8 @@ pub struct Op {
     pub waiter: *const AtomicI32,
     /// An accumulate that later ones may have to wait for.
     pub ordered: bool,
+    /// Locks on its way are counted.
+    pub is_put: bool,
 }
 
 impl Op {
@@ -53,6 +55,7 @@ impl Op {
             request: core::ptr::null_mut(),
             waiter: core::ptr::null(),
             ordered: false,
+            is_put: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
-use crate::wire::{Region, Way};
+use crate::wire::{Region, WAYS, Way};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
 use oxmpi_mca::Status;
@@ -34,6 +34,8 @@ pub struct Peer {
     pub words: *const AtomicU64,
     pub remote_words: u64,
     pub state: Way,
+    /// Words of a duplicate, in the place of those above but for what windows on the same memory share.
+    pub own: Option<Box<OwnWords>>,
     /// `None`: all of it is mapped.
     pub link: Option<Link>,
     /// Bits of [`held_by`].
@@ -50,6 +52,16 @@ unsafe impl Send for Peer {}
 // SAFETY: as above.
 unsafe impl Sync for Peer {}
 
+/// State words of a duplicate at a rank.
+pub struct OwnWords {
+    /// As they can be used here; null: they cannot.
+    pub words: *const AtomicU64,
+    pub remote: u64,
+    /// By all transports, and by that of [`Peer::link`].
+    pub ways: [Way; WAYS],
+    pub way: Way,
+}
+
 /// The transport to a rank.
 pub struct Link {
     pub reach: Reach,
@@ -64,6 +76,19 @@ pub struct Lane {
     pub flow: Flow,
     /// 1: something was written since the transport's last flush.
     pub written: AtomicU32,
+    /// Locks taken on the way of puts.
+    pub put_locks: AtomicU64,
+}
+
+impl Lane {
+    fn new() -> Lane {
+        Lane { flow: Flow::new(), written: AtomicU32::new(0), put_locks: AtomicU64::new(0) }
+    }
+
+    /// A put took so many locks. Under the CRI's lock.
+    pub fn note_put(&self, locks: u64) {
+        self.put_locks.store(self.put_locks.load(Ordering::Relaxed) + locks, Ordering::Relaxed);
+    }
 }
 
 impl Link {
@@ -73,7 +98,7 @@ impl Link {
         Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
-            lanes: (0..contexts).map(|_| Lane { flow: Flow::new(), written: AtomicU32::new(0) }).collect(),
+            lanes: (0..contexts).map(|_| Lane::new()).collect(),
         }
     }
 
@@ -131,6 +156,7 @@ impl Peer {
             words: core::ptr::null(),
             remote_words: 0,
             state: Way::NONE,
+            own: None,
             link: None,
             epoch: AtomicU32::new(0),
             failure: AtomicI32::new(0),

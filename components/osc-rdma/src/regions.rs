@@ -78,7 +78,7 @@ type Head = [u64; 2];
 impl Call<'_> {
     /// The regions of a rank as they are now.
     pub fn regions(&self, peer: &Peer) -> Result<Arc<[Region]>, Status> {
-        let layout = self.win.shelf.layout;
+        let layout = self.win.home.shelf.layout;
         loop {
             let head = self.read_head(peer)?;
             let (version, count) = (head[0], head[1]);
@@ -116,7 +116,7 @@ impl Call<'_> {
     }
 
     fn read_list(&self, peer: &Peer, count: usize) -> Result<Arc<[Region]>, Status> {
-        let at = self.win.shelf.layout.region(0);
+        let at = self.win.home.shelf.layout.region(0);
         if !peer.words.is_null() {
             let list: *const Region = peer.words.cast::<u8>().wrapping_add(at as usize).cast();
             // SAFETY: state words of the layout; whether it was whole is seen behind.

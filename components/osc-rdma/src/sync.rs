@@ -15,11 +15,12 @@ use crate::locks;
 use crate::near::barrier;
 use crate::op::Op;
 use crate::peer::{Lane, Link, Peer, held_by};
+use crate::tally::Attempt;
 use crate::window::RdmaWindow;
 use crate::wire::word;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
+use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, lock_type};
 use std::collections::BTreeMap;
 
 /// Most turns of progress between two attempts at a lock.
@@ -58,14 +59,13 @@ impl<'a> Call<'a> {
 
     /// Waits until all that was issued before has ended, at the targets too if `remote`; the first failure since the last time.
     pub fn settle(&self, peers: &[&Peer], remote: bool) -> Status {
+        if remote {
+            self.begin_settling(peers);
+        }
         let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
         for peer in peers {
-            // SYNC POINT with `flush_lane`.
             let Some(link) = &peer.link else { continue };
             for (ctx, lane) in (0..).zip(&link.lanes) {
-                if remote && !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
-                    self.flush_lane(peer, link, ctx);
-                }
                 if !lane.flow.is_empty() {
                     marks.push((lane, ctx, lane.flow.mark()));
                 }
@@ -82,11 +82,24 @@ impl<'a> Call<'a> {
         failures.fold(waited, |first, next| if first.is_err() { first } else { next })
     }
 
+    /// Issues the flushes of transports that `settle` would wait for.
+    fn begin_settling(&self, peers: &[&Peer]) {
+        for peer in peers {
+            let Some(link) = peer.link.as_ref().filter(|link| !link.remote_done) else { continue };
+            for (ctx, lane) in (0..).zip(&link.lanes) {
+                // SYNC POINT with `flush_lane`.
+                if lane.written.load(Ordering::Acquire) != 0 {
+                    self.flush_lane(peer, link, ctx);
+                }
+            }
+        }
+    }
+
     /// Issues a flush of the transport's behind what was written, as one more operation.
     fn flush_lane(&self, peer: &Peer, link: &Link, ctx: u32) {
         let inside = self.enter(ctx);
         let mut pieces = Issue::begin_inside(*self, link, ctx, inside, Op::new(self.rdma(), peer));
-        // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `settle`.
+        // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
         link.lanes[ctx as usize].written.store(0, Ordering::Release);
         pieces.flush();
         pieces.end();
@@ -112,7 +125,7 @@ impl<'a> Call<'a> {
             if has() {
                 return Ok(true);
             }
-            taken = locks::try_shared(call, peer.rank)?;
+            taken = call.win.tally.tried(Attempt::Shared, locks::try_shared(call, peer.rank))?;
             Ok(taken)
         })?;
         if !taken {
@@ -130,8 +143,12 @@ impl<'a> Call<'a> {
         let levels = self.win.rules.levels;
         match kind {
             Held::Unchecked => Ok(()),
-            Held::Shared => self.insist(|call| locks::try_shared(call, rank)),
-            Held::Exclusive => self.insist(|call| locks::try_exclusive(call, rank, levels)),
+            Held::Shared => {
+                self.insist(|call| call.win.tally.tried(Attempt::Shared, locks::try_shared(call, rank)))
+            }
+            Held::Exclusive => self.insist(|call| {
+                call.win.tally.tried(Attempt::Exclusive, locks::try_exclusive(call, rank, levels))
+            }),
         }
     }
 
@@ -229,7 +246,7 @@ impl<'a> Call<'a> {
         let (checked, levels) = (assert & assertion::NOCHECK == 0, win.rules.levels);
         win.epochs.may_begin(&win.epochs.lock()).ok()?;
         if checked && levels {
-            self.insist(locks::try_all)?;
+            self.insist(|call| call.win.tally.tried(Attempt::Shared, locks::try_all(call)))?;
         }
         {
             let mut state = win.epochs.lock();
@@ -471,13 +488,14 @@ impl Window for RdmaWindow {
         if !self.dynamic {
             return Status::RMA_FLAVOR;
         }
-        self.attached.attach(&self.ways, &self.shelf, base, bytes)
+        let home = &self.home;
+        home.attached.attach(&home.ways, &home.shelf, base, bytes)
     }
     fn detach(&self, _: *mut ThreadCtx, base: *mut u8) -> Status {
         if !self.dynamic {
             return Status::RMA_FLAVOR;
         }
-        self.attached.detach(&self.shelf, base)
+        self.home.attached.detach(&self.home.shelf, base)
     }
 
     fn set_hints(&self, hints: u32, ordering: u32) -> Status {
@@ -497,5 +515,37 @@ impl Window for RdmaWindow {
         let _ = self.call(thread).settle_all(true);
         let met = self.comm.barrier(thread);
         if met.is_err() { met } else { Status::OK }
+    }
+
+    fn put_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        of(self.call(args.thread).notified(args, true, counter))
+    }
+    fn get_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        of(self.call(args.thread).notified(args, false, counter))
+    }
+    fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
+        self.call(thread).notifications(counter, reset)
+    }
+    fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
+        self.call(thread).await_notifications(counter, threshold)
+    }
+
+    fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<RdmaWindow>, Status> {
+        self.duplicate(desc, thread).map(Box::new)
+    }
+    fn counts(&self) -> Option<WinCounts> {
+        Some(self.counted())
+    }
+    fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
+        let may = self.epochs.may_flush(rank);
+        if may.is_err() {
+            return may;
+        }
+        let call = self.call(thread);
+        match rank {
+            Some(rank) => self.peers.get(rank).into_iter().for_each(|peer| call.begin_settling(&[peer])),
+            None => call.begin_settling(&self.peers.met()),
+        }
+        Status::OK
     }
 }

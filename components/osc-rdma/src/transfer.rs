@@ -153,6 +153,32 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// The same for a notified operation, without a request: true where it is under way as `op`, false where it is done.
+    pub fn transfer(&self, args: &RmaArgs, put: bool, op: Op) -> Result<bool, Status> {
+        let peer = self.peer(args.target)?;
+        // SAFETY: the host's arguments.
+        let (origin, target) = unsafe {
+            let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
+            (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
+        };
+        let count = args.target_count;
+        let bytes = if put { origin.bytes() } else { target.packed.saturating_mul(count) };
+        if bytes == 0 {
+            return Ok(false);
+        }
+        match self.spot(peer, args.disp, count, target)? {
+            Spot::Here(at) => {
+                let there = Elements { at, count, dtype: target };
+                let (from, to) = if put { (origin, there) } else { (there, origin) };
+                // SAFETY: as in `put`.
+                unsafe { copy(from, to) };
+                Ok(false)
+            }
+            Spot::There(there) if put => self.put_there(op, origin, &there, count, target).map(|()| true),
+            Spot::There(there) => self.get_there(op, origin, &there, count, target).map(|()| true),
+        }
+    }
+
     pub fn get(&self, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
         let peer = self.target(args.target)?;
         // SAFETY: the host's arguments.
@@ -221,7 +247,7 @@ impl<'a> Call<'a> {
                 local
             }
         };
-        op.local = Some(local);
+        (op.local, op.is_put) = (Some(local), true);
         self.issue(op, there, count, target, |pieces, local, block, handle| {
             pieces.put(local, block.packed, block.at, block.len, handle)
         })

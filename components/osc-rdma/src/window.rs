@@ -2,19 +2,17 @@
 
 use crate::call::{Call, Comm};
 use crate::component::Rdma;
-use crate::create::Ways;
 use crate::epoch::{Allowed, Epochs};
-use crate::local::Registered;
-use crate::params::Settings;
-use crate::peer::{Link, Peer, Peers, is_fit};
-use crate::regions::Attached;
+use crate::home::{Home, Own};
+use crate::peer::{Link, OwnWords, Peer, Peers, is_fit};
 use crate::shelf::Shelf;
-use crate::wire::{Card, Leader, module_key, way_by};
+use crate::tally::Tally;
+use crate::wire::{Card, Leader, Way, module_key, way_by};
 use core::mem::MaybeUninit;
 use oxmpi_btl::{BtlServices, Reach};
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::{WinDesc, hint};
+use oxmpi_osc::{WinCounts, WinDesc, hint};
 use std::sync::Arc;
 
 pub struct RdmaWindow {
@@ -22,16 +20,15 @@ pub struct RdmaWindow {
     pub comm: Comm,
     pub btl: *const BtlServices,
     pub dynamic: bool,
-    pub ways: Ways,
     pub peers: Peers,
     pub epochs: Epochs,
     pub rules: Rules,
-    pub attached: Attached,
-    /// Before the shelf: registrations end before memory goes.
-    pub registered: Vec<Registered>,
-    pub shelf: Shelf,
+    /// State words that are not those of the home: of a duplicate.
+    pub own: Option<Own>,
+    pub home: Arc<Home>,
     /// Retries of locks, for unequal pauses.
     pub waits: AtomicU32,
+    pub tally: Tally,
 }
 
 // SAFETY: the services may be called from any thread; the rest says so of itself.
@@ -52,14 +49,12 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// `mapped`: all memory that any rank reaches is mapped there.
-    pub fn new(desc: &WinDesc, settings: &Settings, levels: bool, mapped: bool) -> Rules {
-        let granularity = if desc.granularity == 0 { settings.granularity } else { desc.granularity };
+    pub fn new(desc: &WinDesc, home: &Home) -> Rules {
         Rules {
             hints: AtomicU32::new(desc.hints),
             ordering: AtomicU32::new(desc.ordering),
-            under_lock: granularity > 8 || (granularity == 0 && !mapped),
-            levels,
+            under_lock: home.under_lock,
+            levels: home.levels,
         }
     }
     pub fn no_locks(&self) -> bool {
@@ -89,6 +84,21 @@ impl RdmaWindow {
     pub fn call(&self, thread: *mut ThreadCtx) -> Call<'_> {
         Call { win: self, thread }
     }
+
+    /// Where the words of locks, posts and notifications are.
+    pub fn shelf(&self) -> &Shelf {
+        self.own.as_ref().map_or(&self.home.shelf, |own| &own.shelf)
+    }
+
+    /// What was counted since the window was made.
+    pub fn counted(&self) -> WinCounts {
+        let lanes = |peer: &Peer| {
+            let lanes = peer.link.iter().flat_map(|link| &link.lanes);
+            lanes.map(|lane| lane.put_locks.load(Ordering::Relaxed)).sum::<u64>()
+        };
+        let put_locks = self.peers.met().into_iter().map(lanes).sum();
+        WinCounts { put_locks, ..self.tally.counts() }
+    }
 }
 
 impl<'a> Call<'a> {
@@ -112,16 +122,15 @@ impl<'a> Call<'a> {
     }
 
     fn meet(&self, rank: u32) -> Result<&'a Peer, Status> {
-        let (comm, shelf) = (&self.win.comm, &self.win.shelf);
-        let (group, member) = shelf.of(comm, rank)?;
+        let (comm, home) = (&self.win.comm, &self.win.home.shelf);
         let mut peer = Peer::new(rank);
-        let card = if group == shelf.group {
-            peer.words = shelf.words(member);
-            // SAFETY: written before the window was made.
-            unsafe { shelf.card(member).read() }
-        } else {
-            self.fetch_card(group, member)?
-        };
+        let (card, words) = self.card(home, rank)?;
+        peer.words = words;
+        if let Some(own) = &self.win.own {
+            let (card, words) = self.card(&own.shelf, rank)?;
+            peer.own =
+                Some(Box::new(OwnWords { words, remote: card.state, ways: card.states, way: Way::NONE }));
+        }
         if let Some(mapped) = comm.mapped(rank) {
             peer.base = mapped.base;
         }
@@ -130,10 +139,21 @@ impl<'a> Call<'a> {
         let own = rank == comm.rank();
         let wants_data =
             !own && (self.win.dynamic || peer.base.is_null()) && (self.win.dynamic || card.bytes > 0);
-        if wants_data || peer.words.is_null() {
+        let wants_own = peer.own.as_ref().is_some_and(|own| own.words.is_null());
+        if wants_data || peer.words.is_null() || wants_own {
             peer.link = Some(self.link(&mut peer, &card)?);
         }
         self.win.peers.keep(peer)
+    }
+
+    /// A rank's card on a shelf, and its words there as they can be used here; null: they cannot.
+    fn card(&self, shelf: &Shelf, rank: u32) -> Result<(Card, *const AtomicU64), Status> {
+        let (group, member) = shelf.of(&self.win.comm, rank)?;
+        if group != shelf.group {
+            return Ok((self.fetch_card(shelf, group, member)?, core::ptr::null()));
+        }
+        // SAFETY: written before the window was made.
+        Ok((unsafe { shelf.card(member).read() }, shelf.words(member)))
     }
 
     /// The best transport that we and the rank have.
@@ -141,8 +161,11 @@ impl<'a> Call<'a> {
         let reached = self.win.comm.reach(peer.rank)?;
         let of = |reach: &&Reach| {
             let key = module_key(reach.btl());
+            let own =
+                peer.own.as_ref().is_none_or(|own| !own.words.is_null() || way_by(&own.ways, key).is_some());
             // Dynamic windows have handles in their regions alone.
             is_fit(reach.btl())
+                && own
                 && (way_by(&card.states, key).is_some() || !peer.words.is_null())
                 && (way_by(&card.data, key).is_some()
                     || self.win.dynamic
@@ -161,13 +184,18 @@ impl<'a> Call<'a> {
         if let Some(way) = way_by(&card.states, key) {
             peer.state = *way;
         }
+        if let Some(own) = peer.own.as_deref_mut()
+            && let Some(way) = way_by(&own.ways, key)
+        {
+            own.way = *way;
+        }
         Ok(Link::new(*reach, self.rdma().host.num_cris()))
     }
 
     /// Reads a card of another group out of its leader's memory.
-    fn fetch_card(&self, group: u32, member: u32) -> Result<Card, Status> {
+    fn fetch_card(&self, shelf: &Shelf, group: u32, member: u32) -> Result<Card, Status> {
         // SAFETY: the directory was filled when the window was made.
-        let leader: Leader = unsafe { self.win.shelf.leader(group).read() };
+        let leader: Leader = unsafe { shelf.leader(group).read() };
         let reached = self.win.comm.reach(leader.rank)?;
         let way = reached
             .iter()

@@ -115,8 +115,15 @@ pub mod word {
     /// Odd while the regions change.
     pub const REGIONS_VERSION: u64 = 32;
     pub const REGIONS: u64 = 33;
+    /// The first counters of notifications; the others lie behind the posts.
+    pub const NOTIFY: u64 = 34;
     /// A bit for each rank that has posted to this one.
     pub const POSTS: u64 = 40;
+
+    /// Whether windows on the same memory share the word: what makes their accumulates atomic to each other, and the list of regions.
+    pub fn is_shared(word: u64) -> bool {
+        word == ACCUMULATE || (32..NOTIFY).contains(&word)
+    }
 }
 
 /// In [`word::LOCAL`].
@@ -128,21 +135,37 @@ pub const ONE_ALL: u64 = 1 << 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateLayout {
     posts: u64,
+    pub notify: u64,
     pub max_regions: u64,
 }
 
+/// Counters of notifications that have places between other words.
+const NEAR_NOTIFY: u64 = word::POSTS - word::NOTIFY;
+
 impl StateLayout {
-    /// `max_regions`: 0 but for dynamic windows.
-    pub fn new(ranks: u32, max_regions: u32) -> StateLayout {
+    /// `max_regions`: 0 but for dynamic windows. `notify`: counters of notifications.
+    pub fn new(ranks: u32, max_regions: u32, notify: u32) -> StateLayout {
         StateLayout {
             posts: u64::from(ranks.div_ceil(64)).next_multiple_of(8),
+            notify: notify.into(),
             max_regions: max_regions.into(),
+        }
+    }
+
+    /// The word of a counter of notifications, if there is such a one.
+    pub fn notification(&self, counter: u32) -> Option<u64> {
+        let counter = u64::from(counter);
+        match counter.checked_sub(NEAR_NOTIFY) {
+            _ if counter >= self.notify => None,
+            None => Some(word::NOTIFY + counter),
+            Some(behind) => Some(word::POSTS + self.posts + behind),
         }
     }
 
     /// Where a region lies, in bytes.
     pub fn region(&self, at: u64) -> u64 {
-        (word::POSTS + self.posts) * 8 + at * Region::BYTES
+        let notify = self.notify.saturating_sub(NEAR_NOTIFY).next_multiple_of(8);
+        (word::POSTS + self.posts + notify) * 8 + at * Region::BYTES
     }
 
     /// Bytes of a rank's state: whole pairs of lines.
@@ -164,12 +187,25 @@ mod tests {
 
     #[test]
     fn state_grows_with_ranks_and_regions_alone() {
-        assert_eq!(StateLayout::new(1, 0).bytes(), 384);
-        assert_eq!(StateLayout::new(512, 0).bytes(), 384);
-        assert_eq!(StateLayout::new(513, 0).bytes(), 512);
-        let dynamic = StateLayout::new(4, 64);
+        assert_eq!(StateLayout::new(1, 0, 0).bytes(), 384);
+        assert_eq!(StateLayout::new(512, 0, 6).bytes(), 384);
+        assert_eq!(StateLayout::new(513, 0, 1).bytes(), 512);
+        assert_eq!(StateLayout::new(1, 0, 7).bytes(), 512);
+        let dynamic = StateLayout::new(4, 64, 20);
         assert_eq!(dynamic.region(1) - dynamic.region(0), Region::BYTES);
         assert!(dynamic.bytes() >= dynamic.region(64));
+    }
+
+    #[test]
+    fn counters_have_words_of_their_own() {
+        let layout = StateLayout::new(700, 3, 30);
+        let words: Vec<u64> = (0..30).filter_map(|counter| layout.notification(counter)).collect();
+        assert_eq!((words.len(), layout.notification(30)), (30, None));
+        let posts = word::POSTS..word::POSTS + 16;
+        for (i, at) in words.iter().enumerate() {
+            assert!(!words[..i].contains(at) && !posts.contains(at) && !word::is_shared(*at), "{at}");
+            assert!(*at >= word::NOTIFY && at * 8 < layout.region(0), "{at}");
+        }
     }
 
     #[test]

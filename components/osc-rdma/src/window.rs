@@ -47,6 +47,8 @@ pub struct Rules {
     ordering: AtomicU32,
     /// Every accumulate goes under its target's lock, whatever its elements.
     pub under_lock: bool,
+    /// Somebody asked for atomic updates of more than an element.
+    pub coarse: bool,
     /// Locks have two levels.
     pub levels: bool,
 }
@@ -58,6 +60,7 @@ impl Rules {
         Rules {
             hints: AtomicU32::new(desc.hints),
             ordering: AtomicU32::new(desc.ordering),
+            coarse: granularity > 8,
             under_lock: granularity > 8 || (granularity == 0 && !mapped),
             levels,
         }

@@ -409,19 +409,7 @@ impl<'a> Call<'a> {
     /// All that was done under it is visible. By a transport the lock is free some time later, and a failure is told by the next synchronisation.
     pub fn unlock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
         let free = (u64::from(self.win.comm.rank()) + 1).wrapping_neg();
-        let (None, Some(link)) = (peer.mapped_word(word::ACCUMULATE), &peer.link) else {
-            return self.add_at(peer, word::ACCUMULATE, free).map(|_| ());
-        };
-        let mut pieces = Issue::begin(*self, link, Op::new(self.rdma(), peer));
-        let at = peer.remote_words + 8 * word::ACCUMULATE;
-        pieces.atomic(
-            Amo { op: amo::ADD, flags: 0, operand: free, compare: 0 },
-            at,
-            peer.state.handle(),
-            None,
-        );
-        pieces.end();
-        Ok(())
+        self.add_later(peer, word::ACCUMULATE, free)
     }
 }
 

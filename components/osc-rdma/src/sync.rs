@@ -22,9 +22,12 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Most turns of progress between two attempts at a lock.
 const MOST_TURNS: u32 = 256;
+/// No pause is longer than as many attempts.
+const MOST_TIMES: u32 = 8;
 /// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
 const GIVES_WAY: u32 = 8;
 
@@ -32,12 +35,22 @@ impl<'a> Call<'a> {
     /// Tries until the attempt succeeds, or fails.
     pub fn insist(&self, mut attempt: impl FnMut(&Call<'a>) -> Result<bool, Status>) -> Result<(), Status> {
         let (win, mut most, mut tries) = (self.win, 1, 0u32);
-        while !attempt(self)? {
+        loop {
+            let begun = Instant::now();
+            if attempt(self)? {
+                return Ok(());
+            }
+            let took = begun.elapsed();
             // Unequal for ranks and for threads of one.
             let seed = win.waits.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9);
             let turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
-            for _ in 0..=turns {
+            // An attempt by a transport takes as long as each step of whoever has the lock: pauses are as many of those.
+            let (pause, begun) = (took * turns.min(MOST_TIMES), Instant::now());
+            for turn in 0.. {
                 (win.comm.services().progress)(win.comm.get().comm, self.thread);
+                if turn >= turns && begun.elapsed() >= pause {
+                    break;
+                }
             }
             tries += 1;
             if tries.is_multiple_of(GIVES_WAY) {
@@ -45,7 +58,6 @@ impl<'a> Call<'a> {
             }
             most = (most * 2).min(MOST_TURNS);
         }
-        Ok(())
     }
 
     /// Lets others run whose turn it may be. A wait may sleep, and nothing that comes says that a lock is free: so this is one look long.

@@ -18,6 +18,8 @@ pub struct Home {
     /// Before the shelf: registrations end before memory goes.
     pub registered: Vec<Registered>,
     pub shelf: Shelf,
+    /// Somebody asked for atomic updates of more than an element.
+    pub coarse: bool,
     /// Every accumulate goes under its target's lock, whatever its elements.
     pub under_lock: bool,
     /// Locks have two levels.

@@ -4,6 +4,9 @@ use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
 
 const MODES: &[StrRef] = &[StrRef::new("two_level"), StrRef::new("on_demand")];
 
+/// The largest `osc_rdma_max_attach`.
+pub const MOST_REGIONS: u32 = 1 << 16;
+
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
@@ -30,7 +33,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "Pieces of memory that a rank can have attached to a dynamic window at once. Raise it where MPI_Win_attach fails with \
          MPI_ERR_RMA_ATTACH",
     )
-    .range(1, 1 << 16),
+    .range(1, MOST_REGIONS as i64),
     ParamDecl::new(
         "accumulate_granularity",
         ParamKind::SIZE,

@@ -4,6 +4,9 @@ use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
 
 const MODES: &[StrRef] = &[StrRef::new("two_level"), StrRef::new("on_demand")];
 
+/// Place in [`PARAMS`].
+pub const ACCUMULATE_GRANULARITY: usize = 3;
+
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
@@ -57,7 +60,7 @@ impl Settings {
             priority: p.int(0) as i32,
             on_demand: p.int(1) == 1,
             max_attach: p.int(2) as u32,
-            granularity: p.size(3) as u64,
+            granularity: p.size(ACCUMULATE_GRANULARITY) as u64,
         }
     }
 }

@@ -224,10 +224,21 @@ fn show_load_errors(text: &str) -> ShowLoadErrors {
     }
 }
 
-/// A component's resolved parameters: the values point into `_resolved`, whose texts do not move.
+/// A component's resolved parameters: the values point into `resolved`, whose texts do not move.
 pub(crate) struct Values {
-    _resolved: Box<[Resolved]>,
+    resolved: Box<[Resolved]>,
     pub values: Box<[ParamValue]>,
+}
+
+impl Values {
+    /// Where a parameter stands among them.
+    pub fn place(&self, full_name: &str) -> Option<usize> {
+        self.resolved.iter().position(|r| r.declaration.full_name == full_name)
+    }
+    /// The one that stands there.
+    pub fn at(&self, place: usize) -> Option<&Resolved> {
+        self.resolved.get(place)
+    }
 }
 
 /// Declares what an accepted component declares and resolves it, in that order.
@@ -242,7 +253,7 @@ pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) ->
     }
     let resolved = resolved.into_boxed_slice();
     let values = resolved.iter().map(Resolved::to_abi).collect();
-    Ok(Values { _resolved: resolved, values })
+    Ok(Values { resolved, values })
 }
 
 /// Declares what a component declares, as far as it goes; everything that is wrong.

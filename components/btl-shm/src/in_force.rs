@@ -34,7 +34,7 @@ impl Values<'_> {
     }
     /// The size of a ring, for sentences.
     fn ring(&self) -> String {
-        format!("ring_size, which is {}", bytes(1 << self.settings.ring_log2(self.ranks)))
+        format!("ring_size is {} with {}", bytes(1 << self.settings.ring_log2(self.ranks)), self.node())
     }
     fn node(&self) -> String {
         match self.ranks {
@@ -53,8 +53,7 @@ impl Values<'_> {
                 }
                 false => "a sixteenth of ring_size, between 12k and 32k",
             };
-            let because =
-                format!("0: {part}, not above max_send_size ({most}), with {}, {}", self.node(), self.ring());
+            let because = format!("0: {part}, not above max_send_size ({most}); {}", self.ring());
             answers.tell(EAGER_LIMIT, s.eager_limit(ranks), because);
         }
         if self.is_automatic(RNDV_EAGER_LIMIT) {
@@ -71,11 +70,8 @@ impl Values<'_> {
                 }
                 false => "an eighth of ring_size up to 64k and a header",
             };
-            let because = format!(
-                "0: {part}, at least 32k, eager_limit and rndv_eager_limit, with {}, {}",
-                self.node(),
-                self.ring()
-            );
+            let ring = self.ring();
+            let because = format!("0: {part}, at least 32k, eager_limit and rndv_eager_limit; {ring}");
             answers.tell(MAX_SEND_SIZE, s.max_send_size(ranks), because);
         }
     }

@@ -338,7 +338,7 @@ impl Settings {
         }
     }
 
-    /// How much of a larger one goes with the question.
+    /// Bytes of a larger one that are sent with the request of its rendezvous.
     pub fn rndv_eager_limit(&self, ranks: u32) -> u64 {
         match self.rndv_eager_limit {
             0 if self.limits.string < usize::MAX => self.eager_limit(ranks),

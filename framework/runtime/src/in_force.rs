@@ -9,6 +9,7 @@ use crate::params::{HostParams, Values};
 use crate::thread::Level;
 use crate::wireup::JobFacts;
 use oxmpi_mca::abi::ResolveArgs;
+pub use oxmpi_mca::resolve::bytes;
 use oxmpi_mca::{JobInfo, SliceRef, Status, StrRef};
 use oxmpi_mca_params::{Declaration, Resolved, Value};
 use std::ffi::c_void;
@@ -70,6 +71,11 @@ impl Process {
             keeper_pid: 0,
         };
         Process { job, bound: own.is_some_and(|own| own < cores), crowded: ranks > cores, level, cris: None }
+    }
+
+    /// One of a job in which some node has more processes than cores, or none has.
+    pub fn crowded(self, crowded: bool) -> Process {
+        Process { crowded, ..self }
     }
 
     /// A rank of a running job.
@@ -165,7 +171,8 @@ pub(crate) fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> I
 }
 
 /// The selection of a framework: the components that it leaves.
-pub(crate) fn of_selection(r: &Resolved, names: &[&str]) -> InForce {
+pub(crate) fn of_selection(r: &Resolved, mut names: Vec<&str>) -> InForce {
+    names.sort_unstable();
     let names = names.join(",");
     match &r.value {
         Value::List { negated: true, .. } => {

@@ -93,7 +93,7 @@ impl Parts {
         if let Some(framework) = in_force::selects(&r.declaration) {
             let names: Vec<&str> =
                 self.contexts.iter().filter(|c| c.framework == framework).map(|c| c.name).collect();
-            return Some(in_force::of_selection(r, &names));
+            return Some(in_force::of_selection(r, names));
         }
         let (ctx, at) =
             self.contexts.iter().find_map(|ctx| Some((ctx, ctx.values.place(&r.declaration.full_name)?)))?;

@@ -153,7 +153,7 @@ impl Registry {
         if let Some(framework) = in_force::selects(&r.declaration) {
             let selected = self.components.iter().filter(|c| c.framework == framework && c.selected);
             let names: Vec<&str> = selected.map(|c| c.name.as_str()).collect();
-            return Some(in_force::of_selection(r, &names));
+            return Some(in_force::of_selection(r, names));
         }
         let mut resolver = self.resolver.clone();
         let host = params::read_host(&resolver);

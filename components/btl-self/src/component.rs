@@ -32,8 +32,12 @@ impl Component for SelfComponent {
     }
 
     /// All values are in force as they are set.
-    fn resolve(_: &Process<'_>, params: Params<'_>, _: &mut Answers<'_>) -> Result<(), Refused> {
-        check(&Settings::of(params)).map_err(|(refused, ..)| refused)
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        let settings = Settings::of(params);
+        if settings.latency == 0 {
+            answers.as_set(index::LATENCY, "0: no transport is ranked before this one by its latency");
+        }
+        check(&settings).map_err(|(refused, ..)| refused)
     }
 }
 

@@ -11,7 +11,7 @@
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
 //! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
-//! `windows` (one-sided communication).
+//! `values` (of parameters, in force) · `windows` (one-sided communication).
 
 mod arguments;
 mod assignments;
@@ -48,4 +48,5 @@ mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod values;
 mod windows;

@@ -6,6 +6,8 @@ const MODES: &[StrRef] = &[StrRef::new("two_level"), StrRef::new("on_demand")];
 
 /// The largest `osc_rdma_max_attach`.
 pub const MOST_REGIONS: u32 = 1 << 16;
+/// Place in [`PARAMS`].
+pub const ACCUMULATE_GRANULARITY: usize = 3;
 
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
@@ -60,7 +62,7 @@ impl Settings {
             priority: p.int(0) as i32,
             on_demand: p.int(1) == 1,
             max_attach: p.int(2) as u32,
-            granularity: p.size(3) as u64,
+            granularity: p.size(ACCUMULATE_GRANULARITY) as u64,
         }
     }
 }

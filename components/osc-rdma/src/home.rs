@@ -59,8 +59,7 @@ impl Own {
                 Err(status) => own = status,
             }
         }
-        // SAFETY: this rank's place; others read it behind the agreement of `RdmaWindow::duplicate`.
-        unsafe { shelf.card(shelf.member).write(card) };
+        shelf.write_card(&card);
         let met = meet_leaders(comm, &shelf, &ways, thread, &mut registered);
         (Own { _registered: registered, shelf }, if own.is_err() { own } else { met })
     }

@@ -15,6 +15,7 @@ mod locks;
 mod near;
 mod notify;
 mod op;
+mod ordered;
 mod params;
 mod peer;
 mod regions;

@@ -10,7 +10,7 @@
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
-//! `windows` (one-sided communication).
+//! `windows` (one-sided communication) · `one_sided` (what is beyond the standard of it, hints).
 
 mod arguments;
 mod assignments;
@@ -31,6 +31,7 @@ mod messages;
 mod mistakes;
 mod nodes;
 mod objects;
+mod one_sided;
 mod output;
 mod packages;
 mod parameters;

@@ -45,7 +45,8 @@ fn over_fabric() -> Vec<Job> {
     ];
     let job = |[seed, value, name, setting]: [&str; 4]| {
         let job = by(Job::new(2), "rdma").args(["--mca", "btl", "fabric,self"]);
-        let job = job.args(["--mca", seed, value, "--mca", name, setting, "--mca", "mca_base_component_path"]);
+        let job =
+            job.args(["--mca", seed, value, "--mca", name, setting, "--mca", "mca_base_component_path"]);
         job.arg(btl_fabric().parent().expect("a folder"))
     };
     settings.into_iter().map(job).collect()
@@ -144,7 +145,8 @@ fn the_page_of_one_sided_extensions_names_what_the_header_has() {
     let (declared, told) = (names(&header), names(&text));
     let unknown: Vec<_> = told.difference(&declared).collect();
     assert!(unknown.is_empty(), "{PAGE} names what mpi-ext.h has not: {unknown:?}");
-    let one_sided = |name: &&&str| ["_Put", "_Get", "_Win", "_WIN", "_RMA"].iter().any(|part| name.contains(part));
+    let one_sided =
+        |name: &&&str| ["_Put", "_Get", "_Win", "_WIN", "_RMA"].iter().any(|part| name.contains(part));
     let missing: Vec<_> = declared.difference(&told).filter(one_sided).collect();
     assert!(missing.is_empty(), "{PAGE} says nothing of {missing:?}");
 }

@@ -68,7 +68,7 @@ static void defaults_and_nonsense(void) {
     }
 }
 
-/* What all must say alike and do not. */
+/* Values that all must give alike and do not. */
 static void differing(void) {
     long *base;
     int first = rank == 0;
@@ -84,7 +84,7 @@ static void differing(void) {
     is(win, "mpi_accumulate_granularity", alone ? "16" : "0");
     is(win, "mpi_num_notify", "7");
     MPI_Win_free(&win);
-    /* What is said and not true. */
+    /* A promise that is not kept. */
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "same_size", "true");

@@ -9,14 +9,14 @@
 //!
 //! **Order.** On mapped memory, and under the lock, an accumulate is done when its call returns. Atomics of a transport may overtake each
 //! other, so an accumulate waits for those before it to the same rank, unless they are alike and integers, or the window's info
-//! says that nobody asks (`ordered.rs`).
+//! says that nobody asks (`order.rs`).
 
 use crate::call::Call;
 use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
 use crate::op::{After, Op};
-use crate::ordered::Touch;
+use crate::order::Touch;
 use crate::peer::Peer;
 use crate::tally::Attempt;
 use crate::transfer::{Spot, There, copy};

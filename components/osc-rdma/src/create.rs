@@ -6,7 +6,7 @@
 use crate::call::Comm;
 use crate::component::Rdma;
 use crate::epoch::Epochs;
-use crate::home::{Home, Own};
+use crate::home::{Home, OwnShelf};
 use crate::local::Registered;
 use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
@@ -132,15 +132,21 @@ impl RdmaWindow {
         // SAFETY: valid until the new window is freed.
         let comm = unsafe { Comm::new(desc.comm) };
         let layout = StateLayout::new(comm.num_ranks(), 0, desc.num_notify);
-        // What ranks have of the memory is at home.
+        // Bases, sizes and handles of the memory are at home.
         let cards = CardLayout { bytes: Some(0), disp_unit: Some(1) };
         let shelf = Shelf::make(&self.rdma, &comm, thread, cards, layout)?;
-        let (own, status) = Own::make(&self.home, &comm, thread, shelf);
+        let (own, status) = OwnShelf::make(&self.home, &comm, thread, shelf);
         agreed(&comm, thread, status)?;
         Ok(RdmaWindow::of(&self.rdma, comm, desc, self.home.clone(), Some(own)))
     }
 
-    fn of(rdma: &Arc<Rdma>, comm: Comm, desc: &WinDesc, home: Arc<Home>, own: Option<Own>) -> RdmaWindow {
+    fn of(
+        rdma: &Arc<Rdma>,
+        comm: Comm,
+        desc: &WinDesc,
+        home: Arc<Home>,
+        own: Option<OwnShelf>,
+    ) -> RdmaWindow {
         RdmaWindow {
             rdma: rdma.clone(),
             comm,
@@ -207,8 +213,8 @@ impl Home {
     }
 }
 
-/// Fills a shelf's directory: leaders tell each other where their cards are, in rounds that double what each knows. What is registered for
-/// that joins `keep`.
+/// Fills a shelf's directory: leaders tell each other where their cards are, in rounds that double what each knows. Registrations made for
+/// that join `keep`.
 pub fn meet_leaders(
     comm: &Comm,
     shelf: &Shelf,

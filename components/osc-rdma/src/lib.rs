@@ -15,7 +15,7 @@ mod locks;
 mod near;
 mod notify;
 mod op;
-mod ordered;
+mod order;
 mod params;
 mod peer;
 mod regions;

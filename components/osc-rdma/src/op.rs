@@ -6,7 +6,7 @@
 
 use crate::component::Rdma;
 use crate::local::Local;
-use crate::ordered::Touch;
+use crate::order::Touch;
 use crate::peer::Peer;
 use crate::request::Request;
 use core::cell::Cell;

@@ -1,6 +1,6 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
-use crate::ordered::Ordered;
+use crate::order::Ordered;
 use crate::wire::{Region, WAYS, Way};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};

@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::elements::{Update, swap_if};
 use crate::issue::Amo;
 use crate::layout::Block;
-use crate::ordered::Touch;
+use crate::order::Touch;
 use crate::peer::Peer;
 use crate::transfer::Spot;
 use oxmpi_btl::amo;

@@ -3,7 +3,7 @@
 use crate::call::{Call, Comm};
 use crate::component::Rdma;
 use crate::epoch::{Allowed, Epochs};
-use crate::home::{Home, Own};
+use crate::home::{Home, OwnShelf};
 use crate::peer::{Link, OwnWords, Peer, Peers, is_fit};
 use crate::shelf::Shelf;
 use crate::tally::Tally;
@@ -23,7 +23,7 @@ pub struct RdmaWindow {
     pub epochs: Epochs,
     pub rules: Rules,
     /// State words that are not those of the home: of a duplicate.
-    pub own: Option<Own>,
+    pub own: Option<OwnShelf>,
     pub home: Arc<Home>,
     /// Retries of locks, for unequal pauses.
     pub waits: AtomicU32,
@@ -93,7 +93,7 @@ impl RdmaWindow {
         self.own.as_ref().map_or(&self.home.shelf, |own| &own.shelf)
     }
 
-    /// What was counted since the window was made.
+    /// Counts since the window was made.
     pub fn counted(&self) -> WinCounts {
         let lanes = |peer: &Peer| {
             let lanes = peer.link.iter().flat_map(|link| &link.lanes);

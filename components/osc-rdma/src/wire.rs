@@ -75,7 +75,7 @@ pub struct CardLayout {
 }
 
 impl CardLayout {
-    /// What every card has.
+    /// Bytes that every card has.
     const HEAD: usize = core::mem::offset_of!(Card, bytes);
 
     pub fn stride(self) -> u64 {

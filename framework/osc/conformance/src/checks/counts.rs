@@ -1,4 +1,4 @@
-//! What a component counts of a window, and flushes that are begun.
+//! Counts of a window's locks, and flushes that are begun.
 
 use crate::check;
 use crate::rank::{Data, Rank, There, basic, rank_value};

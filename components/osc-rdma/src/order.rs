@@ -7,7 +7,7 @@ use crate::peer::held;
 use oxmpi_osc::ordering;
 use std::sync::Mutex;
 
-/// What an accumulate does with its target's elements.
+/// How an accumulate deals with its target's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
     pub reads: bool,
@@ -25,7 +25,7 @@ impl Touch {
 }
 
 #[derive(Default)]
-struct UnderWay {
+struct Pending {
     all: u64,
     reads: u64,
     writes: u64,
@@ -35,7 +35,7 @@ struct UnderWay {
 
 /// Of one origin and target.
 #[derive(Default)]
-pub struct Ordered(Mutex<UnderWay>);
+pub struct Ordered(Mutex<Pending>);
 
 impl Ordered {
     /// Goes ahead, or has to wait. `orders`: bits of [`ordering`].

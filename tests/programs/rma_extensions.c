@@ -1,4 +1,4 @@
-/* What mpi-ext.h has for one-sided communication: notifications, windows on the same memory, a flush of several windows. With an argument so many
+/* One-sided communication of mpi-ext.h: notifications, windows on the same memory, a flush of several windows. With an argument so many
  * threads operate at once. */
 #include "check.h"
 
@@ -63,7 +63,7 @@ static void notified(int allocated) {
         if (type != MPI_LONG) MPI_Type_free(&type);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    /* Who has been read from may change the memory. */
+    /* Memory that has been read may change. */
     for (int turn = 0; turn < TURNS; turn++) {
         for (int i = 0; i < LONG; i++) base[i] = value_of(rank, -turn, i);
         MPI_Win_sync(win);

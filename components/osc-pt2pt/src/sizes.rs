@@ -1,19 +1,19 @@
-//! What the ranks of a window have: bytes and units of displacement, one of each where the window's info says that all ranks have the same.
+//! Table of what the ranks of a window have: bytes and units of displacement, one of each where the window's info says that all ranks have the same.
 
 use oxmpi_osc::{WinDesc, hint};
 
 /// A number of each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Each {
+enum Column {
     Same(u64),
     ByRank(Box<[u64]>),
 }
 
-impl Each {
+impl Column {
     fn get(&self, rank: u32) -> u64 {
         match self {
-            Each::Same(value) => *value,
-            Each::ByRank(all) => all.get(rank as usize).copied().unwrap_or(0),
+            Column::Same(value) => *value,
+            Column::ByRank(all) => all.get(rank as usize).copied().unwrap_or(0),
         }
     }
 }
@@ -21,8 +21,8 @@ impl Each {
 /// Shared by windows on the same memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    bytes: Each,
-    units: Each,
+    bytes: Column,
+    units: Column,
 }
 
 impl Sizes {
@@ -39,11 +39,11 @@ impl Sizes {
         let mut column = 0;
         let mut next = |bit, own| {
             if desc.hints & bit != 0 {
-                return Each::Same(own);
+                return Column::Same(own);
             }
             let values = all.iter().skip(column).step_by(stride).copied().collect();
             column += 1;
-            Each::ByRank(values)
+            Column::ByRank(values)
         };
         let bytes = next(hint::SAME_SIZE, desc.bytes);
         let units = next(hint::SAME_DISP_UNIT, desc.disp_unit.cast_unsigned());
@@ -90,10 +90,10 @@ mod tests {
         assert_eq!(Sizes::told(&size), [8]);
         let sizes = Sizes::of(&size, &[8, 9, 2, 9], 2);
         assert_eq!([0, 1].map(|rank| (sizes.bytes(rank), sizes.disp_unit(rank))), [(80, 8), (80, 2)]);
-        assert_eq!(sizes.bytes, Each::Same(80));
+        assert_eq!(sizes.bytes, Column::Same(80));
         let both = desc(hint::SAME_SIZE | hint::SAME_DISP_UNIT);
         assert_eq!(Sizes::told(&both), []);
-        let same = Sizes { bytes: Each::Same(80), units: Each::Same(8) };
+        let same = Sizes { bytes: Column::Same(80), units: Column::Same(8) };
         assert_eq!(Sizes::of(&both, &[9, 9], 1), same);
     }
 }

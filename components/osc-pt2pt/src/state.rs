@@ -52,8 +52,8 @@ unsafe impl Send for Core {}
 // SAFETY: as above.
 unsafe impl Sync for Core {}
 
-/// What windows on the same memory share.
-pub struct Shared {
+/// The state that windows on the same memory share.
+pub struct MemoryShare {
     pub exposed: Arc<Mutex<Exposed>>,
     pub sizes: Arc<Sizes>,
 }
@@ -151,7 +151,13 @@ impl DerefMut for Inside<'_> {
 }
 
 impl Core {
-    pub fn new(common: Arc<Common>, link: Link, desc: &WinDesc, shared: Shared, peers: Vec<Peer>) -> Core {
+    pub fn new(
+        common: Arc<Common>,
+        link: Link,
+        desc: &WinDesc,
+        shared: MemoryShare,
+        peers: Vec<Peer>,
+    ) -> Core {
         Core {
             common,
             byte: link.byte(),

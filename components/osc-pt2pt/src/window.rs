@@ -6,7 +6,7 @@ use crate::link::Link;
 use crate::origin::post;
 use crate::peer::Peer;
 use crate::sizes::Sizes;
-use crate::state::{Core, Shared};
+use crate::state::{Core, MemoryShare};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor};
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ impl Pt2ptWindow {
         let dynamic = desc.flavor == flavor::DYNAMIC;
         let exposed = if dynamic { Exposed::dynamic() } else { Exposed::whole(desc.base, desc.bytes) };
         let (sizes, peers) = meet(&link, common, desc, thread)?;
-        let shared = Shared { exposed: Arc::new(Mutex::new(exposed)), sizes: Arc::new(sizes) };
+        let shared = MemoryShare { exposed: Arc::new(Mutex::new(exposed)), sizes: Arc::new(sizes) };
         Pt2ptWindow::of(Core::new(common.clone(), link, desc, shared, peers), thread)
     }
 
@@ -34,7 +34,7 @@ impl Pt2ptWindow {
         // SAFETY: valid until the new window is freed.
         let link = unsafe { Link::new(desc.comm) };
         let peers = first.enter(thread).peers.iter().map(|peer| Peer::new(peer.room)).collect();
-        let shared = Shared { exposed: first.exposed.clone(), sizes: first.sizes.clone() };
+        let shared = MemoryShare { exposed: first.exposed.clone(), sizes: first.sizes.clone() };
         Pt2ptWindow::of(Core::new(first.common.clone(), link, desc, shared, peers), thread)
     }
 

@@ -6,7 +6,7 @@
 use crate::call::Comm;
 use crate::component::Rdma;
 use crate::epoch::Epochs;
-use crate::home::{Home, Own};
+use crate::home::{Home, OwnShelf};
 use crate::local::Registered;
 use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
@@ -14,11 +14,11 @@ use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use crate::window::{RdmaWindow, Rules};
-use crate::wire::{Card, HANDLE, Leader, StateLayout, WAYS, Way, module_key};
+use crate::wire::{Card, CardLayout, HANDLE, Leader, StateLayout, WAYS, Way, module_key};
 use oxmpi_btl::{BtlHandle, BtlServices, access};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::{WinDesc, flavor};
+use oxmpi_osc::{WinDesc, flavor, hint};
 use std::sync::Arc;
 
 /// Tags of the exchange among leaders, one for each round.
@@ -102,11 +102,16 @@ impl RdmaWindow {
         let mapped = comm.agree(thread, is_mapped).is_ok();
         let max_regions = if dynamic { rdma.settings.max_attach } else { 0 };
         let layout = StateLayout::new(comm.num_ranks(), max_regions, desc.num_notify);
+        let has = |bit| desc.hints & bit != 0;
+        let cards = CardLayout {
+            bytes: has(hint::SAME_SIZE).then_some(desc.bytes),
+            disp_unit: has(hint::SAME_DISP_UNIT).then_some(desc.disp_unit),
+        };
         let mut home = Home {
             ways: Ways { services: comm.get().btl, transports: Vec::new() },
             attached: Attached::default(),
             registered: Vec::new(),
-            shelf: Shelf::make(rdma, &comm, thread, layout)?,
+            shelf: Shelf::make(rdma, &comm, thread, cards, layout)?,
             coarse: is_coarse(granularity(desc, &rdma.settings)),
             under_lock: must_lock(granularity(desc, &rdma.settings), mapped),
             levels,
@@ -116,8 +121,7 @@ impl RdmaWindow {
             Ok(card) => (card, Status::OK),
             Err(status) => (Card::EMPTY, status),
         };
-        // SAFETY: this rank's place; others read it behind the agreement below.
-        unsafe { home.shelf.card(home.shelf.member).write(card) };
+        home.shelf.write_card(&card);
         let met = meet_leaders(&comm, &home.shelf, &home.ways, thread, &mut home.registered);
         let own = if own.is_err() { own } else { met };
         agreed(&comm, thread, own)?;
@@ -129,13 +133,21 @@ impl RdmaWindow {
         // SAFETY: valid until the new window is freed.
         let comm = unsafe { Comm::new(desc.comm) };
         let layout = StateLayout::new(comm.num_ranks(), 0, desc.num_notify);
-        let shelf = Shelf::make(&self.rdma, &comm, thread, layout)?;
-        let (own, status) = Own::make(&self.home, &comm, thread, shelf);
+        // Bases, sizes and handles of the memory are at home.
+        let cards = CardLayout { bytes: Some(0), disp_unit: Some(1) };
+        let shelf = Shelf::make(&self.rdma, &comm, thread, cards, layout)?;
+        let (own, status) = OwnShelf::make(&self.home, &comm, thread, shelf);
         agreed(&comm, thread, status)?;
         Ok(RdmaWindow::of(&self.rdma, comm, desc, self.home.clone(), Some(own)))
     }
 
-    fn of(rdma: &Arc<Rdma>, comm: Comm, desc: &WinDesc, home: Arc<Home>, own: Option<Own>) -> RdmaWindow {
+    fn of(
+        rdma: &Arc<Rdma>,
+        comm: Comm,
+        desc: &WinDesc,
+        home: Arc<Home>,
+        own: Option<OwnShelf>,
+    ) -> RdmaWindow {
         RdmaWindow {
             rdma: rdma.clone(),
             comm,
@@ -211,8 +223,8 @@ impl Home {
     }
 }
 
-/// Fills a shelf's directory: leaders tell each other where their cards are, in rounds that double what each knows. What is registered for
-/// that joins `keep`.
+/// Fills a shelf's directory: leaders tell each other where their cards are, in rounds that double what each knows. Registrations made for
+/// that join `keep`.
 pub fn meet_leaders(
     comm: &Comm,
     shelf: &Shelf,
@@ -227,9 +239,8 @@ pub fn meet_leaders(
         Ok(leaders) => leaders,
         Err(status) => return status,
     };
-    let cards: *mut u8 = shelf.card(0).cast();
-    let len = u64::from(shelf.members) * Card::BYTES;
-    let registered = ways.register(cards, len, access::REMOTE_READ);
+    let cards = shelf.card(0);
+    let registered = ways.register(cards, shelf.all_cards(), access::REMOTE_READ);
     let own = registered.as_ref().map_or_else(|status| *status, |_| Status::OK);
     let (ways, registered) = registered.unwrap_or(([Way::NONE; WAYS], Vec::new()));
     keep.extend(registered);

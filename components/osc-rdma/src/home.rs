@@ -1,4 +1,4 @@
-//! What windows on the same memory share: its registrations, what is attached to it, and the state words behind accumulates and regions.
+//! State that windows on the same memory share: its registrations, what is attached to it, and the state words behind accumulates and regions.
 //!
 //! A window that was made by itself has a home of its own, whose shelf has all of its state words. A duplicate has the home of its first window, and a
 //! shelf with words of its own for locks, posts, completions and notifications; so each window has its epochs, and accumulates through all of them meet at one
@@ -27,19 +27,19 @@ pub struct Home {
 }
 
 /// The state words of a duplicate.
-pub struct Own {
+pub struct OwnShelf {
     _registered: Vec<Registered>,
     pub shelf: Shelf,
 }
 
-impl Own {
+impl OwnShelf {
     /// Called by all ranks; says what failed here behind the last step.
     pub fn make(
         home: &Home,
         comm: &crate::call::Comm,
         thread: *mut ThreadCtx,
         shelf: Shelf,
-    ) -> (Own, Status) {
+    ) -> (OwnShelf, Status) {
         let mut registered = Vec::new();
         let words = shelf.words(shelf.member);
         let mut card = Card { state: words as u64, ..Card::EMPTY };
@@ -61,9 +61,8 @@ impl Own {
                 Err(status) => own = status,
             }
         }
-        // SAFETY: this rank's place; others read it behind the agreement of `RdmaWindow::duplicate`.
-        unsafe { shelf.card(shelf.member).write(card) };
+        shelf.write_card(&card);
         let met = meet_leaders(comm, &shelf, &ways, thread, &mut registered);
-        (Own { _registered: registered, shelf }, if own.is_err() { own } else { met })
+        (OwnShelf { _registered: registered, shelf }, if own.is_err() { own } else { met })
     }
 }

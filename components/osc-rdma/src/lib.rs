@@ -15,6 +15,7 @@ mod locks;
 mod near;
 mod notify;
 mod op;
+mod order;
 mod params;
 mod peer;
 mod regions;

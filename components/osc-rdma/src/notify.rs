@@ -4,7 +4,7 @@
 //! followed by one atomic. By a transport operations overtake each other, so the call waits until its own operation is complete at the target, for the transport
 //! alone and for nothing that was issued before it; then the atomic goes on its way, which the next flush waits for.
 //!
-//! Whoever reads the counter sees the data: the add releases what was stored before it and the look acquires it; over a transport the data was
+//! A reader of the counter sees the data: the add releases what was stored before it and the look acquires it; over a transport the data was
 //! written before the add was issued.
 
 use crate::call::{Call, UNDER_WAY};

@@ -1,5 +1,6 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
+use crate::order::Ordered;
 use crate::regions::Known;
 use crate::wire::{WAYS, Way};
 use oxmpi_btl::amo::{self, operand};
@@ -167,35 +168,6 @@ impl Peer {
     }
 }
 
-/// Accumulates to a rank that are under way. A transport may carry them out in any order, so one that has to come behind them waits,
-/// unless all are alike and nobody can tell their order.
-#[derive(Default)]
-pub struct Ordered(Mutex<(u64, u64)>);
-
-impl Ordered {
-    /// Of what has no kind of its own: it waits for all others.
-    pub const ALONE: u64 = 0;
-
-    /// Goes ahead, or has to wait.
-    pub fn begin(&self, kind: u64) -> bool {
-        let mut under_way = held(&self.0);
-        if under_way.0 > 0 && (kind == Ordered::ALONE || under_way.1 != kind) {
-            return false;
-        }
-        *under_way = (under_way.0 + 1, kind);
-        true
-    }
-    /// Goes ahead where nobody asks for order.
-    pub fn begin_anyhow(&self, kind: u64) {
-        let mut under_way = held(&self.0);
-        let alike = under_way.0 == 0 || under_way.1 == kind;
-        *under_way = (under_way.0 + 1, if alike { kind } else { Ordered::ALONE });
-    }
-    pub fn end(&self) {
-        held(&self.0).0 -= 1;
-    }
-}
-
 /// The ranks of a window that this process has met: a place for each where there are few, by number where there are many.
 pub enum Peers {
     Few(Box<[AtomicPtr<Peer>]>),
@@ -300,18 +272,6 @@ mod tests {
             assert!(core::ptr::eq(first, peers.keep(Peer::new(3)).expect("kept")));
             assert_eq!(peers.met().len(), 1);
         }
-    }
-
-    #[test]
-    fn accumulates_that_are_alike_go_together() {
-        let ordered = Ordered::default();
-        assert!(ordered.begin(7) && ordered.begin(7) && !ordered.begin(8) && !ordered.begin(Ordered::ALONE));
-        ordered.end();
-        assert!(!ordered.begin(8));
-        ordered.end();
-        assert!(ordered.begin(Ordered::ALONE) && !ordered.begin(Ordered::ALONE) && !ordered.begin(7));
-        ordered.end();
-        assert!(ordered.begin(8));
     }
 
     #[test]

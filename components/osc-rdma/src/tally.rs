@@ -1,4 +1,4 @@
-//! What a window counts of its locks, for performance variables. Counted where locks are taken, which write shared words anyway.
+//! Counts of a window's locks, for performance variables. Locks are counted where they are taken, which write shared words anyway.
 
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};

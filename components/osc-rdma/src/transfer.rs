@@ -246,7 +246,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    fn get_there(
+    pub fn get_there(
         &self,
         mut op: Op,
         origin: Elements<'_>,
@@ -317,7 +317,7 @@ impl After {
 ///
 /// # Safety
 /// All of `from` can be read, all of `to` written.
-unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
+pub unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
     let len = from.bytes().min(to.bytes());
     // SAFETY: the caller's promise.
     unsafe {

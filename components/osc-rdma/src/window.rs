@@ -3,12 +3,11 @@
 use crate::call::{Call, Comm};
 use crate::component::Rdma;
 use crate::epoch::{Allowed, Epochs};
-use crate::home::{Home, Own};
+use crate::home::{Home, OwnShelf};
 use crate::peer::{Link, OwnWords, Peer, Peers, is_fit};
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use crate::wire::{Card, Leader, Way, module_key, way_by};
-use core::mem::MaybeUninit;
 use oxmpi_btl::{BtlServices, Reach};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
@@ -24,7 +23,7 @@ pub struct RdmaWindow {
     pub epochs: Epochs,
     pub rules: Rules,
     /// State words that are not those of the home: of a duplicate.
-    pub own: Option<Own>,
+    pub own: Option<OwnShelf>,
     pub home: Arc<Home>,
     /// Retries of locks, for unequal pauses.
     pub waits: AtomicU32,
@@ -63,9 +62,13 @@ impl Rules {
     pub fn no_locks(&self) -> bool {
         self.hints.load(Ordering::Relaxed) & hint::NO_LOCKS != 0
     }
-    /// Accumulates of an origin to a target are seen in some order.
-    pub fn ordered(&self) -> bool {
-        self.ordering.load(Ordering::Relaxed) != 0
+    /// Which accumulates of an origin to a target are seen in order: bits of [`oxmpi_osc::ordering`].
+    pub fn orders(&self) -> u32 {
+        self.ordering.load(Ordering::Relaxed)
+    }
+    /// All accumulates that go on at one time are of one operation.
+    pub fn same_op(&self) -> bool {
+        self.hints.load(Ordering::Relaxed) & hint::SAME_OP != 0
     }
     pub fn set(&self, hints: u32, ordering: u32) {
         self.hints.store(hints, Ordering::Relaxed);
@@ -93,7 +96,7 @@ impl RdmaWindow {
         self.own.as_ref().map_or(&self.home.shelf, |own| &own.shelf)
     }
 
-    /// What was counted since the window was made.
+    /// Counts since the window was made.
     pub fn counted(&self) -> WinCounts {
         let lanes = |peer: &Peer| {
             let lanes = peer.link.iter().flat_map(|link| &link.lanes);
@@ -155,8 +158,7 @@ impl<'a> Call<'a> {
         if group != shelf.group {
             return Ok((self.fetch_card(shelf, group, member)?, core::ptr::null()));
         }
-        // SAFETY: written before the window was made.
-        Ok((unsafe { shelf.card(member).read() }, shelf.words(member)))
+        Ok((shelf.read_card(member), shelf.words(member)))
     }
 
     /// The best transport that we and the rank have.
@@ -206,14 +208,12 @@ impl<'a> Call<'a> {
             .find_map(|reach| way_by(&leader.ways, module_key(reach.btl())).map(|way| (reach, way)));
         let (reach, way) = way.ok_or(Status::UNREACHABLE)?;
         let link = Link::new(*reach, self.rdma().host.num_cris());
-        let mut card = MaybeUninit::<Card>::zeroed();
-        // SAFETY: plain bytes.
-        let bytes =
-            unsafe { core::slice::from_raw_parts_mut(card.as_mut_ptr().cast::<u8>(), Card::BYTES as usize) };
+        let stride = shelf.cards.stride();
+        let mut bytes = vec![0; stride as usize];
         // A rank that is known for this one read.
         let known = Peer::new(leader.rank);
-        self.fetch(&known, &link, leader.cards + u64::from(member) * Card::BYTES, way.handle(), bytes)?;
-        // SAFETY: all bytes are there, and any are a card.
-        Ok(unsafe { card.assume_init() })
+        self.fetch(&known, &link, leader.cards + u64::from(member) * stride, way.handle(), &mut bytes)?;
+        // SAFETY: all bytes of a card are there.
+        Ok(unsafe { shelf.cards.read(bytes.as_ptr()) })
     }
 }

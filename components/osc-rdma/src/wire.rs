@@ -46,24 +46,77 @@ pub fn module_key(btl: &BtlHandle) -> u64 {
 #[derive(Clone, Copy)]
 pub struct Card {
     pub base: u64,
-    pub bytes: u64,
-    pub disp_unit: i64,
     /// Address of the rank's state words in its own address space.
     pub state: u64,
     pub data: [Way; WAYS],
     pub states: [Way; WAYS],
+    /// The last two only where ranks differ: see [`CardLayout`].
+    pub bytes: u64,
+    pub disp_unit: i64,
 }
 
 impl Card {
-    pub const BYTES: u64 = size_of::<Card>() as u64;
     pub const EMPTY: Card = Card {
         base: 0,
-        bytes: 0,
-        disp_unit: 1,
         state: 0,
         data: [Way::NONE; WAYS],
         states: [Way::NONE; WAYS],
+        bytes: 0,
+        disp_unit: 1,
     };
+}
+
+/// How cards lie in memory: without what is the same at all ranks of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CardLayout {
+    /// Of each rank; `None`: they differ.
+    pub bytes: Option<u64>,
+    pub disp_unit: Option<i64>,
+}
+
+impl CardLayout {
+    /// Bytes that every card has.
+    const HEAD: usize = core::mem::offset_of!(Card, bytes);
+
+    pub fn stride(self) -> u64 {
+        let words = u64::from(self.bytes.is_none()) + u64::from(self.disp_unit.is_none());
+        CardLayout::HEAD as u64 + 8 * words
+    }
+
+    /// # Safety
+    /// `to` is aligned for a word and has room for a card.
+    pub unsafe fn write(self, card: &Card, to: *mut u8) {
+        let bytes = self.bytes.is_none().then_some(card.bytes);
+        let unit = self.disp_unit.is_none().then_some(card.disp_unit.cast_unsigned());
+        // SAFETY: the caller's promise.
+        unsafe {
+            core::ptr::copy_nonoverlapping((&raw const *card).cast::<u8>(), to, CardLayout::HEAD);
+            let words: *mut u64 = to.add(CardLayout::HEAD).cast();
+            for (i, word) in bytes.into_iter().chain(unit).enumerate() {
+                words.add(i).write(word);
+            }
+        }
+    }
+
+    /// # Safety
+    /// A card lies at `from`.
+    pub unsafe fn read(self, from: *const u8) -> Card {
+        let mut card = Card::EMPTY;
+        let mut at = CardLayout::HEAD;
+        let mut next = || {
+            // SAFETY: the caller's promise; the word is one of those that the stride counts.
+            let word = unsafe { from.add(at).cast::<u64>().read_unaligned() };
+            at += 8;
+            word
+        };
+        card.bytes = self.bytes.unwrap_or_else(&mut next);
+        card.disp_unit = self.disp_unit.unwrap_or_else(|| next().cast_signed());
+        // SAFETY: the caller's promise; any bytes are a card's.
+        unsafe {
+            core::ptr::copy_nonoverlapping(from, (&raw mut card).cast::<u8>(), CardLayout::HEAD);
+        }
+        card
+    }
 }
 
 /// Where a group of ranks has its cards: in its leader's memory.
@@ -212,6 +265,30 @@ mod tests {
         let dynamic = StateLayout::new(4, 64, 20);
         assert_eq!(dynamic.region(1) - dynamic.region(0), Region::BYTES);
         assert!(dynamic.bytes() >= dynamic.region(64));
+    }
+
+    #[test]
+    fn cards_have_what_differs() {
+        let mut card = Card { base: 7, state: 9, bytes: 80, disp_unit: -8, ..Card::EMPTY };
+        card.states[WAYS - 1].handle[HANDLE - 1] = 5;
+        for (layout, stride) in [
+            (CardLayout { bytes: None, disp_unit: None }, 416),
+            (CardLayout { bytes: Some(80), disp_unit: None }, 408),
+            (CardLayout { bytes: None, disp_unit: Some(-8) }, 408),
+            (CardLayout { bytes: Some(80), disp_unit: Some(-8) }, 400),
+        ] {
+            assert_eq!(layout.stride(), stride);
+            let mut room = [u64::MAX; 53];
+            let at: *mut u8 = room.as_mut_ptr().cast();
+            // SAFETY: room for one.
+            let read = unsafe {
+                layout.write(&card, at);
+                layout.read(at)
+            };
+            assert_eq!((read.base, read.state, read.bytes, read.disp_unit), (7, 9, 80, -8));
+            assert_eq!(read.states[WAYS - 1].handle[HANDLE - 1], 5);
+            assert!(room[stride as usize / 8..].iter().all(|word| *word == u64::MAX), "behind its end");
+        }
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub trait Window: Send + Sync + Sized + 'static {
         let _ = (desc, thread);
         Err(Status::NOT_SUPPORTED)
     }
-    /// What was counted; `None`: nothing is.
+    /// Counts of the window; `None`: nothing is counted.
     fn counts(&self) -> Option<WinCounts> {
         None
     }

@@ -263,8 +263,8 @@ type Win = *mut c_void;
 /// a request is written there (it may be complete already).
 pub type RmaFn = extern "C" fn(Win, *const RmaArgs, out: *mut *mut RequestHeader) -> Status;
 
-/// What a component counts of a window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
-/// all its threads (version 1.2). What a component does not count stays 0.
+/// Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
+/// all its threads (version 1.2). Numbers that a component does not count stay 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WinCounts {

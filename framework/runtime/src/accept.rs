@@ -15,6 +15,8 @@
 //! nothing to do), so that no caller ever tests for null. What a device can do is computed from the
 //! slots.
 
+#[cfg(test)]
+mod osc_tests;
 mod tables;
 
 pub use tables::{accept_btl, accept_coll, accept_osc, accept_pml};

@@ -16,7 +16,7 @@ use super::window_pvar::{self, Lock};
 use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::window::Called;
+use oxmpi_runtime::window::CallKind;
 use oxmpi_runtime::{Communicator, CriCounts, Window, spc};
 use std::sync::{OnceLock, Weak};
 
@@ -37,21 +37,21 @@ pub enum What {
     Cri(usize),
     Spreads,
     /// Calls on a window.
-    Called(Called),
+    Calls(CallKind),
     /// Locks that a window's component counts.
     Locks(Lock),
     ThreadLevel,
 }
 
-/// What handles of a variable are bound to.
+/// The kind of object that handles of a variable are bound to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bound {
+pub enum Binding {
     Nothing,
     Comm,
     Win,
 }
 
-/// What a handle is bound to.
+/// The object that a handle is bound to.
 #[derive(Debug)]
 pub enum Object {
     Nothing,
@@ -68,7 +68,7 @@ pub struct Variable {
     pub level: u32,
     pub class: c_int,
     pub what: What,
-    pub bound: Bound,
+    pub bound: Binding,
     pub readonly: bool,
     pub continuous: bool,
 }
@@ -113,7 +113,7 @@ impl Variable {
             What::PostedNow => counts()?.posted_now,
             What::MatchTime => spc::in_microseconds(counts()?.match_time),
             What::Spreads => counts()?.spreads,
-            What::Called(called) => window()?.calls(called),
+            What::Calls(kind) => window()?.calls(kind),
             What::Locks(lock) => lock.of(&window()?.counts()),
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
@@ -162,7 +162,7 @@ pub fn all() -> &'static [Variable] {
             level: 3,
             class: MPI_T_PVAR_CLASS_STATE,
             what: What::ThreadLevel,
-            bound: Bound::Nothing,
+            bound: Binding::Nothing,
             readonly: true,
             continuous: true,
         });
@@ -179,7 +179,7 @@ fn counter(i: usize) -> Variable {
         level: 4,
         class: if bytes { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
         what: What::Counter(i),
-        bound: Bound::Nothing,
+        bound: Binding::Nothing,
         readonly: false,
         continuous: false,
     }
@@ -201,7 +201,7 @@ fn of_cris() -> impl Iterator<Item = Variable> {
         level: 7,
         class: MPI_T_PVAR_CLASS_COUNTER,
         what: What::Cri(i),
-        bound: Bound::Nothing,
+        bound: Binding::Nothing,
         readonly: false,
         continuous: true,
     })
@@ -301,7 +301,7 @@ fn of_messages() -> Vec<Variable> {
             level: 4,
             class,
             what,
-            bound: if of_comm { Bound::Comm } else { Bound::Nothing },
+            bound: if of_comm { Binding::Comm } else { Binding::Nothing },
             readonly: matches!(class, LEVEL | MARK),
             continuous: class != MPI_T_PVAR_CLASS_TIMER,
         }
@@ -325,9 +325,9 @@ mpi_fn! {
             offer(enumtype, v.enumtype());
             offer_text(desc, desc_len, &v.desc);
             offer(bind, match v.bound {
-                Bound::Nothing => MPI_T_BIND_NO_OBJECT,
-                Bound::Comm => MPI_T_BIND_MPI_COMM,
-                Bound::Win => MPI_T_BIND_MPI_WIN,
+                Binding::Nothing => MPI_T_BIND_NO_OBJECT,
+                Binding::Comm => MPI_T_BIND_MPI_COMM,
+                Binding::Win => MPI_T_BIND_MPI_WIN,
             });
             offer(readonly, v.readonly.into());
             offer(continuous, v.continuous.into());

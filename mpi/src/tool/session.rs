@@ -5,7 +5,7 @@
 //! resets and writes, and none of these touches anything that is counted. The library's counting of calls
 //! is on while any handle on one of them is started.
 
-use super::pvar::{Bound, Object, Variable, What, all};
+use super::pvar::{Binding, Object, Variable, What, all};
 use super::{Handles, Res, at, call, give, instance, offer};
 use crate::constants::*;
 use crate::memory::read;
@@ -100,7 +100,7 @@ impl Handle {
 
     fn asks(&self) -> Option<Asked> {
         match self.variable.what {
-            What::Counter(_) | What::Called(_) => Some(Asked::Calls),
+            What::Counter(_) | What::Calls(_) => Some(Asked::Calls),
             What::MatchTime => Some(Asked::MatchTime),
             _ => None,
         }
@@ -231,13 +231,13 @@ mpi_fn! {
                 return Err(MPI_T_ERR_INVALID);
             }
             let object = match variable.bound {
-                Bound::Nothing => Object::Nothing,
-                Bound::Comm => {
+                Binding::Nothing => Object::Nothing,
+                Binding::Comm => {
                     let comm: Comm = read(obj_handle.cast(), "").map_err(|_| MPI_T_ERR_INVALID)?;
                     let object = comm::get(comm).ok_or(MPI_T_ERR_INVALID)?;
                     Object::Comm(Arc::downgrade(&object.comm))
                 }
-                Bound::Win => {
+                Binding::Win => {
                     let win: Win = read(obj_handle.cast(), "").map_err(|_| MPI_T_ERR_INVALID)?;
                     let object = win::get(win).ok_or(MPI_T_ERR_INVALID)?;
                     Object::Win(Arc::downgrade(&object.window))

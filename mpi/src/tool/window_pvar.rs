@@ -1,11 +1,11 @@
 //! Performance variables that are bound to a window: calls by kind, and the locks that its one-sided component took.
 
-use super::pvar::{Bound, Variable, What};
+use super::pvar::{Binding, Variable, What};
 use crate::constants::*;
 use oxmpi_osc::WinCounts;
-use oxmpi_runtime::window::Called;
+use oxmpi_runtime::window::CallKind;
 
-/// What a component counts of a window; see [`WinCounts`].
+/// Kinds of locks that a component counts; see [`WinCounts`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lock {
     ExclusiveAttempts,
@@ -62,29 +62,33 @@ const ROWS: [(&str, What, &str); 13] = [
     ),
     (
         "osc_win_puts",
-        What::Called(Called::Put),
+        What::Calls(CallKind::Put),
         "MPI_Put's on a window, those with a request or a notification included",
     ),
     (
         "osc_win_gets",
-        What::Called(Called::Get),
+        What::Calls(CallKind::Get),
         "MPI_Get's on a window, those with a request or a notification included",
     ),
     (
         "osc_win_accumulates",
-        What::Called(Called::Accumulate),
+        What::Calls(CallKind::Accumulate),
         "MPI_Accumulate's on a window, those with a request included",
     ),
     (
         "osc_win_get_accumulates",
-        What::Called(Called::GetAccumulate),
+        What::Calls(CallKind::GetAccumulate),
         "MPI_Get_accumulate's on a window, those with a request included",
     ),
-    ("osc_win_fetch_and_ops", What::Called(Called::FetchAndOp), "MPI_Fetch_and_op's on a window"),
-    ("osc_win_compare_and_swaps", What::Called(Called::CompareAndSwap), "MPI_Compare_and_swap's on a window"),
+    ("osc_win_fetch_and_ops", What::Calls(CallKind::FetchAndOp), "MPI_Fetch_and_op's on a window"),
+    (
+        "osc_win_compare_and_swaps",
+        What::Calls(CallKind::CompareAndSwap),
+        "MPI_Compare_and_swap's on a window",
+    ),
     (
         "osc_win_flushes",
-        What::Called(Called::Flush),
+        What::Calls(CallKind::Flush),
         "Flushes of a window, of one rank or of all, local ones included",
     ),
 ];
@@ -97,7 +101,7 @@ pub fn all() -> impl Iterator<Item = Variable> {
         level: 4,
         class: MPI_T_PVAR_CLASS_COUNTER,
         what,
-        bound: Bound::Win,
+        bound: Binding::Win,
         readonly: false,
         continuous: matches!(what, What::Locks(_)),
     })

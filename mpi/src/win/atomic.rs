@@ -11,7 +11,7 @@ use crate::op::one_sided;
 use crate::process::Process;
 use crate::types::{Aint, Datatype, Op, Win};
 use core::ffi::c_int;
-use oxmpi_runtime::window::{Called, Operation};
+use oxmpi_runtime::window::{CallKind, Operation};
 
 /// One element of a predefined type.
 fn one(process: &Process, at: *const u8, datatype: Datatype, side: &Side) -> Res<Buffer> {
@@ -48,7 +48,7 @@ fn odd_fetch(
         (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
         (args.target_count, args.target_type, args.op) = (1, result.of.desc, &operation);
         if counting::on() {
-            object.window.note(Called::FetchAndOp);
+            object.window.note(CallKind::FetchAndOp);
         }
         check(verbs.start(Operation::FetchAndOp, &args))
     })
@@ -80,7 +80,7 @@ fn odd_compare(
         (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
         (args.compare, args.target_count, args.target_type) = (compare.at, 1, origin.of.desc);
         if counting::on() {
-            object.window.note(Called::CompareAndSwap);
+            object.window.note(CallKind::CompareAndSwap);
         }
         check(verbs.start(Operation::CompareAndSwap, &args))
     })

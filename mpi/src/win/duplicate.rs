@@ -10,7 +10,7 @@ use crate::process::{self, Process};
 use crate::types::{Info, Win};
 use crate::{info, win::WinObject};
 use core::ffi::c_int;
-use oxmpi_runtime::window::Called;
+use oxmpi_runtime::window::CallKind;
 
 mpi_fn! {
     fn MPIX_Win_dup_with_info(win: Win, info: Info, newwin: *mut Win) -> c_int {
@@ -45,9 +45,9 @@ fn flush(process: &Process, objects: &[&'static WinObject]) -> Option<(Win, Fail
     let thread = process.thread();
     let begin = |object: &&'static WinObject| {
         if counting::on() {
-            object.window.note(Called::Flush);
+            object.window.note(CallKind::Flush);
         }
-        // What cannot be begun apart is begun by the flush; what may not be flushed is told by it.
+        // The flush begins what cannot be begun apart, and tells what may not be flushed.
         if let Some(verbs) = object.window.verbs() {
             let _ = verbs.flush_begin(thread, None);
         }

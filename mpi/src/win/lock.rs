@@ -9,7 +9,7 @@ use crate::process::Process;
 use crate::types::Win;
 use core::ffi::c_int;
 use oxmpi_osc::lock_type;
-use oxmpi_runtime::window::{Called, Verbs};
+use oxmpi_runtime::window::{CallKind, Verbs};
 
 /// A verb for one rank; nothing is done for MPI_PROC_NULL.
 fn at_rank(win: Win, rank: c_int, verb: impl FnOnce(&Verbs, u32) -> oxmpi_mca::Status) -> Res {
@@ -22,7 +22,7 @@ fn at_rank(win: Win, rank: c_int, verb: impl FnOnce(&Verbs, u32) -> oxmpi_mca::S
 /// Counts a flush, while somebody asks.
 fn note_flush(win: Win) {
     if let (true, Some(object)) = (counting::on(), get(win)) {
-        object.window.note(Called::Flush);
+        object.window.note(CallKind::Flush);
     }
 }
 

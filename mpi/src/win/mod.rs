@@ -167,7 +167,7 @@ mpi_fn! {
     fn MPI_Win_get_info(win: Win, info_used: *mut Info) -> c_int {
         call_on(NAME, On::Win(win), |_| {
             let object = require(win)?;
-            // What the program gave, and in the place of each hint that is known the value in force.
+            // The program's keys, and in the place of each hint that is known the value in force.
             let mut hints = object.text.lock().1.clone();
             hints.merge(&object.window.info());
             write_made(info_used, "info_used", || info::adopt(hints))

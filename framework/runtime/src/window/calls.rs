@@ -3,9 +3,9 @@
 use super::Operation;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 
-/// What is counted.
+/// Kinds of calls that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Called {
+pub enum CallKind {
     Put,
     Get,
     Accumulate,
@@ -15,30 +15,30 @@ pub enum Called {
     Flush,
 }
 
-impl From<Operation> for Called {
-    fn from(operation: Operation) -> Called {
+impl From<Operation> for CallKind {
+    fn from(operation: Operation) -> CallKind {
         match operation {
-            Operation::Put => Called::Put,
-            Operation::Get => Called::Get,
-            Operation::Accumulate => Called::Accumulate,
-            Operation::GetAccumulate => Called::GetAccumulate,
-            Operation::FetchAndOp => Called::FetchAndOp,
-            Operation::CompareAndSwap => Called::CompareAndSwap,
+            Operation::Put => CallKind::Put,
+            Operation::Get => CallKind::Get,
+            Operation::Accumulate => CallKind::Accumulate,
+            Operation::GetAccumulate => CallKind::GetAccumulate,
+            Operation::FetchAndOp => CallKind::FetchAndOp,
+            Operation::CompareAndSwap => CallKind::CompareAndSwap,
         }
     }
 }
 
-const KINDS: usize = Called::Flush as usize + 1;
+const KINDS: usize = CallKind::Flush as usize + 1;
 
-/// Numbers by [`Called`].
+/// Numbers by [`CallKind`].
 #[derive(Default)]
 pub(super) struct Calls([AtomicU64; KINDS]);
 
 impl Calls {
-    pub fn note(&self, called: Called) {
-        self.0[called as usize].fetch_add(1, Ordering::Relaxed);
+    pub fn note(&self, kind: CallKind) {
+        self.0[kind as usize].fetch_add(1, Ordering::Relaxed);
     }
-    pub fn get(&self, called: Called) -> u64 {
-        self.0[called as usize].load(Ordering::Relaxed)
+    pub fn get(&self, kind: CallKind) -> u64 {
+        self.0[kind as usize].load(Ordering::Relaxed)
     }
 }

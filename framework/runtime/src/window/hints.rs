@@ -6,7 +6,7 @@
 use crate::info::Info;
 use oxmpi_osc::{hint, ordering};
 
-/// What is in force.
+/// Hints in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hints {
     /// Bits of [`hint`].
@@ -92,7 +92,7 @@ impl Hints {
         [bits.to_le(), self.granularity.to_le(), u64::from(self.num_notify).to_le()]
     }
 
-    /// What is in force, from the words of all ranks.
+    /// The hints in force, from the words of all ranks.
     pub fn agreed<'a>(all: impl Iterator<Item = &'a [u64]>) -> Hints {
         let read = |words: &[u64]| {
             let at = |i: usize| words.get(i).copied().map_or(0, u64::from_le);

@@ -23,7 +23,7 @@ mod select;
 mod services;
 mod verbs;
 
-pub use calls::Called;
+pub use calls::CallKind;
 pub use verbs::{Operation, Verbs};
 
 use crate::communicator::Communicator;
@@ -241,7 +241,7 @@ impl Window {
         self.in_force().num_notify
     }
 
-    /// MPI_Win_set_info: what the object says is in force from now on, as far as it may change and all ranks agree. Called by all.
+    /// MPI_Win_set_info: what the object says is in force from now on, as far as it may change and all ranks agree. CallKind by all.
     pub fn set_info(&self, thread: *mut ThreadCtx, info: &Info) -> Result<(), Error> {
         let wanted = self.in_force().changed(info);
         let all = self.inner.comm.tell_all(thread, &wanted.words())?;
@@ -252,14 +252,14 @@ impl Window {
     }
 
     /// A call of that kind is made; for [`Window::calls`].
-    pub fn note(&self, called: Called) {
-        self.calls.note(called);
+    pub fn note(&self, kind: CallKind) {
+        self.calls.note(kind);
     }
     /// How many calls of a kind were noted.
-    pub fn calls(&self, called: Called) -> u64 {
-        self.calls.get(called)
+    pub fn calls(&self, kind: CallKind) -> u64 {
+        self.calls.get(kind)
     }
-    /// What the component has counted; zeros where it counts nothing, and where the window was freed.
+    /// Counts of the component; zeros where it counts nothing, and where the window was freed.
     pub fn counts(&self) -> WinCounts {
         let verbs = self.verbs.as_ref().filter(|_| !self.freed.load(Ordering::Acquire));
         verbs.map_or_else(WinCounts::default, Verbs::counts)
@@ -342,7 +342,7 @@ fn meet(
 }
 
 impl Inner {
-    /// What a component is told of the window.
+    /// The description that components get.
     fn desc(&self, hints: &Hints, services: *const WinServices) -> WinDesc {
         let seen = self.seen.get_or_init(|| WinComm {
             size: size_of::<WinComm>() as u32,

@@ -1,4 +1,4 @@
-//! What a component counts of a window, and flushes that are begun.
+//! Counts of a window's locks, and flushes that are begun.
 
 use crate::check;
 use crate::rank::{Data, Rank, There, basic, rank_value};
@@ -29,6 +29,31 @@ check!(attempts_at_locks_are_counted, ranks: [1, 2, 4], |rank: &Rank| {
         win.lock_all();
         win.unlock_all();
         assert!(win.window.counts().shared_attempts > counts.shared_attempts);
+    }
+    rank.barrier();
+    win.free();
+});
+
+check!(locks_of_puts_are_counted, ranks: [2], |rank: &Rank| {
+    // Memory of the program's, which others reach by transports or messages: no put goes without a lock.
+    const PUTS: u64 = 30;
+    let long = basic(Base::I64);
+    let mut memory = vec![0i64; 100];
+    let win = rank.over(&mut memory);
+    let data = vec![7i64; 100];
+    let mut back = vec![0i64; 100];
+    let there = There { rank: rank.right(), disp: 0, count: 100, dtype: &long };
+    win.lock_all();
+    for _ in 0..PUTS {
+        win.put(Data::of(&data, &long), there);
+    }
+    win.flush_all();
+    let after = win.window.counts();
+    win.get(Data::into(&mut back, &long), there);
+    win.unlock_all();
+    if rank.has("counts", if after == WinCounts::default() { Status::NOT_SUPPORTED } else { Status::OK }) {
+        assert!(after.put_locks >= PUTS, "{after:?}");
+        assert_eq!(win.window.counts().put_locks, after.put_locks, "a get is no put");
     }
     rank.barrier();
     win.free();

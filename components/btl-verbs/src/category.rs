@@ -86,6 +86,12 @@ pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arra
     Ok(Arrangement { lanes, fell_back })
 }
 
+/// The lane of the service context, in the device context of the datagrams: it takes no register of the others.
+pub fn service_lane(port: &Port, settings: &Settings, number: u16) -> Result<Lane, String> {
+    let pd = Domain::new(&port.device)?;
+    Maker { port, settings, shared: false }.lane(number, pd.clone(), pd, Vec::new())
+}
+
 /// What is there so that registers stay unused.
 pub struct Idle {
     _pair: Option<Pair>,

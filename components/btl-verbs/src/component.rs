@@ -1,6 +1,6 @@
 //! Opening: the library, the ports, and what of each is published.
 
-use crate::category::arrange;
+use crate::category::{arrange, service_lane};
 use crate::connect::Desk;
 use crate::datagrams::Datagrams;
 use crate::device::{NoPort, Port, ports};
@@ -13,7 +13,7 @@ use crate::params::{Category, LIBRARY, Settings};
 use crate::rail::{Parts, Rail};
 use crate::sys::{self, Bell};
 use crate::wire::{Card, Place};
-use oxmpi_btl::BtlModule;
+use oxmpi_btl::{BtlModule, SERVICE_CTX};
 use oxmpi_mca::{Component, Host, OpenError, Params, Status};
 use std::sync::{Arc, Mutex};
 
@@ -49,7 +49,8 @@ impl Component for VerbsComponent {
         }
         let build = |verbs: Verbs| {
             let atomics = verbs.rail.port.limits.atomics;
-            oxmpi_btl::module(verbs).get().put().flush().atomics_if(atomics).memory().sleep().build()
+            let module = oxmpi_btl::module(verbs).get().put().flush().memory().sleep().service().service_sleep();
+            if atomics { module.atomics().build() } else { module.build() }
         };
         Ok((0, modules.into_iter().map(build).collect()))
     }
@@ -99,15 +100,19 @@ fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) ->
     let half = |at: usize| random[at..].first_chunk().map_or(0, |w| u64::from_le_bytes(*w));
     // Keys of which the highest bit is set are of privileged programs.
     let key = (half(0) as u32 & 0x7fff_ffff) | 1;
-    let datagrams = Datagrams::new(&port, settings, key)?;
+    let datagrams = Datagrams::new(&port, key)?;
     let arranged = arrange(&port, settings, host.num_cris() as usize)?;
     if arranged.fell_back {
         let category = settings.category.name();
         host.help("no-domains", &[category, &port.name]);
     }
-    let lanes = arranged.lanes;
-    let contexts = (0..host.num_cris())
-        .map(|n| Context::new(n, &lanes[n as usize % lanes.len()]))
+    let mut lanes = arranged.lanes;
+    let ordinary = lanes.len();
+    let cris = host.num_cris();
+    lanes.push(service_lane(&port, settings, ordinary as u16)?);
+    let contexts = (0..cris)
+        .map(|n| Context::new(n, &lanes[n as usize % ordinary]))
+        .chain([Context::new(SERVICE_CTX, &lanes[ordinary])])
         .collect::<Result<Vec<_>, _>>()
         .map_err(|e| e.to_string())?;
     for fd in lanes.iter().map(|l| l.device().async_fd()).chain([port.device.async_fd()]) {
@@ -115,7 +120,7 @@ fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) ->
         unsafe { sys::never_block(fd) }.map_err(|e| e.to_string())?;
     }
     let domains: Vec<Arc<Domain>> = match settings.category {
-        Category::MpiEverywhere => lanes.iter().map(|l| l.protection.clone()).collect(),
+        Category::MpiEverywhere => lanes[..ordinary].iter().map(|l| l.protection.clone()).collect(),
         _ => lanes.first().map(|l| l.protection.clone()).into_iter().collect(),
     };
     let place = Place {
@@ -126,8 +131,8 @@ fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) ->
         gid: port.gid,
         qp: datagrams.pair_number(),
         key,
-        lanes: lanes.len() as u16,
-        contexts: contexts.len() as u16,
+        lanes: ordinary as u16,
+        contexts: cris as u16,
     };
     let name = Rail::name_of(&host, host.job().rank).ok_or("this process has no name")?;
     let rail = Arc::new(Rail::new(Parts {

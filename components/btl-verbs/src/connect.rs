@@ -229,8 +229,9 @@ impl Desk {
     }
 
     fn hear_request(&mut self, key: Key, d: &Datagram) {
-        let lanes = self.rail.lanes.len() as u16;
-        let is_lane = d.called < lanes && d.calling < d.place.lanes;
+        let lanes = self.rail.place.lanes;
+        let called = if d.purpose == Purpose::Service { d.called == lanes } else { d.called < lanes };
+        let is_lane = called && d.calling < d.place.lanes;
         if !is_lane || self.is_ours(&key) {
             return;
         }

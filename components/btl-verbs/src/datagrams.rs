@@ -60,7 +60,7 @@ pub fn route(port: &Port, settings: &Settings, to: &Place) -> AhAttr {
 }
 
 impl Datagrams {
-    pub fn new(port: &Port, settings: &Settings, key: u32) -> Result<Datagrams, String> {
+    pub fn new(port: &Port, key: u32) -> Result<Datagrams, String> {
         let domain = Domain::new(&port.device)?;
         let channel = Channel::new(&port.device)?;
         let entries = (RECEIVES + SENDS) as u32;

@@ -7,7 +7,7 @@
 use crate::link::{Link, held};
 use crate::objects::{Completions, Domain, OpenDevice, Region, SharedReceives};
 use crate::sys::{Bell, Pages, Set};
-use crate::wire::FRAME;
+use crate::wire::{FRAME, Frame};
 use core::cell::{RefCell, RefMut};
 use core::ffi::c_void;
 use core::hash::{BuildHasherDefault, Hasher};
@@ -39,7 +39,7 @@ impl Hasher for ByNumber {
 /// Something to hand up on a context.
 pub enum Event {
     /// In a receive buffer of the link's lane, behind its frame: so many bytes.
-    Message { link: *const Link, tag: u8, buffer: u64, len: u32 },
+    Message { link: *const Link, frame: Frame, buffer: u64, len: u32 },
     /// Of a lane that this context does not hold.
     Copied { proc: u32, tag: u8, bytes: Box<[u8]> },
     Done { done: Option<Done>, ctx: *mut c_void, status: Status },
@@ -311,10 +311,5 @@ impl Lane {
         let lkey = unsafe { (buffer as *const u32).read() };
         let sge = Sge { addr: buffer + PREFIX as u64, length: self.sizes.message as u32, lkey };
         self.receives.post(buffer, sge)
-    }
-
-    /// Largest message behind its frame.
-    pub fn largest(&self) -> usize {
-        self.sizes.message - FRAME
     }
 }

@@ -19,6 +19,8 @@ mod progress;
 mod proof;
 mod rail;
 mod rma;
+mod service;
+mod sleep;
 mod sys;
 mod wire;
 

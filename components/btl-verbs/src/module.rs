@@ -2,14 +2,15 @@
 
 use crate::link::VerbsEndpoint;
 use crate::memory::{HANDLE, Handle};
+use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::rma::{AMO_OPERANDS, AMO_OPS};
 use crate::wire::{BadCard, Card, Frame, Kind, Place, VERSION};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
-    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlSleep, FlushDesc, Message,
-    ProcInfo, RmaDesc, WaitFd, WaitSet,
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
+    BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, Status};
 use std::sync::{Arc, Mutex};
@@ -53,7 +54,8 @@ impl Btl for Verbs {
     fn attrs(&self) -> BtlAttrs {
         let (rail, mut attrs) = (&self.rail, BtlAttrs::new());
         let settings = &rail.settings;
-        attrs.contexts = rail.contexts.len() as u32;
+        attrs.contexts = rail.place.contexts.into();
+        attrs.service_limit = settings.max_send_size as u32;
         attrs.eager_limit = settings.eager_limit as u64;
         attrs.rndv_eager_limit = settings.rndv_eager_limit as u64;
         attrs.max_send_size = settings.max_send_size as u64;
@@ -103,7 +105,7 @@ impl Btl for Verbs {
         let theirs = peer.core.place.get().map_or(1, |p| p.contexts);
         let frame = Frame { kind: Kind::Message, tag: msg.tag(), ctx: ctx as u16 % theirs, credits: 0 };
         let mut guard = lane.enter();
-        rail.push(lane, &mut guard.held, link, frame, Some(msg))
+        rail.push(lane, &mut guard.held, link, frame, Body::Message(msg))
     }
 
     fn progress(&self, ctx: u32) -> i32 {
@@ -169,24 +171,35 @@ impl BtlMemory for Verbs {
 /// The lane's completion channel and the context's bell wake a sleeper.
 impl BtlSleep for Verbs {
     fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
-        let rail = &self.rail;
-        let context = &rail.contexts[ctx as usize];
-        let lane = &rail.lanes[context.lane];
-        context.sleeps(true);
-        lane.completions.notify();
-        // What came before the queue was told to report is found by looking once more.
-        if lane.news.load(Ordering::SeqCst) || rail.take(lane) > 0 || !context.is_empty() {
-            return Status::PENDING;
-        }
-        const READABLE: u32 = 1;
-        set.add_fd(WaitFd { fd: context.set.fd(), events: READABLE })
+        self.rail.arm(ctx, set)
     }
     fn disarm(&self, ctx: u32) {
-        let context = &self.rail.contexts[ctx as usize];
-        context.sleeps(false);
-        context.silence();
-        if let Some(channel) = &self.rail.lanes[context.lane].completions.channel {
-            channel.drain();
-        }
+        self.rail.disarm(ctx);
+    }
+}
+
+impl BtlService for Verbs {
+    /// It is there from the start.
+    fn open(&self) -> Status {
+        Status::OK
+    }
+    fn request(&self, endpoint: &VerbsEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+        self.rail.request(&endpoint.peer, ctx, msg)
+    }
+    fn serve(&self) -> i32 {
+        let sent = self.rail.send_replies();
+        sent + self.progress(self.rail.service_context())
+    }
+    fn reply(&self, link: u64, msg: &Message<'_>) -> Status {
+        self.rail.reply(link, msg)
+    }
+}
+
+impl BtlServiceSleep for Verbs {
+    fn arm_service(&self, set: &mut WaitSet) -> Status {
+        self.rail.arm(self.rail.service_context(), set)
+    }
+    fn disarm_service(&self) {
+        self.rail.disarm(self.rail.service_context());
     }
 }

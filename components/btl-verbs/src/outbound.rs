@@ -52,7 +52,7 @@ impl Rail {
         held: &mut Held,
         link: &Arc<Link>,
         frame: Frame,
-        msg: Option<&Message<'_>>,
+        body: Body<'_>,
     ) -> Status {
         let mut side = link.side.borrow_mut();
         let side = &mut *side;
@@ -66,7 +66,7 @@ impl Rail {
         if full || side.credits == 0 && !reserved {
             return Status::NO_RESOURCE;
         }
-        let len = FRAME + msg.map_or(0, Message::total_len);
+        let len = FRAME + body.len();
         let frame = Frame { credits: side.owed.min(u32::from(u16::MAX)) as u16, ..frame };
         let mut small = [MaybeUninit::<u8>::uninit(); INLINE];
         let fits = len <= (pair.inline.min(self.settings.max_inline) as usize).min(INLINE);
@@ -77,7 +77,7 @@ impl Rail {
             None => return Status::NO_RESOURCE,
         };
         // SAFETY: `len` bytes are free there: of the array, or of a buffer, which takes the largest message.
-        unsafe { write(at, frame, msg) };
+        unsafe { body.write(at, frame) };
         let scarce = held.free.len() * 2 < lane.sizes.send_buffers || held.under_way * 2 > lane.sizes.requests;
         let reported = scarce || side.quiet + 1 >= self.settings.signal_period || frame.kind == Kind::Bye;
         let mut sge = Sge { addr: at as u64, length: len as u32, lkey };
@@ -127,18 +127,40 @@ impl Rail {
     }
 }
 
-/// Frame, header and payload, one behind the other.
-///
-/// # Safety
-/// So many bytes are writable.
-unsafe fn write(at: *mut u8, frame: Frame, msg: Option<&Message<'_>>) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        core::ptr::copy_nonoverlapping(frame.encode().as_ptr(), at, FRAME);
-        if let Some(msg) = msg {
-            let header = msg.header();
-            core::ptr::copy_nonoverlapping(header.as_ptr(), at.add(FRAME), header.len());
-            msg.write_payload(at.add(FRAME + header.len()));
+/// What goes behind a frame.
+pub enum Body<'a> {
+    Nothing,
+    Message(&'a Message<'a>),
+    Bytes(&'a [u8]),
+}
+
+impl Body<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Body::Nothing => 0,
+            Body::Message(msg) => msg.total_len(),
+            Body::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Frame, header and payload, one behind the other.
+    ///
+    /// # Safety
+    /// So many bytes are writable.
+    unsafe fn write(&self, at: *mut u8, frame: Frame) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            core::ptr::copy_nonoverlapping(frame.encode().as_ptr(), at, FRAME);
+            let at = at.add(FRAME);
+            match self {
+                Body::Nothing => {}
+                Body::Message(msg) => {
+                    let header = msg.header();
+                    core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len());
+                    msg.write_payload(at.add(header.len()));
+                }
+                Body::Bytes(bytes) => core::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()),
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! connection for what it is.
 
 use crate::link::Link;
+use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::wire::{Frame, Kind, Purpose};
 use core::sync::atomic::Ordering;
@@ -32,7 +33,7 @@ impl Rail {
                 for link in links.iter().filter(|l| !l.peer.is_out()) {
                     if !said.contains(&Arc::as_ptr(link)) {
                         let bye = Frame { kind: Kind::Bye, tag: 0, ctx: 0, credits: 0 };
-                        match self.push(lane, held, link, bye, None) {
+                        match self.push(lane, held, link, bye, Body::Nothing) {
                             Status::NO_RESOURCE => under_way = true,
                             _ => said.push(Arc::as_ptr(link)),
                         }

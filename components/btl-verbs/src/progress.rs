@@ -6,6 +6,7 @@
 
 use crate::lane::{Context, Event, Held, Lane, PREFIX};
 use crate::link::{Link, Side};
+use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::wire::{FRAME, Frame, Kind, Purpose};
 use core::ffi::c_void;
@@ -169,8 +170,7 @@ impl Rail {
         let base = (buffer as usize + PREFIX) as *const [u8; FRAME];
         // SAFETY: a receive buffer of this lane, of a frame at least.
         let frame = if len < FRAME { None } else { Frame::decode(unsafe { &*base }) };
-        let sound = frame.is_some_and(|f| self.accept_credits(link, f));
-        let Some(frame) = frame.filter(|f| sound && self.is_due(link, f)) else {
+        let Some(frame) = frame.filter(|f| self.is_due(lane, link, f)) else {
             lane.post_receive(buffer);
             return self.fail(&link.peer, "it sent what no honest peer sends");
         };
@@ -182,37 +182,43 @@ impl Rail {
         lane.post_receive(buffer);
     }
 
-    /// Takes credits that came; false: more than there can be.
-    fn accept_credits(&self, link: &Link, frame: Frame) -> bool {
+    /// Whether an honest peer sends such a frame now. Takes its credits.
+    fn is_due(&self, lane: &Lane, link: &Link, frame: &Frame) -> bool {
         let mut side = link.side.borrow_mut();
         side.credits += u32::from(frame.credits);
-        side.credits <= u32::from(u16::MAX)
-    }
-
-    fn is_due(&self, link: &Link, frame: &Frame) -> bool {
-        let known = usize::from(frame.ctx) < self.contexts.len();
-        match frame.kind {
+        let known = frame.ctx < self.place.contexts;
+        let (serves, asks) = match link.purpose {
+            Purpose::Service => (lane.number == self.service_lane(), lane.number != self.service_lane()),
+            _ => (false, false),
+        };
+        let fits = match frame.kind {
             Kind::Message => link.purpose == Purpose::Messages && known,
             Kind::Credits | Kind::Bye => true,
-            Kind::Request | Kind::Reply => false,
+            Kind::Request => serves,
+            Kind::Reply => asks && side.asked > 0 && known,
+        };
+        if fits && frame.kind == Kind::Reply {
+            side.asked -= 1;
         }
+        fits && side.credits <= u32::from(u16::MAX)
     }
 
     /// A message into the queue of its context.
     fn sort(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, frame: Frame, buffer: u64, len: u32) {
-        let context = &self.contexts[usize::from(frame.ctx)];
-        let tag = frame.tag;
+        let asked = frame.kind == Kind::Request;
+        let number = if asked { self.service_context() as usize } else { usize::from(frame.ctx) };
+        let context = &self.contexts[number];
         if lane.is_shared() {
-            return context.push_foreign(Event::Message { link: Arc::as_ptr(link), tag, buffer, len });
+            return context.push_foreign(Event::Message { link: Arc::as_ptr(link), frame, buffer, len });
         }
         if context.lane == usize::from(lane.number) {
-            return context.push_own(Event::Message { link: Arc::as_ptr(link), tag, buffer, len });
+            return context.push_own(Event::Message { link: Arc::as_ptr(link), frame, buffer, len });
         }
         // Of a context that this lane's holder does not hold: its peer has fewer lanes.
         let at = (buffer as usize + PREFIX + FRAME) as *const u8;
         // SAFETY: a receive buffer of this lane with so many bytes behind its frame.
         let bytes = unsafe { core::slice::from_raw_parts(at, len as usize) };
-        context.push_foreign(Event::Copied { proc: link.peer.proc, tag, bytes: bytes.into() });
+        context.push_foreign(Event::Copied { proc: link.peer.proc, tag: frame.tag, bytes: bytes.into() });
         lane.post_receive(buffer);
         Rail::owe(held, link, &mut link.side.borrow_mut());
     }
@@ -238,7 +244,7 @@ impl Rail {
                 continue;
             }
             let frame = Frame { kind: Kind::Credits, tag: 0, ctx: 0, credits: 0 };
-            if self.push(lane, held, &link, frame, None) == Status::NO_RESOURCE {
+            if self.push(lane, held, &link, frame, Body::Nothing) == Status::NO_RESOURCE {
                 link.side.borrow_mut().owing = true;
                 held.owing.push(link);
             }
@@ -248,12 +254,12 @@ impl Rail {
     /// What its receiver answers.
     fn hand_up(&self, context: &Context, event: Event, module: *mut c_void) -> u32 {
         let closing = self.closing.load(Ordering::Relaxed);
-        let call = |proc, tag, data: *const u8, len: u64| {
+        let call = |proc, tag, data: *const u8, len: u64, link| {
             if closing {
                 return receive::CONTINUE;
             }
             let row = self.host.am(tag);
-            let desc = RecvDesc { data, len, proc, ctx: context.number, module, link: 0 };
+            let desc = RecvDesc { data, len, proc, ctx: context.number, module, link };
             (row.receive)(row.ctx, &desc)
         };
         match event {
@@ -263,24 +269,36 @@ impl Rail {
                 }
                 receive::CONTINUE
             }
-            Event::Copied { proc, tag, bytes } => call(proc, tag, bytes.as_ptr(), bytes.len() as u64),
-            Event::Message { link, tag, buffer, len } => {
+            Event::Copied { proc, tag, bytes } => call(proc, tag, bytes.as_ptr(), bytes.len() as u64, 0),
+            Event::Message { link: at, frame, buffer, len } => {
                 // SAFETY: links live as long as the rail.
-                let link = unsafe { &*link };
+                let link = unsafe { &*at };
                 let data = (buffer as usize + PREFIX + FRAME) as *const u8;
-                let answer = call(link.peer.proc, tag, data, len.into());
-                self.took(link, buffer);
+                let is_request = frame.kind == Kind::Request;
+                if is_request {
+                    self.service.current.set(Some((at, frame.ctx)));
+                }
+                let request = if is_request { at as u64 } else { 0 };
+                let answer = call(link.peer.proc, frame.tag, data, len.into(), request);
+                if is_request {
+                    self.service.current.set(None);
+                }
+                self.took(link, buffer, frame.kind);
                 answer
             }
         }
     }
 
     /// The buffer of a message goes back to the device.
-    fn took(&self, link: &Link, buffer: u64) {
+    fn took(&self, link: &Link, buffer: u64, kind: Kind) {
         let lane = &self.lanes[usize::from(link.ours)];
         let mut guard = lane.enter();
         let held = &mut *guard.held;
         lane.post_receive(buffer);
+        if kind == Kind::Reply {
+            // It took the place that its request had reserved.
+            return;
+        }
         let mut side = link.side.borrow_mut();
         side.owed += 1;
         if side.owed * 2 >= side.granted && !side.owing {

@@ -8,10 +8,25 @@ use crate::memory::Memory;
 use crate::params::Settings;
 use crate::sys::Bell;
 use crate::wire::Place;
+use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_mca::{Host, ProcName, Status, StrRef};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// What belongs to the holder of the service context.
+#[derive(Default)]
+pub struct Service {
+    /// The request whose receiver is running: its link, and the requester's context.
+    pub current: Cell<Option<(*const Link, u16)>>,
+    /// Replies for which there was no room: link, context, tag, bytes.
+    pub unsent: RefCell<VecDeque<(Arc<Link>, u16, u8, Box<[u8]>)>>,
+}
+
+// SAFETY: the contract of BTLs: the caller of the service verbs holds the service context's lock.
+unsafe impl Sync for Service {}
+// SAFETY: as above; links live as long as the rail.
+unsafe impl Send for Service {}
 
 pub struct Rail {
     pub host: Host,
@@ -21,8 +36,11 @@ pub struct Rail {
     pub port: Port,
     pub name: ProcName,
     pub place: Place,
+    /// The ordinary ones, and behind them the service context and its lane.
     pub contexts: Box<[Context]>,
     pub lanes: Box<[Lane]>,
+    /// The service context's.
+    pub service: Service,
     pub memory: Memory,
     peers: Mutex<HashMap<u32, Arc<Peer>>>,
     /// Links for the connecting thread to make.
@@ -61,6 +79,7 @@ impl Rail {
             place: parts.place,
             contexts: parts.contexts.into(),
             lanes: parts.lanes.into(),
+            service: Service::default(),
             memory: parts.memory,
             peers: Mutex::default(),
             orders: Mutex::default(),
@@ -70,6 +89,14 @@ impl Rail {
             failures: Mutex::default(),
             has_failures: AtomicBool::new(false),
         }
+    }
+
+    /// Numbers of the service lane and of the service context: those behind the ordinary ones.
+    pub fn service_lane(&self) -> u16 {
+        self.place.lanes
+    }
+    pub fn service_context(&self) -> u32 {
+        self.place.contexts.into()
     }
 
     pub fn index_of(&self, name: &ProcName) -> Option<u32> {
@@ -128,11 +155,14 @@ impl Rail {
 
     /// A process is lost. Any thread, under any lock of ours: the host is told by the next turn of a context.
     pub fn fail(&self, core: &Core, why: &str) {
-        if core.gone.load(Ordering::Acquire) || core.failed.swap(true, Ordering::SeqCst) {
+        if core.failed.swap(true, Ordering::SeqCst) {
             return;
         }
-        held(&self.failures).push((core.proc, why.to_owned()));
-        self.has_failures.store(true, Ordering::SeqCst);
+        // Who has said good-bye is no failure, but what is under way to it ends all the same.
+        if !core.gone.load(Ordering::Acquire) {
+            held(&self.failures).push((core.proc, why.to_owned()));
+            self.has_failures.store(true, Ordering::SeqCst);
+        }
         for (number, lane) in self.lanes.iter().enumerate() {
             lane.news.store(true, Ordering::SeqCst);
             self.wake(number);

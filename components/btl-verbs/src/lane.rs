@@ -151,9 +151,10 @@ pub struct Held {
     pub free: Vec<u32>,
     /// Requests that are posted and not known to be complete.
     pub under_way: u32,
-    /// Links that owe credits; that have operations to post; with one-sided operations at all.
+    /// Links that owe credits; that have operations to post; with requests to send; with one-sided operations at all.
     pub owing: Vec<Arc<Link>>,
     pub listed: Vec<Arc<Link>>,
+    pub waiting: Vec<Arc<Link>>,
     pub memory: Vec<Arc<Link>>,
     pub flushes: Vec<Flush>,
     pub entries: Box<[Wc]>,
@@ -229,6 +230,7 @@ impl Lane {
                 under_way: 0,
                 owing: Vec::new(),
                 listed: Vec::new(),
+                waiting: Vec::new(),
                 memory: Vec::new(),
                 flushes: Vec::new(),
                 entries: vec![Wc::default(); 32].into(),

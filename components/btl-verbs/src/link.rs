@@ -205,6 +205,7 @@ pub struct Side {
     pub ops: VecDeque<Op>,
     pub unposted: usize,
     pub listed: bool,
-    /// Requests on a service link without a reply.
+    /// Requests on a service link without a reply; and those of them that wait for the connection or for room: context, tag, bytes.
     pub asked: u32,
+    pub waiting: VecDeque<(u16, u8, Box<[u8]>)>,
 }

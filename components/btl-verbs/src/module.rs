@@ -105,7 +105,14 @@ impl Btl for Verbs {
         let theirs = peer.core.place.get().map_or(1, |p| p.contexts);
         let frame = Frame { kind: Kind::Message, tag: msg.tag(), ctx: ctx as u16 % theirs, credits: 0 };
         let mut guard = lane.enter();
-        rail.push(lane, &mut guard.held, link, frame, Body::Message(msg))
+        let held = &mut *guard.held;
+        match rail.push(lane, held, link, frame, Body::Message(msg)) {
+            // Credits may have come, or completions.
+            Status::NO_RESOURCE if rail.look(lane, held) > 0 => {
+                rail.push(lane, held, link, frame, Body::Message(msg))
+            }
+            status => status,
+        }
     }
 
     fn progress(&self, ctx: u32) -> i32 {

@@ -50,6 +50,18 @@ impl Rail {
     pub fn take(&self, lane: &Lane) -> usize {
         let mut guard = lane.enter();
         let held = &mut *guard.held;
+        let count = self.look(lane, held);
+        if !held.owing.is_empty() {
+            self.give_credits(lane, held);
+        }
+        if !held.waiting.is_empty() {
+            self.send_requests(lane, held);
+        }
+        count
+    }
+
+    /// Takes what the device reports, and hands nothing up: a sender in want of room may do so, too.
+    pub fn look(&self, lane: &Lane, held: &mut Held) -> usize {
         if lane.news.load(Ordering::Acquire) {
             self.absorb(lane, held);
         }
@@ -66,9 +78,6 @@ impl Rail {
             self.report(lane, held, wc);
         }
         held.entries = entries;
-        if !held.owing.is_empty() {
-            self.give_credits(lane, held);
-        }
         count
     }
 

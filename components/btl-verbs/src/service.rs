@@ -1,8 +1,10 @@
 //! Service links: requests from an ordinary lane to the service lane of a process, and the replies.
 //!
+//! A request that finds no connection yet, or no room, waits in its link and goes out in a later turn of its lane.
 //! No more than [`SERVICE_ROOM`] requests of a link are without a reply, and each has reserved a receive buffer for it, so a
 //! reply needs no credit. One for which there is no send buffer waits here, and goes out in a later turn, in order.
 
+use crate::lane::{Held, Lane};
 use crate::link::{Link, Peer, SERVICE_ROOM};
 use crate::outbound::Body;
 use crate::rail::Rail;
@@ -28,15 +30,41 @@ impl Rail {
         let lane = &self.lanes[self.contexts[ctx as usize].lane];
         let Some(link) = self.service_link(peer, usize::from(lane.number)) else { return Status::BAD_PARAM };
         let mut guard = lane.enter();
+        let held = &mut *guard.held;
         if link.side.borrow().asked >= SERVICE_ROOM {
             return Status::NO_RESOURCE;
         }
-        let frame = Frame { kind: Kind::Request, tag: msg.tag(), ctx: ctx as u16, credits: 0 };
-        let status = self.push(lane, &mut guard.held, link, frame, Body::Message(msg));
-        if status.is_ok() {
-            link.side.borrow_mut().asked += 1;
+        let (tag, ctx) = (msg.tag(), ctx as u16);
+        if link.side.borrow().waiting.is_empty() {
+            let frame = Frame { kind: Kind::Request, tag, ctx, credits: 0 };
+            match self.push(lane, held, link, frame, Body::Message(msg)) {
+                Status::NO_RESOURCE => {}
+                status => {
+                    link.side.borrow_mut().asked += u32::from(status.is_ok());
+                    return status;
+                }
+            }
+            held.waiting.push(link.clone());
         }
-        status
+        let mut side = link.side.borrow_mut();
+        side.waiting.push_back((ctx, tag, copy(msg)));
+        side.asked += 1;
+        Status::OK
+    }
+
+    /// Sends requests that wait.
+    pub fn send_requests(&self, lane: &Lane, held: &mut Held) {
+        for link in core::mem::take(&mut held.waiting) {
+            loop {
+                let Some((ctx, tag, bytes)) = link.side.borrow_mut().waiting.pop_front() else { break };
+                let frame = Frame { kind: Kind::Request, tag, ctx, credits: 0 };
+                if self.push(lane, held, &link, frame, Body::Bytes(&bytes)) == Status::NO_RESOURCE {
+                    link.side.borrow_mut().waiting.push_front((ctx, tag, bytes));
+                    held.waiting.push(link);
+                    break;
+                }
+            }
+        }
     }
 
     /// Answers the request whose receiver is running.
@@ -63,12 +91,7 @@ impl Rail {
                 return status;
             }
         }
-        let mut bytes = vec![0; msg.total_len()];
-        let header = msg.header();
-        bytes[..header.len()].copy_from_slice(header);
-        // SAFETY: so many bytes are behind the header.
-        unsafe { msg.write_payload(bytes[header.len()..].as_mut_ptr()) };
-        unsent.push_back((link, ctx, msg.tag(), bytes.into()));
+        unsent.push_back((link, ctx, msg.tag(), copy(msg)));
         Status::OK
     }
 
@@ -92,4 +115,14 @@ impl Rail {
         }
         sent
     }
+}
+
+/// Header and payload.
+fn copy(msg: &Message<'_>) -> Box<[u8]> {
+    let mut bytes = vec![0; msg.total_len()];
+    let header = msg.header();
+    bytes[..header.len()].copy_from_slice(header);
+    // SAFETY: so many bytes are behind the header.
+    unsafe { msg.write_payload(bytes[header.len()..].as_mut_ptr()) };
+    bytes.into()
 }

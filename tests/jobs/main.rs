@@ -9,7 +9,7 @@
 //! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `first_hour` (help, pages, refusals) · `idle` (ranks that
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `nodes` (several nodes on this machine) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
-//! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
+//! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) · `verbs` (RDMA, on a device in software) ·
 //! `windows` (one-sided communication).
 
 mod arguments;
@@ -44,4 +44,5 @@ mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod verbs;
 mod windows;

@@ -11,7 +11,8 @@
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
 //! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
-//! `values` (of parameters, in force) · `window_extensions` (one-sided communication beyond the standard, hints) ·
+//! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) ·
+//! `window_extensions` (one-sided communication beyond the standard, hints) ·
 //! `windows` (one-sided communication).
 
 mod arguments;
@@ -50,5 +51,6 @@ mod tool_interface;
 mod tools;
 mod topologies;
 mod values;
+mod verbs;
 mod window_extensions;
 mod windows;

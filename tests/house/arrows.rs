@@ -61,6 +61,9 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "components/btl-verbs/fake" => {
             Some(Allowed { ours: &["components/btl-verbs/abi"], others: Some(&["rustix"]), optional: &[] })
         }
+        "components/btl-ugni/emulation" => {
+            Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] })
+        }
         _ if folder.starts_with("components/") => Some(Allowed {
             ours: if folder == "components/btl-verbs" { VERBS } else { CONTRACTS },
             // System calls, and nothing that has a static of its own to disagree about.

@@ -20,9 +20,10 @@ use crate::order::Touch;
 use crate::peer::Peer;
 use crate::tally::Attempt;
 use crate::transfer::{Spot, There, copy};
+use crate::runs::Runs;
 use crate::wire::word;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::{RegHandle, amo};
+use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
@@ -391,19 +392,13 @@ impl<'a> Call<'a> {
         blocks: &[&Block],
         into: &mut [u8],
     ) -> Result<(), Status> {
-        let handles = handles_of(there, blocks)?;
+        let runs = Runs::of(there, blocks)?;
         let local = self.scratch(there.link, into.len())?;
         self.run(peer, there.link, |pieces| {
-            let mut at = 0;
-            for (block, handle) in blocks.iter().zip(&handles) {
-                if !pieces.get(&local, at, block.at, block.len, *handle) {
-                    return;
-                }
-                at += block.len;
-            }
+            runs.each(|at, run| pieces.get(&local, at, run.at, run.len, run.handle));
         })?;
         // SAFETY: as many bytes as were asked for.
-        unsafe { core::ptr::copy_nonoverlapping(local.at(), into.as_mut_ptr(), into.len()) };
+        runs.scatter(unsafe { core::slice::from_raw_parts(local.at(), into.len()) }, into);
         Ok(())
     }
 
@@ -415,18 +410,12 @@ impl<'a> Call<'a> {
         blocks: &[&Block],
         from: &[u8],
     ) -> Result<(), Status> {
-        let handles = handles_of(there, blocks)?;
+        let runs = Runs::of(there, blocks)?;
         let local = self.scratch(there.link, from.len())?;
-        // SAFETY: room for as many.
-        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), local.at(), from.len()) };
+        // SAFETY: room for as many, which nobody else uses until they are sent.
+        runs.gather(from, unsafe { core::slice::from_raw_parts_mut(local.at(), from.len()) });
         self.run(peer, there.link, |pieces| {
-            let mut at = 0;
-            for (block, handle) in blocks.iter().zip(&handles) {
-                if !pieces.put(&local, at, block.at, block.len, *handle) {
-                    return;
-                }
-                at += block.len;
-            }
+            runs.each(|at, run| pieces.put(&local, at, run.at, run.len, run.handle));
         })?;
         self.settle(&[peer], true).ok().map(|_| ())
     }
@@ -490,11 +479,6 @@ impl Task<'_> {
         // SAFETY: mapped memory of the window in its natural place; operands and results have as many packed elements.
         unsafe { self.update.apply(at, block.len / self.update.width, input, old.at(block.packed)) };
     }
-}
-
-fn handles_of(there: &There<'_>, blocks: &[&Block]) -> Result<Vec<*const RegHandle>, Status> {
-    let of = |block: &&Block| there.handle(block.at, block.len).ok_or(Status::RMA_RANGE);
-    blocks.iter().map(of).collect()
 }
 
 fn read_here(blocks: &[&Block], mut into: &mut [u8]) {

@@ -20,6 +20,7 @@ mod params;
 mod peer;
 mod regions;
 mod request;
+mod runs;
 mod shelf;
 mod swap;
 mod sync;

@@ -43,6 +43,9 @@ pub struct Options {
     /// for those that ran into the limit on a busy machine
     #[arg(long)]
     only: Option<String>,
+    /// Do not build programs of MPICH's suite again that are there, made by the same install
+    #[arg(long, requires = "prefix")]
+    keep: bool,
     /// Modules of mpi4py's tests to run: a regular expression
     #[arg(long, default_value = ".")]
     modules: String,
@@ -121,7 +124,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     for &suite in &options.suites {
         let results = match suite {
             Suite::Mpich => {
-                let part = suites::Part { dirs: options.dirs.as_deref(), only: options.only.as_deref() };
+                let (dirs, only) = (options.dirs.as_deref(), options.only.as_deref());
+                let part = suites::Part { dirs, only, keep: options.keep };
                 suites::mpich(&place, part, options.timeout)?
             }
             Suite::Mpi4py => suites::mpi4py(&place, &options.np, &options.modules, options.timeout)?,

@@ -437,7 +437,7 @@ impl<'a> Call<'a> {
     /// All that was done under it is visible. By a transport the lock is free some time later, and a failure is told by the next synchronisation.
     pub fn unlock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
         let free = (u64::from(self.win.comm.rank()) + 1).wrapping_neg();
-        self.start_add(peer, word::ACCUMULATE, free)
+        self.add_later(peer, word::ACCUMULATE, free)
     }
 }
 

@@ -30,7 +30,7 @@ impl<'a> Call<'a> {
                 self.until_there(peer, link, &ended, put)?;
             }
         }
-        self.start_add(peer, word, 1)
+        self.add_later(peer, word, 1)
     }
 
     /// Waits until an operation of this thread's context is complete, a put also at its target.

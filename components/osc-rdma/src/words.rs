@@ -61,7 +61,7 @@ impl Call<'_> {
     }
 
     /// Adds, and does not wait where that takes a transport: the next flush of the rank does, and tells a failure.
-    pub fn start_add(&self, peer: &Peer, word: u64, value: u64) -> Result<(), Status> {
+    pub fn add_later(&self, peer: &Peer, word: u64, value: u64) -> Result<(), Status> {
         let (None, Some(link)) = (peer.mapped_word(word), &peer.link) else {
             return self.add_at(peer, word, value).map(|_| ());
         };

@@ -1873,8 +1873,8 @@ struct oxmpi_rma_args {
  * a request is written there (it may be complete already). */
 typedef oxmpi_status (*oxmpi_rma_fn)(void *, const oxmpi_rma_args *, oxmpi_request_header **out);
 
-/* What a component counts of a window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
- * all its threads (version 1.2). What a component does not count stays 0. */
+/* Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
+ * all its threads (version 1.2). Numbers that a component does not count stay 0. */
 struct oxmpi_win_counts {
     uint32_t size;
     uint32_t reserved;

@@ -6,14 +6,13 @@
 use crate::call::Comm;
 use crate::component::Rdma;
 use crate::epoch::Epochs;
-use crate::home::{Home, OwnShelf};
 use crate::local::Registered;
 use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
-use crate::window::{RdmaWindow, Rules};
+use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
 use crate::wire::{Card, CardLayout, HANDLE, Leader, StateLayout, WAYS, Way, module_key};
 use oxmpi_btl::{BtlHandle, BtlServices, access};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
@@ -71,7 +70,7 @@ impl Ways {
     }
 }
 
-pub const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
+const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 /// Ranks that speak for others of their kind: one of this node, and one of another.
 pub fn spokesmen(comm: &Comm) -> Vec<u32> {
@@ -223,9 +222,39 @@ impl Home {
     }
 }
 
+impl OwnShelf {
+    /// Called by all ranks; says what failed here behind the last step.
+    pub fn make(home: &Home, comm: &Comm, thread: *mut ThreadCtx, shelf: Shelf) -> (OwnShelf, Status) {
+        let mut registered = Vec::new();
+        let words = shelf.words(shelf.member);
+        let mut card = Card { state: words as u64, ..Card::EMPTY };
+        let ways = match comm.num_ranks() > shelf.members {
+            true => home.ways.for_states(comm),
+            false => Ok(home.ways.clone()),
+        };
+        let mut own = Status::OK;
+        let ways = ways.unwrap_or_else(|status| {
+            own = status;
+            home.ways.clone()
+        });
+        if comm.num_ranks() > shelf.members && own.is_ok() {
+            match ways.register(words.cast_mut().cast(), shelf.layout.bytes(), REACHED) {
+                Ok((states, all)) => {
+                    card.states = states;
+                    registered.extend(all);
+                }
+                Err(status) => own = status,
+            }
+        }
+        shelf.write_card(&card);
+        let met = meet_leaders(comm, &shelf, &ways, thread, &mut registered);
+        (OwnShelf { registered, shelf }, if own.is_err() { own } else { met })
+    }
+}
+
 /// Fills a shelf's directory: leaders tell each other where their cards are, in rounds that double what each knows. Registrations made for
 /// that join `keep`.
-pub fn meet_leaders(
+fn meet_leaders(
     comm: &Comm,
     shelf: &Shelf,
     ways: &Ways,

@@ -7,7 +7,6 @@ mod component;
 mod create;
 mod elements;
 mod epoch;
-mod home;
 mod issue;
 mod layout;
 mod local;

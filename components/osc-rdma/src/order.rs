@@ -3,9 +3,8 @@
 //! Which pairs are ordered is the window's `accumulate_ordering` (MPI 5.0 §12.7.2): an accumulate writes, one with a result reads, too, MPI_NO_OP
 //! reads alone. Accumulates that are alike and integers, and have no result, go together whatever that says: nobody can tell their order.
 
-use crate::peer::held;
 use oxmpi_osc::ordering;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How an accumulate deals with its target's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +37,13 @@ struct Pending {
 pub struct Ordered(Mutex<Pending>);
 
 impl Ordered {
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Goes ahead, or has to wait. `orders`: bits of [`ordering`].
     pub fn begin(&self, touch: Touch, orders: u32) -> bool {
-        let mut now = held(&self.0);
+        let mut now = self.lock();
         let alike = now.all == 0 || (touch.kind != Touch::ALONE && now.kind == touch.kind);
         let behind = |bit, own: bool, others: u64| orders & bit != 0 && own && others > 0;
         let waits = behind(ordering::RAR, touch.reads, now.reads)
@@ -58,7 +61,7 @@ impl Ordered {
     }
 
     pub fn end(&self, touch: Touch) {
-        let mut now = held(&self.0);
+        let mut now = self.lock();
         now.all -= 1;
         now.reads -= u64::from(touch.reads);
         now.writes -= u64::from(touch.writes);

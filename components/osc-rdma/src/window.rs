@@ -1,10 +1,17 @@
 //! The module of a window: what it has, and how it meets ranks.
+//!
+//! **Windows on the same memory** share a [`Home`]: registrations, what is attached, and the state words behind accumulates and regions.
+//! A window that was made by itself has a home of its own, whose shelf has all of its state words. A duplicate has the home of its first window, and a
+//! shelf with words of its own for locks, posts, completions and notifications; so each window has its epochs, and accumulates through all of them meet at one
+//! word. The home goes with the last window. A rank is met through both shelves ([`OwnWords`]).
 
 use crate::call::{Call, Comm};
 use crate::component::Rdma;
+use crate::create::Ways;
 use crate::epoch::{Allowed, Epochs};
-use crate::home::{Home, OwnShelf};
+use crate::local::Registered;
 use crate::peer::{Link, OwnWords, Peer, Peers, is_fit};
+use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use crate::wire::{Card, Leader, Way, module_key, way_by};
@@ -13,6 +20,29 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinCounts, WinDesc, hint};
 use std::sync::Arc;
+
+/// See the file's text.
+pub struct Home {
+    pub ways: Ways,
+    pub attached: Attached,
+    /// Before the shelf: registrations end before memory goes.
+    pub registered: Vec<Registered>,
+    pub shelf: Shelf,
+    /// Somebody asked for atomic updates of more than an element.
+    pub coarse: bool,
+    /// Every accumulate goes under its target's lock, whatever its elements.
+    pub under_lock: bool,
+    /// Locks have two levels.
+    pub levels: bool,
+}
+
+/// The state words of a duplicate.
+pub struct OwnShelf {
+    /// Before the shelf, as above.
+    #[allow(dead_code, reason = "ends when it is dropped")]
+    pub registered: Vec<Registered>,
+    pub shelf: Shelf,
+}
 
 pub struct RdmaWindow {
     pub rdma: Arc<Rdma>,

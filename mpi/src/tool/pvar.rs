@@ -12,11 +12,10 @@
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
 
-use super::window_pvar::{self, Lock};
+use super::window_pvar::{self, Count};
 use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::window::CallKind;
 use oxmpi_runtime::{Communicator, CriCounts, Window, spc};
 use std::sync::{OnceLock, Weak};
 
@@ -36,10 +35,8 @@ pub enum What {
     /// One of [`CriCounts::named`].
     Cri(usize),
     Spreads,
-    /// Calls on a window.
-    Calls(CallKind),
-    /// Locks that a window's component counts.
-    Locks(Lock),
+    /// Of a window.
+    Window(Count),
     ThreadLevel,
 }
 
@@ -64,8 +61,8 @@ pub enum Object {
 pub struct Variable {
     pub name: String,
     pub category: &'static str,
-    pub desc: String,
-    pub level: u32,
+    desc: String,
+    level: u32,
     pub class: c_int,
     pub what: What,
     pub bound: Binding,
@@ -113,8 +110,7 @@ impl Variable {
             What::PostedNow => counts()?.posted_now,
             What::MatchTime => spc::in_microseconds(counts()?.match_time),
             What::Spreads => counts()?.spreads,
-            What::Calls(kind) => window()?.calls(kind),
-            What::Locks(lock) => lock.of(&window()?.counts()),
+            What::Window(count) => count.of(&*window()?),
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
             What::OutOfSequenceNow => counts()?.out_of_sequence_now,
@@ -154,7 +150,7 @@ pub fn all() -> &'static [Variable] {
         let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
         all.extend(of_messages());
         all.extend(of_cris());
-        all.extend(window_pvar::all());
+        all.extend(of_windows());
         all.push(Variable {
             name: "runtime_thread_level".into(),
             category: "runtime",
@@ -204,6 +200,20 @@ fn of_cris() -> impl Iterator<Item = Variable> {
         bound: Binding::Nothing,
         readonly: false,
         continuous: true,
+    })
+}
+
+fn of_windows() -> impl Iterator<Item = Variable> {
+    window_pvar::ROWS.into_iter().map(|(name, count, desc)| Variable {
+        name: name.into(),
+        category: "osc",
+        desc: desc.into(),
+        level: 4,
+        class: MPI_T_PVAR_CLASS_COUNTER,
+        what: What::Window(count),
+        bound: Binding::Win,
+        readonly: false,
+        continuous: matches!(count, Count::Locks(_)),
     })
 }
 

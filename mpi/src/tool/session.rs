@@ -6,6 +6,7 @@
 //! is on while any handle on one of them is started.
 
 use super::pvar::{Binding, Object, Variable, What, all};
+use super::window_pvar::Count;
 use super::{Handles, Res, at, call, give, instance, offer};
 use crate::constants::*;
 use crate::memory::read;
@@ -100,7 +101,7 @@ impl Handle {
 
     fn asks(&self) -> Option<Asked> {
         match self.variable.what {
-            What::Counter(_) | What::Calls(_) => Some(Asked::Calls),
+            What::Counter(_) | What::Window(Count::Calls(_)) => Some(Asked::Calls),
             What::MatchTime => Some(Asked::MatchTime),
             _ => None,
         }

@@ -202,3 +202,95 @@ check!(a_duplicate_under_threads, ranks: [2], threads, |rank: &Rank| {
     dup.free();
     win.free();
 });
+
+/// Numbers that are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+check!(random_operations_through_duplicates, ranks: [1, 2, 4], |rank: &Rank| {
+    // Each rank has some elements at every target to itself, and knows what must be there.
+    const N: usize = 24;
+    let long = basic(Base::I64);
+    let (me, size) = (rank.me() as usize, rank.size() as usize);
+    let mut memory = vec![0i64; N * size];
+    let first = rank.over(&mut memory);
+    let Some(second) = first.dup(&[("accumulate_ordering", "none")]) else { return first.free() };
+    let Some(third) = second.dup(&[("mpi_num_notify", "2")]) else { panic!("a duplicate of a duplicate") };
+    let notifies = third.notifies();
+    let windows = [&first, &second, &third];
+    windows.iter().for_each(|win| win.lock_all());
+    let mut random = Random(0x9e37_79b9 + 977 * me as u64);
+    let mut model = vec![vec![0i64; N]; size];
+    let mut told = vec![0i64; size];
+    for turn in 0..300i64 {
+        let (win, to) = (windows[random.below(3) as usize], random.below(size as u64) as usize);
+        let from = random.below(N as u64) as usize;
+        let n = 1 + random.below((N - from) as u64) as usize;
+        let disp = (me * N + from) as i64;
+        let there = There { rank: to as u32, disp, count: n as u64, dtype: &long };
+        let data: Vec<i64> = (0..n as i64).map(|i| turn * 1000 + i).collect();
+        let part = &mut model[to][from..from + n];
+        match random.below(4) {
+            0 => {
+                win.accumulate(Data::of(&data, &long), there, op::SUM);
+                part.iter_mut().zip(&data).for_each(|(m, d)| *m += d);
+            }
+            1 if notifies => {
+                third.flush(to as u32);
+                third.put_notify(Data::of(&data, &long), there, 1);
+                third.flush(to as u32);
+                part.copy_from_slice(&data);
+                told[to] += 1;
+            }
+            1 | 2 => {
+                win.put(Data::of(&data, &long), there);
+                part.copy_from_slice(&data);
+            }
+            _ => {
+                let mut back = vec![-1i64; n];
+                win.get(Data::into(&mut back, &long), there);
+                win.flush(to as u32);
+                assert_eq!(back, part, "turn {turn}, at {to}");
+            }
+        }
+        // Windows know nothing of each other's operations.
+        if random.below(2) == 0 {
+            let _ = win.verbs().flush_begin(rank.thread(), None);
+        }
+        win.flush_all();
+    }
+    windows.iter().for_each(|win| win.unlock_all());
+    // How many notifications each gets.
+    let mut due = vec![0i64; 1];
+    let board = rank.over(&mut due);
+    board.fence();
+    for (to, n) in (0..).zip(&told) {
+        board.accumulate(Data::of(&[*n], &long), at(to, 0, &long), op::SUM);
+    }
+    board.fence();
+    board.free();
+    if notifies {
+        assert_eq!(third.try_notifications(1, false), Ok(due[0] as u64));
+    }
+    rank.barrier();
+    first.lock_all();
+    for (to, model) in (0..).zip(&model) {
+        let mut back = vec![-1i64; N];
+        let there = There { rank: to, disp: (me * N) as i64, count: N as u64, dtype: &long };
+        first.get(Data::into(&mut back, &long), there);
+        first.flush(to);
+        assert_eq!(&back, model, "at {to}");
+    }
+    first.unlock_all();
+    for win in [second, first, third] {
+        win.free();
+    }
+});

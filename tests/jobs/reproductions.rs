@@ -64,6 +64,26 @@ fn every_case_of_the_bench_driver() {
             );
         }
     }
+    tables_of_one_sided_operations(folder.path());
+}
+
+/// The paper's tables, of what the driver has just measured: with one and two threads 32 of the 48 pairs, and a third of the matrix.
+fn tables_of_one_sided_operations(folder: &Path) {
+    if !mpi().is_ours() || !oxmpi_tests::in_path("python3") {
+        return leave_out(
+            "tables of one-sided operations",
+            "both components are ours, and python3 reads the files",
+        );
+    }
+    let mut command = std::process::Command::new("python3");
+    command.arg("-B").arg(root().join("bench/rma/tables.py")).arg(folder).arg("--out").arg(folder);
+    let text = Job::of(command).run().passed().out;
+    for due in ["Tables 1 to 3, 32 pairs", "The matrix, 64 pairs", "Table 5: MiB/s", "Figure 5.5"] {
+        assert!(text.contains(due), "no {due}: {text}");
+    }
+    assert!(!text.contains("not measured") && !text.contains("not verified"), "{text}");
+    let matrix = std::fs::read_to_string(folder.join("matrix.csv")).expect("it was written");
+    assert_eq!(matrix.lines().count(), 65, "{matrix}");
 }
 
 /// What `sharing` counted for each message, by variable and rank, over these transports.

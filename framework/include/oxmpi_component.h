@@ -26,7 +26,7 @@ extern "C" {
 
 #define OXMPI_MAGIC UINT64_C(0x504d4349504d584f) /* "OXMPICMP" */
 #define OXMPI_ABI_MAJOR 2
-#define OXMPI_ABI_MINOR 0
+#define OXMPI_ABI_MINOR 1
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_TABLE_VERSION 2
 #define OXMPI_PML_TABLE_VERSION 2
@@ -64,6 +64,7 @@ typedef struct oxmpi_node_memory oxmpi_node_memory;
 typedef struct oxmpi_host_services oxmpi_host_services;
 typedef struct oxmpi_host_table oxmpi_host_table;
 typedef struct oxmpi_open_args oxmpi_open_args;
+typedef struct oxmpi_resolve_args oxmpi_resolve_args;
 typedef struct oxmpi_opened oxmpi_opened;
 typedef struct oxmpi_descriptor oxmpi_descriptor;
 typedef struct oxmpi_wait_word oxmpi_wait_word;
@@ -669,6 +670,26 @@ struct oxmpi_open_args {
     oxmpi_slice_of_param_value values;
 };
 
+/* What `resolve` gets: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
+ * host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces). */
+struct oxmpi_resolve_args {
+    uint32_t size;
+    /* Communication resources (CRIs) of the process. */
+    uint32_t num_cris;
+    /* Facts of the process in its job. */
+    const oxmpi_job_info *job;
+    /* As in `OpenArgs`. */
+    oxmpi_slice_of_param_value values;
+    /* First argument of the functions below. */
+    void *ctx;
+    /* The value that the parameter of that index has in the process, written as a user would set it, and in one sentence how it
+     * follows. An empty value, or no call for a parameter: it is in force as it is set. */
+    void (*in_force)(void *, uint32_t param, oxmpi_str_ref value, oxmpi_str_ref because);
+    /* A value with which `open` would fail, and why, with the parameter's full name and what it takes. `BAD_PARAM`: it is wrong
+     * anywhere, so that no process is started with it; `NOT_SUPPORTED`: this machine cannot do what it asks for. */
+    void (*refuse)(void *, uint32_t param, oxmpi_status status, oxmpi_str_ref why);
+};
+
 /* What `open` gives. `module` is the framework's own table type; several modules (one per device)
  * stand one behind the other. The host reads `count` of them with the stride the table says. */
 struct oxmpi_opened {
@@ -707,6 +728,9 @@ struct oxmpi_descriptor {
     uint32_t lock_protocol;
     /* Bytes of a `Cri` as the component was built with it; equal or refused. */
     uint32_t cri_stride;
+    /* Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
+     * without it. `None`: all values are in force as they are set. Since ABI 2.1. */
+    oxmpi_status (*resolve)(const oxmpi_resolve_args *args);
 };
 
 /* A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have. */
@@ -2080,13 +2104,21 @@ OXMPI_ASSERT(offsetof(oxmpi_open_args, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, host) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, values) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_resolve_args) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, num_cris) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, job) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, values) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, ctx) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, in_force) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, refuse) == 48);
 OXMPI_ASSERT(sizeof(oxmpi_opened) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_opened, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_opened, priority) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_opened, modules) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_opened, count) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_opened, stride) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 144);
+OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, magic) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_major) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_minor) == 10);
@@ -2102,6 +2134,7 @@ OXMPI_ASSERT(offsetof(oxmpi_descriptor, help) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, open) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, lock_protocol) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, cri_stride) == 140);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, resolve) == 144);
 OXMPI_ASSERT(sizeof(oxmpi_btl_attrs) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, contexts) == 4);

@@ -1,152 +1,103 @@
-//! One-sided communication beyond the standard, and hints of windows: by each installed one-sided component, on one node and on two, over
-//! shared memory, TCP and a transport that reorders; and the examples of the page that describes it.
+//! Programs of `bench/rma` as users run them: conjugate gradients whose residual does not depend on how halos travel, and patches whose
+//! every value is known. On one node and on two that are made up on this machine, by each installed one-sided component.
 
-use oxmpi_tests::{Job, btl_fabric, leave_out, mpi, root};
-use std::collections::BTreeSet;
+use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
+use std::path::PathBuf;
 use std::process::Command;
 
-const PAGE: &str = "docs/one-sided-extensions.md";
-const COMPONENTS: [&str; 2] = ["rdma", "pt2pt"];
+/// Where a job's ranks are: on one node, or on two.
+const PLACES: [&str; 2] = ["one node", "two nodes"];
+/// How halos travel: by messages, or by puts that a component carries out. Another library has one way for puts.
+const WAYS: [&str; 3] = ["messages", "pt2pt", "rdma"];
 
-fn ours(what: &str) -> bool {
-    let ours = mpi().is_ours();
-    if !ours {
-        leave_out(what, "it is ours");
-    }
-    ours
+fn ways() -> &'static [&'static str] {
+    if mpi().is_ours() { &WAYS } else { &WAYS[..2] }
 }
 
-fn by(job: Job, component: &str) -> Job {
-    job.args(["--mca", "osc", component]).limit(300)
+fn places() -> &'static [&'static str] {
+    if mpi().is_ours() { &PLACES } else { &PLACES[..1] }
 }
 
-/// On nodes that are made up on this machine, by these transports.
-fn over(hosts: &str, transports: &str) -> Job {
-    let job = Job::of(Command::new(mpi().bin("mpirun")));
-    job.args(["--host", hosts, "--mca", "plm", "local", "--mca", "btl", transports])
-}
-
-/// Jobs with a component, and how many ranks each has.
-fn jobs(component: &str) -> Vec<(Job, usize)> {
-    let mut all: Vec<(Job, usize)> =
-        [1, 2, 4].into_iter().map(|ranks| (by(Job::new(ranks), component), ranks)).collect();
-    all.push((by(over("a:2,b:2", "self,tcp"), component), 4));
-    all.push((by(over("a:1,b:1", "self,tcp"), component), 2));
-    let template = over("a:2,b:2", "template,shm,self").args(["--mca", "mca_base_component_path"]);
-    all.push((by(template.arg(mpi().component("btl-template")), component), 4));
-    all
-}
-
-/// Native verbs, carried out in any order, with completions that come late or before the data.
-fn over_fabric() -> Vec<Job> {
-    let settings = [
-        ["btl_fabric_seed", "7", "btl_fabric_completion", "late"],
-        ["btl_fabric_seed", "5", "btl_fabric_rma_limit", "64"],
-    ];
-    let job = |[seed, value, name, setting]: [&str; 4]| {
-        let job = by(Job::new(2), "rdma").args(["--mca", "btl", "fabric,self"]);
-        let job =
-            job.args(["--mca", seed, value, "--mca", name, setting, "--mca", "mca_base_component_path"]);
-        job.arg(btl_fabric().parent().expect("a folder"))
+/// Four ranks at a place, whose windows a component serves.
+fn job(place: &str, way: &str) -> Job {
+    let job = match place {
+        "one node" => Job::new(4),
+        _ => Job::of(Command::new(mpi().bin("mpirun")))
+            .args(["--host", "a:2,b:2", "--mca", "plm", "local", "--mca", "btl", "template,shm,self"])
+            .args(["--mca", "mca_base_component_path"])
+            .arg(mpi().component("btl-template")),
     };
-    settings.into_iter().map(job).collect()
+    let job = if mpi().is_ours() && way != "messages" { job.args(["--mca", "osc", way]) } else { job };
+    job.limit(300)
 }
 
+fn build(name: &str) -> PathBuf {
+    mpi().build(name, &[format!("bench/rma/{name}.c")], &["-O2", "-pthread", "-lm"])
+}
+
+/// A field of the line that a program prints.
+fn field(line: &str, name: &str) -> String {
+    let value = line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    value.unwrap_or_else(|| panic!("no {name} in {line:?}")).to_owned()
+}
+
+/// The line of a program that has looked at its data.
+fn result(job: Job) -> String {
+    let ended = job.run().passed();
+    let line = ended.out.lines().find(|line| line.contains("verified=1"));
+    line.unwrap_or_else(|| panic!("no result: {} {}", ended.out, ended.err)).to_owned()
+}
+
+/// To the last digit: sums are added in the order of ranks, so nothing but a wrong halo can change it.
 #[test]
-fn one_sided_extensions_do_what_the_header_says() {
-    if !ours("one-sided extensions") {
-        return;
-    }
-    for component in COMPONENTS {
-        for (job, ranks) in jobs(component) {
-            job.program("rma_extensions").run().all_ok(ranks);
-        }
-    }
-    over_fabric().into_iter().for_each(|job| drop(job.program("rma_extensions").run().all_ok(2)));
-}
-
-#[test]
-fn one_sided_extensions_under_threads() {
-    if !ours("one-sided extensions under threads") {
-        return;
-    }
-    for component in COMPONENTS {
-        for (job, ranks) in jobs(component) {
-            job.program("rma_extensions").arg("4").run().all_ok(ranks);
-        }
-    }
-    over_fabric().into_iter().for_each(|job| drop(job.program("rma_extensions").arg("4").run().all_ok(2)));
-}
-
-#[test]
-fn one_sided_extensions_with_locks_on_demand() {
-    if ours("one-sided extensions with locks on demand") {
-        for threads in ["1", "4"] {
-            let job = by(Job::new(4), "rdma").args(["--mca", "osc_rdma_locking_mode", "on_demand"]);
-            job.program("rma_extensions").arg(threads).run().all_ok(4);
-        }
-    }
-}
-
-#[test]
-fn hints_of_windows_are_honoured() {
-    if !ours("hints of windows") {
-        return;
-    }
-    for component in COMPONENTS {
-        for (job, ranks) in jobs(component) {
-            job.program("rma_hints").arg(component).run().all_ok(ranks);
-        }
-    }
-}
-
-fn page() -> String {
-    std::fs::read_to_string(root().join(PAGE)).expect(PAGE)
-}
-
-/// The pieces of a page that are C.
-fn examples(page: &str) -> Vec<&str> {
-    page.split("```c\n").skip(1).map(|rest| rest.split("```").next().unwrap_or(rest)).collect()
-}
-
-#[test]
-fn examples_of_one_sided_extensions_run() {
-    if !ours("examples of one-sided extensions") {
-        return;
-    }
-    let text = page();
-    let examples = examples(&text);
-    let room = tempfile::tempdir().expect("a folder");
-    assert!(examples.len() >= 3, "{} examples", examples.len());
-    for (i, example) in examples.iter().enumerate() {
-        let name = format!("one_sided_example_{i}");
-        let source = room.path().join(format!("{name}.c"));
-        std::fs::write(&source, example).expect("the folder can be written");
-        let program = mpi().build(&name, &[source.display().to_string()], &["-O2", "-pthread"]);
-        for component in COMPONENTS {
-            for ranks in [2, 4] {
-                by(Job::new(ranks), component).arg(&program).run().all_ok(ranks);
+fn the_residual_is_the_same_whichever_way_halos_go() {
+    let program = build("cg");
+    let mut residuals: Vec<(String, String)> = Vec::new();
+    for place in places() {
+        for way in ways() {
+            let forms: &[&str] = if *way == "messages" { &[""] } else { &["-1", "-1 -w"] };
+            for form in forms {
+                let job = job(place, way).arg(&program).args(["-n", "5,4,6"]);
+                let line = result(job.args(form.split_whitespace()));
+                let due = if form.is_empty() { "two-sided" } else { "one-sided" };
+                assert_eq!((field(&line, "form").as_str(), field(&line, "ranks").as_str()), (due, "4"));
+                let residual = field(&line, "residual") + " after " + &field(&line, "iterations");
+                residuals.push((format!("{place}, {way} {form}"), residual));
             }
-            by(over("a:2,b:2", "self,tcp"), component).arg(&program).run().all_ok(4);
+        }
+    }
+    let first = residuals[0].1.clone();
+    assert!(first.contains("e-"), "what a solution leaves is small, and is not nothing: {first}");
+    assert!(residuals.iter().all(|(_, residual)| *residual == first), "{residuals:#?}");
+}
+
+/// Every halo of every step, and all cells in the end, with as many operations in flight as the paper's runs had.
+#[test]
+fn patches_arrive_whole() {
+    let program = build("patches");
+    for place in places() {
+        for way in &ways()[1..] {
+            for (threads, in_flight, more) in [(1, 4, ""), (2, 16, "-w"), (2, 32, "")] {
+                let job =
+                    job(place, way).arg(&program).args(["-v", "-n", "3", "-t"]).arg(threads.to_string());
+                let job = job.arg("-f").arg(in_flight.to_string()).args(more.split_whitespace());
+                let line = result(job);
+                // Two patches of each thread, 26 neighbors, 20 steps.
+                assert_eq!(field(&line, "puts"), (4 * threads * 2 * 26 * 20).to_string(), "{line}");
+                assert_eq!(field(&line, "in_flight"), in_flight.to_string(), "{line}");
+            }
         }
     }
 }
 
-/// Words of a text that begin with `MPIX_`.
-fn names(text: &str) -> BTreeSet<&str> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter(|word| word.starts_with("MPIX_") && *word != "MPIX_").collect()
-}
-
+/// The reader of what the driver measured, on data that are given.
 #[test]
-fn the_page_of_one_sided_extensions_names_what_the_header_has() {
-    let header = std::fs::read_to_string(root().join("mpi/include/mpi-ext.h")).expect("mpi-ext.h");
-    let text = page();
-    let (declared, told) = (names(&header), names(&text));
-    let unknown: Vec<_> = told.difference(&declared).collect();
-    assert!(unknown.is_empty(), "{PAGE} names what mpi-ext.h has not: {unknown:?}");
-    let one_sided =
-        |name: &&&str| ["_Put", "_Get", "_Win", "_WIN", "_RMA"].iter().any(|part| name.contains(part));
-    let missing: Vec<_> = declared.difference(&told).filter(one_sided).collect();
-    assert!(missing.is_empty(), "{PAGE} says nothing of {missing:?}");
+fn tables_of_the_paper() {
+    if !in_path("python3") {
+        return leave_out("tables_of_the_paper", "python3 is missing");
+    }
+    let mut command = Command::new("python3");
+    command.args(["-B", "-m", "unittest", "discover"]).arg(root().join("bench/rma"));
+    let ended = Job::of(command).run().passed();
+    assert!(ended.err.contains("Ran 9 tests"), "{}", ended.err);
 }

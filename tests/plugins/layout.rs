@@ -59,10 +59,11 @@ pub fn all() -> Vec<Layout> {
             peer_error am_parts am_register_parts services locking
         }
         OpenArgs { size reserved host values }
+        ResolveArgs { size num_cris job values ctx in_force refuse }
         Opened { size priority modules count stride }
         Descriptor {
             magic abi_major abi_minor size target framework framework_version name version aliases params help open
-            lock_protocol cri_stride
+            lock_protocol cri_stride resolve
         }
         BtlAttrs {
             size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit

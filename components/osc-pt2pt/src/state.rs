@@ -328,12 +328,12 @@ impl<'a> Inside<'a> {
     }
 
     fn place(&mut self, rank: u32, size: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let aggregation = self.core.common.settings.aggregation;
+        let settings = self.core.common.settings;
         let peer = self.peer(rank);
         if peer.broken.is_err() {
             return;
         }
-        let limit = aggregation.min(peer.room);
+        let limit = settings.batch(peer.room);
         if !peer.batch.is_empty() && peer.batch.len() + size > limit {
             self.push(rank);
         }

@@ -172,7 +172,9 @@ impl<'a> Call<'a> {
                 Some(there) => self.swap_there(task, there, block, &mut old)?,
             }
         }
-        if !locked.is_empty() {
+        if !locked.is_empty() && task.only_reads_bytes() && !self.win.rules.coarse {
+            self.combine(task, there, &locked, &mut old)?;
+        } else if !locked.is_empty() {
             self.lock_accumulate(task.peer)?;
             let done = match there.zip(task.few_atomics(there, &locked)) {
                 Some((there, amo)) => self.atomics_now(task, there, amo, &mut old),
@@ -344,7 +346,10 @@ impl<'a> Call<'a> {
     ) -> Result<(), Status> {
         let len: u64 = blocks.iter().map(|block| block.len).sum();
         let mut now = vec![0u8; len as usize];
+        // What is replaced and not asked for is nobody's.
+        let blind = task.update.code == op::REPLACE && matches!(old, Old::Nobody);
         match there {
+            _ if blind => {}
             None => read_here(blocks, &mut now),
             Some(there) => self.read_there(task.peer, there, blocks, &mut now)?,
         }
@@ -458,6 +463,11 @@ impl Task<'_> {
         let placed = self.blocks.iter().all(|block| self.update.has_atomics_in(block));
         let all = locked.len() == self.blocks.len() && placed && self.len <= FEW * self.update.width;
         (all && there?.link.has_atomic(amo.op, kind)).then_some(amo)
+    }
+
+    /// A byte is read as it was at one time, whoever writes it.
+    fn only_reads_bytes(&self) -> bool {
+        self.update.code == op::NO_OP && self.update.width == 1
     }
 
     fn touch(&self) -> Touch {

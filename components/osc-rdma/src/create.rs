@@ -111,7 +111,8 @@ impl RdmaWindow {
             attached: Attached::default(),
             registered: Vec::new(),
             shelf: Shelf::make(rdma, &comm, thread, cards, layout)?,
-            under_lock: must_lock(desc, &rdma.settings, mapped),
+            coarse: is_coarse(granularity(desc, &rdma.settings)),
+            under_lock: must_lock(granularity(desc, &rdma.settings), mapped),
             levels,
         };
         let card = home.own_card(&comm, desc);
@@ -171,10 +172,19 @@ fn agreed(comm: &Comm, thread: *mut ThreadCtx, own: Status) -> Result<(), Status
     }
 }
 
+/// Bytes that updates are atomic to each other in; 0: elements.
+fn granularity(desc: &WinDesc, settings: &Settings) -> u64 {
+    if desc.granularity == 0 { settings.granularity } else { desc.granularity }
+}
+
+/// Whether that is more than an element.
+fn is_coarse(granularity: u64) -> bool {
+    granularity > 8
+}
+
 /// Whether all accumulates go under locks. `mapped`: all memory that any rank reaches is mapped there.
-fn must_lock(desc: &WinDesc, settings: &Settings, mapped: bool) -> bool {
-    let granularity = if desc.granularity == 0 { settings.granularity } else { desc.granularity };
-    granularity > 8 || (granularity == 0 && !mapped)
+fn must_lock(granularity: u64, mapped: bool) -> bool {
+    is_coarse(granularity) || (granularity == 0 && !mapped)
 }
 
 impl Home {

@@ -1,14 +1,15 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
 use crate::order::Ordered;
-use crate::wire::{Region, WAYS, Way};
+use crate::regions::Known;
+use crate::wire::{WAYS, Way};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_osc::Flow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -44,8 +45,8 @@ pub struct Peer {
     /// The first failure of an operation without a request since the last synchronisation.
     failure: AtomicI32,
     pub ordered: Ordered,
-    /// Of a dynamic window, as they were last read, and their version.
-    pub regions: Mutex<(u64, Arc<[Region]>)>,
+    /// Of a dynamic window, as they were last read.
+    pub regions: Mutex<Known>,
 }
 
 // SAFETY: addresses are of memory that belongs to processes; words are used as atomics.
@@ -162,7 +163,7 @@ impl Peer {
             epoch: AtomicU32::new(0),
             failure: AtomicI32::new(0),
             ordered: Ordered::default(),
-            regions: Mutex::new((u64::MAX, Arc::new([]))),
+            regions: Mutex::default(),
         }
     }
 }

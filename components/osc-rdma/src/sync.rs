@@ -1,7 +1,8 @@
 //! Synchronisation: fence, post-start-complete-wait, locks, flushes; and the table of the window.
 //!
 //! **Waiting for a lock** is attempts with progress between them: the next one comes after a number of turns that grows with the attempts, up to
-//! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step.
+//! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step. These are turns of somebody who does
+//! not wait, since a wait sleeps where nothing comes, and nothing comes when a lock gets free.
 //!
 //! **Post** sets the poster's bit in each origin's state; **start** waits until the bits of its group are set and takes them away. A rank
 //! posts to another once before that starts, so a bit is enough, whatever the size of the groups. **Complete** adds one to each target's count, and **wait** takes
@@ -22,39 +23,52 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, lock_type};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Most turns of progress between two attempts at a lock.
 const MOST_TURNS: u32 = 256;
+/// No pause is longer than as many attempts.
+const MOST_TIMES: u32 = 8;
+/// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
+const GIVES_WAY: u32 = 8;
 
 impl<'a> Call<'a> {
     /// Tries until the attempt succeeds, or fails.
     pub fn insist(&self, mut attempt: impl FnMut(&Call<'a>) -> Result<bool, Status>) -> Result<(), Status> {
-        let mut most = 1;
-        while !attempt(self)? {
-            let win = self.win;
+        let (win, mut most, mut tries) = (self.win, 1, 0u32);
+        loop {
+            let begun = Instant::now();
+            if attempt(self)? {
+                return Ok(());
+            }
+            let took = begun.elapsed();
             // Unequal for ranks and for threads of one.
             let seed = win.waits.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9);
-            let mut turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
-            let waited = self.until_turned(&mut turns);
-            if waited.is_err() {
-                return Err(waited);
+            let turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
+            // An attempt by a transport takes as long as each step of whoever has the lock: pauses are as many of those.
+            let (pause, begun) = (took * turns.min(MOST_TIMES), Instant::now());
+            for turn in 0.. {
+                (win.comm.services().progress)(win.comm.get().comm, self.thread);
+                if turn >= turns && begun.elapsed() >= pause {
+                    break;
+                }
+            }
+            tries += 1;
+            if tries.is_multiple_of(GIVES_WAY) {
+                self.give_way()?;
             }
             most = (most * 2).min(MOST_TURNS);
         }
-        Ok(())
     }
 
-    /// At least one turn of progress, and `turns` more.
-    fn until_turned(&self, turns: &mut u32) -> Status {
-        let mut first = true;
-        self.until(|| {
-            if core::mem::replace(&mut first, false) {
-                return false;
-            }
-            let over = *turns == 0;
-            *turns = turns.saturating_sub(1);
-            over
-        })
+    /// Lets others run whose turn it may be. A wait may sleep, and nothing that comes says that a lock is free: so this is one look long.
+    fn give_way(&self) -> Result<(), Status> {
+        let mut looks = 3;
+        let waited = self.until(|| {
+            looks -= 1;
+            looks == 0
+        });
+        waited.ok().map(|_| ())
     }
 
     /// Waits until all that was issued before has ended, at the targets too if `remote`; the first failure since the last time.

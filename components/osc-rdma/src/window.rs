@@ -28,6 +28,8 @@ pub struct Home {
     /// Before the shelf: registrations end before memory goes.
     pub registered: Vec<Registered>,
     pub shelf: Shelf,
+    /// Somebody asked for atomic updates of more than an element.
+    pub coarse: bool,
     /// Every accumulate goes under its target's lock, whatever its elements.
     pub under_lock: bool,
     /// Locks have two levels.
@@ -71,6 +73,8 @@ pub struct Rules {
     ordering: AtomicU32,
     /// Every accumulate goes under its target's lock, whatever its elements.
     pub under_lock: bool,
+    /// Somebody asked for atomic updates of more than an element.
+    pub coarse: bool,
     /// Locks have two levels.
     pub levels: bool,
 }
@@ -80,6 +84,7 @@ impl Rules {
         Rules {
             hints: AtomicU32::new(desc.hints),
             ordering: AtomicU32::new(desc.ordering),
+            coarse: home.coarse,
             under_lock: home.under_lock,
             levels: home.levels,
         }

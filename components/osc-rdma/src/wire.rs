@@ -136,6 +136,8 @@ impl Leader {
 }
 
 /// Memory that is attached to a dynamic window.
+///
+/// Whatever is read of one is checked by [`Head`] behind, so any bytes are one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Region {
@@ -146,12 +148,28 @@ pub struct Region {
 
 impl Region {
     pub const BYTES: u64 = size_of::<Region>() as u64;
+}
 
-    /// Whether all of a block lies in it.
-    pub fn has(&self, at: u64, len: u64) -> bool {
-        at.checked_sub(self.base)
-            .and_then(|offset| offset.checked_add(len))
-            .is_some_and(|end| end <= self.bytes)
+/// How many regions there are, and a version that changes where one goes: in one word, so that both are read as they were at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head(pub u64);
+
+impl Head {
+    const COUNT_BITS: u32 = 24;
+    /// One version more.
+    pub const STEP: u64 = 1 << Head::COUNT_BITS;
+
+    pub fn count(self) -> u64 {
+        self.0 & (Head::STEP - 1)
+    }
+
+    pub fn version(self) -> u64 {
+        self.0 >> Head::COUNT_BITS
+    }
+
+    /// Regions change places.
+    pub fn is_changing(self) -> bool {
+        self.version() & 1 == 1
     }
 }
 
@@ -165,9 +183,8 @@ pub mod word {
     pub const ACCUMULATE: u64 = 16;
     /// MPI_Win_complete's that no MPI_Win_wait has used up.
     pub const COMPLETES: u64 = 24;
-    /// Odd while the regions change.
-    pub const REGIONS_VERSION: u64 = 32;
-    pub const REGIONS: u64 = 33;
+    /// The list of attached regions: [`super::Head`].
+    pub const REGIONS: u64 = 32;
     /// The first counters of notifications; the others lie behind the posts.
     pub const NOTIFY: u64 = 34;
     /// A bit for each rank that has posted to this one.
@@ -232,6 +249,7 @@ const _: () = {
     assert!(size_of::<Card>() == 32 + 2 * WAYS * 64);
     assert!(size_of::<Leader>() == 16 + WAYS * 64);
     assert!(size_of::<Region>() == 16 + WAYS * 64);
+    assert!(Head::STEP > crate::params::MOST_REGIONS as u64);
 };
 
 #[cfg(all(test, not(loom)))]
@@ -283,12 +301,5 @@ mod tests {
             assert!(!words[..i].contains(at) && !posts.contains(at) && !word::is_shared(*at), "{at}");
             assert!(*at >= word::NOTIFY && at * 8 < layout.region(0), "{at}");
         }
-    }
-
-    #[test]
-    fn a_region_has_what_lies_in_it() {
-        let region = Region { base: 1000, bytes: 100, ways: [Way::NONE; WAYS] };
-        assert!(region.has(1000, 100) && region.has(1099, 1) && region.has(1100, 0));
-        assert!(!region.has(999, 1) && !region.has(1000, 101) && !region.has(u64::MAX, 2));
     }
 }

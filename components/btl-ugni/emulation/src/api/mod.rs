@@ -1,0 +1,26 @@
+//! Entry points, by chapter of the interface. All return `gni_return_t`.
+//!
+//! Each is unsafe for one reason: pointers of a C program. What they point to is the program's, valid for the call, NULL only where a
+//! function says so (and else INVALID_PARAM). Handles are numbers (`handles.rs`), so a wrong one is harmless.
+
+pub mod datagrams;
+pub mod domains;
+pub mod endpoints;
+pub mod memory;
+pub mod posts;
+pub mod queues;
+pub mod smsg;
+pub mod unsupported;
+
+/// Writes through a pointer of the program's. False: it is NULL.
+///
+/// # Safety
+/// `to` is NULL or valid for a write.
+unsafe fn give<T>(to: *mut T, value: T) -> bool {
+    if to.is_null() {
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { to.write_unaligned(value) };
+    true
+}

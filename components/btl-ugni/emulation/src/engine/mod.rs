@@ -1,0 +1,362 @@
+//! The engine: the thread of a process that plays its network card.
+//!
+//! Entry points hand it commands through a queue; it alone touches connections and the operations under way, so those have no lock. A turn takes
+//! commands, records of all connections and what is due, and sends what finds room. Without work it sleeps on its bell, its
+//! listeners and its connections; `ASLEEP` and the flags in the rings are set before the last look, so nobody who comes then is missed.
+
+mod initiator;
+mod target;
+
+use crate::config::config;
+use crate::datagram::{Packet, Peer};
+use crate::domain::Nic;
+use crate::frame::{Header, Kind, flag};
+use crate::link::{Caller, Greeted, Item, Link, RECORD};
+use crate::node;
+use crate::operation::Operation;
+use crate::sys;
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+pub enum Command {
+    Listen(OwnedFd, Arc<Nic>),
+    /// The domain with this cookie and instance is gone.
+    Forget(u32, u32),
+    Post(Box<Operation>),
+    Datagram(Arc<Nic>, Packet),
+}
+
+struct Shared {
+    commands: Mutex<VecDeque<Command>>,
+    bell: OwnedFd,
+}
+
+static SHARED: OnceLock<Shared> = OnceLock::new();
+static ASLEEP: AtomicBool = AtomicBool::new(false);
+
+/// Starts the engine unless it runs.
+pub fn start() -> io::Result<()> {
+    static STARTED: Mutex<bool> = Mutex::new(false);
+    let mut started = STARTED.lock().unwrap_or_else(|e| e.into_inner());
+    if *started {
+        return Ok(());
+    }
+    let bell = sys::bell()?;
+    let _ = SHARED.set(Shared { commands: Mutex::default(), bell });
+    std::thread::Builder::new().name("ugni-engine".into()).spawn(|| Engine::new().run())?;
+    *started = true;
+    Ok(())
+}
+
+/// Gives the engine something to do.
+pub fn submit(command: Command) {
+    let Some(shared) = SHARED.get() else { return };
+    shared.commands.lock().unwrap_or_else(|e| e.into_inner()).push_back(command);
+    if ASLEEP.swap(false, Ordering::SeqCst) {
+        sys::ring(&shared.bell);
+    }
+}
+
+/// The abstract name at which a domain listens.
+pub fn name(cookie: u32, (address, inst): Peer) -> String {
+    format!("oxmpi-ugni-{}-{}-{cookie}-{address}-{inst}", rustix::process::getuid().as_raw(), config().fabric)
+}
+
+/// A connection's place, with a number that tells it from an earlier one there.
+type LinkId = usize;
+
+/// A packet of a datagram that is to be sent at a later time.
+struct Delayed {
+    due: Instant,
+    tries: u32,
+    nic: Arc<Nic>,
+    packet: Packet,
+}
+
+struct Engine {
+    links: HashMap<LinkId, Link>,
+    last_link: LinkId,
+    /// Connections by cookie and peer.
+    outbound: HashMap<(u32, Peer), LinkId>,
+    listeners: HashMap<(u32, u32), (OwnedFd, Arc<Nic>)>,
+    callers: Vec<Caller>,
+    /// Operations that have no answer yet, with their connections.
+    operations: HashMap<u64, (Operation, LinkId)>,
+    last_operation: u64,
+    /// Puts of peers that have failed before their last frame.
+    failed: HashMap<(LinkId, u64), u8>,
+    delayed: Vec<Delayed>,
+    /// Completions that wait for their draw.
+    shuffled: Vec<(Operation, u8)>,
+    random: u64,
+    datagrams: u64,
+    messages: u64,
+    buffer: Vec<u8>,
+}
+
+impl Engine {
+    fn new() -> Engine {
+        Engine {
+            links: HashMap::new(),
+            last_link: 0,
+            outbound: HashMap::new(),
+            listeners: HashMap::new(),
+            callers: Vec::new(),
+            operations: HashMap::new(),
+            last_operation: 0,
+            failed: HashMap::new(),
+            delayed: Vec::new(),
+            shuffled: Vec::new(),
+            random: config().shuffle,
+            datagrams: 0,
+            messages: 0,
+            buffer: vec![0; RECORD],
+        }
+    }
+
+    fn run(mut self) {
+        loop {
+            let mut worked = self.take_commands();
+            worked |= self.receive_all();
+            worked |= self.send_delayed();
+            worked |= self.pump_all();
+            worked |= self.end_shuffled();
+            if !worked {
+                self.sleep();
+                self.look();
+            }
+        }
+    }
+
+    /// A number drawn from the seed.
+    fn draw(&mut self, below: usize) -> usize {
+        self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.random >> 33) as usize % below.max(1)
+    }
+
+    fn take_commands(&mut self) -> bool {
+        let shared = SHARED.get().expect("set before the engine starts");
+        let commands = std::mem::take(&mut *shared.commands.lock().unwrap_or_else(|e| e.into_inner()));
+        let any = !commands.is_empty();
+        for command in commands {
+            match command {
+                Command::Listen(listener, nic) => {
+                    self.listeners.insert((nic.cookie, nic.inst), (listener, nic));
+                }
+                Command::Forget(cookie, inst) => {
+                    self.listeners.remove(&(cookie, inst));
+                }
+                Command::Post(operation) => self.post(*operation),
+                Command::Datagram(nic, packet) => {
+                    self.send_packet(Delayed { due: Instant::now(), tries: 0, nic, packet })
+                }
+            }
+        }
+        any
+    }
+
+    /// The connection to a peer, made where there is none.
+    fn link_to(&mut self, cookie: u32, peer: Peer) -> io::Result<LinkId> {
+        if let Some(id) = self.outbound.get(&(cookie, peer)) {
+            return Ok(*id);
+        }
+        let link = Link::open(&name(cookie, peer), peer.0 == config().node)?;
+        let id = self.adopt(link);
+        self.outbound.insert((cookie, peer), id);
+        Ok(id)
+    }
+
+    fn adopt(&mut self, link: Link) -> LinkId {
+        self.last_link += 1;
+        self.links.insert(self.last_link, link);
+        self.last_link
+    }
+
+    fn receive_all(&mut self) -> bool {
+        let mut any = false;
+        let ids: Vec<LinkId> = self.links.keys().copied().collect();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for id in ids {
+            // A busy peer does not keep the others waiting.
+            for _ in 0..64 {
+                let Some(link) = self.links.get_mut(&id) else { break };
+                match link.receive(&mut buffer) {
+                    Ok(None) => break,
+                    Ok(Some(n)) => {
+                        any = true;
+                        if !self.take_record(id, &buffer[..n]) {
+                            self.drop_link(id);
+                        }
+                    }
+                    Err(_) => {
+                        self.drop_link(id);
+                        any = true;
+                    }
+                }
+            }
+        }
+        self.buffer = buffer;
+        any
+    }
+
+    /// False: it is no frame.
+    fn take_record(&mut self, id: LinkId, record: &[u8]) -> bool {
+        let Some((kind, header, payload)) = Header::parse(record) else { return false };
+        let from = (header.from_addr, header.from_inst);
+        match kind {
+            Kind::Put | Kind::Get | Kind::Amo | Kind::CqWrite => self.serve(id, kind, &header, payload),
+            Kind::Done | Kind::Data => self.answered(kind, &header, payload),
+            Kind::Datagram | Kind::Reply | Kind::Withdraw => self.take_datagram(kind, &header, from, payload),
+        }
+        true
+    }
+
+    fn take_datagram(&mut self, kind: Kind, header: &Header, from: Peer, payload: &[u8]) {
+        let Some((_, nic)) = self.listeners.get(&(header.cookie, header.to_inst)) else { return };
+        let nic = nic.clone();
+        let reply = {
+            let mut sessions = nic.sessions();
+            match kind {
+                Kind::Datagram => sessions.arrived(from, header.a, payload),
+                Kind::Reply => {
+                    sessions.replied(from, header.a, payload);
+                    None
+                }
+                _ => {
+                    sessions.withdrawn(from, header.a);
+                    None
+                }
+            }
+        };
+        nic.session_changed.notify_all();
+        if let Some(packet) = reply {
+            self.send_packet(Delayed { due: Instant::now(), tries: 0, nic, packet });
+        }
+    }
+
+    /// Sends a datagram's packet, now or after the set-up's delay; one that is not delivered is tried again, later each time.
+    fn send_packet(&mut self, mut d: Delayed) {
+        if d.tries == 0 && config().datagram_delay > Duration::ZERO {
+            d.due = Instant::now() + config().datagram_delay;
+            d.tries = 1;
+            return self.delayed.push(d);
+        }
+        d.tries += 1;
+        self.datagrams += 1;
+        let lost = config().datagram_drop != 0 && self.datagrams.is_multiple_of(config().datagram_drop);
+        if !lost && self.try_packet(&d) {
+            return;
+        }
+        const TRIES: u32 = 60;
+        if d.tries > TRIES {
+            if let Packet::Post { generation, .. } = d.packet {
+                d.nic.sessions().failed(generation);
+                d.nic.session_changed.notify_all();
+            }
+            return;
+        }
+        let wait = u64::from(d.tries - 1).pow(2).min(1000);
+        d.due = Instant::now() + Duration::from_millis(wait.max(1));
+        self.delayed.push(d);
+    }
+
+    fn try_packet(&mut self, d: &Delayed) -> bool {
+        let (kind, to, generation, data): (_, _, _, &[u8]) = match &d.packet {
+            Packet::Post { to, generation, data } => (Kind::Datagram, *to, *generation, data),
+            Packet::Reply { to, generation, data } => (Kind::Reply, *to, *generation, data),
+            Packet::Withdraw { to, generation } => (Kind::Withdraw, *to, *generation, &[]),
+        };
+        let Ok(id) = self.link_to(d.nic.cookie, to) else { return false };
+        let mut header = Header::new(kind);
+        header.len = data.len() as u32;
+        (header.to_inst, header.from_inst, header.from_addr) = (to.1, d.nic.inst, d.nic.address);
+        (header.cookie, header.a) = (d.nic.cookie, generation);
+        if let Some(link) = self.links.get_mut(&id) {
+            link.queue.push_back(Item::Frame(header, data.to_vec()));
+        }
+        true
+    }
+
+    fn send_delayed(&mut self) -> bool {
+        let now = Instant::now();
+        let (due, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.delayed).into_iter().partition(|d| d.due <= now);
+        self.delayed = rest;
+        let any = !due.is_empty();
+        due.into_iter().for_each(|d| self.send_packet(d));
+        any
+    }
+
+    /// A connection has ended: what went over it fails.
+    fn drop_link(&mut self, id: LinkId) {
+        self.links.remove(&id);
+        self.outbound.retain(|_, l| *l != id);
+        self.failed.retain(|(l, _), _| *l != id);
+        let lost: Vec<u64> =
+            self.operations.iter().filter(|(_, (_, l))| *l == id).map(|(op, _)| *op).collect();
+        for op in lost {
+            let (operation, _) = self.operations.remove(&op).expect("just found");
+            operation.end(crate::numbers::status::ENDPOINT_UNREACHABLE);
+        }
+    }
+
+    /// Waits for something to do.
+    fn sleep(&mut self) {
+        let shared = SHARED.get().expect("set before the engine starts");
+        ASLEEP.store(true, Ordering::SeqCst);
+        self.links.values().for_each(|l| l.sleep(true));
+        let something = !shared.commands.lock().unwrap_or_else(|e| e.into_inner()).is_empty()
+            || self.links.values().any(Link::has_records);
+        if !something {
+            let mut fds = vec![shared.bell.as_raw_fd()];
+            fds.extend(node::descriptor());
+            fds.extend(self.listeners.values().map(|(l, _)| l.as_raw_fd()));
+            fds.extend(self.callers.iter().map(Caller::descriptor));
+            fds.extend(self.links.values().map(Link::descriptor));
+            let due = self.delayed.iter().map(|d| d.due.saturating_duration_since(Instant::now())).min();
+            // A peer that makes room says nothing.
+            let blocked =
+                self.links.values().any(|l| !l.queue.is_empty()).then_some(Duration::from_micros(50));
+            sys::wait(&fds, due.into_iter().chain(blocked).min());
+        }
+        ASLEEP.store(false, Ordering::SeqCst);
+        self.links.values().for_each(|l| l.sleep(false));
+        sys::silence(&shared.bell);
+    }
+
+    /// Takes callers and ends of connections.
+    fn look(&mut self) {
+        node::serve();
+        for (listener, _) in self.listeners.values() {
+            while let Ok(socket) = sys::accept(listener) {
+                self.callers.push(Caller::new(socket));
+            }
+        }
+        for caller in std::mem::take(&mut self.callers) {
+            match caller.look() {
+                Greeted::NotYet(caller) => self.callers.push(caller),
+                Greeted::Link(link) => {
+                    self.adopt(link);
+                }
+                Greeted::Gone => {}
+            }
+        }
+        self.links.values_mut().for_each(Link::look);
+    }
+}
+
+/// Flags of an operation's event.
+fn event_flags(event: Option<crate::operation::RemoteEvent>) -> u8 {
+    match event {
+        None => 0,
+        Some(e) => {
+            flag::EVENT
+                | if e.message { flag::MESSAGE } else { 0 }
+                | if config().early_event { flag::EARLY } else { 0 }
+        }
+    }
+}

@@ -203,12 +203,12 @@ impl<'a> Call<'a> {
         issue: impl FnOnce(&mut Issue<'a, '_>),
     ) -> Result<(), Status> {
         let waiter = Waiter::default();
-        let ctx = self.start(&waiter, peer, link, issue);
+        let ctx = self.launch(&waiter, peer, link, issue);
         self.finish(&waiter, ctx)
     }
 
     /// Starts an operation that `finish` is called for before the waiter goes; its context.
-    pub fn start(
+    pub fn launch(
         &self,
         waiter: &Waiter,
         peer: &Peer,

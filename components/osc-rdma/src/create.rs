@@ -12,7 +12,7 @@ use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::window::{RdmaWindow, Rules};
 use crate::wire::{Card, HANDLE, Leader, StateLayout, WAYS, Way, module_key};
-use oxmpi_btl::{BtlHandle, BtlServices, access};
+use oxmpi_btl::{BtlHandle, BtlServices, access, cap};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor};
@@ -84,12 +84,12 @@ impl RdmaWindow {
         // One level only if all ranks say so would be two schemes in one window: two levels need everybody.
         let wants_levels = if rdma.settings.on_demand { Status::NOT_AVAILABLE } else { Status::OK };
         let levels = comm.agree(thread, wants_levels).is_ok();
-        let unmapped = dynamic || spokesmen(&comm).iter().any(|rank| comm.mapped(*rank).is_none());
-        let is_mapped = if unmapped { Status::NOT_AVAILABLE } else { Status::OK };
-        let mapped = comm.agree(thread, is_mapped).is_ok();
+        let one_by_one = |rank: &u32| (!dynamic && comm.mapped(*rank).is_some()) || has_lists(&comm, *rank);
+        let mine = if spokesmen(&comm).iter().all(one_by_one) { Status::OK } else { Status::NOT_AVAILABLE };
+        let by_elements = comm.agree(thread, mine).is_ok();
         let layout = StateLayout::new(comm.num_ranks(), if dynamic { rdma.settings.max_attach } else { 0 });
         let shelf = Shelf::make(rdma, &comm, thread, layout)?;
-        let rules = Rules::new(desc, &rdma.settings, levels, mapped);
+        let rules = Rules::new(desc, &rdma.settings, levels, by_elements);
         let mut window = RdmaWindow {
             rdma: rdma.clone(),
             comm,
@@ -200,6 +200,12 @@ impl RdmaWindow {
         self.registered.extend(registered);
         if own.is_err() { own } else { told }
     }
+}
+
+/// Whether all transports by which a rank may be reached have lists.
+fn has_lists(comm: &Comm, rank: u32) -> bool {
+    let reached = comm.reach(rank).unwrap_or(&[]);
+    reached.iter().filter(|reach| is_fit(reach.btl())).all(|reach| reach.btl().can(cap::LIST))
 }
 
 /// The fit transports that reach the ranks, each once.

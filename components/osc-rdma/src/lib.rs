@@ -2,6 +2,7 @@
 //! and atomics elsewhere; nobody needs the target's help. See README.md for the map and the layouts.
 
 mod accumulate;
+mod batch;
 mod call;
 mod component;
 mod create;

@@ -1,5 +1,6 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
+use crate::batch::Batch;
 use crate::regions::Known;
 use crate::wire::Way;
 use oxmpi_btl::amo::{self, operand};
@@ -56,6 +57,8 @@ pub struct Link {
     pub reach: Reach,
     /// Puts are visible when they are done.
     pub remote_done: bool,
+    /// Bytes of the longest list; 0: the transport has none.
+    pub lists: u64,
     /// By context.
     pub lanes: Box<[Lane]>,
 }
@@ -65,6 +68,13 @@ pub struct Lane {
     pub flow: Flow,
     /// 1: something was written since the transport's last flush.
     pub written: AtomicU32,
+    pub batch: Batch,
+}
+
+impl Lane {
+    fn new() -> Lane {
+        Lane { flow: Flow::new(), written: AtomicU32::new(0), batch: Batch::default() }
+    }
 }
 
 impl Link {
@@ -74,7 +84,8 @@ impl Link {
         Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
-            lanes: (0..contexts).map(|_| Lane { flow: Flow::new(), written: AtomicU32::new(0) }).collect(),
+            lists: if reach.btl().can(cap::LIST) { attrs.list_limit } else { 0 },
+            lanes: (0..contexts).map(|_| Lane::new()).collect(),
         }
     }
 

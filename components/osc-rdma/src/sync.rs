@@ -77,6 +77,9 @@ impl<'a> Call<'a> {
             // SYNC POINT with `flush_lane`.
             let Some(link) = &peer.link else { continue };
             for (ctx, lane) in (0..).zip(&link.lanes) {
+                if remote && lane.batch.waits() {
+                    Issue::send_batch(*self, link, peer, ctx, self.enter(ctx));
+                }
                 if remote && !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
                     self.flush_lane(peer, link, ctx);
                 }

@@ -54,14 +54,14 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// `mapped`: all memory that any rank reaches is mapped there.
-    pub fn new(desc: &WinDesc, settings: &Settings, levels: bool, mapped: bool) -> Rules {
+    /// `by_elements`: all memory that any rank reaches is mapped there, or reached by lists of atomics.
+    pub fn new(desc: &WinDesc, settings: &Settings, levels: bool, by_elements: bool) -> Rules {
         let granularity = if desc.granularity == 0 { settings.granularity } else { desc.granularity };
         Rules {
             hints: AtomicU32::new(desc.hints),
             ordering: AtomicU32::new(desc.ordering),
             coarse: granularity > 8,
-            under_lock: granularity > 8 || (granularity == 0 && !mapped),
+            under_lock: granularity > 8 || (granularity == 0 && !by_elements),
             levels,
         }
     }

@@ -104,7 +104,7 @@ impl Call<'_> {
         };
         let (amo, at) = (Amo { op, flags: 0, operand, compare }, peer.remote_words + 8 * step.word);
         let Begun { waiter, local, ctx } = begun;
-        *ctx = self.start(waiter, peer, link, |pieces| {
+        *ctx = self.launch(waiter, peer, link, |pieces| {
             pieces.atomic(amo, at, peer.state.handle(), Some((local, 0)));
         });
     }

@@ -158,7 +158,11 @@ impl<'a> Caller<'a> {
         };
         let status = self.verb(ctx, || (btl.list)(btl.state, self.to.endpoint, ctx, &desc));
         self.wait(ctx, &completion, status);
-        assert_eq!(self.local()[2].load(Ordering::Relaxed), data[0], "entries are carried out in their order");
+        assert_eq!(
+            self.local()[2].load(Ordering::Relaxed),
+            data[0],
+            "entries are carried out in their order"
+        );
         [0, 1].map(|i| self.local()[i].load(Ordering::Relaxed))
     }
 

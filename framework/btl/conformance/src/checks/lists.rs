@@ -42,8 +42,9 @@ fn lists_are_carried_out(setup: &Setup) {
         return;
     }
     let a = h.ranks[0].btl.attrs();
-    let adds =
-        h.ranks[0].can(cap::ATOMIC) && a.amo_ops & 1 << amo::ADD != 0 && a.amo_operands & amo::operand::U64 != 0;
+    let adds = h.ranks[0].can(cap::ATOMIC)
+        && a.amo_ops & 1 << amo::ADD != 0
+        && a.amo_operands & amo::operand::U64 != 0;
     for link in h.links() {
         let (mut target, mut results) = (Buffer::new(SIZE, 0xab), Buffer::new(SIZE, 0xcd));
         let (remote, local) =
@@ -63,7 +64,11 @@ fn lists_are_carried_out(setup: &Setup) {
                     break;
                 }
                 room = left;
-                plan.push((at, (0..len).map(|i| (x >> (i % 40)) as u8).collect::<Vec<u8>>(), add.then_some(back)));
+                plan.push((
+                    at,
+                    (0..len).map(|i| (x >> (i % 40)) as u8).collect::<Vec<u8>>(),
+                    add.then_some(back),
+                ));
                 back += if add { len } else { 0 };
             }
             let entries: Vec<ListEntry> = plan
@@ -86,7 +91,12 @@ fn lists_are_carried_out(setup: &Setup) {
                     word.copy_from_slice(&number(word).wrapping_add(number(operand)).to_ne_bytes());
                 }
             }
-            assert!(target.seen(0, SIZE) == expected, "{}: a list of {} entries went wrong", h.name, plan.len());
+            assert!(
+                target.seen(0, SIZE) == expected,
+                "{}: a list of {} entries went wrong",
+                h.name,
+                plan.len()
+            );
             assert!(results.seen(0, SIZE) == fetched, "{}: what a list fetched is something else", h.name);
         }
         remote.release(&h);

@@ -9,6 +9,7 @@ mod create;
 mod elements;
 mod epoch;
 mod issue;
+mod known;
 mod layout;
 mod local;
 mod locks;

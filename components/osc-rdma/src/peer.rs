@@ -1,7 +1,7 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
 use crate::batch::Batch;
-use crate::regions::Known;
+use crate::known::Known;
 use crate::wire::Way;
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};

@@ -5,12 +5,12 @@
 
 use crate::call::Call;
 use crate::issue::Issue;
+use crate::known::{Span, cut};
 use crate::layout::{Block, Elements, blocks_at, offset};
 use crate::local::{Local, SLOT};
 use crate::near::copy_block;
 use crate::op::{After, Op};
 use crate::peer::{Link, Peer};
-use crate::regions::{Span, cut};
 use crate::request::Request;
 use core::ptr::null_mut;
 use oxmpi_btl::{LIST_ENTRY, RegHandle};

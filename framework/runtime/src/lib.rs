@@ -98,6 +98,8 @@ pub mod progress;
 mod pset;
 mod rcache;
 #[cfg(not(loom))]
+mod registration;
+#[cfg(not(loom))]
 pub mod registry;
 #[cfg(not(loom))]
 pub mod request;
@@ -132,6 +134,7 @@ pub use {
     info::Info,
     instance::{Config, Instance},
     params::outside as param_outside,
+    rcache::Counts as RegistrationCounts,
     service::ServiceCounts,
     thread::Level,
     window::Window,

@@ -259,6 +259,8 @@ impl Proc {
             reach,
             register,
             deregister,
+            acquire: register,
+            release: deregister,
         }
     }
 

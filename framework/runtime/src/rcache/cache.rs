@@ -16,6 +16,10 @@ pub trait Device {
     fn deregister(&self, handle: *const RegHandle) -> Status;
     /// Bytes of a handle.
     fn handle_size(&self) -> usize;
+    /// Whether memory has to be registered at all; else handles are null.
+    fn registers(&self) -> bool {
+        true
+    }
 }
 
 /// A registration with the handle that it points to.
@@ -35,8 +39,11 @@ impl<D: Device> Registered<D> {
     pub fn new(device: &D, addr: u64, len: u64, access: u32) -> Result<Box<Registered<D>>, Status> {
         let size = device.handle_size();
         let mut handle: Box<[u64]> = vec![0; size.div_ceil(8)].into();
-        let place: *mut RegHandle = handle.as_mut_ptr().cast();
-        device.register(addr, len, access, place).ok()?;
+        let mut place: *mut RegHandle = std::ptr::null_mut();
+        if device.registers() {
+            place = handle.as_mut_ptr().cast();
+            device.register(addr, len, access, place).ok()?;
+        }
         let out = Registration { handle: place, handle_size: size as u64, base: addr as *mut u8, len };
         Ok(Box::new(Registered { out, handle, device, slot: OWN }))
     }
@@ -52,8 +59,20 @@ impl<D: Device> Registered<D> {
     }
 
     fn end(self: Box<Self>) -> Status {
+        if self.out.handle.is_null() {
+            return Status::OK;
+        }
         // SAFETY: devices outlive what was registered with them.
         unsafe { (*self.device).deregister(self.handle.as_ptr().cast()) }
+    }
+
+    /// Ends one that no cache has.
+    ///
+    /// # Safety
+    /// It was given by [`Registered::give`], and is given back once.
+    pub unsafe fn end_own(registration: *const Registration) -> Status {
+        // SAFETY: the caller's promise.
+        unsafe { Box::from_raw(Registered::<D>::of(registration)) }.end()
     }
 }
 
@@ -83,6 +102,22 @@ pub struct Counts {
     /// There now, and their bytes.
     pub entries: u64,
     pub bytes: u64,
+}
+
+impl Counts {
+    /// With the names that tools see.
+    pub fn named(&self) -> [(&'static str, u64); 8] {
+        [
+            ("rcache_base_hits", self.hits),
+            ("rcache_base_misses", self.misses),
+            ("rcache_base_evictions", self.evictions),
+            ("rcache_base_invalidations", self.invalidations),
+            ("rcache_base_bypasses", self.bypasses),
+            ("rcache_base_unwatched", self.unwatched),
+            ("rcache_base_entries", self.entries),
+            ("rcache_base_bytes", self.bytes),
+        ]
+    }
 }
 
 #[derive(Default)]
@@ -135,10 +170,14 @@ struct Asked<'a, D> {
 
 impl<D: Device> Cache<D> {
     /// For so many devices, which are called by their number below that.
-    pub fn new(devices: usize, limits: Limits, watch: impl FnOnce(Arc<Shared>) -> Watch) -> Cache<D> {
+    pub fn start(
+        devices: usize,
+        limits: Limits,
+        watch: impl FnOnce(Arc<Shared>) -> Result<Watch, String>,
+    ) -> Result<Cache<D>, String> {
         let shared = Arc::new(Shared::new(limits.entries));
-        Cache {
-            watch: watch(Arc::clone(&shared)),
+        Ok(Cache {
+            watch: watch(Arc::clone(&shared))?,
             shared,
             indexes: (0..devices * KINDS).map(|_| Index::default()).collect(),
             free: Mutex::default(),
@@ -148,7 +187,7 @@ impl<D: Device> Cache<D> {
             counters: Counters::default(),
             closed: AtomicBool::new(false),
             _devices: std::marker::PhantomData,
-        }
+        })
     }
 
     /// A registration of at least this memory, for [`Cache::release`] or [`Cache::deregister`]. The caller has the memory mapped
@@ -237,7 +276,9 @@ impl<D: Device> Cache<D> {
                 self.claim_stale();
                 // Some of it first, then all.
                 let some = self.shared.filled().len() as u64 / 8 + 1;
-                if self.evict(some, 0) && let Ok(made) = register() {
+                if self.evict(some, 0)
+                    && let Ok(made) = register()
+                {
                     return Ok(made);
                 }
                 self.evict(u64::MAX, 0);
@@ -254,7 +295,7 @@ impl<D: Device> Cache<D> {
         let number = unsafe { (*made).slot };
         if number == OWN {
             // SAFETY: as above; nobody else has it.
-            return unsafe { Box::from_raw(made) }.end();
+            return unsafe { Registered::<D>::end_own(registration) };
         }
         if self.shared.slots[number as usize].release() { self.take_back(number) } else { Status::OK }
     }
@@ -275,7 +316,9 @@ impl<D: Device> Cache<D> {
     /// Takes back what the watcher has marked and nobody uses.
     fn claim_stale(&self) {
         // SYNC POINT with `Shared::invalidate`.
-        if !self.shared.to_claim.load(Ordering::Relaxed) || !self.shared.to_claim.swap(false, Ordering::AcqRel) {
+        if !self.shared.to_claim.load(Ordering::Relaxed)
+            || !self.shared.to_claim.swap(false, Ordering::AcqRel)
+        {
             return;
         }
         for (number, slot) in (0..).zip(self.shared.filled()) {
@@ -346,7 +389,8 @@ impl<D: Device> Cache<D> {
     /// there are not as many bytes, or none at all.
     fn evict(&self, entries: u64, bytes: u64) -> bool {
         let idle = (0u32..).zip(self.shared.filled()).filter(|(_, slot)| slot.is_idle());
-        let mut idle: Vec<(u64, u32)> = idle.map(|(n, slot)| (slot.used.load(Ordering::Relaxed), n)).collect();
+        let mut idle: Vec<(u64, u32)> =
+            idle.map(|(n, slot)| (slot.used.load(Ordering::Relaxed), n)).collect();
         idle.sort_unstable();
         let (mut gone, mut gone_bytes) = (0, 0);
         for (_, number) in idle {

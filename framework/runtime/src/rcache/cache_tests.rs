@@ -47,7 +47,7 @@ impl Memory {
 }
 
 fn cache(entries: usize, bytes: u64) -> Cache<Memory> {
-    Cache::new(2, Limits { entries, bytes, page: PAGE }, Watch::trusting)
+    Cache::start(2, Limits { entries, bytes, page: PAGE }, |shared| Ok(Watch::trusting(shared))).unwrap()
 }
 
 fn number(registration: *const Registration) -> u64 {
@@ -77,7 +77,7 @@ fn what_is_covered_is_found() {
     assert_ne!(number(other), first, "of another device");
     let written = cache.acquire(&device, 0, 10 * PAGE, 1, access::LOCAL_WRITE).unwrap();
     assert_ne!(number(written), first, "another access");
-    [other, written].map(|r| cache.release(r));
+    assert_eq!([other, written].map(|r| cache.release(r)), [Status::OK; 2]);
     cache.empty(true);
     assert_eq!(device.many(), 0);
     assert_eq!(cache.counts().bytes, 0);
@@ -133,7 +133,9 @@ fn an_event_between_look_and_publication_is_noticed() {
         }
     }
     let memory = Memory::default();
-    let cache = Cache::new(1, Limits { entries: 4, bytes: 0, page: PAGE }, Watch::trusting);
+    let cache =
+        Cache::start(1, Limits { entries: 4, bytes: 0, page: PAGE }, |shared| Ok(Watch::trusting(shared)));
+    let cache = cache.unwrap();
     let event = || {
         cache.shared().turns.begin();
         cache.shared().invalidate(0, u64::MAX);
@@ -156,7 +158,7 @@ fn peers_write_by_one_registration_for_each_user() {
     let (one, two) = (write(PAGE), write(PAGE));
     assert_ne!(number(one), number(two));
     let first = number(one);
-    [one, two].map(|r| cache.release(r));
+    assert_eq!([one, two].map(|r| cache.release(r)), [Status::OK; 2]);
     assert_eq!(device.many(), 1, "the second one was not kept");
     let again = write(PAGE);
     assert_eq!(number(again), first);
@@ -186,7 +188,11 @@ fn bytes_are_limited_and_what_is_in_use_stays() {
     use_once(&cache, &device, 20 * PAGE, 2 * PAGE);
     assert_eq!(cache.counts().bytes, 6 * PAGE);
     use_once(&cache, &device, 30 * PAGE, 5 * PAGE);
-    assert_eq!(device.many(), 2 - usize::from(cache.counts().entries == 1), "too much for the limit beside what is used");
+    assert_eq!(
+        device.many(),
+        2 - usize::from(cache.counts().entries == 1),
+        "too much for the limit beside what is used"
+    );
     use_once(&cache, &device, 40 * PAGE, 9 * PAGE);
     assert!(cache.counts().bytes <= 8 * PAGE);
     assert_eq!(use_once(&cache, &device, 0, PAGE), number(used));

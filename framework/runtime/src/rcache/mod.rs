@@ -5,10 +5,10 @@
 //! names physical pages. When the program unmaps the address and maps it anew, other pages lie there and the device goes on with the
 //! old ones: wrong data without an error. So everything here is about one question: is what was found still true?
 //!
-//! # What tells of changes
+//! # How changes are told
 //!
 //! **userfaultfd** (`sys.rs`, `watch.rs`). Areas in which memory was registered are given to a userfaultfd descriptor in its
-//! write-protect mode. No page is ever protected, so no fault is ever reported. What is used are its events: the kernel tells of munmap, of
+//! write-protect mode. No page is ever protected, so no fault is ever reported. Its events are used: the kernel tells of munmap, of
 //! mmap over a mapping, of brk (UNMAP), of mremap (REMAP) and of madvise with DONTNEED, FREE or REMOVE (REMOVE), **and the thread that makes
 //! the change waits in the kernel until the event has been read.**
 //!
@@ -54,7 +54,7 @@
 //!
 //! # The watcher's thread
 //!
-//! Whoever unmaps waits for it, so **it waits for nobody: it takes no lock, allocates and frees nothing, and calls no device.** It marks; the
+//! A thread that unmaps waits for it, so **it waits for nobody: it takes no lock, allocates and frees nothing, and calls no device.** It marks; the
 //! marked are taken back by the next thread that uses the cache. Its own stack is never watched. Nothing is watched any more before it ends.
 //! A forked child closes the descriptor at once, for a descriptor that is open there would keep the parent's areas watched by nobody.
 //!
@@ -89,6 +89,8 @@ mod model;
 mod watch_tests;
 
 #[cfg(not(loom))]
-pub(crate) use cache::{Cache, Counts, Device, Limits, Registered};
+pub use cache::Counts;
+#[cfg(not(loom))]
+pub(crate) use cache::{Cache, Device, Limits, Registered};
 #[cfg(not(loom))]
 pub(crate) use watch::Watch;

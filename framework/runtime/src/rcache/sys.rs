@@ -134,10 +134,6 @@ impl Areas {
         Ok(Areas { maps, queries })
     }
 
-    pub fn fd(&self) -> RawFd {
-        self.maps.as_raw_fd()
-    }
-
     /// The areas that have parts of a range; `None`: there is a hole in it, or it cannot be told.
     pub fn of(&self, start: u64, end: u64) -> Option<Vec<Area>> {
         let mut found: Vec<Area> = Vec::new();

@@ -15,8 +15,7 @@ impl Turns {
     pub fn begin(&self) {
         let now = self.number.load(Ordering::Relaxed);
         self.number.store(now + 1, Ordering::Relaxed);
-        // SYNC POINT with `is_still`: before the slots are looked at. Also keeps the fence of `quiet` company: what a reader
-        // of an earlier event saw stays behind the number.
+        // SYNC POINT with `is_still`: before the slots are looked at. The system call that reads orders it for `quiet`.
         fence(Ordering::SeqCst);
     }
 

@@ -4,6 +4,7 @@ use super::slots::{Marked, Slot};
 use super::sys::{Areas, Events, Message};
 use super::turns::Turns;
 use crate::locks::Mutex;
+use oxmpi_mca::sync::fence;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use rustix::event::{EventfdFlags, eventfd};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,6 +15,8 @@ use std::thread::JoinHandle;
 const NAME: &str = "oxmpi-rcache";
 /// How often a look-up lets the watcher go on before it goes without the cache.
 const PATIENCE: usize = 8;
+/// So many areas are remembered one by one.
+const MOST_AREAS: usize = 1024;
 
 /// What the watcher marks, and what says that it is at it.
 pub struct Shared {
@@ -78,6 +81,7 @@ struct Kernel {
     watched: Mutex<Vec<(u64, u64)>>,
     stop: OwnedFd,
     thread: Mutex<Option<JoinHandle<()>>>,
+    closed: AtomicBool,
 }
 
 impl Watch {
@@ -97,15 +101,22 @@ impl Watch {
     /// cache behind this is true.
     pub fn quiet(&self) -> Option<u64> {
         // In this order: see the essay.
-        if self.is_pending() { None } else { self.shared.turns.quiet() }
+        if self.is_pending() {
+            return None;
+        }
+        // The count that the kernel read is older than the number that is read here.
+        fence(Ordering::Acquire);
+        self.shared.turns.quiet()
     }
 
     /// The same, giving the watcher some time.
     pub fn quiet_soon(&self) -> Option<u64> {
-        (0..PATIENCE).find_map(|_| self.quiet().or_else(|| {
-            std::thread::yield_now();
-            None
-        }))
+        (0..PATIENCE).find_map(|_| {
+            self.quiet().or_else(|| {
+                std::thread::yield_now();
+                None
+            })
+        })
     }
 
     /// Whether what was published behind `quiet` was seen by every event since.
@@ -139,7 +150,7 @@ impl Watch {
     /// In a forked child: gives up what would keep the parent's memory watched.
     pub fn forget(&self) {
         if let Some(kernel) = &self.kernel {
-            kernel.events.close();
+            kernel.close();
         }
     }
 }
@@ -160,7 +171,8 @@ impl Kernel {
                 stack => break stack,
             }
         };
-        Ok(Kernel { events, areas, stack, watched: Mutex::default(), stop, thread: Mutex::new(Some(thread)) })
+        let (thread, closed) = (Mutex::new(Some(thread)), AtomicBool::new(false));
+        Ok(Kernel { events, areas, stack, watched: Mutex::default(), stop, thread, closed })
     }
 
     fn cover(&self, start: u64, end: u64) -> bool {
@@ -176,6 +188,10 @@ impl Kernel {
             if told && !watched.iter().any(|w| w.0 <= area.start && area.end <= w.1) {
                 watched.retain(|w| !(area.start <= w.0 && w.1 <= area.end));
                 watched.push((area.start, area.end));
+                if watched.len() > MOST_AREAS {
+                    let hull = (watched.iter().map(|w| w.0).min(), watched.iter().map(|w| w.1).max());
+                    *watched = vec![(hull.0.unwrap_or(0), hull.1.unwrap_or(u64::MAX))];
+                }
             }
             told
         })
@@ -198,7 +214,14 @@ impl Kernel {
         if thread.join().is_err() {
             // The panic has been printed.
         }
-        self.events.close();
+        self.close();
+    }
+
+    /// Once: a child's children have its memory, and other descriptors by that number.
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::Relaxed) {
+            self.events.close();
+        }
     }
 }
 

@@ -2,10 +2,9 @@
 
 use super::cache::{Cache, Limits};
 use super::cache_tests::Memory;
-use super::watch::{Shared, Watch};
+use super::watch::Watch;
 use oxmpi_btl::{Registration, access};
 use std::ptr::null_mut;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const PAGE: usize = 4096;
@@ -13,22 +12,8 @@ const BYTES: usize = 64 * PAGE;
 
 /// Over a kernel that tells of changes; `None` where it does not, which is said.
 fn watching() -> Option<Cache<Memory>> {
-    let mut refused = None;
     let limits = Limits { entries: 64, bytes: 0, page: PAGE as u64 };
-    let start = |shared: Arc<Shared>| {
-        Watch::start(Arc::clone(&shared)).unwrap_or_else(|why| {
-            refused = Some(why);
-            Watch::trusting(shared)
-        })
-    };
-    let cache = Cache::new(1, limits, start);
-    match refused {
-        None => Some(cache),
-        Some(why) => {
-            eprintln!("left out: {why}");
-            None
-        }
-    }
+    Cache::start(1, limits, Watch::start).inspect_err(|why| eprintln!("left out: {why}")).ok()
 }
 
 /// A place of a test's own, where nobody else's memory comes to lie when there is a hole: the kernel prefers higher ones.

@@ -6,6 +6,7 @@
 //! | `runtime_spc_…UNEXPECTED…`, `pml_ob1_…` | the PML's counts, words of a matching shard | always counted, not on the way of a message that finds its receive |
 //! | `runtime_spc_OMPI_SPC_MATCH_TIME` | the PML's watches | measured from the first start of a handle on |
 //! | `runtime_cri_…` | the CRIs, one element each | where several threads may make calls, words of the CRI's lock |
+//! | `rcache_base_…` | the registration cache | always counted, in words of what is used anyway |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
@@ -13,7 +14,7 @@
 use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::{Communicator, CriCounts, spc};
+use oxmpi_runtime::{Communicator, CriCounts, RegistrationCounts, spc};
 use std::sync::{OnceLock, Weak};
 
 /// Where a value comes from.
@@ -32,6 +33,8 @@ pub enum What {
     /// One of [`CriCounts::named`].
     Cri(usize),
     Spreads,
+    /// One of [`RegistrationCounts::named`].
+    Registrations(usize),
     ThreadLevel,
 }
 
@@ -86,6 +89,7 @@ impl Variable {
             What::PostedNow => counts()?.posted_now,
             What::MatchTime => spc::in_microseconds(counts()?.match_time),
             What::Spreads => counts()?.spreads,
+            What::Registrations(which) => instance.registration_counts().named()[which].1,
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
             What::OutOfSequenceNow => counts()?.out_of_sequence_now,
@@ -125,6 +129,7 @@ pub fn all() -> &'static [Variable] {
         let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
         all.extend(of_messages());
         all.extend(of_cris());
+        all.extend(of_registrations());
         all.push(Variable {
             name: "runtime_thread_level".into(),
             category: "runtime",
@@ -174,6 +179,35 @@ fn of_cris() -> impl Iterator<Item = Variable> {
         of_comm: false,
         readonly: false,
         continuous: true,
+    })
+}
+
+/// Of the registration cache: counters, and the last two levels.
+fn of_registrations() -> impl Iterator<Item = Variable> {
+    const WHAT: [&str; 8] = [
+        "How often memory was found registered from an earlier operation",
+        "How often memory was registered because it was not found registered",
+        "Registrations given up to make room for others",
+        "Registrations ended because their memory was unmapped, moved or emptied",
+        "How often memory was registered for one operation because a change of mappings was under way",
+        "How often memory was registered for one operation because changes of it are not told: shared memory and files",
+        "Registrations there now",
+        "Bytes registered now by them",
+    ];
+    let names = RegistrationCounts::default().named().map(|(name, _)| name);
+    names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| {
+        let level = i >= 6;
+        Variable {
+            name: name.into(),
+            category: "rcache_base",
+            desc: what.into(),
+            level: 5,
+            class: if level { MPI_T_PVAR_CLASS_LEVEL } else { MPI_T_PVAR_CLASS_COUNTER },
+            what: What::Registrations(i),
+            of_comm: false,
+            readonly: level,
+            continuous: true,
+        }
     })
 }
 

@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::area::{Area, MAX_CONTEXTS};
 use crate::module::FabricModule;
 use crate::nic::Nic;
+use crate::pins::Pins;
 use crate::params::{Offered, Settings};
 use crate::wire::{Address, VERSION};
 use oxmpi_btl::BtlModule;
@@ -61,7 +62,9 @@ impl Component for FabricComponent {
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
-        let nic = Arc::new(Nic::new(settings, area, address, job.local_rank as usize, descriptors));
+        let pins = if settings.pinned { Some(Pins::new()) } else { None };
+        let pins = pins.transpose().map_err(|e| failed("cannot pin memory by io_uring", e))?;
+        let nic = Arc::new(Nic::new(settings, area, address, job.local_rank as usize, descriptors, pins));
         let agent = Agent::new(nic.clone());
         let thread =
             std::thread::Builder::new().name("btl-fabric".into()).spawn(move || agent.run()).map_err(

@@ -71,6 +71,13 @@ pub const PARAMS: &[ParamDecl] = &[
         "Rank among transports that reach the same process; the highest is used alone",
     )
     .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "pinned",
+        ParamKind::BOOL,
+        9,
+        "0",
+        "Memory is reached by the pages that were there when it was registered, not by address",
+    ),
 ];
 
 const VERBS: &[oxmpi_mca::StrRef] = &[
@@ -125,6 +132,7 @@ pub struct Settings {
     pub fail_after: u64,
     pub late_landing: bool,
     pub exclusivity: u32,
+    pub pinned: bool,
 }
 
 impl Settings {
@@ -159,6 +167,7 @@ impl Settings {
             fail_after: p.int(16) as u64,
             late_landing: p.int(17) != 0,
             exclusivity: p.int(18) as u32,
+            pinned: p.int(19) != 0,
         }
     }
 }

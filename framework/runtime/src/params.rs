@@ -304,7 +304,8 @@ mod tests {
         assert_eq!(p.cri_modes, cri_mode::ROUND_ROBIN | cri_mode::SERIAL_PROGRESS);
         let usual = Keeping { leave_pinned: LeavePinned::Auto, entries: 4096, bytes: 0, trusted: false };
         assert_eq!(p.keeping, usual);
-        let set = [("mpi_leave_pinned", "1"), ("rcache_base_max_bytes", "3k"), ("rcache_base_watch", "trusted")];
+        let set =
+            [("mpi_leave_pinned", "1"), ("rcache_base_max_bytes", "3k"), ("rcache_base_watch", "trusted")];
         let p = host_params(&mut Resolver::new().with(set)).expect("good values");
         let asked = Keeping { leave_pinned: LeavePinned::Asked, bytes: 3072, trusted: true, ..usual };
         assert_eq!(p.keeping, asked);

@@ -465,9 +465,9 @@ impl Agent {
     fn put(&mut self, peer: usize, h: &Header, data: *const u8) {
         let coming = self.coming.entry((peer, h.op)).or_default();
         let addr = h.addr.checked_add(h.at);
-        let reached = addr.ok_or(Status::BAD_PARAM).and_then(|addr| {
-            self.nic.registry.reach(h.handle, addr, h.len.into(), access::REMOTE_WRITE)
-        });
+        let reached = addr
+            .ok_or(Status::BAD_PARAM)
+            .and_then(|addr| self.nic.registry.reach(h.handle, addr, h.len.into(), access::REMOTE_WRITE));
         match reached {
             // SAFETY: what was reached; the packet has `len` bytes.
             Ok(reached) => match unsafe { reached.write(data, h.len as usize) } {

@@ -2,7 +2,7 @@
 
 use crate::accept::Accepted;
 use crate::error::{Error, ErrorKind};
-use crate::registration::{Keeping, LeavePinned};
+use crate::rcache::{Keeping, LeavePinned};
 use crate::spc;
 use oxmpi_mca::ParamValue;
 use oxmpi_mca::host::cri_mode;

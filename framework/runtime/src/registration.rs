@@ -6,34 +6,15 @@
 
 use crate::instance::Instance;
 use crate::params::HostParams;
-use crate::rcache::{Cache, Counts, Device, Limits, Registered, Watch};
+use crate::rcache::{Cache, Counts, Device, LeavePinned, Limits, Registered, Watch};
 use crate::system::page_size;
-use oxmpi_btl::{BtlHandle, RegHandle, Registration, cap};
+use crate::transports::reach;
+use oxmpi_btl::{BtlHandle, BtlServices, RegHandle, Registration, cap};
 use oxmpi_mca::{MemKind, Status};
 use std::ffi::c_void;
 
 /// The host's name in lines of the log.
 const FRAMEWORK: &str = "btl";
-
-/// How the program's memory is kept registered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Keeping {
-    pub leave_pinned: LeavePinned,
-    pub entries: u32,
-    /// 0: no limit but the device's.
-    pub bytes: u64,
-    /// Memory is believed to stay as it is.
-    pub trusted: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LeavePinned {
-    Never,
-    /// Where changes of memory are told.
-    Auto,
-    /// And it is said where they are not.
-    Asked,
-}
 
 impl Device for BtlHandle {
     fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status {
@@ -51,6 +32,23 @@ impl Device for BtlHandle {
 }
 
 impl Instance {
+    /// The table for PML and OSC.
+    pub(crate) fn btl_services(&self) -> *const BtlServices {
+        let make = || {
+            Box::new(BtlServices {
+                size: size_of::<BtlServices>() as u32,
+                reserved: 0,
+                instance: std::ptr::from_ref(self).cast_mut().cast(),
+                reach,
+                register,
+                deregister,
+                acquire,
+                release,
+            })
+        };
+        &raw const **self.transports.services.get_or_init(make)
+    }
+
     /// The cache, and the number that a module has in it; `None`: what is registered with it is not kept.
     fn cache_for(&self, btl: &BtlHandle) -> Option<(&Cache<BtlHandle>, usize)> {
         if self.params.keeping.leave_pinned == LeavePinned::Never {
@@ -137,7 +135,7 @@ fn give(made: Result<*const Registration, Status>, out: *mut *const Registration
     }
 }
 
-pub(crate) extern "C" fn register(
+extern "C" fn register(
     ctx: *mut c_void,
     btl: *const BtlHandle,
     addr: *mut u8,
@@ -153,7 +151,7 @@ pub(crate) extern "C" fn register(
     give(made, out)
 }
 
-pub(crate) extern "C" fn acquire(
+extern "C" fn acquire(
     ctx: *mut c_void,
     btl: *const BtlHandle,
     addr: *mut u8,
@@ -168,7 +166,7 @@ pub(crate) extern "C" fn acquire(
     }
 }
 
-pub(crate) extern "C" fn deregister(
+extern "C" fn deregister(
     ctx: *mut c_void,
     btl: *const BtlHandle,
     registration: *const Registration,
@@ -181,11 +179,7 @@ pub(crate) extern "C" fn deregister(
     }
 }
 
-pub(crate) extern "C" fn release(
-    ctx: *mut c_void,
-    btl: *const BtlHandle,
-    registration: *const Registration,
-) -> Status {
+extern "C" fn release(ctx: *mut c_void, btl: *const BtlHandle, registration: *const Registration) -> Status {
     let (instance, _) = at!(ctx, btl);
     match instance.existing_cache() {
         Some(cache) => cache.release(registration),

@@ -14,7 +14,6 @@
 use crate::instance::Instance;
 use crate::locks::Mutex;
 use crate::rcache::Cache;
-use crate::registration::{acquire, deregister, register, release};
 use crate::services::card::pair_with;
 use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach};
 use oxmpi_mca::{SliceRef, Status};
@@ -27,7 +26,7 @@ use std::sync::OnceLock;
 /// Endpoints of an instance, and the table of services around them.
 #[derive(Default)]
 pub(crate) struct Transports {
-    services: OnceLock<Box<BtlServices>>,
+    pub(crate) services: OnceLock<Box<BtlServices>>,
     reached: Mutex<HashMap<u32, Box<[Reach]>>>,
     /// Of registrations; `None` where nothing is kept.
     pub(crate) cache: OnceLock<Option<Box<Cache<BtlHandle>>>>,
@@ -51,23 +50,6 @@ impl Transports {
 }
 
 impl Instance {
-    /// The table for PML and OSC.
-    pub(crate) fn btl_services(&self) -> *const BtlServices {
-        let make = || {
-            Box::new(BtlServices {
-                size: size_of::<BtlServices>() as u32,
-                reserved: 0,
-                instance: std::ptr::from_ref(self).cast_mut().cast(),
-                reach,
-                register,
-                deregister,
-                acquire,
-                release,
-            })
-        };
-        &raw const **self.transports.services.get_or_init(make)
-    }
-
     /// The transports that reach a process, best first; empty: none.
     pub(crate) fn reach(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
         if proc >= self.job().job_size {
@@ -135,7 +117,7 @@ macro_rules! at {
     };
 }
 
-extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+pub(crate) extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
     match at!(ctx).reach(proc) {
         Ok(reached) => {
             // SAFETY: the caller's out pointer.

@@ -58,7 +58,7 @@ impl<D: Device> Registered<D> {
         registration.cast_mut().wrapping_byte_sub(std::mem::offset_of!(Self, out)).cast()
     }
 
-    fn end(self: Box<Self>) -> Status {
+    fn end(&self) -> Status {
         if self.out.handle.is_null() {
             return Status::OK;
         }
@@ -74,6 +74,26 @@ impl<D: Device> Registered<D> {
         // SAFETY: the caller's promise.
         unsafe { Box::from_raw(Registered::<D>::of(registration)) }.end()
     }
+}
+
+/// How the program's memory is kept registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keeping {
+    pub leave_pinned: LeavePinned,
+    pub entries: u32,
+    /// 0: no limit but the device's.
+    pub bytes: u64,
+    /// Memory is believed to stay as it is.
+    pub trusted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeavePinned {
+    Never,
+    /// Where changes of memory are told.
+    Auto,
+    /// And it is said where they are not.
+    Asked,
 }
 
 /// How much may be kept. 0 bytes: as much as the device takes.
@@ -206,10 +226,10 @@ impl<D: Device> Cache<D> {
         let end = end.ok_or(Status::BAD_PARAM)?;
         let asked = Asked { device, base: addr & !(page - 1), end, access };
         let index = self.indexes.get(number * KINDS + access as usize).filter(|_| (access as usize) < KINDS);
-        if let Some(index) = index.filter(|_| !self.closed.load(Ordering::Relaxed)) {
-            if let Some(found) = self.look_up(index, asked) {
-                return Ok(found);
-            }
+        if let Some(index) = index.filter(|_| !self.closed.load(Ordering::Relaxed))
+            && let Some(found) = self.look_up(index, asked)
+        {
+            return Ok(found);
         }
         self.register(device, addr, len, access)
     }

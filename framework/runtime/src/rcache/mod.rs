@@ -91,6 +91,6 @@ mod watch_tests;
 #[cfg(not(loom))]
 pub use cache::Counts;
 #[cfg(not(loom))]
-pub(crate) use cache::{Cache, Device, Limits, Registered};
+pub(crate) use cache::{Cache, Device, Keeping, LeavePinned, Limits, Registered};
 #[cfg(not(loom))]
 pub(crate) use watch::Watch;

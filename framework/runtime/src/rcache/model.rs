@@ -243,6 +243,37 @@ fn reused(way: Way) {
     });
 }
 
+/// Two users of one registration leave while it is marked: whoever is last ends it, behind what the other did.
+fn left_by_two() {
+    loom::model(|| {
+        let (world, life) = World::new(true);
+        assert!(world.slot.acquire(life, false) && world.slot.acquire(life, false));
+        let leave = |world: Arc<World>| {
+            move || {
+                // SAFETY: it is registered as long as it is in use.
+                assert_eq!(world.registered.with(|at| unsafe { *at }), 1);
+                if world.slot.release() {
+                    world.take_back();
+                }
+            }
+        };
+        let one = thread::spawn(leave(world.clone()));
+        let two = thread::spawn(leave(world.clone()));
+        if world.slot.mark(life) == Marked::Idle && world.slot.claim() {
+            world.take_back();
+        }
+        one.join().unwrap();
+        two.join().unwrap();
+        // SAFETY: the others have ended.
+        assert_eq!(world.registered.with(|at| unsafe { *at }), 0, "it ended");
+    });
+}
+
+#[test]
+fn model_ends_a_registration_behind_all_its_users() {
+    left_by_two();
+}
+
 #[test]
 fn model_finds_nothing_of_an_earlier_mapping() {
     mapped_anew(Way::Right);

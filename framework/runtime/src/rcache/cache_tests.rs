@@ -9,10 +9,13 @@ use std::sync::Mutex;
 
 const PAGE: u64 = 4096;
 
+/// The last number, and start and length by number.
+type Ranges = (u64, HashMap<u64, (u64, u64)>);
+
 /// Registered ranges by number, and how many bytes there may be.
 #[derive(Default)]
 pub struct Memory {
-    pub ranges: Mutex<(u64, HashMap<u64, (u64, u64)>)>,
+    pub ranges: Mutex<Ranges>,
     pub limit: u64,
 }
 

@@ -122,6 +122,7 @@ fn the_end_of_the_heap_is_watched() {
     }
     cache.forget();
     let Some(own) = watching() else { std::process::exit(1) };
+    // SAFETY: the child's only thread moves the end of its heap, and back.
     let grow = |by: isize| unsafe { libc::sbrk(by) };
     let start = grow(BYTES as isize) as u64;
     let at = start.next_multiple_of(PAGE as u64) as *mut u8;

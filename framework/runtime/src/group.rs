@@ -1,8 +1,10 @@
 //! Groups: ordered sets of ranks, and MPI's operations on them (MPI 5.0 §7.3). Purely local.
 
 use crate::error::{Error, ErrorKind};
+use crate::places::Places;
+use oxmpi_mca::ProcPlace;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One rank of the job: its process and its endpoint in there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -29,6 +31,8 @@ struct Inner {
     me: ProcId,
     rank: Option<u32>,
     session: u64,
+    /// Of all communicators and windows that have this group: as long as the list of members.
+    places: OnceLock<Places>,
 }
 
 /// An ordered set of ranks, as one rank sees it. Cloning shares it.
@@ -45,7 +49,7 @@ impl Group {
     /// communicators made of those, belong to the session too.
     pub fn of_session(members: Vec<ProcId>, me: ProcId, session: u64) -> Group {
         let rank = members.iter().position(|&m| m == me).map(|r| r as u32);
-        Group(Arc::new(Inner { members: members.into(), me, rank, session }))
+        Group(Arc::new(Inner { members: members.into(), me, rank, session, places: OnceLock::new() }))
     }
 
     pub fn empty(me: ProcId) -> Group {
@@ -68,6 +72,12 @@ impl Group {
 
     pub fn members(&self) -> &[ProcId] {
         &self.0.members
+    }
+
+    /// Where the members are, worked out once; `place_of`: where a process is.
+    pub(crate) fn places(&self, place_of: impl Fn(u32) -> ProcPlace) -> &Places {
+        let members = self.0.members.iter().map(|member| (member.proc, u32::from(member.endpoint)));
+        self.0.places.get_or_init(|| Places::new(members, place_of))
     }
 
     /// The session it comes from; 0: the world.
@@ -209,6 +219,19 @@ mod tests {
     }
     fn procs(g: &Group) -> Vec<u32> {
         g.members().iter().map(|m| m.proc).collect()
+    }
+
+    #[test]
+    fn places_are_worked_out_once_for_all_that_share_a_group() {
+        let group = group(&[5, 3, 1]);
+        let asked = std::cell::Cell::new(0);
+        let place_of = |proc| {
+            asked.set(asked.get() + 1);
+            ProcPlace { node: proc / 4, local_rank: proc, local: 1, distance: 0 }
+        };
+        let first: *const Places = group.places(place_of);
+        assert!(std::ptr::eq(first, group.clone().places(place_of)));
+        assert_eq!((asked.get(), group.places(place_of).num_nodes()), (3, 2));
     }
 
     #[test]

@@ -82,7 +82,6 @@ impl WantedMemory {
 /// What services need; its address is the component's word for the window.
 struct Inner {
     comm: Arc<Communicator>,
-    places: Places,
     memory: Memory,
     flavor: u32,
     /// This rank's memory.
@@ -107,7 +106,7 @@ impl Inner {
         if rank == self.comm.rank() {
             return Some(self.own);
         }
-        let place = self.places.get(rank).filter(|place| place.local != 0)?;
+        let place = self.comm.places().get(rank).filter(|place| place.local != 0)?;
         self.memory.mapped(place.node_rank)
     }
 }
@@ -132,8 +131,8 @@ impl Window {
         let instance = comm.shared_instance().clone();
         let bytes = wanted.memory.bytes();
         let all = comm.tell_all(thread, &[bytes.to_le()])?;
-        let places = Places::new(comm.group().members(), |proc| instance.place_of(proc));
-        let memory = memory_for(&comm, thread, &places, &wanted)?;
+        let places = comm.places();
+        let memory = memory_for(&comm, thread, places, &wanted)?;
         let node_rank = places.get(comm.rank()).map_or(0, |place| place.node_rank);
         let base = match wanted.memory {
             WantedMemory::Users { base, .. } => base.cast(),
@@ -142,7 +141,7 @@ impl Window {
         let first = all.iter().position(|bytes| *bytes != 0).map(|rank| rank as u32);
         let own = Mapped { base, bytes, disp_unit: wanted.disp_unit };
         let flavor = wanted.memory.flavor();
-        let inner = Box::new(Inner { comm, places, memory, flavor, own, first, seen: OnceLock::new() });
+        let inner = Box::new(Inner { comm, memory, flavor, own, first, seen: OnceLock::new() });
         let verbs = inner.serve(thread, info)?;
         let freed = AtomicBool::new(verbs.is_none());
         let window = Arc::new(Window { verbs, freed, inner });
@@ -271,7 +270,7 @@ impl Inner {
             size: size_of::<WinComm>() as u32,
             num_ranks: self.comm.size(),
             rank: self.comm.rank(),
-            num_nodes: self.places.num_nodes(),
+            num_nodes: self.comm.places().num_nodes(),
             comm: std::ptr::from_ref(self).cast_mut().cast(),
             services: services::services(),
             btl: self.comm.instance().btl_services_for_rma(),

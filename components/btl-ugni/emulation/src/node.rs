@@ -57,7 +57,7 @@ static NODE: OnceLock<Node> = OnceLock::new();
 
 fn name() -> String {
     let c = config();
-    format!("oxmpi-ugni-{}-{}-node-{}", rustix::process::getuid().as_raw(), c.fabric, c.node)
+    format!("oxmpi-ugni-{}-{}-node-{}", sys::user(), c.fabric, c.node)
 }
 
 /// Joins the node's table; done once, by the first domain. The engine serves it from then on.

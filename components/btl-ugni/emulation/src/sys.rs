@@ -153,6 +153,11 @@ pub fn write_memory(address: u64, from: &[u8]) -> bool {
     n == from.len() as isize
 }
 
+/// Number of the user that this process runs as.
+pub fn user() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
 fn own() -> libc::pid_t {
     rustix::process::getpid().as_raw_nonzero().get()
 }

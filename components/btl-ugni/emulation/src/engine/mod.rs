@@ -63,7 +63,7 @@ pub fn submit(command: Command) {
 
 /// The abstract name at which a domain listens.
 pub fn name(cookie: u32, (address, inst): Peer) -> String {
-    format!("oxmpi-ugni-{}-{}-{cookie}-{address}-{inst}", rustix::process::getuid().as_raw(), config().fabric)
+    format!("oxmpi-ugni-{}-{}-{cookie}-{address}-{inst}", sys::user(), config().fabric)
 }
 
 /// A connection's place, with a number that tells it from an earlier one there.

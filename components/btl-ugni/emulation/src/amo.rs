@@ -2,7 +2,7 @@
 //!
 //! NaN: a minimum or maximum with a NaN is the other operand, as IEEE 754-2008's minNum says; the hardware's rule is not known.
 
-/// What a command does to the old value, with one or two operands.
+/// Function of the old value and one or two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Add,

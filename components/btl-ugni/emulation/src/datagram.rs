@@ -33,6 +33,23 @@ struct Session {
     peer_generation: u64,
 }
 
+impl Session {
+    /// One that a peer's post begins.
+    fn begun_by(peer: Peer, generation: u64, data: &[u8]) -> Session {
+        Session {
+            ep: 0,
+            peer: Some(peer),
+            id: None,
+            local: Vec::new(),
+            out: (0, 0),
+            got: data.to_vec(),
+            state: State::Remote,
+            generation: 0,
+            peer_generation: generation,
+        }
+    }
+}
+
 #[derive(Default)]
 pub struct Sessions {
     all: Vec<Session>,
@@ -59,7 +76,7 @@ pub enum Packet {
     },
 }
 
-/// What a test of a session found.
+/// Outcome of a test of a session.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tested {
     pub state: i32,
@@ -70,7 +87,7 @@ pub struct Tested {
     pub is_over: bool,
 }
 
-/// What a program posts.
+/// A datagram as a program posts it.
 pub struct Post {
     pub ep: usize,
     pub peer: Option<Peer>,
@@ -120,17 +137,7 @@ impl Sessions {
         let found =
             exact.or_else(|| self.all.iter().position(|s| s.peer.is_none() && s.state == State::Local));
         let Some(i) = found else {
-            self.all.push(Session {
-                ep: 0,
-                peer: Some(from),
-                id: None,
-                local: Vec::new(),
-                out: (0, 0),
-                got: data.to_vec(),
-                state: State::Remote,
-                generation: 0,
-                peer_generation: generation,
-            });
+            self.all.push(Session::begun_by(from, generation, data));
             return None;
         };
         let s = &mut self.all[i];
@@ -149,17 +156,7 @@ impl Sessions {
             State::Completed if s.peer_generation != generation => {
                 let known = self.all.iter().any(|s| s.peer == Some(from) && s.state == State::Remote);
                 if !known {
-                    self.all.push(Session {
-                        ep: 0,
-                        peer: Some(from),
-                        id: None,
-                        local: Vec::new(),
-                        out: (0, 0),
-                        got: data.to_vec(),
-                        state: State::Remote,
-                        generation: 0,
-                        peer_generation: generation,
-                    });
+                    self.all.push(Session::begun_by(from, generation, data));
                 }
                 None
             }

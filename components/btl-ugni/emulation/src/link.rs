@@ -1,9 +1,10 @@
 //! Connections between processes: records through two rings of shared memory within a node, through the socket between nodes.
 //!
-//! Who connects to a domain's abstract name sends two records of greeting; within a node each carries the descriptor of a ring (the first
+//! A process that connects to a domain's abstract name greets it with one record, within a node with two, each of which carries the descriptor of a ring (the first
 //! towards the listener). A connection carries what its opener asks for, and the answers to that.
 
 use crate::frame::Header;
+use crate::memory::Access;
 use crate::ring::Ring;
 use crate::sys;
 use std::collections::VecDeque;
@@ -22,8 +23,7 @@ pub enum Item {
     /// Bytes of our memory that a get asked for.
     Answer {
         header: Header,
-        address: u64,
-        length: u64,
+        from: Access,
         sent: u64,
     },
 }

@@ -127,7 +127,7 @@ fn is_writable(address: u64, end: u64) -> bool {
     })
 }
 
-/// Ends a registration. False: there is none of that handle.
+/// Ends a registration, behind an access that is being carried out. False: there is none of that handle.
 pub fn deregister(handle: MemHandle) -> bool {
     let mut domains = domains();
     let index = index_of(handle);
@@ -146,31 +146,46 @@ pub fn deregister(handle: MemHandle) -> bool {
     true
 }
 
-/// Checks an access by a peer or by our own device: the queue at the memory. An error is the status of the completion.
-pub fn check(
-    handle: MemHandle,
-    address: u64,
-    length: u64,
-    write: bool,
-    cookie: u32,
-) -> Result<Option<Arc<Cq>>, u8> {
-    let domains = domains();
-    let index = index_of(handle);
-    let Some(Ok(d)) = domains.get(index) else { return Err(status::AT_MDD_INV) };
-    if encode(index, d) != handle || !is_whole(handle) {
-        return Err(status::AT_MDD_INV);
+/// A range of registered memory that is to be read or written.
+#[derive(Clone, Copy)]
+pub struct Access {
+    pub handle: MemHandle,
+    pub address: u64,
+    pub length: u64,
+    pub write: bool,
+    /// The job it must belong to.
+    pub cookie: u32,
+}
+
+impl Access {
+    fn domain<'a>(&self, domains: &'a [Result<Domain, u16>]) -> Result<&'a Domain, u8> {
+        let index = index_of(self.handle);
+        let Some(Ok(d)) = domains.get(index) else { return Err(status::AT_MDD_INV) };
+        if encode(index, d) != self.handle || !is_whole(self.handle) {
+            return Err(status::AT_MDD_INV);
+        }
+        if d.cookie != self.cookie {
+            return Err(status::AT_PROTECTION);
+        }
+        let end = self.address.checked_add(self.length).ok_or(status::AT_BOUNDS)?;
+        if self.address < d.first || end > d.first + d.pages * PAGE {
+            return Err(status::AT_BOUNDS);
+        }
+        if self.write && d.read_only { Err(status::AT_MDD_WR_PERMISSION) } else { Ok(d) }
     }
-    if d.cookie != cookie {
-        return Err(status::AT_PROTECTION);
+
+    /// Checks the access and carries it out: its result, and the queue at the memory. [`deregister`] waits until it is over, so memory is
+    /// not touched any more when that returns. An error is the status of the completion.
+    pub fn run<T>(&self, act: impl FnOnce() -> Result<T, u8>) -> Result<(T, Option<Arc<Cq>>), u8> {
+        let domains = domains();
+        let cq = self.domain(&domains)?.cq.clone();
+        act().map(|done| (done, cq))
     }
-    let end = address.checked_add(length).ok_or(status::AT_BOUNDS)?;
-    if address < d.first || end > d.first + d.pages * PAGE {
-        return Err(status::AT_BOUNDS);
+
+    /// Checks the access alone: the queue at the memory.
+    pub fn check(&self) -> Result<Option<Arc<Cq>>, u8> {
+        self.run(|| Ok(())).map(|((), cq)| cq)
     }
-    if write && d.read_only {
-        return Err(status::AT_MDD_WR_PERMISSION);
-    }
-    Ok(d.cq.clone())
 }
 
 /// Copies bytes out of the program's memory.
@@ -188,10 +203,9 @@ pub fn store(address: u64, value: u64, bytes: usize) -> Result<(), u8> {
     if !address.is_multiple_of(bytes as u64) {
         return write(address, &value.to_le_bytes()[..bytes]);
     }
-    // The page is there and writable: what follows cannot fault unless the program unmaps it at this instant.
+    // The page is there, and was writable when it was registered: the store faults only where the program has changed that since.
     let mut old = [0; 8];
     read(address, &mut old[..bytes])?;
-    write(address, &old[..0])?;
     // SAFETY: aligned, mapped as just read; the program shares the word by atomics or after a completion.
     unsafe {
         match bytes {
@@ -215,6 +229,9 @@ mod tests {
         assert_eq!((handle.qword2 >> 28 & 0x3f, is_read_only(handle), is_whole(handle)), (12, true, true));
         assert!(!is_whole(MemHandle { qword1: handle.qword1 ^ 1, ..handle }), "a changed bit is seen");
 
+        let check = |handle, address, length, write, cookie| {
+            Access { handle, address, length, write, cookie }.check()
+        };
         assert!(check(handle, address + 5, PAGE, false, 7).is_ok());
         assert_eq!(check(handle, address + 5, PAGE, true, 7).err(), Some(status::AT_MDD_WR_PERMISSION));
         assert_eq!(check(handle, address + 5, 9 * PAGE, false, 7).err(), Some(status::AT_BOUNDS));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// What is counted.
+/// Resources that are counted.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Fma,
@@ -47,7 +47,7 @@ enum Seat {
 
 struct Node {
     memory: Shared,
-    /// What later processes get.
+    /// Descriptor of the table, for later processes.
     fd: OwnedFd,
     slot: usize,
     seat: Mutex<Seat>,
@@ -173,7 +173,7 @@ pub fn take(kind: Kind, n: u64, limit: u64) -> bool {
 pub fn give(kind: Kind, n: u64) {
     if let Some(node) = NODE.get() {
         let used = &node.table().slots[node.slot].used[kind as usize];
-        // What was taken before the node was joined was not counted.
+        // Resources taken before the node was joined were not counted.
         let _ = used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |u| Some(u.saturating_sub(n)));
     }
 }

@@ -4,7 +4,7 @@ use crate::cq::Cq;
 use crate::domain::Ep;
 use crate::entry::{Entry, Source};
 use crate::layouts::MemHandle;
-use crate::memory;
+use crate::memory::{self, Access};
 use crate::numbers::{event, mode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -35,14 +35,13 @@ pub enum Work {
         sync: Option<(u64, u64)>,
     },
     Get {
-        to: u64,
+        to: Access,
     },
     Amo {
         command: i32,
         operands: [u64; 2],
-        /// Where the old value goes, and its bytes.
-        to: Option<u64>,
-        bytes: usize,
+        /// Where the old value goes.
+        to: Option<Access>,
     },
     CqWrite {
         value: u64,
@@ -56,7 +55,7 @@ pub struct RemoteEvent {
     pub message: bool,
 }
 
-/// What a program hears of an operation.
+/// Events by which a program learns of an operation.
 pub struct Completion {
     pub ep: Arc<Ep>,
     pub cq: Arc<Cq>,

@@ -74,7 +74,8 @@ impl Ring {
         let len = parts[0].len() + parts[1].len();
         let h = self.head();
         let head = h.head.load(Ordering::Relaxed);
-        if head + 4 + len as u64 - h.tail.load(Ordering::Acquire) > DATA {
+        let used = head.wrapping_sub(h.tail.load(Ordering::Acquire));
+        if used > DATA || used + 4 + len as u64 > DATA {
             return false;
         }
         self.put(head, &(len as u32).to_ne_bytes());

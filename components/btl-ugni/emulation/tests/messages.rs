@@ -28,9 +28,9 @@ fn attr(bytes: &[u8]) -> SmsgAttr {
 #[test]
 fn a_wildcard_meets_a_post_and_messages_go_both_ways() {
     let (a, b) = (domain(1), domain(2));
-    let (mut near, mut far) = (Vec::new(), Vec::new());
     let (near_cq, far_cq) = (queue(a.nic, 256, 0), queue(b.nic, 256, 0));
-    let (mine, theirs) = (mailbox(&a, &mut near, near_cq, 4, 200), mailbox(&b, &mut far, far_cq, 4, 200));
+    let (near, far) = (Mailbox::new(&a, near_cq, 4, 200), Mailbox::new(&b, far_cq, 4, 200));
+    let (mine, theirs) = (near.attr, far.attr);
     let (ea, eb) = (a.to(b.address, b.inst), b.unbound());
     let mut got = [0u8; 128];
     let listener = std::thread::spawn({
@@ -115,9 +115,8 @@ fn a_wildcard_meets_a_post_and_messages_go_both_ways() {
 #[test]
 fn a_tag_that_is_not_wanted_leaves_the_message() {
     let (a, b) = (domain(11), domain(12));
-    let (mut near, mut far) = (Vec::new(), Vec::new());
-    let (mine, theirs) =
-        (mailbox(&a, &mut near, null_mut(), 2, 64), mailbox(&b, &mut far, null_mut(), 2, 64));
+    let (near, far) = (Mailbox::new(&a, null_mut(), 2, 64), Mailbox::new(&b, null_mut(), 2, 64));
+    let (mine, theirs) = (near.attr, far.attr);
     let (ea, eb) = (a.to(b.address, b.inst), b.to(a.address, a.inst));
     // SAFETY: attributes of ours.
     unsafe {

@@ -9,21 +9,34 @@ use oxmpi_ugni_emulation::api::{endpoints::*, smsg::*};
 use oxmpi_ugni_emulation::entry;
 use oxmpi_ugni_emulation::layouts::MemHandle;
 use oxmpi_ugni_emulation::numbers::*;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::ptr::null_mut;
 use std::time::Instant;
 
 const PART: &str = "OXMPI_UGNI_TEST_PART";
 
+/// A process that ends with its test, however that ends.
+struct Part(Child);
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Starts the part `name` in a process of its own. It runs the test of the same name, which plays it.
-fn start(part: &str, set_up: &str) -> Child {
-    Command::new(std::env::current_exe().expect("this program"))
+fn start(part: &str, set_up: &str) -> Part {
+    let child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", part, "--nocapture", "--test-threads=1"])
         .env(PART, part)
         .env("OXMPI_UGNI", set_up)
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
-        .expect("started")
+        .expect("started");
+    Part(child)
 }
 
 /// Whether this process plays a part.
@@ -31,10 +44,10 @@ fn plays(part: &str) -> bool {
     std::env::var(PART).is_ok_and(|p| p == part)
 }
 
-fn ended(mut child: Child) {
+fn ended(mut child: Part) {
     let end = Instant::now() + PATIENCE;
     loop {
-        match child.try_wait().expect("a child of ours") {
+        match child.0.try_wait().expect("a child of ours") {
             Some(status) => return assert!(status.success(), "the other process: {status}"),
             None => assert!(Instant::now() < end, "the other process did not end"),
         }
@@ -59,7 +72,7 @@ fn card(bytes: &[u8]) -> Card {
 }
 
 /// The side that is asked: it offers memory, and does nothing until the other one writes a word there.
-fn offer(own: &Domain, peer: (u32, u32), ends_itself: bool) {
+fn offer(own: &Domain, peer: (u32, u32)) {
     let memory = vec![0u64; 40_000];
     let handle = own.register(&memory, null_mut(), 0);
     let mine = Card { handle, address: memory.as_ptr() as u64 };
@@ -73,9 +86,6 @@ fn offer(own: &Domain, peer: (u32, u32), ends_itself: bool) {
     while word(39_999) == 0 {
         assert!(Instant::now() < end, "the last word did not come");
         std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    if ends_itself {
-        return;
     }
     assert!((0..39_990).all(|i| word(i) == i as u64), "all that was put before");
 }
@@ -114,7 +124,7 @@ fn two(part: &str, nodes: (u32, u32)) {
     };
     if plays(part) {
         let own = Domain::new(2, mode::FMA_SHARED, 64);
-        return offer(&own, (nodes.0, 1), false);
+        return offer(&own, (nodes.0, 1));
     }
     let child = start(part, &fabric(nodes.1));
     // SAFETY: this process has no other thread that reads the environment: the file's tests exclude each other.
@@ -141,7 +151,7 @@ fn alone(part: &str, run: impl Fn()) {
         .stdout(Stdio::null())
         .spawn()
         .expect("started");
-    ended(child);
+    ended(Part(child));
 }
 
 #[test]
@@ -160,7 +170,7 @@ fn a_peer_that_is_killed_is_an_error() {
     const PART_NAME: &str = "a_peer_that_is_killed_is_an_error";
     alone(PART_NAME, || {
         if plays(PART_NAME) {
-            return offer(&Domain::new(2, mode::FMA_SHARED, 64), (1, 1), true);
+            return offer(&Domain::new(2, mode::FMA_SHARED, 64), (1, 1));
         }
         let fabric = format!("fabric={PART_NAME}{},node=1", std::process::id());
         let mut child = start(PART_NAME, &fabric);
@@ -181,11 +191,11 @@ fn a_peer_that_is_killed_is_an_error() {
             (code, entry::gni_cq_get_status(e) as u8)
         };
         assert_eq!(put().0, rc::SUCCESS);
-        child.kill().expect("killed");
-        child.wait().expect("gone");
+        child.0.kill().expect("killed");
+        child.0.wait().expect("gone");
         assert_eq!(put(), (rc::TRANSACTION_ERROR, status::ENDPOINT_UNREACHABLE));
-        let mut memory = Vec::new();
-        let mine = mailbox(&own, &mut memory, null_mut(), 2, 64);
+        let mailbox = Mailbox::new(&own, null_mut(), 2, 64);
+        let mine = mailbox.attr;
         let other = own.to(1, 2);
         // SAFETY: attributes of ours.
         assert_eq!(unsafe { GNI_SmsgInit(other, &mine, &mine) }, rc::SUCCESS);
@@ -203,25 +213,23 @@ fn limits_count_over_processes_and_end_with_them() {
     alone(PART_NAME, || {
         if plays(PART_NAME) {
             let _own = attach(5, 0).expect("the one descriptor");
-            std::thread::sleep(std::time::Duration::from_secs(600));
+            println!("attached");
+            std::thread::sleep(PATIENCE);
             return;
         }
         let fabric = format!("fabric={PART_NAME}{},fma=1", std::process::id());
         let mut child = start(PART_NAME, &fabric);
+        // Ends with the child, too.
+        let lines = BufReader::new(child.0.stdout.take().expect("piped")).lines();
+        assert!(
+            lines.map_while(Result::ok).any(|line| line.ends_with("attached")),
+            "the other process attached"
+        );
         // SAFETY: no other thread yet.
         unsafe { std::env::set_var("OXMPI_UGNI", &fabric) };
-        let end = Instant::now() + PATIENCE;
-        let mut inst = 100;
-        // Until the child has it, ours is the first; then it is given back at once.
-        while let Ok((cdm, ..)) = attach(inst, 0) {
-            assert!(Instant::now() < end, "the other process has not attached");
-            oxmpi_ugni_emulation::api::domains::GNI_CdmDestroy(cdm);
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            inst += 1;
-        }
-        assert_eq!(attach(inst + 1, 0).err(), Some(rc::ERROR_RESOURCE));
-        child.kill().expect("killed");
-        child.wait().expect("gone");
-        assert!(attach(inst + 2, 0).is_ok(), "swept with the process that had it");
+        assert_eq!(attach(101, 0).err(), Some(rc::ERROR_RESOURCE));
+        child.0.kill().expect("killed");
+        child.0.wait().expect("gone");
+        assert!(attach(102, 0).is_ok(), "swept with the process that had it");
     });
 }

@@ -321,6 +321,10 @@ fn objects_have_their_states() {
     );
     assert_eq!((GNI_CqDestroy(a.cq), GNI_CqDestroy(a.cq)), (rc::SUCCESS, rc::INVALID_PARAM));
     assert_eq!((GNI_CdmDestroy(b.cdm), GNI_CdmDestroy(b.cdm)), (rc::SUCCESS, rc::INVALID_PARAM));
+    for _ in 0..20 {
+        let (cdm, ..) = attach(b.inst, mode::FMA_SHARED).expect("the number is free at once");
+        assert_eq!(GNI_CdmDestroy(cdm), rc::SUCCESS);
+    }
 }
 
 #[test]
@@ -348,4 +352,31 @@ fn a_channel_fires_for_an_armed_queue() {
         assert_eq!(libc::poll(&mut poll, 1, 0), 0, "once");
         assert_eq!(GNI_CompChanDestroy(channel), rc::SUCCESS);
     }
+}
+
+/// Memory that is deregistered under a put belongs to the program again: nothing is written there any more, whatever is on its way.
+#[test]
+fn nothing_is_written_behind_a_deregistration() {
+    let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
+    let (a, b) = pair(200);
+    let ep = a.to(b.address, b.inst);
+    let source = vec![1u8; 200_000];
+    let mut refused = 0;
+    for round in 0..200 {
+        let mut target = vec![0u8; 200_000];
+        let mut there = b.register(&target, null_mut(), 0);
+        let mut d = descriptor(post::FMA_PUT, cqmode::GLOBAL_EVENT);
+        (d.local_addr, d.length) = (source.as_ptr() as u64, 200_000);
+        (d.remote_addr, d.remote_mem_hndl) = (target.as_ptr() as u64, there);
+        assert_eq!(fma(ep, &mut d), rc::SUCCESS);
+        for _ in 0..round * 50 {
+            std::hint::spin_loop();
+        }
+        // SAFETY: a place of ours.
+        assert_eq!(unsafe { GNI_MemDeregister(b.nic, &mut there) }, rc::SUCCESS);
+        target.fill(9);
+        refused += usize::from(complete(a.cq, &d) == rc::TRANSACTION_ERROR);
+        assert!(target.iter().all(|v| *v == 9), "round {round}");
+    }
+    assert!(refused > 0, "some were on their way");
 }

@@ -12,6 +12,7 @@ use crate::sys;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Makes a domain. Tag and cookie are checked when it is attached.
 ///
@@ -43,7 +44,10 @@ pub extern "C" fn GNI_CdmDestroy(cdm: *mut c_void) -> Return {
     for (_, nic) in domain.nics.lock().unwrap_or_else(|e| e.into_inner()).drain(..) {
         if let Some(Object::Nic(nic)) = handles::remove(nic as *mut c_void) {
             nic.destroyed.store(true, Ordering::Release);
-            engine::submit(Command::Forget(nic.cookie, nic.inst));
+            let (done, gone) = std::sync::mpsc::channel();
+            engine::submit(Command::Forget(nic.cookie, nic.inst, done));
+            // The instance's number can be used again when this returns; the engine answers at its next turn.
+            let _ = gone.recv_timeout(Duration::from_secs(5));
         }
     }
     rc::SUCCESS

@@ -8,11 +8,11 @@ use crate::amo::Amo;
 use crate::config::config;
 use crate::counters::{self, Counter};
 use crate::cq::{Cq, Request};
-use crate::domain::{Bound, Ep};
+use crate::domain::{Bound, Ep, Nic};
 use crate::engine::{self, Command};
 use crate::handles;
 use crate::layouts::{CtAmo, CtGet, CtPut, PostDescriptor};
-use crate::memory;
+use crate::memory::{self, Access};
 use crate::numbers::{BTE_MAX, FMA_MAX, Return, cqmode, dlvmode, event, mode, post, rc, rdmamode, statistic};
 use crate::operation::{Chain, Completion, Operation, Piece, RemoteEvent, Work};
 use std::ffi::c_void;
@@ -30,8 +30,8 @@ fn check_alignment(d: &PostDescriptor, local: u64) -> Result<(), Return> {
     if config().is_gemini() || config().strict { aligned(local) } else { Ok(()) }
 }
 
-/// What a fast post asks for.
-fn fast_work(d: &PostDescriptor, modes: u32) -> Result<Work, Return> {
+/// Work of a fast post.
+fn fast_work(d: &PostDescriptor, nic: &Nic) -> Result<Work, Return> {
     match d.kind {
         post::FMA_PUT | post::FMA_PUT_W_SYNCFLAG if d.length > FMA_MAX => Err(rc::INVALID_PARAM),
         post::FMA_PUT | post::FMA_PUT_W_SYNCFLAG => {
@@ -55,11 +55,11 @@ fn fast_work(d: &PostDescriptor, modes: u32) -> Result<Work, Return> {
             }
             check_alignment(d, d.local_addr)?;
             counters::add(Counter::FmaGets, 1);
-            Ok(Work::Get { to: d.local_addr })
+            Ok(Work::Get { to: landing(d, d.length, nic.cookie) })
         }
         post::AMO => {
             let amo = Amo::of(d.amo_cmd, config().is_gemini()).ok_or(rc::ILLEGAL_OP)?;
-            if amo.cached && modes & mode::CACHED_AMO_ENABLED == 0 {
+            if amo.cached && nic.modes & mode::CACHED_AMO_ENABLED == 0 {
                 return Err(rc::ILLEGAL_OP);
             }
             let bytes = amo.bytes as u64;
@@ -75,25 +75,24 @@ fn fast_work(d: &PostDescriptor, modes: u32) -> Result<Work, Return> {
             }
             counters::add(Counter::Amos, 1);
             let operands = [d.first_operand, d.second_operand];
-            Ok(Work::Amo {
-                command: d.amo_cmd,
-                operands,
-                to: amo.fetches.then_some(d.local_addr),
-                bytes: amo.bytes,
-            })
+            let to = amo.fetches.then(|| landing(d, bytes, nic.cookie));
+            Ok(Work::Amo { command: d.amo_cmd, operands, to })
         }
         _ => Err(rc::INVALID_PARAM),
     }
 }
 
-/// Checks that the memory which a get or a fetching atomic fills is registered. What is wrong comes as an event.
-fn local_fault(d: &PostDescriptor, work: &Work, cookie: u32) -> u8 {
-    let length = match work {
-        Work::Get { .. } => d.length,
-        Work::Amo { to: Some(_), bytes, .. } => *bytes as u64,
-        _ => return 0,
-    };
-    memory::check(d.local_mem_hndl, d.local_addr, length, true, cookie).err().unwrap_or(0)
+/// The memory that a get or a fetching atomic fills.
+fn landing(d: &PostDescriptor, length: u64, cookie: u32) -> Access {
+    Access { handle: d.local_mem_hndl, address: d.local_addr, length, write: true, cookie }
+}
+
+/// Status of an operation whose result could not land; it comes as an event.
+fn local_fault(work: &Work) -> u8 {
+    match work {
+        Work::Get { to } | Work::Amo { to: Some(to), .. } => to.check().err().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// Where a post's completion comes, and what is told.
@@ -133,7 +132,7 @@ fn make(
             c.ep.state().outstanding += 1;
         }
     }
-    let fault = local_fault(d, &work, ep.nic.cookie);
+    let fault = local_fault(&work);
     Ok(Operation {
         target: (bound.address, bound.inst),
         inst: ep.nic.inst,
@@ -153,30 +152,25 @@ fn make(
     })
 }
 
-/// Counts a post, and plans the set-up's faults: a refusal, or an error at its end.
-fn planned(operation: Option<&mut Operation>) -> Result<(), Return> {
-    let c = config();
-    let Some(operation) = operation else {
-        let n = POSTS.load(Ordering::Relaxed) + 1;
-        if c.refuse != 0 && n.is_multiple_of(c.refuse) {
-            POSTS.fetch_add(1, Ordering::Relaxed);
-            counters::add(Counter::Refusals, 1);
-            return Err(rc::ERROR_RESOURCE);
-        }
-        return Ok(());
-    };
-    let n = POSTS.fetch_add(1, Ordering::Relaxed) + 1;
-    if c.error_at != 0 && n == c.error_at {
-        operation.fault = c.error_status;
+/// Whether the set-up refuses the next post, which then counts as one.
+fn is_refused() -> bool {
+    let every = config().refuse;
+    let refused = every != 0 && (POSTS.load(Ordering::Relaxed) + 1).is_multiple_of(every);
+    if refused {
+        POSTS.fetch_add(1, Ordering::Relaxed);
+        counters::add(Counter::Refusals, 1);
+    }
+    refused
+}
+
+/// Counts an operation and hands it to the engine, unless it fails already: by the set-up, or because its result cannot land.
+fn submit(mut operation: Operation) {
+    let number = POSTS.fetch_add(1, Ordering::Relaxed) + 1;
+    if number == config().error_at {
+        operation.fault = config().error_status;
     }
     counters::add(Counter::Doorbells, 1);
     counters::add(Counter::Bytes, operation.length);
-    Ok(())
-}
-
-fn submit(mut operation: Operation) {
-    let _ = planned(Some(&mut operation));
-    // Nothing moves for what cannot land.
     if operation.fault != 0 {
         operation.end(0);
     } else {
@@ -223,9 +217,8 @@ unsafe fn post_fma(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), Return
     if local {
         return Err(rc::INVALID_PARAM);
     }
-    let work = fast_work(d, ep.nic.modes)?;
-    planned(None)?;
-    if !ep.nic.has_fma() {
+    let work = fast_work(d, &ep.nic)?;
+    if is_refused() || !ep.nic.has_fma() {
         return Err(rc::ERROR_RESOURCE);
     }
     let plan = Plan { cq: ep.cq.clone(), local, global, remote };
@@ -267,11 +260,13 @@ unsafe fn post_rdma(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), Retur
         check_alignment(d, d.local_addr)?;
     }
     if !memory::is_whole(d.remote_mem_hndl)
-        || memory::check(d.local_mem_hndl, d.local_addr, d.length, is_get, ep.nic.cookie).is_err()
+        || (Access { write: is_get, ..landing(d, d.length, ep.nic.cookie) }).check().is_err()
     {
         return Err(rc::INVALID_PARAM);
     }
-    planned(None)?;
+    if is_refused() {
+        return Err(rc::ERROR_RESOURCE);
+    }
     let mut cq = ep.cq.clone();
     if !d.src_cq_hndl.is_null() {
         cq = Some(local_queue(d.src_cq_hndl).ok_or(rc::INVALID_PARAM)?);
@@ -279,7 +274,7 @@ unsafe fn post_rdma(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), Retur
     let handle = cq.as_ref().map_or(0, |c| c.handle);
     let work = if is_get {
         counters::add(Counter::BteGets, 1);
-        Work::Get { to: d.local_addr }
+        Work::Get { to: landing(d, d.length, ep.nic.cookie) }
     } else {
         counters::add(Counter::BtePuts, 1);
         Work::Put { source: vec![Piece::Memory { address: d.local_addr, length: d.length }], sync: None }
@@ -313,7 +308,9 @@ unsafe fn post_cq_write(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), R
     if d.kind != post::CQWRITE || local {
         return Err(rc::INVALID_PARAM);
     }
-    planned(None)?;
+    if is_refused() {
+        return Err(rc::ERROR_RESOURCE);
+    }
     let work = Work::CqWrite { value: d.cqwrite_value & ((1 << 48) - 1) };
     let plan = Plan { cq: ep.cq.clone(), local, global, remote: false };
     let mut operation = make(&ep, bound, d, work, plan, false)?;
@@ -376,16 +373,15 @@ unsafe fn post_chain(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), Retu
         let at = handles::ep(handle).ok_or(rc::INVALID_PARAM)?;
         let to = at.state().bound.ok_or(rc::INVALID_PARAM)?;
         total = total.saturating_add(descriptor.length);
-        let work = fast_work(&descriptor, ep.nic.modes)?;
+        let work = fast_work(&descriptor, &ep.nic)?;
         rest.push((descriptor, at, to, work));
         next = behind;
     }
     if total > if ep.nic.dedicated { FMA_MAX } else { 1 << 20 } {
         return Err(rc::SIZE_ERROR);
     }
-    let work = fast_work(d, ep.nic.modes)?;
-    planned(None)?;
-    if !ep.nic.has_fma() {
+    let work = fast_work(d, &ep.nic)?;
+    if is_refused() || !ep.nic.has_fma() {
         return Err(rc::ERROR_RESOURCE);
     }
     let mut first = make(&ep, bound, d, work, Plan { cq: ep.cq.clone(), local, global, remote }, false)?;

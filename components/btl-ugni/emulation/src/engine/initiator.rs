@@ -5,11 +5,11 @@ use crate::config::config;
 use crate::counters::{self, Counter};
 use crate::frame::{Header, Kind, PAYLOAD, flag};
 use crate::link::Item;
-use crate::memory;
+use crate::memory::{self, Access};
 use crate::numbers::status;
 use crate::operation::{Operation, Work};
 
-/// What became of an attempt to send.
+/// Outcome of an attempt to send.
 enum Sent {
     /// All of the item.
     Whole,
@@ -70,9 +70,7 @@ impl Engine {
                 (sent, Some(Item::Frame(header, data)))
             }
             Item::Operation(op) => (self.send_operation(id, op), Some(item)),
-            Item::Answer { header, address, length, sent } => {
-                self.send_answer(id, header, address, length, sent)
-            }
+            Item::Answer { header, from, sent } => self.send_answer(id, header, from, sent),
         }
     }
 
@@ -84,25 +82,24 @@ impl Engine {
         }
     }
 
-    /// The next piece of what a get of a peer's asked for.
+    /// The next piece of what a get of a peer's asked for. The memory is checked again, since its registration may have ended meanwhile.
     fn send_answer(
         &mut self,
         id: LinkId,
         mut header: Header,
-        address: u64,
-        length: u64,
+        from: Access,
         sent: u64,
     ) -> (Sent, Option<Item>) {
-        let n = (length - sent).min(PAYLOAD as u64) as usize;
+        let n = (from.length - sent).min(PAYLOAD as u64) as usize;
         let mut data = vec![0; n];
         (header.offset, header.len) = (sent, n as u32);
-        header.status = memory::read(address + sent, &mut data).err().unwrap_or(0);
-        let is_last = sent + n as u64 == length || header.status != 0;
+        header.status = from.run(|| memory::read(from.address + sent, &mut data)).err().unwrap_or(0);
+        let is_last = sent + n as u64 == from.length || header.status != 0;
         header.flags = if is_last { flag::LAST } else { 0 };
         let outcome = self.send_frame(id, &header, &data);
         let moved = if matches!(outcome, Sent::Whole) { n as u64 } else { 0 };
         let outcome = if matches!(outcome, Sent::Whole) && !is_last { Sent::Part } else { outcome };
-        (outcome, Some(Item::Answer { header, address, length, sent: sent + moved }))
+        (outcome, Some(Item::Answer { header, from, sent: sent + moved }))
     }
 
     fn request(operation: &Operation, op: u64) -> Header {
@@ -196,9 +193,11 @@ impl Engine {
         true
     }
 
-    /// An answer has come.
-    pub(super) fn answered(&mut self, kind: Kind, header: &Header, payload: &[u8]) {
-        let Some((operation, _)) = self.operations.get(&header.op) else { return };
+    /// An answer has come over a connection; one to an operation of another connection is none.
+    pub(super) fn answered(&mut self, id: LinkId, kind: Kind, header: &Header, payload: &[u8]) {
+        let Some((operation, _)) = self.operations.get(&header.op).filter(|(_, of)| *of == id) else {
+            return;
+        };
         let mut outcome = header.status;
         match (&operation.work, kind) {
             (Work::Get { to }, Kind::Data) => {
@@ -210,14 +209,16 @@ impl Engine {
                     return;
                 }
                 if outcome == 0 {
-                    outcome = memory::write(to + header.offset, payload).err().unwrap_or(0);
+                    let at = to.address + header.offset;
+                    outcome = to.run(|| memory::write(at, payload)).err().unwrap_or(0);
                 }
                 if header.flags & flag::LAST == 0 && outcome == 0 {
                     return;
                 }
             }
-            (Work::Amo { to: Some(to), bytes, .. }, Kind::Done) if outcome == 0 => {
-                outcome = memory::write(*to, &header.a.to_le_bytes()[..*bytes]).err().unwrap_or(0);
+            (Work::Amo { to: Some(to), .. }, Kind::Done) if outcome == 0 => {
+                let old = header.a.to_le_bytes();
+                outcome = to.run(|| memory::write(to.address, &old[..to.length as usize])).err().unwrap_or(0);
             }
             _ => {}
         }

@@ -19,13 +19,14 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 pub enum Command {
     Listen(OwnedFd, Arc<Nic>),
-    /// The domain with this cookie and instance is gone.
-    Forget(u32, u32),
+    /// The domain with this cookie and instance is gone; answered when its name is free.
+    Forget(u32, u32, Sender<()>),
     Post(Box<Operation>),
     Datagram(Arc<Nic>, Packet),
 }
@@ -119,15 +120,21 @@ impl Engine {
     }
 
     fn run(mut self) {
+        // Turns since callers and ends of connections were looked at; a busy peer does not keep them waiting for ever.
+        let mut turns = 0;
         loop {
             let mut worked = self.take_commands();
             worked |= self.receive_all();
             worked |= self.send_delayed();
             worked |= self.pump_all();
             worked |= self.end_shuffled();
+            turns += 1;
             if !worked {
                 self.sleep();
+            }
+            if !worked || turns == 64 {
                 self.look();
+                turns = 0;
             }
         }
     }
@@ -147,8 +154,10 @@ impl Engine {
                 Command::Listen(listener, nic) => {
                     self.listeners.insert((nic.cookie, nic.inst), (listener, nic));
                 }
-                Command::Forget(cookie, inst) => {
+                Command::Forget(cookie, inst, done) => {
                     self.listeners.remove(&(cookie, inst));
+                    // Nobody waits any more where that fails.
+                    let _ = done.send(());
                 }
                 Command::Post(operation) => self.post(*operation),
                 Command::Datagram(nic, packet) => {
@@ -209,7 +218,7 @@ impl Engine {
         let from = (header.from_addr, header.from_inst);
         match kind {
             Kind::Put | Kind::Get | Kind::Amo | Kind::CqWrite => self.serve(id, kind, &header, payload),
-            Kind::Done | Kind::Data => self.answered(kind, &header, payload),
+            Kind::Done | Kind::Data => self.answered(id, kind, &header, payload),
             Kind::Datagram | Kind::Reply | Kind::Withdraw => self.take_datagram(kind, &header, from, payload),
         }
         true

@@ -1,4 +1,4 @@
-//! What peers ask for, executed on this process's memory.
+//! Execution of peers' requests on this process's memory.
 
 use super::{Engine, LinkId};
 use crate::amo::Amo;
@@ -8,7 +8,7 @@ use crate::entry::{Entry, Source};
 use crate::frame::{Header, Kind, flag};
 use crate::layouts::MemHandle;
 use crate::link::Item;
-use crate::memory;
+use crate::memory::{self, Access};
 use crate::numbers::{event, status};
 use std::sync::Arc;
 
@@ -49,22 +49,20 @@ impl Engine {
     /// A piece of a put: the answer behind the last one.
     fn put(&mut self, id: LinkId, header: &Header, payload: &[u8]) -> Option<Header> {
         let key = (id, header.op);
-        let handle = handle(header);
         let last = header.flags & flag::LAST != 0;
-        let at = header.address.wrapping_add(header.offset);
-        let mut outcome = self.failed.get(&key).map_or(Ok(None), |s| Err(*s));
-        if outcome.is_ok() {
-            outcome = memory::check(handle, header.address, header.length, true, header.cookie);
-        }
         let early = header.flags & flag::EARLY != 0;
+        let wants = header.flags & flag::EVENT != 0;
+        let outcome = match self.failed.get(&key) {
+            Some(status) => Err(*status),
+            None => write_piece(header, payload),
+        };
         if let Ok(cq) = &outcome
+            && wants
             && early
             && header.offset == 0
-            && header.flags & flag::EVENT != 0
         {
             announce(cq, header);
         }
-        let outcome = outcome.and_then(|cq| memory::write(at, payload).map(|()| cq));
         if !last {
             if let Err(status) = outcome {
                 self.failed.insert(key, status);
@@ -74,10 +72,10 @@ impl Engine {
         self.failed.remove(&key);
         let outcome = outcome.and_then(|cq| {
             if header.flags & flag::SYNC != 0 {
-                memory::check(handle, header.b, 8, true, header.cookie)?;
-                memory::store(header.b, header.a, 8)?;
+                let word = Access { address: header.b, length: 8, ..access(header, true) };
+                word.run(|| memory::store(header.b, header.a, 8))?;
             }
-            if header.flags & flag::EVENT != 0 && !early {
+            if wants && !early {
                 announce(&cq, header);
             }
             Ok(())
@@ -86,8 +84,20 @@ impl Engine {
     }
 }
 
-fn handle(header: &Header) -> MemHandle {
-    MemHandle { qword1: header.handle[0], qword2: header.handle[1] }
+/// The memory that a request names.
+fn access(header: &Header, write: bool) -> Access {
+    let handle = MemHandle { qword1: header.handle[0], qword2: header.handle[1] };
+    Access { handle, address: header.address, length: header.length, write, cookie: header.cookie }
+}
+
+/// Writes a piece of a put, which must lie within what its request names.
+fn write_piece(header: &Header, payload: &[u8]) -> Result<Option<Arc<Cq>>, u8> {
+    let end = header.offset.checked_add(payload.len() as u64);
+    if end.is_none_or(|end| end > header.length) {
+        return Err(status::AT_BOUNDS);
+    }
+    let at = header.address.wrapping_add(header.offset);
+    access(header, true).run(|| memory::write(at, payload)).map(|((), cq)| cq)
 }
 
 /// The answer to an operation.
@@ -96,32 +106,60 @@ fn done(request: &Header, status: u8, a: u64) -> Header {
 }
 
 fn get(header: &Header) -> Result<Item, u8> {
-    let cq = memory::check(handle(header), header.address, header.length, false, header.cookie)?;
+    let from = access(header, false);
+    let cq = from.check()?;
     if header.flags & flag::EVENT != 0 {
         announce(&cq, header);
     }
-    let answer = Header { op: header.op, ..Header::new(Kind::Data) };
-    Ok(Item::Answer { header: answer, address: header.address, length: header.length, sent: 0 })
+    Ok(Item::Answer { header: Header { op: header.op, ..Header::new(Kind::Data) }, from, sent: 0 })
 }
 
 /// Atomic to all other atomics of the card, since one thread executes them; not to the processors.
 fn atomic(header: &Header) -> Result<u64, u8> {
     let amo = Amo::of(header.event as i32, config().is_gemini()).ok_or(status::AMO_CACHE)?;
-    memory::check(handle(header), header.address, amo.bytes as u64, true, header.cookie)?;
-    let mut old = [0; 8];
-    memory::read(header.address, &mut old[..amo.bytes])?;
-    let old = u64::from_le_bytes(old);
-    memory::store(header.address, amo.apply(old, header.a, header.b), amo.bytes)?;
+    let word = Access { length: amo.bytes as u64, ..access(header, true) };
+    let (old, _) = word.run(|| {
+        let mut old = [0; 8];
+        memory::read(header.address, &mut old[..amo.bytes])?;
+        let old = u64::from_le_bytes(old);
+        memory::store(header.address, amo.apply(old, header.a, header.b), amo.bytes)?;
+        Ok(old)
+    })?;
     Ok(old)
 }
 
 fn write_queue(header: &Header) -> u8 {
-    match memory::check(handle(header), header.address, 0, false, header.cookie) {
+    match (Access { length: 0, ..access(header, false) }).check() {
         Ok(Some(cq)) => {
             cq.push(Entry { data: header.a, tid: 0, kind: event::POST, source: Source::CqWrite, status: 0 });
             0
         }
         Ok(None) => status::AT_PROTECTION,
         Err(status) => status,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bounds that a request names are checked; a piece outside of them is an error and changes nothing.
+    #[test]
+    fn a_piece_beyond_its_put_is_refused() {
+        let memory = vec![7u64; 1024];
+        let at = memory.as_ptr() as u64;
+        let handle = memory::register(at, 64, None, 0, 5).expect("registered");
+        let mut header = Header { op: 9, cookie: 5, address: at, length: 8, ..Header::new(Kind::Put) };
+        (header.handle, header.flags, header.len) = ([handle.qword1, handle.qword2], flag::LAST, 8);
+        let mut engine = Engine::new();
+        for (offset, status) in
+            [(0, 0), (1, status::AT_BOUNDS), (4096, status::AT_BOUNDS), (u64::MAX, status::AT_BOUNDS)]
+        {
+            header.offset = offset;
+            let done = engine.put(1, &header, &[1; 8]).expect("an answer");
+            assert_eq!((done.status, done.op), (status, 9), "offset {offset}");
+        }
+        assert_eq!((memory[0], memory[1], memory[512]), (0x0101_0101_0101_0101, 7, 7));
+        assert!(memory::deregister(handle));
     }
 }

@@ -138,23 +138,41 @@ pub fn rdma(ep: Handle, d: &mut PostDescriptor) -> Return {
     unsafe { GNI_PostRdma(ep, d) }
 }
 
-/// Mailboxes of both ends of a connection in one memory each.
-pub fn mailbox(d: &Domain, memory: &mut Vec<u64>, cq: Handle, credits: u16, size: u32) -> SmsgAttr {
-    let mut attr = SmsgAttr {
-        msg_type: smsg_type::MBOX_AUTO_RETRANSMIT,
-        msg_buffer: null_mut(),
-        buff_size: 0,
-        mem_hndl: MemHandle::default(),
-        mbox_offset: 0,
-        mbox_maxcredit: credits,
-        msg_maxsize: size,
-    };
-    // SAFETY: places of ours.
-    assert_eq!(unsafe { GNI_SmsgBufferSizeNeeded(&attr, &mut attr.buff_size as *mut u32) }, rc::SUCCESS);
-    memory.resize(attr.buff_size as usize / 8, 0);
-    attr.msg_buffer = memory.as_mut_ptr().cast();
-    attr.mem_hndl = d.register(memory, cq, 0);
-    attr
+/// A mailbox with its memory. Its registration ends before the memory goes.
+pub struct Mailbox {
+    pub attr: SmsgAttr,
+    nic: Handle,
+    _memory: Vec<u64>,
+}
+
+impl Mailbox {
+    pub fn new(d: &Domain, cq: Handle, credits: u16, size: u32) -> Mailbox {
+        let mut attr = SmsgAttr {
+            msg_type: smsg_type::MBOX_AUTO_RETRANSMIT,
+            msg_buffer: null_mut(),
+            buff_size: 0,
+            mem_hndl: MemHandle::default(),
+            mbox_offset: 0,
+            mbox_maxcredit: credits,
+            msg_maxsize: size,
+        };
+        let mut bytes = 0;
+        // SAFETY: places of ours.
+        assert_eq!(unsafe { GNI_SmsgBufferSizeNeeded(&attr, &mut bytes) }, rc::SUCCESS);
+        let mut memory = vec![0u64; bytes as usize / 8];
+        attr.buff_size = bytes;
+        attr.msg_buffer = memory.as_mut_ptr().cast();
+        attr.mem_hndl = d.register(&memory, cq, 0);
+        Mailbox { attr, nic: d.nic, _memory: memory }
+    }
+}
+
+impl Drop for Mailbox {
+    fn drop(&mut self) {
+        // SAFETY: a handle of ours.
+        let code = unsafe { GNI_MemDeregister(self.nic, &mut self.attr.mem_hndl) };
+        assert!(code == rc::SUCCESS || std::thread::panicking(), "deregistered: {code}");
+    }
 }
 
 /// Posts a datagram with identifier, waits for its end: the state and the peer.

@@ -7,7 +7,8 @@
 //!
 //! Ownership: a handle that a program holds is a number in `handles.rs`, never a pointer that is followed, so a stale or foreign one is
 //! GNI_RC_INVALID_PARAM. Objects are `Arc`s with a lock each; the engine's own state (links, operations under way) has no lock. Locks
-//! are taken in the order handle table, endpoint, completion queue, and none is held while another process is waited for.
+//! are taken in the order handle table, endpoint, registrations, completion queue, the node's limits; none is held while another process is
+//! waited for. That of the registrations is held while their memory is touched, so deregistering waits for the end of that.
 //!
 //! README.md says what the emulation models and what it does not.
 

@@ -26,7 +26,7 @@ extern "C" {
 
 #define OXMPI_MAGIC UINT64_C(0x504d4349504d584f) /* "OXMPICMP" */
 #define OXMPI_ABI_MAJOR 2
-#define OXMPI_ABI_MINOR 0
+#define OXMPI_ABI_MINOR 1
 #define OXMPI_TARGET "64-le-line64"
 #define OXMPI_BTL_TABLE_VERSION 2
 #define OXMPI_PML_TABLE_VERSION 2
@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_COLL_FRAMEWORK "coll"
 #define OXMPI_COLL_VERSION { 1, 4, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
-#define OXMPI_OSC_VERSION { 1, 1, 0 }
+#define OXMPI_OSC_VERSION { 1, 2, 0 }
 
 typedef struct oxmpi_str_ref oxmpi_str_ref;
 typedef struct oxmpi_version oxmpi_version;
@@ -64,6 +64,7 @@ typedef struct oxmpi_node_memory oxmpi_node_memory;
 typedef struct oxmpi_host_services oxmpi_host_services;
 typedef struct oxmpi_host_table oxmpi_host_table;
 typedef struct oxmpi_open_args oxmpi_open_args;
+typedef struct oxmpi_resolve_args oxmpi_resolve_args;
 typedef struct oxmpi_opened oxmpi_opened;
 typedef struct oxmpi_descriptor oxmpi_descriptor;
 typedef struct oxmpi_wait_word oxmpi_wait_word;
@@ -106,6 +107,7 @@ typedef struct oxmpi_win_comm oxmpi_win_comm;
 typedef struct oxmpi_mapped oxmpi_mapped;
 typedef struct oxmpi_win_services oxmpi_win_services;
 typedef struct oxmpi_rma_args oxmpi_rma_args;
+typedef struct oxmpi_win_counts oxmpi_win_counts;
 typedef struct oxmpi_osc_table oxmpi_osc_table;
 typedef struct oxmpi_osc_window oxmpi_osc_window;
 typedef struct oxmpi_osc_module oxmpi_osc_module;
@@ -668,6 +670,26 @@ struct oxmpi_open_args {
     oxmpi_slice_of_param_value values;
 };
 
+/* What `resolve` gets: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
+ * host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces). */
+struct oxmpi_resolve_args {
+    uint32_t size;
+    /* Communication resources (CRIs) of the process. */
+    uint32_t num_cris;
+    /* Facts of the process in its job. */
+    const oxmpi_job_info *job;
+    /* As in `OpenArgs`. */
+    oxmpi_slice_of_param_value values;
+    /* First argument of the functions below. */
+    void *ctx;
+    /* The value that the parameter of that index has in the process, written as a user would set it, and in one sentence how it
+     * follows. An empty value, or no call for a parameter: it is in force as it is set. */
+    void (*in_force)(void *, uint32_t param, oxmpi_str_ref value, oxmpi_str_ref because);
+    /* A value with which `open` would fail, and why, with the parameter's full name and what it takes. `BAD_PARAM`: it is wrong
+     * anywhere, so that no process is started with it; `NOT_SUPPORTED`: this machine cannot do what it asks for. */
+    void (*refuse)(void *, uint32_t param, oxmpi_status status, oxmpi_str_ref why);
+};
+
 /* What `open` gives. `module` is the framework's own table type; several modules (one per device)
  * stand one behind the other. The host reads `count` of them with the stride the table says. */
 struct oxmpi_opened {
@@ -706,6 +728,9 @@ struct oxmpi_descriptor {
     uint32_t lock_protocol;
     /* Bytes of a `Cri` as the component was built with it; equal or refused. */
     uint32_t cri_stride;
+    /* Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
+     * without it. `None`: all values are in force as they are set. Since ABI 2.1. */
+    oxmpi_status (*resolve)(const oxmpi_resolve_args *args);
 };
 
 /* A futex word (it may be shared between processes) that a sleeper sleeps on, and the value it must still have. */
@@ -1743,6 +1768,9 @@ struct oxmpi_win_desc {
     uint64_t granularity;
     /* For `RequestHeader::comm` of the window's requests. */
     void *host_win;
+    /* Counters of notifications at each rank, the same number at all (version 1.2). */
+    uint32_t num_notify;
+    uint32_t reserved;
 };
 
 /* A window's communicator. Fixed while the window lives. */
@@ -1845,6 +1873,28 @@ struct oxmpi_rma_args {
  * a request is written there (it may be complete already). */
 typedef oxmpi_status (*oxmpi_rma_fn)(void *, const oxmpi_rma_args *, oxmpi_request_header **out);
 
+/* Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
+ * all its threads (version 1.2). Numbers that a component does not count stay 0. */
+struct oxmpi_win_counts {
+    uint32_t size;
+    uint32_t reserved;
+    /* Attempts at exclusive locks of a rank (MPI_Win_lock): one for each that was granted at once, one more for each retry. */
+    uint64_t exclusive_attempts;
+    /* Attempts at shared locks: of a rank (MPI_Win_lock, or on demand), or of all at once (MPI_Win_lock_all). */
+    uint64_t shared_attempts;
+    /* Those of both kinds that were refused, and tried again. */
+    uint64_t lock_retries;
+    /* Locks taken to make an accumulate atomic. */
+    uint64_t accumulate_locks;
+    /* Attempts at such a lock that were refused, and tried again. */
+    uint64_t accumulate_retries;
+    /* Locks taken on the way of MPI_Put's, of whatever is shared by threads: of communication resource instances, of pools. */
+    uint64_t put_locks;
+};
+
+/* A notified put or get: the arguments of the operation, and the number of the target's counter. */
+typedef oxmpi_status (*oxmpi_notify_fn)(void *, const oxmpi_rma_args *, uint32_t counter);
+
 /* `rank` of `flush` for all ranks. */
 #define OXMPI_OSC_ALL 4294967295
 
@@ -1852,7 +1902,7 @@ typedef struct oxmpi_slice_of_u32 {
     const uint32_t *ptr;
     size_t len;
 } oxmpi_slice_of_u32;
-/* The verbs of a window. All slots are mandatory in version 1. */
+/* The verbs of a window. All slots up to `free` are mandatory; of those behind it each may be missing: the host answers NOT_SUPPORTED in its place. */
 struct oxmpi_osc_table {
     uint32_t size;
     uint32_t version;
@@ -1889,6 +1939,23 @@ struct oxmpi_osc_table {
     /* Frees the module. `discard` 0: collective; returns when no rank uses this rank's memory through the window any more.
      * RMA_SYNC: an epoch is open, and the window stays. `discard` 1: another rank's `create` failed; communicates with nobody. */
     oxmpi_status (*free)(void *, oxmpi_thread_ctx *, uint32_t discard);
+    /* A put that is told to its target (version 1.2, as all that follow). */
+    oxmpi_notify_fn put_notify;
+    /* A get that is told to its target. */
+    oxmpi_notify_fn get_notify;
+    /* The value of a counter of this rank. `reset` 1: it is 0 afterwards, and no notification is lost in between. One turn of progress if that is needed for
+     * notifications to come. */
+    oxmpi_status (*notify_read)(void *, oxmpi_thread_ctx *, uint32_t counter, uint32_t reset, uint64_t *value);
+    /* Waits until a counter of this rank is at least `threshold`, and gives its value. */
+    oxmpi_status (*notify_wait)(void *, oxmpi_thread_ctx *, uint32_t counter, uint64_t threshold, uint64_t *value);
+    /* Makes another window on the same memory, collective. The new one has the flavor, the memory, and what is attached now or later of this one, and
+     * locks, epochs, counters and flushes of its own; either may be freed first. Accumulates by one and the other are atomic to each other.
+     * `desc`: as `create` would get it; its memory is this window's. After a failure on any rank the host frees the others' with `discard`. */
+    oxmpi_status (*dup)(void *, const oxmpi_win_desc *, oxmpi_thread_ctx *, oxmpi_osc_window *out);
+    /* Fills `out` as far as its `size` says. */
+    oxmpi_status (*counts)(void *, oxmpi_win_counts *out);
+    /* Starts what `flush` with `local` 0 would do for a rank (`ALL`: for all), and does not wait: `flush` follows. RMA_SYNC as `flush`. */
+    oxmpi_status (*flush_begin)(void *, oxmpi_thread_ctx *, uint32_t rank);
 };
 
 /* `create`'s answer. */
@@ -2037,13 +2104,21 @@ OXMPI_ASSERT(offsetof(oxmpi_open_args, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, host) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, values) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_resolve_args) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, num_cris) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, job) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, values) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, ctx) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, in_force) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_resolve_args, refuse) == 48);
 OXMPI_ASSERT(sizeof(oxmpi_opened) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_opened, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_opened, priority) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_opened, modules) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_opened, count) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_opened, stride) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 144);
+OXMPI_ASSERT(sizeof(oxmpi_descriptor) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, magic) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_major) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, abi_minor) == 10);
@@ -2059,6 +2134,7 @@ OXMPI_ASSERT(offsetof(oxmpi_descriptor, help) == 112);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, open) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, lock_protocol) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, cri_stride) == 140);
+OXMPI_ASSERT(offsetof(oxmpi_descriptor, resolve) == 144);
 OXMPI_ASSERT(sizeof(oxmpi_btl_attrs) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, contexts) == 4);
@@ -2485,7 +2561,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_query) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_free) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, finalize) == 32);
-OXMPI_ASSERT(sizeof(oxmpi_win_desc) == 64);
+OXMPI_ASSERT(sizeof(oxmpi_win_desc) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, flavor) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, comm) == 8);
@@ -2496,6 +2572,8 @@ OXMPI_ASSERT(offsetof(oxmpi_win_desc, hints) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, ordering) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, granularity) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, host_win) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_win_desc, num_notify) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_win_desc, reserved) == 68);
 OXMPI_ASSERT(sizeof(oxmpi_win_comm) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_comm, num_ranks) == 4);
@@ -2549,7 +2627,7 @@ OXMPI_ASSERT(offsetof(oxmpi_rma_args, disp) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, target_count) == 80);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, target_type) == 88);
 OXMPI_ASSERT(offsetof(oxmpi_rma_args, op) == 96);
-OXMPI_ASSERT(sizeof(oxmpi_osc_table) == 176);
+OXMPI_ASSERT(sizeof(oxmpi_osc_table) == 232);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, put) == 8);
@@ -2573,6 +2651,22 @@ OXMPI_ASSERT(offsetof(oxmpi_osc_table, attach) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, detach) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, set_hints) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, free) == 168);
+OXMPI_ASSERT(offsetof(oxmpi_osc_table, put_notify) == 176);
+OXMPI_ASSERT(offsetof(oxmpi_osc_table, get_notify) == 184);
+OXMPI_ASSERT(offsetof(oxmpi_osc_table, notify_read) == 192);
+OXMPI_ASSERT(offsetof(oxmpi_osc_table, notify_wait) == 200);
+OXMPI_ASSERT(offsetof(oxmpi_osc_table, dup) == 208);
+OXMPI_ASSERT(offsetof(oxmpi_osc_table, counts) == 216);
+OXMPI_ASSERT(offsetof(oxmpi_osc_table, flush_begin) == 224);
+OXMPI_ASSERT(sizeof(oxmpi_win_counts) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, exclusive_attempts) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, shared_attempts) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, lock_retries) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, accumulate_locks) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, accumulate_retries) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, put_locks) == 48);
 OXMPI_ASSERT(sizeof(oxmpi_osc_window) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_osc_window, window) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_osc_window, table) == 8);

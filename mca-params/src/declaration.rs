@@ -3,6 +3,7 @@
 
 use crate::error::{ErrorKind, ParamError};
 use crate::origin::Origin;
+use crate::value::{self, Value};
 use oxmpi_mca::abi::StrRef;
 use oxmpi_mca::params::param_flag;
 use oxmpi_mca::{ParamDecl, ParamKind, Scope};
@@ -105,6 +106,8 @@ pub struct Declaration {
     pub enumerators: Vec<String>,
     /// For [`Kind::Int`]: words that stand for numbers, beside the numbers themselves.
     pub words: Vec<(String, i64)>,
+    /// For [`Kind::Text`] and [`Kind::List`]: what may be written, for listings. The parameter's user checks it.
+    pub choices: Vec<String>,
     /// Other full names that set the same parameter. The own name wins within one source.
     pub synonyms: Vec<String>,
     /// Those of `synonyms` whose use is warned about.
@@ -150,6 +153,7 @@ impl Declaration {
             max: 0,
             enumerators: Vec::new(),
             words: Vec::new(),
+            choices: Vec::new(),
             synonyms: Vec::new(),
             deprecated_names: Vec::new(),
             deprecated: false,
@@ -180,6 +184,12 @@ impl Declaration {
 
     pub fn words(mut self, words: &[(&str, i64)]) -> Declaration {
         self.words = words.iter().map(|&(w, n)| (w.into(), n)).collect();
+        self
+    }
+
+    /// What may be written, for listings.
+    pub fn choices(mut self, names: &[&str]) -> Declaration {
+        self.choices = names.iter().map(|&n| n.into()).collect();
         self
     }
 
@@ -277,6 +287,7 @@ impl Declaration {
             max: decl.max,
             enumerators,
             words: Vec::new(),
+            choices: Vec::new(),
             synonyms,
             deprecated_names,
             deprecated: decl.flags & param_flag::DEPRECATED != 0,
@@ -284,6 +295,11 @@ impl Declaration {
             full_name: full_name.clone(),
         };
         Ok(declaration)
+    }
+
+    /// Reads a text as a value; a sentence's end if it is none.
+    pub fn parse(&self, text: &str) -> Result<Value, String> {
+        value::parse(self, text, None).map_err(|(_, reason)| reason)
     }
 
     /// The bounds, if there are any.
@@ -309,6 +325,15 @@ impl Declaration {
             match max {
                 i64::MAX => wanted += &format!(", at least {min}"),
                 _ => wanted += &format!(", from {min} to {max}"),
+            }
+        }
+        if !self.choices.is_empty() {
+            wanted = match self.kind {
+                Kind::List => format!("{wanted}: {}", self.choices.join(", ")),
+                _ => format!("one of {}", self.choices.join(", ")),
+            };
+            if self.default.is_empty() {
+                wanted += ", or empty";
             }
         }
         if !self.words.is_empty() {

@@ -102,6 +102,51 @@ int PMPIX_Thread_set_hooks(const MPIX_Thread_hooks *hooks, void *state);
 int MPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
 int PMPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
 
+/* One-sided communication: notifications, windows on the same memory, one flush of several windows. docs/one-sided-extensions.md
+ * has examples. MPI_ERR_UNSUPPORTED_OPERATION: the window's one-sided component has nothing of the kind.
+ *
+ * A window has counters of notifications at each rank, which begin at 0: as many as its info key mpi_num_notify says, 1 where there is
+ * none, the most that any rank asks for. */
+#define MPIX_HAVE_RMA_NOTIFY 1
+
+/* MPI_Put and MPI_Get which, once the data is visible at the target (of a get: was read there), add 1 to counter notification_idx of the
+ * target: whoever sees the counter sees the data. In epochs of MPI_Win_lock and MPI_Win_lock_all. They complete as MPI_Put and MPI_Get. */
+int MPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+int MPIX_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+int MPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+int MPIX_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+
+/* How many counters a rank of the window has. */
+int MPIX_Win_get_num_notify(MPI_Win win, int rank, int *num_notify);
+
+/* A counter of the calling process: its value; its value, and it is 0 afterwards; its value once that is at least threshold, which
+ * waits. In any epoch or none, by any thread. */
+int MPIX_Win_get_notify_value(MPI_Win win, int notification_idx, MPI_Count *value);
+int MPIX_Win_reset_notify_value(MPI_Win win, int notification_idx, MPI_Count *value);
+int MPIX_Win_wait_notify_value(MPI_Win win, int notification_idx, MPI_Count threshold, MPI_Count *value);
+
+int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+int PMPIX_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+int PMPIX_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, int notification_idx, MPI_Win win);
+int PMPIX_Win_get_num_notify(MPI_Win win, int rank, int *num_notify);
+int PMPIX_Win_get_notify_value(MPI_Win win, int notification_idx, MPI_Count *value);
+int PMPIX_Win_reset_notify_value(MPI_Win win, int notification_idx, MPI_Count *value);
+int PMPIX_Win_wait_notify_value(MPI_Win win, int notification_idx, MPI_Count threshold, MPI_Count *value);
+
+/* Another window on the memory of win, collective over its ranks. It has win's flavor, memory, attributes of the memory, error handler and hints
+ * (but for those that info gives), what is attached to win now or later, and epochs, locks, counters and flushes of its own; no epoch
+ * goes over. Accumulates through both are atomic to each other. Either may be freed first: memory that MPI allocated stays as long as one of them. */
+#define MPIX_HAVE_WIN_DUP 1
+int MPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);
+int PMPIX_Win_dup_with_info(MPI_Win win, MPI_Info info, MPI_Win *newwin);
+
+/* MPI_Win_flush_all of several windows: those of all are started, then all are waited for. Each is in an epoch of MPI_Win_lock or
+ * MPI_Win_lock_all. Local. After a failure the others are flushed all the same; the first is told to its window's error handler. */
+#define MPIX_HAVE_WIN_FLUSH_MANY 1
+int MPIX_Win_flush_many(int count, const MPI_Win wins[]);
+int PMPIX_Win_flush_many(int count, const MPI_Win wins[]);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -154,7 +154,8 @@ pub fn call_any_time(name: &'static str, body: impl FnOnce() -> Res) -> c_int {
     }
 }
 
-fn not_there(name: &str) -> Failure {
+/// The error of a function of later work.
+pub fn not_there(name: &str) -> Failure {
     let text = format!("{name} is not in this version of oxmpi; `mpi-info --help functions` lists what is");
     Failure::new(MPI_ERR_UNSUPPORTED_OPERATION, text)
 }

@@ -182,6 +182,7 @@ macro_rules! unsupported {
         }
     )* };
     (@raise comm $c:ident) => { crate::error::unsupported(NAME, Some($c)) };
+    (@raise spawn $c:ident $argv:ident) => { crate::spawn::refuse(NAME, $c, $argv) };
     (@raise file) => { crate::error::unsupported_file(NAME) };
     (@raise none) => { crate::error::unsupported(NAME, None) };
     (@raise tool) => { crate::constants::MPI_T_ERR_NOT_SUPPORTED };

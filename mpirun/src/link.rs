@@ -9,6 +9,8 @@
 mod channel;
 mod ending;
 mod exchange;
+mod part;
+mod route;
 mod unstarted;
 
 use crate::remote::agents::Failure;
@@ -19,6 +21,8 @@ pub use ending::{Ending, Mpi};
 pub use exchange::Exchange;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Malformed};
 use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
+pub use part::Part;
+pub use route::{Down, Passed, unpack};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -116,7 +120,7 @@ pub struct Program {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Where a rank of this node runs.
+/// Where a rank of a node runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Index into the programs.
@@ -128,7 +132,11 @@ pub struct Place {
 /// From `mpirun`.
 #[derive(Clone, Debug)]
 pub enum ToNode {
-    Launch(Box<Launch>),
+    /// What is the same for all nodes of the job; what is a node's own is missing.
+    Job(Box<Launch>),
+    /// What is this node's own: with that it starts its ranks. Comes behind `Job`, and to a daemon before it comes to
+    /// those below it.
+    Part(Part),
     /// So many bytes of a rank's output have been written.
     Written {
         rank: u32,
@@ -231,6 +239,12 @@ pub enum FromNode {
     Here(Box<NodeFacts>),
     /// Daemons that it was to start do not come.
     Unstarted(Failure),
+    /// The daemon of the first of these nodes, which is linked to this one, is gone, and with it those of the others, which
+    /// were below it.
+    Lost {
+        nodes: Vec<u32>,
+        how: String,
+    },
     /// So many bytes of standard input have been taken. `over`: nobody takes any more.
     Took {
         bytes: u32,
@@ -241,7 +255,7 @@ pub enum FromNode {
     Done,
 }
 
-const LAUNCH: u8 = 0x81;
+const JOB: u8 = 0x81;
 const WRITTEN: u8 = 0x82;
 const CLOSED: u8 = 0x83;
 const SIGNAL: u8 = 0x84;
@@ -250,6 +264,7 @@ const RELEASE: u8 = 0x86;
 const CENSUS: u8 = 0x87;
 const TO_NODE: u8 = 0x88;
 const INPUT_FRAME: u8 = 0x89;
+const PART: u8 = 0x8a;
 const OUTPUT: u8 = 0xc1;
 const EXITED: u8 = 0xc2;
 const CANNOT_START: u8 = 0xc3;
@@ -268,6 +283,7 @@ const NEVER_INIT: u8 = 0xcf;
 const HERE: u8 = 0xb1;
 const UNSTARTED: u8 = 0xb2;
 const TOOK: u8 = 0xb3;
+const LOST: u8 = 0xb4;
 
 /// A message of one of the two directions.
 pub trait Message: Sized {
@@ -298,51 +314,35 @@ impl Launch {
     }
 
     fn encode(&self) -> Builder {
-        let b = Builder::new(LAUNCH).u64(self.job_id).raw(self.secret.bytes());
-        let b = self.map.encode(b).u32(self.node);
-        let b = put_list(b, &self.node_names, |b, name| b.text(name));
-        let b = b.u32(self.cores).u8(self.oversubscribed.into());
+        let b = Builder::new(JOB).u64(self.job_id).raw(self.secret.bytes());
+        let b = put_list(self.map.encode(b), &self.node_names, |b, name| b.text(name));
+        let b = b.u8(self.oversubscribed.into());
         let b = put_list(b, &self.params, |b, (name, value)| b.text(name).text(value));
         let b = put_list(b, &self.programs, |b, program| program.encode(b));
-        let b = put_list(b, &self.places, |b, place| {
-            put_list(b.u32(place.program), &place.processors, |b, cpu| b.u32(*cpu))
-        });
         let b = put_list(b, &self.apps, |b, app| app.encode(b)).u32(self.universe);
         self.stdin.encode(b.u8(self.interactive.into()).u8(self.raw.into()).u8(self.hold.into()))
     }
 
     fn decode(f: &mut Fields<'_>) -> Result<Launch, Malformed> {
-        let (job_id, secret) = (f.u64("job id")?, Secret::from_bytes(f.array("secret")?));
-        let (map, node) = (NodeMap::decode(f)?, f.u32("node")?);
-        let launch = Launch {
-            job_id,
-            secret,
-            node,
+        Ok(Launch {
+            job_id: f.u64("job id")?,
+            secret: Secret::from_bytes(f.array("secret")?),
+            map: NodeMap::decode(f)?,
             node_names: f.list("node names", 4, |f| text(f, "node name"))?,
-            local_ranks: map.ranks_of(node),
-            map,
-            cores: f.u32("cores")?,
             oversubscribed: f.bool("oversubscribed")?,
             params: f.list("parameters", 8, |f| Ok((text(f, "parameter")?, text(f, "parameter value")?)))?,
             programs: f.list("programs", 20, Program::decode)?,
-            places: f.list("places", 8, |f| {
-                let program = f.u32("program of a place")?;
-                Ok(Place { program, processors: f.list("processors", 4, |f| f.u32("processor"))? })
-            })?,
             apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
             universe: f.u32("universe")?,
             interactive: f.bool("interactive")?,
             raw: f.bool("raw")?,
             hold: f.bool("hold")?,
             stdin: Stdin::decode(f)?,
-        };
-        if launch.places.len() != launch.local_ranks.len() {
-            return Err(Malformed::Value { field: "places", value: launch.places.len() as u64 });
-        }
-        match launch.places.iter().find(|place| place.program as usize >= launch.programs.len()) {
-            None => Ok(launch),
-            Some(place) => Err(Malformed::Value { field: "program", value: place.program.into() }),
-        }
+            node: 0,
+            local_ranks: Vec::new(),
+            cores: 0,
+            places: Vec::new(),
+        })
     }
 }
 
@@ -373,7 +373,8 @@ impl Program {
 impl Message for ToNode {
     fn encode(&self) -> Result<Vec<u8>, Malformed> {
         match self {
-            ToNode::Launch(launch) => launch.encode(),
+            ToNode::Job(launch) => launch.encode(),
+            ToNode::Part(part) => part.encode(Builder::new(PART)),
             ToNode::Written { rank, stream, bytes } => {
                 Builder::new(WRITTEN).u32(*rank).u8(*stream as u8).u64(*bytes)
             }
@@ -395,7 +396,8 @@ impl Message for ToNode {
     fn decode(frame: Frame<'_>) -> Result<ToNode, Malformed> {
         let mut f = Fields::new(frame.payload);
         let message = match frame.kind {
-            LAUNCH => ToNode::Launch(Box::new(Launch::decode(&mut f)?)),
+            JOB => ToNode::Job(Box::new(Launch::decode(&mut f)?)),
+            PART => ToNode::Part(Part::decode(&mut f)?),
             WRITTEN => ToNode::Written {
                 rank: f.u32("rank")?,
                 stream: Stream::decode(&mut f)?,
@@ -456,6 +458,9 @@ impl Message for FromNode {
             FromNode::Exchange(exchange) => exchange.encode(Builder::new(FROM_NODE)),
             FromNode::Here(facts) => facts.encode(Builder::new(HERE)),
             FromNode::Unstarted(failure) => failure.encode(Builder::new(UNSTARTED)),
+            FromNode::Lost { nodes, how } => {
+                put_list(Builder::new(LOST), nodes, |b, node| b.u32(*node)).text(how)
+            }
             FromNode::Took { bytes, over } => Builder::new(TOOK).u32(*bytes).u8((*over).into()),
             FromNode::Done => Builder::new(DONE),
         }
@@ -512,6 +517,10 @@ impl Message for FromNode {
             FROM_NODE => FromNode::Exchange(Exchange::decode(&mut f)?),
             HERE => FromNode::Here(Box::new(NodeFacts::decode(&mut f)?)),
             UNSTARTED => FromNode::Unstarted(Failure::decode(&mut f)?),
+            LOST => FromNode::Lost {
+                nodes: f.list("nodes", 4, |f| f.u32("node"))?,
+                how: text(&mut f, "how it went")?,
+            },
             TOOK => FromNode::Took { bytes: f.u32("bytes")?, over: f.bool("over")? },
             DONE => FromNode::Done,
             other => return Err(Malformed::Kind(other)),

@@ -4,21 +4,21 @@
 use oxmpi_tests::{Ended, Job, leave_out, mpi, root};
 use std::process::Command;
 
-fn ours(test: &str) -> bool {
+pub fn ours(test: &str) -> bool {
     if !mpi().is_ours() {
         leave_out(test, "the words are ours");
     }
     mpi().is_ours()
 }
 
-fn tool(name: &str, words: &[&str]) -> Ended {
+pub fn tool(name: &str, words: &[&str]) -> Ended {
     let mut command = Command::new(mpi().bin(name));
     command.args(words);
     Job::of(command).run()
 }
 
 #[track_caller]
-fn says(ended: &Ended, parts: &[&str]) {
+pub fn says(ended: &Ended, parts: &[&str]) {
     for part in parts {
         let text = format!("{}{}", ended.out, ended.err);
         assert!(text.contains(part), "{part:?} is not in\n{text}");
@@ -171,7 +171,7 @@ fn the_example_in_c_works_from_an_install() {
     assert!(ended.out.contains("cloop"), "{}", ended.out);
 }
 
-/// A pool of mpi4py.futures needs MPI_Comm_spawn: where that is not there it fails, and nothing hangs.
+/// Where MPI_Comm_spawn is not there it fails, and nothing hangs.
 #[test]
 fn spawning_fails_and_does_not_hang() {
     if !ours("MPI_Comm_spawn") {
@@ -188,4 +188,40 @@ fn spawning_fails_and_does_not_hang() {
     assert!(compiled.success());
     let ended = Job::new(1).arg(&out).start().wait_and_leave_nothing().failed();
     says(&ended, &["after an error in MPI_Comm_spawn", "mpi-info --help functions"]);
+}
+
+/// A pool of mpi4py.futures spawns its workers in a thread that nobody looks after: where there is no MPI_Comm_spawn its job ends
+/// with the way that works, and that way works.
+#[test]
+fn a_pool_of_mpi4py_does_not_wait_for_ever() {
+    if !ours("mpi4py.futures") {
+        return;
+    }
+    let python = root().join("target/conformance/mpi4py/python");
+    if !python.join("mpi4py").is_dir() {
+        return leave_out(
+            "mpi4py.futures",
+            "there is no mpi4py here: `cargo xtask conformance mpi4py` fetches it from PyPI",
+        );
+    }
+    let folder = tempfile::TempDir::new_in(root().join("target")).expect("target can be written");
+    let program = folder.path().join("squares.py");
+    let text = "from mpi4py.futures import MPIPoolExecutor\n\ndef square(n):\n    return n * n\n\n\
+                if __name__ == '__main__':\n    with MPIPoolExecutor(max_workers=2) as pool:\n        \
+                print('squares', *pool.map(square, range(5)))\n";
+    std::fs::write(&program, text).expect("target can be written");
+    let job = |ranks: usize, words: &[&str]| {
+        let job = Job::new(ranks).arg("python3").args(words).arg(&program);
+        let libraries = mpi().prefix.join("lib");
+        job.env("PYTHONPATH", &python)
+            .env("LD_LIBRARY_PATH", libraries)
+            .limit(120)
+            .start()
+            .wait_and_leave_nothing()
+    };
+    let way = "mpirun -n 5 python3 -m mpi4py.futures PROGRAM";
+    for words in [&[][..], &["-m", "mpi4py.futures"]] {
+        says(&job(1, words).failed(), &["after an error in MPI_Comm_spawn", way]);
+    }
+    says(&job(3, &["-m", "mpi4py.futures"]).passed(), &["squares 0 1 4 9 16"]);
 }

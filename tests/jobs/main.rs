@@ -8,8 +8,11 @@
 //!
 //! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `first_hour` (help, pages, refusals) · `idle` (ranks that
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
-//! `nodes` (several nodes on this machine) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
+//! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
+//! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
+//! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) ·
+//! `window_extensions` (one-sided communication beyond the standard, hints) ·
 //! `windows` (one-sided communication).
 
 mod arguments;
@@ -26,11 +29,14 @@ mod first_hour;
 mod idle;
 mod info;
 mod later;
+mod logins;
+mod machines;
 mod matching;
 mod messages;
 mod mistakes;
 mod nodes;
 mod objects;
+mod one_sided;
 mod output;
 mod packages;
 mod parameters;
@@ -44,4 +50,7 @@ mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod values;
+mod verbs;
+mod window_extensions;
 mod windows;

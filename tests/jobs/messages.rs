@@ -137,6 +137,32 @@ fn messages_of_one_thread_take_no_lock() {
     }
 }
 
+/// Of eight threads with a communicator and a context each, none changes a word that another changes, by an atomic
+/// read-modify-write, once for each message, over memory and over TCP; with one context for all of them they do.
+#[test]
+fn threads_with_a_communicator_each_share_no_lock() {
+    if !mpi().is_ours() {
+        return leave_out("no lock shared by threads", "it counts our instructions");
+    }
+    for transport in ["tcp,self", "shm,self"] {
+        for (contexts, some) in [("8", false), ("1", true)] {
+            let settings = ["--bind-to", "none", "--mca", "btl", transport, "--mca", "runtime_num_cris", contexts];
+            // Threads with communicators of their own part at once, however seldom they get a core.
+            let job = Job::new(2).args(settings).args(["--mca", "pml_ob1_fork_turns", "1"]);
+            let ended = job.program("apart").args(["8"]).limit(300).run();
+            if ended.status == 77 {
+                return leave_out("no lock shared by threads", ended.err.trim());
+            }
+            let ended = ended.all_ok(2);
+            let stepped = ended.out.lines().filter(|line| line.contains(": 32 messages, ")).count();
+            assert_eq!(stepped, 8, "{}", ended.out);
+            let found = ended.out.lines().find_map(|line| line.strip_prefix("shared: ")?.parse::<u32>().ok());
+            let found = found.unwrap_or_else(|| panic!("nothing was counted: {}", ended.out));
+            assert_eq!(found > 0, some, "{transport}, {contexts} contexts: {}", ended.out);
+        }
+    }
+}
+
 #[test]
 fn matching_and_probes() {
     for ranks in [2, 4] {

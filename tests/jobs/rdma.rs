@@ -43,8 +43,17 @@ fn over_nodes(hosts: &str) -> Job {
 
 /// Native verbs of the transport to test with.
 fn over_fabric(ranks: usize) -> Job {
-    Job::new(ranks)
-        .args(["--mca", "btl", "fabric,self", "--mca", "osc", "rdma", "--mca", "mca_base_component_path"])
+    by_fabric(Job::new(ranks), "fabric,self")
+}
+
+/// The same between nodes.
+fn over_nodes_by_fabric(hosts: &str, transports: &str) -> Job {
+    let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+    by_fabric(job.args(["--host", hosts, "--mca", "plm", "local"]), transports)
+}
+
+fn by_fabric(job: Job, transports: &str) -> Job {
+    job.args(["--mca", "btl", transports, "--mca", "osc", "rdma", "--mca", "mca_base_component_path"])
         .arg(btl_fabric().parent().expect("a folder"))
         .limit(300)
 }
@@ -65,8 +74,11 @@ fn everywhere(program: &str) {
     on_one_node(program);
     for mode in [TWO_LEVEL, ON_DEMAND] {
         over_nodes("a:2,b:2").args(mode).program(program).run().all_ok(4);
+        let native = over_nodes_by_fabric("a:2,b:2", "fabric,shm,self");
+        native.args(mode).args(REORDERED).program(program).run().all_ok(4);
     }
     over_nodes("a:1,b:1").program(program).run().all_ok(2);
+    over_nodes_by_fabric("a:1,b:1,c:1", "fabric,self").args(SHORT_OF_ALL).program(program).run().all_ok(3);
 }
 
 #[test]
@@ -88,6 +100,28 @@ fn rdma_serves_threads() {
 fn rdma_needs_no_target() {
     if ours("targets that compute") {
         everywhere("rma_passive");
+    }
+}
+
+/// By each transport alone, inside of a node and between nodes; what all ranks have mapped needs none.
+#[test]
+fn rdma_needs_no_target_by_any_transport() {
+    if !ours("targets that compute, by transport") {
+        return;
+    }
+    let template = mpi().component("btl-template");
+    for transports in ["shm,self", "tcp,self", "template,self", "tcp,shm,self"] {
+        for hosts in ["a:3", "a:2,b:2"] {
+            // Nobody's shared memory reaches another node.
+            if hosts.contains('b') && transports == "shm,self" {
+                continue;
+            }
+            let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+            let job = job.args(["--host", hosts, "--mca", "plm", "local", "--mca", "btl", transports]);
+            let job = job.args(["--mca", "osc", "rdma", "--mca", "mca_base_component_path"]).arg(&template);
+            let ranks = if hosts.contains('b') { 4 } else { 3 };
+            job.limit(300).program("rma_passive").run().all_ok(ranks);
+        }
     }
 }
 

@@ -64,15 +64,35 @@ fn every_case_of_the_bench_driver() {
             );
         }
     }
+    tables_of_one_sided_operations(folder.path());
 }
 
-/// What `sharing` counted for each message, by variable and rank.
-fn shared(threads: u32, option: &str) -> Vec<(String, f64)> {
+/// The paper's tables, of what the driver has just measured: with one and two threads 32 of the 48 pairs, and a third of the matrix.
+fn tables_of_one_sided_operations(folder: &Path) {
+    if !mpi().is_ours() || !oxmpi_tests::in_path("python3") {
+        return leave_out(
+            "tables of one-sided operations",
+            "both components are ours, and python3 reads the files",
+        );
+    }
+    let mut command = std::process::Command::new("python3");
+    command.arg("-B").arg(root().join("bench/rma/tables.py")).arg(folder).arg("--out").arg(folder);
+    let text = Job::of(command).run().passed().out;
+    for due in ["Tables 1 to 3, 32 pairs", "The matrix, 64 pairs", "Table 5: MiB/s", "Figure 5.5"] {
+        assert!(text.contains(due), "no {due}: {text}");
+    }
+    assert!(!text.contains("not measured") && !text.contains("not verified"), "{text}");
+    let matrix = std::fs::read_to_string(folder.join("matrix.csv")).expect("it was written");
+    assert_eq!(matrix.lines().count(), 65, "{matrix}");
+}
+
+/// What `sharing` counted for each message, by variable and rank, over these transports.
+fn shared(transports: &str, threads: u32, option: &str) -> Vec<(String, f64)> {
     let program = mpi().build("sharing", &["bench/sharing/sharing.c".into()], &["-O2", "-pthread"]);
     let threads = threads.to_string();
     // Threads with tags of their own part at once, however seldom they get a core.
     let settings = ["--mca", "runtime_num_cris", &threads, "--mca", "pml_ob1_fork_turns", "1"];
-    let job = Job::new(2).args(settings).limit(300).arg(&program);
+    let job = Job::new(2).args(settings).args(["--mca", "btl", transports]).limit(300).arg(&program);
     let ended = job.args(["-t", &threads, "-m", "1024"]).args(option.split_whitespace()).run().passed();
     let read = |line: &str| {
         println!("{line}");
@@ -90,9 +110,10 @@ fn what_threads_share_is_counted() {
     if !mpi().is_ours() {
         return leave_out("what_threads_share_is_counted", "about our own counters");
     }
-    for threads in [1, 2, 4, 8, 16, 32, 64] {
+    let over_memory = [1, 2, 4, 8, 16, 32, 64].map(|threads| ("shm,self", threads));
+    for (transports, threads) in over_memory.into_iter().chain([("tcp,self", 1), ("tcp,self", 8)]) {
         for option in ["", "-o", "-c", "-c -o"] {
-            let counts = shared(threads, option);
+            let counts = shared(transports, threads, option);
             for rank in ["rank=0", "rank=1"] {
                 let find = |variable: &str| {
                     let own = |(name, _): &&(String, f64)| name.contains(rank) && name.ends_with(variable);
@@ -106,7 +127,7 @@ fn what_threads_share_is_counted() {
                     // One in a hundred, and room for a machine that takes threads off their core at the wrong moment.
                     (_, "-o" | "-c -o") => assert!(
                         writes < 0.25 && misses < 0.05,
-                        "{threads} threads, {option}, {rank}: {writes} shared writes, {misses} lock misses"
+                        "{transports}, {threads} threads, {option}, {rank}: {writes} shared writes, {misses} lock misses"
                     ),
                     _ => {}
                 }

@@ -21,8 +21,8 @@ macro_rules! built_in {
 }
 
 built_in! {
-    SELF: btl_self, SHM: btl_shm, TCP: btl_tcp, TEMPLATE: btl_template, BASIC: coll_basic, OB1: pml_ob1,
-    PT2PT: osc_pt2pt, RDMA: osc_rdma,
+    SELF: btl_self, SHM: btl_shm, TCP: btl_tcp, TEMPLATE: btl_template, VERBS: btl_verbs, BASIC: coll_basic,
+    OB1: pml_ob1, PT2PT: osc_pt2pt, RDMA: osc_rdma,
 }
 
 #[test]

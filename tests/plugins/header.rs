@@ -62,7 +62,7 @@ const ITEMS: &[Part] = &[
         ],
     ),
     ("framework/mca/src/host.rs", "", &["HostTable"]),
-    ("framework/mca/src/abi.rs", "", &["OpenArgs", "Opened", "Descriptor"]),
+    ("framework/mca/src/abi.rs", "", &["OpenArgs", "ResolveArgs", "Opened", "Descriptor"]),
     ("framework/btl/src/wait.rs", "", &["WaitWord", "WaitFd", "WaitSet"]),
     (
         "framework/btl/src/table.rs",
@@ -151,6 +151,8 @@ const ITEMS: &[Part] = &[
             "WinServices",
             "RmaArgs",
             "RmaFn",
+            "WinCounts",
+            "NotifyFn",
             "ALL",
             "OscTable",
             "OscWindow",

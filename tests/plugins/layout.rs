@@ -11,7 +11,7 @@ use oxmpi_mca::biased::*;
 use oxmpi_mca::host::*;
 use oxmpi_mca::services::*;
 use oxmpi_mca::*;
-use oxmpi_osc::{Mapped, OscModule, OscTable, OscWindow, RmaArgs, WinComm, WinDesc, WinServices};
+use oxmpi_osc::{Mapped, OscModule, OscTable, OscWindow, RmaArgs, WinComm, WinCounts, WinDesc, WinServices};
 use oxmpi_pml::{CommDesc, Counts, PmlModule, PmlTable, RecvArgs, SendArgs, Transports};
 
 pub struct Layout {
@@ -59,10 +59,11 @@ pub fn all() -> Vec<Layout> {
             peer_error am_parts am_register_parts services locking
         }
         OpenArgs { size reserved host values }
+        ResolveArgs { size num_cris job values ctx in_force refuse }
         Opened { size priority modules count stride }
         Descriptor {
             magic abi_major abi_minor size target framework framework_version name version aliases params help open
-            lock_protocol cri_stride
+            lock_protocol cri_stride resolve
         }
         BtlAttrs {
             size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit
@@ -148,7 +149,7 @@ pub fn all() -> Vec<Layout> {
         }
         CollOffer { priority reserved module table plans }
         CollModule { size flags state comm_query comm_free finalize }
-        WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win }
+        WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win num_notify reserved }
         WinComm { size num_ranks rank num_nodes comm services btl }
         Place { proc node node_rank node_size endpoint local }
         Mapped { base bytes disp_unit }
@@ -163,7 +164,11 @@ pub fn all() -> Vec<Layout> {
         OscTable {
             size version put get accumulate get_accumulate fetch_and_op compare_and_swap fence post
             start complete wait lock unlock lock_all unlock_all flush sync attach detach set_hints
-            free
+            free put_notify get_notify notify_read notify_wait dup counts flush_begin
+        }
+        WinCounts {
+            size reserved exclusive_attempts shared_attempts lock_retries accumulate_locks
+            accumulate_retries put_locks
         }
         OscWindow { window table }
         OscModule { size reserved state query create threads_begin finalize }

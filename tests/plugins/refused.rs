@@ -29,9 +29,9 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const CASES: &[Case] = &[
     ("magic", &["-DMAGIC=0x1234"], &["magic", "0x0000000000001234", "0x504d4349504d584f"]),
-    ("major", &["-DMAJOR=7"], &["ABI version", "7.0", "2."]),
-    ("minor", &["-DMINOR=9"], &["ABI version", "2.9", "2.0"]),
-    ("truncated", &["-DSIZE=40"], &["size", "40", "144"]),
+    ("major", &["-DMAJOR=7"], &["ABI version", "7.1", "2."]),
+    ("minor", &["-DMINOR=9"], &["ABI version", "2.9", "2.1"]),
+    ("truncated", &["-DSIZE=40"], &["size", "40", "152"]),
     ("monstrous", &["-DSIZE=0xffffffffu"], &["size", "4294967295"]),
     ("target", &["-DTARGET=OXMPI_STR(\"32-be-line128\")"], &["target", "32-be-line128", "64-le-line64"]),
     ("lock-protocol", &["-DLOCK_PROTOCOL=77"], &["lock protocol", "77", "1"]),

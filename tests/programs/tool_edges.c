@@ -190,8 +190,10 @@ static void performance_variables(void) {
     MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL, other, gone;
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL, copy;
     MPI_Comm comm = MPI_COMM_WORLD, none = MPI_COMM_NULL;
+    MPI_Win win, no_win = MPI_WIN_NULL;
     unsigned long long value[64];
     int num, class, bind, readonly, continuous, atomic, kinds[2][2] = {{0, 0}, {0, 0}};
+    MPI_Win_create(value, sizeof value, 1, MPI_INFO_NULL, comm, &win);
     FINE(MPI_T_pvar_get_num(&num));
     IS(MPI_T_ERR_INVALID, MPI_T_pvar_get_num(NULL));
     IS(MPI_T_ERR_INVALID, MPI_T_pvar_session_create(NULL));
@@ -220,11 +222,11 @@ static void performance_variables(void) {
         type_of_class(class, i);
         IS(MPI_T_ERR_INVALID_NAME, MPI_T_pvar_get_index(text, class == MPI_T_PVAR_CLASS_SIZE ? class + 1 : MPI_T_PVAR_CLASS_SIZE, &n));
         IS(MPI_T_ERR_INVALID, MPI_T_pvar_get_index(text, class, NULL));
-        void *object = bind == MPI_T_BIND_NO_OBJECT ? NULL : &comm;
+        void *object = bind == MPI_T_BIND_NO_OBJECT ? NULL : bind == MPI_T_BIND_MPI_WIN ? (void *)&win : &comm;
         if (bind != MPI_T_BIND_NO_OBJECT) {
-            CHECK(bind == MPI_T_BIND_MPI_COMM, "%s: bound to %d", text, bind);
+            CHECK(bind == MPI_T_BIND_MPI_COMM || bind == MPI_T_BIND_MPI_WIN, "%s: bound to %d", text, bind);
             IS(MPI_T_ERR_INVALID, MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &n));
-            IS(MPI_T_ERR_INVALID, MPI_T_pvar_handle_alloc(session, i, &none, &handle, &n));
+            IS(MPI_T_ERR_INVALID, MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_WIN ? (void *)&no_win : &none, &handle, &n));
         }
         IS(MPI_T_ERR_INVALID, MPI_T_pvar_handle_alloc(session, i, object, NULL, &n));
         IS(MPI_T_ERR_INVALID, MPI_T_pvar_handle_alloc(session, i, object, &handle, NULL));
@@ -268,6 +270,7 @@ static void performance_variables(void) {
     IS(MPI_T_ERR_INVALID_SESSION, MPI_T_pvar_start(gone, MPI_T_PVAR_ALL_HANDLES));
     IS(MPI_T_ERR_INVALID_HANDLE, MPI_T_pvar_read(other, handle, value));
     FINE(MPI_T_pvar_session_free(&other));
+    MPI_Win_free(&win);
 }
 
 static void categories(void) {

@@ -62,6 +62,14 @@ pub fn btl_fabric() -> &'static Path {
     })
 }
 
+/// The verbs device in software, built with the tests that ask for it.
+pub fn verbs_device() -> PathBuf {
+    let exe = std::env::current_exe().expect("the path of this test");
+    let name = "liboxmpi_verbs_fake.so";
+    let found = exe.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
+    found.expect("the library beside this test")
+}
+
 /// Puts a whole file there if it is another one: tests of several binaries do this at once, and what is the same is not built anew.
 fn place(file: &Path, bytes: &[u8]) {
     if std::fs::read(file).is_ok_and(|there| there == bytes) {

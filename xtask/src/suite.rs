@@ -190,6 +190,7 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
     };
     steps.push(step("whole jobs", 25, whole("jobs")));
     steps.push(step("components from outside", 15, whole("plugins")));
+    steps.push(step("one-sided components by the number of nodes", 15, whole("scale")));
     steps.push(step("endpoints by proxies", 15, whole("endpoints")));
     let builtin = workspace.root.join(BUILTIN);
     steps.push(step("install with builtin components", 30, Action::InstallBuiltin));

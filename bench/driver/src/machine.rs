@@ -53,7 +53,24 @@ impl Machine {
         }
     }
 
+    /// For what is counted, which is the same on every machine.
+    pub fn none() -> Machine {
+        Machine {
+            processor: "counted, not timed".into(),
+            cores: 0,
+            memory_gib: 0.0,
+            kernel: String::new(),
+            load: 0.0,
+            compiler: String::new(),
+            time: 0,
+            commit: String::new(),
+        }
+    }
+
     pub fn line(&self) -> String {
+        if self.cores == 0 {
+            return self.processor.clone();
+        }
         format!(
             "{}, {} cores, {} GiB, Linux {}, {}, load {}, commit {}",
             self.processor, self.cores, self.memory_gib, self.kernel, self.compiler, self.load, self.commit

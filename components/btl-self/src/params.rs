@@ -58,7 +58,7 @@ pub const PARAMS: &[ParamDecl] = &[
 ];
 
 /// Places in [`PARAMS`].
-mod index {
+pub mod index {
     pub const EXCLUSIVITY: usize = 0;
     pub const EAGER_LIMIT: usize = 1;
     pub const RNDV_EAGER_LIMIT: usize = 2;

@@ -6,10 +6,12 @@ use crate::params::{Mechanism, Settings};
 use crate::segment::{Identity, Segment, SegmentError};
 use crate::xpmem::Device;
 #[cfg(all(test, not(loom)))]
-use crate::xpmem::tests::{open_xpmem, own_pid};
+pub(crate) use crate::xpmem::tests::open_xpmem;
+#[cfg(all(test, not(loom)))]
+use crate::xpmem::tests::own_pid;
 use crate::{sys, wire};
 use oxmpi_btl::{BtlModule, module};
-use oxmpi_mca::{Component, Host, JobInfo, OpenError, Params, Status};
+use oxmpi_mca::{Answers, Component, Host, JobInfo, OpenError, Params, Process, Refused, Status};
 use rustix::io::Errno;
 #[cfg(any(not(test), loom))]
 use sys::pid as own_pid;
@@ -61,6 +63,10 @@ impl Component for Shm {
         };
         Ok((0, vec![built.build()]))
     }
+
+    fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        crate::in_force::tell(process, params, answers)
+    }
 }
 
 /// Offers our memory through XPMEM, if it is there and wished for: the device and the number.
@@ -82,7 +88,7 @@ fn offer_memory(host: &Host, mechanism: Mechanism) -> Option<(Box<dyn Device>, i
 }
 
 #[cfg(any(not(test), loom))]
-fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
+pub(crate) fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
     Ok(Box::new(sys::Xpmem::open()?))
 }
 
@@ -110,7 +116,7 @@ fn check(job: &JobInfo) -> Result<(), OpenError> {
 }
 
 /// How many contexts we would like.
-fn contexts(settings: &Settings, cris: u32) -> u32 {
+pub(crate) fn contexts(settings: &Settings, cris: u32) -> u32 {
     let most = cris.clamp(1, wire::MAX_FIFOS);
     match settings.contexts {
         0 => most,

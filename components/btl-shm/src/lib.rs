@@ -8,6 +8,7 @@ mod component;
 mod copy;
 mod doorbell;
 mod endpoint;
+mod in_force;
 mod module;
 mod pace;
 mod params;

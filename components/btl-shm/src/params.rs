@@ -3,25 +3,25 @@
 use crate::copy::Limits;
 use crate::ring::largest_slot;
 use crate::wire::{self, slot};
-use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, Status, StrRef, processor};
+use oxmpi_mca::{ParamDecl, ParamKind, Params, Refused, StrRef, processor};
 
-const EAGER_LIMIT: usize = 0;
-const RNDV_EAGER_LIMIT: usize = 1;
-const MAX_SEND_SIZE: usize = 2;
-const MIN_GET_SIZE: usize = 3;
+pub const EAGER_LIMIT: usize = 0;
+pub const RNDV_EAGER_LIMIT: usize = 1;
+pub const MAX_SEND_SIZE: usize = 2;
+pub const MIN_GET_SIZE: usize = 3;
 const LATENCY: usize = 4;
 const BANDWIDTH: usize = 5;
 const EXCLUSIVITY: usize = 6;
-const VIRTUAL_DEVICE_COUNT: usize = 7;
-const RING_SIZE: usize = 8;
-const WATCHED_RINGS: usize = 9;
-const SINGLE_COPY_MECHANISM: usize = 10;
-const NONTEMPORAL_MIN: usize = 11;
-const ASSIST_MIN: usize = 12;
-const ANSWER_PAUSE: usize = 13;
-const STRING_MIN: usize = 14;
+pub const VIRTUAL_DEVICE_COUNT: usize = 7;
+pub const RING_SIZE: usize = 8;
+pub const WATCHED_RINGS: usize = 9;
+pub const SINGLE_COPY_MECHANISM: usize = 10;
+pub const NONTEMPORAL_MIN: usize = 11;
+pub const ASSIST_MIN: usize = 12;
+pub const ANSWER_PAUSE: usize = 13;
+pub const STRING_MIN: usize = 14;
 
-const MECHANISMS: &[StrRef] =
+pub const MECHANISMS: &[StrRef] =
     &[StrRef::new("auto"), StrRef::new("xpmem"), StrRef::new("cma"), StrRef::new("none")];
 
 /// Most rings that are polled one by one.
@@ -40,7 +40,7 @@ const AUTO_MIN_GET: u64 = 8 << 10;
 const SHARED_CORES_MIN_GET: u64 = 16 << 10;
 const LARGEST_MESSAGE: i64 = 64 << 20;
 /// The largest value of what is a size from which on something is done.
-const NEVER: usize = 1 << 40;
+pub const NEVER: usize = 1 << 40;
 /// Bounds of the eager limit where nothing else is said, and its part of a ring, in which several such messages find room.
 /// Measured (Sapphire Rapids, half round trips in microseconds through the ring and read from the sender's memory):
 /// 16 KiB that each side has written before 4.2 and 8.6, 32 KiB 6.6 and 14.0, because what is read then comes out of the
@@ -56,7 +56,7 @@ const AUTO_STRING_SEND_PART: u64 = 16;
 /// So many of those find room in a further context's ring.
 const FEWEST_IN_A_RING: u64 = 4;
 /// A header takes no more.
-const HEADER: u64 = wire::MOST_AROUND;
+pub const HEADER: u64 = wire::MOST_AROUND;
 const LEAST_EAGER: u64 = 256;
 const AUTO_RNDV_EAGER: u64 = (16 << 10) + HEADER;
 
@@ -280,7 +280,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn read(p: Params<'_>) -> Result<Settings, OpenError> {
+    /// Refuses what does not fit each other, and what is too small for any message.
+    pub fn read(p: Params<'_>) -> Result<Settings, Refused> {
         let settings = Settings {
             eager_limit: p.size(EAGER_LIMIT) as u64,
             rndv_eager_limit: p.size(RNDV_EAGER_LIMIT) as u64,
@@ -303,17 +304,20 @@ impl Settings {
             },
             answer_pause: p.int(ANSWER_PAUSE) as u32,
         };
-        for (name, value) in
-            [("eager_limit", settings.eager_limit), ("rndv_eager_limit", settings.rndv_eager_limit)]
-        {
-            if settings.max_send_size != 0 && value > settings.max_send_size {
-                return Err(OpenError::new(
-                    Status::BAD_PARAM,
-                    format!(
-                        "btl_shm_{name} is {value}, which is more than btl_shm_max_send_size ({}); raise that, too",
-                        settings.max_send_size
-                    ),
-                ));
+        let Settings { eager_limit, rndv_eager_limit, max_send_size, .. } = settings;
+        for (param, name, value) in [
+            (EAGER_LIMIT, "eager_limit", eager_limit),
+            (RNDV_EAGER_LIMIT, "rndv_eager_limit", rndv_eager_limit),
+            (MAX_SEND_SIZE, "max_send_size", max_send_size),
+        ] {
+            if (1..LEAST_EAGER).contains(&value) {
+                let takes = format!("0 (automatic) or {LEAST_EAGER} to {LARGEST_MESSAGE}");
+                return Err(Refused::bad(param, format!("btl_shm_{name} is {value}; it takes {takes}")));
+            }
+            if max_send_size != 0 && value > max_send_size {
+                let why = "which is more than btl_shm_max_send_size";
+                let why = format!("btl_shm_{name} is {value}, {why} ({max_send_size}); raise that, too");
+                return Err(Refused::bad(param, why));
             }
         }
         Ok(settings)
@@ -330,16 +334,16 @@ impl Settings {
                 let part = (1 << self.ring_log2(ranks)) / AUTO_EAGER_PART;
                 part.clamp(*AUTO_EAGER.start(), *AUTO_EAGER.end()).min(self.max_send_size(ranks))
             }
-            size => size.max(LEAST_EAGER),
+            size => size,
         }
     }
 
-    /// How much of a larger one goes with the question.
+    /// Bytes of a larger one that are sent with the request of its rendezvous.
     pub fn rndv_eager_limit(&self, ranks: u32) -> u64 {
         match self.rndv_eager_limit {
             0 if self.limits.string < usize::MAX => self.eager_limit(ranks),
             0 => AUTO_RNDV_EAGER.min(self.max_send_size(ranks)),
-            size => size.max(LEAST_EAGER),
+            size => size,
         }
     }
 
@@ -436,6 +440,7 @@ impl Settings {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use oxmpi_mca::Status;
 
     fn settings(max_send_size: u64, ring_size: u64) -> Settings {
         Settings {
@@ -497,7 +502,6 @@ mod tests {
         assert_eq!((wide.max_send_size(64), wide.ring_log2(64)), (200 << 10, 19));
         assert_eq!(Settings { eager_limit: 0, ..settings(2048, 0) }.eager_limit(2), 2048);
         assert_eq!(Settings { eager_limit: 5000, ..auto }.eager_limit(64), 5000, "as the user said");
-        assert_eq!(Settings { eager_limit: 1, ..auto }.eager_limit(2), LEAST_EAGER);
     }
 
     #[test]
@@ -564,7 +568,14 @@ mod tests {
         assert_eq!(read.limits, Limits { string: auto_string_min(), past: auto_nontemporal_min() });
         values[EAGER_LIMIT] = value(40000);
         let refused = Settings::read(Params(&values)).expect_err("more than a message can hold");
-        assert_eq!(refused.status, Status::BAD_PARAM);
-        assert!(refused.message.contains("btl_shm_eager_limit") && refused.message.contains("32768"));
+        assert_eq!((refused.status, refused.param), (Status::BAD_PARAM, EAGER_LIMIT));
+        assert!(refused.why.contains("btl_shm_eager_limit") && refused.why.contains("32768"));
+        values[EAGER_LIMIT] = value(255);
+        let refused = Settings::read(Params(&values)).expect_err("less than a header may take");
+        assert!(refused.why.contains("btl_shm_eager_limit is 255; it takes 0"), "{}", refused.why);
+        for good in [0, 256] {
+            values[EAGER_LIMIT] = value(good);
+            Settings::read(Params(&values)).unwrap_or_else(|e| panic!("{}", e.why));
+        }
     }
 }

@@ -7,10 +7,10 @@ use crate::hello::SERVICE;
 use crate::interfaces::{BadWish, Wish, choose};
 use crate::lobby::Lobby;
 use crate::module::Tcp;
-use crate::params::{Ports, Settings};
+use crate::params::{Ports, Settings, at};
 use crate::sys::{self, Interface};
 use oxmpi_btl::BtlModule;
-use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -26,7 +26,7 @@ impl Component for TcpComponent {
     const NAME: &'static str = "tcp";
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
-        let settings = Settings::of(params).map_err(|why| OpenError::new(Status::BAD_PARAM, why))?;
+        let settings = Settings::of(params)?;
         // Nobody to talk to.
         if host.job().job_size < 2 {
             return Ok((0, Vec::new()));
@@ -58,6 +58,10 @@ impl Component for TcpComponent {
         let build = |tcp| oxmpi_btl::module(tcp).sleep().service().service_sleep().build();
         Ok((0, modules.into_iter().map(build).collect()))
     }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        crate::in_force::tell(params, answers)
+    }
 }
 
 fn internal(what: &str, e: &std::io::Error) -> OpenError {
@@ -66,14 +70,7 @@ fn internal(what: &str, e: &std::io::Error) -> OpenError {
 
 fn interfaces(host: &Host, settings: &Settings) -> Result<Vec<Interface>, OpenError> {
     let all = sys::interfaces().map_err(|e| internal("cannot list the interfaces", &e))?;
-    let wish = Wish {
-        include: &settings.include,
-        exclude: &settings.exclude,
-        families: settings.families,
-        warn_unfound: settings.warn_unfound,
-    };
-    let here: Vec<&str> = all.iter().map(|i| &*i.name).collect();
-    match choose(&all, &wish) {
+    match chosen(&all, settings) {
         Ok((found, unfound)) => {
             for name in unfound {
                 host.warn(&format!("btl_tcp_if_exclude names {name}, which no interface has"));
@@ -83,24 +80,36 @@ fn interfaces(host: &Host, settings: &Settings) -> Result<Vec<Interface>, OpenEr
             }
             Ok(found)
         }
-        Err(bad) => {
-            let why = match &bad {
-                BadWish::Both => {
-                    host.help("both-lists", &[&settings.include, &settings.exclude]);
-                    "btl_tcp_if_include and btl_tcp_if_exclude are both set".to_owned()
-                }
-                BadWish::NotANetwork(text) => {
-                    host.help("not-a-network", &[text]);
-                    format!("{text} is neither an interface's name nor a network")
-                }
-                BadWish::NotHere(text) => {
-                    host.help("not-here", &[text, &here.join(", ")]);
-                    format!("btl_tcp_if_include names {text}, which is not here")
-                }
-            };
-            Err(OpenError::new(Status::BAD_PARAM, why))
+        Err((refused, topic, args)) => {
+            host.help(topic, &args.iter().map(String::as_str).collect::<Vec<_>>());
+            Err(refused.into())
         }
     }
+}
+
+/// A refusal, the paragraph of `help.txt` that says what to do, and its arguments.
+type Unmet = (Refused, &'static str, Vec<String>);
+
+/// The interfaces that the lists leave of `all`, and what of the lists fits none.
+pub fn chosen(all: &[Interface], settings: &Settings) -> Result<(Vec<Interface>, Vec<String>), Unmet> {
+    let (include, exclude) = (&settings.include, &settings.exclude);
+    let wish = Wish { include, exclude, families: settings.families, warn_unfound: settings.warn_unfound };
+    choose(all, &wish).map_err(|bad| match bad {
+        BadWish::Both => {
+            let why = "btl_tcp_if_include and btl_tcp_if_exclude are both set";
+            (Refused::bad(at::IF_EXCLUDE, why), "both-lists", vec![include.clone(), exclude.clone()])
+        }
+        BadWish::NotANetwork(text) => {
+            let param = if include.contains(&text) { at::IF_INCLUDE } else { at::IF_EXCLUDE };
+            let why = format!("{text} is neither an interface's name nor a network");
+            (Refused::bad(param, why), "not-a-network", vec![text])
+        }
+        BadWish::NotHere(text) => {
+            let here: Vec<&str> = all.iter().map(|i| &*i.name).collect();
+            let why = format!("btl_tcp_if_include names {text}, which is not here");
+            (Refused::not_here(at::IF_INCLUDE, why), "not-here", vec![text, here.join(", ")])
+        }
+    })
 }
 
 /// A listening socket, where it listens, and the prefix of that network.
@@ -134,6 +143,11 @@ fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, 
         }
     }
     Err(last)
+}
+
+/// In Mb/s. Where the system does not know it, as of virtual and loopback interfaces: Open MPI's number.
+pub fn speed_of(interface: &Interface) -> u32 {
+    sys::speed(&interface.name).unwrap_or(100)
 }
 
 /// State and settings that all rails of a process share.
@@ -175,8 +189,7 @@ impl Common {
             card: self.card.clone(),
             doors: doors.clone(),
             device: interface.name.clone(),
-            // Where the system does not know it, as virtual and loopback interfaces: Open MPI's number.
-            speed: sys::speed(&interface.name).unwrap_or(100),
+            speed: speed_of(interface),
             lobby,
             contexts,
             service,

@@ -10,6 +10,7 @@ mod door;
 mod endpoint;
 mod frame;
 mod hello;
+mod in_force;
 mod inbound;
 mod interfaces;
 mod lobby;

@@ -4,7 +4,7 @@ use crate::interfaces::{EXCLUDED, Families};
 use crate::sys::Tuning;
 use core::time::Duration;
 use oxmpi_mca::params::param_flag;
-use oxmpi_mca::{ParamDecl, ParamKind, Params, Scope};
+use oxmpi_mca::{ParamDecl, ParamKind, Params, Refused, Scope};
 use std::net::SocketAddr;
 
 const fn size(name: &'static str, level: u32, default: &'static str, help: &'static str) -> ParamDecl {
@@ -207,7 +207,7 @@ pub const PARAMS: &[ParamDecl] = &[
 ];
 
 /// Indices of [`PARAMS`].
-mod at {
+pub mod at {
     pub const IF_INCLUDE: usize = 0;
     pub const IF_EXCLUDE: usize = 1;
     pub const LINKS: usize = 2;
@@ -244,13 +244,17 @@ pub struct Ports {
 
 impl Ports {
     /// Any that the system gives.
-    const ANY: Ports = Ports { first: 1024, count: 64511 };
+    pub const ANY: Ports = Ports { first: 1024, count: 64511 };
+
+    /// How many there are: the last port has the number 65535.
+    pub fn count(self) -> u16 {
+        self.count.min((65535 - self.first).saturating_add(1))
+    }
 
     /// The ports to try; those of processes of one node do not begin alike.
     pub fn to_try(self, start: u32) -> impl Iterator<Item = u16> {
         let any = self == Ports::ANY;
-        let last = u32::from(self.first) + u32::from(self.count) - 1;
-        let count = last.min(65535) - u32::from(self.first) + 1;
+        let count = u32::from(self.count());
         let nth = move |i: u32| if any { 0 } else { (u32::from(self.first) + (start + i) % count) as u16 };
         (0..if any { 1 } else { count }).map(nth)
     }
@@ -282,20 +286,20 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Err: what cannot be, in words, with the parameter's name.
-    pub fn of(p: Params<'_>) -> Result<Settings, String> {
+    /// Refuses what cannot be, and what does not fit each other.
+    pub fn of(p: Params<'_>) -> Result<Settings, Refused> {
         let ports =
             |first: usize, count: usize| Ports { first: p.int(first) as u16, count: p.int(count) as u16 };
         let disabled = p.int(at::DISABLE_FAMILY);
         if ![0, 4, 6].contains(&disabled) {
-            return Err(format!("btl_tcp_disable_family is {disabled}; it may be 0, 4 or 6"));
+            let why = format!("btl_tcp_disable_family is {disabled}; it takes 0, 4 or 6");
+            return Err(Refused::bad(at::DISABLE_FAMILY, why));
         }
         let relay = match p.text(at::RELAY) {
             "" => None,
-            text => Some(
-                text.parse()
-                    .map_err(|_| format!("btl_tcp_relay is {text}, which is no address with a port"))?,
-            ),
+            text => Some(text.parse().map_err(|_| {
+                Refused::bad(at::RELAY, format!("btl_tcp_relay is {text}, which is no address with a port"))
+            })?),
         };
         let s = Settings {
             include: p.text(at::IF_INCLUDE).to_owned(),
@@ -327,22 +331,26 @@ impl Settings {
         s.check()
     }
 
-    fn check(self) -> Result<Settings, String> {
+    fn check(self) -> Result<Settings, Refused> {
         let max = self.max_send_size;
-        for (name, value) in [("eager_limit", self.eager_limit), ("rndv_eager_limit", self.rndv_eager_limit)]
-        {
+        for (param, name, value) in [
+            (at::EAGER_LIMIT, "eager_limit", self.eager_limit),
+            (at::RNDV_EAGER_LIMIT, "rndv_eager_limit", self.rndv_eager_limit),
+        ] {
             if value > max {
-                return Err(format!("btl_tcp_{name} is {value}, more than btl_tcp_max_send_size, {max}"));
+                let why = format!("btl_tcp_{name} is {value}, more than btl_tcp_max_send_size, {max}");
+                return Err(Refused::bad(param, why));
             }
         }
-        if !self.window.is_power_of_two() {
-            return Err(format!("btl_tcp_window is {}, which is no power of two", self.window));
+        let window = self.window;
+        if !window.is_power_of_two() {
+            let why = format!("btl_tcp_window is {window}, which is no power of two");
+            return Err(Refused::bad(at::WINDOW, why));
         }
-        if self.window < 4 * max {
-            let window = self.window;
-            return Err(format!(
-                "btl_tcp_window is {window}, less than four times btl_tcp_max_send_size, {max}"
-            ));
+        if window < 4 * max {
+            let why =
+                format!("btl_tcp_window is {window}, less than four times btl_tcp_max_send_size, {max}");
+            return Err(Refused::bad(at::WINDOW, why));
         }
         Ok(self)
     }

@@ -8,7 +8,7 @@ use crate::params::Settings;
 use crate::sys::Socket;
 use crate::wire::Address;
 use oxmpi_btl::BtlModule;
-use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 
 pub struct TemplateComponent;
 
@@ -23,14 +23,10 @@ impl Component for TemplateComponent {
 
         // Values that fit each other badly are refused here, with a paragraph of help.txt for the
         // operator, and never repaired in silence.
-        if settings.eager_limit > settings.max_send_size {
+        settings.check().inspect_err(|_| {
             let (eager, max) = (settings.eager_limit.to_string(), settings.max_send_size.to_string());
             host.help("eager-limit-too-large", &[&eager, &max]);
-            return Err(OpenError::new(
-                Status::BAD_PARAM,
-                format!("btl_template_eager_limit is {eager}, more than btl_template_max_send_size, {max}"),
-            ));
-        }
+        })?;
 
         // Nobody to send to: no module, which nobody hears of. (No device is `OpenError::not_available`, which is
         // silent, too, unless the user named this component.)
@@ -67,5 +63,12 @@ impl Component for TemplateComponent {
             .service()
             .service_sleep();
         Ok((0, vec![module.build()]))
+    }
+
+    /// What `mpi-info --explain` and tools show. A parameter that says 0 or `auto` gets its value here by the function that
+    /// `open` uses, with the reason: `answers.tell(index, value, "0: ...")`. Here all are in force as they are set. What `open`
+    /// refuses is refused here as well: the launcher asks before it starts a process.
+    fn resolve(_: &Process<'_>, params: Params<'_>, _: &mut Answers<'_>) -> Result<(), Refused> {
+        Settings::of(params).check()
     }
 }

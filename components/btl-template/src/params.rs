@@ -3,7 +3,7 @@
 //!
 //! Use Open MPI's names where the meaning is equal. Levels run from 1 (every user) to 9 (you alone).
 
-use oxmpi_mca::{ParamDecl, ParamKind, Params};
+use oxmpi_mca::{ParamDecl, ParamKind, Params, Refused};
 
 /// The declarations. Full names are `btl_template_<name>`.
 pub const PARAMS: &[ParamDecl] = &[
@@ -42,6 +42,20 @@ impl Settings {
             exclusivity: params.int(0) as u32,
             eager_limit: params.size(1),
             max_send_size: params.size(2),
+        }
+    }
+    /// Whether they fit each other.
+    pub fn check(&self) -> Result<(), Refused> {
+        let Settings { eager_limit, max_send_size, .. } = self;
+        match eager_limit > max_send_size {
+            false => Ok(()),
+            true => {
+                let why = "more than btl_template_max_send_size";
+                Err(Refused::bad(
+                    1,
+                    format!("btl_template_eager_limit is {eager_limit}, {why}, {max_send_size}"),
+                ))
+            }
         }
     }
 }

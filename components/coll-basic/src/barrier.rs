@@ -4,20 +4,14 @@ use crate::exchange::{Call, Pending, Result, WINDOW, in_bytes, out_bytes, tag};
 use crate::params::BarrierAlgorithm as Algorithm;
 use core::ptr::null_mut;
 
-/// From so many ranks on the one in the middle of `linear` has more to do than the others wait for.
-const LINEAR_UP_TO: u32 = 64;
-
 pub fn barrier(call: &Call<'_>) -> Result {
     if call.num_ranks() == 1 {
         return Ok(());
     }
-    match call.module().settings.barrier {
-        Algorithm::Dissemination => dissemination(call),
-        Algorithm::Tree => tree(call),
+    match call.module().settings.barrier.among(call.num_ranks(), call.oversubscribed()) {
         Algorithm::Linear => linear(call),
-        Algorithm::Auto if !call.oversubscribed() => dissemination(call),
-        Algorithm::Auto if call.num_ranks() <= LINEAR_UP_TO => linear(call),
-        Algorithm::Auto => tree(call),
+        Algorithm::Tree => tree(call),
+        Algorithm::Auto | Algorithm::Dissemination => dissemination(call),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::exchange::Call;
 use crate::module::BasicModule;
-use crate::params::Settings;
+use crate::params::{Settings, tell};
 use crate::{
     allgather, allgatherv, allreduce, alltoall, alltoallv, barrier, bcast, gather, gatherv, inter, neighbor,
     reduce, reduce_scatter, scan, scatter,
 };
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
-use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 
 pub struct BasicComponent;
 
@@ -20,6 +20,11 @@ impl Component for BasicComponent {
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<CollModule>), OpenError> {
         let settings = Settings::of(params);
         Ok((settings.priority, vec![oxmpi_coll::module(Basic { host, settings })]))
+    }
+
+    fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        tell(process, params, answers);
+        Ok(())
     }
 }
 

@@ -2,7 +2,13 @@
 //! sends what to whom; `mpirun` sees to that. `priority` is Open MPI's; its decisions between
 //! algorithms are in another component (`tuned`) and by other rules, so the other names are ours.
 
-use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
+use oxmpi_mca::{Answers, ParamDecl, ParamKind, Params, Process, StrRef};
+
+const BARRIER_ALGORITHMS: &[StrRef] =
+    &[StrRef::new("auto"), StrRef::new("dissemination"), StrRef::new("tree"), StrRef::new("linear")];
+
+/// From so many ranks on the one in the middle of `linear` has more to do than the others wait for.
+const LINEAR_UP_TO: u32 = 64;
 
 /// The declarations; the constants of [`index`] are their places.
 pub const PARAMS: &[ParamDecl] = &[
@@ -23,12 +29,7 @@ pub const PARAMS: &[ParamDecl] = &[
          linear: all tell rank 0, rank 0 tells all; auto: linear (up to 64 ranks) or tree where there are more \
          ranks than cores, else dissemination",
     )
-    .one_of(&[
-        StrRef::new("auto"),
-        StrRef::new("dissemination"),
-        StrRef::new("tree"),
-        StrRef::new("linear"),
-    ]),
+    .one_of(BARRIER_ALGORITHMS),
     ParamDecl::new(
         "bcast_segment_size",
         ParamKind::SIZE,
@@ -100,6 +101,28 @@ pub enum BarrierAlgorithm {
     Linear,
 }
 
+impl BarrierAlgorithm {
+    /// By the place of its name among the enumerators.
+    fn of(place: i64) -> BarrierAlgorithm {
+        match place {
+            1 => BarrierAlgorithm::Dissemination,
+            2 => BarrierAlgorithm::Tree,
+            3 => BarrierAlgorithm::Linear,
+            _ => BarrierAlgorithm::Auto,
+        }
+    }
+
+    /// The one that is used on a communicator of so many ranks; never `Auto`.
+    pub fn among(self, ranks: u32, oversubscribed: bool) -> BarrierAlgorithm {
+        match self {
+            BarrierAlgorithm::Auto if !oversubscribed => BarrierAlgorithm::Dissemination,
+            BarrierAlgorithm::Auto if ranks <= LINEAR_UP_TO => BarrierAlgorithm::Linear,
+            BarrierAlgorithm::Auto => BarrierAlgorithm::Tree,
+            set => set,
+        }
+    }
+}
+
 /// The resolved values; sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -117,12 +140,7 @@ impl Settings {
     pub fn of(params: Params<'_>) -> Settings {
         Settings {
             priority: params.int(index::PRIORITY) as i32,
-            barrier: match params.int(index::BARRIER_ALGORITHM) {
-                1 => BarrierAlgorithm::Dissemination,
-                2 => BarrierAlgorithm::Tree,
-                3 => BarrierAlgorithm::Linear,
-                _ => BarrierAlgorithm::Auto,
-            },
+            barrier: BarrierAlgorithm::of(params.int(index::BARRIER_ALGORITHM)),
             bcast_segment_size: params.size(index::BCAST_SEGMENT_SIZE) as u64,
             reduce_small_msg: params.size(index::REDUCE_SMALL_MSG) as u64,
             allgather_small_msg: params.size(index::ALLGATHER_SMALL_MSG) as u64,
@@ -130,5 +148,53 @@ impl Settings {
             alltoall_small_msg: params.size(index::ALLTOALL_SMALL_MSG) as u64,
             scratch_limit: params.size(index::SCRATCH_LIMIT),
         }
+    }
+}
+
+/// See `Component::resolve`.
+pub fn tell(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) {
+    let settings = Settings::of(params);
+    if settings.barrier == BarrierAlgorithm::Auto {
+        let (ranks, oversubscribed) = (process.job.job_size, process.job.oversubscribed != 0);
+        let chosen = settings.barrier.among(ranks, oversubscribed);
+        // SAFETY: static text.
+        let name = unsafe { BARRIER_ALGORITHMS[chosen as usize].get() }.unwrap_or_default();
+        let because = match chosen {
+            BarrierAlgorithm::Dissemination => "there are no more ranks than cores".to_owned(),
+            BarrierAlgorithm::Linear => {
+                format!("there are more ranks than cores, and {ranks} are at most {LINEAR_UP_TO}")
+            }
+            _ => format!("there are more ranks than cores, and {ranks} are more than {LINEAR_UP_TO}"),
+        };
+        answers.tell(index::BARRIER_ALGORITHM, name, format!("auto: on MPI_COMM_WORLD {because}"));
+    }
+    for (param, because) in [
+        (index::BCAST_SEGMENT_SIZE, "0: broadcasts of any length go down a tree"),
+        (index::REDUCE_SMALL_MSG, "0: messages of any length are split over the ranks"),
+        (index::ALLGATHER_SMALL_MSG, "0: blocks of any length go round a ring"),
+        (index::GATHER_SMALL_MSG, "0: blocks of any length go directly"),
+        (index::ALLTOALL_SMALL_MSG, "0: blocks of any length go pair by pair"),
+        (index::SCRATCH_LIMIT, "0: no buffer is kept"),
+    ] {
+        if params.size(param) == 0 {
+            answers.as_set(param, because);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_algorithms_stand_at_their_numbers() {
+        for place in 0..BARRIER_ALGORITHMS.len() {
+            let algorithm = BarrierAlgorithm::of(place as i64);
+            assert_eq!(algorithm as usize, place);
+            assert_ne!(algorithm.among(2, true), BarrierAlgorithm::Auto);
+        }
+        let among = |ranks, oversubscribed| BarrierAlgorithm::Auto.among(ranks, oversubscribed);
+        assert_eq!(among(4, false), BarrierAlgorithm::Dissemination);
+        assert_eq!([64, 65].map(|n| among(n, true)), [BarrierAlgorithm::Linear, BarrierAlgorithm::Tree]);
     }
 }

@@ -4,12 +4,12 @@
 //! Nothing of ours is locked while the host is called to register it, and the function itself takes locks only if they are
 //! free: it runs inside of other calls, those on windows included.
 
-use crate::params::Settings;
+use crate::params::{AGGREGATION, Settings};
 use crate::request::Pool;
 use crate::state::Core;
 use crate::window::Pt2ptWindow;
 use core::ffi::c_void;
-use oxmpi_mca::{Component, Host, OpenError, Params, Status, ThreadCtx};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,6 +29,17 @@ impl Component for Pt2ptComponent {
             known: Mutex::default(),
         };
         Ok((settings.priority, vec![oxmpi_osc::module(Pt2pt(Arc::new(common)))]))
+    }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        let settings = Settings::of(params);
+        let batch = settings.batch(settings.message);
+        if settings.aggregation == 0 {
+            answers.as_set(AGGREGATION, "0: each operation is sent at once");
+        } else if batch < settings.aggregation {
+            answers.tell(AGGREGATION, batch, "not more than osc_pt2pt_message_size, which they are sent in");
+        }
+        Ok(())
     }
 }
 

@@ -65,6 +65,11 @@ impl Epochs {
         }
     }
 
+    /// The epoch is one of locks.
+    pub fn is_passive(&self) -> bool {
+        matches!(self.access, Access::Locks(_) | Access::LockAll(_))
+    }
+
     /// A passive epoch to the rank is open (`None`: to any).
     pub fn may_flush(&self, rank: Option<u32>) -> Status {
         of(match (&self.access, rank) {

@@ -27,6 +27,8 @@ struct Task<'a> {
     /// Sent before that, of the same length: what to compare with.
     compare: *const u8,
     takes: Option<Buffer<'a>>,
+    /// The target's counter that it adds to.
+    counter: Option<u32>,
 }
 
 /// # Safety
@@ -58,7 +60,7 @@ impl<'a> Task<'a> {
         };
         let there = there.ok_or(Status::BAD_PARAM)?;
         let (target, disp, code) = (args.target, args.disp, code as u16);
-        Ok(Task { kind, code, target, disp, there, gives, compare: null(), takes })
+        Ok(Task { kind, code, target, disp, there, gives, compare: null(), takes, counter: None })
     }
 
     /// Fetch and op, compare and swap: one element of the origin's type everywhere.
@@ -73,7 +75,8 @@ impl<'a> Task<'a> {
         let (gives, takes) = (one(args.origin)?, one(args.result)?);
         let gives = Some(gives).filter(|_| code != op::NO_OP);
         let (target, disp, code) = (args.target, args.disp, code as u16);
-        Ok(Task { kind, code, target, disp, there: one(null_mut())?, gives, compare, takes: Some(takes) })
+        let (there, takes) = (one(null_mut())?, Some(takes));
+        Ok(Task { kind, code, target, disp, there, gives, compare, takes, counter: None })
     }
 
     /// Bytes of data at the target.
@@ -89,6 +92,19 @@ impl Core {
     /// Issues an operation: one of the kinds of records. A request if one is wanted, else null.
     pub fn operate(&self, kind: u8, args: &RmaArgs, wanted: bool) -> Result<*mut RequestHeader, Status> {
         self.issue(&Task::of(kind, args)?, args.thread, wanted)
+    }
+
+    /// A put or get that adds to a counter of its target.
+    pub fn operate_notified(&self, kind: u8, args: &RmaArgs, counter: u32) -> Status {
+        let issued = Task::of(kind, args).and_then(|task| {
+            let task = Task { counter: Some(counter), ..task };
+            // Without data there is nothing to bring back, and a put of nothing is told as well.
+            let nothing = task.bytes() == 0;
+            let task =
+                if nothing { Task { kind: kind::PUT, gives: None, takes: None, ..task } } else { task };
+            self.issue(&task, args.thread, false)
+        });
+        issued.err().unwrap_or(Status::OK)
     }
 
     /// The same of one element.
@@ -131,7 +147,12 @@ impl Inside<'_> {
         }
         let core = self.core;
         let request = if wanted { Some(core.common.pool.take(core.host_win)?) } else { None };
-        let over = bytes == 0 || self.send(task, bytes, offset, request);
+        if task.kind == kind::PUT {
+            // The window's; the pool's where there is a request.
+            self.counts.put_locks += 1 + 2 * u64::from(wanted);
+        }
+        let nothing = bytes == 0 && task.counter.is_none();
+        let over = nothing || self.send(task, bytes, offset, request);
         if let Some(request) = request.filter(|_| over) {
             core.common.pool.complete(request, Status::OK);
         }
@@ -144,14 +165,14 @@ impl Inside<'_> {
             // Only the target knows what is attached.
             return Ok(task.disp);
         }
-        let peer = &self.peers[task.target as usize];
+        let sizes = &self.core.sizes;
         let wide = i128::from;
         let (there, count) = (task.there.dtype, i128::from(task.there.count));
-        let offset = wide(task.disp) * wide(peer.disp_unit);
+        let offset = wide(task.disp) * wide(sizes.disp_unit(task.target));
         let stretch = (count - 1) * wide(there.extent);
         let from = offset + wide(there.true_lb) + stretch.min(0);
         let to = offset + wide(there.true_lb) + wide(there.true_extent) + stretch.max(0);
-        if from < 0 || to > i128::from(peer.bytes) {
+        if from < 0 || to > i128::from(sizes.bytes(task.target)) {
             return Err(Status::RMA_RANGE);
         }
         i64::try_from(offset).map_err(|_| Status::RMA_RANGE)
@@ -171,12 +192,13 @@ impl Inside<'_> {
             (task.gives.is_some(), flag::GIVES),
             (gives_apart, flag::GIVES_APART),
             (takes_apart, flag::TAKES_APART),
+            (task.counter.is_some(), flag::NOTIFIES),
         ];
         let head = Head {
             kind: task.kind,
             flags: flags.iter().filter(|(set, _)| *set).fold(0, |all, (_, flag)| all | flag),
             code: task.code,
-            word: task.there.dtype.base.0,
+            word: task.counter.unwrap_or(task.there.dtype.base.0),
             number,
             disp: block.map_or(0, |(disp, _)| disp),
             len: bytes,
@@ -195,8 +217,8 @@ impl Inside<'_> {
             peer.open.insert(number, Open { left, into, request, failure: Status::OK });
         }
         self.transmit(task, head, runs, takes_apart);
-        // Neither what a request stands for nor a long transfer is to wait for a synchronisation.
-        if left > 0 && request.is_some() || gives_apart || takes_apart {
+        // Neither what a request stands for nor a long transfer nor a notification is to wait for a synchronisation.
+        if left > 0 && request.is_some() || gives_apart || takes_apart || task.counter.is_some() {
             self.push(rank);
         }
         left == 0

@@ -3,6 +3,9 @@
 use crate::wire::{HEAD, RUN};
 use oxmpi_mca::{ParamDecl, ParamKind, Params};
 
+/// Place in [`PARAMS`].
+pub const AGGREGATION: usize = 1;
+
 /// Full names are `osc_pt2pt_<name>`.
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
@@ -64,9 +67,14 @@ impl Settings {
     pub fn of(params: Params<'_>) -> Settings {
         Settings {
             priority: params.int(0) as i32,
-            aggregation: params.size(1),
+            aggregation: params.size(AGGREGATION),
             message: params.size(2),
             receives: params.int(3) as usize,
         }
+    }
+
+    /// How many bytes of operations wait for each other at most, to a rank that receives messages of `room`.
+    pub fn batch(&self, room: usize) -> usize {
+        self.aggregation.min(room)
     }
 }

@@ -14,8 +14,6 @@ use oxmpi_mca::Status;
 use std::collections::{BTreeMap, VecDeque};
 
 pub struct Peer {
-    pub bytes: u64,
-    pub disp_unit: i64,
     /// Largest message of records that it takes.
     pub room: usize,
 
@@ -84,10 +82,8 @@ impl Into {
 }
 
 impl Peer {
-    pub fn new(bytes: u64, disp_unit: i64, room: usize) -> Peer {
+    pub fn new(room: usize) -> Peer {
         Peer {
-            bytes,
-            disp_unit,
             room,
             batch: Vec::new(),
             urgent: false,

@@ -84,13 +84,16 @@ impl Inside<'_> {
                 self.take_operand(rank, &head, &runs, &buffer);
             }
             What::Whole { rank, .. } | What::Operand { rank, .. } => self.refuse(rank),
-            What::Memory { rank, .. } => {
+            What::Memory { rank, counter, .. } => {
                 let peer = self.peer(rank);
                 peer.busy -= 1;
                 let idle = peer.busy == 0;
                 if status.error.is_err() {
                     self.broke(rank, status.error);
-                } else if idle {
+                    return;
+                }
+                self.notify(counter);
+                if idle {
                     self.resume(rank);
                 }
             }

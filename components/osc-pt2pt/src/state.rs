@@ -1,6 +1,7 @@
 //! One window's state behind one lock, and what is sent under it.
 //!
-//! **One lock per window.** Everything that changes stands in [`State`] under a mutex: peers, messages, exposed memory, epochs.
+//! **One lock per window.** Everything that changes stands in [`State`] under a mutex: peers, messages, epochs.
+//! Exposed memory is apart, since windows on the same memory share it ([`Core::exposed`]).
 //! Verbs hold it while they issue an operation, progress while it carries operations out, which makes them atomic to each other. Under
 //! it messages are begun and tested, never waited for; it is taken behind no other lock of ours but the list of windows, and
 //! before those of the PML and the pool of requests. Progress takes it only if it is free, so a call of the PML that makes
@@ -18,13 +19,14 @@ use crate::exposed::Exposed;
 use crate::link::{Buffer, Link, Pending};
 use crate::locks::Locks;
 use crate::peer::Peer;
+use crate::sizes::Sizes;
 use crate::wire::{HEAD, Head, RUN, kind, tag, write_runs};
 use core::ffi::c_void;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_datatype::{Run, TypeRef};
 use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::WinServices;
+use oxmpi_osc::{WinCounts, WinDesc, WinServices, flavor};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -34,6 +36,10 @@ pub struct Core {
     pub link: Link,
     pub byte: TypeRef,
     pub dynamic: bool,
+    /// Of this rank. Its lock is held while an operation changes or reads the memory, which makes operations through windows on the same memory atomic to
+    /// each other; a leaf, taken behind the window's.
+    pub exposed: Arc<Mutex<Exposed>>,
+    pub sizes: Arc<Sizes>,
     /// For requests.
     pub host_win: *mut c_void,
     state: Mutex<State>,
@@ -46,11 +52,21 @@ unsafe impl Send for Core {}
 // SAFETY: as above.
 unsafe impl Sync for Core {}
 
+/// The state that windows on the same memory share.
+pub struct MemoryShare {
+    pub exposed: Arc<Mutex<Exposed>>,
+    pub sizes: Arc<Sizes>,
+}
+
 /// See the module's head.
 pub struct State {
     pub peers: Vec<Peer>,
-    pub exposed: Exposed,
     pub epochs: Epochs,
+    /// Counters of this rank.
+    pub notifications: Box<[u64]>,
+    pub counts: WinCounts,
+    /// Of [`oxmpi_osc::hint`].
+    pub hints: u32,
     /// Of this rank's memory.
     pub locks: Locks,
     /// Receives of records, in the order in which they were posted.
@@ -89,15 +105,17 @@ pub enum What {
     /// Data of the accumulate that this record's head and runs describe.
     Operand { rank: u32, head: Head, runs: Vec<Run>, buffer: Vec<u8> },
     /// Data into or out of the window's memory; or into a buffer, where it may not go there.
-    Memory { rank: u32, _refused: Vec<u8> },
+    Memory { rank: u32, _refused: Vec<u8>, counter: Option<u32> },
 }
 
 impl State {
-    pub fn new(peers: Vec<Peer>, exposed: Exposed) -> State {
+    pub fn new(peers: Vec<Peer>, desc: &WinDesc) -> State {
         State {
             peers,
-            exposed,
             epochs: Epochs::default(),
+            notifications: vec![0; desc.num_notify as usize].into(),
+            counts: WinCounts::default(),
+            hints: desc.hints,
             locks: Locks::default(),
             posted: VecDeque::new(),
             transfers: Vec::new(),
@@ -133,9 +151,28 @@ impl DerefMut for Inside<'_> {
 }
 
 impl Core {
-    pub fn new(common: Arc<Common>, link: Link, dynamic: bool, host_win: *mut c_void, state: State) -> Core {
-        let byte = link.byte();
-        Core { common, link, byte, dynamic, host_win, state: Mutex::new(state), changes: AtomicU64::new(0) }
+    pub fn new(
+        common: Arc<Common>,
+        link: Link,
+        desc: &WinDesc,
+        shared: MemoryShare,
+        peers: Vec<Peer>,
+    ) -> Core {
+        Core {
+            common,
+            byte: link.byte(),
+            link,
+            dynamic: desc.flavor == flavor::DYNAMIC,
+            exposed: shared.exposed,
+            sizes: shared.sizes,
+            host_win: desc.host_win,
+            state: Mutex::new(State::new(peers, desc)),
+            changes: AtomicU64::new(0),
+        }
+    }
+
+    pub fn exposed(&self) -> MutexGuard<'_, Exposed> {
+        self.exposed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn enter(&self, thread: *mut ThreadCtx) -> Inside<'_> {
@@ -291,12 +328,12 @@ impl<'a> Inside<'a> {
     }
 
     fn place(&mut self, rank: u32, size: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let aggregation = self.core.common.settings.aggregation;
+        let settings = self.core.common.settings;
         let peer = self.peer(rank);
         if peer.broken.is_err() {
             return;
         }
-        let limit = aggregation.min(peer.room);
+        let limit = settings.batch(peer.room);
         if !peer.batch.is_empty() && peer.batch.len() + size > limit {
             self.push(rank);
         }

@@ -1,6 +1,6 @@
 //! Records at their receiver: operations carried out on this rank's memory, locks, answers at the origin.
 //!
-//! Runs in progress with the window locked, which makes operations atomic to each other, all elements of one at once. What comes
+//! Runs in progress with the window locked, and with the memory's lock while that is changed, which makes operations atomic to each other, all elements of one at once. What comes
 //! in is not trusted: a record that makes no sense ends its sender's part in the job.
 
 use crate::layout::{bytes, each, gather, one_block, scatter, type_of};
@@ -187,7 +187,12 @@ impl Inside<'_> {
     }
 
     fn operate(&mut self, from: u32, record: &Record<'_>) -> Taken<Step> {
-        let (head, runs) = (record.head, record.runs());
+        let head = record.head;
+        if let (0, Some(counter)) = (head.len, head.counter()) {
+            // Nothing but a notification.
+            return if self.notify(Some(counter)) { Ok(Step::Over) } else { Err(Nonsense) };
+        }
+        let runs = record.runs();
         if bytes(&runs) != Some(head.len) {
             return Err(Nonsense);
         }
@@ -212,19 +217,21 @@ impl Inside<'_> {
     /// Receives data where it belongs.
     fn put_in_place(&mut self, from: u32, head: &Head, runs: &[Run]) -> Taken {
         let core = self.core;
-        let Some(base) = self.exposed.find(runs) else {
+        let found = core.exposed().find(runs);
+        let Some(base) = found else {
             // It comes all the same.
             let (refused, begun) = self.await_rest(from, head.len, tag::DATA)?;
             self.fail(from, head, Status::RMA_RANGE);
             self.peer(from).busy += 1;
-            self.watch(from, begun, What::Memory { rank: from, _refused: refused });
+            self.watch(from, begun, What::Memory { rank: from, _refused: refused, counter: None });
             return Ok(());
         };
         let (at, count, dtype) = expect(self.in_place(base, runs))?;
         let data = Buffer { at, count, dtype: &dtype };
         let begun = core.link.receive(self.thread, data, from.cast_signed(), tag::DATA);
         self.peer(from).busy += 1;
-        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new() });
+        let counter = head.counter();
+        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new(), counter });
         Ok(())
     }
 
@@ -239,37 +246,33 @@ impl Inside<'_> {
     /// An operation whose data is here. RMA_RANGE goes to the origin.
     fn carry_out(&mut self, from: u32, head: &Head, runs: &[Run], data: &[u8]) -> Taken {
         let len = expect(usize::try_from(head.len).ok())?;
-        let Some(base) = self.exposed.find(runs) else {
-            self.fail(from, head, Status::RMA_RANGE);
-            return Ok(());
-        };
-        // SAFETY (of all accesses below): `find` has seen that all of it is exposed memory, which the program keeps as long
-        // as the window; the lengths of `runs` and `head` agree.
-        match head.kind {
-            // SAFETY: as said.
-            kind::PUT if data.len() == len => unsafe { scatter(base, runs, data) },
-            kind::GET if head.has(flag::TAKES_APART) => self.get_in_place(from, head, base, runs)?,
-            kind::GET => self.end_with(from, head, old(base, runs, len)),
-            kind::ACCUMULATE if data.len() == len => combine(head, base, runs, data)?,
-            kind::FETCH if !head.has(flag::GIVES) || data.len() == len => {
-                let old = old(base, runs, len);
-                if head.has(flag::GIVES) {
-                    combine(head, base, runs, data)?;
+        if head.kind == kind::GET && head.has(flag::TAKES_APART) {
+            let found = self.core.exposed().find(runs);
+            return match found {
+                Some(base) => self.get_in_place(from, head, base, runs),
+                None => {
+                    self.fail(from, head, Status::RMA_RANGE);
+                    Ok(())
                 }
-                self.end_with(from, head, old);
-            }
-            kind::SWAP if data.len() == 2 * len => {
-                let old = old(base, runs, len);
-                let (compare, new) = data.split_at(len);
-                if compare == old {
-                    // SAFETY: as said.
-                    unsafe { scatter(base, runs, new) };
-                }
-                self.end_with(from, head, old);
-            }
-            _ => return Err(Nonsense),
+            };
         }
-        Ok(())
+        // Nothing is sent before the memory is let go.
+        let done = {
+            let exposed = self.core.exposed();
+            exposed.find(runs).map(|base| update(head, base, runs, data, len))
+        };
+        match done {
+            None => {
+                self.fail(from, head, Status::RMA_RANGE);
+                return Ok(());
+            }
+            Some(old) => {
+                if let Some(old) = old? {
+                    self.end_with(from, head, old);
+                }
+            }
+        }
+        expect(self.notify(head.counter()).then_some(()))
     }
 
     /// Sends data from where it lies.
@@ -278,7 +281,8 @@ impl Inside<'_> {
         let (at, count, dtype) = expect(self.in_place(base, runs))?;
         let begun = core.link.send(self.thread, Buffer { at, count, dtype: &dtype }, from, tag::RESULT);
         self.peer(from).busy += 1;
-        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new() });
+        let counter = head.counter();
+        self.watch(from, begun, What::Memory { rank: from, _refused: Vec::new(), counter });
         self.answer(from, end_of(head, Status::OK, 0), &[]);
         Ok(())
     }
@@ -349,6 +353,36 @@ impl Inside<'_> {
 fn end_of(head: &Head, status: Status, len: u64) -> Head {
     let (flags, word) = (head.flags & flag::TAKES_APART, status.0.cast_unsigned());
     Head { kind: kind::DATA, flags, number: head.number, word, len, ..Head::default() }
+}
+
+/// Carries an operation out on memory that is exposed, with its lock held; old values, if the origin wants any.
+fn update(head: &Head, base: *mut u8, runs: &[Run], data: &[u8], len: usize) -> Taken<Option<Vec<u8>>> {
+    // SAFETY (of all accesses below): the caller has seen that all of it is exposed memory, which the program keeps as long
+    // as the window; the lengths of `runs` and `head` agree.
+    match head.kind {
+        // SAFETY: as said.
+        kind::PUT if data.len() == len => unsafe { scatter(base, runs, data) },
+        kind::GET => return Ok(Some(old(base, runs, len))),
+        kind::ACCUMULATE if data.len() == len => combine(head, base, runs, data)?,
+        kind::FETCH if !head.has(flag::GIVES) || data.len() == len => {
+            let old = old(base, runs, len);
+            if head.has(flag::GIVES) {
+                combine(head, base, runs, data)?;
+            }
+            return Ok(Some(old));
+        }
+        kind::SWAP if data.len() == 2 * len => {
+            let old = old(base, runs, len);
+            let (compare, new) = data.split_at(len);
+            if compare == old {
+                // SAFETY: as said.
+                unsafe { scatter(base, runs, new) };
+            }
+            return Ok(Some(old));
+        }
+        _ => return Err(Nonsense),
+    }
+    Ok(None)
 }
 
 /// The blocks' bytes.

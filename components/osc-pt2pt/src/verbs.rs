@@ -9,7 +9,7 @@ use crate::window::Pt2ptWindow;
 use crate::wire::{Head, kind};
 use core::sync::atomic::{Ordering, fence};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
+use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, hint, lock_type};
 
 /// What a synchronisation waits for from one rank.
 #[derive(Clone, Copy)]
@@ -98,10 +98,21 @@ impl Core {
         ranks.iter().all(|rank| *rank < self.link.comm().num_ranks)
     }
 
+    /// The program has said that there are no locks.
+    fn has_locks(&self, thread: *mut ThreadCtx) -> Status {
+        if self.enter(thread).hints & hint::NO_LOCKS != 0 { Status::RMA_SYNC } else { Status::OK }
+    }
+
     /// Asks for locks and waits for them.
     fn lock_ranks(&self, thread: *mut ThreadCtx, ranks: &[u32], lock: u32) -> Status {
         {
             let mut inside = self.enter(thread);
+            let counts = &mut inside.counts;
+            let attempts = match lock {
+                lock_type::EXCLUSIVE => &mut counts.exclusive_attempts,
+                _ => &mut counts.shared_attempts,
+            };
+            *attempts += ranks.len() as u64;
             for &rank in ranks {
                 inside.peer(rank).granted = false;
                 inside.tell(rank, Head { kind: kind::LOCK, code: lock as u16, ..Head::default() });
@@ -295,6 +306,7 @@ impl Window for Pt2ptWindow {
         if !self.0.knows(&[rank]) {
             return Status::BAD_PARAM;
         }
+        go!(self.0.has_locks(thread));
         let checked = assert & assertion::NOCHECK == 0;
         go!(self.0.epoch(thread, |e| e.lock(rank, checked)));
         if checked { self.0.lock_ranks(thread, &[rank], lock) } else { Status::OK }
@@ -316,6 +328,7 @@ impl Window for Pt2ptWindow {
     }
 
     fn lock_all(&self, thread: *mut ThreadCtx, assert: u32) -> Status {
+        go!(self.0.has_locks(thread));
         let checked = assert & assertion::NOCHECK == 0;
         go!(self.0.epoch(thread, |e| {
             let status = e.may_begin();
@@ -354,11 +367,13 @@ impl Window for Pt2ptWindow {
     }
 
     fn attach(&self, thread: *mut ThreadCtx, base: *mut u8, bytes: u64) -> Status {
-        self.0.enter(thread).exposed.attach(base, bytes)
+        let _ = thread;
+        self.0.exposed().attach(base, bytes)
     }
 
     fn detach(&self, thread: *mut ThreadCtx, base: *mut u8) -> Status {
-        self.0.enter(thread).exposed.detach(base)
+        let _ = thread;
+        self.0.exposed().detach(base)
     }
 
     fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status {
@@ -374,6 +389,42 @@ impl Window for Pt2ptWindow {
             go!(core.wait_until(thread, |inside| inside.transfers.is_empty()));
         }
         self.vanish(thread);
+        Status::OK
+    }
+
+    fn set_hints(&self, hints: u32, _: u32) -> Status {
+        // The host gives no thread: none of the state's users needs one.
+        self.0.enter(core::ptr::null_mut()).hints = hints;
+        Status::OK
+    }
+
+    fn put_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        self.0.notified(kind::PUT, args, counter)
+    }
+    fn get_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        self.0.notified(kind::GET, args, counter)
+    }
+    fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
+        self.0.notifications(thread, counter, reset)
+    }
+    fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
+        self.0.await_notifications(thread, counter, threshold)
+    }
+
+    fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<Pt2ptWindow>, Status> {
+        self.duplicate(desc, thread).map(Box::new)
+    }
+    fn counts(&self) -> Option<WinCounts> {
+        Some(self.0.enter(core::ptr::null_mut()).counts)
+    }
+    fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
+        let core = &*self.0;
+        go!(core.epoch(thread, |e| e.may_flush(rank)));
+        let ranks = rank.map_or_else(|| core.all(), |rank| vec![rank]);
+        let mut inside = core.enter(thread);
+        for rank in ranks {
+            inside.ask(rank);
+        }
         Status::OK
     }
 }

@@ -1,27 +1,17 @@
-//! The module of one window: made, freed.
+//! The module of one window: made, duplicated, freed.
 
 use crate::component::Common;
 use crate::exposed::Exposed;
 use crate::link::Link;
 use crate::origin::post;
 use crate::peer::Peer;
-use crate::state::{Core, State};
-use core::mem::size_of;
+use crate::sizes::Sizes;
+use crate::state::{Core, MemoryShare};
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 pub struct Pt2ptWindow(pub Arc<Core>);
-
-/// What the ranks of a window tell each other.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Told {
-    bytes: u64,
-    disp_unit: i64,
-    /// Largest message of records that the rank takes.
-    room: u64,
-}
 
 impl Pt2ptWindow {
     pub fn create(
@@ -33,11 +23,25 @@ impl Pt2ptWindow {
         let link = unsafe { Link::new(desc.comm) };
         let dynamic = desc.flavor == flavor::DYNAMIC;
         let exposed = if dynamic { Exposed::dynamic() } else { Exposed::whole(desc.base, desc.bytes) };
-        let state = State::new(meet(&link, common, desc, thread)?, exposed);
-        let core = Arc::new(Core::new(common.clone(), link, dynamic, desc.host_win, state));
-        let made = Pt2ptWindow(core);
+        let (sizes, peers) = meet(&link, common, desc, thread)?;
+        let shared = MemoryShare { exposed: Arc::new(Mutex::new(exposed)), sizes: Arc::new(sizes) };
+        Pt2ptWindow::of(Core::new(common.clone(), link, desc, shared, peers), thread)
+    }
+
+    /// Another window on the memory of this one; what its ranks have is known.
+    pub fn duplicate(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Pt2ptWindow, Status> {
+        let first = &*self.0;
+        // SAFETY: valid until the new window is freed.
+        let link = unsafe { Link::new(desc.comm) };
+        let peers = first.enter(thread).peers.iter().map(|peer| Peer::new(peer.room)).collect();
+        let shared = MemoryShare { exposed: first.exposed.clone(), sizes: first.sizes.clone() };
+        Pt2ptWindow::of(Core::new(first.common.clone(), link, desc, shared, peers), thread)
+    }
+
+    fn of(core: Core, thread: *mut ThreadCtx) -> Result<Pt2ptWindow, Status> {
+        let made = Pt2ptWindow(Arc::new(core));
         let listens = made.listen(thread);
-        let status = listens.err().unwrap_or_else(|| common.enlist(made.0.clone()));
+        let status = listens.err().unwrap_or_else(|| made.0.common.enlist(made.0.clone()));
         if status.is_err() {
             made.vanish(thread);
             return Err(status);
@@ -68,16 +72,24 @@ impl Pt2ptWindow {
     }
 }
 
-/// Learns what the other ranks have.
-fn meet(link: &Link, common: &Common, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Vec<Peer>, Status> {
+/// Learns what the other ranks have: what differs between them, and the largest message of records that each takes.
+fn meet(
+    link: &Link,
+    common: &Common,
+    desc: &WinDesc,
+    thread: *mut ThreadCtx,
+) -> Result<(Sizes, Vec<Peer>), Status> {
     let (comm, services) = (link.comm(), link.services());
-    let told = Told { bytes: desc.bytes, disp_unit: desc.disp_unit, room: common.settings.message as u64 };
-    let mut all = vec![told; comm.num_ranks as usize];
-    let bytes = size_of::<Told>() as u64;
+    let mut told = Sizes::told(desc);
+    told.push(common.settings.message as u64);
+    let mut all = vec![0u64; told.len() * comm.num_ranks as usize];
+    let bytes = size_of_val(&told[..]) as u64;
     let status =
-        (services.allgather)(comm.comm, thread, (&raw const told).cast(), bytes, all.as_mut_ptr().cast());
+        (services.allgather)(comm.comm, thread, told.as_ptr().cast(), bytes, all.as_mut_ptr().cast());
     if status.is_err() {
         return Err(status);
     }
-    Ok(all.iter().map(|told| Peer::new(told.bytes, told.disp_unit, told.room as usize)).collect())
+    let rooms = all.iter().skip(told.len() - 1).step_by(told.len());
+    let peers = rooms.map(|room| Peer::new(*room as usize)).collect();
+    Ok((Sizes::of(desc, &all, told.len()), peers))
 }

@@ -50,6 +50,8 @@ pub mod flag {
     pub const GIVES_APART: u8 = 2;
     /// What comes back comes as a message of its own.
     pub const TAKES_APART: u8 = 4;
+    /// The operation adds to a counter of the target's, whose number is `word`.
+    pub const NOTIFIES: u8 = 8;
 }
 
 /// What every record begins with.
@@ -61,7 +63,7 @@ pub struct Head {
     pub flags: u8,
     /// Operation of accumulates, lock type of LOCK.
     pub code: u16,
-    /// Basic type of accumulates; status of answers.
+    /// Basic type of accumulates; counter of notified operations; status of answers.
     pub word: u32,
     pub number: u64,
     /// Where the one block of data lies at the target, if there are no runs.

@@ -3,15 +3,15 @@
 
 use oxmpi_osc_conformance::{Setup, run_all, suite};
 
-suite!(Setup::new(osc_pt2pt::descriptor()));
+suite!(Setup::new(osc_pt2pt::descriptor()).whole());
 
 #[test]
 fn conformance_without_aggregation() {
-    run_all(&Setup::new(osc_pt2pt::descriptor()).param("osc_pt2pt_aggregation", "0"));
+    run_all(&Setup::new(osc_pt2pt::descriptor()).whole().param("osc_pt2pt_aggregation", "0"));
 }
 
 #[test]
 fn conformance_in_small_messages() {
-    let setup = Setup::new(osc_pt2pt::descriptor());
+    let setup = Setup::new(osc_pt2pt::descriptor()).whole();
     run_all(&setup.param("osc_pt2pt_message_size", "256").param("osc_pt2pt_receives", "1"));
 }

@@ -8,19 +8,22 @@
 //! held, which saves reading and writing.
 //!
 //! **Order.** On mapped memory, and under the lock, an accumulate is done when its call returns. Atomics of a transport may overtake each
-//! other, so an accumulate waits for those before it to the same rank, unless they are alike and integers (`Ordered`), or the window's info
-//! says that nobody asks.
+//! other, so an accumulate waits for those before it to the same rank, unless they are alike and integers, or the window's info
+//! says that nobody asks (`order.rs`).
 
 use crate::call::Call;
 use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
 use crate::op::{After, Op};
-use crate::peer::{Ordered, Peer};
-use crate::transfer::{Spot, There};
+use crate::order::Touch;
+use crate::peer::Peer;
+use crate::tally::Attempt;
+use crate::transfer::{Spot, There, copy};
+use crate::runs::Runs;
 use crate::wire::word;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::{RegHandle, amo};
+use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
@@ -95,6 +98,9 @@ impl<'a> Call<'a> {
             Ok(spot) => spot,
             Err(status) => return self.refused(status, wanted),
         };
+        if let (op::NO_OP, true, Some(into)) = (code, self.win.rules.same_op(), result) {
+            return self.read_only(peer, &spot, args, into, wanted);
+        }
         if let Spot::Here(at) = spot
             && !self.win.rules.under_lock
             && apply_at_once(update, Elements { at, count, dtype: target }, origin, result)
@@ -157,8 +163,9 @@ impl<'a> Call<'a> {
             },
         };
         if there.is_some() {
-            self.come_behind(task.peer, Ordered::ALONE)?;
-            task.peer.ordered.end();
+            let touch = Touch { kind: Touch::ALONE, ..task.touch() };
+            self.come_behind(task.peer, touch)?;
+            task.peer.ordered.end(touch);
         }
         for block in &single {
             match there {
@@ -166,7 +173,9 @@ impl<'a> Call<'a> {
                 Some(there) => self.swap_there(task, there, block, &mut old)?,
             }
         }
-        if !locked.is_empty() {
+        if !locked.is_empty() && task.only_reads_bytes() && !self.win.rules.coarse {
+            self.combine(task, there, &locked, &mut old)?;
+        } else if !locked.is_empty() {
             self.lock_accumulate(task.peer)?;
             let done = match there.zip(task.few_atomics(there, &locked)) {
                 Some((there, amo)) => self.atomics_now(task, there, amo, &mut old),
@@ -182,14 +191,38 @@ impl<'a> Call<'a> {
         Ok(false)
     }
 
-    /// Waits until an accumulate of that kind may go ahead, and notes that it is under way.
-    pub fn come_behind(&self, peer: &Peer, kind: u64) -> Result<(), Status> {
-        if !self.win.rules.ordered() {
-            peer.ordered.begin_anyhow(kind);
-            return Ok(());
-        }
-        let waited = self.until(|| peer.ordered.begin(kind));
+    /// Waits until such an accumulate may go ahead, and notes that it is under way.
+    pub fn come_behind(&self, peer: &Peer, touch: Touch) -> Result<(), Status> {
+        let orders = self.win.rules.orders();
+        let waited = self.until(|| peer.ordered.begin(touch, orders));
         if waited.is_err() { Err(waited) } else { Ok(()) }
+    }
+
+    /// Elements that no accumulate changes meanwhile, since all that go on are alike (`accumulate_ops` is `same_op`): read as by MPI_Get, without
+    /// a lock, behind and before others as `accumulate_ordering` says.
+    fn read_only(
+        &self,
+        peer: &Peer,
+        spot: &Spot<'_>,
+        args: &RmaArgs,
+        into: Elements<'_>,
+        wanted: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: the host's argument.
+        let target = unsafe { args.target_type.as_ref() }.ok_or(Status::BAD_PARAM)?;
+        let request = self.request(wanted)?;
+        let Spot::There(there) = spot else {
+            let Spot::Here(at) = *spot else { return Err(Status::INTERNAL) };
+            // SAFETY: mapped memory of the window; the program's result has as many elements.
+            unsafe { copy(Elements { at, count: args.target_count, dtype: target }, into) };
+            return Ok(self.complete(request));
+        };
+        let started = self.come_behind(peer, Touch::READ).and_then(|()| {
+            let op = Op { request, ordered: Some(Touch::READ), ..Op::new(self.rdma(), peer) };
+            let started = self.get_there(op, into, there, args.target_count, target);
+            started.inspect_err(|_| peer.ordered.end(Touch::READ))
+        });
+        self.started(started, request)
     }
 
     /// Each element by an atomic of the transport; the operation is under way.
@@ -201,17 +234,17 @@ impl<'a> Call<'a> {
         request: *mut crate::request::Request,
     ) -> Result<(), Status> {
         let (link, width) = (there.link, task.update.width);
-        let mut op = Op { request, ordered: true, ..Op::new(self.rdma(), task.peer) };
+        let touch = task.touch();
+        let mut op = Op { request, ordered: Some(touch), ..Op::new(self.rdma(), task.peer) };
         if let Some(result) = &task.result {
             op.local = Some(self.scratch(link, task.len as usize)?);
             op.after = After::to(result, task.len);
         }
-        let kind = if task.result.is_some() { Ordered::ALONE } else { task.update.kind() };
         let mut handles = Vec::with_capacity(task.blocks.len());
         for block in &task.blocks {
             handles.push(there.handle(block.at, block.len).ok_or(Status::RMA_RANGE)?);
         }
-        self.come_behind(task.peer, kind)?;
+        self.come_behind(task.peer, touch)?;
         let mut pieces = Issue::begin(*self, link, op);
         let each = |pieces: &mut Issue<'a, '_>, local: Option<&crate::local::Local>| {
             for (block, handle) in task.blocks.iter().zip(&handles) {
@@ -314,7 +347,10 @@ impl<'a> Call<'a> {
     ) -> Result<(), Status> {
         let len: u64 = blocks.iter().map(|block| block.len).sum();
         let mut now = vec![0u8; len as usize];
+        // What is replaced and not asked for is nobody's.
+        let blind = task.update.code == op::REPLACE && matches!(old, Old::Nobody);
         match there {
+            _ if blind => {}
             None => read_here(blocks, &mut now),
             Some(there) => self.read_there(task.peer, there, blocks, &mut now)?,
         }
@@ -356,19 +392,13 @@ impl<'a> Call<'a> {
         blocks: &[&Block],
         into: &mut [u8],
     ) -> Result<(), Status> {
-        let handles = handles_of(there, blocks)?;
+        let runs = Runs::of(there, blocks)?;
         let local = self.scratch(there.link, into.len())?;
         self.run(peer, there.link, |pieces| {
-            let mut at = 0;
-            for (block, handle) in blocks.iter().zip(&handles) {
-                if !pieces.get(&local, at, block.at, block.len, *handle) {
-                    return;
-                }
-                at += block.len;
-            }
+            runs.each(|at, run| pieces.get(&local, at, run.at, run.len, run.handle));
         })?;
         // SAFETY: as many bytes as were asked for.
-        unsafe { core::ptr::copy_nonoverlapping(local.at(), into.as_mut_ptr(), into.len()) };
+        runs.scatter(unsafe { core::slice::from_raw_parts(local.at(), into.len()) }, into);
         Ok(())
     }
 
@@ -380,43 +410,28 @@ impl<'a> Call<'a> {
         blocks: &[&Block],
         from: &[u8],
     ) -> Result<(), Status> {
-        let handles = handles_of(there, blocks)?;
+        let runs = Runs::of(there, blocks)?;
         let local = self.scratch(there.link, from.len())?;
-        // SAFETY: room for as many.
-        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), local.at(), from.len()) };
+        // SAFETY: room for as many, which nobody else uses until they are sent.
+        runs.gather(from, unsafe { core::slice::from_raw_parts_mut(local.at(), from.len()) });
         self.run(peer, there.link, |pieces| {
-            let mut at = 0;
-            for (block, handle) in blocks.iter().zip(&handles) {
-                if !pieces.put(&local, at, block.at, block.len, *handle) {
-                    return;
-                }
-                at += block.len;
-            }
+            runs.each(|at, run| pieces.put(&local, at, run.at, run.len, run.handle));
         })?;
         self.settle(&[peer], true).ok().map(|_| ())
     }
 
     pub fn lock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
         let me = u64::from(self.win.comm.rank()) + 1;
-        self.insist(|call| call.swap_if_at(peer, word::ACCUMULATE, 0, me).map(|before| before == 0))
+        self.insist(|call| {
+            let swapped = call.swap_if_at(peer, word::ACCUMULATE, 0, me).map(|before| before == 0);
+            call.win.tally.tried(Attempt::Accumulate, swapped)
+        })
     }
 
     /// All that was done under it is visible. By a transport the lock is free some time later, and a failure is told by the next synchronisation.
     pub fn unlock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
         let free = (u64::from(self.win.comm.rank()) + 1).wrapping_neg();
-        let (None, Some(link)) = (peer.mapped_word(word::ACCUMULATE), &peer.link) else {
-            return self.add_at(peer, word::ACCUMULATE, free).map(|_| ());
-        };
-        let mut pieces = Issue::begin(*self, link, Op::new(self.rdma(), peer));
-        let at = peer.remote_words + 8 * word::ACCUMULATE;
-        pieces.atomic(
-            Amo { op: amo::ADD, flags: 0, operand: free, compare: 0 },
-            at,
-            peer.state.handle(),
-            None,
-        );
-        pieces.end();
-        Ok(())
+        self.add_later(peer, word::ACCUMULATE, free)
     }
 }
 
@@ -439,6 +454,17 @@ impl Task<'_> {
         (all && there?.link.has_atomic(amo.op, kind)).then_some(amo)
     }
 
+    /// A byte is read as it was at one time, whoever writes it.
+    fn only_reads_bytes(&self) -> bool {
+        self.update.code == op::NO_OP && self.update.width == 1
+    }
+
+    fn touch(&self) -> Touch {
+        let (reads, writes) = (self.result.is_some(), self.update.code != op::NO_OP);
+        let kind = if reads { Touch::ALONE } else { self.update.kind() };
+        Touch { reads, writes, kind }
+    }
+
     fn operand(&self, packed: u64) -> u64 {
         let width = self.update.width as usize;
         // SAFETY: the origin has as many packed elements as the target.
@@ -453,11 +479,6 @@ impl Task<'_> {
         // SAFETY: mapped memory of the window in its natural place; operands and results have as many packed elements.
         unsafe { self.update.apply(at, block.len / self.update.width, input, old.at(block.packed)) };
     }
-}
-
-fn handles_of(there: &There<'_>, blocks: &[&Block]) -> Result<Vec<*const RegHandle>, Status> {
-    let of = |block: &&Block| there.handle(block.at, block.len).ok_or(Status::RMA_RANGE);
-    blocks.iter().map(of).collect()
 }
 
 fn read_here(blocks: &[&Block], mut into: &mut [u8]) {

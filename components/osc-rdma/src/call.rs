@@ -150,7 +150,16 @@ pub struct Call<'a> {
 }
 
 /// In a waiter's word: not ended.
-const UNDER_WAY: i32 = Status::PENDING.0;
+pub const UNDER_WAY: i32 = Status::PENDING.0;
+
+/// Where an operation that somebody waits for says how it ended.
+pub struct Waiter(AtomicI32);
+
+impl Default for Waiter {
+    fn default() -> Waiter {
+        Waiter(AtomicI32::new(UNDER_WAY))
+    }
+}
 
 impl<'a> Call<'a> {
     pub fn rdma(&self) -> &'a Rdma {
@@ -193,20 +202,35 @@ impl<'a> Call<'a> {
         link: &Link,
         issue: impl FnOnce(&mut Issue<'a, '_>),
     ) -> Result<(), Status> {
-        let waiter = AtomicI32::new(UNDER_WAY);
-        let op = Op { waiter: &waiter, ..Op::new(self.rdma(), peer) };
+        let waiter = Waiter::default();
+        let ctx = self.set_off(&waiter, peer, link, issue);
+        self.finish(&waiter, ctx)
+    }
+
+    /// Starts an operation that `finish` is called for before the waiter goes; its context.
+    pub fn set_off(
+        &self,
+        waiter: &Waiter,
+        peer: &Peer,
+        link: &Link,
+        issue: impl FnOnce(&mut Issue<'a, '_>),
+    ) -> u32 {
+        let op = Op { waiter: &waiter.0, ..Op::new(self.rdma(), peer) };
         let mut pieces = Issue::begin(*self, link, op);
         issue(&mut pieces);
-        let ctx = pieces.end();
+        pieces.end()
+    }
+
+    /// Waits for an operation that was started.
+    pub fn finish(&self, waiter: &Waiter, ctx: u32) -> Result<(), Status> {
         // SYNC POINT with `Op::end`.
-        let under_way = || waiter.load(Ordering::Acquire) == UNDER_WAY;
-        let waited = self.win.comm.until_idle(self.thread, || u64::from(under_way()) << ctx);
-        let status = Status(waiter.load(Ordering::Acquire));
-        match () {
+        let status = || waiter.0.load(Ordering::Acquire);
+        let waited = self.win.comm.until_idle(self.thread, || u64::from(status() == UNDER_WAY) << ctx);
+        match Status(status()) {
             // Nothing ends it any more only where the host cannot wait: not while a window lives.
-            () if waited.is_err() => Err(waited),
-            () if status.is_err() => Err(status),
-            () => Ok(()),
+            _ if waited.is_err() => Err(waited),
+            status if status.is_err() => Err(status),
+            _ => Ok(()),
         }
     }
 

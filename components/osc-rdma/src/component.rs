@@ -1,12 +1,12 @@
 //! Opening, and which windows are served.
 
 use crate::local::Pools;
-use crate::params::Settings;
+use crate::params::{ACCUMULATE_GRANULARITY, Settings};
 use crate::peer::is_fit;
 use crate::request::Requests;
 use crate::window::RdmaWindow;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
-use oxmpi_mca::{Component, Host, OpenError, Params, Status, ThreadCtx};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
 use std::sync::Arc;
 
@@ -35,6 +35,15 @@ impl Component for RdmaComponent {
             shelves: AtomicU64::new(0),
         };
         Ok((0, vec![oxmpi_osc::module(RdmaOsc { rdma: Arc::new(rdma) })]))
+    }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        if Settings::of(params).granularity == 0 {
+            let because = "0: each element by an atomic of its own in windows whose memory is mapped by all ranks, in others \
+                           under the target's lock; the info key mpi_accumulate_granularity of a window says it for that";
+            answers.as_set(ACCUMULATE_GRANULARITY, because);
+        }
+        Ok(())
     }
 }
 

@@ -7,21 +7,24 @@ use crate::call::Comm;
 use crate::component::Rdma;
 use crate::epoch::Epochs;
 use crate::local::Registered;
+use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::regions::Attached;
 use crate::shelf::Shelf;
-use crate::window::{RdmaWindow, Rules};
-use crate::wire::{Card, HANDLE, Leader, StateLayout, WAYS, Way, module_key};
+use crate::tally::Tally;
+use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
+use crate::wire::{Card, CardLayout, HANDLE, Leader, StateLayout, WAYS, Way, module_key};
 use oxmpi_btl::{BtlHandle, BtlServices, access};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::{WinDesc, flavor};
+use oxmpi_osc::{WinDesc, flavor, hint};
 use std::sync::Arc;
 
 /// Tags of the exchange among leaders, one for each round.
 const TAG_LEADERS: i32 = 100;
 
 /// The transports that a rank's memory is registered with.
+#[derive(Clone)]
 pub struct Ways {
     services: *const BtlServices,
     transports: Vec<&'static BtlHandle>,
@@ -33,6 +36,15 @@ unsafe impl Send for Ways {}
 unsafe impl Sync for Ways {}
 
 impl Ways {
+    /// The same, or those that reach others where nothing needed any before.
+    pub fn for_states(&self, comm: &Comm) -> Result<Ways, Status> {
+        if !self.transports.is_empty() {
+            return Ok(self.clone());
+        }
+        let transports = transports(comm, &spokesmen(comm))?;
+        Ok(Ways { services: self.services, transports })
+    }
+
     /// Registers memory with each; nothing where there is none.
     pub fn register(
         &self,
@@ -87,43 +99,100 @@ impl RdmaWindow {
         let unmapped = dynamic || spokesmen(&comm).iter().any(|rank| comm.mapped(*rank).is_none());
         let is_mapped = if unmapped { Status::NOT_AVAILABLE } else { Status::OK };
         let mapped = comm.agree(thread, is_mapped).is_ok();
-        let layout = StateLayout::new(comm.num_ranks(), if dynamic { rdma.settings.max_attach } else { 0 });
-        let shelf = Shelf::make(rdma, &comm, thread, layout)?;
-        let rules = Rules::new(desc, &rdma.settings, levels, mapped);
-        let mut window = RdmaWindow {
-            rdma: rdma.clone(),
-            comm,
-            btl: comm.get().btl,
-            dynamic,
+        let max_regions = if dynamic { rdma.settings.max_attach } else { 0 };
+        let layout = StateLayout::new(comm.num_ranks(), max_regions, desc.num_notify);
+        let has = |bit| desc.hints & bit != 0;
+        let cards = CardLayout {
+            bytes: has(hint::SAME_SIZE).then_some(desc.bytes),
+            disp_unit: has(hint::SAME_DISP_UNIT).then_some(desc.disp_unit),
+        };
+        let mut home = Home {
             ways: Ways { services: comm.get().btl, transports: Vec::new() },
-            peers: Peers::new(comm.num_ranks()),
-            epochs: Epochs::default(),
-            rules,
             attached: Attached::default(),
             registered: Vec::new(),
-            shelf,
-            waits: AtomicU32::new(0),
+            shelf: Shelf::make(rdma, &comm, thread, cards, layout)?,
+            coarse: is_coarse(granularity(desc, &rdma.settings)),
+            under_lock: must_lock(granularity(desc, &rdma.settings), mapped),
+            levels,
         };
-        let card = window.own_card(desc);
+        let card = home.own_card(&comm, desc);
         let (card, own) = match card {
             Ok(card) => (card, Status::OK),
             Err(status) => (Card::EMPTY, status),
         };
-        // SAFETY: this rank's place; others read it behind the agreement below.
-        unsafe { window.shelf.card(window.shelf.member).write(card) };
-        let met = window.meet_leaders(thread);
+        home.shelf.write_card(&card);
+        let met = meet_leaders(&comm, &home.shelf, &home.ways, thread, &mut home.registered);
         let own = if own.is_err() { own } else { met };
-        match comm.agree(thread, own) {
-            status if own.is_err() || status.is_err() => Err(if own.is_err() { own } else { status }),
-            _ => Ok(window),
-        }
+        agreed(&comm, thread, own)?;
+        Ok(RdmaWindow::of(rdma, comm, desc, Arc::new(home), None))
     }
 
+    /// Another window on the memory of this one, by all its ranks.
+    pub fn duplicate(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<RdmaWindow, Status> {
+        // SAFETY: valid until the new window is freed.
+        let comm = unsafe { Comm::new(desc.comm) };
+        let layout = StateLayout::new(comm.num_ranks(), 0, desc.num_notify);
+        // Bases, sizes and handles of the memory are at home.
+        let cards = CardLayout { bytes: Some(0), disp_unit: Some(1) };
+        let shelf = Shelf::make(&self.rdma, &comm, thread, cards, layout)?;
+        let (own, status) = OwnShelf::make(&self.home, &comm, thread, shelf);
+        agreed(&comm, thread, status)?;
+        Ok(RdmaWindow::of(&self.rdma, comm, desc, self.home.clone(), Some(own)))
+    }
+
+    fn of(
+        rdma: &Arc<Rdma>,
+        comm: Comm,
+        desc: &WinDesc,
+        home: Arc<Home>,
+        own: Option<OwnShelf>,
+    ) -> RdmaWindow {
+        RdmaWindow {
+            rdma: rdma.clone(),
+            comm,
+            btl: comm.get().btl,
+            dynamic: desc.flavor == flavor::DYNAMIC,
+            peers: Peers::new(comm.num_ranks()),
+            epochs: Epochs::default(),
+            rules: Rules::new(desc, &home),
+            own,
+            home,
+            waits: AtomicU32::new(0),
+            tally: Tally::default(),
+        }
+    }
+}
+
+/// The least status of all ranks, and this one's own failure first.
+fn agreed(comm: &Comm, thread: *mut ThreadCtx, own: Status) -> Result<(), Status> {
+    match comm.agree(thread, own) {
+        _ if own.is_err() => Err(own),
+        status if status.is_err() => Err(status),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that updates are atomic to each other in; 0: elements.
+fn granularity(desc: &WinDesc, settings: &Settings) -> u64 {
+    if desc.granularity == 0 { settings.granularity } else { desc.granularity }
+}
+
+/// Whether that is more than an element.
+fn is_coarse(granularity: u64) -> bool {
+    granularity > 8
+}
+
+/// Whether all accumulates go under locks. `mapped`: all memory that any rank reaches is mapped there.
+fn must_lock(granularity: u64, mapped: bool) -> bool {
+    is_coarse(granularity) || (granularity == 0 && !mapped)
+}
+
+impl Home {
     /// Registers what peers reach by transports, and says where it is.
-    fn own_card(&mut self, desc: &WinDesc) -> Result<Card, Status> {
-        let comm = &self.comm;
+    fn own_card(&mut self, comm: &Comm, desc: &WinDesc) -> Result<Card, Status> {
+        let dynamic = desc.flavor == flavor::DYNAMIC;
         let spokesmen = spokesmen(comm);
-        let unmapped = |rank: &u32| self.dynamic || comm.mapped(*rank).is_none();
+        let unmapped = |rank: &u32| dynamic || comm.mapped(*rank).is_none();
         let (data, state) = (spokesmen.iter().any(unmapped), comm.num_ranks() > self.shelf.members);
         if data || state {
             self.ways.transports = transports(comm, &spokesmen)?;
@@ -137,7 +206,7 @@ impl RdmaWindow {
             state: words as u64,
             ..Card::EMPTY
         };
-        if data && !self.dynamic {
+        if data && !dynamic {
             let (ways, registered) = self.ways.register(desc.base, desc.bytes, REACHED)?;
             card.data = ways;
             self.registered.extend(registered);
@@ -151,55 +220,90 @@ impl RdmaWindow {
         }
         Ok(card)
     }
+}
 
-    /// Fills the directory: leaders tell each other where their cards are, in rounds that double what each knows.
-    fn meet_leaders(&mut self, thread: *mut ThreadCtx) -> Status {
-        let shelf = &self.shelf;
-        if shelf.groups == 1 || shelf.member != 0 {
-            return Status::OK;
-        }
-        let leaders = match shelf.leaders(&self.comm) {
-            Ok(leaders) => leaders,
-            Err(status) => return status,
+impl OwnShelf {
+    /// Called by all ranks; says what failed here behind the last step.
+    pub fn make(home: &Home, comm: &Comm, thread: *mut ThreadCtx, shelf: Shelf) -> (OwnShelf, Status) {
+        let mut registered = Vec::new();
+        let words = shelf.words(shelf.member);
+        let mut card = Card { state: words as u64, ..Card::EMPTY };
+        let ways = match comm.num_ranks() > shelf.members {
+            true => home.ways.for_states(comm),
+            false => Ok(home.ways.clone()),
         };
-        let cards: *mut u8 = shelf.card(0).cast();
-        let len = u64::from(shelf.members) * Card::BYTES;
-        let registered = self.ways.register(cards, len, access::REMOTE_READ);
-        let own = registered.as_ref().map_or_else(|status| *status, |_| Status::OK);
-        let (ways, registered) = registered.unwrap_or(([Way::NONE; WAYS], Vec::new()));
-        let mine = Leader { rank: self.comm.rank(), reserved: 0, cards: cards as u64, ways };
-        let n = shelf.groups as usize;
-        // Known records, from our own on and around.
-        let mut known = vec![Leader::EMPTY; n];
-        known[0] = mine;
-        let (me, mut have, mut tag) = (shelf.group as usize, 1, TAG_LEADERS);
-        let mut told = Status::OK;
-        while have < n {
-            let more = have.min(n - have);
-            let (to, from) = (leaders[(me + n - have) % n], leaders[(me + have) % n]);
-            let bytes = more * size_of::<Leader>();
-            let (done, rest) = known.split_at_mut(have);
-            // SAFETY: records are plain bytes.
-            let (out, into) = unsafe {
-                (
-                    core::slice::from_raw_parts(done.as_ptr().cast::<u8>(), bytes),
-                    core::slice::from_raw_parts_mut(rest.as_mut_ptr().cast::<u8>(), bytes),
-                )
-            };
-            let status = self.comm.exchange(thread, (out, to), (into, from), tag);
-            if status.is_err() && told.is_ok() {
-                told = status;
+        let mut own = Status::OK;
+        let ways = ways.unwrap_or_else(|status| {
+            own = status;
+            home.ways.clone()
+        });
+        if comm.num_ranks() > shelf.members && own.is_ok() {
+            match ways.register(words.cast_mut().cast(), shelf.layout.bytes(), REACHED) {
+                Ok((states, all)) => {
+                    card.states = states;
+                    registered.extend(all);
+                }
+                Err(status) => own = status,
             }
-            have += more;
-            tag += 1;
         }
-        for (i, record) in known.into_iter().enumerate() {
-            // SAFETY: the directory has a place for each group, and the leader alone writes it.
-            unsafe { shelf.leader(((me + i) % n) as u32).write(record) };
-        }
-        self.registered.extend(registered);
-        if own.is_err() { own } else { told }
+        shelf.write_card(&card);
+        let met = meet_leaders(comm, &shelf, &ways, thread, &mut registered);
+        (OwnShelf { registered, shelf }, if own.is_err() { own } else { met })
     }
+}
+
+/// Fills a shelf's directory: leaders tell each other where their cards are, in rounds that double what each knows. Registrations made for
+/// that join `keep`.
+fn meet_leaders(
+    comm: &Comm,
+    shelf: &Shelf,
+    ways: &Ways,
+    thread: *mut ThreadCtx,
+    keep: &mut Vec<Registered>,
+) -> Status {
+    if shelf.groups == 1 || shelf.member != 0 {
+        return Status::OK;
+    }
+    let leaders = match shelf.leaders(comm) {
+        Ok(leaders) => leaders,
+        Err(status) => return status,
+    };
+    let cards = shelf.card(0);
+    let registered = ways.register(cards, shelf.all_cards(), access::REMOTE_READ);
+    let own = registered.as_ref().map_or_else(|status| *status, |_| Status::OK);
+    let (ways, registered) = registered.unwrap_or(([Way::NONE; WAYS], Vec::new()));
+    keep.extend(registered);
+    let mine = Leader { rank: comm.rank(), reserved: 0, cards: cards as u64, ways };
+    let n = shelf.groups as usize;
+    // Known records, from our own on and around.
+    let mut known = vec![Leader::EMPTY; n];
+    known[0] = mine;
+    let (me, mut have, mut tag) = (shelf.group as usize, 1, TAG_LEADERS);
+    let mut told = Status::OK;
+    while have < n {
+        let more = have.min(n - have);
+        let (to, from) = (leaders[(me + n - have) % n], leaders[(me + have) % n]);
+        let bytes = more * size_of::<Leader>();
+        let (done, rest) = known.split_at_mut(have);
+        // SAFETY: records are plain bytes.
+        let (out, into) = unsafe {
+            (
+                core::slice::from_raw_parts(done.as_ptr().cast::<u8>(), bytes),
+                core::slice::from_raw_parts_mut(rest.as_mut_ptr().cast::<u8>(), bytes),
+            )
+        };
+        let status = comm.exchange(thread, (out, to), (into, from), tag);
+        if status.is_err() && told.is_ok() {
+            told = status;
+        }
+        have += more;
+        tag += 1;
+    }
+    for (i, record) in known.into_iter().enumerate() {
+        // SAFETY: the directory has a place for each group, and the leader alone writes it.
+        unsafe { shelf.leader(((me + i) % n) as u32).write(record) };
+    }
+    if own.is_err() { own } else { told }
 }
 
 /// The fit transports that reach the ranks, each once.

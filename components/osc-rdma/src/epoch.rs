@@ -112,6 +112,11 @@ impl Epochs {
         self.now.load(Ordering::Acquire) == now::USED
     }
 
+    /// The epoch is one of locks.
+    pub fn is_passive(&self) -> bool {
+        matches!(self.now.load(Ordering::Acquire), now::LOCKS | now::ALL | now::ON_DEMAND)
+    }
+
     /// No access epoch is open; a fence that nothing followed is none.
     pub fn may_begin(&self, state: &State) -> Status {
         of(match state.access {

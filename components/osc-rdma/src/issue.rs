@@ -18,6 +18,8 @@ pub struct Issue<'a, 'p> {
     ctx: u32,
     op: *mut Op,
     inside: Option<CriGuard<'a>>,
+    /// How often the context was entered.
+    entries: u64,
 }
 
 /// An atomic on a word of a rank.
@@ -49,7 +51,7 @@ impl<'a, 'p> Issue<'a, 'p> {
         let token = flow.next();
         flow.count(token);
         op.token.set(Some(token));
-        Issue { call, link, ctx, op: Box::into_raw(Box::new(op)), inside: Some(inside) }
+        Issue { call, link, ctx, op: Box::into_raw(Box::new(op)), inside: Some(inside), entries: 1 }
     }
 
     fn op(&self) -> &Op {
@@ -68,6 +70,7 @@ impl<'a, 'p> Issue<'a, 'p> {
             self.inside = None;
             let waited = self.call.turn(self.ctx);
             self.inside = Some(self.call.enter(self.ctx));
+            self.entries += 1;
             status = if waited.is_err() { waited } else { verb(ctx) };
         }
         if status == Status::PENDING {
@@ -184,6 +187,10 @@ impl<'a, 'p> Issue<'a, 'p> {
     }
 
     fn end_inside(&mut self) {
+        if self.op().is_put {
+            let pool = self.op().local.as_ref().map_or(0, Local::locks);
+            self.link.lanes[self.ctx as usize].note_put(self.entries + pool);
+        }
         // SAFETY: issued, with our piece left; the CRI is held.
         unsafe { Op::end_piece(self.op) };
     }

@@ -167,6 +167,11 @@ impl Local {
         }
     }
 
+    /// Locks that taking it and giving it back needs.
+    pub fn locks(&self) -> u64 {
+        if matches!(self, Local::Slot { .. }) { 2 } else { 0 }
+    }
+
     pub fn handle(&self) -> *const RegHandle {
         match self {
             // SAFETY: as above.

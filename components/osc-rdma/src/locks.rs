@@ -2,7 +2,7 @@
 //!
 //! **Two levels.** `GLOBAL`, one word for all ranks at rank 0, counts exclusive locks of anybody in its low half and lock_all's in its high
 //! half; `LOCAL`, at each rank, is that rank's lock. lock_all is one add to `GLOBAL`, whatever the number of ranks. An exclusive lock is
-//! one add there, which keeps lock_all's out, and a compare-and-swap at its target. A shared lock of one rank looks at its target alone,
+//! one add there, which keeps lock_all's out, and a compare-and-swap at its target, both at the same time. A shared lock of one rank looks at its target alone,
 //! which exclusive locks take, too. Attempts that meet the other kind take their add back, and both may do so at once: that is why
 //! retries wait for unequal times (`sync.rs`).
 //!
@@ -21,6 +21,36 @@ pub trait Words {
     fn add(&self, rank: u32, word: u64, value: u64) -> Result<u64, Status>;
     /// Replaces `from`, and answers the word before.
     fn swap_if(&self, rank: u32, word: u64, from: u64, to: u64) -> Result<u64, Status>;
+    /// Adds some time soon: of whoever makes progress until it is done.
+    fn add_later(&self, rank: u32, word: u64, value: u64) -> Result<(), Status> {
+        self.add(rank, word, value).map(|_| ())
+    }
+    /// Two steps on different words, in any order; the words before.
+    fn both(&self, steps: [Step; 2]) -> Result<[u64; 2], Status> {
+        let one = |Step { rank, word, change }: Step| match change {
+            Change::Add(value) => self.add(rank, word, value),
+            Change::SwapIf { from, to } => self.swap_if(rank, word, from, to),
+        };
+        Ok([one(steps[0])?, one(steps[1])?])
+    }
+}
+
+/// A change of one word of a rank.
+#[derive(Clone, Copy)]
+pub struct Step {
+    pub rank: u32,
+    pub word: u64,
+    pub change: Change,
+}
+
+#[derive(Clone, Copy)]
+pub enum Change {
+    Add(u64),
+    SwapIf { from: u64, to: u64 },
+}
+
+fn add(rank: u32, word: u64, value: u64) -> Step {
+    Step { rank, word, change: Change::Add(value) }
 }
 
 /// The rank that has the word for all.
@@ -35,7 +65,7 @@ pub fn try_all(words: &impl Words) -> Result<bool, Status> {
     if before & HALF == 0 {
         return Ok(true);
     }
-    release_all(words).map(|()| false)
+    words.add_later(MASTER, word::GLOBAL, ONE_ALL.wrapping_neg()).map(|()| false)
 }
 
 pub fn release_all(words: &impl Words) -> Result<(), Status> {
@@ -48,7 +78,7 @@ pub fn try_shared(words: &impl Words, rank: u32) -> Result<bool, Status> {
     if before & EXCLUSIVE == 0 {
         return Ok(true);
     }
-    release_shared(words, rank).map(|()| false)
+    words.add_later(rank, word::LOCAL, 1u64.wrapping_neg()).map(|()| false)
 }
 
 pub fn release_shared(words: &impl Words, rank: u32) -> Result<(), Status> {
@@ -56,29 +86,28 @@ pub fn release_shared(words: &impl Words, rank: u32) -> Result<(), Status> {
 }
 
 /// An exclusive lock of one rank; `levels`: of the two-level scheme. False: refused.
+///
+/// Both words are asked at the same time, so a lock is one round trip; it is had where neither refuses, whichever answered first.
 pub fn try_exclusive(words: &impl Words, rank: u32, levels: bool) -> Result<bool, Status> {
-    if levels {
-        let before = words.add(MASTER, word::GLOBAL, 1)?;
-        if before >> 32 != 0 {
-            return release_global(words).map(|()| false);
-        }
+    if !levels {
+        return words.swap_if(rank, word::LOCAL, 0, EXCLUSIVE).map(|before| before == 0);
     }
-    if words.swap_if(rank, word::LOCAL, 0, EXCLUSIVE)? == 0 {
-        return Ok(true);
+    let take = Step { rank, word: word::LOCAL, change: Change::SwapIf { from: 0, to: EXCLUSIVE } };
+    let [global, local] = words.both([add(MASTER, word::GLOBAL, 1), take])?;
+    match (global >> 32 == 0, local == 0) {
+        (true, true) => return Ok(true),
+        (false, true) => words.add_later(rank, word::LOCAL, EXCLUSIVE.wrapping_neg())?,
+        (_, false) => {}
     }
-    if levels {
-        release_global(words)?;
-    }
-    Ok(false)
+    words.add_later(MASTER, word::GLOBAL, 1u64.wrapping_neg()).map(|()| false)
 }
 
 pub fn release_exclusive(words: &impl Words, rank: u32, levels: bool) -> Result<(), Status> {
-    words.add(rank, word::LOCAL, EXCLUSIVE.wrapping_neg())?;
-    if levels { release_global(words) } else { Ok(()) }
-}
-
-fn release_global(words: &impl Words) -> Result<(), Status> {
-    words.add(MASTER, word::GLOBAL, 1u64.wrapping_neg()).map(|_| ())
+    let local = add(rank, word::LOCAL, EXCLUSIVE.wrapping_neg());
+    if !levels {
+        return words.add(local.rank, local.word, EXCLUSIVE.wrapping_neg()).map(|_| ());
+    }
+    words.both([local, add(MASTER, word::GLOBAL, 1u64.wrapping_neg())]).map(|_| ())
 }
 
 #[cfg(test)]
@@ -90,12 +119,14 @@ mod tests {
     struct Board {
         global: AtomicU64,
         locals: [AtomicU64; 2],
+        /// In which order two words are asked.
+        backwards: bool,
     }
 
     impl Board {
         fn new() -> Board {
             let zero = || AtomicU64::new(0);
-            Board { global: zero(), locals: [zero(), zero()] }
+            Board { global: zero(), locals: [zero(), zero()], backwards: false }
         }
         fn at(&self, rank: u32, word: u64) -> &AtomicU64 {
             if word == word::GLOBAL { &self.global } else { &self.locals[rank as usize] }
@@ -106,6 +137,19 @@ mod tests {
     }
 
     impl Words for Board {
+        /// Later first: what comes in whichever order is asked in the other one than is written.
+        fn both(&self, [first, second]: [Step; 2]) -> Result<[u64; 2], Status> {
+            let one = |Step { rank, word, change }: Step| match change {
+                Change::Add(value) => self.add(rank, word, value),
+                Change::SwapIf { from, to } => self.swap_if(rank, word, from, to),
+            };
+            let mut answers = if self.backwards { [second, first] } else { [first, second] }.map(one);
+            if self.backwards {
+                answers.reverse();
+            }
+            let [first, second] = answers;
+            Ok([first?, second?])
+        }
         fn add(&self, rank: u32, word: u64, value: u64) -> Result<u64, Status> {
             Ok(self.at(rank, word).fetch_add(value, Ordering::SeqCst))
         }
@@ -189,11 +233,15 @@ mod tests {
         }
 
         fn meet(bodies: [fn(&Memory); 3]) {
+            [false, true].map(|backwards| meet_in_order(bodies, backwards));
+        }
+
+        fn meet_in_order(bodies: [fn(&Memory); 3], backwards: bool) {
             // All ways with three changes of thread against their will.
             let mut builder = loom::model::Builder::new();
             builder.preemption_bound = Some(3);
             builder.check(move || {
-                let (board, zero) = (Board::new(), || AtomicU64::new(0));
+                let (board, zero) = (Board { backwards, ..Board::new() }, || AtomicU64::new(0));
                 let memory = Arc::new(Memory { board, readers: zero(), writers: zero() });
                 let [own, others @ ..] = bodies;
                 let others = others.map(|body| {

@@ -6,6 +6,7 @@
 
 use crate::component::Rdma;
 use crate::local::Local;
+use crate::order::Touch;
 use crate::peer::Peer;
 use crate::request::Request;
 use core::cell::Cell;
@@ -37,7 +38,9 @@ pub struct Op {
     /// Gets the status, which is not `PENDING`; null: nobody waits.
     pub waiter: *const AtomicI32,
     /// An accumulate that later ones may have to wait for.
-    pub ordered: bool,
+    pub ordered: Option<Touch>,
+    /// Locks on its way are counted.
+    pub is_put: bool,
 }
 
 impl Op {
@@ -52,7 +55,8 @@ impl Op {
             after: After::Nothing,
             request: core::ptr::null_mut(),
             waiter: core::ptr::null(),
-            ordered: false,
+            ordered: None,
+            is_put: false,
         }
     }
 
@@ -88,8 +92,8 @@ impl Op {
             unsafe { self.after.take_from(local.at()) };
         }
         self.local = None;
-        if self.ordered {
-            peer.ordered.end();
+        if let Some(touch) = self.ordered {
+            peer.ordered.end(touch);
         }
         if !self.request.is_null() {
             rdma.requests.complete(self.request, &rdma.host, status);

@@ -4,6 +4,11 @@ use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
 
 const MODES: &[StrRef] = &[StrRef::new("two_level"), StrRef::new("on_demand")];
 
+/// The largest `osc_rdma_max_attach`.
+pub const MOST_REGIONS: u32 = 1 << 16;
+/// Place in [`PARAMS`].
+pub const ACCUMULATE_GRANULARITY: usize = 3;
+
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
@@ -30,7 +35,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "Pieces of memory that a rank can have attached to a dynamic window at once. Raise it where MPI_Win_attach fails with \
          MPI_ERR_RMA_ATTACH",
     )
-    .range(1, 1 << 16),
+    .range(1, MOST_REGIONS as i64),
     ParamDecl::new(
         "accumulate_granularity",
         ParamKind::SIZE,
@@ -57,7 +62,7 @@ impl Settings {
             priority: p.int(0) as i32,
             on_demand: p.int(1) == 1,
             max_attach: p.int(2) as u32,
-            granularity: p.size(3) as u64,
+            granularity: p.size(ACCUMULATE_GRANULARITY) as u64,
         }
     }
 }

@@ -1,13 +1,15 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
-use crate::wire::{Region, Way};
+use crate::order::Ordered;
+use crate::regions::Known;
+use crate::wire::{WAYS, Way};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_osc::Flow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -34,6 +36,8 @@ pub struct Peer {
     pub words: *const AtomicU64,
     pub remote_words: u64,
     pub state: Way,
+    /// Words of a duplicate, in the place of those above but for what windows on the same memory share.
+    pub own: Option<Box<OwnWords>>,
     /// `None`: all of it is mapped.
     pub link: Option<Link>,
     /// Bits of [`held_by`].
@@ -41,14 +45,24 @@ pub struct Peer {
     /// The first failure of an operation without a request since the last synchronisation.
     failure: AtomicI32,
     pub ordered: Ordered,
-    /// Of a dynamic window, as they were last read, and their version.
-    pub regions: Mutex<(u64, Arc<[Region]>)>,
+    /// Of a dynamic window, as they were last read.
+    pub regions: Mutex<Known>,
 }
 
 // SAFETY: addresses are of memory that belongs to processes; words are used as atomics.
 unsafe impl Send for Peer {}
 // SAFETY: as above.
 unsafe impl Sync for Peer {}
+
+/// State words of a duplicate at a rank.
+pub struct OwnWords {
+    /// As they can be used here; null: they cannot.
+    pub words: *const AtomicU64,
+    pub remote: u64,
+    /// By all transports, and by that of [`Peer::link`].
+    pub ways: [Way; WAYS],
+    pub way: Way,
+}
 
 /// The transport to a rank.
 pub struct Link {
@@ -64,6 +78,19 @@ pub struct Lane {
     pub flow: Flow,
     /// 1: something was written since the transport's last flush.
     pub written: AtomicU32,
+    /// Locks taken on the way of puts.
+    pub put_locks: AtomicU64,
+}
+
+impl Lane {
+    fn new() -> Lane {
+        Lane { flow: Flow::new(), written: AtomicU32::new(0), put_locks: AtomicU64::new(0) }
+    }
+
+    /// A put took so many locks. Under the CRI's lock.
+    pub fn note_put(&self, locks: u64) {
+        self.put_locks.store(self.put_locks.load(Ordering::Relaxed) + locks, Ordering::Relaxed);
+    }
 }
 
 impl Link {
@@ -73,7 +100,7 @@ impl Link {
         Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
-            lanes: (0..contexts).map(|_| Lane { flow: Flow::new(), written: AtomicU32::new(0) }).collect(),
+            lanes: (0..contexts).map(|_| Lane::new()).collect(),
         }
     }
 
@@ -131,41 +158,13 @@ impl Peer {
             words: core::ptr::null(),
             remote_words: 0,
             state: Way::NONE,
+            own: None,
             link: None,
             epoch: AtomicU32::new(0),
             failure: AtomicI32::new(0),
             ordered: Ordered::default(),
-            regions: Mutex::new((u64::MAX, Arc::new([]))),
+            regions: Mutex::default(),
         }
-    }
-}
-
-/// Accumulates to a rank that are under way. A transport may carry them out in any order, so one that has to come behind them waits,
-/// unless all are alike and nobody can tell their order.
-#[derive(Default)]
-pub struct Ordered(Mutex<(u64, u64)>);
-
-impl Ordered {
-    /// Of what has no kind of its own: it waits for all others.
-    pub const ALONE: u64 = 0;
-
-    /// Goes ahead, or has to wait.
-    pub fn begin(&self, kind: u64) -> bool {
-        let mut under_way = held(&self.0);
-        if under_way.0 > 0 && (kind == Ordered::ALONE || under_way.1 != kind) {
-            return false;
-        }
-        *under_way = (under_way.0 + 1, kind);
-        true
-    }
-    /// Goes ahead where nobody asks for order.
-    pub fn begin_anyhow(&self, kind: u64) {
-        let mut under_way = held(&self.0);
-        let alike = under_way.0 == 0 || under_way.1 == kind;
-        *under_way = (under_way.0 + 1, if alike { kind } else { Ordered::ALONE });
-    }
-    pub fn end(&self) {
-        held(&self.0).0 -= 1;
     }
 }
 
@@ -273,18 +272,6 @@ mod tests {
             assert!(core::ptr::eq(first, peers.keep(Peer::new(3)).expect("kept")));
             assert_eq!(peers.met().len(), 1);
         }
-    }
-
-    #[test]
-    fn accumulates_that_are_alike_go_together() {
-        let ordered = Ordered::default();
-        assert!(ordered.begin(7) && ordered.begin(7) && !ordered.begin(8) && !ordered.begin(Ordered::ALONE));
-        ordered.end();
-        assert!(!ordered.begin(8));
-        ordered.end();
-        assert!(ordered.begin(Ordered::ALONE) && !ordered.begin(Ordered::ALONE) && !ordered.begin(7));
-        ordered.end();
-        assert!(ordered.begin(8));
     }
 
     #[test]

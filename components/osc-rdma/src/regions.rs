@@ -1,20 +1,24 @@
 //! Memory that is attached to a dynamic window (MPI 5.0 §12.2.5).
 //!
-//! Each rank has a list of regions in its state words, and a version in front of it that is odd while the list changes. An origin keeps what it
-//! has read; before each operation it looks at the version, and reads the list anew if that has changed, until the version is even and the
-//! same before and behind. Handles are in the list, so memory that is attached again is never reached by an old one.
+//! Each rank has a list of regions in its state words, and a word in front of it with their number and a version ([`Head`]). Attaching writes
+//! behind the end and then raises the number; the version stays. Detaching moves the last region to the place that becomes free, so it
+//! makes the version odd before and even again behind. An origin keeps what it has read. Before each operation it looks at the word: with the
+//! version that it knows, all it knows is still there, and it reads the regions behind that alone; with another one it reads all. What it read is good if
+//! the version is the same behind. Handles are in the list, so memory that is attached again is never reached by an old one.
 
 use crate::call::Call;
 use crate::create::Ways;
+use crate::layout::Block;
 use crate::local::Registered;
 use crate::peer::{Peer, held};
 use crate::shelf::Shelf;
-use crate::wire::{Region, word};
-use core::sync::atomic::fence;
+use crate::wire::{Head, Region, Way, module_key, way_by, word};
+use core::ops::Range;
 use oxmpi_btl::access;
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use oxmpi_mca::sync::{Ordering, fence};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 /// What this rank has attached, in the order of the list that peers read.
 #[derive(Default)]
@@ -30,11 +34,10 @@ impl Attached {
             return Status::RMA_ATTACH;
         }
         const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
-        match ways.register(base, bytes, REACHED) {
-            Ok((ways, registered)) => all.push((Region { base: at, bytes, ways }, registered)),
-            Err(_) => return Status::RMA_ATTACH,
-        }
-        publish(shelf, &all, all.len() - 1);
+        let Ok((ways, registered)) = ways.register(base, bytes, REACHED) else { return Status::RMA_ATTACH };
+        let region = Region { base: at, bytes, ways };
+        append(&OwnList(shelf), region);
+        all.push((region, registered));
         Status::OK
     }
 
@@ -43,96 +46,418 @@ impl Attached {
         let Some(i) = all.iter().position(|(region, _)| region.base == base.addr() as u64) else {
             return Status::RMA_ATTACH;
         };
-        let gone = all.swap_remove(i);
-        publish(shelf, &all, i);
+        take_out(&OwnList(shelf), i as u64);
         // Nobody finds it any more; now nobody reaches it any more.
-        drop(gone);
+        drop(all.swap_remove(i));
         Status::OK
     }
 }
 
-/// Tells peers of a change of the list: how long it is, and the region that is new in its place, if that is not behind the end.
-fn publish(shelf: &Shelf, all: &[(Region, Vec<Registered>)], changed: usize) {
-    let words = shelf.words(shelf.member);
-    let word = |at: u64| {
-        // SAFETY: this rank's state words.
-        unsafe { &*words.add(at as usize) }
-    };
-    let version = word(word::REGIONS_VERSION);
-    version.fetch_add(1, Ordering::SeqCst);
-    fence(Ordering::SeqCst);
-    let list: *mut Region =
-        words.cast::<u8>().wrapping_add(shelf.layout.region(0) as usize).cast_mut().cast();
-    if let Some((region, _)) = all.get(changed) {
-        // SAFETY: `attach` keeps the number within the layout. Those who read it meanwhile see an odd version.
-        unsafe { list.add(changed).write_volatile(*region) };
-    }
-    word(word::REGIONS).store(all.len() as u64, Ordering::SeqCst);
-    fence(Ordering::SeqCst);
-    version.fetch_add(1, Ordering::SeqCst);
+/// A list that its owner changes while others read it.
+trait List {
+    type Item: Copy;
+    fn head(&self) -> Head;
+    fn set_head(&self, head: Head);
+    fn item(&self, at: u64) -> Self::Item;
+    fn set_item(&self, at: u64, item: Self::Item);
 }
 
-/// Version and number of regions.
-type Head = [u64; 2];
+/// One more at the end.
+fn append<L: List>(list: &L, item: L::Item) {
+    let head = list.head();
+    list.set_item(head.count(), item);
+    fence(Ordering::SeqCst);
+    list.set_head(Head(head.0 + 1));
+}
+
+/// One less; the last takes its place.
+fn take_out<L: List>(list: &L, at: u64) {
+    let head = list.head();
+    list.set_head(Head(head.0 + Head::STEP));
+    fence(Ordering::SeqCst);
+    let last = head.count() - 1;
+    if at != last {
+        list.set_item(at, list.item(last));
+    }
+    fence(Ordering::SeqCst);
+    list.set_head(Head(head.0 + 2 * Head::STEP - 1));
+}
+
+/// The list of this rank.
+struct OwnList<'a>(&'a Shelf);
+
+impl OwnList<'_> {
+    fn item_at(&self, at: u64) -> *mut Region {
+        let words = self.0.words(self.0.member);
+        words.cast::<u8>().wrapping_add(self.0.layout.region(at) as usize).cast_mut().cast()
+    }
+
+    fn head_word(&self) -> &oxmpi_mca::sync::unmodelled::AtomicU64 {
+        // SAFETY: this rank's state words, which stay as long as the shelf.
+        unsafe { &*self.0.words(self.0.member).add(word::REGIONS as usize) }
+    }
+}
+
+impl List for OwnList<'_> {
+    type Item = Region;
+    fn head(&self) -> Head {
+        Head(self.head_word().load(Ordering::Relaxed))
+    }
+    fn set_head(&self, head: Head) {
+        // SYNC POINT with `Source::head`.
+        self.head_word().store(head.0, Ordering::SeqCst);
+    }
+    fn item(&self, at: u64) -> Region {
+        // SAFETY: `attach` keeps the number within the layout; this rank alone writes.
+        unsafe { self.item_at(at).read() }
+    }
+    fn set_item(&self, at: u64, item: Region) {
+        // SAFETY: as above. Those who read it meanwhile find another version behind.
+        unsafe { self.item_at(at).write_volatile(item) };
+    }
+}
+
+/// A list as an origin reads it.
+trait Source {
+    type Item;
+    fn head(&self) -> Result<Head, Status>;
+    /// Reads items. What they say is good if the version is the same behind.
+    fn items(&self, which: Range<u64>) -> Result<Vec<Self::Item>, Status>;
+}
+
+/// Reads what is new of a list with at most `most` items: its head, and the items behind those that are known, or all of them (`true`) if the
+/// known ones are not good any more. `None`: it is being changed.
+#[allow(clippy::type_complexity, reason = "an answer of three parts that are taken apart at once")]
+fn news<S: Source>(source: &S, known: Head, most: u64) -> Result<Option<(Head, bool, Vec<S::Item>)>, Status> {
+    let head = source.head()?;
+    if head == known {
+        return Ok(Some((head, false, Vec::new())));
+    }
+    if head.is_changing() || head.count() > most {
+        return Ok(None);
+    }
+    let anew = head.version() != known.version();
+    let first = if anew { 0 } else { known.count() };
+    let items = if first < head.count() { source.items(first..head.count())? } else { Vec::new() };
+    // An empty list has nothing that could have been changed meanwhile.
+    let same = items.is_empty() || source.head()?.version() == head.version();
+    Ok(same.then_some((head, anew, items)))
+}
+
+/// What an origin knows of a rank's regions, by their first address.
+pub struct Known {
+    head: Head,
+    by_base: BTreeMap<u64, Span>,
+}
+
+/// A region as it is reached by the transport to its rank.
+#[derive(Clone, Copy)]
+pub struct Span {
+    pub base: u64,
+    pub bytes: u64,
+    pub way: Way,
+}
+
+impl Span {
+    /// Whether all of a block lies in it.
+    pub fn has(&self, at: u64, len: u64) -> bool {
+        at.checked_sub(self.base)
+            .and_then(|offset| offset.checked_add(len))
+            .is_some_and(|end| end <= self.bytes)
+    }
+}
+
+impl Default for Known {
+    fn default() -> Known {
+        // A version that no list has as long as it does not change.
+        Known { head: Head(u64::MAX), by_base: BTreeMap::new() }
+    }
+}
+
+impl Known {
+    fn add(&mut self, head: Head, anew: bool, regions: &[Region], module: Option<u64>) {
+        if anew {
+            self.by_base.clear();
+        }
+        self.head = head;
+        for Region { base, bytes, ways } in regions {
+            let way = module.and_then(|module| way_by(ways, module)).copied().unwrap_or(Way::NONE);
+            self.by_base.insert(*base, Span { base: *base, bytes: *bytes, way });
+        }
+    }
+
+    /// The regions that blocks lie in; `None`: some byte is in none.
+    fn spans(&self, blocks: &[Block]) -> Option<Vec<Span>> {
+        let mut all: Vec<Span> = Vec::new();
+        for block in blocks {
+            let (mut at, mut left) = (block.at, block.len);
+            while left > 0 {
+                let (_, span) = self.by_base.range(..=at).next_back()?;
+                let inside = (at - span.base < span.bytes).then(|| span.base + span.bytes - at)?;
+                if !all.iter().any(|other| other.base == span.base) {
+                    all.push(*span);
+                }
+                let len = left.min(inside);
+                (at, left) = (at.wrapping_add(len), left - len);
+            }
+        }
+        Some(all)
+    }
+}
+
+/// Blocks cut where one region ends and the next begins: memory that is attached in pieces is one to who operates on it. `None`: some of it
+/// is in none of them.
+pub fn cut(spans: &[Span], blocks: &[Block]) -> Option<Vec<Block>> {
+    let mut all = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let mut rest = *block;
+        while rest.len > 0 {
+            let span =
+                spans.iter().find(|span| rest.at.checked_sub(span.base).is_some_and(|at| at < span.bytes))?;
+            let len = rest.len.min(span.base + span.bytes - rest.at);
+            all.push(Block { len, ..rest });
+            rest = Block { at: rest.at.wrapping_add(len), len: rest.len - len, packed: rest.packed + len };
+        }
+    }
+    Some(all)
+}
+
+/// A rank's list, by loads or by its transport.
+struct PeerList<'c, 'a> {
+    call: &'c Call<'a>,
+    peer: &'c Peer,
+}
+
+impl Source for PeerList<'_, '_> {
+    type Item = Region;
+
+    fn head(&self) -> Result<Head, Status> {
+        let peer = self.peer;
+        if let Some(word) = peer.mapped_word(word::REGIONS) {
+            fence(Ordering::SeqCst);
+            // SYNC POINT with `List::set_head`.
+            return Ok(Head(word.load(Ordering::SeqCst)));
+        }
+        let (link, mut bytes) = (peer.link.as_ref().ok_or(Status::UNREACHABLE)?, [0; 8]);
+        let at = peer.remote_words + 8 * word::REGIONS;
+        self.call.fetch(peer, link, at, peer.state.handle(), &mut bytes)?;
+        Ok(Head(u64::from_ne_bytes(bytes)))
+    }
+
+    fn items(&self, which: Range<u64>) -> Result<Vec<Region>, Status> {
+        let (peer, at) = (self.peer, self.call.win.home.shelf.layout.region(which.start));
+        let count = (which.end - which.start) as usize;
+        if !peer.words.is_null() {
+            let list: *const Region = peer.words.cast::<u8>().wrapping_add(at as usize).cast();
+            // SAFETY: state words of the layout; whether they were whole is seen behind.
+            return Ok((0..count).map(|i| unsafe { list.add(i).read_volatile() }).collect());
+        }
+        let link = peer.link.as_ref().ok_or(Status::UNREACHABLE)?;
+        let mut list = vec![Region { base: 0, bytes: 0, ways: [Way::NONE; _] }; count];
+        // SAFETY: plain bytes.
+        let bytes = unsafe {
+            core::slice::from_raw_parts_mut(list.as_mut_ptr().cast::<u8>(), size_of_val(&list[..]))
+        };
+        self.call.fetch(peer, link, peer.remote_words + at, peer.state.handle(), bytes)?;
+        Ok(list)
+    }
+}
 
 impl Call<'_> {
-    /// The regions of a rank as they are now.
-    pub fn regions(&self, peer: &Peer) -> Result<Arc<[Region]>, Status> {
-        let layout = self.win.shelf.layout;
+    /// The regions of a rank that blocks lie in, as the list is now; RMA_RANGE: not all of them lies in any.
+    pub fn regions(&self, peer: &Peer, blocks: &[Block]) -> Result<Vec<Span>, Status> {
+        let (most, source) = (self.win.home.shelf.layout.max_regions, PeerList { call: self, peer });
         loop {
-            let head = self.read_head(peer)?;
-            let (version, count) = (head[0], head[1]);
-            {
-                let known = held(&peer.regions);
-                if known.0 == version {
-                    return Ok(known.1.clone());
+            let known = held(&peer.regions).head;
+            if let Some((head, anew, list)) = news(&source, known, most)? {
+                let mut regions = held(&peer.regions);
+                if regions.head == known {
+                    let module = peer.link.as_ref().map(|link| module_key(link.reach.btl()));
+                    regions.add(head, anew, &list, module);
+                    return regions.spans(blocks).ok_or(Status::RMA_RANGE);
                 }
-            }
-            if version & 1 == 0 && count <= layout.max_regions {
-                let list = self.read_list(peer, count as usize)?;
-                if self.read_head(peer)? == head {
-                    *held(&peer.regions) = (version, list.clone());
-                    return Ok(list);
-                }
+                // Another thread has learnt something meanwhile: once more, from there.
+                continue;
             }
             // It is being changed: soon it is not.
             (self.win.comm.services().progress)(self.win.comm.get().comm, self.thread);
         }
     }
+}
 
-    fn read_head(&self, peer: &Peer) -> Result<Head, Status> {
-        if let (Some(version), Some(count)) =
-            (peer.mapped_word(word::REGIONS_VERSION), peer.mapped_word(word::REGIONS))
-        {
-            let head = [version.load(Ordering::SeqCst), count.load(Ordering::SeqCst)];
-            fence(Ordering::SeqCst);
-            return Ok(head);
-        }
-        let (link, mut bytes) = (peer.link.as_ref().ok_or(Status::UNREACHABLE)?, [0; 16]);
-        let at = peer.remote_words + 8 * word::REGIONS_VERSION;
-        self.fetch(peer, link, at, peer.state.handle(), &mut bytes)?;
-        let (words, _) = bytes.as_chunks::<8>();
-        Ok([u64::from_ne_bytes(words[0]), u64::from_ne_bytes(words[1])])
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::wire::WAYS;
+
+    fn region(base: u64, bytes: u64) -> Region {
+        Region { base, bytes, ways: [Way::NONE; WAYS] }
+    }
+    fn block(at: u64, len: u64, packed: u64) -> Block {
+        Block { at, len, packed }
     }
 
-    fn read_list(&self, peer: &Peer, count: usize) -> Result<Arc<[Region]>, Status> {
-        let at = self.win.shelf.layout.region(0);
-        if !peer.words.is_null() {
-            let list: *const Region = peer.words.cast::<u8>().wrapping_add(at as usize).cast();
-            // SAFETY: state words of the layout; whether it was whole is seen behind.
-            return Ok((0..count).map(|i| unsafe { list.add(i).read_volatile() }).collect());
+    #[test]
+    fn a_region_has_what_lies_in_it() {
+        let span = Span { base: 1000, bytes: 100, way: Way::NONE };
+        assert!(span.has(1000, 100) && span.has(1099, 1) && span.has(1100, 0));
+        assert!(!span.has(999, 1) && !span.has(1000, 101) && !span.has(u64::MAX, 2));
+    }
+
+    #[test]
+    fn blocks_are_cut_between_regions() {
+        let mut known = Known::default();
+        known.add(Head(3), true, &[region(200, 50), region(100, 100), region(300, 10), region(400, 0)], None);
+        let blocks = [block(150, 80, 0), block(305, 5, 80)];
+        let spans = known.spans(&blocks).expect("attached");
+        assert_eq!(spans.iter().map(|span| span.base).collect::<Vec<_>>(), [100, 200, 300]);
+        let pieces = vec![block(150, 50, 0), block(200, 30, 50), block(305, 5, 80)];
+        assert_eq!(cut(&spans, &blocks), Some(pieces));
+        for outside in
+            [block(240, 11, 0), block(99, 1, 0), block(305, 6, 0), block(400, 1, 0), block(u64::MAX, 1, 0)]
+        {
+            assert!(known.spans(&[outside]).is_none(), "{outside:?}");
+            assert_eq!(cut(&spans, &[outside]), None, "{outside:?}");
         }
-        let link = peer.link.as_ref().ok_or(Status::UNREACHABLE)?;
-        let mut list = vec![Region { base: 0, bytes: 0, ways: [crate::wire::Way::NONE; _] }; count];
-        if count > 0 {
-            // SAFETY: plain bytes.
-            let bytes = unsafe {
-                core::slice::from_raw_parts_mut(list.as_mut_ptr().cast::<u8>(), size_of_val(&list[..]))
-            };
-            self.fetch(peer, link, peer.remote_words + at, peer.state.handle(), bytes)?;
+    }
+
+    /// A list that says how many of its items were read.
+    #[derive(Default)]
+    struct Plain {
+        head: core::cell::Cell<Head>,
+        items: core::cell::RefCell<BTreeMap<u64, u64>>,
+        read: core::cell::Cell<u64>,
+    }
+    impl List for Plain {
+        type Item = u64;
+        fn head(&self) -> Head {
+            self.head.get()
         }
-        Ok(list.into())
+        fn set_head(&self, head: Head) {
+            self.head.set(head);
+        }
+        fn item(&self, at: u64) -> u64 {
+            self.items.borrow()[&at]
+        }
+        fn set_item(&self, at: u64, item: u64) {
+            self.items.borrow_mut().insert(at, item);
+        }
+    }
+    impl Source for Plain {
+        type Item = u64;
+        fn head(&self) -> Result<Head, Status> {
+            Ok(self.head.get())
+        }
+        fn items(&self, which: Range<u64>) -> Result<Vec<u64>, Status> {
+            self.read.set(self.read.get() + which.end - which.start);
+            Ok(which.map(|at| self.item(at)).collect())
+        }
+    }
+
+    #[test]
+    fn what_is_known_is_not_read_again_while_nothing_goes() {
+        let (list, mut known, mut have) = (Plain::default(), Head(u64::MAX), Vec::new());
+        let mut look = || {
+            let (head, anew, items) = news(&list, known, 100).expect("read").expect("not changing");
+            if anew {
+                have.clear();
+            }
+            known = head;
+            have.extend(items);
+            have.clone()
+        };
+        assert_eq!(look(), []);
+        for item in 0..50 {
+            append(&list, item);
+            assert_eq!(look().last(), Some(&item));
+        }
+        look();
+        assert_eq!(list.read.get(), 50, "each once");
+        take_out(&list, 3);
+        let now = look();
+        assert_eq!((now.len(), now[3], list.read.get()), (49, 49, 99));
+        take_out(&list, 48);
+        assert_eq!((look().len(), list.head.get().version()), (48, 4));
+        assert_eq!(news(&list, Head(0), 47), Ok(None), "more than can be");
     }
 }
 
-const _: () = assert!(size_of::<AtomicU64>() == 8);
+/// A list that changes while it is read: nothing is taken for good that was not in it at one time.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use oxmpi_mca::sync::AtomicU64;
+    use std::sync::Arc;
+
+    struct Board {
+        head: AtomicU64,
+        /// An item is two words that belong together.
+        items: [[AtomicU64; 2]; 3],
+    }
+    impl List for Board {
+        type Item = [u64; 2];
+        fn head(&self) -> Head {
+            Head(self.head.load(Ordering::Relaxed))
+        }
+        fn set_head(&self, head: Head) {
+            self.head.store(head.0, Ordering::SeqCst);
+        }
+        fn item(&self, at: u64) -> [u64; 2] {
+            self.items[at as usize].each_ref().map(|word| word.load(Ordering::Relaxed))
+        }
+        fn set_item(&self, at: u64, item: [u64; 2]) {
+            for (word, value) in self.items[at as usize].iter().zip(item) {
+                word.store(value, Ordering::Relaxed);
+            }
+        }
+    }
+    impl Source for Board {
+        type Item = [u64; 2];
+        fn head(&self) -> Result<Head, Status> {
+            fence(Ordering::SeqCst);
+            Ok(Head(self.head.load(Ordering::SeqCst)))
+        }
+        fn items(&self, which: Range<u64>) -> Result<Vec<[u64; 2]>, Status> {
+            Ok(which.map(|at| self.item(at)).collect())
+        }
+    }
+
+    fn while_it_changes(change: fn(&Board)) {
+        loom::model(move || {
+            let zero = || AtomicU64::new(0);
+            let items = [(); 3].map(|()| [zero(), zero()]);
+            let board = Arc::new(Board { head: AtomicU64::new(0), items });
+            append(&*board, [1, 1]);
+            let known = Head(board.head.load(Ordering::Relaxed));
+            append(&*board, [2, 2]);
+            let owner = {
+                let board = board.clone();
+                loom::thread::spawn(move || change(&board))
+            };
+            if let Ok(Some((head, anew, items))) = news(&*board, known, 3) {
+                assert_eq!(items.len() as u64 + if anew { 0 } else { known.count() }, head.count());
+                let mut all: Vec<u64> = items.iter().map(|[a, b]| if a == b { *a } else { 0 }).collect();
+                if !anew {
+                    assert_eq!(head.version(), known.version());
+                    all.insert(0, 1);
+                }
+                all.sort_unstable();
+                let distinct = all.windows(2).all(|two| two[0] != two[1]);
+                assert!(distinct && !all.contains(&0), "{all:?} was never in it");
+            }
+            owner.join().expect("no panic");
+        });
+    }
+
+    #[test]
+    fn one_is_attached() {
+        while_it_changes(|board| append(board, [3, 3]));
+    }
+    #[test]
+    fn one_goes_and_another_comes() {
+        while_it_changes(|board| {
+            take_out(board, 0);
+            append(board, [3, 3]);
+        });
+    }
+}

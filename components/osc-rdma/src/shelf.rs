@@ -10,7 +10,7 @@
 
 use crate::call::Comm;
 use crate::component::Rdma;
-use crate::wire::{Card, Leader, StateLayout};
+use crate::wire::{Card, CardLayout, Leader, StateLayout};
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 use oxmpi_mca::{Host, NodeMemory, Status, StrRef, ThreadCtx};
@@ -43,6 +43,7 @@ pub struct Shelf {
     pub group: u32,
     pub members: u32,
     pub member: u32,
+    pub cards: CardLayout,
     pub layout: StateLayout,
 }
 
@@ -53,9 +54,9 @@ unsafe impl Send for Shelf {}
 unsafe impl Sync for Shelf {}
 
 /// How large one is.
-fn bytes_of(groups: u32, members: u32, layout: StateLayout) -> u64 {
+fn bytes_of(groups: u32, members: u32, cards: CardLayout, layout: StateLayout) -> u64 {
     let members = u64::from(members);
-    let front = u64::from(groups) * size_of::<Leader>() as u64 + members * Card::BYTES;
+    let front = u64::from(groups) * size_of::<Leader>() as u64 + members * cards.stride();
     front.next_multiple_of(128) + members * layout.bytes()
 }
 
@@ -65,18 +66,20 @@ impl Shelf {
         rdma: &Rdma,
         comm: &Comm,
         thread: *mut ThreadCtx,
+        cards: CardLayout,
         layout: StateLayout,
     ) -> Result<Shelf, Status> {
         let place = comm.place(comm.rank())?;
         let (groups, members) = (comm.get().num_nodes, place.node_size);
         let mut shelf = Shelf {
             memory: Memory::Own([].into()),
-            bytes: bytes_of(groups, members, layout),
+            bytes: bytes_of(groups, members, cards, layout),
             by_node: true,
             groups,
             group: place.node,
             members,
             member: place.node_rank,
+            cards,
             layout,
         };
         let shared = match members {
@@ -90,7 +93,7 @@ impl Shelf {
         }
         shelf.by_node = false;
         (shelf.groups, shelf.group, shelf.members, shelf.member) = (comm.num_ranks(), comm.rank(), 1, 0);
-        shelf.bytes = bytes_of(shelf.groups, 1, layout);
+        shelf.bytes = bytes_of(shelf.groups, 1, cards, layout);
         shelf.memory = shelf.own_memory();
         Ok(shelf)
     }
@@ -168,15 +171,33 @@ impl Shelf {
         self.base().cast::<Leader>().wrapping_add(group as usize)
     }
 
-    /// The card of a rank of this group.
-    pub fn card(&self, member: u32) -> *mut Card {
-        debug_assert!(member < self.members);
-        self.leader(0).wrapping_add(self.groups as usize).cast::<Card>().wrapping_add(member as usize)
+    /// Where the card of a rank of this group lies.
+    pub fn card(&self, member: u32) -> *mut u8 {
+        debug_assert!(member <= self.members);
+        let first = self.leader(0).wrapping_add(self.groups as usize).cast::<u8>();
+        first.wrapping_add(member as usize * self.cards.stride() as usize)
+    }
+
+    /// Bytes of all cards of this group.
+    pub fn all_cards(&self) -> u64 {
+        u64::from(self.members) * self.cards.stride()
+    }
+
+    /// Writes this rank's card, before the agreement that a window is made.
+    pub fn write_card(&self, card: &Card) {
+        // SAFETY: this rank's place, which others read behind that.
+        unsafe { self.cards.write(card, self.card(self.member)) };
+    }
+
+    /// The card of a rank of this group, once the window is made.
+    pub fn read_card(&self, member: u32) -> Card {
+        // SAFETY: written by its rank, and not any more.
+        unsafe { self.cards.read(self.card(member)) }
     }
 
     /// The state words of a rank of this group.
     pub fn words(&self, member: u32) -> *const AtomicU64 {
-        let front = self.card(0).wrapping_add(self.members as usize).addr() - self.base().addr();
+        let front = self.card(self.members).addr() - self.base().addr();
         let at = front.next_multiple_of(128) + member as usize * self.layout.bytes() as usize;
         self.base().wrapping_add(at).cast()
     }

@@ -5,7 +5,8 @@ use crate::call::Call;
 use crate::elements::{Update, swap_if};
 use crate::issue::Amo;
 use crate::layout::Block;
-use crate::peer::{Ordered, Peer};
+use crate::order::Touch;
+use crate::peer::Peer;
 use crate::transfer::Spot;
 use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
@@ -31,8 +32,8 @@ impl Call<'_> {
         };
         let by_atomic = !self.win.rules.under_lock && update.is_atomic_at(at);
         if let Spot::There(_) = spot {
-            self.come_behind(peer, Ordered::ALONE)?;
-            peer.ordered.end();
+            self.come_behind(peer, Touch::BOTH)?;
+            peer.ordered.end(Touch::BOTH);
         }
         let old = match spot {
             // SAFETY: mapped memory of the window, in its natural place.

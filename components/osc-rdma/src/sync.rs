@@ -1,7 +1,8 @@
 //! Synchronisation: fence, post-start-complete-wait, locks, flushes; and the table of the window.
 //!
 //! **Waiting for a lock** is attempts with progress between them: the next one comes after a number of turns that grows with the attempts, up to
-//! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step.
+//! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step. These are turns of somebody who does
+//! not wait, since a wait sleeps where nothing comes, and nothing comes when a lock gets free.
 //!
 //! **Post** sets the poster's bit in each origin's state; **start** waits until the bits of its group are set and takes them away. A rank
 //! posts to another once before that starts, so a bit is enough, whatever the size of the groups. **Complete** adds one to each target's count, and **wait** takes
@@ -15,57 +16,70 @@ use crate::locks;
 use crate::near::barrier;
 use crate::op::Op;
 use crate::peer::{Lane, Link, Peer, held_by};
+use crate::tally::Attempt;
 use crate::window::RdmaWindow;
 use crate::wire::word;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
-use oxmpi_osc::{RmaArgs, Window, assertion, lock_type};
+use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, lock_type};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Most turns of progress between two attempts at a lock.
 const MOST_TURNS: u32 = 256;
+/// No pause is longer than as many attempts.
+const MOST_TIMES: u32 = 8;
+/// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
+const GIVES_WAY: u32 = 8;
 
 impl<'a> Call<'a> {
     /// Tries until the attempt succeeds, or fails.
     pub fn insist(&self, mut attempt: impl FnMut(&Call<'a>) -> Result<bool, Status>) -> Result<(), Status> {
-        let mut most = 1;
-        while !attempt(self)? {
-            let win = self.win;
+        let (win, mut most, mut tries) = (self.win, 1, 0u32);
+        loop {
+            let begun = Instant::now();
+            if attempt(self)? {
+                return Ok(());
+            }
+            let took = begun.elapsed();
             // Unequal for ranks and for threads of one.
             let seed = win.waits.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9);
-            let mut turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
-            let waited = self.until_turned(&mut turns);
-            if waited.is_err() {
-                return Err(waited);
+            let turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
+            // An attempt by a transport takes as long as each step of whoever has the lock: pauses are as many of those.
+            let (pause, begun) = (took * turns.min(MOST_TIMES), Instant::now());
+            for turn in 0.. {
+                (win.comm.services().progress)(win.comm.get().comm, self.thread);
+                if turn >= turns && begun.elapsed() >= pause {
+                    break;
+                }
+            }
+            tries += 1;
+            if tries.is_multiple_of(GIVES_WAY) {
+                self.give_way()?;
             }
             most = (most * 2).min(MOST_TURNS);
         }
-        Ok(())
     }
 
-    /// At least one turn of progress, and `turns` more.
-    fn until_turned(&self, turns: &mut u32) -> Status {
-        let mut first = true;
-        self.until(|| {
-            if core::mem::replace(&mut first, false) {
-                return false;
-            }
-            let over = *turns == 0;
-            *turns = turns.saturating_sub(1);
-            over
-        })
+    /// Lets others run whose turn it may be. A wait may sleep, and nothing that comes says that a lock is free: so this is one look long.
+    fn give_way(&self) -> Result<(), Status> {
+        let mut looks = 3;
+        let waited = self.until(|| {
+            looks -= 1;
+            looks == 0
+        });
+        waited.ok().map(|_| ())
     }
 
     /// Waits until all that was issued before has ended, at the targets too if `remote`; the first failure since the last time.
     pub fn settle(&self, peers: &[&Peer], remote: bool) -> Status {
+        if remote {
+            self.begin_settling(peers);
+        }
         let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
         for peer in peers {
-            // SYNC POINT with `flush_lane`.
             let Some(link) = &peer.link else { continue };
             for (ctx, lane) in (0..).zip(&link.lanes) {
-                if remote && !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
-                    self.flush_lane(peer, link, ctx);
-                }
                 if !lane.flow.is_empty() {
                     marks.push((lane, ctx, lane.flow.mark()));
                 }
@@ -82,11 +96,24 @@ impl<'a> Call<'a> {
         failures.fold(waited, |first, next| if first.is_err() { first } else { next })
     }
 
+    /// Issues the flushes of transports that `settle` would wait for.
+    fn begin_settling(&self, peers: &[&Peer]) {
+        for peer in peers {
+            let Some(link) = peer.link.as_ref().filter(|link| !link.remote_done) else { continue };
+            for (ctx, lane) in (0..).zip(&link.lanes) {
+                // SYNC POINT with `flush_lane`.
+                if lane.written.load(Ordering::Acquire) != 0 {
+                    self.flush_lane(peer, link, ctx);
+                }
+            }
+        }
+    }
+
     /// Issues a flush of the transport's behind what was written, as one more operation.
     fn flush_lane(&self, peer: &Peer, link: &Link, ctx: u32) {
         let inside = self.enter(ctx);
         let mut pieces = Issue::begin_inside(*self, link, ctx, inside, Op::new(self.rdma(), peer));
-        // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `settle`.
+        // It is counted: whoever finds nothing written finds this flush under way. SYNC POINT with `begin_settling`.
         link.lanes[ctx as usize].written.store(0, Ordering::Release);
         pieces.flush();
         pieces.end();
@@ -112,7 +139,7 @@ impl<'a> Call<'a> {
             if has() {
                 return Ok(true);
             }
-            taken = locks::try_shared(call, peer.rank)?;
+            taken = call.win.tally.tried(Attempt::Shared, locks::try_shared(call, peer.rank))?;
             Ok(taken)
         })?;
         if !taken {
@@ -130,8 +157,12 @@ impl<'a> Call<'a> {
         let levels = self.win.rules.levels;
         match kind {
             Held::Unchecked => Ok(()),
-            Held::Shared => self.insist(|call| locks::try_shared(call, rank)),
-            Held::Exclusive => self.insist(|call| locks::try_exclusive(call, rank, levels)),
+            Held::Shared => {
+                self.insist(|call| call.win.tally.tried(Attempt::Shared, locks::try_shared(call, rank)))
+            }
+            Held::Exclusive => self.insist(|call| {
+                call.win.tally.tried(Attempt::Exclusive, locks::try_exclusive(call, rank, levels))
+            }),
         }
     }
 
@@ -229,7 +260,7 @@ impl<'a> Call<'a> {
         let (checked, levels) = (assert & assertion::NOCHECK == 0, win.rules.levels);
         win.epochs.may_begin(&win.epochs.lock()).ok()?;
         if checked && levels {
-            self.insist(locks::try_all)?;
+            self.insist(|call| call.win.tally.tried(Attempt::Shared, locks::try_all(call)))?;
         }
         {
             let mut state = win.epochs.lock();
@@ -471,13 +502,14 @@ impl Window for RdmaWindow {
         if !self.dynamic {
             return Status::RMA_FLAVOR;
         }
-        self.attached.attach(&self.ways, &self.shelf, base, bytes)
+        let home = &self.home;
+        home.attached.attach(&home.ways, &home.shelf, base, bytes)
     }
     fn detach(&self, _: *mut ThreadCtx, base: *mut u8) -> Status {
         if !self.dynamic {
             return Status::RMA_FLAVOR;
         }
-        self.attached.detach(&self.shelf, base)
+        self.home.attached.detach(&self.home.shelf, base)
     }
 
     fn set_hints(&self, hints: u32, ordering: u32) -> Status {
@@ -497,5 +529,37 @@ impl Window for RdmaWindow {
         let _ = self.call(thread).settle_all(true);
         let met = self.comm.barrier(thread);
         if met.is_err() { met } else { Status::OK }
+    }
+
+    fn put_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        of(self.call(args.thread).notified(args, true, counter))
+    }
+    fn get_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        of(self.call(args.thread).notified(args, false, counter))
+    }
+    fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
+        self.call(thread).notifications(counter, reset)
+    }
+    fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
+        self.call(thread).await_notifications(counter, threshold)
+    }
+
+    fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<RdmaWindow>, Status> {
+        self.duplicate(desc, thread).map(Box::new)
+    }
+    fn counts(&self) -> Option<WinCounts> {
+        Some(self.counted())
+    }
+    fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
+        let may = self.epochs.may_flush(rank);
+        if may.is_err() {
+            return may;
+        }
+        let call = self.call(thread);
+        match rank {
+            Some(rank) => self.peers.get(rank).into_iter().for_each(|peer| call.begin_settling(&[peer])),
+            None => call.begin_settling(&self.peers.met()),
+        }
+        Status::OK
     }
 }

@@ -10,14 +10,13 @@ use crate::local::{Local, SLOT};
 use crate::near::copy_block;
 use crate::op::{After, Op};
 use crate::peer::{Link, Peer};
+use crate::regions::{Span, cut};
 use crate::request::Request;
-use crate::wire::{Region, module_key, way_by};
 use core::ptr::null_mut;
 use oxmpi_btl::RegHandle;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
-use std::sync::Arc;
 
 /// Where the data of an operation lies at its target.
 pub enum Spot<'a> {
@@ -35,16 +34,15 @@ pub struct There<'a> {
 
 enum Handles {
     One(*const RegHandle),
-    Regions { list: Arc<[Region]>, module: u64 },
+    Regions(Vec<Span>),
 }
 
 impl There<'_> {
-    /// Blocks cut where one region ends and the next begins: memory that is attached in pieces is one to who operates on it. `None`: some of it
-    /// is not attached.
+    /// Blocks as pieces of the operation, each within one registration. `None`: some of it is not attached.
     pub fn cut(&self, blocks: Vec<Block>) -> Option<Vec<Block>> {
         match &self.handles {
             Handles::One(_) => Some(blocks),
-            Handles::Regions { list, .. } => cut(list, &blocks),
+            Handles::Regions(spans) => cut(spans, &blocks),
         }
     }
 
@@ -52,10 +50,7 @@ impl There<'_> {
     pub fn handle(&self, at: u64, len: u64) -> Option<*const RegHandle> {
         match &self.handles {
             Handles::One(handle) => Some(*handle),
-            Handles::Regions { list, module } => {
-                let region = list.iter().find(|region| region.has(at, len))?;
-                way_by(&region.ways, *module).map(|way| way.handle())
-            }
+            Handles::Regions(spans) => spans.iter().find(|span| span.has(at, len)).map(|s| s.way.handle()),
         }
     }
 }
@@ -83,20 +78,18 @@ impl<'a> Call<'a> {
         count: u64,
         dtype: &TypeDesc,
     ) -> Result<Spot<'a>, Status> {
-        let list = self.regions(peer)?;
         let base = disp as u64;
-        if cut(&list, &blocks_at(base, count, dtype)).is_none() {
-            return Err(Status::RMA_RANGE);
-        }
+        let spans = match dtype.one_block(count) {
+            Some((disp, len)) => {
+                self.regions(peer, &[Block { at: base.wrapping_add(disp as u64), len, packed: 0 }])
+            }
+            None => self.regions(peer, &blocks_at(base, count, dtype)),
+        }?;
         match &peer.link {
-            None => Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize))),
-            Some(_) if peer.rank == self.win.comm.rank() => {
-                Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize)))
+            Some(link) if peer.rank != self.win.comm.rank() => {
+                Ok(Spot::There(There { base, link, handles: Handles::Regions(spans) }))
             }
-            Some(link) => {
-                let module = module_key(link.reach.btl());
-                Ok(Spot::There(There { base, link, handles: Handles::Regions { list, module } }))
-            }
+            _ => Ok(Spot::Here(core::ptr::with_exposed_provenance_mut(base as usize))),
         }
     }
 
@@ -150,6 +143,32 @@ impl<'a> Call<'a> {
                 let started = self.put_there(op, origin, &there, args.target_count, target);
                 self.started(started, request)
             }
+        }
+    }
+
+    /// The same for a notified operation, without a request: true where it is under way as `op`, false where it is done.
+    pub fn transfer(&self, args: &RmaArgs, put: bool, op: Op) -> Result<bool, Status> {
+        let peer = self.peer(args.target)?;
+        // SAFETY: the host's arguments.
+        let (origin, target) = unsafe {
+            let origin = Elements::new(args.origin, args.origin_count, args.origin_type);
+            (origin.ok_or(Status::BAD_PARAM)?, args.target_type.as_ref().ok_or(Status::BAD_PARAM)?)
+        };
+        let count = args.target_count;
+        let bytes = if put { origin.bytes() } else { target.packed.saturating_mul(count) };
+        if bytes == 0 {
+            return Ok(false);
+        }
+        match self.spot(peer, args.disp, count, target)? {
+            Spot::Here(at) => {
+                let there = Elements { at, count, dtype: target };
+                let (from, to) = if put { (origin, there) } else { (there, origin) };
+                // SAFETY: as in `put`.
+                unsafe { copy(from, to) };
+                Ok(false)
+            }
+            Spot::There(there) if put => self.put_there(op, origin, &there, count, target).map(|()| true),
+            Spot::There(there) => self.get_there(op, origin, &there, count, target).map(|()| true),
         }
     }
 
@@ -221,13 +240,13 @@ impl<'a> Call<'a> {
                 local
             }
         };
-        op.local = Some(local);
+        (op.local, op.is_put) = (Some(local), true);
         self.issue(op, there, count, target, |pieces, local, block, handle| {
             pieces.put(local, block.packed, block.at, block.len, handle)
         })
     }
 
-    fn get_there(
+    pub fn get_there(
         &self,
         mut op: Op,
         origin: Elements<'_>,
@@ -294,25 +313,11 @@ impl After {
     }
 }
 
-fn cut(list: &[Region], blocks: &[Block]) -> Option<Vec<Block>> {
-    let mut all = Vec::with_capacity(blocks.len());
-    for block in blocks {
-        let mut rest = *block;
-        while rest.len > 0 {
-            let region = list.iter().find(|region| region.has(rest.at, 1))?;
-            let len = rest.len.min(region.base + region.bytes - rest.at);
-            all.push(Block { len, ..rest });
-            rest = Block { at: rest.at + len, len: rest.len - len, packed: rest.packed + len };
-        }
-    }
-    Some(all)
-}
-
 /// Copies data between two places of this address space, whose packed bytes are the same.
 ///
 /// # Safety
 /// All of `from` can be read, all of `to` written.
-unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
+pub unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
     let len = from.bytes().min(to.bytes());
     // SAFETY: the caller's promise.
     unsafe {
@@ -321,24 +326,6 @@ unsafe fn copy(from: Elements<'_>, to: Elements<'_>) {
             (Some(from), None) => to.unpack(0, from, len),
             (None, Some(to)) => from.pack(0, to, len),
             (None, None) => to.unpack(0, from.packed().as_ptr(), len),
-        }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::wire::{WAYS, Way};
-
-    #[test]
-    fn blocks_are_cut_between_regions() {
-        let region = |base, bytes| Region { base, bytes, ways: [Way::NONE; WAYS] };
-        let list = [region(200, 50), region(100, 100), region(300, 10)];
-        let block = |at, len, packed| Block { at, len, packed };
-        let blocks = [block(150, 80, 0), block(305, 5, 80)];
-        assert_eq!(cut(&list, &blocks), Some(vec![block(150, 50, 0), block(200, 30, 50), block(305, 5, 80)]));
-        for outside in [block(240, 11, 0), block(99, 1, 0), block(305, 6, 0), block(u64::MAX, 1, 0)] {
-            assert_eq!(cut(&list, &[outside]), None, "{outside:?}");
         }
     }
 }

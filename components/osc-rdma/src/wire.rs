@@ -46,24 +46,77 @@ pub fn module_key(btl: &BtlHandle) -> u64 {
 #[derive(Clone, Copy)]
 pub struct Card {
     pub base: u64,
-    pub bytes: u64,
-    pub disp_unit: i64,
     /// Address of the rank's state words in its own address space.
     pub state: u64,
     pub data: [Way; WAYS],
     pub states: [Way; WAYS],
+    /// The last two only where ranks differ: see [`CardLayout`].
+    pub bytes: u64,
+    pub disp_unit: i64,
 }
 
 impl Card {
-    pub const BYTES: u64 = size_of::<Card>() as u64;
     pub const EMPTY: Card = Card {
         base: 0,
-        bytes: 0,
-        disp_unit: 1,
         state: 0,
         data: [Way::NONE; WAYS],
         states: [Way::NONE; WAYS],
+        bytes: 0,
+        disp_unit: 1,
     };
+}
+
+/// How cards lie in memory: without what is the same at all ranks of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CardLayout {
+    /// Of each rank; `None`: they differ.
+    pub bytes: Option<u64>,
+    pub disp_unit: Option<i64>,
+}
+
+impl CardLayout {
+    /// Bytes that every card has.
+    const HEAD: usize = core::mem::offset_of!(Card, bytes);
+
+    pub fn stride(self) -> u64 {
+        let words = u64::from(self.bytes.is_none()) + u64::from(self.disp_unit.is_none());
+        CardLayout::HEAD as u64 + 8 * words
+    }
+
+    /// # Safety
+    /// `to` is aligned for a word and has room for a card.
+    pub unsafe fn write(self, card: &Card, to: *mut u8) {
+        let bytes = self.bytes.is_none().then_some(card.bytes);
+        let unit = self.disp_unit.is_none().then_some(card.disp_unit.cast_unsigned());
+        // SAFETY: the caller's promise.
+        unsafe {
+            core::ptr::copy_nonoverlapping((&raw const *card).cast::<u8>(), to, CardLayout::HEAD);
+            let words: *mut u64 = to.add(CardLayout::HEAD).cast();
+            for (i, word) in bytes.into_iter().chain(unit).enumerate() {
+                words.add(i).write(word);
+            }
+        }
+    }
+
+    /// # Safety
+    /// A card lies at `from`.
+    pub unsafe fn read(self, from: *const u8) -> Card {
+        let mut card = Card::EMPTY;
+        let mut at = CardLayout::HEAD;
+        let mut next = || {
+            // SAFETY: the caller's promise; the word is one of those that the stride counts.
+            let word = unsafe { from.add(at).cast::<u64>().read_unaligned() };
+            at += 8;
+            word
+        };
+        card.bytes = self.bytes.unwrap_or_else(&mut next);
+        card.disp_unit = self.disp_unit.unwrap_or_else(|| next().cast_signed());
+        // SAFETY: the caller's promise; any bytes are a card's.
+        unsafe {
+            core::ptr::copy_nonoverlapping(from, (&raw mut card).cast::<u8>(), CardLayout::HEAD);
+        }
+        card
+    }
 }
 
 /// Where a group of ranks has its cards: in its leader's memory.
@@ -83,6 +136,8 @@ impl Leader {
 }
 
 /// Memory that is attached to a dynamic window.
+///
+/// Whatever is read of one is checked by [`Head`] behind, so any bytes are one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Region {
@@ -93,12 +148,28 @@ pub struct Region {
 
 impl Region {
     pub const BYTES: u64 = size_of::<Region>() as u64;
+}
 
-    /// Whether all of a block lies in it.
-    pub fn has(&self, at: u64, len: u64) -> bool {
-        at.checked_sub(self.base)
-            .and_then(|offset| offset.checked_add(len))
-            .is_some_and(|end| end <= self.bytes)
+/// How many regions there are, and a version that changes where one goes: in one word, so that both are read as they were at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head(pub u64);
+
+impl Head {
+    const COUNT_BITS: u32 = 24;
+    /// One version more.
+    pub const STEP: u64 = 1 << Head::COUNT_BITS;
+
+    pub fn count(self) -> u64 {
+        self.0 & (Head::STEP - 1)
+    }
+
+    pub fn version(self) -> u64 {
+        self.0 >> Head::COUNT_BITS
+    }
+
+    /// Regions change places.
+    pub fn is_changing(self) -> bool {
+        self.version() & 1 == 1
     }
 }
 
@@ -112,11 +183,17 @@ pub mod word {
     pub const ACCUMULATE: u64 = 16;
     /// MPI_Win_complete's that no MPI_Win_wait has used up.
     pub const COMPLETES: u64 = 24;
-    /// Odd while the regions change.
-    pub const REGIONS_VERSION: u64 = 32;
-    pub const REGIONS: u64 = 33;
+    /// The list of attached regions: [`super::Head`].
+    pub const REGIONS: u64 = 32;
+    /// The first counters of notifications; the others lie behind the posts.
+    pub const NOTIFY: u64 = 34;
     /// A bit for each rank that has posted to this one.
     pub const POSTS: u64 = 40;
+
+    /// Whether windows on the same memory share the word: what makes their accumulates atomic to each other, and the list of regions.
+    pub fn is_shared(word: u64) -> bool {
+        word == ACCUMULATE || (32..NOTIFY).contains(&word)
+    }
 }
 
 /// In [`word::LOCAL`].
@@ -128,21 +205,37 @@ pub const ONE_ALL: u64 = 1 << 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateLayout {
     posts: u64,
+    pub notify: u64,
     pub max_regions: u64,
 }
 
+/// Counters of notifications that have places between other words.
+const NEAR_NOTIFY: u64 = word::POSTS - word::NOTIFY;
+
 impl StateLayout {
-    /// `max_regions`: 0 but for dynamic windows.
-    pub fn new(ranks: u32, max_regions: u32) -> StateLayout {
+    /// `max_regions`: 0 but for dynamic windows. `notify`: counters of notifications.
+    pub fn new(ranks: u32, max_regions: u32, notify: u32) -> StateLayout {
         StateLayout {
             posts: u64::from(ranks.div_ceil(64)).next_multiple_of(8),
+            notify: notify.into(),
             max_regions: max_regions.into(),
+        }
+    }
+
+    /// The word of a counter of notifications, if there is such a one.
+    pub fn notification(&self, counter: u32) -> Option<u64> {
+        let counter = u64::from(counter);
+        match counter.checked_sub(NEAR_NOTIFY) {
+            _ if counter >= self.notify => None,
+            None => Some(word::NOTIFY + counter),
+            Some(behind) => Some(word::POSTS + self.posts + behind),
         }
     }
 
     /// Where a region lies, in bytes.
     pub fn region(&self, at: u64) -> u64 {
-        (word::POSTS + self.posts) * 8 + at * Region::BYTES
+        let notify = self.notify.saturating_sub(NEAR_NOTIFY).next_multiple_of(8);
+        (word::POSTS + self.posts + notify) * 8 + at * Region::BYTES
     }
 
     /// Bytes of a rank's state: whole pairs of lines.
@@ -156,6 +249,7 @@ const _: () = {
     assert!(size_of::<Card>() == 32 + 2 * WAYS * 64);
     assert!(size_of::<Leader>() == 16 + WAYS * 64);
     assert!(size_of::<Region>() == 16 + WAYS * 64);
+    assert!(Head::STEP > crate::params::MOST_REGIONS as u64);
 };
 
 #[cfg(all(test, not(loom)))]
@@ -164,18 +258,48 @@ mod tests {
 
     #[test]
     fn state_grows_with_ranks_and_regions_alone() {
-        assert_eq!(StateLayout::new(1, 0).bytes(), 384);
-        assert_eq!(StateLayout::new(512, 0).bytes(), 384);
-        assert_eq!(StateLayout::new(513, 0).bytes(), 512);
-        let dynamic = StateLayout::new(4, 64);
+        assert_eq!(StateLayout::new(1, 0, 0).bytes(), 384);
+        assert_eq!(StateLayout::new(512, 0, 6).bytes(), 384);
+        assert_eq!(StateLayout::new(513, 0, 1).bytes(), 512);
+        assert_eq!(StateLayout::new(1, 0, 7).bytes(), 512);
+        let dynamic = StateLayout::new(4, 64, 20);
         assert_eq!(dynamic.region(1) - dynamic.region(0), Region::BYTES);
         assert!(dynamic.bytes() >= dynamic.region(64));
     }
 
     #[test]
-    fn a_region_has_what_lies_in_it() {
-        let region = Region { base: 1000, bytes: 100, ways: [Way::NONE; WAYS] };
-        assert!(region.has(1000, 100) && region.has(1099, 1) && region.has(1100, 0));
-        assert!(!region.has(999, 1) && !region.has(1000, 101) && !region.has(u64::MAX, 2));
+    fn cards_have_what_differs() {
+        let mut card = Card { base: 7, state: 9, bytes: 80, disp_unit: -8, ..Card::EMPTY };
+        card.states[WAYS - 1].handle[HANDLE - 1] = 5;
+        for (layout, stride) in [
+            (CardLayout { bytes: None, disp_unit: None }, 416),
+            (CardLayout { bytes: Some(80), disp_unit: None }, 408),
+            (CardLayout { bytes: None, disp_unit: Some(-8) }, 408),
+            (CardLayout { bytes: Some(80), disp_unit: Some(-8) }, 400),
+        ] {
+            assert_eq!(layout.stride(), stride);
+            let mut room = [u64::MAX; 53];
+            let at: *mut u8 = room.as_mut_ptr().cast();
+            // SAFETY: room for one.
+            let read = unsafe {
+                layout.write(&card, at);
+                layout.read(at)
+            };
+            assert_eq!((read.base, read.state, read.bytes, read.disp_unit), (7, 9, 80, -8));
+            assert_eq!(read.states[WAYS - 1].handle[HANDLE - 1], 5);
+            assert!(room[stride as usize / 8..].iter().all(|word| *word == u64::MAX), "behind its end");
+        }
+    }
+
+    #[test]
+    fn counters_have_words_of_their_own() {
+        let layout = StateLayout::new(700, 3, 30);
+        let words: Vec<u64> = (0..30).filter_map(|counter| layout.notification(counter)).collect();
+        assert_eq!((words.len(), layout.notification(30)), (30, None));
+        let posts = word::POSTS..word::POSTS + 16;
+        for (i, at) in words.iter().enumerate() {
+            assert!(!words[..i].contains(at) && !posts.contains(at) && !word::is_shared(*at), "{at}");
+            assert!(*at >= word::NOTIFY && at * 8 < layout.region(0), "{at}");
+        }
     }
 }

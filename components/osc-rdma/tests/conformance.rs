@@ -2,19 +2,19 @@
 
 use oxmpi_osc_conformance::{Setup, run_all, suite};
 
-suite!(Setup::new(osc_rdma::descriptor()));
+suite!(Setup::new(osc_rdma::descriptor()).whole());
 
 #[test]
 fn conformance_on_demand() {
-    run_all(&Setup::new(osc_rdma::descriptor()).param("osc_rdma_locking_mode", "on_demand"));
+    run_all(&Setup::new(osc_rdma::descriptor()).whole().param("osc_rdma_locking_mode", "on_demand"));
 }
 
 #[test]
 fn conformance_under_the_lock() {
-    run_all(&Setup::new(osc_rdma::descriptor()).param("osc_rdma_accumulate_granularity", "4k"));
+    run_all(&Setup::new(osc_rdma::descriptor()).whole().param("osc_rdma_accumulate_granularity", "4k"));
 }
 
 #[test]
 fn conformance_by_elements() {
-    run_all(&Setup::new(osc_rdma::descriptor()).param("osc_rdma_accumulate_granularity", "8"));
+    run_all(&Setup::new(osc_rdma::descriptor()).whole().param("osc_rdma_accumulate_granularity", "8"));
 }

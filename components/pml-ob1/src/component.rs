@@ -2,9 +2,9 @@
 
 use crate::module::Ob1;
 use crate::numbered::Assignment;
-use crate::params::Config;
+use crate::params::{Config, tell};
 use crate::wire::{self, Card};
-use oxmpi_mca::{Component, Host, OpenError, Params};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused};
 use oxmpi_pml::PmlModule;
 
 /// The component, for the macro in `lib.rs`.
@@ -32,5 +32,9 @@ impl Component for Ob1Component {
             return Err(OpenError::new(status, why));
         }
         Ok((config.priority, vec![oxmpi_pml::module(Ob1::new(host, config))]))
+    }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        tell(params, answers)
     }
 }

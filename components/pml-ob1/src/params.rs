@@ -4,7 +4,7 @@ use crate::copy::Copies;
 use crate::fork::Users;
 use crate::matching::{Choice, Level, Setting, Simd};
 use crate::runs::Limits;
-use oxmpi_mca::{OpenError, ParamDecl, ParamKind, Params, StrRef};
+use oxmpi_mca::{Answers, ParamDecl, ParamKind, Params, Refused, StrRef};
 
 /// Matching engines by the index of their enumerator.
 static ENGINES: [StrRef; Choice::ALL.len()] = {
@@ -27,6 +27,12 @@ static LEVELS: [StrRef; 1 + Level::ALL.len()] = {
     }
     names
 };
+
+const EAGER_CREDIT: usize = 2;
+const MATCHING_SIMD: usize = 5;
+const MAX_SHARDS: usize = 6;
+const MIN_GET_RUN: usize = 8;
+const MAX_GET_PIECES: usize = 10;
 
 /// Declarations, in the order of the indices in [`Config::read`].
 pub static PARAMS: [ParamDecl; 12] = [
@@ -86,7 +92,7 @@ pub static PARAMS: [ParamDecl; 12] = [
         5,
         "64",
         "Locks over which the matching of one communicator may be spread by tag when several threads receive \
-         in it, rounded down to a power of two; 1: all threads share one",
+         in it, a power of two; 1: all threads share one",
     )
     .range(1, 64),
     ParamDecl::new(
@@ -157,24 +163,29 @@ pub struct Config {
 }
 
 impl Config {
-    pub fn read(params: &Params<'_>) -> Result<Config, OpenError> {
+    pub fn read(params: &Params<'_>) -> Result<Config, Refused> {
+        let max_shards = params.int(MAX_SHARDS);
+        if !max_shards.unsigned_abs().is_power_of_two() {
+            let why = "it takes a power of two from 1 to 64: 1, 2, 4, 8, 16, 32, 64";
+            return Err(Refused::bad(MAX_SHARDS, format!("pml_ob1_max_shards is {max_shards}; {why}")));
+        }
         Ok(Config {
             priority: params.int(0) as i32,
             pool_step: params.int(1).clamp(1, 65536) as usize,
-            eager_credit: params.size(2) as u64,
+            eager_credit: params.size(EAGER_CREDIT) as u64,
             matching: Setting {
                 choice: Choice::ALL.get(params.int(3) as usize).copied().unwrap_or(Choice::Adaptive),
                 walk: params.int(4).max(1) as usize,
-                simd: simd(params.int(5))?,
+                simd: simd(params.int(MATCHING_SIMD))?,
             },
-            max_shards: params.int(6).clamp(1, 64) as u32,
+            max_shards: max_shards.clamp(1, 64) as u32,
             copies: Copies::of_this_processor(),
             pipeline_depth: params.int(11).clamp(1, 65536) as u32,
             fork_turns: params.int(7).clamp(1, Users::MOST.into()) as u32,
             pieces: Limits {
-                remote: params.size(8) as u64,
+                remote: params.size(MIN_GET_RUN) as u64,
                 local: params.size(9) as u64,
-                largest: match params.size(10) {
+                largest: match params.size(MAX_GET_PIECES) {
                     0 => u64::MAX,
                     size => size as u64,
                 },
@@ -184,12 +195,34 @@ impl Config {
 }
 
 /// The instruction set by the index of its enumerator.
-fn simd(index: i64) -> Result<Simd, OpenError> {
+fn simd(index: i64) -> Result<Simd, Refused> {
     let Some(level) = usize::try_from(index - 1).ok().and_then(|i| Level::ALL.get(i)) else {
         return Ok(Simd::best());
     };
     Simd::new(*level).ok_or_else(|| {
-        let why = format!("pml_ob1_matching_simd is '{}', which this processor does not have", level.name());
-        OpenError::new(oxmpi_mca::Status::BAD_PARAM, why)
+        let here = Level::ALL.into_iter().filter(|level| Simd::new(*level).is_some());
+        let here: Vec<&str> = std::iter::once("auto").chain(here.map(Level::name)).collect();
+        let why = "which this processor does not have; it takes";
+        let why = format!("pml_ob1_matching_simd is {}, {why} {}", level.name(), here.join(", "));
+        Refused::not_here(MATCHING_SIMD, why)
     })
+}
+
+/// See `Component::resolve`.
+pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+    let config = Config::read(&params)?;
+    if params.int(MATCHING_SIMD) == 0 {
+        let because = "auto: the widest that this processor has";
+        answers.tell(MATCHING_SIMD, config.matching.simd.level().name(), because);
+    }
+    for (param, because) in [
+        (EAGER_CREDIT, "0: every message above 64 bytes announces itself"),
+        (MIN_GET_RUN, "0: messages that are not contiguous are always copied through the transport"),
+        (MAX_GET_PIECES, "0: messages of any length"),
+    ] {
+        if params.size(param) == 0 {
+            answers.as_set(param, because);
+        }
+    }
+    Ok(())
 }

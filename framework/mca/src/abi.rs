@@ -4,7 +4,7 @@
 //! versions and size have passed. All structs grow at the end only, and only in minor versions;
 //! docs/abi.md holds a hash of this file so that it cannot change unnoticed.
 
-use crate::host::HostTable;
+use crate::host::{HostTable, JobInfo};
 use crate::params::{ParamDecl, ParamValue};
 use crate::status::Status;
 use core::ffi::c_void;
@@ -12,7 +12,7 @@ use core::ffi::c_void;
 /// "OXMPICMP", little-endian.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"OXMPICMP");
 pub const ABI_MAJOR: u16 = 2;
-pub const ABI_MINOR: u16 = 0;
+pub const ABI_MINOR: u16 = 1;
 
 /// Pointer width, byte order and cache line a component was built for; equal or refused.
 pub const TARGET: &str = concat_target();
@@ -130,6 +130,9 @@ pub struct Descriptor {
     pub lock_protocol: u32,
     /// Bytes of a `Cri` as the component was built with it; equal or refused.
     pub cri_stride: u32,
+    /// Tells which values are in force; called any number of times, by several threads at a time, before and after `open` and
+    /// without it. `None`: all values are in force as they are set. Since ABI 2.1.
+    pub resolve: Option<extern "C" fn(args: *const ResolveArgs) -> Status>,
 }
 
 // SAFETY: a descriptor is immutable and its pointers are to statics of the component.
@@ -144,6 +147,27 @@ pub struct OpenArgs {
     pub host: *const HostTable,
     /// One value per declared parameter, in the order of the declarations; valid as `host`.
     pub values: SliceRef<ParamValue>,
+}
+
+/// What `resolve` gets: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
+/// host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces).
+#[repr(C)]
+pub struct ResolveArgs {
+    pub size: u32,
+    /// Communication resources (CRIs) of the process.
+    pub num_cris: u32,
+    /// Facts of the process in its job.
+    pub job: *const JobInfo,
+    /// As in [`OpenArgs`].
+    pub values: SliceRef<ParamValue>,
+    /// First argument of the functions below.
+    pub ctx: *mut c_void,
+    /// The value that the parameter of that index has in the process, written as a user would set it, and in one sentence how it
+    /// follows. An empty value, or no call for a parameter: it is in force as it is set.
+    pub in_force: extern "C" fn(*mut c_void, param: u32, value: StrRef, because: StrRef),
+    /// A value with which `open` would fail, and why, with the parameter's full name and what it takes. `BAD_PARAM`: it is wrong
+    /// anywhere, so that no process is started with it; `NOT_SUPPORTED`: this machine cannot do what it asks for.
+    pub refuse: extern "C" fn(*mut c_void, param: u32, status: Status, why: StrRef),
 }
 
 /// What `open` gives. `module` is the framework's own table type; several modules (one per device)
@@ -165,7 +189,9 @@ const _: () = {
     assert!(core::mem::offset_of!(Descriptor, target) == 16);
     assert!(core::mem::offset_of!(Descriptor, framework) == 32);
     assert!(core::mem::offset_of!(Descriptor, open) == 128);
-    assert!(core::mem::size_of::<Descriptor>() == 144);
+    assert!(core::mem::offset_of!(Descriptor, resolve) == 144);
+    assert!(core::mem::size_of::<Descriptor>() == 152);
+    assert!(core::mem::size_of::<ResolveArgs>() == 56);
     assert!(core::mem::size_of::<StrRef>() == 16);
     assert!(core::mem::size_of::<Version>() == 8);
     assert!(core::mem::size_of::<OpenArgs>() == 32);

@@ -13,9 +13,10 @@
 //! form); both give the same descriptor. A panic in `open` is caught and refuses the component;
 //! hot verbs abort on panic (`extern "C"`).
 
-use crate::abi::{OpenArgs, Opened};
+use crate::abi::{OpenArgs, Opened, ResolveArgs};
 use crate::host::Host;
 use crate::params::Params;
+use crate::resolve::{Answers, Process, Refused};
 use crate::status::Status;
 
 /// Why a component does not open. `NOT_AVAILABLE` is silent unless the user named the component.
@@ -35,6 +36,12 @@ impl OpenError {
     }
 }
 
+impl From<Refused> for OpenError {
+    fn from(refused: Refused) -> OpenError {
+        OpenError { status: refused.status, message: refused.why }
+    }
+}
+
 /// A component of any framework. `Module` is the framework's `repr(C)` module struct.
 pub trait Component {
     /// `repr(C)`, made by the framework crate (`BtlModule`, `PmlModule`, `CollModule`).
@@ -45,6 +52,16 @@ pub trait Component {
     /// Makes the component's state for one runtime instance. Priority decides in frameworks with
     /// one winner.
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<Self::Module>), OpenError>;
+
+    /// Tells which values are in force in a process, and how those follow that say 0 or `auto`; refuses what
+    /// [`Component::open`] refuses. Both must use the same functions, so that there is one derivation. It makes and changes
+    /// nothing, and the process need not exist.
+    ///
+    /// Unless it is written all values are in force as they are set.
+    fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        let _ = (process, params, answers);
+        Ok(())
+    }
 }
 
 /// Body of the exported `open`; used by the macro.
@@ -87,6 +104,27 @@ pub unsafe fn open_thunk<C: Component>(args: *const OpenArgs, out: *mut Opened) 
     }
 }
 
+/// Body of the exported `resolve`; used by the macro.
+///
+/// # Safety
+/// `args` must be what the host passes to `Descriptor::resolve`.
+pub unsafe fn resolve_thunk<C: Component>(args: *const ResolveArgs) -> Status {
+    // SAFETY: the host passes full arguments, valid during the call.
+    let (args, values) = unsafe { (&*args, (*args).values.get()) };
+    // SAFETY: as above.
+    let process = Process { job: unsafe { &*args.job }, num_cris: args.num_cris };
+    let resolved = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut answers = Answers::new(args);
+        if let Err(refused) = C::resolve(&process, Params(values), &mut answers) {
+            answers.refuse(&refused);
+        }
+    }));
+    match resolved {
+        Ok(()) => Status::OK,
+        Err(_) => Status::PANICKED,
+    }
+}
+
 /// Makes the descriptor, the exported symbol and `descriptor()` of a component.
 #[macro_export]
 macro_rules! component {
@@ -100,6 +138,11 @@ macro_rules! component {
         ) -> $crate::Status {
             // SAFETY: only the host calls this, through the descriptor.
             unsafe { $crate::component::open_thunk::<$ty>(args, out) }
+        }
+
+        extern "C" fn oxmpi_resolve(args: *const $crate::abi::ResolveArgs) -> $crate::Status {
+            // SAFETY: as above.
+            unsafe { $crate::component::resolve_thunk::<$ty>(args) }
         }
 
         static OXMPI_ALIASES: &[$crate::StrRef] = &[$($crate::StrRef::new($alias)),*];
@@ -124,6 +167,7 @@ macro_rules! component {
             open: oxmpi_open,
             lock_protocol: $crate::LOCK_PROTOCOL,
             cri_stride: core::mem::size_of::<$crate::Cri>() as u32,
+            resolve: Some(oxmpi_resolve),
         };
 
         /// The descriptor, for hosts that link this component in.

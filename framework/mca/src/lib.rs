@@ -19,6 +19,7 @@ pub mod lock;
 pub mod params;
 pub mod processor;
 pub mod request;
+pub mod resolve;
 pub mod services;
 pub mod status;
 pub mod sync;
@@ -32,6 +33,7 @@ pub use host::{AmEntry, AmParts, AmReceive, Host, HostTable, JobInfo, MemKind, P
 pub use lock::{Guard, Lock};
 pub use params::{Level, ParamDecl, ParamKind, ParamValue, Params, Scope};
 pub use request::{Completion, MsgStatus, RequestHeader, RequestOps};
+pub use resolve::{Answers, Process, Refused};
 pub use services::{HostServices, NodeMemory, Place, ProcName, ProcPlace};
 pub use status::Status;
 pub use thread::ThreadCtx;

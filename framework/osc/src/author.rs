@@ -52,6 +52,40 @@ pub trait Window: Send + Sync + Sized + 'static {
     }
     /// OK, and the window goes; or a failure, and it stays. `discard`: without communication, and it goes in any case.
     fn free(&self, thread: *mut ThreadCtx, discard: bool) -> Status;
+    /// A put that adds 1 to a counter of its target once its data is visible there.
+    fn put_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        let _ = (args, counter);
+        Status::NOT_SUPPORTED
+    }
+    /// A get that adds 1 to a counter of its target once its data has been read there.
+    fn get_notify(&self, args: &RmaArgs, counter: u32) -> Status {
+        let _ = (args, counter);
+        Status::NOT_SUPPORTED
+    }
+    /// A counter of this rank; `reset`: it is 0 afterwards.
+    fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
+        let _ = (thread, counter, reset);
+        Err(Status::NOT_SUPPORTED)
+    }
+    /// Waits until a counter of this rank is at least `threshold`; its value.
+    fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
+        let _ = (thread, counter, threshold);
+        Err(Status::NOT_SUPPORTED)
+    }
+    /// Another window on the same memory; collective.
+    fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Box<Self>, Status> {
+        let _ = (desc, thread);
+        Err(Status::NOT_SUPPORTED)
+    }
+    /// Counts of the window; `None`: nothing is counted.
+    fn counts(&self) -> Option<WinCounts> {
+        None
+    }
+    /// Starts the flush of a rank, or of all (`None`), which `flush` waits for.
+    fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
+        let _ = (thread, rank);
+        Status::NOT_SUPPORTED
+    }
 }
 
 mod thunk {
@@ -146,6 +180,65 @@ mod thunk {
         status
     }
 
+    macro_rules! notified {
+        ($name:ident) => {
+            pub extern "C" fn $name<W: Window>(w: Win, args: *const RmaArgs, counter: u32) -> Status {
+                at!(W, w).$name(at!(RmaArgs, args), counter)
+            }
+        };
+    }
+    notified!(put_notify);
+    notified!(get_notify);
+
+    fn give(value: Result<u64, Status>, out: *mut u64) -> Status {
+        match value {
+            Ok(value) => {
+                // SAFETY: the host's out pointer.
+                unsafe { *out = value };
+                Status::OK
+            }
+            Err(status) => status,
+        }
+    }
+    pub extern "C" fn notify_read<W: Window>(
+        w: Win,
+        thread: *mut ThreadCtx,
+        counter: u32,
+        reset: u32,
+        value: *mut u64,
+    ) -> Status {
+        give(at!(W, w).notify_read(thread, counter, reset != 0), value)
+    }
+    pub extern "C" fn notify_wait<W: Window>(
+        w: Win,
+        thread: *mut ThreadCtx,
+        counter: u32,
+        threshold: u64,
+        value: *mut u64,
+    ) -> Status {
+        give(at!(W, w).notify_wait(thread, counter, threshold), value)
+    }
+    pub extern "C" fn dup<W: Window>(
+        w: Win,
+        desc: *const WinDesc,
+        thread: *mut ThreadCtx,
+        out: *mut OscWindow,
+    ) -> Status {
+        made(catch_unwind(AssertUnwindSafe(|| at!(W, w).dup(at!(WinDesc, desc), thread))), out)
+    }
+    pub extern "C" fn counts<W: Window>(w: Win, out: *mut WinCounts) -> Status {
+        let Some(mut counts) = at!(W, w).counts() else { return Status::NOT_SUPPORTED };
+        // SAFETY: the host's out pointer begins with how many bytes it has.
+        let size = unsafe { (*out).size }.min(core::mem::size_of::<WinCounts>() as u32);
+        counts.size = size;
+        // SAFETY: as many bytes are there; any are counts.
+        unsafe {
+            core::ptr::copy_nonoverlapping((&raw const counts).cast::<u8>(), out.cast::<u8>(), size as usize);
+        }
+        Status::OK
+    }
+    verb!(flush_begin(rank: u32 => (rank != ALL).then_some(rank)));
+
     pub extern "C" fn query<T: Osc>(s: State, desc: *const WinDesc, priority: *mut i32) -> Status {
         let answer = catch_unwind(AssertUnwindSafe(|| at!(T, s).query(at!(WinDesc, desc))));
         match answer {
@@ -164,12 +257,16 @@ mod thunk {
         thread: *mut ThreadCtx,
         out: *mut OscWindow,
     ) -> Status {
-        let made = catch_unwind(AssertUnwindSafe(|| at!(T, s).create(at!(WinDesc, desc), thread)));
-        match made {
+        made(catch_unwind(AssertUnwindSafe(|| at!(T, s).create(at!(WinDesc, desc), thread))), out)
+    }
+
+    /// A window that was made, or why it was not.
+    fn made<W: Window>(outcome: std::thread::Result<Result<Box<W>, Status>>, out: *mut OscWindow) -> Status {
+        match outcome {
             Ok(Ok(window)) => {
                 let window = Box::into_raw(window).cast();
                 // SAFETY: the host's out pointer.
-                unsafe { *out = OscWindow { window, table: const { &table::<T::Window>() } } };
+                unsafe { *out = OscWindow { window, table: const { &table::<W>() } } };
                 Status::OK
             }
             Ok(Err(status)) => status,
@@ -214,6 +311,13 @@ mod thunk {
             detach: detach::<W>,
             set_hints: set_hints::<W>,
             free: free::<W>,
+            put_notify: put_notify::<W>,
+            get_notify: get_notify::<W>,
+            notify_read: notify_read::<W>,
+            notify_wait: notify_wait::<W>,
+            dup: dup::<W>,
+            counts: counts::<W>,
+            flush_begin: flush_begin::<W>,
         }
     }
 }

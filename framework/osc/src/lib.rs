@@ -30,8 +30,12 @@
 //!
 //! **Requests** of the request-based operations are the component's objects in pools that never shrink, as those of a PML.
 //!
+//! **Notifications** (version 1.2, optional). A window has [`WinDesc::num_notify`] counters at each rank, which begin at 0. A notified put or get
+//! adds 1 to a counter of its target once its data is visible there (a get: once its data has been read there): who sees the counter sees the data. Notified operations
+//! belong to passive target epochs; outside of one they answer RMA_SYNC. A counter that the window has not is BAD_PARAM.
+//!
 //! **Threads.** All verbs of a window may be called concurrently once `HostTable::threaded` says 1. Collective verbs
-//! (`create`, `fence`, `free`) are called by one thread at a time per window.
+//! (`create`, `fence`, `dup`, `free`) are called by one thread at a time per window.
 
 mod author;
 mod flow;
@@ -46,7 +50,7 @@ use core::ffi::c_void;
 use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
-pub const VERSION: Version = Version { major: 1, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
 /// Version of [`OscTable`]'s layout.
 pub const TABLE_VERSION: u32 = 1;
 pub const FRAMEWORK: &str = "osc";
@@ -122,6 +126,9 @@ pub struct WinDesc {
     pub granularity: u64,
     /// For `RequestHeader::comm` of the window's requests.
     pub host_win: *mut c_void,
+    /// Counters of notifications at each rank, the same number at all (version 1.2).
+    pub num_notify: u32,
+    pub reserved: u32,
 }
 
 /// A window's communicator. Fixed while the window lives.
@@ -256,7 +263,31 @@ type Win = *mut c_void;
 /// a request is written there (it may be complete already).
 pub type RmaFn = extern "C" fn(Win, *const RmaArgs, out: *mut *mut RequestHeader) -> Status;
 
-/// The verbs of a window. All slots are mandatory in version 1.
+/// Counts of a component for one window, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since the window was made, of this process, of
+/// all its threads (version 1.2). Numbers that a component does not count stay 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WinCounts {
+    pub size: u32,
+    pub reserved: u32,
+    /// Attempts at exclusive locks of a rank (MPI_Win_lock): one for each that was granted at once, one more for each retry.
+    pub exclusive_attempts: u64,
+    /// Attempts at shared locks: of a rank (MPI_Win_lock, or on demand), or of all at once (MPI_Win_lock_all).
+    pub shared_attempts: u64,
+    /// Those of both kinds that were refused, and tried again.
+    pub lock_retries: u64,
+    /// Locks taken to make an accumulate atomic.
+    pub accumulate_locks: u64,
+    /// Attempts at such a lock that were refused, and tried again.
+    pub accumulate_retries: u64,
+    /// Locks taken on the way of MPI_Put's, of whatever is shared by threads: of communication resource instances, of pools.
+    pub put_locks: u64,
+}
+
+/// A notified put or get: the arguments of the operation, and the number of the target's counter.
+pub type NotifyFn = extern "C" fn(Win, *const RmaArgs, counter: u32) -> Status;
+
+/// The verbs of a window. All slots up to `free` are mandatory; of those behind it each may be missing: the host answers NOT_SUPPORTED in its place.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OscTable {
@@ -295,6 +326,24 @@ pub struct OscTable {
     /// Frees the module. `discard` 0: collective; returns when no rank uses this rank's memory through the window any more.
     /// RMA_SYNC: an epoch is open, and the window stays. `discard` 1: another rank's `create` failed; communicates with nobody.
     pub free: extern "C" fn(Win, *mut ThreadCtx, discard: u32) -> Status,
+    /// A put that is told to its target (version 1.2, as all that follow).
+    pub put_notify: NotifyFn,
+    /// A get that is told to its target.
+    pub get_notify: NotifyFn,
+    /// The value of a counter of this rank. `reset` 1: it is 0 afterwards, and no notification is lost in between. One turn of progress if that is needed for
+    /// notifications to come.
+    pub notify_read: extern "C" fn(Win, *mut ThreadCtx, counter: u32, reset: u32, value: *mut u64) -> Status,
+    /// Waits until a counter of this rank is at least `threshold`, and gives its value.
+    pub notify_wait:
+        extern "C" fn(Win, *mut ThreadCtx, counter: u32, threshold: u64, value: *mut u64) -> Status,
+    /// Makes another window on the same memory, collective. The new one has the flavor, the memory, and what is attached now or later of this one, and
+    /// locks, epochs, counters and flushes of its own; either may be freed first. Accumulates by one and the other are atomic to each other.
+    /// `desc`: as `create` would get it; its memory is this window's. After a failure on any rank the host frees the others' with `discard`.
+    pub dup: extern "C" fn(Win, *const WinDesc, *mut ThreadCtx, out: *mut OscWindow) -> Status,
+    /// Fills `out` as far as its `size` says.
+    pub counts: extern "C" fn(Win, out: *mut WinCounts) -> Status,
+    /// Starts what `flush` with `local` 0 would do for a rank ([`ALL`]: for all), and does not wait: `flush` follows. RMA_SYNC as `flush`.
+    pub flush_begin: extern "C" fn(Win, *mut ThreadCtx, rank: u32) -> Status,
 }
 
 /// `rank` of `flush` for all ranks.
@@ -326,10 +375,11 @@ pub struct OscModule {
 
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<WinDesc>() == 64);
+    assert!(size_of::<WinDesc>() == 72);
     assert!(size_of::<WinComm>() == 40);
     assert!(size_of::<WinServices>() == 8 + 16 * 8);
     assert!(size_of::<RmaArgs>() == 104);
-    assert!(size_of::<OscTable>() == 8 + 21 * 8);
+    assert!(size_of::<WinCounts>() == 56);
+    assert!(size_of::<OscTable>() == 8 + 28 * 8);
     assert!(size_of::<OscModule>() == 48);
 };

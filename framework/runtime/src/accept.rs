@@ -15,19 +15,22 @@
 //! nothing to do), so that no caller ever tests for null. What a device can do is computed from the
 //! slots.
 
+#[cfg(test)]
+mod osc_tests;
 mod tables;
 
 pub use tables::{accept_btl, accept_coll, accept_osc, accept_pml};
 pub(crate) use tables::{discard, read_osc_table};
 
 use oxmpi_coll::CollModule;
-use oxmpi_mca::abi::{OpenArgs, Opened, TARGET};
+use oxmpi_mca::abi::{OpenArgs, Opened, ResolveArgs, TARGET};
 use oxmpi_mca::{
     ABI_MAJOR, ABI_MINOR, Cri, Descriptor, LOCK_PROTOCOL, MAGIC, ParamDecl, SliceRef, Status, StrRef, Version,
 };
 use oxmpi_osc::OscModule;
 use oxmpi_pml::PmlTable;
 use std::ffi::c_void;
+use std::mem::{MaybeUninit, offset_of};
 
 /// Frameworks whose components the host opens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -115,6 +118,7 @@ pub struct Accepted {
     pub params: &'static [ParamDecl],
     pub help: &'static str,
     pub(crate) open: extern "C" fn(*const OpenArgs, *mut Opened) -> Status,
+    pub(crate) resolve: Option<extern "C" fn(*const ResolveArgs) -> Status>,
     /// The file, or "linked in".
     pub place: String,
 }
@@ -204,21 +208,25 @@ pub unsafe fn accept(
             format!("{ABI_MAJOR}.{ABI_MINOR} or older"),
         );
     }
-    let least = size_of::<Descriptor>() as u32;
+    let least = if minor == 0 { offset_of!(Descriptor, resolve) } else { size_of::<Descriptor>() } as u32;
     if size < least || size > SIZE_LIMIT {
         let ours = format!("{least} to {SIZE_LIMIT} bytes in ABI {major}.{minor}");
         return refuse("descriptor size", format!("{size} bytes"), ours);
     }
+    // Fields behind the end of an older one are those of a descriptor without them: null.
+    let mut d = MaybeUninit::<Descriptor>::zeroed();
     // SAFETY: that many bytes are readable and the layout is ABI 2's; the `open` pointer is looked at as
-    // a word first.
+    // a word before there is a value of the type.
     let d = unsafe {
         if (&raw const (*descriptor).open).cast::<usize>().read() == 0 {
             return refuse("open function", "none".into(), "one".into());
         }
-        &*descriptor
+        let bytes = (size as usize).min(size_of::<Descriptor>());
+        std::ptr::copy_nonoverlapping(descriptor.cast::<u8>(), d.as_mut_ptr().cast(), bytes);
+        d.assume_init()
     };
     // SAFETY: the caller's promise about the descriptor's pointers.
-    unsafe { read_body(d, promise, place) }
+    unsafe { read_body(&d, promise, place) }
 }
 
 /// # Safety
@@ -278,7 +286,8 @@ unsafe fn read_body(d: &Descriptor, promise: Option<Promise<'_>>, place: &str) -
     }
     let help = text("help text", d.help, HELP_LIMIT)?;
     let place = place.to_owned();
-    Ok(Accepted { framework, name, aliases, version: d.version, params, help, open: d.open, place })
+    let Descriptor { version, open, resolve, .. } = *d;
+    Ok(Accepted { framework, name, aliases, version, params, help, open, resolve, place })
 }
 
 /// A component's name, which becomes part of parameters' names and file names.

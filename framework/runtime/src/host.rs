@@ -112,7 +112,8 @@ pub(crate) struct ComponentCtx {
     pub framework: Framework,
     pub name: &'static str,
     pub place: String,
-    help: &'static str,
+    /// What it says of itself.
+    pub component: Accepted,
     pub values: Values,
     pub table: HostTable,
     /// The last thing it said, for the error if it does not open.
@@ -134,7 +135,7 @@ impl ComponentCtx {
             framework: component.framework,
             name: component.name,
             place: component.place.clone(),
-            help: component.help,
+            component: component.clone(),
             values,
             table: table(instance),
             last_words: Mutex::default(),
@@ -219,7 +220,7 @@ extern "C" fn help(ctx: *mut c_void, _component: StrRef, topic: StrRef, args: Sl
     // SAFETY: the component passes `len` texts.
     let args: Vec<&str> = unsafe { args.get() }.iter().map(|a| text!(a)).collect();
     let who = format!("{}:{}", ctx.framework.name(), ctx.name);
-    instance.show_help(&who, ctx.help, text!(topic), &args);
+    instance.show_help(&who, ctx.component.help, text!(topic), &args);
 }
 
 extern "C" fn fatal(ctx: *mut c_void, component: StrRef, message: StrRef) -> ! {

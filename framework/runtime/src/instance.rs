@@ -36,6 +36,7 @@ use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
 use crate::help;
 use crate::host::AmTable;
+use crate::in_force::{self, InForce, Process};
 use crate::levels;
 use crate::locks::{Mutex, RwLock};
 use crate::log::Logger;
@@ -194,35 +195,8 @@ fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
     }
 }
 
-/// Below MULTIPLE more than one would be of no use. At MULTIPLE threads that share cores need them as well: each
-/// then takes its own messages when it is ready for them, as processes do, and not those of all. They cost memory for each
-/// pair of processes that uses them (docs/threads.md), so nodes with more than a few processes have fewer.
-fn how_many_cris(params: &HostParams, level: Level, facts: &wireup::JobFacts) -> u32 {
-    match params.num_cris {
-        0 if level < Level::Multiple => 1,
-        0 => {
-            (CRIS_OF_A_NODE / facts.local_size().max(1)).min(ENOUGH_CRIS).max(own_cores(facts)).min(MOST_CRIS)
-        }
-        n => n,
-    }
-}
-
-/// Cores for each of the node's processes, at least one.
-fn own_cores(facts: &wireup::JobFacts) -> u32 {
-    let cores = if facts.bound { facts.cores } else { facts.cores / facts.local_size().max(1) };
-    cores.max(1)
-}
-
-/// For threads that are more than their cores.
-const ENOUGH_CRIS: u32 = 16;
-/// Of all processes of a node, where they have more than a core each.
-const CRIS_OF_A_NODE: u32 = 64;
-
 /// Origin of an end that is the library's own.
 const FAILURE: &str = "a failure inside the library";
-
-/// As many as `runtime_num_cris` takes.
-const MOST_CRIS: u32 = 64;
 
 impl Instance {
     /// Starts a rank.
@@ -280,7 +254,8 @@ impl Instance {
         let job = job_info(&client, &params);
         let before_abort = BeforeAbort::new(&params);
         let counting = params.spc_dump || !params.spc_attach.is_empty();
-        let num_cris = how_many_cris(&params, level, client.facts());
+        let process = Process::of(client.facts(), level);
+        let num_cris = process.cris(&params);
         let threads = Threads::new(num_cris, spc::NAMES.len());
         let own_gate = gate.is_none().then(Arc::<Gate>::default);
         let threaded = level == Level::Multiple && (gate.is_none() || !levels::can_stop());
@@ -293,7 +268,7 @@ impl Instance {
             gate,
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
             courtesy: Courtesy::new(params.yield_limit, client.facts()),
-            room: own_cores(client.facts()),
+            room: process.own_cores(),
             company: Company::new(),
             waiters: Waiters::new(),
             tasks: Tasks::default(),
@@ -459,6 +434,15 @@ impl Instance {
     /// All parameters, in order of declaration; neither order nor number changes any more.
     pub fn params(&self) -> Vec<Resolved> {
         self.resolver.read().iter().cloned().collect()
+    }
+    /// Which value a parameter really has here, and how it follows from what is set.
+    pub fn in_force(&self, full_name: &str) -> Option<InForce> {
+        let r = self.param(full_name)?;
+        let process = Process::of(self.client.facts(), self.level()).with_cris(self.cris.len() as u32);
+        self.parts
+            .get()
+            .and_then(|parts| parts.in_force(&r, &self.params, &process))
+            .or_else(|| Some(in_force::of_host(&r, &params::read_host(&self.resolver.read()), &process)))
     }
     /// Writes a parameter while the instance runs (MPI 5.0 §15.3.6). Only what is looked at again can
     /// be written: how much frameworks say, and how patiently threads wait.

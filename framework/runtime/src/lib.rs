@@ -4,7 +4,7 @@
 //! Map: `instance` (start, the parts), `ending` (finalize, rest) · `loader` (find and open files) · `accept` (the
 //! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
 //! `host` (the table given to components) · `params` (resolution for one instance) · `registry` (what could
-//! be used and set, without starting anything) · `open_mpi` (names that Open MPI has) · `progress` (engine,
+//! be used and set, without starting anything), `in_force` (values that parameters really have) · `open_mpi` (names that Open MPI has) · `progress` (engine,
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
@@ -64,6 +64,8 @@ pub mod hardware;
 pub mod help;
 #[cfg(not(loom))]
 mod host;
+#[cfg(not(loom))]
+pub mod in_force;
 #[cfg(not(loom))]
 pub mod info;
 #[cfg(not(loom))]

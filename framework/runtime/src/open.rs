@@ -5,14 +5,16 @@ use crate::accept::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::host::ComponentCtx;
+use crate::in_force::{self, InForce, Process};
 use crate::instance::Instance;
 use crate::log::Logger;
-use crate::params::Values;
+use crate::params::{HostParams, Values};
 use crate::select::Chosen;
 use crate::transports::Transports;
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::{OpenArgs, Opened};
 use oxmpi_mca::{SliceRef, Status};
+use oxmpi_mca_params::Resolved;
 use std::sync::atomic::Ordering;
 
 /// Boxed: a component has its context's address while later ones are still being opened.
@@ -84,6 +86,18 @@ impl Parts {
 
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.contexts.iter().map(|c| (c.framework.name(), c.name)).collect()
+    }
+
+    /// A parameter of one of the components, or the selection of their framework.
+    pub fn in_force(&self, r: &Resolved, params: &HostParams, process: &Process) -> Option<InForce> {
+        if let Some(framework) = in_force::selects(&r.declaration) {
+            let names: Vec<&str> =
+                self.contexts.iter().filter(|c| c.framework == framework).map(|c| c.name).collect();
+            return Some(in_force::of_selection(r, names));
+        }
+        let (ctx, at) =
+            self.contexts.iter().find_map(|ctx| Some((ctx, ctx.values.place(&r.declaration.full_name)?)))?;
+        Some(in_force::ask(&ctx.component, &ctx.values, params, process).of(at, r))
     }
 
     /// Finalizes everything; the libraries stay loaded. Nothing is called afterwards.

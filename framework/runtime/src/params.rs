@@ -82,26 +82,26 @@ fn declarations() -> Vec<Declaration> {
         d("mca", "base", "param_file_prefix", Kind::Text, "", "Parameter files or profiles, separated by commas, as -am would name them").level(3),
         d("mca", "base", "envar_file_prefix", Kind::Text, "", "Parameter files or profiles, separated by commas, as --tune would name them; gives a profile to a program that is started without mpirun").level(3),
         d("mca", "base", "env_list", Kind::Text, "", "Environment variables for the ranks, NAME or NAME=VALUE, separated by semicolons").level(3),
-        d("plm", "", "", Kind::Text, "", "How mpirun starts the daemons of a job's nodes: ssh (or rsh) on the nodes themselves; slurm by srun inside an allocation; manual prints for each node the command that somebody is to give there; local (or isolated) starts them on its own machine, one for each name in --host and hostfiles, which then are nodes without shared memory between them; empty: slurm inside a Slurm allocation, ssh elsewhere, and no daemon but its own where no other machine is named. Set it where the usual one is not wanted, local to try how a program runs over several nodes without having them").level(2),
-        d("plm", "ssh", "agent", Kind::Text, "ssh : rsh", "Programs that start a daemon on another node, with their arguments, separated by colons: the first that is there is used, with the node and a command behind. Set it where ssh is called otherwise or has to be wrapped").level(2).synonyms(&["plm_rsh_agent"]),
-        d("plm", "ssh", "args", Kind::Text, "", "Further arguments for the agent, before the node's name. Set it for a port, a key or an option of ssh; what is given here wins over mpirun's own BatchMode and ConnectTimeout").level(2).synonyms(&["plm_rsh_args"]),
-        d("plm", "ssh", "num_concurrent", Kind::Unsigned, "128", "How many agents mpirun has start at the same time. Lower it where the login service refuses so many at once").level(5).range(1, 65536).synonyms(&["plm_rsh_num_concurrent"]),
+        d("plm", "", "", Kind::Text, "", "How mpirun starts the daemons of a job's nodes: ssh (or rsh) on the nodes themselves; slurm by srun inside an allocation; manual prints, for each node, the command to run there; local (or isolated) starts them on mpirun's own machine, one for each name in --host and hostfiles, as nodes without shared memory between them; empty: slurm inside a Slurm allocation, ssh elsewhere, and only mpirun's own daemon where no other machine is named. Set local to try a program on several nodes without having them").level(2).choices(&["ssh", "rsh", "slurm", "manual", "local", "isolated"]),
+        d("plm", "ssh", "agent", Kind::Text, "ssh : rsh", "Programs that start a daemon on another node, with their arguments, separated by colons: the first that is installed is used, followed by the node and a command. Set it where ssh has another name or is wrapped").level(2).synonyms(&["plm_rsh_agent"]),
+        d("plm", "ssh", "args", Kind::Text, "", "Further arguments for the agent, before the node's name. Set it for a port, a key or an option of ssh; it takes precedence over mpirun's own BatchMode and ConnectTimeout").level(2).synonyms(&["plm_rsh_args"]),
+        d("plm", "ssh", "num_concurrent", Kind::Unsigned, "128", "Number of agents that mpirun runs at the same time. Lower it where the login service refuses so many at once").level(5).range(1, 65536).synonyms(&["plm_rsh_num_concurrent"]),
         d("plm", "ssh", "no_tree_spawn", Kind::Bool, "false", "mpirun starts the daemons of all nodes itself. Set it where nodes cannot log in to each other").level(5).synonyms(&["plm_rsh_no_tree_spawn"]),
         d("plm", "ssh", "delay", Kind::Unsigned, "0", "Seconds between two agents that mpirun starts. Raise it where a login service limits how often it is asked").level(5).range(0, 3600).synonyms(&["plm_rsh_delay"]),
         d("plm", "ssh", "pass_libpath", Kind::Text, "", "Folders to put before LD_LIBRARY_PATH on other nodes. Set it where the program's libraries are in different places there").level(2).synonyms(&["plm_rsh_pass_libpath"]),
         d("plm", "ssh", "pass_environ_mca_params", Kind::Bool, "true", "Parameters that mpirun has in its environment hold on other nodes, too. Switch it off where the environment of mpirun's node says something of that node alone").level(2).synonyms(&["plm_rsh_pass_environ_mca_params"]),
-        d("plm", "slurm", "args", Kind::Text, "", "Further arguments for srun. Set it for an option that the cluster asks of every srun").level(2),
-        d("prte", "", "launch_agent", Kind::Text, "", "The command that is a daemon on another node; empty: oxmpid where it is on mpirun's own, or below --prefix. Set it to wrap the daemon, or where it is in different places").level(5).synonyms(&["orte_launch_agent"]),
+        d("plm", "slurm", "args", Kind::Text, "", "Further arguments for srun. Set it for an option that every srun on the cluster needs").level(2),
+        d("prte", "", "launch_agent", Kind::Text, "", "Command that starts a daemon on another node; empty: oxmpid where it is on mpirun's own, or below --prefix. Set it to wrap the daemon, or where it is in different places").level(5).synonyms(&["orte_launch_agent"]),
         d("prte", "", "startup_timeout", Kind::Unsigned, "60", "Seconds that all daemons together may take to start and to connect; 0: as long as it takes. Raise it for very many nodes or slow logins").level(5).range(0, 86_400).synonyms(&["orte_startup_timeout"]),
         d("prte", "", "if_include", Kind::Text, "", "Interfaces, or networks as 10.0.0.0/8, separated by commas: daemons connect to mpirun's addresses in these; empty: in all that are not loopback. Set it where some of mpirun's networks do not reach the nodes").level(2).synonyms(&["oob_tcp_if_include"]),
         d("prte", "", "if_exclude", Kind::Text, "", "Interfaces or networks that daemons do not connect to. Set it for bridges of containers and the like; not together with prte_if_include").level(2).synonyms(&["oob_tcp_if_exclude"]),
         d("prte", "", "dynamic_ipv4_ports", Kind::Text, "", "Ports that mpirun may listen on while daemons start, as 46000-46100,47000; empty: the system chooses. Set it where a firewall lets only some through; it holds for IPv6 as well").level(5).synonyms(&["oob_tcp_dynamic_ipv4_ports", "oob_tcp_static_ipv4_ports", "prte_static_ipv4_ports"]),
         d("prte", "", "default_hostfile", Kind::Text, "", "A hostfile for jobs that name no nodes. Set it where jobs are to run on the same nodes always").level(2).synonyms(&["orte_default_hostfile"]),
-        d("rml", "base", "radix", Kind::Unsigned, "32", "How many daemons mpirun, and each daemon in turn, starts by ssh: the width of the tree. Lower it where a login is expensive for the machine that asks").level(5).range(1, 4096).synonyms(&["routed_radix", "prte_rml_radix"]),
+        d("rml", "base", "radix", Kind::Unsigned, "32", "Width of the tree in which daemons are started: the number of daemons that mpirun, and each daemon in turn, starts by ssh. Lower it where logins are expensive").level(5).range(1, 4096).synonyms(&["routed_radix", "prte_rml_radix"]),
     ];
     let others = vec![
         d("mca", "base", "component_path", Kind::Text, "", "Directories with components, separated by colons, searched before the library's own").level(9),
-        d("mca", "base", "component_show_load_errors", Kind::Text, "none", "For which components a failure to load is reported even if nobody asked for them: all, none, or a list of framework or framework/component, ^ in front for all but these").level(9),
+        d("mca", "base", "component_show_load_errors", Kind::Text, "none", "For which components a failure to load is reported even if nobody asked for them: all, none, or a list of framework or framework/component, ^ in front for all but these").level(9).choices(&["all", "none", "a list of framework or framework/component"]),
         d("runtime", "", "num_cris", Kind::Unsigned, "0", "Communication resource instances (CRIs) a process has: contexts in each transport that threads use without meeting. 0: at MPI_THREAD_MULTIPLE 16, or 64 shared among the processes of the node where these are more than 4, or as many as there are cores for each of them if that is more; else one").level(4).range(0, 64),
         d("runtime", "", "cri_assignment", Kind::Enum, "stream", "How a message finds its CRI once several threads send: stream by its communicator and tag, so that no receive finds messages out of sequence; dedicated by the thread that sends it; round_robin the next one for each message. With the last two, and where mpi_assert_allow_overtaking is not given, messages carry numbers that the receiver puts in order").one_of(&ASSIGNMENTS).level(4),
         d("runtime", "", "progress", Kind::Enum, "concurrent", "How waiting threads progress CRIs: concurrent: each thread progresses one that no other thread is progressing, its own first; serial: one thread at a time progresses all of them").one_of(&PROGRESS).level(4),
@@ -110,14 +110,14 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Turns of progress with a yield after which a waiting thread sleeps until a message comes").level(6).range(0, 1_000_000_000),
         d("mpi", "", "yield_limit", Kind::Unsigned, YIELD_LIMIT, "Microseconds that a yield may take where more processes run on a node than it has cores, or with mpi_yield_when_idle. Where two took longer shortly after each other, and other programs than the ranks of the job had the cores meanwhile, the one thread of a process sleeps until a message comes in place of the next yields; 0: it yields whatever that takes").level(6).range(0, 1_000_000),
         d("mpi", "", "task_min_size", Kind::Size, "1m", "Bytes from which on packing, unpacking and reductions of the library are shared with threads that wait in it (MPI_THREAD_MULTIPLE, and a core for every rank of the node); 0: never").level(6),
-        d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, and that hears of errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
+        d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF, which is also called for errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
         d("mpi", "", "show_handle_leaks", Kind::Bool, "false", "Every rank prints the MPI objects that the program has not freed when MPI is finalized").level(5),
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
         d("opal", "", "signal", Kind::Text, "6,7,8,11", "Signals on which a process reports where it is: numbers separated by commas; :complain behind one has it said when the program had a handler of its own before").level(3),
-        d("opal", "", "stacktrace_output", Kind::Text, "stderr", "Where such a report goes: none, stdout, stderr, file (stacktrace.RANK.PID), file:NAME (NAME.RANK.PID)").level(3),
+        d("opal", "", "stacktrace_output", Kind::Text, "stderr", "Where such a report goes: none, stdout, stderr, file (stacktrace.RANK.PID), file:NAME (NAME.RANK.PID)").level(3).choices(&["none", "stdout", "stderr", "file", "file:NAME"]),
         d("opal", "", "abort_print_stack", Kind::Bool, "false", "A process that aborts the job, by MPI_Abort or a fatal error, says where it is; it goes where opal_stacktrace_output says").level(9).synonyms(&["mpi_abort_print_stack"]),
         d("opal", "", "abort_delay", Kind::Int, "0", "Seconds that a process waits before it aborts the job, after printing its host and process number, so that a debugger can be attached; negative: for ever").level(9).range(-1, i64::from(i32::MAX)).synonyms(&["mpi_abort_delay"]),
-        d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all").level(4),
+        d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all").level(4).choices(&spc::choices()),
         d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize").level(4),
     ];
     // A tool may still write these before the library starts.
@@ -224,10 +224,21 @@ fn show_load_errors(text: &str) -> ShowLoadErrors {
     }
 }
 
-/// A component's resolved parameters: the values point into `_resolved`, whose texts do not move.
+/// A component's resolved parameters: the values point into `resolved`, whose texts do not move.
 pub(crate) struct Values {
-    _resolved: Box<[Resolved]>,
+    resolved: Box<[Resolved]>,
     pub values: Box<[ParamValue]>,
+}
+
+impl Values {
+    /// Where a parameter stands among them.
+    pub fn place(&self, full_name: &str) -> Option<usize> {
+        self.resolved.iter().position(|r| r.declaration.full_name == full_name)
+    }
+    /// The one that stands there.
+    pub fn at(&self, place: usize) -> Option<&Resolved> {
+        self.resolved.get(place)
+    }
 }
 
 /// Declares what an accepted component declares and resolves it, in that order.
@@ -242,7 +253,7 @@ pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) ->
     }
     let resolved = resolved.into_boxed_slice();
     let values = resolved.iter().map(Resolved::to_abi).collect();
-    Ok(Values { _resolved: resolved, values })
+    Ok(Values { resolved, values })
 }
 
 /// Declares what a component declares, as far as it goes; everything that is wrong.

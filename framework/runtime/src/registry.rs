@@ -12,12 +12,14 @@
 use crate::accept::{Accepted, Framework};
 use crate::error::Error;
 use crate::help;
+use crate::in_force::{self, InForce, Process};
 use crate::loader;
 use crate::log::Logger;
 use crate::open_mpi;
-use crate::params;
+use crate::params::{self, HostParams};
 use crate::select::{Candidate, Chooser, Source};
-use oxmpi_mca::Descriptor;
+use crate::thread::Level;
+use oxmpi_mca::{Descriptor, Status};
 use oxmpi_mca_params::{CannotSet, Declaration, Resolved, Resolver, Unknown};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -116,6 +118,9 @@ impl Registry {
             for problem in params::declare_component(&mut resolver, accepted) {
                 note(problem.to_string());
             }
+            for refusal in refusals(&mut resolver, accepted, &host) {
+                note(refusal);
+            }
         }
         let selection_warnings = said.into_inner();
         Registry { resolver, components, own_seen, dirs: all_dirs, problems, selection_warnings }
@@ -140,6 +145,25 @@ impl Registry {
     /// Why a job could not start with these settings, in sentences.
     pub fn problems(&self) -> &[String] {
         &self.problems
+    }
+
+    /// Which value a parameter has in a process, and how it follows from what is set. Its name may be a synonym.
+    pub fn in_force(&self, name: &str, process: &Process) -> Option<InForce> {
+        let r = self.resolver.get(name)?;
+        if let Some(framework) = in_force::selects(&r.declaration) {
+            let selected = self.components.iter().filter(|c| c.framework == framework && c.selected);
+            let names: Vec<&str> = selected.map(|c| c.name.as_str()).collect();
+            return Some(in_force::of_selection(r, names));
+        }
+        let mut resolver = self.resolver.clone();
+        let host = params::read_host(&resolver);
+        for accepted in self.components.iter().filter_map(|c| c.state.as_ref().ok()) {
+            let Ok(values) = params::component_params(&mut resolver, accepted) else { continue };
+            if let Some(at) = values.place(&r.declaration.full_name) {
+                return Some(in_force::ask(accepted, &values, &host, process).of(at, r));
+            }
+        }
+        Some(in_force::of_host(r, &host, process))
     }
 
     /// Sets a parameter on top of all sources, before anything is started (MPI 5.0 §15.3.6). Whoever
@@ -207,6 +231,16 @@ impl Registry {
         }
         lines
     }
+}
+
+/// Values with which a component does not open, wherever it is: those of a parameter alone that its declaration does not show, and
+/// those that do not fit each other.
+fn refusals(resolver: &mut Resolver, component: &Accepted, host: &HostParams) -> Vec<String> {
+    let Ok(values) = params::component_params(resolver, component) else { return Vec::new() };
+    let answers = in_force::ask(component, &values, host, &Process::like(2, 2, None, Level::Single));
+    let everywhere = answers.refused.iter().filter(|(_, status, _)| *status == Status::BAD_PARAM);
+    let named = everywhere.filter_map(|(at, _, why)| Some((values.at(*at)?, why)));
+    named.map(|(r, why)| format!("parameter {}, from {}: {why}", r.declaration.full_name, r.origin)).collect()
 }
 
 fn indented(lines: &[String]) -> String {

@@ -26,6 +26,7 @@ const fn descriptor(framework: Framework, name: &'static str, aliases: &'static 
         open: never,
         lock_protocol: LOCK_PROTOCOL,
         cri_stride: size_of::<Cri>() as u32,
+        resolve: None,
     }
 }
 

@@ -228,6 +228,11 @@ fn all_names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter().chain(MESSAGE_NAMES)
 }
 
+/// What a list of counters may name.
+pub(crate) fn choices() -> Vec<&'static str> {
+    std::iter::once("all").chain(all_names()).collect()
+}
+
 /// Which counters a list of names asks for, in the order of `all_names`: full names, with or without the prefix,
 /// or `all`. `Err`: the name that is none.
 pub(crate) fn attached(names: &[String]) -> Result<Vec<bool>, String> {

@@ -41,6 +41,7 @@ fn good() -> Descriptor {
         open: never,
         lock_protocol: LOCK_PROTOCOL,
         cri_stride: size_of::<Cri>() as u32,
+        resolve: None,
     }
 }
 
@@ -66,13 +67,17 @@ fn refused(field: &str, theirs: &str, ours: &str, change: impl FnOnce(&mut Descr
 fn every_field_is_looked_at() {
     assert_eq!(check(&good()), Ok(()));
     refused("magic number", "0x0000000000000007", "0x504d4349504d584f", |d| d.magic = 7);
-    refused("ABI version", "3.0", "2.x", |d| d.abi_major = 3);
-    refused("ABI version", "1.0", "2.x", |d| d.abi_major = 1);
+    refused("ABI version", "3.1", "2.x", |d| d.abi_major = 3);
+    refused("ABI version", "1.1", "2.x", |d| d.abi_major = 1);
     // One of that time takes the word of a CRI's lock by itself, and would wait for ever while a thread owns it.
     refused("ABI version", "1.1", "2.x", |d| (d.abi_major, d.abi_minor) = (1, 1));
-    refused("ABI version", "2.9", "2.0 or older", |d| d.abi_minor = 9);
-    refused("descriptor size", "143 bytes", "144 to", |d| d.size = 143);
-    refused("descriptor size", "4294967295 bytes", "144 to", |d| d.size = u32::MAX);
+    refused("ABI version", "2.9", "2.1 or older", |d| d.abi_minor = 9);
+    refused("descriptor size", "151 bytes", "152 to", |d| d.size = 151);
+    refused("descriptor size", "143 bytes", "144 to", |d| (d.abi_minor, d.size) = (0, 143));
+    refused("descriptor size", "4294967295 bytes", "152 to", |d| d.size = u32::MAX);
+    let mut older = good();
+    (older.abi_minor, older.size) = (0, 144);
+    assert_eq!(check(&older), Ok(()), "one from before values in force were told");
     let protocol = LOCK_PROTOCOL + 1;
     refused("lock protocol", &protocol.to_string(), &LOCK_PROTOCOL.to_string(), |d| {
         d.lock_protocol = protocol;
@@ -135,10 +140,10 @@ proptest! {
     /// Whatever stands in the numbers and lengths, the answer is an answer. (Pointers stay what they
     /// are or become null: what a pointer points to cannot be checked.)
     #[test]
-    fn damage_is_refused_or_harmless(at in 0usize..144, bits in 1u8..=255, also in 0usize..144) {
+    fn damage_is_refused_or_harmless(at in 0usize..152, bits in 1u8..=255, also in 0usize..152) {
         let mut d = good();
         let bytes = (&raw mut d).cast::<u8>();
-        let pointers = [16, 32, 56, 80, 96, 112, 128];
+        let pointers = [16, 32, 56, 80, 96, 112, 128, 144];
         for at in [at, also] {
             let word = at / 8 * 8;
             if pointers.contains(&word) {

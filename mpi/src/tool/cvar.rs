@@ -3,12 +3,17 @@
 //! A variable is known by its parameter's name; whose value it has at the moment is found at each
 //! access: the instance's, if there is one that has such a parameter, else the registry's. A parameter of a
 //! component that the instance did not take is still there, and can no longer be written.
+//!
+//! **What is read** is the value in force: of a parameter that says 0 or `auto` in a running library the one that follows, as in
+//! Open MPI, whose components write what they chose into the variable. Before MPI is started no process is there from which a
+//! value could follow, and what is set is read.
 
 use super::{Handles, Res, at, call, enumeration, event, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{copy_nonoverlapping, write_bytes};
 use oxmpi_mca_params::{CannotSet, Declaration, Kind, Origin, Reader, Resolved, Resolver, Sources, Value};
+use oxmpi_runtime::in_force::InForce;
 use oxmpi_runtime::registry::Registry;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -87,6 +92,12 @@ pub fn written() -> Vec<(String, String)> {
 pub fn resolved(name: &str) -> Option<Resolved> {
     let of_instance = instance().and_then(|i| i.param(name));
     of_instance.or_else(|| with_names(|names| names.registry.as_ref()?.get(name).cloned()))
+}
+
+/// Its value, which it has or will have.
+fn in_force(name: &str) -> Option<InForce> {
+    let running = instance().and_then(|instance| instance.in_force(name));
+    running.or_else(|| resolved(name).map(|r| InForce::as_set(&r)))
 }
 
 fn variable(index: c_int) -> Res<Resolved> {
@@ -215,7 +226,7 @@ impl Handle {
         if buf.is_null() {
             return Err(MPI_T_ERR_INVALID);
         }
-        let now = resolved(&self.name).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
+        let now = in_force(&self.name).ok_or(MPI_T_ERR_INVALID_HANDLE)?;
         let n = number(&now.value);
         // SAFETY: the user's buffer has room for `count` elements of the handle's type.
         unsafe {
@@ -306,13 +317,14 @@ mpi_fn! {
             if handle.is_null() || count.is_null() {
                 return Err(MPI_T_ERR_INVALID);
             }
-            let form = Form::of(&now.declaration);
+            let (form, writable) = (Form::of(&now.declaration), now.declaration.is_writable());
+            let name = now.declaration.full_name;
+            let text = in_force(&name).map_or(0, |it| it.text.len()).max(now.text.len());
             let elements = match form {
-                Form::Char if now.declaration.is_writable() => TEXT.max(now.text.len() + 1),
-                Form::Char => now.text.len() + 1,
+                Form::Char if writable => TEXT.max(text + 1),
+                Form::Char => text + 1,
                 _ => 1,
             };
-            let name = now.declaration.full_name;
             offer(handle, HANDLES.insert(Handle { index: cvar_index, name, form, count: elements }));
             give(count, elements as c_int)
         })

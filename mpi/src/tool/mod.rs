@@ -23,6 +23,7 @@ pub mod event;
 mod event_calls;
 mod pvar;
 mod session;
+mod window_pvar;
 
 use crate::constants::*;
 use crate::memory::write_text;

@@ -6,14 +6,17 @@
 //! | `runtime_spc_…UNEXPECTED…`, `pml_ob1_…` | the PML's counts, words of a matching shard | always counted, not on the way of a message that finds its receive |
 //! | `runtime_spc_OMPI_SPC_MATCH_TIME` | the PML's watches | measured from the first start of a handle on |
 //! | `runtime_cri_…` | the CRIs, one element each | where several threads may make calls, words of the CRI's lock |
+//! | `osc_win_…` of locks | the one-sided component's counts of a window | always counted, where locks are taken |
+//! | `osc_win_…` of calls | the window | counted from the first start of a handle on |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
 
+use super::window_pvar::{self, Count};
 use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::{Communicator, CriCounts, spc};
+use oxmpi_runtime::{Communicator, CriCounts, Window, spc};
 use std::sync::{OnceLock, Weak};
 
 /// Where a value comes from.
@@ -32,7 +35,25 @@ pub enum What {
     /// One of [`CriCounts::named`].
     Cri(usize),
     Spreads,
+    /// Of a window.
+    Window(Count),
     ThreadLevel,
+}
+
+/// The kind of object that handles of a variable are bound to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binding {
+    Nothing,
+    Comm,
+    Win,
+}
+
+/// The object that a handle is bound to.
+#[derive(Debug)]
+pub enum Object {
+    Nothing,
+    Comm(Weak<Communicator>),
+    Win(Weak<Window>),
 }
 
 /// A variable.
@@ -44,8 +65,7 @@ pub struct Variable {
     level: u32,
     pub class: c_int,
     pub what: What,
-    /// Its handles are bound to a communicator.
-    pub of_comm: bool,
+    pub bound: Binding,
     pub readonly: bool,
     pub continuous: bool,
 }
@@ -71,11 +91,15 @@ impl Variable {
     }
 
     /// The values now, `elements` of them; of nothing where nothing was started yet.
-    pub fn now(&self, comm: Option<&Weak<Communicator>>, elements: usize) -> Res<Vec<u64>> {
+    pub fn now(&self, object: &Object, elements: usize) -> Res<Vec<u64>> {
         let Some(instance) = instance() else { return Ok(vec![0; elements]) };
-        let counts = || match comm {
-            None => Ok(instance.message_counts()),
-            Some(comm) => comm.upgrade().and_then(|c| c.counts()).ok_or(MPI_T_ERR_NOT_ACCESSIBLE),
+        let counts = || match object {
+            Object::Comm(comm) => comm.upgrade().and_then(|c| c.counts()).ok_or(MPI_T_ERR_NOT_ACCESSIBLE),
+            _ => Ok(instance.message_counts()),
+        };
+        let window = || match object {
+            Object::Win(window) => window.upgrade().ok_or(MPI_T_ERR_NOT_ACCESSIBLE),
+            _ => Err(MPI_T_ERR_INVALID_HANDLE),
         };
         let one = match self.what {
             What::Counter(i) => instance.all_counters().get(i).copied().unwrap_or(0),
@@ -86,6 +110,7 @@ impl Variable {
             What::PostedNow => counts()?.posted_now,
             What::MatchTime => spc::in_microseconds(counts()?.match_time),
             What::Spreads => counts()?.spreads,
+            What::Window(count) => count.of(&*window()?),
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
             What::OutOfSequenceNow => counts()?.out_of_sequence_now,
@@ -125,6 +150,7 @@ pub fn all() -> &'static [Variable] {
         let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
         all.extend(of_messages());
         all.extend(of_cris());
+        all.extend(of_windows());
         all.push(Variable {
             name: "runtime_thread_level".into(),
             category: "runtime",
@@ -132,7 +158,7 @@ pub fn all() -> &'static [Variable] {
             level: 3,
             class: MPI_T_PVAR_CLASS_STATE,
             what: What::ThreadLevel,
-            of_comm: false,
+            bound: Binding::Nothing,
             readonly: true,
             continuous: true,
         });
@@ -149,7 +175,7 @@ fn counter(i: usize) -> Variable {
         level: 4,
         class: if bytes { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
         what: What::Counter(i),
-        of_comm: false,
+        bound: Binding::Nothing,
         readonly: false,
         continuous: false,
     }
@@ -171,9 +197,23 @@ fn of_cris() -> impl Iterator<Item = Variable> {
         level: 7,
         class: MPI_T_PVAR_CLASS_COUNTER,
         what: What::Cri(i),
-        of_comm: false,
+        bound: Binding::Nothing,
         readonly: false,
         continuous: true,
+    })
+}
+
+fn of_windows() -> impl Iterator<Item = Variable> {
+    window_pvar::ROWS.into_iter().map(|(name, count, desc)| Variable {
+        name: name.into(),
+        category: "osc",
+        desc: desc.into(),
+        level: 4,
+        class: MPI_T_PVAR_CLASS_COUNTER,
+        what: What::Window(count),
+        bound: Binding::Win,
+        readonly: false,
+        continuous: matches!(count, Count::Locks(_)),
     })
 }
 
@@ -271,7 +311,7 @@ fn of_messages() -> Vec<Variable> {
             level: 4,
             class,
             what,
-            of_comm,
+            bound: if of_comm { Binding::Comm } else { Binding::Nothing },
             readonly: matches!(class, LEVEL | MARK),
             continuous: class != MPI_T_PVAR_CLASS_TIMER,
         }
@@ -294,7 +334,11 @@ mpi_fn! {
             offer(datatype, if v.is_int() { MPI_INT } else { MPI_UNSIGNED_LONG_LONG });
             offer(enumtype, v.enumtype());
             offer_text(desc, desc_len, &v.desc);
-            offer(bind, if v.of_comm { MPI_T_BIND_MPI_COMM } else { MPI_T_BIND_NO_OBJECT });
+            offer(bind, match v.bound {
+                Binding::Nothing => MPI_T_BIND_NO_OBJECT,
+                Binding::Comm => MPI_T_BIND_MPI_COMM,
+                Binding::Win => MPI_T_BIND_MPI_WIN,
+            });
             offer(readonly, v.readonly.into());
             offer(continuous, v.continuous.into());
             // A reset is a matter of the handle, so reading and resetting is one step.

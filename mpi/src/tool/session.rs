@@ -5,21 +5,22 @@
 //! resets and writes, and none of these touches anything that is counted. The library's counting of calls
 //! is on while any handle on one of them is started.
 
-use super::pvar::{Variable, What, all};
+use super::pvar::{Binding, Object, Variable, What, all};
+use super::window_pvar::Count;
 use super::{Handles, Res, at, call, give, instance, offer};
-use crate::comm;
 use crate::constants::*;
 use crate::memory::read;
-use crate::types::Comm;
+use crate::types::{Comm, Win};
+use crate::{comm, win};
 use core::ffi::{c_int, c_void};
-use oxmpi_runtime::{Communicator, Instance};
+use oxmpi_runtime::Instance;
 use parking_lot::Mutex;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 struct Handle {
     session: usize,
     variable: &'static Variable,
-    comm: Option<Weak<Communicator>>,
+    object: Object,
     elements: usize,
     state: Mutex<State>,
 }
@@ -86,7 +87,7 @@ fn ask(what: Option<Asked>, more: bool) {
 
 impl Handle {
     fn now(&self) -> Res<Vec<u64>> {
-        self.variable.now(self.comm.as_ref(), self.elements)
+        self.variable.now(&self.object, self.elements)
     }
 
     /// What the handle shows.
@@ -100,7 +101,7 @@ impl Handle {
 
     fn asks(&self) -> Option<Asked> {
         match self.variable.what {
-            What::Counter(_) => Some(Asked::Calls),
+            What::Counter(_) | What::Window(Count::Calls(_)) => Some(Asked::Calls),
             What::MatchTime => Some(Asked::MatchTime),
             _ => None,
         }
@@ -230,18 +231,23 @@ mpi_fn! {
             if handle.is_null() || count.is_null() {
                 return Err(MPI_T_ERR_INVALID);
             }
-            let comm = match variable.of_comm {
-                false => None,
-                true => {
+            let object = match variable.bound {
+                Binding::Nothing => Object::Nothing,
+                Binding::Comm => {
                     let comm: Comm = read(obj_handle.cast(), "").map_err(|_| MPI_T_ERR_INVALID)?;
                     let object = comm::get(comm).ok_or(MPI_T_ERR_INVALID)?;
-                    Some(Arc::downgrade(&object.comm))
+                    Object::Comm(Arc::downgrade(&object.comm))
+                }
+                Binding::Win => {
+                    let win: Win = read(obj_handle.cast(), "").map_err(|_| MPI_T_ERR_INVALID)?;
+                    let object = win::get(win).ok_or(MPI_T_ERR_INVALID)?;
+                    Object::Win(Arc::downgrade(&object.window))
                 }
             };
             let elements = variable.elements();
             // What is counted always shows what was counted so far.
             let state = State { started: variable.continuous, base: vec![0; elements], before: vec![0; elements] };
-            offer(handle, HANDLES.insert(Handle { session: session_, variable, comm, elements, state: Mutex::new(state) }));
+            offer(handle, HANDLES.insert(Handle { session: session_, variable, object, elements, state: Mutex::new(state) }));
             give(count, elements as c_int)
         })
     }
@@ -306,7 +312,8 @@ mod tests {
     fn a_handle_has_its_own_start_and_stop() {
         let variable = &all()[0];
         let state = State { started: false, base: vec![0], before: vec![0] };
-        let h = Handle { session: 0, variable, comm: None, elements: 1, state: Mutex::new(state) };
+        let h =
+            Handle { session: 0, variable, object: Object::Nothing, elements: 1, state: Mutex::new(state) };
         let shown = |now: u64| h.values(&h.state.lock(), &[now])[0];
         assert_eq!(shown(100), 0);
         *h.state.lock() = State { started: true, base: vec![100], before: vec![0] };

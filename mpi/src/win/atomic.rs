@@ -4,13 +4,14 @@ use super::argument::{Buffer, Side, arguments, can_be_compared, displacement, se
 use super::require;
 use super::usual::{self, Element};
 use crate::constants::*;
+use crate::counting;
 use crate::datatype::is_predefined;
 use crate::error::{Failure, On, Res, call_on, check};
 use crate::op::one_sided;
 use crate::process::Process;
 use crate::types::{Aint, Datatype, Op, Win};
 use core::ffi::c_int;
-use oxmpi_runtime::window::Operation;
+use oxmpi_runtime::window::{CallKind, Operation};
 
 /// One element of a predefined type.
 fn one(process: &Process, at: *const u8, datatype: Datatype, side: &Side) -> Res<Buffer> {
@@ -46,6 +47,9 @@ fn odd_fetch(
         (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
         (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
         (args.target_count, args.target_type, args.op) = (1, result.of.desc, &operation);
+        if counting::on() {
+            object.window.note(CallKind::FetchAndOp);
+        }
         check(verbs.start(Operation::FetchAndOp, &args))
     })
 }
@@ -75,6 +79,9 @@ fn odd_compare(
         (args.origin, args.origin_count, args.origin_type) = (origin.at, 1, origin.of.desc);
         (args.result, args.result_count, args.result_type) = (result.at, 1, result.of.desc);
         (args.compare, args.target_count, args.target_type) = (compare.at, 1, origin.of.desc);
+        if counting::on() {
+            object.window.note(CallKind::CompareAndSwap);
+        }
         check(verbs.start(Operation::CompareAndSwap, &args))
     })
 }

@@ -13,17 +13,6 @@ use core::ffi::{c_int, c_void};
 use oxmpi_runtime::Window;
 use oxmpi_runtime::window::{Wanted, WantedMemory};
 
-/// Hints that the standard gives a value where the program gives none (MPI 5.0 §12.2.1), and the flavor that
-/// alone has them (0: all).
-const DEFAULTS: [(&str, &str, c_int); 6] = [
-    ("no_locks", "false", 0),
-    ("accumulate_ordering", "rar,raw,war,waw", 0),
-    ("accumulate_ops", "same_op_no_op", 0),
-    ("same_size", "false", 0),
-    ("same_disp_unit", "false", 0),
-    ("alloc_shared_noncontig", "false", MPI_WIN_FLAVOR_SHARED),
-];
-
 /// What all constructors are told.
 struct Told {
     parent: &'static crate::comm::CommObject,
@@ -50,15 +39,13 @@ fn told(comm: Comm, size: Aint, disp_unit: Aint, hints: Info, win: *mut Win) -> 
 impl Told {
     /// Makes the window and writes its handle; where its memory begins.
     fn make(self, process: &Process, flavor: c_int, memory: WantedMemory, win: *mut Win) -> Res<*mut c_void> {
-        let mut hints = oxmpi_runtime::Info::new();
-        for (key, value, of) in DEFAULTS {
-            if of == 0 || of == flavor {
-                hints.set(key, value);
-            }
-        }
-        hints.merge(&self.given);
         let wanted = Wanted { disp_unit: self.disp_unit, memory };
-        let window = Window::make(&self.parent.comm, process.thread(), wanted, &hints)?;
+        let window = Window::make(&self.parent.comm, process.thread(), wanted, &self.given)?;
+        let mut hints = self.given;
+        if flavor == MPI_WIN_FLAVOR_SHARED {
+            let apart = hints.is_true("alloc_shared_noncontig");
+            hints.set("alloc_shared_noncontig", if apart { "true" } else { "false" });
+        }
         let base: *mut c_void = window.own().base.cast();
         let facts = Facts {
             base: base as usize,

@@ -1,13 +1,15 @@
 //! Locks and flushes: synchronisation without the target (MPI 5.0 §12.5.3, §12.5.4).
 
 use super::argument::{assertions, served, target};
-use super::{require, usual};
+use super::{get, require, usual};
 use crate::constants::*;
+use crate::counting;
 use crate::error::{Failure, On, Res, call_on, check};
+use crate::process::Process;
 use crate::types::Win;
 use core::ffi::c_int;
 use oxmpi_osc::lock_type;
-use oxmpi_runtime::window::Verbs;
+use oxmpi_runtime::window::{CallKind, Verbs};
 
 /// A verb for one rank; nothing is done for MPI_PROC_NULL.
 fn at_rank(win: Win, rank: c_int, verb: impl FnOnce(&Verbs, u32) -> oxmpi_mca::Status) -> Res {
@@ -17,10 +19,25 @@ fn at_rank(win: Win, rank: c_int, verb: impl FnOnce(&Verbs, u32) -> oxmpi_mca::S
     rank.map_or(Ok(()), |rank| check(verb(verbs, rank)))
 }
 
+/// Counts a flush, while somebody asks.
+fn note_flush(win: Win) {
+    if let (true, Some(object)) = (counting::on(), get(win)) {
+        object.window.note(CallKind::Flush);
+    }
+}
+
+/// MPI_Win_flush_all, MPI_Win_flush_local_all.
+fn flush_all(process: &Process, win: Win, local: bool) -> Res {
+    let object = require(win)?;
+    note_flush(win);
+    check(served(object)?.flush(process.thread(), None, local))
+}
+
 #[cold]
 #[inline(never)]
 fn odd_flush(name: &'static str, win: Win, rank: c_int, local: bool) -> c_int {
     call_on(name, On::Win(win), |process| {
+        note_flush(win);
         at_rank(win, rank, |verbs, rank| verbs.flush(process.thread(), Some(rank), local))
     })
 }
@@ -76,11 +93,11 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_flush_all(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.flush(process.thread(), None, false)))
+        call_on(NAME, On::Win(win), |process| flush_all(process, win, false))
     }
 }
 mpi_fn! {
     fn MPI_Win_flush_local_all(win: Win) -> c_int {
-        call_on(NAME, On::Win(win), |process| check(served(require(win)?)?.flush(process.thread(), None, true)))
+        call_on(NAME, On::Win(win), |process| flush_all(process, win, true))
     }
 }

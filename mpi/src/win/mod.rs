@@ -2,15 +2,17 @@
 //!
 //! Map: here the object · `create` (made and freed) · `memory` (memory of ranks, attached memory) · `argument` (what all calls
 //! on a window look at) · `usual` (calls in which nothing is unusual) · `operation` (put, get, accumulate) · `atomic` (one element) · `fence`, `post` (active
-//! synchronisation) · `lock` (passive synchronisation). What a window does is its one-sided component's
+//! synchronisation) · `lock` (passive synchronisation) · `notify`, `duplicate` (extensions of `mpi-ext.h`). What a window does is its one-sided component's
 //! ([`oxmpi_runtime::window`]).
 
 mod argument;
 mod atomic;
 mod create;
+mod duplicate;
 mod fence;
 mod lock;
 mod memory;
+mod notify;
 mod operation;
 mod post;
 mod usual;
@@ -152,23 +154,22 @@ mpi_fn! {
 }
 mpi_fn! {
     fn MPI_Win_set_info(win: Win, info: Info) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
+        call_on(NAME, On::Win(win), |process| {
             let object = require(win)?;
             let hints = info::require(info)?;
-            // A copy, so that no guard is alive in the component.
-            let now = {
-                let mut text = object.text.lock();
-                text.1.merge(&hints);
-                text.1.clone()
-            };
-            crate::error::check(object.window.set_info(&now))
+            object.window.set_info(process.thread(), &hints)?;
+            object.text.lock().1.merge(&hints);
+            Ok(())
         })
     }
 }
 mpi_fn! {
     fn MPI_Win_get_info(win: Win, info_used: *mut Info) -> c_int {
         call_on(NAME, On::Win(win), |_| {
-            let hints = require(win)?.text.lock().1.clone();
+            let object = require(win)?;
+            // The program's keys, and in the place of each hint that is known the value in force.
+            let mut hints = object.text.lock().1.clone();
+            hints.merge(&object.window.info());
             write_made(info_used, "info_used", || info::adopt(hints))
         })
     }

@@ -30,6 +30,9 @@ fn issue(
     place: Place,
 ) -> Res {
     let verbs = served(object)?;
+    if args.is_some() && counting::on() {
+        object.window.note(operation.into());
+    }
     match (args, place) {
         (None, None) => Ok(()),
         (None, Some(place)) => write(place, "request", request::done(process)),

@@ -135,18 +135,18 @@ const NO_RESTART: &str = "a process that failed is not started again";
 
 /// All options, in the order in which help shows them.
 pub const OPTIONS: &[Opt] = &[
-    Opt::new(PROCESSES, App, "np", &["N"], "Number of processes of this program [default: one per slot]")
+    Opt::new(PROCESSES, App, "np", &["N"], "Number of processes to run [default: one per slot]")
         .alias(&["n"])
         .short(&['n', 'c'])
         .differs("more processes than cores are allowed unless slots are given or :NOOVERSUBSCRIBE says no"),
-    Opt::new(PROCESSES, Job, "npernode", &["N"], "So many processes on each node")
+    Opt::new(PROCESSES, Job, "npernode", &["N"], "Run N processes on each node")
         .short(&['N'])
         .alias(&["ppn"]),
-    Opt::new(PROCESSES, Job, "app", &["FILE"], "Read programs and their options from a file, one per line")
+    Opt::new(PROCESSES, Job, "app", &["FILE"], "Read programs and their options from an appfile, one per line")
         .alias(&["configfile"])
         .differs("options on the command line hold as well; Open MPI ignores them"),
-    Opt::new(PROCESSES, App, "wdir", &["FOLDER"], "Folder that the processes start in").alias(&["wd"]),
-    Opt::new(PROCESSES, App, "path", &["FOLDERS"], "Where to look for the program, before PATH"),
+    Opt::new(PROCESSES, App, "wdir", &["FOLDER"], "Working directory of the processes").alias(&["wd"]),
+    Opt::new(PROCESSES, App, "path", &["FOLDERS"], "Folders to search for the program before PATH"),
     Opt::new(PROCESSES, App, "pset", &["NAME"], "")
         .missing("there are no process sets but mpi://WORLD and mpi://SELF"),
     Opt::new(PROCESSES, App, "soft", &["NUMBERS"], "MPI's soft: numbers of processes that would do, too"),
@@ -171,18 +171,18 @@ pub const OPTIONS: &[Opt] = &[
         Job,
         "map-by",
         &["POLICY"],
-        "What processes are dealt to: slot, node, core, ... (--help map-by)",
+        "Map processes by slot, node, core, ... (--help map-by)",
     ),
-    Opt::new(PLACES, Job, "rank-by", &["POLICY"], "How they are numbered: slot, node, fill, span"),
+    Opt::new(PLACES, Job, "rank-by", &["POLICY"], "Rank processes by slot, node, fill, span (--help rank-by)"),
     Opt::new(
         PLACES,
         Job,
         "bind-to",
         &["OBJECT"],
-        "What each may run on: none, hwthread, core, ... (--help bind-to)",
+        "Bind processes to none, hwthread, core, ... (--help bind-to)",
     )
     .differs("slot too, as once; without it one or two processes get a core, more a NUMA node where it fits"),
-    Opt::new(PLACES, Job, "report-bindings", &[], "Say on standard error what each process is bound to"),
+    Opt::new(PLACES, Job, "report-bindings", &[], "Report on standard error what each process is bound to"),
     Opt::new(
         PLACES,
         Job,
@@ -193,28 +193,28 @@ pub const OPTIONS: &[Opt] = &[
     .many()
     .differs("the layout of the lines is ours; bindings are written as Open MPI writes them"),
     Opt::new(PLACES, Job, "rankfile", &["FILE"], "Exact places: rank N=HOST slot=LIST"),
-    Opt::new(PLACES, Job, "oversubscribe", &[], "More processes than slots are wanted"),
+    Opt::new(PLACES, Job, "oversubscribe", &[], "Allow more processes than slots"),
     Opt::new(PLACES, Job, "nooversubscribe", &[], "Refuse more processes than slots")
         .alias(&["no-oversubscribe"]),
-    Opt::new(PLACES, Job, "use-hwthread-cpus", &[], "A hardware thread is a slot, and what pe=N counts"),
+    Opt::new(PLACES, Job, "use-hwthread-cpus", &[], "Count hardware threads as slots, also for pe=N"),
     Opt::new(PLACES, Job, "do-not-launch", &[], "Plan and display only"),
     Opt::new(
         SETTING,
         App,
         "x",
         &["NAME[=VALUE]"],
-        "Hand a variable to the processes; NAME* hands on all such",
+        "Export a variable to the processes; NAME* exports all such",
     )
     .short(&['x'])
     .many(),
     Opt::new(SETTING, App, "set-env", &["NAME=VALUE"], "The same as -x NAME=VALUE").many(),
-    Opt::new(SETTING, App, "unset-env", &["NAME"], "Take a variable away; NAME* takes all such").many(),
+    Opt::new(SETTING, App, "unset-env", &["NAME"], "Remove a variable from their environment; NAME* removes all such").many(),
     Opt::new(
         SETTING,
         App,
         "append-env",
         &["NAME[C]", "VALUE"],
-        "Put VALUE behind a variable, C between them",
+        "Append VALUE to a variable, with C between them",
     )
     .many(),
     Opt::new(
@@ -222,7 +222,7 @@ pub const OPTIONS: &[Opt] = &[
         App,
         "prepend-env",
         &["NAME[C]", "VALUE"],
-        "Put VALUE before a variable, C between them",
+        "Prepend VALUE to a variable, with C between them",
     )
     .many(),
     Opt::new(SETTING, App, "mca", &["NAME", "VALUE"], "Set a parameter; see mpi-info for their names").many(),
@@ -253,7 +253,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(SETTING, Job, "gpu-support", &["BOOL"], "").missing("there is no GPU support to switch"),
     Opt::new(STREAMS, Job, "output", &["WHAT"], "tag, timestamp, merge, dir=, file=, ... (--help output)")
         .many(),
-    Opt::new(STREAMS, Job, "stdin", &["RANKS"], "Who gets standard input: a rank, all, none [default: 0]")
+    Opt::new(STREAMS, Job, "stdin", &["RANKS"], "Ranks that get standard input: one, all, none [default: 0]")
         .differs("all: each rank gets its copy; a list of ranks as well"),
     Opt::new(
         STREAMS,
@@ -270,7 +270,7 @@ pub const OPTIONS: &[Opt] = &[
         Job,
         "timeout",
         &["[D:H:M:]SECONDS"],
-        "End the job after so long, with exit status 110",
+        "Time limit of the job; exit status 110 when it has passed",
     ),
     Opt::new(CONTROL, Job, "spawn-timeout", &["SECONDS"], "").missing(NO_SPAWNED),
     Opt::new(CONTROL, Job, "get-stack-traces", &[], "At the time limit, show where each process is"),
@@ -313,7 +313,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(CONTROL, Job, "stop-on-exec", &[], "").missing("ranks do not wait for a debugger"),
     Opt::new(CONTROL, Job, "stop-in-init", &["RANKS"], "").missing("ranks do not wait for a debugger"),
     Opt::new(CONTROL, Job, "stop-in-app", &["RANKS"], "").missing("ranks do not wait for a debugger"),
-    Opt::new(CONTROL, Job, "launch-agent", &["PROGRAM"], "What is started on other nodes in place of oxmpid"),
+    Opt::new(CONTROL, Job, "launch-agent", &["PROGRAM"], "Program to start on other nodes in place of oxmpid"),
     Opt::new(CONTROL, Job, "max-vm-size", &["N"], "").missing(NO_DVM),
     Opt::new(CONTROL, Job, "hetero-nodes", &[], "Accepted: every node says itself what it is made of"),
     Opt::new(CONTROL, Job, "add-host", &["HOSTS"], "").missing(NO_DVM),
@@ -341,8 +341,8 @@ pub const OPTIONS: &[Opt] = &[
         &[],
         "Accepted: daemons always keep their standard error",
     ),
-    Opt::new(CONTROL, Job, "quiet", &[], "Say nothing but errors").short(&['q']).many(),
-    Opt::new(CONTROL, Job, "verbose", &[], "Say more").short(&['v']).many(),
+    Opt::new(CONTROL, Job, "quiet", &[], "Print errors only").short(&['q']).many(),
+    Opt::new(CONTROL, Job, "verbose", &[], "Print more").short(&['v']).many(),
     Opt::new(OLD, Job, "pernode", &[], "--map-by ppr:1:node"),
     Opt::new(OLD, Job, "npersocket", &["N"], "--map-by ppr:N:package").alias(&["npackage"]),
     Opt::new(OLD, Job, "ppr", &["LIST"], "--map-by ppr:LIST"),

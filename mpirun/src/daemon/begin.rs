@@ -1,13 +1,13 @@
 //! How a daemon begins: its link, its place among the processes, and what it is to launch.
 
-use super::elsewhere::{self, Elsewhere};
-use super::{Daemon, guard, ranks};
-use crate::link::{Channel, FromNode, Launch, Peer, ToNode};
+use super::elsewhere::Elsewhere;
+use super::{Daemon, guard, ranks, relay};
+use crate::link::{Channel, FromNode};
 use crate::remote::agents::Agents;
+use crate::remote::below::Below;
 use crate::remote::{join, version};
 use crate::{descendants, failed, signals};
 use oxmpi_runtime::wireup::Secret;
-use rustix::io::Errno;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ fn local() -> Result<(), String> {
     let channel = Channel::new(link).map_err(|why| format!("cannot use the link to mpirun: {why}"))?;
     // A session of our own: the terminal's signals go to mpirun, which decides.
     rustix::process::setsid().map_err(failed("cannot leave mpirun's session"))?;
-    run(channel, Agents::default(), None)
+    run(channel, None)
 }
 
 /// On another machine.
@@ -58,57 +58,37 @@ fn remote(joined: join::Joined) -> Result<(), String> {
     let _ = rustix::process::setsid();
     ranks::close_stdin()?;
     ranks::close_stdout()?;
-    run(joined.link, joined.agents, Some(joined.secret))
+    run(joined.link, Some((joined.agents, joined.below, joined.secret)))
 }
 
-fn run(mut channel: Channel, mut agents: Agents, secret: Option<Secret>) -> Result<(), String> {
+/// `far`: on another machine than mpirun's; what it has started, what is below it, and the job's secret.
+fn run(mut channel: Channel, far: Option<(Agents, Option<Below>, Secret)>) -> Result<(), String> {
     descendants::adopt_orphans()?;
     let mask = signals::mask();
     signals::restore_default(libc::SIGCHLD);
     let signals =
         signals::Signals::take(&[libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT])?;
     let mut elsewhere = None;
-    let launch = match secret {
-        None => await_launch(&mut channel)?,
-        Some(secret) => {
-            let mut launch = elsewhere::await_launch(&mut channel, &mut agents)?;
+    let launch = match far {
+        None => relay::await_launch(&mut channel, &mut Agents::default(), &mut None)?,
+        Some((mut agents, mut below, secret)) => {
+            let mut launch = relay::await_launch(&mut channel, &mut agents, &mut below)?;
             if let Some(launch) = &mut launch {
                 launch.secret = secret;
-                elsewhere = Some(Elsewhere::new(agents, launch.reads_stdin())?);
+                elsewhere = Some(Elsewhere::new(agents, below, launch.reads_stdin())?);
             }
             launch
         }
     };
     let Some(launch) = launch else { return Ok(()) };
     let mut daemon = Daemon::new(channel, signals, mask, launch)?;
-    daemon.elsewhere = elsewhere;
+    daemon.live_elsewhere(elsewhere)?;
     match daemon.start() {
         Ok(()) => daemon.serve(),
         Err(why) => {
             daemon.say(&FromNode::Failed(why));
             daemon.phase.force();
             daemon.serve()
-        }
-    }
-}
-
-/// None: mpirun is gone before it said anything.
-fn await_launch(channel: &mut Channel) -> Result<Option<Box<Launch>>, String> {
-    loop {
-        match channel.take::<ToNode>() {
-            Ok(Some(ToNode::Launch(launch))) => return Ok(Some(launch)),
-            Ok(Some(_)) => return Err("mpirun's first word is not what to launch".into()),
-            Ok(None) => {}
-            Err(why) => return Err(format!("mpirun sent an impossible frame: {why}")),
-        }
-        let mut wait = [rustix::event::PollFd::new(&*channel, rustix::event::PollFlags::IN)];
-        match rustix::event::poll(&mut wait, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(why) => return Err(format!("cannot wait for mpirun: {why}")),
-        }
-        if channel.receive() == Peer::Gone {
-            // A frame that came before the end starts a job that would end at once.
-            return Ok(None);
         }
     }
 }

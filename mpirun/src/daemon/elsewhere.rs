@@ -1,11 +1,13 @@
-//! What a daemon has to do besides where mpirun is on another machine: its agents, standard input that comes in frames,
-//! and a look whether mpirun's machine still answers.
+//! What a daemon has to do besides where mpirun is on another machine: its agents, the daemons below it, standard input that
+//! comes in frames, and a look whether those to whom it has links still answer.
 
-use super::Daemon;
+use super::{Daemon, relay};
 use crate::failed;
-use crate::link::{FromNode, INPUT, ToNode};
+use crate::link::{Down, Exchange, FromNode, INPUT, Passed, ToNode};
 use crate::remote::agents::Agents;
+use crate::remote::below::Below;
 use crate::remote::socket;
+use oxmpi_runtime::wireup::frame::Malformed;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -16,6 +18,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Elsewhere {
     agents: Agents,
+    below: Option<Below>,
     input: Option<Input>,
     look_at: Instant,
 }
@@ -30,7 +33,7 @@ struct Input {
 
 impl Elsewhere {
     /// `reads`: some rank of the node reads standard input.
-    pub fn new(agents: Agents, reads: bool) -> Result<Elsewhere, String> {
+    pub fn new(agents: Agents, below: Option<Below>, reads: bool) -> Result<Elsewhere, String> {
         let cannot = failed("cannot make a pipe for standard input");
         let mut input = None;
         if reads {
@@ -39,7 +42,7 @@ impl Elsewhere {
             rustix::stdio::dup2_stdin(read).map_err(&cannot)?;
             input = Some(Input { pipe, queue: VecDeque::new(), ended: false });
         }
-        Ok(Elsewhere { agents, input, look_at: Instant::now() + socket::LOOK })
+        Ok(Elsewhere { agents, below, input, look_at: Instant::now() + socket::LOOK })
     }
 
     /// Children that are not the job's.
@@ -55,13 +58,9 @@ impl Elsewhere {
         self.look_at
     }
 
-    /// It is time to look at the link.
-    pub fn is_time(&mut self, now: Instant) -> bool {
-        let time = self.look_at <= now;
-        if time {
-            self.look_at = now + socket::LOOK;
-        }
-        time
+    /// mpirun is gone.
+    pub fn lose_mpirun(&mut self) {
+        self.below.iter_mut().for_each(Below::clear);
     }
 }
 
@@ -88,6 +87,69 @@ impl Input {
 }
 
 impl Daemon {
+    /// Where mpirun is on another machine.
+    pub(super) fn live_elsewhere(&mut self, elsewhere: Option<Elsewhere>) -> Result<(), String> {
+        if let Some(below) = elsewhere.as_ref().and_then(|elsewhere| elsewhere.below.as_ref()) {
+            epoll::add(&self.epoll, below, EventData::new_u64(super::BELOW), EventFlags::IN)
+                .map_err(failed("cannot wait for other daemons"))?;
+        }
+        self.elsewhere = elsewhere;
+        Ok(())
+    }
+
+    fn below(&mut self) -> Option<&mut Below> {
+        self.elsewhere.as_mut()?.below.as_mut()
+    }
+
+    fn pass_up(&mut self, all: Vec<Passed>) {
+        if self.linked {
+            all.iter().for_each(|passed| {
+                // A frame that came can be sent.
+                let _ = self.link.send(passed);
+            });
+        }
+    }
+
+    /// What daemons below have said goes up.
+    pub(super) fn hear_below(&mut self) {
+        if let Some(turn) = self.below().map(Below::turn) {
+            self.pass_up(turn.up);
+        }
+    }
+
+    /// Listens to those below, or not.
+    pub(super) fn watch_below(&self, heard: bool) {
+        if let Some(below) = self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.below.as_ref()) {
+            let flags = if heard { EventFlags::IN } else { EventFlags::empty() };
+            let _ = epoll::modify(&self.epoll, below, EventData::new_u64(super::BELOW), flags);
+        }
+    }
+
+    /// What came for daemons below; what is for this one, too, is returned.
+    pub(super) fn hand_down(&mut self, down: Down) -> Result<Option<ToNode>, Malformed> {
+        relay::hand_down(self.below(), down)
+    }
+
+    /// All ranks of this node have come to the fence. It is said when all below have.
+    pub(super) fn enter_fence(&mut self) {
+        if self.below().is_none_or(Below::enter_fence) {
+            self.say(&FromNode::Exchange(Exchange::Fence));
+        }
+    }
+
+    /// Looks, when it is time to, whether those at the links' other ends still answer.
+    pub(super) fn look_at_links(&mut self, now: Instant) {
+        let Some(elsewhere) = self.elsewhere.as_mut().filter(|elsewhere| elsewhere.look_at <= now) else {
+            return;
+        };
+        elsewhere.look_at = now + socket::LOOK;
+        let lost = elsewhere.below.as_mut().map(|below| below.look(now)).unwrap_or_default();
+        self.pass_up(lost);
+        if self.linked && socket::deaf(&self.link) {
+            self.lose_mpirun();
+        }
+    }
+
     /// A piece of standard input; an empty one is the end.
     pub(super) fn take_input(&mut self, bytes: Vec<u8>) {
         let Some(elsewhere) = &mut self.elsewhere else { return };
@@ -123,42 +185,5 @@ impl Daemon {
     /// Children that are not the job's.
     pub(super) fn kept(&self) -> Vec<Pid> {
         self.elsewhere.as_ref().map_or_else(Vec::new, Elsewhere::agents)
-    }
-}
-
-/// What mpirun wants started; daemons that were to be started in turn and do not come are told meanwhile. None: mpirun is
-/// gone before it said anything.
-pub fn await_launch(
-    channel: &mut crate::link::Channel,
-    agents: &mut Agents,
-) -> Result<Option<Box<crate::link::Launch>>, String> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    loop {
-        for failure in agents.turn() {
-            channel.send(&FromNode::Unstarted(failure)).map_err(|why| why.to_string())?;
-        }
-        match channel.take::<ToNode>() {
-            Ok(Some(ToNode::Launch(launch))) => return Ok(Some(launch)),
-            Ok(Some(_)) => return Err("mpirun's first word is not what to launch".into()),
-            Ok(None) => {}
-            Err(why) => return Err(format!("mpirun sent an impossible frame: {why}")),
-        }
-        let unsent = channel.unsent() > 0;
-        let deaf = {
-            let wanted = if unsent { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-            let mut fds = vec![PollFd::new(&*channel, wanted)];
-            fds.extend(agents.fds());
-            let look = Timespec { tv_sec: socket::LOOK.as_secs().cast_signed(), tv_nsec: 0 };
-            match poll(&mut fds, Some(&look)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(why) => return Err(format!("cannot wait for mpirun: {why}")),
-            }
-            socket::deaf(&*channel)
-        };
-        channel.flush();
-        // A frame that came before the end starts a job that would end at once.
-        if deaf || channel.receive() == crate::link::Peer::Gone {
-            return Ok(None);
-        }
     }
 }

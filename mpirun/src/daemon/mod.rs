@@ -24,9 +24,11 @@ mod guard;
 mod lines;
 mod output;
 mod ranks;
+mod relay;
 
-use crate::link::{Channel, Ending, Exchange, FromNode, Launch, Mpi, Peer, Stdin, Stream, ToNode, window};
-use crate::remote::socket;
+use crate::link::{
+    Channel, Down, Ending, Exchange, FromNode, Launch, Mpi, Peer, Stdin, Stream, ToNode, window,
+};
 use crate::{descendants, failed, signals};
 pub use begin::main;
 use crashes::Crashes;
@@ -50,7 +52,8 @@ const SIGNALS: u64 = 1;
 const SERVER: u64 = 2;
 const FEED: u64 = 3;
 const INPUT: u64 = 4;
-const OUTPUTS: u64 = 5;
+const BELOW: u64 = 5;
+const OUTPUTS: u64 = 6;
 
 /// How long the end of a connection may come before the end of the process that mpirun started.
 const VANISH: Duration = Duration::from_millis(500);
@@ -204,6 +207,8 @@ impl Daemon {
 
     fn serve(&mut self) -> Result<(), String> {
         let mut ready = Vec::with_capacity(128);
+        // What came behind the launch is there already, and wakes nobody.
+        self.hear_mpirun();
         while !self.finished {
             self.advance();
             if self.finished {
@@ -228,6 +233,7 @@ impl Daemon {
                     SERVER => self.hear_ranks(),
                     FEED => self.give_input(),
                     INPUT => self.give_own_input(),
+                    BELOW => self.hear_below(),
                     output => self.read_output(output - OUTPUTS),
                 }
             }
@@ -246,9 +252,14 @@ impl Daemon {
         self.link.flush();
         let peer = self.link.receive();
         loop {
-            match self.link.take::<ToNode>() {
-                Ok(Some(message)) => self.obey(message),
+            let down = match self.link.take::<Down>() {
                 Ok(None) => break,
+                Ok(Some(down)) => self.hand_down(down),
+                Err(why) => Err(why),
+            };
+            match down {
+                Ok(Some(message)) => self.obey(message),
+                Ok(None) => {}
                 Err(why) => {
                     self.say(&FromNode::Failed(format!("mpirun sent an impossible frame: {why}")));
                     self.phase.force();
@@ -269,13 +280,14 @@ impl Daemon {
             for rank in &mut self.ranks {
                 rank.outputs = [None, None];
             }
+            self.elsewhere.iter_mut().for_each(Elsewhere::lose_mpirun);
             self.phase.force();
         }
     }
 
     fn obey(&mut self, message: ToNode) {
         match message {
-            ToNode::Launch(_) => {}
+            ToNode::Job(_) | ToNode::Part(_) => {}
             ToNode::Written { rank, stream, bytes } => self.note_written(rank, stream, bytes),
             ToNode::Release => self.server.release(),
             ToNode::Census { stacks } => self.take_census(stacks),
@@ -407,7 +419,7 @@ impl Daemon {
                 Event::Help { rank, component, topic, text } => {
                     self.say(&FromNode::Help { rank, component, topic, text });
                 }
-                Event::AllHere => self.say(&FromNode::Exchange(Exchange::Fence)),
+                Event::AllHere => self.enter_fence(),
                 Event::Gone { rank } if self.several_nodes() => {
                     self.say(&FromNode::Exchange(Exchange::Gone { rank }));
                 }
@@ -472,10 +484,7 @@ impl Daemon {
             self.phase.ask(ending::GRACE);
             self.reap();
         }
-        if self.elsewhere.as_mut().is_some_and(|e| e.is_time(now)) && self.linked && socket::deaf(&self.link)
-        {
-            self.lose_mpirun();
-        }
+        self.look_at_links(now);
         let kept = self.kept();
         if let Some(stuck) = self.phase.advance(now, &kept) {
             self.say(&FromNode::Failed(stuck));

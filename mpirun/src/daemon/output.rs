@@ -103,6 +103,7 @@ impl Daemon {
             self.server_watched = heard;
             let flags = if heard { EventFlags::IN } else { EventFlags::empty() };
             let _ = epoll::modify(&self.epoll, self.server.as_fd(), EventData::new_u64(SERVER), flags);
+            self.watch_below(heard);
         }
     }
 

@@ -1,9 +1,10 @@
-//! `--explain NAME`: what a parameter means, its value, and who said so; and who else did.
+//! `--explain NAME`: what a parameter means, its value, where that comes from, and which value a rank has by it.
 
 use super::listing::level_words;
 use super::options::Options;
-use super::{Answer, Known, json};
-use oxmpi_mca_params::{Origin, catalogue, nearest};
+use super::{Answer, Known, in_force, json, process};
+use oxmpi_mca_params::{Origin, Value, catalogue, nearest};
+use oxmpi_runtime::in_force::bytes;
 use std::fmt::Write;
 
 pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, String> {
@@ -17,8 +18,10 @@ pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, St
         let hint = nearest(name, all).map(|n| format!("; the nearest is {n}")).unwrap_or_default();
         return Err(format!("there is no parameter {name:?}{hint}; mpi-info --params --level 9 lists all"));
     };
+    let (process, job) = process::first(options)?;
+    let force = in_force::of(known, r, &process);
     if options.json {
-        return Ok(Answer { text: format!("{:#}\n", json::param(r)), good });
+        return Ok(Answer { text: format!("{:#}\n", json::explained(r, &force)), good });
     }
     let d = &r.declaration;
     let mut text = format!("{}\n", d.full_name);
@@ -35,6 +38,20 @@ pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, St
         true => line("value", value),
         false => line("value", &format!("{value}, that is {plain}")),
     }
+    let plain = force.value.to_string();
+    let size = match &force.value {
+        Value::Size(n) if bytes(*n) != plain => format!(", that is {}", bytes(*n)),
+        _ => String::new(),
+    };
+    let shown = if plain.is_empty() { "(empty)" } else { &plain };
+    line("in force", &format!("{shown}{size}"));
+    let because = match (&*force.because, &r.origin) {
+        ("", Origin::Default) => "it is the default",
+        ("", _) => "it is what is set",
+        (because, _) => because,
+    };
+    line("because", because);
+    line("in a job", &format!("of {job}"));
     let under = if r.set_as == d.full_name { String::new() } else { format!(", as {}", r.set_as) };
     line("set by", &format!("{}{under}", r.origin));
     let settings = resolver.settings_of(d);

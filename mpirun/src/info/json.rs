@@ -6,6 +6,7 @@ use super::listing::{check_kind, check_names, components, enumerators, groups};
 use super::options::Options;
 use super::tool::Event;
 use oxmpi_mca_params::{Origin, Resolved, Value as Param};
+use oxmpi_runtime::in_force::InForce;
 use serde_json::{Map, Value, json};
 
 /// Everything that is asked for.
@@ -62,18 +63,30 @@ pub fn all(known: &Known, options: &Options, events: &[Event]) -> Result<String,
     Ok(format!("{:#}\n", Value::Object(object)))
 }
 
-/// One parameter.
-pub fn param(r: &Resolved) -> Value {
-    let d = &r.declaration;
-    let value: Value = match &r.value {
+/// One parameter, and which value a rank has by it.
+pub fn explained(r: &Resolved, force: &InForce) -> Value {
+    let mut object = param(r);
+    object["in_force"] =
+        json!({ "value": value(&force.value, &force.text), "text": force.text, "because": force.because });
+    object
+}
+
+fn value(value: &Param, text: &str) -> Value {
+    match value {
         Param::Int(n) => (*n).into(),
         Param::Unsigned(n) | Param::Size(n) => (*n).into(),
         Param::Bool(b) => (*b).into(),
         Param::Double(x) => (*x).into(),
         Param::Text(t) => t.as_str().into(),
         Param::Enum { name, .. } => name.as_str().into(),
-        Param::List { .. } => r.text.as_str().into(),
-    };
+        Param::List { .. } => text.into(),
+    }
+}
+
+/// One parameter.
+pub fn param(r: &Resolved) -> Value {
+    let d = &r.declaration;
+    let value = value(&r.value, &r.text);
     let source = match &r.origin {
         Origin::Default => json!({ "kind": "default" }),
         Origin::CommandLine => json!({ "kind": "command line" }),

@@ -5,17 +5,19 @@
 //! started here would get. Components are loaded for what they declare; none is opened.
 //!
 //! Map: `options` (the command line) · `facts` (version, paths, build) · `listing` (components and
-//! parameters, pretty and parsable) · `json` · `explain` · `check` · `calibrate` ·
-//! `tool` (events) · `pages` (`--help TOPIC`).
+//! parameters, pretty and parsable) · `json` · `explain`, with `process` and `in_force` (values that a rank would have) ·
+//! `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
 
 mod calibrate;
 mod check;
 mod explain;
 mod facts;
+mod in_force;
 mod json;
 mod listing;
 mod options;
 mod pages;
+mod process;
 mod tool;
 
 use options::Options;

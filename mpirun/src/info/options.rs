@@ -46,6 +46,16 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     pub explain: Option<String>,
 
+    /// With --explain: in a job of N processes on this machine [default: one for each core]
+    #[arg(short = 'n', visible_short_alias = 'N', long = "np", visible_alias = "n", value_name = "N", requires = "explain",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub processes: Option<u32>,
+
+    /// With --explain: in a program that asks for MPI_THREAD_SINGLE, FUNNELED, SERIALIZED or MULTIPLE
+    #[arg(long, value_name = "LEVEL", requires = "explain", ignore_case = true, default_value = "single",
+          value_parser = ["single", "funneled", "serialized", "multiple"])]
+    pub thread_level: String,
+
     /// Look for mistakes in a parameter file
     #[arg(long, value_name = "FILE")]
     pub check: Option<PathBuf>,

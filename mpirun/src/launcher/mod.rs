@@ -323,15 +323,13 @@ impl Job {
         if signals {
             self.take_signals();
         }
-        heard.into_iter().for_each(|node| self.hear(node));
+        heard.into_iter().for_each(|link| self.hear(link));
     }
 
-    fn hear(&mut self, node: usize) {
-        let heard = self.nodes.hear(node);
-        heard.messages.into_iter().for_each(|message| self.take(node, message));
-        if let Some(lost) = heard.lost {
-            self.lose_daemon(&lost);
-        }
+    fn hear(&mut self, link: usize) {
+        let heard = self.nodes.hear(link);
+        heard.messages.into_iter().for_each(|(node, message)| self.take(node, message));
+        heard.lost.iter().for_each(|lost| self.lose_daemon(lost));
     }
 
     fn take(&mut self, node: usize, message: FromNode) {

@@ -1,32 +1,38 @@
-//! All nodes of a job: a daemon and a link for each, and what goes from one node to another.
+//! All nodes of a job: the links to daemons, what goes from one node to another, and where each node is in the tree.
 //!
-//! mpirun is the root of a tree of depth one. What the nodes say to each other about the key-value store and the fence
-//! ([`Exchange`]) passes through here: nodes at a fence are counted, a question goes to the node where the value is, its
-//! answer to the node that asked. The rest is for the loop.
+//! **Links and nodes.** A daemon on this machine is a child of mpirun's, which it starts here, with a link of its own. Those of other
+//! machines are there already (`crate::remote`): some are linked to mpirun, others to daemons that started them, and are reached
+//! through those. What is for all goes once over each link, and so does what is the same for all nodes of what they are to launch. A
+//! daemon without a part in the job stays where others are behind it.
+//!
+//! What the nodes say to each other about the key-value store and the fence ([`Exchange`]) passes through here: links over which all
+//! have come to a fence are counted, a question goes to the node where the value is, its answer to the node that asked. The rest is
+//! for the loop.
 //!
 //! **A daemon that has said `Done` stays** until all have, because others' ranks may still ask for what its ranks have
-//! published; then the links are closed, which ends it. One whose link closes before is lost, with its ranks.
-//!
-//! **A daemon on this machine** is a child of mpirun's, which it starts here. Those of other machines are there already
-//! (`crate::remote`); of each there is a link, and an agent that started it or another that did.
+//! published; then the links are closed, which ends it. One whose link closes before is lost, with its ranks, and with those of nodes
+//! behind it.
 
 use super::daemon::{CannotStart, NodeDaemon};
 use super::pump::Pump;
 use crate::daemon::feed::Feed;
-use crate::link::{Channel, Exchange, FromNode, Launch, Peer, ToNode};
+use crate::link::{Channel, Down, Exchange, FromNode, Launch, Message, Part, Passed, Peer, ToNode, unpack};
 use crate::remote::agents::Agents;
-use crate::remote::hub::{Gathered, Linked};
+use crate::remote::hub::{Gathered, Linked, Way};
 use crate::remote::socket;
 use crate::stacks::Frames;
+use oxmpi_runtime::wireup::frame::Malformed;
 use oxmpi_runtime::wireup::{NodeMap, Secret};
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Pid;
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::Instant;
 
 #[derive(Debug)]
 pub struct Nodes {
     all: Vec<Node>,
+    links: Vec<Link>,
     map: NodeMap,
     /// A rank has left: no fence can be complete any more.
     broken: bool,
@@ -36,39 +42,53 @@ pub struct Nodes {
     look_at: Option<Instant>,
 }
 
-/// Where a node's daemon is.
+/// Where the daemon at a link's other end is.
 #[derive(Debug)]
 enum Daemon {
     Here(NodeDaemon),
-    There {
-        pid: u32,
-        /// Its node's number for agents.
-        machine: u32,
-    },
+    There { name: String, pid: u32 },
+}
+
+#[derive(Debug)]
+struct Link {
+    daemon: Daemon,
+    /// The node's number for agents and for envelopes; none on this machine.
+    machine: Option<u32>,
+    /// None: closed, from either end.
+    channel: Option<Channel>,
+    /// Nodes that are reached by it: the daemon's own, if that has a part in the job, and those behind it by machine.
+    own: Option<usize>,
+    behind: BTreeMap<u32, usize>,
+    /// All nodes that are reached by it have come to the present fence.
+    came: bool,
 }
 
 #[derive(Debug)]
 struct Node {
     name: String,
-    daemon: Daemon,
+    /// Its daemon.
+    pid: u32,
+    machine: Option<u32>,
+    /// Index of its link.
+    link: usize,
     /// Standard input for its ranks, where it is on another machine.
     pump: Option<Pump>,
-    /// None: closed, from either end.
-    link: Option<Channel>,
+    /// Its daemon is reached.
+    open: bool,
     /// Everything on it has ended, or its daemon is lost.
     done: bool,
-    /// It has started its ranks, counted them, come to the present fence.
+    /// It has started its ranks, counted them.
     started: bool,
     counted: bool,
-    came: bool,
 }
 
-/// What came from a node.
-#[derive(Debug)]
+/// What came by a link.
+#[derive(Debug, Default)]
 pub struct Heard {
-    pub messages: Vec<FromNode>,
-    /// Its daemon is gone before it was done: how that went.
-    pub lost: Option<Lost>,
+    /// With the node of each.
+    pub messages: Vec<(usize, FromNode)>,
+    /// Daemons that are gone before their nodes were done: how that went.
+    pub lost: Vec<Lost>,
 }
 
 #[derive(Debug)]
@@ -82,13 +102,14 @@ pub struct Lost {
 #[derive(Debug)]
 pub struct Started {
     nodes: Vec<Node>,
+    links: Vec<Link>,
     feed: Option<Feed>,
     agents: Agents,
 }
 
 /// Starts the daemons of these nodes that are not there yet, one for each launch, with the standard input that their
 /// ranks are to have. `machines`: the number of each node for `gathered`. Daemons of nodes that turned out to have no part
-/// in the job end with their links.
+/// in the job end with their links, unless others are behind them.
 pub fn start(
     launches: &[Launch],
     names: &[String],
@@ -98,14 +119,15 @@ pub fn start(
     let because = |reason: String| CannotStart { reason, looked_at: String::new() };
     let readers: Vec<bool> = launches.iter().map(Launch::reads_stdin).collect();
     let usable = super::daemon::may_read_stdin();
-    let Gathered { nodes: mut there, agents, .. } = gathered.unwrap_or_default();
+    let Gathered { nodes: there, agents, .. } = gathered.unwrap_or_default();
     let machine_of = |launch: &Launch| machines.get(launch.node as usize).copied().unwrap_or(u32::MAX);
-    let far = |launch: &Launch| there.contains_key(&machine_of(launch));
     // One node here reads from mpirun's own; several, and those elsewhere, have copies.
+    let far = |launch: &Launch| there.contains_key(&machine_of(launch));
     let wanted = readers.iter().filter(|reads| **reads).count();
     let copies = wanted > 1 || launches.iter().zip(&readers).any(|(launch, reads)| *reads && far(launch));
     let mut feed = (usable && copies).then(Feed::new).transpose().map_err(because)?;
     let mut nodes = Vec::with_capacity(launches.len());
+    let mut links = Vec::new();
     for (launch, reads) in launches.iter().zip(readers) {
         let copy = match &mut feed {
             Some(feed) if reads => Some(feed.add().map_err(|why| because(why.to_string()))?),
@@ -113,10 +135,11 @@ pub fn start(
         };
         let name = names.get(launch.node as usize).cloned().unwrap_or_default();
         let machine = machine_of(launch);
-        nodes.push(match there.remove(&machine) {
-            Some(Linked { link, facts }) => {
+        nodes.push(match there.get(&machine) {
+            Some(linked) => {
                 let pump = copy.map(Pump::new).transpose().map_err(because)?;
-                Node::new(name, Daemon::There { pid: facts.pid, machine }, link, pump)
+                // Its link is found below.
+                Node::new(name, linked.facts.pid, Some(machine), usize::MAX, pump)
             }
             None => {
                 let stdin = match copy {
@@ -125,42 +148,101 @@ pub fn start(
                     None => Stdio::null(),
                 };
                 let (daemon, socket) = NodeDaemon::start(stdin)?;
-                let link = Channel::new(socket).map_err(|why| because(why.to_string()))?;
-                Node::new(name, Daemon::Here(daemon), link, None)
+                let channel = Channel::new(socket).map_err(|why| because(why.to_string()))?;
+                let node = Node::new(name, daemon.number(), None, links.len(), None);
+                links.push(Link::new(Daemon::Here(daemon), None, channel, Some(nodes.len())));
+                node
             }
         });
     }
+    take_links(there, &mut nodes, &mut links);
     super::daemon::leave_stdin();
-    Ok(Started { nodes, feed, agents })
+    Ok(Started { nodes, links, feed, agents })
+}
+
+/// The links to other machines that the job needs, and which nodes are reached by each.
+fn take_links(there: BTreeMap<u32, Linked>, nodes: &mut [Node], links: &mut Vec<Link>) {
+    let places = nodes.iter().enumerate().filter_map(|(at, node)| Some((node.machine?, at)));
+    let places: BTreeMap<u32, usize> = places.collect();
+    let mut behind: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
+    for (machine, linked) in &there {
+        if let (Way::Through(first), Some(&at)) = (&linked.way, places.get(machine)) {
+            behind.entry(*first).or_default().insert(*machine, at);
+        }
+    }
+    for (machine, Linked { way, facts }) in there {
+        let (own, behind) = (places.get(&machine).copied(), behind.remove(&machine).unwrap_or_default());
+        let Way::Link(channel) = way else { continue };
+        own.iter().chain(behind.values()).for_each(|&at| nodes[at].link = links.len());
+        if own.is_some() || !behind.is_empty() {
+            let daemon = Daemon::There { name: facts.hostname, pid: facts.pid };
+            links.push(Link { behind, ..Link::new(daemon, Some(machine), channel, own) });
+        }
+    }
 }
 
 impl Node {
-    fn new(name: String, daemon: Daemon, link: Channel, pump: Option<Pump>) -> Node {
-        let (done, started, counted, came) = (false, false, false, false);
-        Node { name, daemon, pump, link: Some(link), done, started, counted, came }
+    fn new(name: String, pid: u32, machine: Option<u32>, link: usize, pump: Option<Pump>) -> Node {
+        Node { name, pid, machine, link, pump, open: true, done: false, started: false, counted: false }
+    }
+}
+
+impl Link {
+    fn new(daemon: Daemon, machine: Option<u32>, channel: Channel, own: Option<usize>) -> Link {
+        Link { daemon, machine, channel: Some(channel), own, behind: BTreeMap::new(), came: false }
     }
 
-    fn is_here(&self) -> bool {
-        matches!(self.daemon, Daemon::Here(_))
+    /// All nodes that are reached by it.
+    fn nodes(&self) -> Vec<usize> {
+        self.own.iter().chain(self.behind.values()).copied().collect()
+    }
+
+    /// For all nodes that are reached by it.
+    fn tell_all(&mut self, message: &ToNode) -> Result<(), Malformed> {
+        let Some(channel) = &mut self.channel else { return Ok(()) };
+        match self.behind.is_empty() {
+            true => channel.send(message),
+            false => channel.send(&Down::All(message.encode()?)),
+        }
+    }
+
+    /// For one of them: the daemon's own, or of the machine that is behind it.
+    fn tell(&mut self, behind: Option<u32>, message: &ToNode) -> Result<(), Malformed> {
+        let Some(channel) = &mut self.channel else { return Ok(()) };
+        match behind {
+            None => channel.send(message),
+            Some(machine) => channel.send(&Down::To(machine, message.encode()?)),
+        }
     }
 }
 
 impl Started {
     /// Tells each what to do. The feed has copies of standard input for several nodes.
     pub fn launch(mut self, launches: Vec<Launch>, map: NodeMap) -> Result<(Nodes, Option<Feed>), String> {
-        for (node, mut launch) in self.nodes.iter_mut().zip(launches) {
-            if !node.is_here() {
-                // It has the secret, which does not travel over the network.
-                launch.secret = Secret::from_bytes([0; Secret::BYTES]);
+        let failed = |why: Malformed| why.to_string();
+        let mut job = launches.first().cloned().ok_or("there is nothing to launch")?;
+        for here in [true, false] {
+            if !here {
+                // They have the secret, which does not travel over the network.
+                job.secret = Secret::from_bytes([0; Secret::BYTES]);
             }
-            let launch = ToNode::Launch(Box::new(launch));
-            let link = node.link.as_mut().ok_or("a daemon is gone before the job began")?;
-            link.send(&launch).map_err(|why| why.to_string())?;
+            let message = ToNode::Job(Box::new(job.clone()));
+            let links = self.links.iter_mut().filter(|link| link.machine.is_none() == here);
+            links.map(|link| link.tell_all(&message)).collect::<Result<Vec<()>, _>>().map_err(failed)?;
         }
-        let several = self.nodes.iter().any(|node| !node.is_here());
+        // Daemons have lower numbers than those behind them, and hear of their own part first.
+        let mut order: Vec<usize> = (0..launches.len()).collect();
+        order.sort_by_key(|&at| self.nodes[at].machine);
+        for at in order {
+            let node = &self.nodes[at];
+            let link = &mut self.links[node.link];
+            let behind = node.machine.filter(|_| link.own != Some(at));
+            link.tell(behind, &ToNode::Part(Part::of(&launches[at]))).map_err(failed)?;
+        }
+        let several = self.links.iter().any(|link| link.machine.is_some());
         let look_at = several.then(|| Instant::now() + socket::LOOK);
-        let nodes = Nodes { all: self.nodes, map, broken: false, agents: self.agents, look_at };
-        Ok((nodes, self.feed))
+        let Started { nodes: all, links, feed, agents } = self;
+        Ok((Nodes { all, links, map, broken: false, agents, look_at }, feed))
     }
 }
 
@@ -183,13 +265,14 @@ impl Nodes {
         self.all.iter().all(|node| node.done)
     }
 
-    /// A link is open to at least one.
+    /// At least one is reached.
     pub fn reachable(&self) -> bool {
-        self.all.iter().any(|node| node.link.is_some())
+        self.all.iter().any(|node| node.open)
     }
 
     pub fn tell_all(&mut self, message: &ToNode) {
-        (0..self.all.len()).for_each(|node| self.tell(node, message));
+        // These messages are short: they can always be made.
+        self.links.iter_mut().for_each(|link| drop(link.tell_all(message)));
     }
 
     /// The node of a rank.
@@ -197,76 +280,126 @@ impl Nodes {
         self.tell(self.node_of(rank), message);
     }
 
-    fn tell(&mut self, node: usize, message: &ToNode) {
-        if let Some(link) = &mut self.all[node].link {
+    fn tell(&mut self, at: usize, message: &ToNode) {
+        let node = &self.all[at];
+        if let Some(link) = self.links.get_mut(node.link).filter(|_| node.open) {
+            let behind = node.machine.filter(|_| link.own != Some(at));
             // These messages are short, or came from a daemon: they can always be made.
-            let _ = link.send(message);
+            let _ = link.tell(behind, message);
         }
     }
 
-    /// What to wait for, with the node of each.
+    /// What to wait for, with the number of each link.
     pub fn links(&self) -> Vec<(usize, PollFd<'_>)> {
         let wanted = |link: &Channel| match link.unsent() > 0 {
             true => PollFlags::IN | PollFlags::OUT,
             false => PollFlags::IN,
         };
-        let open = self.all.iter().enumerate().filter_map(|(n, node)| Some((n, node.link.as_ref()?)));
+        let open = self.links.iter().enumerate().filter_map(|(n, link)| Some((n, link.channel.as_ref()?)));
         open.map(|(n, link)| (n, PollFd::new(link, wanted(link)))).collect()
     }
 
-    /// Takes in what a node has said. Exchanges between nodes are passed on and not returned.
+    /// Takes in what came by a link. Exchanges between nodes are passed on and not returned.
     pub fn hear(&mut self, at: usize) -> Heard {
-        let mut messages = Vec::new();
-        let node = &mut self.all[at];
-        let Some(link) = &mut node.link else { return Heard { messages, lost: None } };
-        link.flush();
-        let mut over = link.receive() == Peer::Gone;
+        let mut heard = Heard::default();
+        let Some(channel) = &mut self.links[at].channel else { return heard };
+        channel.flush();
+        let mut over = channel.receive() == Peer::Gone;
         let mut exchanges = Vec::new();
         loop {
-            match link.take::<FromNode>() {
-                Ok(Some(FromNode::Exchange(exchange))) => exchanges.push(exchange),
-                Ok(Some(message)) => messages.push(message),
+            match self.next(at) {
+                Ok(Some((_, FromNode::Exchange(Exchange::Fence)))) => self.links[at].came = true,
+                Ok(Some((Some(node), FromNode::Exchange(exchange)))) => exchanges.push((node, exchange)),
+                Ok(Some((_, FromNode::Lost { nodes, how }))) => {
+                    heard.lost.extend(self.lose_behind(at, &nodes, &how));
+                }
+                Ok(Some((Some(node), message))) => heard.messages.push((node, message)),
+                // A daemon without a part in the job has nothing to say of it.
+                Ok(Some((None, _))) => {}
                 Ok(None) => break,
                 Err(why) => {
-                    messages.push(FromNode::Failed(format!("it sent an impossible frame: {why}")));
+                    let node = self.links[at].nodes().first().copied().unwrap_or(0);
+                    let why = format!("it sent an impossible frame: {why}");
+                    heard.messages.push((node, FromNode::Failed(why)));
                     over = true;
                     break;
                 }
             }
         }
-        node.done |= messages.contains(&FromNode::Done);
-        if let Some(pump) = &mut node.pump {
-            for message in &messages {
-                if let FromNode::Took { bytes, over } = message {
-                    pump.note_taken(*bytes, *over);
-                }
+        for (node, message) in &heard.messages {
+            let node = &mut self.all[*node];
+            node.done |= *message == FromNode::Done;
+            if let (FromNode::Took { bytes, over }, Some(pump)) = (message, &mut node.pump) {
+                pump.note_taken(*bytes, *over);
             }
         }
-        let lost = match over {
-            true => self.lose(at, "has closed its connection: it was killed, or its node was switched off"),
-            false => None,
-        };
-        exchanges.into_iter().for_each(|exchange| self.pass_on(at, exchange));
-        Heard { messages, lost }
+        if over {
+            let how = "has closed its connection: it was killed, or its node was switched off";
+            heard.lost.extend(self.lose(at, how));
+        }
+        self.count_fence();
+        exchanges.into_iter().for_each(|(node, exchange)| self.pass_on(node, exchange));
+        heard
     }
 
-    /// A link is over. Some: its node was not done. `how`: for a daemon of which nobody here knows more.
+    /// The next message of a link, and of which node; None: of a daemon without a part in the job.
+    fn next(&mut self, at: usize) -> Result<Option<(Option<usize>, FromNode)>, Malformed> {
+        let link = &mut self.links[at];
+        let Some(channel) = &mut link.channel else { return Ok(None) };
+        let Some(passed) = channel.take::<Passed>()? else { return Ok(None) };
+        let message = unpack::<FromNode>(&passed.frame)?;
+        Ok(Some(match passed.node {
+            None => (link.own, message),
+            Some(machine) => (link.behind.get(&machine).copied(), message),
+        }))
+    }
+
+    /// A link is over. Some: its nodes were not done. `how`: for a daemon of which nobody here knows more.
     fn lose(&mut self, at: usize, how: &str) -> Option<Lost> {
-        let node = &mut self.all[at];
-        node.link = None;
-        node.pump = None;
-        if std::mem::replace(&mut node.done, true) {
+        let link = &mut self.links[at];
+        link.channel = None;
+        let nodes = link.nodes();
+        if !self.close(&nodes) {
             return None;
         }
-        let (pid, how) = match &mut node.daemon {
+        let link = &mut self.links[at];
+        let (pid, how) = match &mut link.daemon {
             Daemon::Here(daemon) => (daemon.number(), daemon.end_and_describe()),
-            Daemon::There { pid, machine } => {
-                let said = self.agents.last_words_of(*machine);
+            Daemon::There { pid, .. } => {
+                let said = link.machine.map(|machine| self.agents.last_words_of(machine)).unwrap_or_default();
                 let said = if said.is_empty() { said } else { format!(" ({said})") };
                 (*pid, format!("{how}{said}"))
             }
         };
-        Some(Lost { node: node.name.clone(), pid, how })
+        let node = match (link.own, &link.daemon) {
+            (Some(own), _) => self.all[own].name.clone(),
+            (None, Daemon::There { name, .. }) => name.clone(),
+            (None, Daemon::Here(_)) => String::new(),
+        };
+        Some(Lost { node, pid, how })
+    }
+
+    /// A daemon behind a link is lost, of the first of these machines, and those behind it. Some: their nodes were not done.
+    fn lose_behind(&mut self, at: usize, machines: &[u32], how: &str) -> Option<Lost> {
+        let behind = &self.links[at].behind;
+        let nodes: Vec<usize> = machines.iter().filter_map(|machine| behind.get(machine).copied()).collect();
+        let first = nodes.first().copied();
+        if !self.close(&nodes) {
+            return None;
+        }
+        let node = &self.all[first?];
+        Some(Lost { node: node.name.clone(), pid: node.pid, how: how.to_owned() })
+    }
+
+    /// These are not reached any more. True: one was not done.
+    fn close(&mut self, nodes: &[usize]) -> bool {
+        let mut lost = false;
+        for &at in nodes {
+            let node = &mut self.all[at];
+            (node.open, node.pump) = (false, None);
+            lost |= !std::mem::replace(&mut node.done, true);
+        }
+        lost
     }
 
     /// Looks whether daemons on other machines still answer, when it is time to.
@@ -275,8 +408,8 @@ impl Nodes {
             return Vec::new();
         }
         self.look_at = Some(now + socket::LOOK);
-        let deaf = |node: &Node| !node.is_here() && node.link.as_ref().is_some_and(socket::deaf);
-        let deaf: Vec<usize> = (0..self.all.len()).filter(|&at| deaf(&self.all[at])).collect();
+        let deaf = |link: &Link| link.machine.is_some() && link.channel.as_ref().is_some_and(socket::deaf);
+        let deaf: Vec<usize> = (0..self.links.len()).filter(|&at| deaf(&self.links[at])).collect();
         let how = "does not answer any more: its node was switched off, or the network between is gone";
         deaf.into_iter().filter_map(|at| self.lose(at, how)).collect()
     }
@@ -287,11 +420,9 @@ impl Nodes {
 
     /// Sends on what has come of standard input.
     pub fn pump(&mut self) {
-        for node in &mut self.all {
-            let (Some(pump), Some(link)) = (&mut node.pump, &mut node.link) else { continue };
-            while let Some(piece) = pump.next() {
-                // A piece is short.
-                let _ = link.send(&ToNode::Input(piece));
+        for at in 0..self.all.len() {
+            while let Some(piece) = self.all[at].pump.as_mut().and_then(Pump::next) {
+                self.tell(at, &ToNode::Input(piece));
             }
         }
     }
@@ -301,15 +432,18 @@ impl Nodes {
         self.all.iter().filter_map(|node| node.pump.as_ref()?.fd()).collect()
     }
 
+    /// Where all have come to the fence they are told.
+    fn count_fence(&mut self) {
+        if !self.broken && self.links.iter().all(|link| link.came) {
+            self.links.iter_mut().for_each(|link| link.came = false);
+            self.tell_all(&ToNode::Exchange(Exchange::Fence));
+        }
+    }
+
     fn pass_on(&mut self, at: usize, exchange: Exchange) {
         match exchange {
-            Exchange::Fence => {
-                self.all[at].came = true;
-                if !self.broken && self.all.iter().all(|node| node.came) {
-                    self.all.iter_mut().for_each(|node| node.came = false);
-                    self.tell_all(&ToNode::Exchange(Exchange::Fence));
-                }
-            }
+            // By link.
+            Exchange::Fence => {}
             Exchange::Gone { rank } => {
                 if !std::mem::replace(&mut self.broken, true) {
                     self.tell_all(&ToNode::Exchange(Exchange::Gone { rank }));
@@ -321,7 +455,7 @@ impl Nodes {
             }
             Exchange::Ask { proc, key, .. } => {
                 let (from, to) = (at as u32, self.node_of(proc));
-                match self.all[to].link.is_some() {
+                match self.all[to].open {
                     true => self.tell(to, &ToNode::Exchange(Exchange::Ask { from, proc, key })),
                     false => {
                         // The job is ending, and nobody waits for ever.
@@ -347,20 +481,20 @@ impl Nodes {
 
     /// A census is to be taken.
     pub fn begin_census(&mut self, stacks: Option<Frames>) {
-        self.all.iter_mut().for_each(|node| node.counted = node.link.is_none());
+        self.all.iter_mut().for_each(|node| node.counted = !node.open);
         self.tell_all(&ToNode::Census { stacks });
     }
 
     /// A node's census is complete. True: with that all are.
     pub fn note_counted(&mut self, at: usize) -> bool {
         self.all[at].counted = true;
-        self.all.iter().all(|node| node.counted || node.link.is_none())
+        self.all.iter().all(|node| node.counted || !node.open)
     }
 
     /// Children of mpirun's that are no orphans: daemons that are still there, and agents.
     pub fn children(&self) -> Vec<Pid> {
-        let there = self.all.iter().filter(|node| node.link.is_some());
-        let here = there.filter_map(|node| match &node.daemon {
+        let there = self.links.iter().filter(|link| link.channel.is_some());
+        let here = there.filter_map(|link| match &link.daemon {
             Daemon::Here(daemon) => Pid::from_raw(daemon.number().cast_signed()),
             Daemon::There { .. } => None,
         });
@@ -369,9 +503,9 @@ impl Nodes {
 
     /// All are done: closes the links and waits for the daemons.
     pub fn dismiss(&mut self) {
-        self.all.iter_mut().for_each(|node| node.link = None);
-        for node in &mut self.all {
-            if let Daemon::Here(daemon) = &mut node.daemon {
+        self.links.iter_mut().for_each(|link| link.channel = None);
+        for link in &mut self.links {
+            if let Daemon::Here(daemon) = &mut link.daemon {
                 daemon.wait();
             }
         }

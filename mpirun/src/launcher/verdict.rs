@@ -148,6 +148,7 @@ impl Verdict {
             | FromNode::Help { .. }
             | FromNode::Exchange(_)
             | FromNode::Took { .. }
+            | FromNode::Lost { .. }
             | FromNode::Done => return None,
         })
     }

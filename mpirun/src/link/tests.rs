@@ -41,13 +41,38 @@ fn a_launch_survives() {
         stdin: Stdin::Copies(vec![1]),
         hold: true,
     };
-    let message = ToNode::Launch(Box::new(launch.clone()));
-    assert_eq!(again(&message).encode(), message.encode());
-    let wrong = Launch { places: vec![Place { program: 2, processors: vec![] }; 2], ..launch };
-    let bytes = ToNode::Launch(Box::new(wrong)).encode().expect("short");
-    let mut inbox = Inbox::new(LIMIT);
-    inbox.extend(&bytes);
-    assert!(ToNode::decode(inbox.next().expect("well-formed").expect("whole")).is_err());
+    let message = ToNode::Job(Box::new(launch.clone()));
+    let ToNode::Job(job) = again(&message) else { panic!("another message") };
+    assert_eq!(job.encode().finish(), message.encode());
+    let ToNode::Part(part) = again(&ToNode::Part(Part::of(&launch))) else { panic!("another message") };
+    assert_eq!(part, Part::of(&launch));
+    let whole = part.clone().complete(*job.clone()).expect("its own");
+    assert_eq!(format!("{whole:?}"), format!("{launch:?}"));
+    for wrong in [
+        Part { places: vec![Place { program: 2, processors: vec![] }; 2], ..part.clone() },
+        Part { places: vec![Place::default()], ..part.clone() },
+        Part { node: 7, places: vec![], ..part },
+    ] {
+        assert!(wrong.complete(*job.clone()).is_err());
+    }
+}
+
+#[test]
+fn envelopes_are_taken_out_once() {
+    let (signal, done) =
+        (ToNode::Signal(7).encode().expect("short"), FromNode::Done.encode().expect("short"));
+    let Down::To(5, frame) = again(&Down::To(5, signal.clone())) else { panic!("another") };
+    assert_eq!(frame, signal);
+    let Down::All(frame) = again(&Down::All(signal.clone())) else { panic!("another") };
+    assert!(matches!(unpack(&frame), Ok(ToNode::Signal(7))));
+    assert!(matches!(again(&Down::Own(ToNode::Signal(7))), Down::Own(ToNode::Signal(7))));
+    for node in [None, Some(9)] {
+        let passed = Passed { node, frame: done.clone() };
+        assert_eq!(again(&passed), passed);
+        assert_eq!(unpack::<FromNode>(&passed.frame), Ok(FromNode::Done));
+    }
+    assert!(unpack::<FromNode>(&done[..done.len() - 1]).is_err(), "not whole");
+    assert!(unpack::<FromNode>(&[&done[..], &done[..]].concat()).is_err(), "two");
 }
 
 proptest! {
@@ -89,6 +114,7 @@ proptest! {
                 command: text.clone(),
             }),
             FromNode::Here(Box::new(NodeFacts { pid, ..NodeFacts::own().expect("this node") })),
+            FromNode::Lost { nodes: vec![rank, pid], how: text.clone() },
             FromNode::Done,
         ] {
             prop_assert_eq!(again(&message), message);
@@ -100,5 +126,8 @@ proptest! {
         let frame = Frame { kind, payload: &payload };
         let _ = ToNode::decode(frame);
         let _ = FromNode::decode(frame);
+        let _ = Down::decode(frame);
+        let _ = Passed::decode(frame);
+        let _ = unpack::<FromNode>(&payload);
     }
 }

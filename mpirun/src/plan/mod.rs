@@ -87,6 +87,11 @@ pub struct Survey {
     pub request: Option<Request>,
 }
 
+/// Are there nodes of a Slurm allocation that jobs use unless they name others?
+pub fn has_nodes_of_slurm() -> bool {
+    Allocation::of_this_process().is_some_and(|allocation| !allocation.named.is_empty())
+}
+
 /// Which machines a job is about.
 pub fn survey(line: &CommandLine) -> Result<Survey, String> {
     let hostname = server::hostname();

@@ -4,7 +4,7 @@
 //! and will in every later form of the line, so that a daemon of another version can say so. In values everything but
 //! letters, digits and a few marks is written as %XX; lists are separated by commas.
 
-use super::options::Launcher;
+use super::options::{Launcher, ports};
 use super::tree::Member;
 use oxmpi_runtime::wireup::Secret;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ pub const LIMIT: usize = 16 << 20;
 #[derive(Clone, Debug)]
 pub struct Boot {
     pub secret: Secret,
-    /// Where mpirun listens.
+    /// Where mpirun listens, or the daemon that starts this one.
     pub addresses: Vec<SocketAddr>,
     /// Which node this is; None: the one that Slurm says, by its name among `nodes`.
     pub node: Option<u32>,
@@ -45,6 +45,8 @@ impl Boot {
         let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
         let nodes: Vec<String> =
             self.nodes.iter().map(|(number, name)| format!("{number}:{}", escape(name))).collect();
+        let ports: Vec<String> =
+            self.launcher.ports.iter().map(|range| format!("{}-{}", range.start(), range.end())).collect();
         let node = self.node.map_or("slurm".to_owned(), |node| node.to_string());
         let mut line = format!("{WORD} {} {}", env!("CARGO_PKG_VERSION"), super::BUILD);
         for (key, value) in [
@@ -56,6 +58,9 @@ impl Boot {
             ("args", list(&self.launcher.arguments)),
             ("command", escape(&self.launcher.command)),
             ("width", self.launcher.width.to_string()),
+            ("ports", ports.join(",")),
+            ("include", list(&self.launcher.include)),
+            ("exclude", list(&self.launcher.exclude)),
             ("path", list(&self.path)),
             ("libraries", list(&self.libraries)),
             ("patience", self.patience.as_secs().to_string()),
@@ -108,6 +113,12 @@ impl Boot {
                 arguments: list("args")?,
                 command: unescape(get("command")?).ok_or_else(|| bad("command"))?,
                 width: number("width")? as usize,
+                ports: list("ports")?
+                    .iter()
+                    .map(|item| ports(item).ok_or_else(|| bad("ports")))
+                    .collect::<Result<_, _>>()?,
+                include: list("include")?,
+                exclude: list("exclude")?,
                 ..Launcher::default()
             },
             path: list("path")?,
@@ -166,6 +177,8 @@ mod tests {
                 arguments: vec!["-o".into(), "Port 22".into()],
                 command: "'/opt/a b/oxmpid' --remote".into(),
                 width: 2,
+                ports: vec![4000..=4002, 5000..=5000],
+                include: vec!["10.0.0.0/8".into()],
                 ..Launcher::default()
             },
             path: vec!["/opt/a b/bin".into()],
@@ -181,7 +194,7 @@ mod tests {
         let again = Boot::parse(&line).expect("sound");
         assert_eq!(again.to_line(), line);
         assert_eq!((again.addresses, again.nodes), (boot().addresses, boot().nodes));
-        assert_eq!(again.launcher.command, boot().launcher.command);
+        assert_eq!(again.launcher, boot().launcher);
         let slurm = Boot { node: None, ..boot() };
         assert_eq!(Boot::parse(&slurm.to_line()).expect("sound").node, None);
     }

@@ -1,10 +1,12 @@
-//! A daemon's way to mpirun: it reads its line, starts what it is to start in turn, connects and proves itself.
+//! A daemon's way to mpirun, or to the daemon that started it: it reads its line, starts what it is to start in turn, connects and
+//! proves itself. "mpirun" below is whoever started it.
 
 use super::addresses::{interfaces, nearest_first};
 use super::agents::Agents;
+use super::below::Below;
 use super::boot::{self, Boot, Refusal};
 use super::facts::NodeFacts;
-use super::hand::{Hand, LIMIT};
+use super::hand::{Hand, LIMIT, why_not};
 use super::proof::{Side, Talk};
 use super::why::{BAD_BOOT, NO_WAY_BACK, OTHER_VERSION};
 use super::{socket, start, version};
@@ -31,6 +33,8 @@ pub struct Joined {
     pub secret: Secret,
     /// What it has started in turn.
     pub agents: Agents,
+    /// Where those come to that it has started.
+    pub below: Option<Below>,
 }
 
 /// Why it has not: what to say, and the status to end with.
@@ -57,7 +61,13 @@ pub fn join() -> Result<Joined, Failed> {
     let node = own_node(&boot).map_err(|why| failed(BAD_BOOT, why))?;
     prepend("PATH", &boot.path);
     prepend("LD_LIBRARY_PATH", &boot.libraries);
-    let orders = if boot.node.is_some() { start::orders(&boot) } else { Vec::new() };
+    let (orders, below) = match boot.node.is_some() && !boot.nodes.is_empty() {
+        true => {
+            let (below, addresses) = Below::listen(&boot).map_err(|why| failed(BAD_BOOT, why))?;
+            (start::orders(&Boot { addresses, ..boot.clone() }), Some(below))
+        }
+        false => (Vec::new(), None),
+    };
     let mut agents = Agents::new(orders, usize::MAX, Duration::ZERO);
     // What fails at once is told when there is somebody to tell.
     let early = agents.turn();
@@ -70,7 +80,7 @@ pub fn join() -> Result<Joined, Failed> {
     for failure in early {
         say(&mut link, &FromNode::Unstarted(failure))?;
     }
-    Ok(Joined { link, secret: boot.secret, agents })
+    Ok(Joined { link, secret: boot.secret, agents, below })
 }
 
 fn read_line() -> Result<String, String> {
@@ -175,7 +185,7 @@ fn way_back(boot: &Boot, node: u32) -> Result<Channel, String> {
                 .collect();
             for i in ready {
                 let Some(socket) = attempts[i].socket.take() else { continue };
-                match talk(socket, &boot.secret, node) {
+                match talk(socket, &boot.secret, node, until) {
                     Ok(channel) => return Ok(channel),
                     Err(why) => attempts[i].why = why,
                 }
@@ -207,15 +217,15 @@ fn begin(address: SocketAddr) -> Attempt {
     }
 }
 
-/// Proves to each other that both know the secret.
-fn talk(socket: OwnedFd, secret: &Secret, node: u32) -> Result<Channel, String> {
+/// Proves to each other that both know the secret, and waits for that until `until` at most.
+fn talk(socket: OwnedFd, secret: &Secret, node: u32, until: Instant) -> Result<Channel, String> {
     match rustix::net::sockopt::socket_error(&socket) {
         Ok(Ok(())) => {}
         Ok(Err(why)) | Err(why) => return Err(why.to_string()),
     }
     socket::tune(&socket).map_err(|why| why.to_string())?;
     let mut channel = Channel::with_limit(socket, LIMIT).map_err(|why| why.to_string())?;
-    let until = Instant::now() + ANSWER;
+    let until = until.min(Instant::now() + ANSWER);
     let Hand::Challenge(launcher) = next(&mut channel, until)? else {
         return Err("whoever is there is not mpirun: it gave no challenge".into());
     };
@@ -239,7 +249,7 @@ fn next(channel: &mut Channel, until: Instant) -> Result<Hand, String> {
         match channel.take::<Hand>() {
             Ok(Some(hand)) => return Ok(hand),
             Ok(None) => {}
-            Err(why) => return Err(format!("whoever is there is not mpirun: {why}")),
+            Err(why) => return Err(format!("whoever is there is not mpirun: {}", why_not(&why))),
         }
         wait_for(&mut [PollFd::new(channel, PollFlags::IN)], Some(until))
             .map_err(|_| "connected, and nobody answered".to_owned())?;

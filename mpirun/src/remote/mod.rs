@@ -5,25 +5,24 @@
 //! addresses, which node it is, and which nodes it is to start in turn, so that daemons start each other in a tree
 //! (`tree`). **The secret is on no command line and in no environment.**
 //!
-//! **Coming back.** The daemon (`join`) connects to all of mpirun's addresses (`addresses`) and keeps the first at which
-//! somebody answers who knows the secret. mpirun (`hub`) listens until the last daemon is there and no longer. Both sides
+//! **Coming back.** The daemon (`join`) connects to all addresses of whoever started it, mpirun or another daemon (`addresses`), and keeps
+//! the first at which somebody answers who knows the secret. Those listen (`reception`) until the last daemon is there and no
+//! longer: mpirun (`hub`) waits for all, and a daemon hands on what goes between mpirun and those below it (`below`). Both sides
 //! prove that they know the secret without saying it (`proof`), each to a challenge of the other:
 //!
 //! | from | says |
 //! |---|---|
-//! | mpirun | a challenge |
+//! | mpirun, or the daemon above | a challenge |
 //! | daemon | which node it is, its own challenge, its answer |
-//! | mpirun | its answer, or why not |
+//! | mpirun, or the daemon above | its answer, or why not |
 //! | daemon | what the node is made of; from here on it is the link of `crate::link` |
-//!
-//! **Strangers** may send a few hundred bytes and have some seconds; there is a bound on how many are listened to; what
-//! they send costs the job nothing, and mpirun names them.
 //!
 //! **A link that is lost** shows by itself: `socket` has the kernel ask after a peer that is silent, and looks whether one
 //! to which something is under way still answers.
 
 pub mod addresses;
 pub mod agents;
+pub mod below;
 pub mod boot;
 pub mod facts;
 pub mod hand;
@@ -31,6 +30,7 @@ pub mod hub;
 pub mod join;
 pub mod options;
 pub mod proof;
+pub mod reception;
 pub mod socket;
 pub mod start;
 pub mod tree;

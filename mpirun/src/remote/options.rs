@@ -18,6 +18,10 @@ pub struct Launcher {
     pub command: String,
     /// How many each starts.
     pub width: usize,
+    /// Where each listens for those that it starts: ports, interfaces and networks.
+    pub ports: Vec<RangeInclusive<u16>>,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
     /// How many mpirun has start at the same time, and the time between two.
     pub concurrent: usize,
     pub delay: Duration,
@@ -143,11 +147,7 @@ impl Options {
             return Err(paragraph("both-interfaces", &[]));
         }
         for part in list("prte_dynamic_ipv4_ports", ',') {
-            let (first, last) = part.split_once('-').unwrap_or((&part, &part));
-            match (first.trim().parse::<u16>(), last.trim().parse::<u16>()) {
-                (Ok(first), Ok(last)) if 0 < first && first <= last => options.ports.push(first..=last),
-                _ => return Err(paragraph("bad-ports", &[&part])),
-            }
+            options.ports.push(ports(&part).ok_or_else(|| paragraph("bad-ports", &[&part]))?);
         }
         options.default_hostfile = text("prte_default_hostfile").map(PathBuf::from);
         Ok(options)
@@ -176,8 +176,16 @@ impl Options {
         }
         let width = if self.tree { self.width } else { u32::MAX as usize };
         let (concurrent, delay) = (self.concurrent, self.delay);
-        Ok(Launcher { agent, arguments, command, width, concurrent, delay })
+        let (ports, include, exclude) = (self.ports.clone(), self.include.clone(), self.exclude.clone());
+        Ok(Launcher { agent, arguments, command, width, ports, include, exclude, concurrent, delay })
     }
+}
+
+/// A port, or FIRST-LAST.
+pub fn ports(text: &str) -> Option<RangeInclusive<u16>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (0 < first && first <= last).then_some(first..=last)
 }
 
 /// A word for a shell, whichever it is.

@@ -1,15 +1,19 @@
 //! Real logins: sshd on machines that are made up of namespaces (`machines.sh`), each with a network, host name, memory
 //! and processes of its own. It needs root, sshd and the right to make namespaces, and says so where it leaves this out.
 
-use crate::support::{Ended, Job, KEEPERS, eventually, kill_together, mpirun, own_rank};
+use crate::operators::printed;
+use crate::support::{Job, KEEPERS, eventually, kill_together, mpirun, one_report, own_rank};
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 struct Machines {
     folder: PathBuf,
     bridge: String,
+    /// The first three numbers of the network's addresses: `.1` is the bridge, `.11` the first machine.
+    network: String,
     count: usize,
 }
 
@@ -26,10 +30,14 @@ impl Machines {
                 return Err(format!("{program} is not there"));
             }
         }
-        let own = std::process::id();
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("machines-{own}"));
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let (own, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("machines-{own}-{number}"));
         std::fs::create_dir_all(&folder).expect("the build's folder");
-        let machines = Machines { folder, bridge: format!("ox{}", own % 100_000), count };
+        let letter = char::from(b'a' + number as u8);
+        let bridge = format!("ox{}{letter}", own % 100_000);
+        let network = format!("10.{}.{}", 100 + 50 * number + own / 250 % 50, own % 250);
+        let machines = Machines { folder, bridge, network, count };
         let up = machines.script(&["up", &count.to_string()]);
         match up.status.success() {
             true => Ok(machines),
@@ -38,16 +46,26 @@ impl Machines {
     }
 
     fn script(&self, words: &[&str]) -> std::process::Output {
-        let own = std::process::id();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jobs/machines.sh");
         Command::new("bash")
             .arg(script)
             .args(words)
             .env("W", &self.folder)
             .env("BR", &self.bridge)
-            .env("NET", format!("10.{}.{}", 100 + own / 250 % 100, own % 250))
+            .env("NET", &self.network)
             .output()
             .expect("bash is there")
+    }
+
+    /// Changes this side's network.
+    fn ip(&self, words: &str) {
+        let done = Command::new("ip").args(words.split_whitespace()).output().expect("it is there");
+        assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    /// Changes a machine's network.
+    fn ip_of(&self, machine: usize, words: &str) {
+        self.ip(&format!("-n {}-{machine} {words}", self.bridge));
     }
 
     fn over(&self, hosts: &str, options: &str) -> Job {
@@ -89,12 +107,6 @@ impl Drop for Machines {
         self.script(&["down"]);
         let _ = std::fs::remove_dir_all(&self.folder);
     }
-}
-
-fn one_report(ended: &Ended, status: i32, parts: &[&str]) {
-    ended.expect(status, parts);
-    let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
-    assert_eq!(reports, 1, "{ended:?}");
 }
 
 #[test]
@@ -161,11 +173,7 @@ fn jobs_over_machines_by_real_logins() {
 
     // The cable is pulled: both sides notice.
     let job = family();
-    let cable = |state: &str| {
-        let link = format!("{}-2", machines.bridge);
-        let set = Command::new("ip").args(["link", "set", &link, state]).status();
-        assert!(set.is_ok_and(|status| status.success()));
-    };
+    let cable = |state: &str| machines.ip(&format!("link set {}-2 {state}", machines.bridge));
     cable("down");
     one_report(&job.wait(), 1, &["node daemon on m2"]);
     machines.nothing_is_left();
@@ -176,5 +184,67 @@ fn jobs_over_machines_by_real_logins() {
     one_report(&ended, 1, &["node daemon on m2", "255"]);
     cable("up");
     std::thread::sleep(Duration::from_millis(100));
+    machines.nothing_is_left();
+}
+
+/// What keeps a daemon from coming, made by networks and by real logins.
+#[test]
+fn operators_mistakes_with_machines() {
+    let machines = match Machines::up(2) {
+        Ok(machines) => machines,
+        Err(why) => {
+            eprintln!("left out: {why}");
+            return;
+        }
+    };
+    let made = |key: &str, hosts: &str, options: &[&str], more: &[&str]| {
+        let mut job = machines.over(hosts, "");
+        job.command.args(options);
+        printed(key, &job.script("echo never").run(), more);
+        machines.nothing_is_left();
+    };
+    let ssh = |arguments: &'static str| ["--mca", "plm_ssh_args", arguments];
+    // Nobody's address on a cable: whoever sends there hears nothing.
+    let nobody = "lladdr 02:00:00:00:00:99 nud permanent";
+    let (network, bridge) = (&machines.network, &machines.bridge);
+    let first = format!("{network}.11");
+
+    made("password", "m1", &ssh("-o PubkeyAuthentication=no"), &["m1", "publickey,password"]);
+    made("name", "no-such-machine.invalid", &[], &["no-such-machine.invalid"]);
+    made("host-key", "m1", &ssh("-o UserKnownHostsFile=/dev/null"), &["m1"]);
+    made("no-sshd", "m1", &ssh("-p 2"), &["m1"]);
+    made("no-oxmpid", "m1", &["--prefix", "/no/such"], &["m1"]);
+
+    machines.ip(&format!("route add unreachable {first}/32"));
+    made("no-route", "m2,m1", &[], &["node daemon on m1", &first]);
+    machines.ip(&format!("route del unreachable {first}/32"));
+
+    machines.ip(&format!("neigh replace {first} dev {bridge} {nobody}"));
+    made("swallowed", "m1,m2", &ssh("-o ConnectTimeout=2"), &["node daemon on m1"]);
+    machines.ip(&format!("neigh del {first} dev {bridge}"));
+    // What the machine answers is swallowed.
+    machines.ip_of(1, &format!("neigh replace {network}.1 dev eth0 {nobody}"));
+    made("swallowed", "m1,m2", &ssh("-o ConnectTimeout=2"), &["node daemon on m1"]);
+    machines.ip_of(1, &format!("neigh del {network}.1 dev eth0"));
+
+    // Logins work, and mpirun is told to be at another of this side's addresses.
+    let (other, address) = (format!("{bridge}-d"), format!("{network}.201"));
+    machines.ip(&format!("link add {other} type bridge"));
+    machines.ip(&format!("addr add {address}/32 dev {other}"));
+    machines.ip(&format!("link set {other} up"));
+    let mut there = ["--mca", "prte_if_include", &other, "--mca", "prte_startup_timeout", "12"];
+    machines.over("m1,m2", &there.join(" ")).script("true").run().expect(0, &[]);
+    machines.ip_of(1, &format!("route add unreachable {address}/32"));
+    made("no-route-back", "m1,m2", &there, &["node daemon on m1", &address]);
+    machines.ip_of(1, &format!("route del unreachable {address}/32"));
+    machines.ip_of(1, &format!("neigh replace {address} dev eth0 {nobody}"));
+    made("swallowed-back", "m1,m2", &there, &["node daemon on m1", &address]);
+    machines.ip_of(1, &format!("neigh del {address} dev eth0"));
+    there[2] = "lo";
+    made("interface-back", "m1", &there, &["node daemon on m1"]);
+    machines.ip(&format!("link del {other}"));
+
+    // It was the network, each time.
+    machines.over("m1,m2", "").script("true").run().expect(0, &[]);
     machines.nothing_is_left();
 }

@@ -18,7 +18,7 @@ up)
   printf '%s\n' "IdentityFile $W/id" 'IdentitiesOnly yes' "UserKnownHostsFile $W/known" 'GlobalKnownHostsFile /dev/null' \
     'LogLevel ERROR' > "$W/ssh_config"
   printf '%s\n' "HostKey $W/hostkey" "AuthorizedKeysFile $W/id.pub" 'StrictModes no' 'PermitRootLogin prohibit-password' \
-    'PasswordAuthentication no' 'UsePAM no' 'UseDNS no' 'PidFile none' 'PrintMotd no' > "$W/sshd_config"
+    'PasswordAuthentication yes' 'UsePAM no' 'UseDNS no' 'PidFile none' 'PrintMotd no' > "$W/sshd_config"
   ip link add "$BR" type bridge
   ip addr add "$NET.1/24" dev "$BR"
   ip link set "$BR" up

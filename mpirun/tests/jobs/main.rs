@@ -9,6 +9,7 @@
 mod endings;
 mod machines;
 mod nodes;
+mod operators;
 mod options;
 mod orphans;
 mod output;

@@ -1,6 +1,6 @@
 //! Several nodes on one machine (`--mca plm local`): a daemon for each, one job for the user.
 
-use crate::support::{Ended, Job, Running, eventually, kill_together, mpirun};
+use crate::support::{Job, Running, eventually, kill_together, mpirun};
 use rustix::process::Signal;
 use std::io::Write;
 use std::process::Stdio;
@@ -8,11 +8,6 @@ use std::process::Stdio;
 /// A job over nodes: `a:2,b:1` and further options.
 fn over(hosts: &str, options: &str) -> Job {
     mpirun(&format!("--host {hosts} --mca plm local {options}"))
-}
-
-/// How often mpirun reported something.
-fn reports(ended: &Ended) -> usize {
-    ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2
 }
 
 #[test]
@@ -108,7 +103,7 @@ fn values_outlive_the_ranks_of_a_node() {
 fn a_rank_that_leaves_fails_the_fences_of_other_nodes() {
     let ended = over("a:1,b:1,c:1", "").role("crash").run();
     ended.expect(128 + 6, &["Rank 1 on node b", "SIGABRT"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
 /// A process that has ended without MPI_Init is waited for on another node, whichever comes first.
@@ -119,7 +114,7 @@ fn a_process_that_never_joins_is_missed_on_other_nodes() {
             format!("test $OMPI_COMM_WORLD_RANK = 0 && {{ {first}; exit 0; }}; {second}; exec $RANK");
         let ended = over("a:1,b:1", "").script_with_role(&script, "fence").run();
         ended.expect(1, &["Rank 0 on node a", "without calling MPI_Init", "1 waits for it there"]);
-        assert_eq!(reports(&ended), 1, "{ended:?}");
+        assert_eq!(ended.reports(), 1, "{ended:?}");
     }
 }
 
@@ -128,13 +123,13 @@ fn the_first_failure_is_the_one_report() {
     let ended =
         over("a:1,b:1,c:1,d:1", "").script("test $OMPI_COMM_WORLD_RANK = 2 && exit 7; exec sleep 1111").run();
     ended.expect(7, &["Rank 2 on node c", "status 7"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
     let ended = over("a:1,b:1,c:1,d:1", "/no/such/program").run();
     ended.expect(127, &["/no/such/program"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
     let ended = over("a:1,b:2", "").role("abort 5").run();
     ended.expect(5, &["Rank 1 on node b", "no more flour"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
 /// Who noticed somebody's end is not who is reported.
@@ -142,11 +137,11 @@ fn the_first_failure_is_the_one_report() {
 fn whoever_blames_a_peer_is_believed_last() {
     let ended = over("a:1,b:1,c:1", "").role("blame 2").run();
     ended.expect(128 + 9, &["Rank 2 on node c", "SIGKILL"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
     // The peer lives: then it is news.
     let ended = over("a:1,b:1,c:1", "").role("blame none").run();
     ended.expect(9, &["on node", "rank 2 is odd"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
 /// Four nodes, and things that leave their groups and sessions.
@@ -169,7 +164,7 @@ fn a_killed_rank_ends_all_nodes() {
     job.processes("/bin/sh -c sleep 1111")[2].kill(Signal::KILL);
     let ended = job.wait_promptly();
     ended.expect(128 + 9, &["SIGKILL"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
 #[test]
@@ -179,7 +174,7 @@ fn a_killed_daemon_ends_all_nodes() {
         job.wait_for("oxmpid", 4)[which].kill(Signal::KILL);
         let ended = job.wait_promptly();
         ended.expect(1, &["node daemon", "SIGKILL"]);
-        assert_eq!(reports(&ended), 1, "{ended:?}");
+        assert_eq!(ended.reports(), 1, "{ended:?}");
     }
 }
 
@@ -190,7 +185,7 @@ fn two_killed_daemons_end_all_nodes() {
     daemons[1..3].iter().for_each(|daemon| daemon.kill(Signal::KILL));
     let ended = job.wait_promptly();
     ended.expect(1, &["node daemon", "SIGKILL"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
 /// mpirun is what keeps the nodes of its machine: without it and them ranks end by themselves.
@@ -245,7 +240,7 @@ fn an_interrupt_ends_all_nodes() {
     job.signal(Signal::INT);
     let ended = job.wait();
     ended.expect(128 + 2, &["SIGINT"]);
-    assert_eq!(reports(&ended), 1, "{ended:?}");
+    assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
 #[test]

@@ -1,27 +1,29 @@
 //! Daemons on other machines, by an agent that stands for ssh: it starts what it is told here, as a login would, with a
 //! home, a folder and an environment of its own. Links, proofs, the tree and every ending are the real ones.
 
-use crate::support::{Ended, Job, KEEPERS, Process, Running, eventually, kill_together, mpirun, own_rank};
+use crate::support::{
+    Job, KEEPERS, Process, Running, eventually, free_port, kill_together, mpirun, one_report, own_rank,
+};
 use rustix::process::Signal;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::Write;
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tempfile::TempDir;
 
 /// A machine room: the agent's script, its log, and a home for every node.
-struct Room {
+pub struct Room {
     folder: TempDir,
 }
 
 /// What a login does. `$1` is the node, the rest the command.
-const LOGIN: &str = r#"mkdir -p "$room/$1"; cd "$room/$1"; shift
+pub const LOGIN: &str = r#"mkdir -p "$room/$1"; cd "$room/$1"; shift
 exec env -i HOME="$PWD" PATH=/usr/bin:/bin OXMPI_TEST_MARK="$OXMPI_TEST_MARK" sh -c "$*""#;
 
 impl Room {
     /// `before` is done by the agent before it logs in; it may end.
-    fn new(before: &str) -> Room {
+    pub fn new(before: &str) -> Room {
         let room = Room { folder: tempfile::tempdir().expect("a folder") };
         let path = room.folder.path().display();
         let script = format!(
@@ -33,11 +35,12 @@ impl Room {
         room
     }
 
-    fn agent(&self) -> PathBuf {
+    pub fn agent(&self) -> PathBuf {
         self.folder.path().join("agent")
     }
 
-    fn home(&self, node: &str) -> PathBuf {
+    /// A node's home, and other files beside it.
+    pub fn home(&self, node: &str) -> PathBuf {
         self.folder.path().join(node)
     }
 
@@ -48,7 +51,7 @@ impl Room {
     }
 
     /// A job over these nodes.
-    fn over(&self, hosts: &str, options: &str) -> Job {
+    pub fn over(&self, hosts: &str, options: &str) -> Job {
         mpirun(&format!("--host {hosts} --mca plm_ssh_agent {} {options}", self.agent().display()))
     }
 }
@@ -58,16 +61,6 @@ fn role(mut job: Job, role: &str) -> Job {
     let variable = format!("{}={role}", crate::support::ROLE);
     job.command.args(["-x", &variable]).args(own_rank());
     job
-}
-
-fn reports(ended: &Ended) -> usize {
-    ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2
-}
-
-/// One report with these parts, and this status.
-fn one_report(ended: &Ended, status: i32, parts: &[&str]) {
-    ended.expect(status, parts);
-    assert_eq!(reports(ended), 1, "{ended:?}");
 }
 
 #[test]
@@ -328,138 +321,11 @@ fn a_failure_is_reported_with_its_node() {
     one_report(&room.over("a:1,b:1", "/no/such/program").run(), 127, &["/no/such/program"]);
 }
 
-/// Every way in which a daemon does not come: one paragraph each, and nothing is left.
-#[test]
-fn operators_mistakes() {
-    let say = |words: &str| format!("echo '{words}' >&2; exit 255");
-    let line = |change: &str| format!("exec 3<&0; {{ sed -u '{change}' <&3; }} | {{ {LOGIN}\n}}; exit $?");
-    for (before, options, parts) in [
-        (
-            say("u@far: Permission denied (publickey,password)."),
-            "",
-            &["far", "Permission denied", "BatchMode"][..],
-        ),
-        (
-            say("ssh: Could not resolve hostname far: Name or service not known"),
-            "",
-            &["Could not resolve", "spelt right"],
-        ),
-        (
-            say("ssh: connect to host far port 22: No route to host"),
-            "",
-            &["No route to host", "There is no route"],
-        ),
-        (say("ssh: connect to host far port 22: Connection timed out"), "", &["timed out", "firewall"]),
-        (say("Host key verification failed."), "", &["Host key", "known_hosts"]),
-        (String::new(), "--prefix /no/such", &["/no/such/bin/oxmpid", "--prefix"]),
-        (line("s/^oxmpi-boot [^ ]* /oxmpi-boot 99.0.0 /"), "", &["another version", "99.0.0"]),
-        (
-            line("s/^oxmpi-boot \\([^ ]*\\) [^ ]* /oxmpi-boot \\1 0123456789abcdef /"),
-            "",
-            &["another version", "0123456789abcdef"],
-        ),
-        (
-            line("s/ to=[^ ]* / to=127.0.0.1:1 /"),
-            "",
-            &["cannot connect to mpirun", "127.0.0.1:1", "Connection refused"],
-        ),
-        (
-            line(
-                "s/ secret=[0-9a-f]* / secret=0000000000000000000000000000000000000000000000000000000000000000 /",
-            ),
-            "",
-            &["cannot connect to mpirun", "does not know the job's secret"],
-        ),
-        (
-            "exec sleep 1111".to_owned(),
-            "--mca prte_startup_timeout 2",
-            &["have not come in 2 seconds", "far"],
-        ),
-        ("echo nothing to do >&2; exit 0".to_owned(), "", &["ended with status 0", "nothing to do"]),
-        (String::new(), "--mca prte_if_include nosuch0", &["nosuch0", "prte_if_include"]),
-        (String::new(), "--mca plm_ssh_agent no-such-agent", &["no-such-agent"]),
-    ] {
-        let room = Room::new(&before);
-        let agent = match options.contains("plm_ssh_agent") {
-            true => String::new(),
-            false => format!("--mca plm_ssh_agent {}", room.agent().display()),
-        };
-        let ended = mpirun(&format!("--host far:1 {agent} {options}")).script("echo never").run();
-        one_report(&ended, 1, parts);
-        assert_eq!(ended.out, "", "{options}");
-    }
-}
-
-/// One that was to be started by another daemon is named.
-#[test]
-fn a_failure_deep_in_the_tree_is_told() {
-    let room = Room::new(
-        "case $1 in c) echo 'ssh: connect to host c port 22: Connection refused' >&2; exit 255;; esac",
-    );
-    let ended = room.over("a,b,c,d", "--mca rml_base_radix 1").script("echo never").run();
-    one_report(&ended, 1, &["node daemon on c", "Connection refused", "Is sshd running", "1 other nodes"]);
-    assert_eq!(ended.out, "");
-}
-
-#[test]
-fn a_port_that_is_taken_is_told() {
-    let room = Room::new("");
-    let taken = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
-    let port = taken.local_addr().expect("bound").port();
-    let _sixth = TcpListener::bind((std::net::Ipv6Addr::UNSPECIFIED, port));
-    let options = format!("--mca oob_tcp_dynamic_ipv4_ports {port}");
-    one_report(
-        &room.over("far:1", &options).script("true").run(),
-        1,
-        &[&port.to_string(), "prte_dynamic_ipv4_ports"],
-    );
-    // A range with another one will do.
-    let more = format!("--mca prte_dynamic_ipv4_ports {port},20000-32000");
-    room.over("far:1", &more).script("true").run().expect(0, &[]);
-}
-
-/// Strangers at mpirun's port cost the job nothing, and are named.
-#[test]
-fn strangers_are_refused() {
-    let room = Room::new("while ! test -e $room/go; do sleep 0.05; done");
-    let free =
-        TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port").local_addr().expect("bound").port();
-    let options = format!("--mca prte_dynamic_ipv4_ports {free}");
-    let job = room.over("far:1", &options).script("echo says: well").start();
-    let connect = || eventually("mpirun's port", || TcpStream::connect((Ipv4Addr::LOCALHOST, free)).ok());
-    let mut garbage = connect();
-    garbage.write_all(&[0xff; 2000]).expect("it listens");
-    let mut liar = connect();
-    let mut challenge = [0; 45];
-    liar.read_exact(&mut challenge).expect("a challenge");
-    // The right form and no secret: kind, magic, node, challenge, proof.
-    let mut answer = vec![76, 0, 0, 0, 0xd2];
-    answer.extend_from_slice(b"oxmpilk1");
-    answer.extend_from_slice(&1_u32.to_le_bytes());
-    answer.extend_from_slice(&[7; 64]);
-    liar.write_all(&answer).expect("it listens");
-    let mut rest = Vec::new();
-    let _ = liar.read_to_end(&mut rest);
-    assert!(String::from_utf8_lossy(&rest).contains("does not know the job's secret"), "{rest:?}");
-    let _silent: Vec<TcpStream> = (0..100).map(|_| connect()).collect();
-    std::fs::write(room.folder.path().join("go"), "").expect("a folder");
-    let ended = job.wait();
-    ended.expect(
-        0,
-        &[
-            "127.0.0.1 is refused: it sent something else",
-            "127.0.0.1 is refused: it does not know the job's secret",
-        ],
-    );
-    assert_eq!(ended.said(), ["well"]);
-}
-
 /// Nobody listens any more when the job runs.
 #[test]
 fn the_port_is_closed_when_the_job_runs() {
     let room = Room::new("");
-    let free =
-        TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port").local_addr().expect("bound").port();
+    let free = free_port();
     let job = room
         .over("far:1", &format!("--mca prte_dynamic_ipv4_ports {free}"))
         .script("echo up; exec sleep 1111")

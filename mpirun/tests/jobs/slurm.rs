@@ -1,7 +1,10 @@
 //! Daemons by srun in allocations of a Slurm whose nodes are all on this machine (`slurm.sh`). It needs root and Slurm's
 //! programs, and says so where it leaves this out.
 
-use crate::support::{Ended, Job, KEEPERS, Process, Running, eventually, kill_together, mpirun, own_rank};
+use crate::operators::printed;
+use crate::support::{
+    Job, KEEPERS, Process, Running, eventually, kill_together, mpirun, one_report, own_rank,
+};
 use rustix::process::Signal;
 use std::path::PathBuf;
 use std::process::Command;
@@ -36,9 +39,14 @@ impl Slurm {
 
     /// mpirun inside an allocation of three nodes with two slots each.
     fn job(&self, options: &str) -> Job {
+        self.job_by(&[], options)
+    }
+
+    /// The same, by a program that starts it.
+    fn job_by(&self, program: &[&str], options: &str) -> Job {
         let mut job = mpirun("");
         let inner = std::mem::replace(&mut job.command, Command::new("salloc"));
-        job.command.args(["--quiet", "-N3", "--ntasks-per-node=2"]).arg(inner.get_program());
+        job.command.args(["--quiet", "-N3", "--ntasks-per-node=2"]).args(program).arg(inner.get_program());
         job.command.args(options.split_whitespace()).env("SLURM_CONF", self.0.join("slurm.conf"));
         for (name, value) in inner.get_envs() {
             match value {
@@ -57,12 +65,6 @@ impl Drop for Slurm {
         self.script(&["down"]);
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-fn one_report(ended: &Ended, status: i32, parts: &[&str]) {
-    ended.expect(status, parts);
-    let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
-    assert_eq!(reports, 1, "{ended:?}");
 }
 
 #[test]
@@ -86,11 +88,10 @@ fn jobs_in_allocations() {
     job.command.args(["-x", &format!("{}=nodes", crate::support::ROLE)]).args(own_rank());
     job.run().expect(0, &[]);
 
-    one_report(
-        &slurm.job("--host n1,elsewhere").script("true").run(),
-        1,
-        &["elsewhere", "not in this Slurm allocation"],
-    );
+    printed("not-allocated", &slurm.job("--host n1,elsewhere").script("echo never").run(), &[]);
+    printed("slurm-no-oxmpid", &slurm.job("--prefix /no/such").script("echo never").run(), &[]);
+    let without = slurm.job_by(&["/usr/bin/env", "PATH=/no/such"], "");
+    printed("no-srun", &without.script("echo never").run(), &[]);
     one_report(
         &slurm.job("").script("test $OMPI_COMM_WORLD_RANK = 3 && exit 9; exec sleep 1111").run(),
         9,

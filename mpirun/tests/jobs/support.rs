@@ -116,10 +116,13 @@ impl Running {
         rustix::process::kill_process(Pid::from_child(&self.child), signal).expect("mpirun runs");
     }
 
-    /// Processes of the job whose command line contains `what`, mpirun itself left out.
+    /// Processes of the job whose command line contains `what`, mpirun itself left out, and so is a child of it that has not
+    /// begun its own program yet: that has mpirun's command line, in which the job's program stands, long before that runs.
     pub fn processes(&self, what: &str) -> Vec<Process> {
         let own = self.child.id().cast_signed();
-        marked(&self.mark).into_iter().filter(|p| p.pid != own && p.command.contains(what)).collect()
+        let launcher = command_line(own);
+        let is_other = |p: &Process| p.pid != own && Some(&p.command) != launcher.as_ref();
+        marked(&self.mark).into_iter().filter(|p| is_other(p) && p.command.contains(what)).collect()
     }
 
     /// mpirun itself.
@@ -190,6 +193,11 @@ impl Ended {
         }
     }
 
+    /// How often mpirun reported something.
+    pub fn reports(&self) -> usize {
+        self.err.lines().filter(|line| line.starts_with("-----")).count() / 2
+    }
+
     /// What the rank program printed, sorted.
     pub fn said(&self) -> Vec<&str> {
         let mut lines: Vec<&str> =
@@ -197,6 +205,12 @@ impl Ended {
         lines.sort_unstable();
         lines
     }
+}
+
+/// One report with these parts, and this status.
+pub fn one_report(ended: &Ended, status: i32, parts: &[&str]) {
+    ended.expect(status, parts);
+    assert_eq!(ended.reports(), 1, "{ended:?}");
 }
 
 /// A process of a job.
@@ -253,12 +267,30 @@ fn marked(mark: &str) -> Vec<Process> {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
         if environment.split(|&c| c == 0).any(|variable| variable == wanted.as_bytes()) {
-            let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            let command = String::from_utf8_lossy(&command).replace('\0', " ");
-            found.push(Process { pid, command });
+            found.push(Process { pid, command: command_line(pid).unwrap_or_default() });
         }
     }
     found
+}
+
+/// None: it is gone.
+fn command_line(pid: i32) -> Option<String> {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    Some(String::from_utf8_lossy(&words).replace('\0', " ")).filter(|words| !words.is_empty())
+}
+
+/// A port at which nobody listens, below those that the kernel gives to whoever does not ask for one: no other test's
+/// socket gets it meanwhile.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let first = std::process::id() % 1000 * 10;
+    for _ in 0..10_000 {
+        let port = 10_000 + ((first + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000) as u16;
+        if std::net::TcpListener::bind((std::net::Ipv4Addr::UNSPECIFIED, port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port between 10000 and 19999 is free");
 }
 
 /// Waits until there is an answer.

@@ -9,9 +9,13 @@
 //! A test that does not pass needs a reason in `tests/conformance/reasons.toml`. One without a reason
 //! makes the command fail, and so does a reason whose tests were run and have all passed.
 //!
+//! A run with further options of mpirun (another transport, two nodes) is a configuration: `--record NAME` keeps its
+//! counts in `tests/conformance/configurations.json` and writes the page's section of configurations.
+//!
 //! Map: `fetch` (where suites come from) · `suites` (runs them) · `results` (what is kept) ·
-//! `reasons` · `page`.
+//! `configurations` (what is kept of runs with further options) · `reasons` · `page`.
 
+mod configurations;
 pub mod fetch;
 mod page;
 mod reasons;
@@ -21,6 +25,8 @@ mod suites;
 use crate::install;
 use crate::workspace::Workspace;
 use clap::{Args, ValueEnum};
+use configurations::Configurations;
+use reasons::Reason;
 use std::fs;
 use std::path::PathBuf;
 
@@ -37,6 +43,9 @@ pub struct Options {
     /// for those that ran into the limit on a busy machine
     #[arg(long)]
     only: Option<String>,
+    /// Do not build programs of MPICH's suite again that are there, made by the same install
+    #[arg(long, requires = "prefix")]
+    keep: bool,
     /// Modules of mpi4py's tests to run: a regular expression
     #[arg(long, default_value = ".")]
     modules: String,
@@ -50,10 +59,17 @@ pub struct Options {
     #[arg(long)]
     prefix: Option<PathBuf>,
     /// Further options of mpirun, separated by blanks, for the suites of MPICH and mpi4py; what fails without a reason is
-    /// named, and neither page nor results are written. With "--host a:8,b:8 --map-by node:oversubscribe --mca plm local"
-    /// and a transport the tests run over two nodes of this machine
+    /// named, and neither the page's own results nor these are kept unless `--record` names them. With
+    /// "--host a:8,b:8 --map-by node:oversubscribe --mca plm local" and a transport the tests run over two nodes of this
+    /// machine
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     mpirun_options: String,
+    /// Keep what comes of these `--mpirun-options` under this name in the page's section of configurations
+    #[arg(long, value_name = "NAME", requires = "mpirun_options")]
+    record: Option<String>,
+    /// Run nothing; write the page's section of configurations
+    #[arg(long)]
+    configurations_only: bool,
     /// Run nothing; write the page from the results at hand
     #[arg(long)]
     page_only: bool,
@@ -85,66 +101,117 @@ impl Suite {
 
 /// Fetches, runs, and writes the page. An error names every test without a reason.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
-    let folder = workspace.root.join("target/conformance");
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    if !options.page_only {
-        let prefix = match &options.prefix {
-            Some(prefix) => prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?,
-            None => install::run(workspace, &folder.join("oxmpi"), false)?.prefix,
+    let files = Files::of(workspace);
+    let reasons = reasons::read(&files.reasons)?;
+    let mut known = configurations::read(&files.configurations)?;
+    if let Some(name) = &options.record {
+        configurations::check(&known, name, options)?;
+    }
+    if options.configurations_only {
+        return files.write_section(&known, &reasons);
+    }
+    fs::create_dir_all(&files.folder).map_err(|e| format!("{}: {e}", files.folder.display()))?;
+    if options.page_only {
+        return files.write_page(&known, &reasons);
+    }
+    let prefix = match &options.prefix {
+        Some(prefix) => prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?,
+        None => install::run(workspace, &files.folder.join("oxmpi"), false)?.prefix,
+    };
+    let (root, mpirun_options) = (workspace.root.as_path(), options.mpirun_options.as_str());
+    let place = suites::Place { root, folder: &files.folder, prefix: &prefix, mpirun_options };
+    let mut apart = Vec::new();
+    for &suite in &options.suites {
+        let results = match suite {
+            Suite::Mpich => {
+                let (dirs, only) = (options.dirs.as_deref(), options.only.as_deref());
+                let part = suites::Part { dirs, only, keep: options.keep };
+                suites::mpich(&place, part, options.timeout)?
+            }
+            Suite::Mpi4py => suites::mpi4py(&place, &options.np, &options.modules, options.timeout)?,
+            Suite::Rsmpi => suites::rsmpi(&place, options.timeout)?,
         };
-        let (root, mpirun_options) = (workspace.root.as_path(), options.mpirun_options.as_str());
-        let place = suites::Place { root, folder: &folder, prefix: &prefix, mpirun_options };
-        let mut apart = Vec::new();
-        for &suite in &options.suites {
-            let results = match suite {
-                Suite::Mpich => {
-                    let part = suites::Part { dirs: options.dirs.as_deref(), only: options.only.as_deref() };
-                    suites::mpich(&place, part, options.timeout)?
-                }
-                Suite::Mpi4py => suites::mpi4py(&place, &options.np, &options.modules, options.timeout)?,
-                Suite::Rsmpi => suites::rsmpi(&place, options.timeout)?,
-            };
-            match mpirun_options.is_empty() {
-                true => results::keep(&folder, suite, results, options.only.is_some())?,
-                false => apart.push((suite, results)),
+        match mpirun_options.is_empty() {
+            true => results::keep(&files.folder, suite, results, options.only.is_some())?,
+            false => apart.push((suite, results)),
+        }
+    }
+    if apart.is_empty() {
+        return files.write_page(&known, &reasons);
+    }
+    let judged = judge_apart(&apart, &reasons);
+    if let Some(name) = &options.record {
+        // Another run may have recorded something since.
+        known = configurations::read(&files.configurations)?;
+        for run in apart {
+            configurations::record(&mut known, &files.folder, name, options, run)?;
+        }
+        configurations::write(&files.configurations, &known)?;
+        files.write_section(&known, &reasons)?;
+    }
+    judged
+}
+
+/// Where results are kept and written.
+struct Files {
+    /// `target/conformance`.
+    folder: PathBuf,
+    page: PathBuf,
+    reasons: PathBuf,
+    configurations: PathBuf,
+}
+
+impl Files {
+    fn of(workspace: &Workspace) -> Files {
+        let root = &workspace.root;
+        Files {
+            folder: root.join("target/conformance"),
+            page: root.join("docs/CONFORMANCE.md"),
+            reasons: root.join("tests/conformance/reasons.toml"),
+            configurations: root.join("tests/conformance/configurations.json"),
+        }
+    }
+
+    /// The section of configurations alone; the rest of the page stays.
+    fn write_section(&self, known: &Configurations, reasons: &[Reason]) -> Result<(), String> {
+        let page = fs::read_to_string(&self.page).map_err(|e| format!("{}: {e}", self.page.display()))?;
+        let page = configurations::replace(&page, &configurations::section(known, reasons));
+        fs::write(&self.page, page).map_err(|e| format!("{}: {e}", self.page.display()))?;
+        println!("wrote {}", self.page.display());
+        Ok(())
+    }
+
+    /// All but the section that `cargo xtask apps` writes. An error names results without a reason, and reasons without a
+    /// result.
+    fn write_page(&self, known: &Configurations, reasons: &[Reason]) -> Result<(), String> {
+        let written = page::make(&results::read_all(&self.folder)?, reasons);
+        let before = fs::read_to_string(&self.page).unwrap_or_default();
+        let apps = before.find(crate::apps::HEADING).map_or("", |at| &before[at..]);
+        let text = written.text + &configurations::section(known, reasons) + apps;
+        fs::write(&self.page, text).map_err(|e| format!("{}: {e}", self.page.display()))?;
+        println!("wrote {}", self.page.display());
+        let mut wrong = Vec::new();
+        for (what, which) in
+            [("results without a reason", written.unexplained), ("reasons for nothing", written.stale)]
+        {
+            if !which.is_empty() {
+                wrong.push(format!("{} {what}:\n  {}", which.len(), which.join("\n  ")));
             }
         }
-        if !apart.is_empty() {
-            return judge_apart(workspace, &apart);
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(format!("tests/conformance/reasons.toml: {}", wrong.join("\n"))),
         }
-    }
-    let reasons = reasons::read(&workspace.root.join("tests/conformance/reasons.toml"))?;
-    let all = results::read_all(&folder)?;
-    let written = page::make(&all, &reasons);
-    let path = workspace.root.join("docs/CONFORMANCE.md");
-    // The section that `cargo xtask apps` writes stays.
-    let before = fs::read_to_string(&path).unwrap_or_default();
-    let apps = before.find(crate::apps::HEADING).map_or("", |at| &before[at..]);
-    fs::write(&path, written.text + apps).map_err(|e| format!("{}: {e}", path.display()))?;
-    println!("wrote {}", path.display());
-    let mut wrong = Vec::new();
-    for (what, which) in
-        [("results without a reason", written.unexplained), ("reasons for nothing", written.stale)]
-    {
-        if !which.is_empty() {
-            wrong.push(format!("{} {what}:\n  {}", which.len(), which.join("\n  ")));
-        }
-    }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("tests/conformance/reasons.toml: {}", wrong.join("\n")))
     }
 }
 
-/// Results that do not belong on the page: how many there are of each kind, and what has no reason.
-fn judge_apart(workspace: &Workspace, all: &[(Suite, results::Results)]) -> Result<(), String> {
-    let reasons = reasons::read(&workspace.root.join("tests/conformance/reasons.toml"))?;
+/// Results that are not the page's own: how many there are of each kind, and what has no reason.
+fn judge_apart(all: &[(Suite, results::Results)], reasons: &[Reason]) -> Result<(), String> {
     for (suite, results) in all {
         let bad = results.tests.values().filter(|word| word.is_bad()).count();
         println!("{}: {} tests, {bad} do not pass", suite.name(), results.tests.len());
     }
-    match page::make(all, &reasons).unexplained {
+    match page::make(all, reasons).unexplained {
         which if which.is_empty() => Ok(()),
         which => Err(format!("{} results without a reason:\n  {}", which.len(), which.join("\n  "))),
     }

@@ -57,57 +57,66 @@ fn line_of(suite: Suite, key: &str) -> &str {
 }
 
 fn table(text: &mut String, suite: Suite, results: &Results) {
-    let mut lines: BTreeMap<&str, BTreeMap<Word, u32>> = BTreeMap::new();
+    let mut lines: BTreeMap<&str, Counts> = BTreeMap::new();
     for (key, &word) in &results.tests {
         *lines.entry(line_of(suite, key)).or_default().entry(word).or_default() += 1;
     }
-    let mut total: BTreeMap<Word, u32> = BTreeMap::new();
+    let mut total = Counts::new();
     for counts in lines.values() {
         for (&word, n) in counts {
             *total.entry(word).or_default() += n;
         }
     }
-    text.push_str("| | pass | fail | timeout | does not build | skip | passed of run |\n");
-    text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
-    for (name, counts) in lines.iter().chain([(&"**all**", &total)]) {
-        let n = |word| counts.get(&word).copied().unwrap_or(0);
-        let run = n(Word::Pass) + n(Word::Fail) + n(Word::Timeout) + n(Word::Build);
-        let share = match run {
-            0 => "–".to_owned(),
-            _ => format!("{:.1}%", 100.0 * f64::from(n(Word::Pass)) / f64::from(run)),
-        };
-        let _ = writeln!(
-            text,
-            "| {name} | {} | {} | {} | {} | {} | {share} |",
-            n(Word::Pass),
-            n(Word::Fail),
-            n(Word::Timeout),
-            n(Word::Build),
-            n(Word::Skip)
-        );
+    let _ = write!(text, "| | {COUNTS} |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+    for (name, line) in lines.iter().chain([(&"**all**", &total)]) {
+        let _ = writeln!(text, "| {name} | {} |", counts(line));
     }
 }
 
+/// How many tests ended in each way.
+pub type Counts = BTreeMap<Word, u32>;
+
+/// Headings of what `counts` writes.
+pub const COUNTS: &str = "pass | fail | timeout | does not build | skip | passed of run";
+
+/// Cells of a table.
+pub fn counts(counts: &Counts) -> String {
+    let n = |word| counts.get(&word).copied().unwrap_or(0);
+    let run = n(Word::Pass) + n(Word::Fail) + n(Word::Timeout) + n(Word::Build);
+    let share = match run {
+        0 => "–".to_owned(),
+        _ => format!("{:.1}%", 100.0 * f64::from(n(Word::Pass)) / f64::from(run)),
+    };
+    let cells = [Word::Pass, Word::Fail, Word::Timeout, Word::Build, Word::Skip].map(|w| n(w).to_string());
+    format!("{} | {share}", cells.join(" | "))
+}
+
 fn list(page: &mut Page, suite: Suite, results: &Results, reasons: &[Reason]) {
-    let bad: Vec<&String> = results.tests.iter().filter(|(_, w)| w.is_bad()).map(|(key, _)| key).collect();
+    let bad: Vec<&str> =
+        results.tests.iter().filter(|(_, w)| w.is_bad()).map(|(key, _)| key.as_str()).collect();
     if bad.is_empty() {
         page.text.push_str("\nNothing failed.\n");
         return;
     }
     page.text.push_str("\nNot passed, and why:\n\n");
+    let left = explain(&mut page.text, suite, bad, reasons);
+    page.unexplained.extend(left.iter().map(|t| format!("{}: {t}", suite.name())));
+}
+
+/// A line for every reason, with its tests; returns the tests that have none.
+pub fn explain<'a>(text: &mut String, suite: Suite, bad: Vec<&'a str>, reasons: &[Reason]) -> Vec<&'a str> {
     let mut left = bad;
+    let names = |tests: &[&str]| tests.iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", ");
     for reason in reasons {
-        let (mine, others): (Vec<&String>, Vec<&String>) =
+        let (mine, others): (Vec<&str>, Vec<&str>) =
             left.into_iter().partition(|test| reason.explains(suite.name(), test));
         left = others;
         if !mine.is_empty() {
-            let names: Vec<String> = mine.iter().map(|t| format!("`{t}`")).collect();
-            let _ = writeln!(page.text, "- **{}** ({}) {}", reason.why, mine.len(), names.join(", "));
+            let _ = writeln!(text, "- **{}** ({}) {}", reason.why, mine.len(), names(&mine));
         }
     }
     if !left.is_empty() {
-        let names: Vec<String> = left.iter().map(|t| format!("`{t}`")).collect();
-        let _ = writeln!(page.text, "- **No reason known.** ({}) {}", left.len(), names.join(", "));
-        page.unexplained.extend(left.iter().map(|t| format!("{}: {t}", suite.name())));
+        let _ = writeln!(text, "- **No reason known.** ({}) {}", left.len(), names(&left));
     }
+    left
 }

@@ -70,7 +70,7 @@ pub fn read_all(folder: &Path) -> Result<Vec<(Suite, Results)>, String> {
     Ok(all)
 }
 
-fn read(folder: &Path, suite: Suite) -> Result<Option<Results>, String> {
+pub fn read(folder: &Path, suite: Suite) -> Result<Option<Results>, String> {
     let path = folder.join(format!("{}.json", suite.name()));
     match fs::read_to_string(&path) {
         Err(_) => Ok(None),

@@ -102,6 +102,8 @@ struct MpichTest {
 pub struct Part<'a> {
     pub dirs: Option<&'a str>,
     pub only: Option<&'a str>,
+    /// Programs that are there already are not built again.
+    pub keep: bool,
 }
 
 /// MPICH's suite.
@@ -119,6 +121,9 @@ pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, Str
         if let Some(value) = value {
             command.args([option, value]);
         }
+    }
+    if part.keep {
+        command.arg("--keep");
     }
     let ran: MpichResults = drive(&mut command, &place.folder.join("mpich-run.json"))?;
     let key = |t: &MpichTest| {

@@ -25,7 +25,7 @@ pub fn run(setup: &Setup, check: &Check, ranks: u32) {
             scope.spawn(move || {
                 let _guard = EndsTheTest(what);
                 let instance = start(setup, name, check.threads, client);
-                let rank = Rank::new(&instance, name);
+                let rank = Rank::new(&instance, name, setup.whole);
                 (check.run)(&rank);
                 drop(rank);
                 instance.finalize().unwrap_or_else(|e| panic!("finalize: {e}"));

@@ -6,7 +6,7 @@ use oxmpi_datatype::{Base, TypeDesc, TypeRef};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::RmaArgs;
 use oxmpi_runtime::window::{Operation, Verbs, Wanted, WantedMemory};
-use oxmpi_runtime::{Communicator, Info, Instance, Window};
+use oxmpi_runtime::{Communicator, ErrorKind, Info, Instance, Window};
 use std::sync::Arc;
 
 /// One rank of a job. Its own thread calls it; others use the window and the instance.
@@ -14,6 +14,7 @@ pub struct Rank {
     pub instance: Arc<Instance>,
     pub world: Arc<Communicator>,
     component: String,
+    whole: bool,
 }
 
 /// A number that tells ranks and places apart.
@@ -69,8 +70,18 @@ pub struct There<'a> {
 }
 
 impl Rank {
-    pub(crate) fn new(instance: &Arc<Instance>, component: &str) -> Rank {
-        Rank { instance: instance.clone(), world: instance.world(), component: component.into() }
+    pub(crate) fn new(instance: &Arc<Instance>, component: &str, whole: bool) -> Rank {
+        Rank { instance: instance.clone(), world: instance.world(), component: component.into(), whole }
+    }
+
+    /// Whether an optional verb is there: it is not if it answers so.
+    pub fn has(&self, verb: &str, answer: Status) -> bool {
+        let there = answer != Status::NOT_SUPPORTED;
+        assert!(there || !self.whole, "{verb} is not there");
+        if !there && self.me() == 0 {
+            eprintln!("  {} has no {verb}", self.component);
+        }
+        there
     }
 
     pub fn me(&self) -> u32 {
@@ -186,6 +197,45 @@ impl<'a> Win<'a> {
     }
     pub fn sync(&self) {
         fine(self.verbs().sync(self.thread()), "sync");
+    }
+
+    /// Another window on the same memory; `None`: the component makes none.
+    pub fn dup(&self, hints: &[(&str, &str)]) -> Option<Win<'a>> {
+        let mut info = Info::new();
+        hints.iter().for_each(|(key, value)| info.set(key, value));
+        match self.window.dup(self.thread(), &info) {
+            Ok(window) => Some(Win { window, ..self.clone() }),
+            Err(e) if e.kind == ErrorKind::of(Status::NOT_SUPPORTED) => {
+                self.rank.has("dup", Status::NOT_SUPPORTED);
+                None
+            }
+            Err(e) => panic!("a duplicate: {e}"),
+        }
+    }
+    pub fn try_put_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) -> Status {
+        self.verbs().notified(Operation::Put, &self.with(data, there), counter)
+    }
+    pub fn try_get_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) -> Status {
+        self.verbs().notified(Operation::Get, &self.with(data, there), counter)
+    }
+    pub fn put_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) {
+        fine(self.try_put_notify(data, there, counter), "put_notify");
+    }
+    pub fn get_notify(&self, data: Data<'_>, there: There<'_>, counter: u32) {
+        fine(self.try_get_notify(data, there, counter), "get_notify");
+    }
+    pub fn try_notifications(&self, counter: u32, reset: bool) -> Result<u64, Status> {
+        self.verbs().notify_read(self.thread(), counter, reset)
+    }
+    /// Waits until a counter is as high; its value.
+    pub fn notified(&self, counter: u32, threshold: u64) -> u64 {
+        let value = self.verbs().notify_wait(self.thread(), counter, threshold);
+        value.unwrap_or_else(|e| panic!("notify_wait: {e}"))
+    }
+    /// Whether the component has notifications.
+    pub fn notifies(&self) -> bool {
+        let answer = self.try_notifications(0, false).err().unwrap_or(Status::OK);
+        self.rank.has("notify_read", answer)
     }
 
     fn args(&self, there: There<'_>) -> RmaArgs {

@@ -9,6 +9,7 @@ pub struct Setup {
     pub(crate) descriptor: *const Descriptor,
     pub(crate) params: Vec<(String, String)>,
     pub(crate) patience: Duration,
+    pub(crate) whole: bool,
 }
 
 // SAFETY: a descriptor is an immutable static of a component that is never unloaded.
@@ -19,12 +20,18 @@ unsafe impl Sync for Setup {}
 impl Setup {
     /// Every parameter at its default.
     pub fn new(descriptor: *const Descriptor) -> Setup {
-        Setup { descriptor, params: Vec::new(), patience: Duration::from_secs(240) }
+        Setup { descriptor, params: Vec::new(), patience: Duration::from_secs(240), whole: false }
     }
 
     /// Sets a parameter, by its full name.
     pub fn param(mut self, name: &str, value: &str) -> Setup {
         self.params.push((name.into(), value.into()));
+        self
+    }
+
+    /// Verbs that a component may leave out are there: it is a failure if one is not.
+    pub fn whole(mut self) -> Setup {
+        self.whole = true;
         self
     }
 

@@ -8,7 +8,7 @@ use oxmpi_btl::{
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef, ThreadCtx};
-use oxmpi_osc::{OscModule, OscTable};
+use oxmpi_osc::{OscModule, OscTable, OscWindow, RmaArgs, WinCounts, WinDesc};
 use oxmpi_pml::{Counts, PmlModule, PmlTable};
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
@@ -97,6 +97,30 @@ mod absent {
     /// Its `progress` covers all contexts, and is called, too.
     pub extern "C" fn progress_context(_: State, _: *mut ThreadCtx, _: u32) -> i32 {
         0
+    }
+}
+
+/// The same for a window's verbs.
+mod absent_osc {
+    use super::*;
+
+    pub extern "C" fn notified(_: State, _: *const RmaArgs, _: u32) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn notify_read(_: State, _: *mut ThreadCtx, _: u32, _: u32, _: *mut u64) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn notify_wait(_: State, _: *mut ThreadCtx, _: u32, _: u64, _: *mut u64) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn dup(_: State, _: *const WinDesc, _: *mut ThreadCtx, _: *mut OscWindow) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn counts(_: State, _: *mut WinCounts) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn flush_begin(_: State, _: *mut ThreadCtx, _: u32) -> Status {
+        Status::NOT_SUPPORTED
     }
 }
 
@@ -438,7 +462,7 @@ pub unsafe fn accept_osc(opened: &Opened, place: &str) -> Result<Option<OscModul
     unsafe { accept_module(opened, offset_of!(OscModule, query), place) }
 }
 
-/// Makes the host's copy of a window's verbs, all of which are mandatory.
+/// Makes the host's copy of a window's verbs. Those up to `free` are mandatory; of what follows the host fills the gaps.
 ///
 /// # Safety
 /// `table` must be null or readable for the size it says.
@@ -450,16 +474,37 @@ pub(crate) unsafe fn read_osc_table(table: *const OscTable, place: &str) -> Resu
     let base = table.cast::<u8>();
     // SAFETY: every table begins with size and version.
     let (size, version) = unsafe { (size_at(base), *base.add(4).cast::<u32>()) };
-    let least = size_of::<OscTable>();
+    let least = offset_of!(OscTable, put_notify);
     if size < least || size > TABLE_LIMIT {
         return refuse("table size", format!("{size} bytes"), format!("{least} to {TABLE_LIMIT} bytes"));
     }
     if version != oxmpi_osc::TABLE_VERSION {
         return refuse("table version", version.to_string(), oxmpi_osc::TABLE_VERSION.to_string());
     }
-    // SAFETY: `least` bytes are there; then every function is.
+    // SAFETY: `least` bytes are there.
+    unsafe { no_null(base, offset_of!(OscTable, put), least, place)? };
+    let mut own = MaybeUninit::<OscTable>::zeroed();
+    let slots = own.as_mut_ptr();
+    // SAFETY: `size` bytes are there; every mandatory slot holds a function, and one that the table does not
+    // reach to, or leaves empty, gets one of ours before the value is taken as a table.
     unsafe {
-        no_null(base, offset_of!(OscTable, put), least, place)?;
-        Ok(table.read())
+        std::ptr::copy_nonoverlapping(base, slots.cast(), size.min(size_of::<OscTable>()));
+        macro_rules! or_absent {
+            ($($slot:ident: $absent:path),*) => {$(
+                if slots.cast::<u8>().add(offset_of!(OscTable, $slot)).cast::<usize>().read() == 0 {
+                    (&raw mut (*slots).$slot).write($absent);
+                }
+            )*};
+        }
+        or_absent!(
+            put_notify: absent_osc::notified,
+            get_notify: absent_osc::notified,
+            notify_read: absent_osc::notify_read,
+            notify_wait: absent_osc::notify_wait,
+            dup: absent_osc::dup,
+            counts: absent_osc::counts,
+            flush_begin: absent_osc::flush_begin
+        );
+        Ok(own.assume_init())
     }
 }

@@ -34,7 +34,7 @@ use std::fs;
 const FIRST: u32 = 64;
 /// The most that are ever left out: a try costs some milliseconds, so many sleeps at least some tens.
 const MOST: u32 = 4096;
-/// Two yields that took too long say something of each other.
+/// Two yields that took too long say something of each other if no more than this lies between them.
 const SHORT_TIME: Duration = Duration::from_millis(50);
 
 /// See the module's head. Used by a process with one thread in MPI; others may change the limit. On a line of its own, since
@@ -60,6 +60,9 @@ struct Known {
 /// Of all ranks of the job on this node, and when.
 #[derive(Clone, Copy)]
 struct Look {
+    /// Of the yield.
+    begin: Duration,
+    /// Its end.
     at: Duration,
     used: Duration,
 }
@@ -102,13 +105,13 @@ impl Courtesy {
         std::thread::yield_now();
         let end = monotonic_now();
         if limit > 0 && end.saturating_sub(begin) > Duration::from_micros(limit.into()) {
-            self.took_long(end);
+            self.took_long(begin, end);
         }
         true
     }
 
     #[cold]
-    fn took_long(&self, at: Duration) {
+    fn took_long(&self, begin: Duration, at: Duration) {
         let mut known = self.known.lock();
         if known.last.is_none() {
             // Ranks may have come and gone.
@@ -116,7 +119,7 @@ impl Courtesy {
         }
         if let Some(used) = known.ranks.used() {
             let cores = known.ranks.cores;
-            self.left_out.store(known.judge(Look { at, used }, cores), Ordering::Relaxed);
+            self.left_out.store(known.judge(Look { begin, at, used }, cores), Ordering::Relaxed);
         }
     }
 }
@@ -126,7 +129,8 @@ impl Known {
     fn judge(&mut self, now: Look, cores: u32) -> u32 {
         let Some(last) = self.last.replace(now) else { return 0 };
         let time = now.at.saturating_sub(last.at);
-        if time > SHORT_TIME {
+        // From one yield to the next: with many others each takes longer than that itself.
+        if now.begin.saturating_sub(last.at) > SHORT_TIME {
             self.next = FIRST;
             return 0;
         }
@@ -184,12 +188,18 @@ mod tests {
     impl World {
         fn new() -> World {
             let ranks = Ranks { keeper: 0, cores: 2, clocks: None };
-            let now = Look { at: Duration::from_secs(1), used: Duration::from_secs(5) };
+            let at = Duration::from_secs(1);
+            let now = Look { begin: at, at, used: Duration::from_secs(5) };
             World { known: Known { next: FIRST, last: None, ranks }, now }
         }
         /// After so many milliseconds, of which the ranks had so much of the two cores.
         fn late(&mut self, after: u64, used: u64) -> u32 {
-            self.now.at += Duration::from_millis(after);
+            self.yielded(after, 0, used)
+        }
+        /// A yield that began after so many milliseconds and took so many.
+        fn yielded(&mut self, after: u64, took: u64, used: u64) -> u32 {
+            self.now.begin = self.now.at + Duration::from_millis(after);
+            self.now.at = self.now.begin + Duration::from_millis(took);
             self.now.used += Duration::from_millis(used);
             self.known.judge(self.now, self.known.ranks.cores)
         }
@@ -216,6 +226,14 @@ mod tests {
             assert_eq!(world.late(4, 7), 0);
         }
         assert_eq!(world.late(4, 0), FIRST, "as in the beginning");
+    }
+
+    #[test]
+    fn among_many_each_takes_long_itself() {
+        let mut world = World::new();
+        for expected in [FIRST, 4 * FIRST] {
+            assert_eq!((world.yielded(1000, 80, 0), world.yielded(1, 80, 1)), (0, expected));
+        }
     }
 
     #[test]

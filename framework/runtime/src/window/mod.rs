@@ -1,10 +1,10 @@
 //! Windows (MPI 5.0 §12): a communicator, memory, and the module of a one-sided component.
 //!
 //! Map: here what a window is, made and freed · `memory` (the program's, own, shared on
-//! the node) · `hints` (info keys) · `select` (which component) · `verbs` (its table) · `services` (what the component may
-//! ask of the host).
+//! the node) · `hints` (info keys) · `select` (which component) · `verbs` (its table) · `duplicate` (a second window on the
+//! same memory) · `calls` (counts) · `services` (what the component may ask of the host).
 //!
-//! **Making one**, by all ranks: a communicator of the window's own, which sends nothing; one exchange of sizes;
+//! **Making one**, by all ranks: a communicator of the window's own, which sends nothing; one exchange of sizes and hints;
 //! memory; two exchanges for the choice, and what the component itself sends. Ranks succeed or fail together.
 //!
 //! **Without a component.** A window that no component serves is still an object: it has memory, a group, hints; what is
@@ -15,12 +15,15 @@
 //! given back once (`freed`): by [`Window::free`], or, without communication, when the instance ends or the last
 //! owner of the window goes. The instance knows windows weakly.
 
+mod calls;
+mod duplicate;
 mod hints;
 mod memory;
 mod select;
 mod services;
 mod verbs;
 
+pub use calls::CallKind;
 pub use verbs::{Operation, Verbs};
 
 use crate::communicator::Communicator;
@@ -29,11 +32,13 @@ use crate::info::Info;
 use crate::instance::Instance;
 use crate::places::Places;
 use crate::shared::Wish;
+use calls::Calls;
 use hints::Hints;
 use memory::Memory;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_osc::{Mapped, WinComm, WinDesc, flavor};
+use oxmpi_osc::{Mapped, WinComm, WinCounts, WinDesc, WinServices, flavor, hint};
+use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock, Weak, atomic};
@@ -83,7 +88,7 @@ impl WantedMemory {
 struct Inner {
     comm: Arc<Communicator>,
     places: Places,
-    memory: Memory,
+    memory: Arc<Memory>,
     flavor: u32,
     /// This rank's memory.
     own: Mapped,
@@ -117,6 +122,9 @@ pub struct Window {
     verbs: Option<Verbs>,
     /// The component's module is given back, or there is none.
     freed: AtomicBool,
+    /// In force.
+    hints: Mutex<Hints>,
+    calls: Calls,
     inner: Box<Inner>,
 }
 
@@ -131,7 +139,7 @@ impl Window {
         let comm = parent.dup(thread, None)?;
         let instance = comm.shared_instance().clone();
         let bytes = wanted.memory.bytes();
-        let all = comm.tell_all(thread, &[bytes.to_le()])?;
+        let (first, hints) = meet(&comm, thread, &wanted, info)?;
         let places = Places::new(comm.group().members(), |proc| instance.place_of(proc));
         let memory = memory_for(&comm, thread, &places, &wanted)?;
         let node_rank = places.get(comm.rank()).map_or(0, |place| place.node_rank);
@@ -139,17 +147,33 @@ impl Window {
             WantedMemory::Users { base, .. } => base.cast(),
             _ => memory.base(node_rank),
         };
-        let first = all.iter().position(|bytes| *bytes != 0).map(|rank| rank as u32);
         let own = Mapped { base, bytes, disp_unit: wanted.disp_unit };
-        let flavor = wanted.memory.flavor();
+        let (flavor, memory) = (wanted.memory.flavor(), Arc::new(memory));
         let inner = Box::new(Inner { comm, places, memory, flavor, own, first, seen: OnceLock::new() });
-        let verbs = inner.serve(thread, info)?;
+        let desc = inner.desc(&hints, services::services());
+        let verbs = select::choose(&inner.comm, thread, &desc)?;
+        Ok(Window::adopt(inner, verbs, hints, &instance, thread))
+    }
+
+    /// A window that is made.
+    fn adopt(
+        inner: Box<Inner>,
+        verbs: Option<Verbs>,
+        mut hints: Hints,
+        instance: &Instance,
+        thread: *mut ThreadCtx,
+    ) -> Arc<Window> {
+        let notifies = |verbs: &Verbs| verbs.notify_read(thread, 0, false) != Err(Status::NOT_SUPPORTED);
+        if !verbs.as_ref().is_some_and(notifies) {
+            hints.num_notify = 0;
+        }
         let freed = AtomicBool::new(verbs.is_none());
-        let window = Arc::new(Window { verbs, freed, inner });
+        let window =
+            Arc::new(Window { verbs, freed, hints: Mutex::new(hints), calls: Calls::default(), inner });
         if window.verbs.is_some() {
             instance.remember_window(&window);
         }
-        Ok(window)
+        window
     }
 
     /// The window's own communicator.
@@ -203,10 +227,42 @@ impl Window {
         }
     }
 
-    /// MPI_Win_set_info: the hints are now these.
-    pub fn set_info(&self, info: &Info) -> Status {
-        let hints = Hints::of(info);
-        self.verbs.as_ref().map_or(Status::OK, |verbs| verbs.set_hints(hints.hints, hints.ordering))
+    fn in_force(&self) -> Hints {
+        *self.hints.lock()
+    }
+
+    /// The hints in force, the library's own and those of the standard, as MPI_Win_get_info tells them.
+    pub fn info(&self) -> Info {
+        self.in_force().told()
+    }
+
+    /// Counters of notifications that each rank has; 0 where the component has none.
+    pub fn num_notify(&self) -> u32 {
+        self.in_force().num_notify
+    }
+
+    /// MPI_Win_set_info: what the object says is in force from now on, as far as it may change and all ranks agree. CallKind by all.
+    pub fn set_info(&self, thread: *mut ThreadCtx, info: &Info) -> Result<(), Error> {
+        let wanted = self.in_force().changed(info);
+        let all = self.inner.comm.tell_all(thread, &wanted.words())?;
+        let now = Hints { num_notify: wanted.num_notify, ..Hints::agreed(all.chunks(Hints::WORDS)) };
+        *self.hints.lock() = now;
+        let told = self.verbs.as_ref().map_or(Status::OK, |verbs| verbs.set_hints(now.hints, now.ordering));
+        if told.is_err() { Err(Error::status(told, "the hints cannot be changed")) } else { Ok(()) }
+    }
+
+    /// A call of that kind is made; for [`Window::calls`].
+    pub fn note(&self, kind: CallKind) {
+        self.calls.note(kind);
+    }
+    /// How many calls of a kind were noted.
+    pub fn calls(&self, kind: CallKind) -> u64 {
+        self.calls.get(kind)
+    }
+    /// Counts of the component; zeros where it counts nothing, and where the window was freed.
+    pub fn counts(&self) -> WinCounts {
+        let verbs = self.verbs.as_ref().filter(|_| !self.freed.load(Ordering::Acquire));
+        verbs.map_or_else(WinCounts::default, Verbs::counts)
     }
 
     /// MPI_Win_free: waits for all ranks. After a failure the window is as it was.
@@ -264,20 +320,40 @@ fn memory_for(
     }
 }
 
+/// The lowest rank that has memory, and the hints that are in force: those about sizes hold where they are true.
+fn meet(
+    comm: &Communicator,
+    thread: *mut ThreadCtx,
+    wanted: &Wanted,
+    info: &Info,
+) -> Result<(Option<u32>, Hints), Error> {
+    let (bytes, unit) = (wanted.memory.bytes(), wanted.disp_unit.cast_unsigned());
+    let mut own = vec![bytes.to_le(), unit.to_le()];
+    own.extend(Hints::of(info).words());
+    let all = comm.tell_all(thread, &own)?;
+    let ranks = || all.chunks(own.len());
+    let mut hints = Hints::agreed(ranks().map(|rank| &rank[2..]));
+    for (at, bit) in [(0, hint::SAME_SIZE), (1, hint::SAME_DISP_UNIT)] {
+        if !ranks().all(|rank| rank[at] == own[at]) {
+            hints.hints &= !bit;
+        }
+    }
+    Ok((ranks().position(|rank| rank[0] != 0).map(|rank| rank as u32), hints))
+}
+
 impl Inner {
-    /// Asks the components.
-    fn serve(&self, thread: *mut ThreadCtx, info: &Info) -> Result<Option<Verbs>, Error> {
+    /// The description that components get.
+    fn desc(&self, hints: &Hints, services: *const WinServices) -> WinDesc {
         let seen = self.seen.get_or_init(|| WinComm {
             size: size_of::<WinComm>() as u32,
             num_ranks: self.comm.size(),
             rank: self.comm.rank(),
             num_nodes: self.places.num_nodes(),
             comm: std::ptr::from_ref(self).cast_mut().cast(),
-            services: services::services(),
+            services,
             btl: self.comm.instance().btl_services_for_rma(),
         });
-        let hints = Hints::of(info);
-        let desc = WinDesc {
+        WinDesc {
             size: size_of::<WinDesc>() as u32,
             flavor: self.flavor,
             comm: seen,
@@ -288,8 +364,9 @@ impl Inner {
             ordering: hints.ordering,
             granularity: hints.granularity,
             host_win: null_mut(),
-        };
-        select::choose(&self.comm, thread, &desc)
+            num_notify: hints.num_notify,
+            reserved: 0,
+        }
     }
 }
 

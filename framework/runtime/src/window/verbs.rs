@@ -1,9 +1,10 @@
 //! The verbs of a window: one call each into the component's table.
 
+use crate::accept::read_osc_table;
 use oxmpi_mca::{RequestHeader, SliceRef, Status, ThreadCtx};
-use oxmpi_osc::{OscTable, RmaArgs, RmaFn};
+use oxmpi_osc::{OscTable, OscWindow, RmaArgs, RmaFn, WinCounts, WinDesc};
 use std::ffi::c_void;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 /// A component's module for one window.
 pub struct Verbs {
@@ -64,6 +65,55 @@ impl Verbs {
             () if request.is_null() => Err(Status::INTERNAL),
             () => Ok(request),
         }
+    }
+
+    /// A put or get that adds 1 to a counter of its target; of no other operation.
+    pub fn notified(&self, operation: Operation, args: &RmaArgs, counter: u32) -> Status {
+        match operation {
+            Operation::Put => (self.table.put_notify)(self.window, args, counter),
+            Operation::Get => (self.table.get_notify)(self.window, args, counter),
+            _ => Status::NOT_SUPPORTED,
+        }
+    }
+
+    /// A counter of this rank; `reset`: it is 0 afterwards.
+    pub fn notify_read(&self, thread: *mut ThreadCtx, counter: u32, reset: bool) -> Result<u64, Status> {
+        let mut value = 0;
+        let status = (self.table.notify_read)(self.window, thread, counter, reset.into(), &mut value);
+        if status.is_err() { Err(status) } else { Ok(value) }
+    }
+
+    /// Waits until a counter of this rank is at least `threshold`; its value.
+    pub fn notify_wait(&self, thread: *mut ThreadCtx, counter: u32, threshold: u64) -> Result<u64, Status> {
+        let mut value = 0;
+        let status = (self.table.notify_wait)(self.window, thread, counter, threshold, &mut value);
+        if status.is_err() { Err(status) } else { Ok(value) }
+    }
+
+    /// A module for another window on the memory of this one.
+    pub(super) fn dup(&self, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<Verbs, Status> {
+        let mut made = OscWindow { window: null_mut(), table: null() };
+        let status = (self.table.dup)(self.window, desc, thread, &mut made);
+        if status.is_err() {
+            return Err(status);
+        }
+        // SAFETY: the component's table; its size and slots are looked at.
+        let table = unsafe { read_osc_table(made.table, self.component) };
+        table.map(|table| Verbs::new(self.component, made.window, table)).map_err(|_| Status::INTERNAL)
+    }
+
+    pub(super) fn counts(&self) -> WinCounts {
+        let size = size_of::<WinCounts>() as u32;
+        let mut counts = WinCounts { size, ..WinCounts::default() };
+        match (self.table.counts)(self.window, &mut counts) {
+            status if status.is_err() => WinCounts::default(),
+            _ => counts,
+        }
+    }
+
+    /// Starts a flush of a rank (`None`: of all), which [`Verbs::flush`] waits for. NOT_SUPPORTED: it does all by itself.
+    pub fn flush_begin(&self, thread: *mut ThreadCtx, rank: Option<u32>) -> Status {
+        (self.table.flush_begin)(self.window, thread, rank.unwrap_or(oxmpi_osc::ALL))
     }
 
     pub fn fence(&self, thread: *mut ThreadCtx, assert: u32) -> Status {

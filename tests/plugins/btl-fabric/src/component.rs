@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::area::{Area, MAX_CONTEXTS};
 use crate::module::FabricModule;
 use crate::nic::Nic;
-use crate::params::{Offered, Settings};
+use crate::params::{COUNTS, Offered, Settings};
 use crate::wire::{Address, VERSION};
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::{Component, Host, OpenError, Params, ProcName, Status};
@@ -18,11 +18,11 @@ impl Component for FabricComponent {
     type Module = BtlModule;
     const NAME: &'static str = "fabric";
 
-    /// No module where there is nobody to talk to: an only process of a node may name this component without harm.
+    /// No module where there is nobody to talk to: an only process of a job may name this component without harm.
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
         let settings = Settings::of(params);
         let job = host.job();
-        if job.local_size < 2 {
+        if job.job_size < 2 {
             return Ok((0, Vec::new()));
         }
         let (eager, max) = (settings.eager_limit, settings.max_send_size);
@@ -36,7 +36,7 @@ impl Component for FabricComponent {
             |what: &str, e: rustix::io::Errno| OpenError::new(Status::INTERNAL, format!("{what}: {e}"));
         let contexts = settings.contexts.min(host.num_cris()).min(MAX_CONTEXTS as u32);
         let process = std::hash::RandomState::new().build_hasher().finish() | 1;
-        let area = Area::make(job.local_size, contexts, settings.ring_size, process, settings.by_descriptor)
+        let area = Area::make(job.job_size, contexts, settings.ring_size, process, settings.by_descriptor)
             .map_err(|e| failed("cannot make the device's memory", e))?;
         let descriptors = (0..contexts)
             .map(|_| eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK))
@@ -52,7 +52,7 @@ impl Component for FabricComponent {
             pid: std::process::id(),
             fd: area.fd() as u32,
             contexts,
-            senders: job.local_size,
+            senders: job.job_size,
             ring: settings.ring_size as u32,
             process,
             name,
@@ -61,13 +61,15 @@ impl Component for FabricComponent {
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
-        let nic = Arc::new(Nic::new(settings, area, address, job.local_rank as usize, descriptors));
+        let nic = Arc::new(Nic::new(settings, area, address, job.rank as usize, descriptors));
+        let counts = Some(params.text(COUNTS)).filter(|path| !path.is_empty());
+        let counts = counts.map(|path| format!("{path}.{}", job.rank).into());
         let agent = Agent::new(nic.clone());
         let thread =
             std::thread::Builder::new().name("btl-fabric".into()).spawn(move || agent.run()).map_err(
                 |e| OpenError::new(Status::INTERNAL, format!("cannot start the device's thread: {e}")),
             )?;
-        let mut module = oxmpi_btl::module(FabricModule::new(host, nic, thread)).sleep();
+        let mut module = oxmpi_btl::module(FabricModule::new(host, nic, thread, counts)).sleep();
         if matches!(settings.verbs, Offered::All | Offered::GetAlone) {
             module = module.get();
         }

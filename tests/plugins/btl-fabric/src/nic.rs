@@ -9,7 +9,7 @@ use crate::params::Settings;
 use crate::registry::Registry;
 use crate::wire::{Address, Handle};
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use rustix::fd::OwnedFd;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -98,11 +98,33 @@ impl Queue {
     }
 }
 
+/// What a process asked of its device.
+#[derive(Default)]
+pub struct Counts {
+    pub messages: AtomicU64,
+    pub gets: AtomicU64,
+    pub puts: AtomicU64,
+    pub atomics: AtomicU64,
+}
+
+impl Counts {
+    pub fn line(&self) -> String {
+        let all = [
+            ("messages", &self.messages),
+            ("gets", &self.gets),
+            ("puts", &self.puts),
+            ("atomics", &self.atomics),
+        ];
+        all.map(|(name, count)| format!("{name} {}\n", count.load(Ordering::Relaxed))).concat()
+    }
+}
+
 pub struct Nic {
     pub settings: Settings,
+    pub counts: Counts,
     pub area: Area,
     pub address: Address,
-    /// Ours among the processes of the node.
+    /// Ours among the processes of the job.
     pub number: usize,
     pub registry: Registry,
     work: Mutex<Vec<Work>>,
@@ -135,6 +157,7 @@ impl Nic {
             queues: (0..area.contexts()).map(|_| Queue::default()).collect(),
             shared: Queue::default(),
             links: Mutex::default(),
+            counts: Counts::default(),
             orders: Mutex::default(),
             failures: AtomicU32::new(0),
             stop: AtomicBool::new(false),
@@ -154,7 +177,7 @@ impl Nic {
         }
         let area = Area::open(address)?;
         if self.number >= area.senders() || number >= self.area.senders() {
-            return Err("it counts other processes of this node".into());
+            return Err("it counts other processes of this job".into());
         }
         area.say_hello(self.number, self.address);
         let (failed, told) = (AtomicBool::new(false), AtomicBool::new(false));

@@ -71,7 +71,18 @@ pub const PARAMS: &[ParamDecl] = &[
         "Rank among transports that reach the same process; the highest is used alone",
     )
     .range(0, u32::MAX as i64),
+    ParamDecl::new(
+        "counts",
+        ParamKind::STRING,
+        9,
+        "",
+        "File that gets what each process asked of the device when it ends, with the process's number behind a dot; empty: none",
+    ),
 ];
+
+/// Place of the parameter `counts`, which is no part of [`Settings`].
+pub const COUNTS: usize = 19;
+const _: () = assert!(PARAMS.len() == COUNTS + 1);
 
 const VERBS: &[oxmpi_mca::StrRef] = &[
     oxmpi_mca::StrRef::new("all"),

@@ -96,7 +96,7 @@ check!(hints_change_nothing_that_is_right, ranks: [2], |rank: &Rank| {
         assert_eq!(memory, [0, 0, rank_value(rank.left(), turn), 0]);
         let mut info = Info::new();
         info.set("accumulate_ordering", "rar,waw");
-        assert!(!win.window.set_info(&info).is_err());
+        win.window.set_info(rank.thread(), &info).unwrap_or_else(|e| panic!("set_info: {e}"));
     }
     win.free();
 });

@@ -2,12 +2,15 @@
 
 mod accumulate;
 mod atomic;
+mod counts;
+mod duplicate;
 mod dynamic;
 mod epoch;
 mod fence;
 mod flavor;
 mod life;
 mod lock;
+mod notify;
 mod order;
 mod post;
 mod request;

@@ -1,0 +1,317 @@
+//! Lanes: a completion queue with the receive requests, send buffers and queue pairs that report to it.
+//!
+//! A lane serves one context of the module, and then the caller's serialisation of that context is all that guards it; or several, and then
+//! it has a lock of its own, a leaf: nothing of the host is called while it is held. What the device reports for a context of another thread
+//! goes into that context's queue ([`Context`]), and its sleeper is woken.
+
+use crate::link::{Link, held};
+use crate::objects::{Completions, Domain, OpenDevice, Region, SharedReceives};
+use crate::sys::{Bell, Pages, Set};
+use crate::wire::{FRAME, Frame};
+use core::cell::{RefCell, RefMut};
+use core::ffi::c_void;
+use core::hash::{BuildHasherDefault, Hasher};
+use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_btl::Done;
+use oxmpi_mca::Status;
+use oxmpi_verbs_abi::numbers::access;
+use oxmpi_verbs_abi::{Sge, Wc};
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Numbers of queue pairs are their own hash.
+#[derive(Default)]
+pub struct ByNumber(u64);
+
+impl Hasher for ByNumber {
+    fn finish(&self) -> u64 {
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.0 = self.0 << 8 | u64::from(*b));
+    }
+    fn write_u32(&mut self, n: u32) {
+        self.0 = n.into();
+    }
+}
+
+/// Something to hand up on a context.
+pub enum Event {
+    /// In a receive buffer of the link's lane, behind its frame: so many bytes.
+    Message { link: *const Link, frame: Frame, buffer: u64, len: u32 },
+    /// Of a lane that this context does not hold.
+    Copied { proc: u32, tag: u8, bytes: Box<[u8]> },
+    Done { done: Option<Done>, ctx: *mut c_void, status: Status },
+}
+
+/// A context of the module.
+#[repr(align(128))]
+pub struct Context {
+    pub number: u32,
+    pub lane: usize,
+    own: RefCell<VecDeque<Event>>,
+    /// From other threads, or from a lane with a lock.
+    foreign: Mutex<VecDeque<Event>>,
+    has_foreign: AtomicBool,
+    asleep: AtomicBool,
+    bell: Bell,
+    pub set: Set,
+}
+
+// SAFETY: the contract of BTLs: the caller serialises the verbs of one context, and with them `own`; all else is atomic or behind a
+// lock. Pointers in events are callers' arguments and links, which outlive the contexts.
+unsafe impl Sync for Context {}
+// SAFETY: as above.
+unsafe impl Send for Context {}
+
+impl Context {
+    pub fn new(number: u32, lane: &Lane) -> io::Result<Context> {
+        let (bell, set) = (Bell::new()?, Set::new()?);
+        // SAFETY: the bell lies beside its set; lanes outlive contexts.
+        unsafe {
+            set.add(bell.fd())?;
+            if let Some(channel) = &lane.completions.channel {
+                set.add(channel.fd())?;
+            }
+        }
+        Ok(Context {
+            number,
+            lane: lane.number as usize,
+            own: RefCell::default(),
+            foreign: Mutex::default(),
+            has_foreign: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
+            bell,
+            set,
+        })
+    }
+
+    /// The context's own thread's.
+    pub fn push_own(&self, event: Event) {
+        self.own.borrow_mut().push_back(event);
+    }
+    /// SYNC POINT with `sleeps`: the word is written, then the sleeper is looked for.
+    pub fn push_foreign(&self, event: Event) {
+        held(&self.foreign).push_back(event);
+        self.has_foreign.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+    pub fn next(&self) -> Option<Event> {
+        let mut own = self.own.borrow_mut();
+        if own.is_empty() && self.has_foreign.load(Ordering::Acquire) {
+            self.has_foreign.store(false, Ordering::SeqCst);
+            own.append(&mut held(&self.foreign));
+        }
+        own.pop_front()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.own.borrow().is_empty() && !self.has_foreign.load(Ordering::SeqCst)
+    }
+
+    /// SYNC POINT with whoever writes what the sleeper looks at: it says that it sleeps, then looks.
+    pub fn sleeps(&self, yes: bool) {
+        self.asleep.store(yes, Ordering::SeqCst);
+    }
+    pub fn wake(&self) {
+        if self.asleep.load(Ordering::SeqCst) {
+            self.bell.ring();
+        }
+    }
+    pub fn silence(&self) {
+        self.bell.silence();
+    }
+}
+
+/// Bytes in front of each receive buffer, of which the first four are its key.
+pub const PREFIX: usize = 64;
+
+/// Receive buffers of a lane: whole chunks, one for a connection.
+#[derive(Default)]
+struct Chunks {
+    all: Vec<(Region, Pages)>,
+    posted: u32,
+}
+
+/// Sizes of a lane.
+#[derive(Clone, Copy)]
+pub struct Sizes {
+    /// Largest message, frame included.
+    pub message: usize,
+    pub receives: u32,
+    pub send_buffers: usize,
+    /// Requests under way at most.
+    pub requests: u32,
+}
+
+/// A lane as its holder sees it.
+pub struct Held {
+    pub links: HashMap<u32, Arc<Link>, BuildHasherDefault<ByNumber>>,
+    /// Free send buffers.
+    pub free: Vec<u32>,
+    /// Requests that are posted and not known to be complete.
+    pub under_way: u32,
+    /// Links that owe credits; that have operations to post; with requests to send; with one-sided operations at all.
+    pub owing: Vec<Arc<Link>>,
+    pub listed: Vec<Arc<Link>>,
+    pub waiting: Vec<Arc<Link>>,
+    pub memory: Vec<Arc<Link>>,
+    pub flushes: Vec<Flush>,
+    pub entries: Box<[Wc]>,
+}
+
+/// A flush under way.
+pub struct Flush {
+    /// Links, and the number of the last operation that it waits for.
+    pub waits: Vec<(*const Link, u64)>,
+    pub status: Status,
+    pub ctx: u16,
+    pub done: Option<Done>,
+    pub done_ctx: *mut c_void,
+}
+
+pub struct Lane {
+    pub number: u16,
+    pub domain: Arc<Domain>,
+    /// What memory is registered with, by number.
+    pub protection: Arc<Domain>,
+    pub completions: Arc<Completions>,
+    pub receives: Arc<SharedReceives>,
+    pub sizes: Sizes,
+    lock: Option<Mutex<()>>,
+    held: RefCell<Held>,
+    /// Links that were made, for the holder to take; and whether there is something to look at.
+    made: Mutex<Vec<Arc<Link>>>,
+    pub news: AtomicBool,
+    chunks: Mutex<Chunks>,
+    send_region: Region,
+    send_pages: Pages,
+    _idle: Box<dyn Send + Sync>,
+}
+
+// SAFETY: `held` belongs to the holder of the lane's lock, or, where there is none, to that of its only context.
+unsafe impl Sync for Lane {}
+// SAFETY: as above.
+unsafe impl Send for Lane {}
+
+/// The lane's holder.
+pub struct Guard<'a> {
+    pub held: RefMut<'a, Held>,
+    _lock: Option<MutexGuard<'a, ()>>,
+}
+
+/// Domains and queue of a new lane.
+pub struct Base {
+    pub domain: Arc<Domain>,
+    pub protection: Arc<Domain>,
+    pub completions: Arc<Completions>,
+    /// What is there so that doorbell registers stay unused.
+    pub idle: Box<dyn Send + Sync>,
+}
+
+impl Lane {
+    pub fn new(number: u16, base: Base, sizes: Sizes, shared: bool) -> Result<Lane, String> {
+        let stride = sizes.message.next_multiple_of(64);
+        let pages = Pages::new(stride * sizes.send_buffers + 64).map_err(|e| e.to_string())?;
+        let rights = access::LOCAL_WRITE;
+        // SAFETY: the pages lie beside their region, which is dropped first.
+        let region = unsafe { Region::new(&base.protection, pages.base(), pages.len(), rights) }?;
+        Ok(Lane {
+            number,
+            receives: SharedReceives::new(&base.protection, sizes.receives)?,
+            domain: base.domain,
+            protection: base.protection,
+            completions: base.completions,
+            sizes,
+            lock: shared.then(Mutex::default),
+            held: RefCell::new(Held {
+                links: HashMap::default(),
+                free: (0..sizes.send_buffers as u32).rev().collect(),
+                under_way: 0,
+                owing: Vec::new(),
+                listed: Vec::new(),
+                waiting: Vec::new(),
+                memory: Vec::new(),
+                flushes: Vec::new(),
+                entries: vec![Wc::default(); 32].into(),
+            }),
+            made: Mutex::default(),
+            news: AtomicBool::new(false),
+            chunks: Mutex::default(),
+            send_region: region,
+            send_pages: pages,
+            _idle: base.idle,
+        })
+    }
+
+    pub fn device(&self) -> &Arc<OpenDevice> {
+        &self.domain.device
+    }
+    /// Several contexts share it.
+    pub fn is_shared(&self) -> bool {
+        self.lock.is_some()
+    }
+    /// Taken by a verb of one of its contexts, under that one's serialisation.
+    #[inline(always)]
+    pub fn enter(&self) -> Guard<'_> {
+        let lock = self.lock.as_ref().map(held);
+        Guard { held: self.held.borrow_mut(), _lock: lock }
+    }
+
+    /// The connecting thread's: a link for the holder to take.
+    pub fn deliver(&self, link: Arc<Link>) {
+        held(&self.made).push(link);
+        self.news.store(true, Ordering::SeqCst);
+    }
+    /// Links that were made since.
+    pub fn news(&self) -> Vec<Arc<Link>> {
+        self.news.store(false, Ordering::SeqCst);
+        std::mem::take(&mut *held(&self.made))
+    }
+
+    /// Address and key of a send buffer.
+    #[inline(always)]
+    pub fn send_buffer(&self, number: u32) -> (*mut u8, u32) {
+        let stride = self.sizes.message.next_multiple_of(64);
+        (self.send_pages.base().wrapping_add(stride * number as usize), self.send_region.lkey())
+    }
+    /// A word for results that nobody wants.
+    pub fn scratch(&self) -> (u64, u32) {
+        let at = self.send_pages.base() as u64 + (self.send_pages.len() - 64) as u64;
+        (at, self.send_region.lkey())
+    }
+
+    /// Adds receive buffers, as far as there is room for more. Any thread.
+    pub fn grow(&self, count: u32) -> Result<(), String> {
+        let mut chunks = held(&self.chunks);
+        let count = count.min(self.sizes.receives - chunks.posted);
+        if count == 0 {
+            return Ok(());
+        }
+        let stride = PREFIX + self.sizes.message.next_multiple_of(64);
+        let pages = Pages::new(stride * count as usize).map_err(|e| e.to_string())?;
+        // SAFETY: the pages are dropped behind their region.
+        let region =
+            unsafe { Region::new(&self.protection, pages.base(), pages.len(), access::LOCAL_WRITE) }?;
+        for n in 0..count as usize {
+            let buffer = pages.base().wrapping_add(stride * n);
+            // SAFETY: inside the new pages, aligned to 64.
+            unsafe { buffer.cast::<u32>().write(region.lkey()) };
+            if !self.post_receive(buffer as u64) {
+                return Err("a shared receive queue takes less than it says".into());
+            }
+        }
+        chunks.posted += count;
+        chunks.all.push((region, pages));
+        Ok(())
+    }
+
+    /// Gives a receive buffer back to the device.
+    #[inline(always)]
+    pub fn post_receive(&self, buffer: u64) -> bool {
+        // SAFETY: one of `grow`'s, which nobody else uses now.
+        let lkey = unsafe { (buffer as *const u32).read() };
+        let sge = Sge { addr: buffer + PREFIX as u64, length: self.sizes.message as u32, lkey };
+        self.receives.post(buffer, sge)
+    }
+}

@@ -1,0 +1,36 @@
+//! InfiniBand and RoCE between any processes of a job. `README.md` draws how a message gets from one to the other; `link.rs` heads the
+//! code with the life of a connection, `lane.rs` with who may touch what.
+
+mod category;
+mod component;
+mod connect;
+mod datagrams;
+mod device;
+mod lane;
+mod library;
+mod link;
+mod memory;
+mod module;
+mod objects;
+mod outbound;
+mod params;
+mod parting;
+mod progress;
+mod proof;
+mod rail;
+mod rma;
+mod service;
+mod sleep;
+mod sys;
+mod wire;
+
+oxmpi_mca::component! {
+    component: component::VerbsComponent,
+    symbol: oxmpi_component_btl_verbs,
+    framework: oxmpi_btl::FRAMEWORK,
+    framework_version: oxmpi_btl::VERSION,
+    name: "verbs",
+    aliases: [],
+    params: params::PARAMS,
+    help: include_str!("help.txt"),
+}

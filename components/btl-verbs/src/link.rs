@@ -1,0 +1,211 @@
+//! Peers, and links to them: a link is a queue pair between a lane here and a lane there, for one purpose.
+//!
+//! **Life of a link.** *Idle* → *calling*, when something is first to be sent and the thread of `connect.rs` has been asked → *made*, when
+//! that thread has a connected queue pair, by our call or by the peer's → *taken*, when the lane's holder has it. From then on
+//! [`Side`] belongs to the holder of the lane, like all else in `lane.rs`. The caller's side may send at once; the called one may
+//! when the caller's first message (of no bytes) has come. A link of messages that breaks is the end of its peer; a link of one-sided operations goes
+//! back to *calling*, with the operations that were behind the failed one.
+
+use crate::objects::Pair;
+use crate::wire::{Place, Purpose};
+use core::cell::RefCell;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use oxmpi_btl::Done;
+use oxmpi_mca::ProcName;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Locks a mutex; a panic elsewhere does not matter to what is inside.
+pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What all links to a process share.
+pub struct Core {
+    pub proc: u32,
+    pub name: ProcName,
+    /// Our name is the lower one: where both sides call at once, our call is kept.
+    pub first: bool,
+    /// Its port; not known before `add_proc` or its first call.
+    pub place: OnceLock<Place>,
+    /// It is lost.
+    pub failed: AtomicBool,
+    /// It has said good-bye.
+    pub gone: AtomicBool,
+}
+
+impl Core {
+    /// Whether nothing can be sent to it any more.
+    pub fn is_out(&self) -> bool {
+        self.failed.load(Ordering::Acquire) || self.gone.load(Ordering::Acquire)
+    }
+}
+
+/// Purpose, our lane, their lane.
+pub type Key = (Purpose, u16, u16);
+
+/// A process with our links to it.
+pub struct Peer {
+    pub core: Arc<Core>,
+    links: Mutex<HashMap<Key, Arc<Link>>>,
+    /// By our lane, those that we use; made when first used.
+    pub messages: Box<[OnceLock<Arc<Link>>]>,
+    pub memory: Box<[OnceLock<Arc<Link>>]>,
+    pub service: Box<[OnceLock<Arc<Link>>]>,
+}
+
+impl Peer {
+    pub fn new(core: Core, lanes: usize) -> Peer {
+        let links = || (0..lanes).map(|_| OnceLock::new()).collect();
+        Peer {
+            core: Arc::new(core),
+            links: Mutex::default(),
+            messages: links(),
+            memory: links(),
+            service: links(),
+        }
+    }
+
+    pub fn link(&self, key: Key) -> Arc<Link> {
+        held(&self.links).entry(key).or_insert_with(|| Arc::new(Link::new(self.core.clone(), key))).clone()
+    }
+
+    pub fn all(&self) -> Vec<Arc<Link>> {
+        held(&self.links).values().cloned().collect()
+    }
+}
+
+/// What verbs get. Several may be of one process.
+pub struct VerbsEndpoint {
+    pub peer: Arc<Peer>,
+}
+
+/// Requests of a service link without a reply at most.
+pub const SERVICE_ROOM: u32 = 16;
+
+const IDLE: u8 = 0;
+const CALLING: u8 = 1;
+const MADE: u8 = 2;
+const TAKEN: u8 = 3;
+
+/// A connected queue pair, as the connecting thread hands it over.
+pub struct Made {
+    pub pair: Pair,
+    /// We have called, so we may send at once.
+    pub called: bool,
+    /// Messages that the peer has room for, and that we have given it room for.
+    pub credits: u32,
+    pub granted: u32,
+}
+
+pub struct Link {
+    pub peer: Arc<Core>,
+    pub purpose: Purpose,
+    pub ours: u16,
+    pub theirs: u16,
+    state: AtomicU8,
+    /// Number of the call, by which a later one is told from an earlier one.
+    pub attempt: AtomicU32,
+    made: Mutex<Option<Made>>,
+    /// The lane's holder's.
+    pub side: RefCell<Side>,
+}
+
+// SAFETY: the side belongs to the holder of the lane, whom the caller's serialisation or the lane's lock keeps alone; all else is
+// atomic or behind a lock.
+unsafe impl Sync for Link {}
+// SAFETY: as above; raw pointers in it are callers' arguments, handed back to them.
+unsafe impl Send for Link {}
+
+impl Link {
+    fn new(peer: Arc<Core>, key: Key) -> Link {
+        Link {
+            peer,
+            purpose: key.0,
+            ours: key.1,
+            theirs: key.2,
+            state: AtomicU8::new(IDLE),
+            attempt: AtomicU32::new(0),
+            made: Mutex::default(),
+            side: RefCell::default(),
+        }
+    }
+
+    /// Idle → calling. False: it was not idle.
+    pub fn call(&self) -> bool {
+        let was = self.state.compare_exchange(IDLE, CALLING, Ordering::AcqRel, Ordering::Acquire);
+        if was.is_ok() {
+            self.attempt.fetch_add(1, Ordering::AcqRel);
+        }
+        was.is_ok()
+    }
+    pub fn is_calling(&self) -> bool {
+        self.state.load(Ordering::Acquire) == CALLING
+    }
+    /// Whether the peer may make it: nobody has yet.
+    pub fn is_open(&self) -> bool {
+        self.state.load(Ordering::Acquire) <= CALLING
+    }
+    /// Idle or calling → made.
+    pub fn hand_over(&self, made: Made) {
+        *held(&self.made) = Some(made);
+        self.state.store(MADE, Ordering::Release);
+    }
+    /// Made → taken, by the lane's holder.
+    pub fn take(&self) -> Option<Made> {
+        if self.state.load(Ordering::Acquire) != MADE {
+            return None;
+        }
+        let made = held(&self.made).take();
+        self.state.store(TAKEN, Ordering::Release);
+        made
+    }
+    /// Taken → idle, by the lane's holder: its pair is gone.
+    pub fn reopen(&self) {
+        self.state.store(IDLE, Ordering::Release);
+    }
+}
+
+/// A one-sided operation under way, with all that is needed to issue it again.
+pub struct Op {
+    pub number: u64,
+    pub opcode: u32,
+    pub local: u64,
+    pub lkey: u32,
+    pub len: u32,
+    pub remote: u64,
+    pub rkey: u32,
+    pub operands: [u64; 2],
+    pub ctx: u16,
+    pub done: Option<Done>,
+    pub done_ctx: *mut c_void,
+}
+
+/// A link as the holder of its lane sees it.
+#[derive(Default)]
+pub struct Side {
+    pub pair: Option<Pair>,
+    /// It may send.
+    pub up: bool,
+    /// Messages that may still be sent; that the peer may have sent to us; that we have taken and not told.
+    pub credits: u32,
+    pub granted: u32,
+    pub owed: u32,
+    /// It is on the list of those that owe credits.
+    pub owing: bool,
+    /// Numbers of the last request posted, and of the last complete one.
+    pub posted: u64,
+    pub complete: u64,
+    /// Requests since the last that reports its completion.
+    pub quiet: u32,
+    /// Send buffers under way, by request.
+    pub buffers: VecDeque<(u64, u32)>,
+    /// One-sided operations under way; the last `unposted` of them are not with the device.
+    pub ops: VecDeque<Op>,
+    pub unposted: usize,
+    pub listed: bool,
+    /// Requests on a service link without a reply; and those of them that wait for the connection or for room: context, tag, bytes.
+    pub asked: u32,
+    pub waiting: VecDeque<(u16, u8, Box<[u8]>)>,
+}

@@ -1,0 +1,212 @@
+//! The verbs of a rail, as the host calls them.
+
+use crate::link::VerbsEndpoint;
+use crate::memory::{HANDLE, Handle};
+use crate::outbound::Body;
+use crate::rail::Rail;
+use crate::rma::{AMO_OPERANDS, AMO_OPS};
+use crate::wire::{BadCard, Card, Frame, Kind, Place, VERSION};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering;
+use oxmpi_btl::{
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
+    BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
+};
+use oxmpi_mca::{MemKind, Status};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+pub struct Verbs {
+    pub rail: Arc<Rail>,
+    pub thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Verbs {
+    /// The port by which a process is reached; `None`: it is not.
+    fn place_of(&self, proc: u32) -> Result<Option<Place>, Status> {
+        let rail = &self.rail;
+        let blob = match rail.host.exchange_get(proc) {
+            Ok(blob) => blob,
+            // It does not use this component.
+            Err(Status::NOT_FOUND) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        match Card::decode(&blob) {
+            Ok(card) => {
+                let place = card.places.get(rail.number).copied();
+                Ok(place.filter(|p| p.ethernet == rail.port.ethernet))
+            }
+            Err(why) => {
+                let why = match why {
+                    BadCard::Version(theirs) => format!("it speaks version {theirs}, we speak {VERSION}"),
+                    BadCard::Damaged => "its address is damaged".to_owned(),
+                };
+                rail.host.warn(&format!("process {proc} is not reached: {why}"));
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Btl for Verbs {
+    type Endpoint = VerbsEndpoint;
+
+    fn attrs(&self) -> BtlAttrs {
+        let (rail, mut attrs) = (&self.rail, BtlAttrs::new());
+        let settings = &rail.settings;
+        attrs.contexts = rail.place.contexts.into();
+        attrs.service_limit = settings.max_send_size as u32;
+        attrs.eager_limit = settings.eager_limit as u64;
+        attrs.rndv_eager_limit = settings.rndv_eager_limit as u64;
+        attrs.max_send_size = settings.max_send_size as u64;
+        attrs.exclusivity = settings.exclusivity;
+        attrs.latency = settings.latency;
+        attrs.bandwidth = if settings.bandwidth > 0 { settings.bandwidth } else { rail.port.rate };
+        attrs.min_get_size = settings.min_rma_size as u64;
+        attrs.min_put_size = settings.min_rma_size as u64;
+        attrs.get_limit = rail.longest();
+        attrs.put_limit = rail.longest();
+        attrs.registration_handle_size = HANDLE as u32;
+        attrs.flags = BtlAttrs::PUT_DONE_IS_REMOTE | BtlAttrs::STRIPES;
+        if rail.port.limits.atomics {
+            attrs.amo_ops = AMO_OPS;
+            attrs.amo_operands = AMO_OPERANDS;
+        }
+        if rail.port.limits.coherent {
+            attrs.flags |= BtlAttrs::AMO_COHERENT;
+        }
+        let device = rail.port.name.as_bytes();
+        let len = device.len().min(attrs.device.len() - 1);
+        attrs.device[..len].copy_from_slice(&device[..len]);
+        attrs
+    }
+
+    fn add_proc(&self, proc: &ProcInfo) -> Result<Option<Box<VerbsEndpoint>>, Status> {
+        let rail = &self.rail;
+        if proc.proc == rail.host.job().rank {
+            return Ok(None);
+        }
+        let name = Rail::name_of(&rail.host, proc.proc).ok_or(Status::NOT_FOUND)?;
+        let Some(place) = self.place_of(proc.proc)? else { return Ok(None) };
+        let peer = rail.peer_of(proc.proc, name);
+        // It may have called before, with the same.
+        let _ = peer.core.place.set(place);
+        Ok(Some(Box::new(VerbsEndpoint { peer })))
+    }
+
+    fn send(&self, endpoint: &VerbsEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+        let rail = &*self.rail;
+        if msg.total_len() > rail.settings.max_send_size {
+            return Status::BAD_PARAM;
+        }
+        let peer = &endpoint.peer;
+        let lane = &rail.lanes[rail.contexts[ctx as usize].lane];
+        let Some(link) = rail.message_link(peer, usize::from(lane.number)) else { return Status::BAD_PARAM };
+        let theirs = peer.core.place.get().map_or(1, |p| p.contexts);
+        let frame = Frame { kind: Kind::Message, tag: msg.tag(), ctx: ctx as u16 % theirs, credits: 0 };
+        let mut guard = lane.enter();
+        let held = &mut *guard.held;
+        match rail.push(lane, held, link, frame, Body::Message(msg)) {
+            // Credits may have come, or completions.
+            Status::NO_RESOURCE if rail.look(lane, held) > 0 => {
+                rail.push(lane, held, link, frame, Body::Message(msg))
+            }
+            status => status,
+        }
+    }
+
+    fn progress(&self, ctx: u32) -> i32 {
+        self.rail.turn(ctx, core::ptr::from_ref(self).cast_mut().cast::<c_void>())
+    }
+
+    fn finalize(&self) {
+        self.rail.part();
+        self.rail.stop.store(true, Ordering::Release);
+        self.rail.bell.ring();
+        let thread = self.thread.lock().unwrap_or_else(|poison| poison.into_inner()).take();
+        if let Some(thread) = thread
+            && thread.join().is_err()
+        {
+            self.rail.host.error("the connecting thread has ended by a panic");
+        }
+        self.rail.destroy_pairs();
+    }
+}
+
+impl BtlPut for Verbs {
+    fn put(&self, endpoint: &VerbsEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
+        self.rail.transfer(endpoint, ctx, rma, true)
+    }
+}
+impl BtlGet for Verbs {
+    fn get(&self, endpoint: &VerbsEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
+        self.rail.transfer(endpoint, ctx, rma, false)
+    }
+}
+impl BtlAtomics for Verbs {
+    fn atomic(&self, endpoint: &VerbsEndpoint, ctx: u32, op: &AtomicDesc) -> Status {
+        self.rail.update(endpoint, ctx, op)
+    }
+}
+impl BtlFlush for Verbs {
+    fn flush(&self, endpoint: Option<&VerbsEndpoint>, ctx: u32, flush: &FlushDesc) -> Status {
+        self.rail.flush(endpoint, ctx, flush)
+    }
+}
+
+impl BtlMemory for Verbs {
+    const HANDLE_SIZE: usize = HANDLE;
+
+    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind, handle: &mut [u8]) -> Status {
+        if kind != MemKind::HOST {
+            return Status::NOT_SUPPORTED;
+        }
+        match self.rail.memory.add(addr, len, access, handle) {
+            Ok(()) => Status::OK,
+            Err((status, why)) => {
+                self.rail.host.debug(&why);
+                status
+            }
+        }
+    }
+    fn deregister(&self, handle: &[u8]) -> Status {
+        // SAFETY: as many bytes as a handle has.
+        self.rail.memory.remove(&unsafe { Handle::read(handle.as_ptr()) })
+    }
+}
+
+/// The lane's completion channel and the context's bell wake a sleeper.
+impl BtlSleep for Verbs {
+    fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
+        self.rail.arm(ctx, set)
+    }
+    fn disarm(&self, ctx: u32) {
+        self.rail.disarm(ctx);
+    }
+}
+
+impl BtlService for Verbs {
+    /// It is there from the start.
+    fn open(&self) -> Status {
+        Status::OK
+    }
+    fn request(&self, endpoint: &VerbsEndpoint, ctx: u32, msg: &Message<'_>) -> Status {
+        self.rail.request(&endpoint.peer, ctx, msg)
+    }
+    fn serve(&self) -> i32 {
+        let sent = self.rail.send_replies();
+        sent + self.progress(self.rail.service_context())
+    }
+    fn reply(&self, link: u64, msg: &Message<'_>) -> Status {
+        self.rail.reply(link, msg)
+    }
+}
+
+impl BtlServiceSleep for Verbs {
+    fn arm_service(&self, set: &mut WaitSet) -> Status {
+        self.rail.arm(self.rail.service_context(), set)
+    }
+    fn disarm_service(&self) {
+        self.rail.disarm(self.rail.service_context());
+    }
+}

@@ -1,0 +1,166 @@
+//! Sending: messages into requests, by the holder of a lane.
+//!
+//! A small message travels inside its request; another one is put together in a send buffer, which is free again when the device has reported the
+//! request or a later one of the same pair. Most requests are not reported: every `btl_verbs_signal_period`-th of a pair is, and all
+//! are while buffers or entries of the completion queue are scarce, so that no more than half of them ever wait for a report that only a later
+//! message would bring.
+
+use crate::lane::{Held, Lane};
+use crate::link::{Link, Peer};
+use crate::rail::Rail;
+use crate::wire::{FRAME, Frame, Kind, Purpose};
+use core::mem::MaybeUninit;
+use oxmpi_btl::Message;
+use oxmpi_mca::Status;
+use oxmpi_verbs_abi::numbers::{send_flags, wr_opcode};
+use oxmpi_verbs_abi::{RdmaTarget, SendTarget, SendWr, Sge};
+use std::sync::Arc;
+
+/// Most bytes inside a request, by the parameter's bound.
+const INLINE: usize = 1024;
+/// `ENOMEM`: the queue is full.
+pub const FULL: i32 = 12;
+
+impl Rail {
+    /// The link on which a lane sends messages to a process.
+    #[inline]
+    pub fn message_link<'a>(&self, peer: &'a Peer, lane: usize) -> Option<&'a Arc<Link>> {
+        let slot = peer.messages.get(lane)?;
+        if let Some(link) = slot.get() {
+            return Some(link);
+        }
+        let theirs = lane as u16 % peer.core.place.get()?.lanes;
+        Some(slot.get_or_init(|| peer.link((Purpose::Messages, lane as u16, theirs))))
+    }
+
+    /// Something waits for a link that has no pair, or may not send yet.
+    #[cold]
+    pub fn wants(&self, link: &Arc<Link>) -> Status {
+        if link.peer.is_out() {
+            return Status::PEER_FAILED;
+        }
+        if link.call() {
+            self.order(link.clone());
+        }
+        Status::NO_RESOURCE
+    }
+
+    /// Sends a message behind its frame; NO_RESOURCE: nothing happened. `reserved`: there is always a buffer for it at the peer.
+    pub fn push(
+        &self,
+        lane: &Lane,
+        held: &mut Held,
+        link: &Arc<Link>,
+        frame: Frame,
+        body: Body<'_>,
+    ) -> Status {
+        let mut side = link.side.borrow_mut();
+        let side = &mut *side;
+        let Some(pair) = side.pair.as_ref().filter(|_| side.up) else { return self.wants(link) };
+        if link.peer.is_out() {
+            return Status::PEER_FAILED;
+        }
+        let reserved = matches!(frame.kind, Kind::Credits | Kind::Bye | Kind::Reply);
+        let most = u64::from(self.settings.queue_depth.min(self.port.limits.requests)) - 2;
+        let full = side.posted - side.complete >= most || held.under_way >= lane.sizes.requests;
+        if full || side.credits == 0 && !reserved {
+            return Status::NO_RESOURCE;
+        }
+        let len = FRAME + body.len();
+        let frame = Frame { credits: side.owed.min(u32::from(u16::MAX)) as u16, ..frame };
+        let mut small = [MaybeUninit::<u8>::uninit(); INLINE];
+        let fits = len <= (pair.inline.min(self.settings.max_inline) as usize).min(INLINE);
+        let buffer = if fits { None } else { held.free.pop() };
+        let (at, lkey) = match buffer {
+            Some(number) => lane.send_buffer(number),
+            None if fits => (small.as_mut_ptr().cast(), 0),
+            None => return Status::NO_RESOURCE,
+        };
+        // SAFETY: `len` bytes are free there: of the array, or of a buffer, which takes the largest message.
+        unsafe { body.write(at, frame) };
+        let scarce = held.free.len() * 2 < lane.sizes.send_buffers || held.under_way * 2 > lane.sizes.requests;
+        let reported = scarce || side.quiet + 1 >= self.settings.signal_period || frame.kind == Kind::Bye;
+        let mut sge = Sge { addr: at as u64, length: len as u32, lkey };
+        let mut wr = SendWr {
+            wr_id: (side.posted + 1) << 1 | 1,
+            next: core::ptr::null_mut(),
+            sg_list: &mut sge,
+            num_sge: 1,
+            opcode: wr_opcode::SEND,
+            send_flags: if reported { send_flags::SIGNALED } else { 0 }
+                | if fits { send_flags::INLINE } else { 0 },
+            imm_data: 0,
+            wr: SendTarget { rdma: RdmaTarget { remote_addr: 0, rkey: 0 } },
+            others: [0; 7],
+        };
+        // SAFETY: what is not inside the request lies in a buffer that is free after its completion.
+        if let Err(why) = unsafe { pair.post(&mut wr) } {
+            held.free.extend(buffer);
+            if why == FULL {
+                return Status::NO_RESOURCE;
+            }
+            self.fail(&link.peer, &format!("its queue pair takes no request ({why})"));
+            return Status::PEER_FAILED;
+        }
+        side.posted += 1;
+        held.under_way += 1;
+        side.quiet = if reported { 0 } else { side.quiet + 1 };
+        side.owed -= u32::from(frame.credits);
+        if !reserved {
+            side.credits -= 1;
+        }
+        if let Some(number) = buffer {
+            side.buffers.push_back((side.posted, number));
+        }
+        Status::OK
+    }
+
+    /// Requests of a link up to this one are complete.
+    pub fn complete(held: &mut Held, side: &mut crate::link::Side, number: u64) {
+        if number > side.complete {
+            held.under_way -= (number - side.complete) as u32;
+            side.complete = number;
+        }
+        while side.buffers.front().is_some_and(|(n, _)| *n <= number) {
+            held.free.extend(side.buffers.pop_front().map(|(_, buffer)| buffer));
+        }
+    }
+}
+
+/// What goes behind a frame.
+pub enum Body<'a> {
+    Nothing,
+    Message(&'a Message<'a>),
+    Bytes(&'a [u8]),
+}
+
+impl Body<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Body::Nothing => 0,
+            Body::Message(msg) => msg.total_len(),
+            Body::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Frame, header and payload, one behind the other.
+    ///
+    /// # Safety
+    /// So many bytes are writable.
+    unsafe fn write(&self, at: *mut u8, frame: Frame) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            core::ptr::copy_nonoverlapping(frame.encode().as_ptr(), at, FRAME);
+            let at = at.add(FRAME);
+            match self {
+                Body::Nothing => {}
+                Body::Message(msg) => {
+                    let header = msg.header();
+                    core::ptr::copy_nonoverlapping(header.as_ptr(), at, header.len());
+                    msg.write_payload(at.add(header.len()));
+                }
+                Body::Bytes(bytes) => core::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()),
+            }
+        }
+    }
+}

@@ -1,0 +1,489 @@
+//! What an operator may set.
+
+use core::time::Duration;
+use oxmpi_mca::{ParamDecl, ParamKind, Params, Scope, StrRef};
+
+const fn size(name: &'static str, level: u32, default: &'static str, help: &'static str) -> ParamDecl {
+    ParamDecl::new(name, ParamKind::SIZE, level, default, help)
+}
+const fn number(name: &'static str, level: u32, default: &'static str, help: &'static str) -> ParamDecl {
+    ParamDecl::new(name, ParamKind::UNSIGNED, level, default, help)
+}
+
+/// The library that is opened unless another is named.
+pub const LIBRARY: &str = "libibverbs.so.1";
+
+const CATEGORIES: &[StrRef] = &[
+    StrRef::new("auto"),
+    StrRef::new("mpi_everywhere"),
+    StrRef::new("2xdynamic"),
+    StrRef::new("dynamic"),
+    StrRef::new("shared_dynamic"),
+    StrRef::new("static"),
+    StrRef::new("mpi_threads"),
+];
+
+/// How the queue pairs of different communication resources share what lies below them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// `Dynamic` where the library has thread domains, else `Static`.
+    Auto,
+    /// A device context each.
+    MpiEverywhere,
+    /// A page of doorbell registers each, and twice the queue pairs, of which every other one is used.
+    TwiceDynamic,
+    /// A page of doorbell registers each.
+    Dynamic,
+    /// A doorbell register each, two on a page.
+    SharedDynamic,
+    /// The registers that the library gives.
+    Static,
+    /// One queue pair for all.
+    MpiThreads,
+}
+
+impl Category {
+    /// The word of the parameter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Auto => "auto",
+            Category::MpiEverywhere => "mpi_everywhere",
+            Category::TwiceDynamic => "2xdynamic",
+            Category::Dynamic => "dynamic",
+            Category::SharedDynamic => "shared_dynamic",
+            Category::Static => "static",
+            Category::MpiThreads => "mpi_threads",
+        }
+    }
+
+    fn of(index: i64) -> Category {
+        match index {
+            1 => Category::MpiEverywhere,
+            2 => Category::TwiceDynamic,
+            3 => Category::Dynamic,
+            4 => Category::SharedDynamic,
+            5 => Category::Static,
+            6 => Category::MpiThreads,
+            _ => Category::Auto,
+        }
+    }
+}
+
+/// The declarations. Full names are `btl_verbs_<name>`.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "library",
+        ParamKind::STRING,
+        2,
+        LIBRARY,
+        "File of the verbs library, by name or path. Set it where that is installed under another name, or to run on another implementation",
+    )
+    .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "if_include",
+        ParamKind::LIST,
+        1,
+        "",
+        "Devices to use, each with a port if not all of its ports are meant (mlx5_0,mlx5_1:1); empty: all that btl_verbs_if_exclude leaves. Set it where a node has devices for other purposes",
+    )
+    .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "if_exclude",
+        ParamKind::LIST,
+        1,
+        "",
+        "Devices not to use, written as in btl_verbs_if_include. Set it to keep a device or a port out",
+    )
+    .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "gid_index",
+        ParamKind::INT,
+        3,
+        "-1",
+        "Index of the address (GID) that a port is reached at; -1: the first IPv4 address of RoCE version 2 on Ethernet, 0 on InfiniBand. Set it where a port has several networks",
+    )
+    .range(-1, 255)
+    .scope(Scope::LOCAL),
+    number(
+        "partition_key",
+        3,
+        "0",
+        "Partition of the fabric, as the number in its key; the bit of full membership does not count; 0: the first that the port has. Set it where jobs are kept apart by partitions",
+    )
+    .range(0, 0xffff),
+    number(
+        "mtu",
+        4,
+        "0",
+        "Most bytes of a packet on the wire, 256 to 4096 by powers of two; 0: what the port is set to. Lower it where a path takes less than its ends",
+    )
+    .range(0, 4096),
+    ParamDecl::new(
+        "endpoint_category",
+        ParamKind::ENUM,
+        4,
+        "auto",
+        "How the queue pairs of different threads share doorbell registers, device contexts and each other; auto: dynamic, or static where the library has no thread domains. Set it to trade message rate of several threads for resources of the device",
+    )
+    .one_of(CATEGORIES),
+    number(
+        "virtual_device_count",
+        4,
+        "0",
+        "How many sets of queue pairs and completion queue a process makes; 0: one for each of its communication resources. Lower it to save resources of the device, at the price of a lock around each set",
+    )
+    .range(0, 1024),
+    size(
+        "eager_limit",
+        4,
+        "12k",
+        "Largest message, header included, that is sent before its receive is known. Lower it where many messages wait unreceived",
+    )
+    .range(256, 1 << 20),
+    size(
+        "rndv_eager_limit",
+        4,
+        "12k",
+        "How much of a longer message goes with its announcement. Lower it where receives are mostly late",
+    )
+    .range(256, 1 << 20),
+    size(
+        "max_send_size",
+        4,
+        "16k",
+        "Largest piece of a message that is sent at once, and size of a receive buffer. Raise it where large messages go by messages",
+    )
+    .range(1024, 1 << 20),
+    size(
+        "min_rma_size",
+        4,
+        "32k",
+        "From this payload on a rendezvous by get or put is preferred to one by messages. Lower it where registering memory is cheap",
+    )
+    .range(0, 1 << 40),
+    number(
+        "credits",
+        5,
+        "64",
+        "Messages that a process may have sent to another on one connection before that has taken them; as many receive buffers are kept for it. Raise it for rates over long distances, lower it where a process talks to thousands",
+    )
+    .range(4, 4096),
+    number(
+        "srq_depth",
+        5,
+        "8192",
+        "Most receive buffers of a communication resource; further connections share them, and a receiver out of buffers makes senders wait. Lower it to bound memory",
+    )
+    .range(16, 1 << 20),
+    number(
+        "send_buffers",
+        5,
+        "128",
+        "Send buffers of a communication resource, each as large as btl_verbs_max_send_size. Raise it where many messages are under way at once",
+    )
+    .range(8, 1 << 16),
+    number(
+        "queue_depth",
+        5,
+        "256",
+        "Requests that a queue pair takes before they are complete. Raise it with btl_verbs_credits and for many one-sided operations",
+    )
+    .range(16, 1 << 15),
+    number(
+        "completion_depth",
+        5,
+        "16384",
+        "Entries of a completion queue, half of them for what is sent. Raise it where a process talks to thousands at once",
+    )
+    .range(64, 1 << 22),
+    number(
+        "max_inline",
+        5,
+        "128",
+        "Messages up to this size, headers included, travel inside the request; the device may permit less. Set it to 0 to send all from buffers",
+    )
+    .range(0, 1024),
+    number(
+        "signal_period",
+        5,
+        "16",
+        "Every how many messages of a connection the device reports completion; at most a quarter of btl_verbs_queue_depth. Lower it where send buffers are scarce",
+    )
+    .range(1, 1 << 13),
+    number(
+        "postlist",
+        5,
+        "1",
+        "One-sided operations that are collected and given to the device at once, of which the last reports completion for all. Raise it for the rate of many small ones, at the price of their latency",
+    )
+    .range(1, 64),
+    number(
+        "rd_atomic",
+        5,
+        "16",
+        "Reads and atomics that a queue pair has under way at once; the devices at both ends may permit less. Raise it for reads over long distances",
+    )
+    .range(1, 128),
+    number(
+        "timeout",
+        5,
+        "14",
+        "Time without an answer after which a device sends again, as the exponent of 4.096 microseconds times a power of two; 0: never. Raise it on networks with long pauses",
+    )
+    .range(0, 31),
+    number(
+        "retry_count",
+        5,
+        "7",
+        "How often a device sends again before its connection counts as lost. Lower it to learn of lost processes sooner",
+    )
+    .range(0, 7),
+    number(
+        "rnr_retry",
+        5,
+        "7",
+        "How often a device tries again where the receiver has no buffer; 7: without end. Lower it to have that reported as an error",
+    )
+    .range(0, 7),
+    number(
+        "rnr_timer",
+        5,
+        "12",
+        "Time that a receiver without a buffer asks its sender to wait, in the encoding of InfiniBand; 12 means 0.64 ms. Lower it where that happens often",
+    )
+    .range(0, 31),
+    number(
+        "connect_timeout",
+        4,
+        "30000",
+        "Milliseconds for which a process may leave a call for a connection unanswered before it counts as failed. Raise it where processes are stopped for longer",
+    )
+    .range(1, 1 << 40),
+    number(
+        "service_level",
+        5,
+        "0",
+        "Service level of all connections. Set it where the fabric has lanes for different traffic",
+    )
+    .range(0, 15),
+    number(
+        "traffic_class",
+        5,
+        "0",
+        "Traffic class of all connections on Ethernet. Set it where switches give classes different treatment",
+    )
+    .range(0, 255),
+    number(
+        "exclusivity",
+        7,
+        "1024",
+        "Rank among transports that reach the same process; those of lower exclusivity are not used for it. Raise it to prefer verbs",
+    )
+    .range(0, u32::MAX as i64),
+    number(
+        "latency",
+        5,
+        "4",
+        "Microseconds, for ranking among transports of one exclusivity. Set it where transports are ranked wrongly",
+    )
+    .range(0, u32::MAX as i64),
+    number(
+        "bandwidth",
+        5,
+        "0",
+        "Mb/s, by which large messages are shared among devices; 0: the rate that the port tells. Set it where the port tells a wrong rate",
+    )
+    .range(0, u32::MAX as i64),
+];
+
+/// Indices of [`PARAMS`].
+mod at {
+    pub const LIBRARY: usize = 0;
+    pub const IF_INCLUDE: usize = 1;
+    pub const IF_EXCLUDE: usize = 2;
+    pub const GID_INDEX: usize = 3;
+    pub const PARTITION_KEY: usize = 4;
+    pub const MTU: usize = 5;
+    pub const CATEGORY: usize = 6;
+    pub const VIRTUAL_DEVICES: usize = 7;
+    pub const EAGER_LIMIT: usize = 8;
+    pub const RNDV_EAGER_LIMIT: usize = 9;
+    pub const MAX_SEND_SIZE: usize = 10;
+    pub const MIN_RMA_SIZE: usize = 11;
+    pub const CREDITS: usize = 12;
+    pub const SRQ_DEPTH: usize = 13;
+    pub const SEND_BUFFERS: usize = 14;
+    pub const QUEUE_DEPTH: usize = 15;
+    pub const COMPLETION_DEPTH: usize = 16;
+    pub const MAX_INLINE: usize = 17;
+    pub const SIGNAL_PERIOD: usize = 18;
+    pub const POSTLIST: usize = 19;
+    pub const RD_ATOMIC: usize = 20;
+    pub const TIMEOUT: usize = 21;
+    pub const RETRY_COUNT: usize = 22;
+    pub const RNR_RETRY: usize = 23;
+    pub const RNR_TIMER: usize = 24;
+    pub const CONNECT_TIMEOUT: usize = 25;
+    pub const SERVICE_LEVEL: usize = 26;
+    pub const TRAFFIC_CLASS: usize = 27;
+    pub const EXCLUSIVITY: usize = 28;
+    pub const LATENCY: usize = 29;
+    pub const BANDWIDTH: usize = 30;
+}
+
+/// The resolved values, in the types the code wants.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub library: String,
+    pub include: String,
+    pub exclude: String,
+    pub gid_index: Option<u32>,
+    pub partition: u16,
+    /// As `enum ibv_mtu`; 0: the port's.
+    pub mtu: u32,
+    pub category: Category,
+    pub virtual_devices: usize,
+    pub eager_limit: usize,
+    pub rndv_eager_limit: usize,
+    pub max_send_size: usize,
+    pub min_rma_size: usize,
+    pub credits: u32,
+    pub srq_depth: u32,
+    pub send_buffers: usize,
+    pub queue_depth: u32,
+    pub completion_depth: u32,
+    pub max_inline: u32,
+    pub signal_period: u32,
+    pub postlist: usize,
+    pub rd_atomic: u8,
+    pub timeout: u8,
+    pub retry_count: u8,
+    pub rnr_retry: u8,
+    pub rnr_timer: u8,
+    pub connect_timeout: Duration,
+    pub service_level: u8,
+    pub traffic_class: u8,
+    pub exclusivity: u32,
+    pub latency: u32,
+    pub bandwidth: u32,
+}
+
+impl Settings {
+    /// Err: what cannot be, in words, with the parameter's name.
+    pub fn of(p: Params<'_>) -> Result<Settings, String> {
+        let mtu = match p.int(at::MTU) {
+            0 => 0,
+            n if (256..=4096).contains(&n) && (n as u32).is_power_of_two() => (n as u32).ilog2() - 7,
+            n => return Err(format!("btl_verbs_mtu is {n}; it may be 0, 256, 512, 1024, 2048 or 4096")),
+        };
+        let s = Settings {
+            library: p.text(at::LIBRARY).to_owned(),
+            include: p.text(at::IF_INCLUDE).to_owned(),
+            exclude: p.text(at::IF_EXCLUDE).to_owned(),
+            gid_index: u32::try_from(p.int(at::GID_INDEX)).ok(),
+            partition: p.int(at::PARTITION_KEY) as u16,
+            mtu,
+            category: Category::of(p.int(at::CATEGORY)),
+            virtual_devices: p.int(at::VIRTUAL_DEVICES) as usize,
+            eager_limit: p.size(at::EAGER_LIMIT),
+            rndv_eager_limit: p.size(at::RNDV_EAGER_LIMIT),
+            max_send_size: p.size(at::MAX_SEND_SIZE),
+            min_rma_size: p.size(at::MIN_RMA_SIZE),
+            credits: p.int(at::CREDITS) as u32,
+            srq_depth: p.int(at::SRQ_DEPTH) as u32,
+            send_buffers: p.int(at::SEND_BUFFERS) as usize,
+            queue_depth: p.int(at::QUEUE_DEPTH) as u32,
+            completion_depth: p.int(at::COMPLETION_DEPTH) as u32,
+            max_inline: p.int(at::MAX_INLINE) as u32,
+            signal_period: p.int(at::SIGNAL_PERIOD) as u32,
+            postlist: p.int(at::POSTLIST) as usize,
+            rd_atomic: p.int(at::RD_ATOMIC) as u8,
+            timeout: p.int(at::TIMEOUT) as u8,
+            retry_count: p.int(at::RETRY_COUNT) as u8,
+            rnr_retry: p.int(at::RNR_RETRY) as u8,
+            rnr_timer: p.int(at::RNR_TIMER) as u8,
+            connect_timeout: Duration::from_millis(p.int(at::CONNECT_TIMEOUT) as u64),
+            service_level: p.int(at::SERVICE_LEVEL) as u8,
+            traffic_class: p.int(at::TRAFFIC_CLASS) as u8,
+            exclusivity: p.int(at::EXCLUSIVITY) as u32,
+            latency: p.int(at::LATENCY) as u32,
+            bandwidth: p.int(at::BANDWIDTH) as u32,
+        };
+        s.check()
+    }
+
+    fn check(mut self) -> Result<Settings, String> {
+        let max = self.max_send_size;
+        for (name, value) in [("eager_limit", self.eager_limit), ("rndv_eager_limit", self.rndv_eager_limit)]
+        {
+            if value > max {
+                return Err(format!("btl_verbs_{name} is {value}, more than btl_verbs_max_send_size, {max}"));
+            }
+        }
+        if !self.include.trim().is_empty() && !self.exclude.trim().is_empty() {
+            return Err(format!(
+                "btl_verbs_if_include ({}) and btl_verbs_if_exclude ({}) are both set, and only one of them may be",
+                self.include, self.exclude
+            ));
+        }
+        // What is never reported would never be complete.
+        self.signal_period = self.signal_period.min(self.queue_depth / 4).max(1);
+        self.postlist = self.postlist.min(self.queue_depth as usize / 4).max(1);
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_name_their_parameters() {
+        let all = [
+            (at::LIBRARY, "library"),
+            (at::IF_INCLUDE, "if_include"),
+            (at::IF_EXCLUDE, "if_exclude"),
+            (at::GID_INDEX, "gid_index"),
+            (at::PARTITION_KEY, "partition_key"),
+            (at::MTU, "mtu"),
+            (at::CATEGORY, "endpoint_category"),
+            (at::VIRTUAL_DEVICES, "virtual_device_count"),
+            (at::EAGER_LIMIT, "eager_limit"),
+            (at::RNDV_EAGER_LIMIT, "rndv_eager_limit"),
+            (at::MAX_SEND_SIZE, "max_send_size"),
+            (at::MIN_RMA_SIZE, "min_rma_size"),
+            (at::CREDITS, "credits"),
+            (at::SRQ_DEPTH, "srq_depth"),
+            (at::SEND_BUFFERS, "send_buffers"),
+            (at::QUEUE_DEPTH, "queue_depth"),
+            (at::COMPLETION_DEPTH, "completion_depth"),
+            (at::MAX_INLINE, "max_inline"),
+            (at::SIGNAL_PERIOD, "signal_period"),
+            (at::POSTLIST, "postlist"),
+            (at::RD_ATOMIC, "rd_atomic"),
+            (at::TIMEOUT, "timeout"),
+            (at::RETRY_COUNT, "retry_count"),
+            (at::RNR_RETRY, "rnr_retry"),
+            (at::RNR_TIMER, "rnr_timer"),
+            (at::CONNECT_TIMEOUT, "connect_timeout"),
+            (at::SERVICE_LEVEL, "service_level"),
+            (at::TRAFFIC_CLASS, "traffic_class"),
+            (at::EXCLUSIVITY, "exclusivity"),
+            (at::LATENCY, "latency"),
+            (at::BANDWIDTH, "bandwidth"),
+        ];
+        assert_eq!(all.len(), PARAMS.len());
+        for (index, due) in all {
+            // SAFETY: static text of this component.
+            assert_eq!(unsafe { PARAMS[index].name.get() }, Some(due));
+        }
+    }
+
+    #[test]
+    fn categories_have_the_names_of_the_parameter() {
+        for (index, name) in CATEGORIES.iter().enumerate() {
+            // SAFETY: static text of this component.
+            assert_eq!(unsafe { name.get() }, Some(Category::of(index as i64).name()));
+        }
+    }
+}

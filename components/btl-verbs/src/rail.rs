@@ -1,0 +1,195 @@
+//! A rail: one port with its lanes and contexts, and the processes that are reached by it. All files below are about it:
+//! `connect.rs` makes links, `outbound.rs` sends, `progress.rs` takes what came, `rma.rs` has one-sided operations, `parting.rs` the end.
+
+use crate::device::Port;
+use crate::lane::{Context, Lane};
+use crate::link::{Core, Link, Peer, held};
+use crate::memory::Memory;
+use crate::params::Settings;
+use crate::sys::Bell;
+use crate::wire::Place;
+use core::cell::{Cell, RefCell};
+use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_mca::{Host, ProcName, Status, StrRef};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// What belongs to the holder of the service context.
+#[derive(Default)]
+pub struct Service {
+    /// The request whose receiver is running: its link, and the requester's context.
+    pub current: Cell<Option<(*const Link, u16)>>,
+    /// Replies for which there was no room: link, context, tag, bytes.
+    pub unsent: RefCell<VecDeque<(Arc<Link>, u16, u8, Box<[u8]>)>>,
+}
+
+// SAFETY: the contract of BTLs: the caller of the service verbs holds the service context's lock.
+unsafe impl Sync for Service {}
+// SAFETY: as above; links live as long as the rail.
+unsafe impl Send for Service {}
+
+pub struct Rail {
+    pub host: Host,
+    pub settings: Arc<Settings>,
+    /// Our number among the ports of the card.
+    pub number: usize,
+    pub port: Port,
+    pub name: ProcName,
+    pub place: Place,
+    /// The ordinary ones, and behind them the service context and its lane.
+    pub contexts: Box<[Context]>,
+    pub lanes: Box<[Lane]>,
+    /// The service context's.
+    pub service: Service,
+    pub memory: Memory,
+    peers: Mutex<HashMap<u32, Arc<Peer>>>,
+    /// Links for the connecting thread to make.
+    orders: Mutex<Vec<Arc<Link>>>,
+    pub bell: Bell,
+    pub stop: AtomicBool,
+    /// The process ends: what comes is not handed up.
+    pub closing: AtomicBool,
+    /// Lost processes that the host does not know of yet.
+    failures: Mutex<Vec<(u32, String)>>,
+    has_failures: AtomicBool,
+}
+
+/// Parts of a new rail.
+pub struct Parts {
+    pub host: Host,
+    pub settings: Arc<Settings>,
+    pub number: usize,
+    pub port: Port,
+    pub name: ProcName,
+    pub place: Place,
+    pub lanes: Vec<Lane>,
+    pub contexts: Vec<Context>,
+    pub memory: Memory,
+    pub bell: Bell,
+}
+
+impl Rail {
+    pub fn new(parts: Parts) -> Rail {
+        Rail {
+            host: parts.host,
+            settings: parts.settings,
+            number: parts.number,
+            port: parts.port,
+            name: parts.name,
+            place: parts.place,
+            contexts: parts.contexts.into(),
+            lanes: parts.lanes.into(),
+            service: Service::default(),
+            memory: parts.memory,
+            peers: Mutex::default(),
+            orders: Mutex::default(),
+            bell: parts.bell,
+            stop: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            failures: Mutex::default(),
+            has_failures: AtomicBool::new(false),
+        }
+    }
+
+    /// Numbers of the service lane and of the service context: those behind the ordinary ones.
+    pub fn service_lane(&self) -> u16 {
+        self.place.lanes
+    }
+    pub fn service_context(&self) -> u32 {
+        self.place.contexts.into()
+    }
+
+    pub fn index_of(&self, name: &ProcName) -> Option<u32> {
+        let mut index = 0;
+        let find = self.host.services().index_of;
+        find(self.host.table().instance, name, &mut index).is_ok().then_some(index)
+    }
+
+    pub fn name_of(host: &Host, proc: u32) -> Option<ProcName> {
+        let mut name = ProcName::default();
+        let find = host.services().name_of;
+        find(host.table().instance, proc, &mut name).is_ok().then_some(name)
+    }
+
+    pub fn peer_of(&self, proc: u32, name: ProcName) -> Arc<Peer> {
+        let make = || {
+            let core = Core {
+                proc,
+                name,
+                first: self.name.bytes < name.bytes,
+                place: OnceLock::new(),
+                failed: AtomicBool::new(false),
+                gone: AtomicBool::new(false),
+            };
+            Arc::new(Peer::new(core, self.lanes.len()))
+        };
+        held(&self.peers).entry(proc).or_insert_with(make).clone()
+    }
+
+    pub fn peers(&self) -> Vec<Arc<Peer>> {
+        held(&self.peers).values().cloned().collect()
+    }
+
+    /// Has the connecting thread make a link that is calling.
+    pub fn order(&self, link: Arc<Link>) {
+        held(&self.orders).push(link);
+        self.bell.ring();
+    }
+    pub fn orders(&self) -> Vec<Arc<Link>> {
+        std::mem::take(&mut *held(&self.orders))
+    }
+
+    /// Wakes the sleepers of a lane's contexts.
+    pub fn wake(&self, lane: usize) {
+        self.contexts.iter().filter(|c| c.lane == lane).for_each(Context::wake);
+    }
+
+    /// A link that was made goes to the holder of its lane.
+    pub fn deliver(&self, link: Arc<Link>) {
+        let number = usize::from(link.ours);
+        if let Some(lane) = self.lanes.get(number) {
+            lane.deliver(link);
+            self.wake(number);
+        }
+    }
+
+    /// A process is lost. Any thread, under any lock of ours: the host is told by the next turn of a context.
+    pub fn fail(&self, core: &Core, why: &str) {
+        if core.failed.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        // Who has said good-bye is no failure, but what is under way to it ends all the same.
+        if !core.gone.load(Ordering::Acquire) {
+            held(&self.failures).push((core.proc, why.to_owned()));
+            self.has_failures.store(true, Ordering::SeqCst);
+        }
+        for (number, lane) in self.lanes.iter().enumerate() {
+            lane.news.store(true, Ordering::SeqCst);
+            self.wake(number);
+        }
+    }
+
+    /// The device is lost, and with it everybody.
+    pub fn fail_all(&self, why: &str) {
+        self.peers().iter().for_each(|p| self.fail(&p.core, why));
+    }
+
+    /// Tells the host of lost processes. No lock of ours is held.
+    pub fn tell_failures(&self) {
+        if !self.has_failures.load(Ordering::Acquire) {
+            return;
+        }
+        self.has_failures.store(false, Ordering::SeqCst);
+        for (proc, why) in std::mem::take(&mut *held(&self.failures)) {
+            if self.closing.load(Ordering::Acquire) {
+                continue;
+            }
+            self.host.help("lost", &[&self.port.name, &proc.to_string(), &why]);
+            let message = format!("the connection of {} to process {proc} has ended: {why}", self.port.name);
+            let tell = self.host.services().peer_failed;
+            // The text lives during the call.
+            let text = StrRef { ptr: message.as_ptr(), len: message.len() };
+            tell(self.host.table().instance, proc, Status::PEER_FAILED, text);
+        }
+    }
+}

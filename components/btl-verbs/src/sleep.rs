@@ -1,0 +1,45 @@
+//! Sleeping: a context's descriptor is readable when the device has reported something to its lane, or when somebody rings its bell.
+//!
+//! The queue is told to report, and then looked at once more: what came before is found by that, what comes behind makes the channel
+//! readable. Of a lane with several contexts the one that takes the report hands on what is another's, and rings.
+
+use crate::rail::Rail;
+use core::sync::atomic::Ordering;
+use oxmpi_btl::{WaitFd, WaitSet};
+use oxmpi_mca::Status;
+
+const READABLE: u32 = 1;
+
+impl Rail {
+    pub fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
+        let context = &self.contexts[ctx as usize];
+        let lane = &self.lanes[context.lane];
+        context.sleeps(true);
+        self.listen(context.lane);
+        if self.take(lane) > 0 || !context.is_empty() || lane.news.load(Ordering::SeqCst) {
+            return Status::PENDING;
+        }
+        set.add_fd(WaitFd { fd: context.set.fd(), events: READABLE })
+    }
+
+    pub fn disarm(&self, ctx: u32) {
+        let context = &self.contexts[ctx as usize];
+        let lane = &self.lanes[context.lane];
+        context.sleeps(false);
+        context.silence();
+        if lane.is_shared() {
+            // The others may sleep on the same reports.
+            self.listen(context.lane);
+            self.take(lane);
+        }
+    }
+
+    /// Reports that were waited for before are over, and the next one is waited for.
+    fn listen(&self, lane: usize) {
+        let completions = &self.lanes[lane].completions;
+        if let Some(channel) = &completions.channel {
+            channel.drain();
+        }
+        completions.notify();
+    }
+}

@@ -1,0 +1,61 @@
+//! Devices that fail: a port that goes down, limits that are reached. What is lost is told once by name, and nothing hangs.
+
+mod common;
+
+use common::{port, setup};
+use oxmpi_btl_conformance::{Harness, Msg};
+use oxmpi_mca::Status;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends until the peer is known to be lost.
+fn until_lost(h: &Harness) {
+    let rank = &h.ranks[0];
+    let begun = Instant::now();
+    while rank.host.failures().is_empty() {
+        let status = rank.send(1, 0, &Msg::new(1, 24, 8));
+        assert!(matches!(status, Status::OK | Status::NO_RESOURCE | Status::PEER_FAILED), "{status}");
+        rank.progress(0);
+        assert!(begun.elapsed() < PATIENCE, "the loss of the peer is never told");
+    }
+    assert_eq!(rank.host.failures(), [(1, Status::PEER_FAILED)]);
+    assert_eq!(rank.send(1, 0, &Msg::new(1, 24, 8)), Status::PEER_FAILED, "from then on");
+}
+
+/// One test, since port and set-up are the process's.
+#[test]
+fn what_fails_is_told() {
+    // SAFETY: this test is alone in its process, before there is a device.
+    unsafe { std::env::set_var("OXMPI_FAKE_VERBS", "max_qp=9") };
+    // Each rank has one pair for datagrams; two ranks on one context have one more each.
+    let two = || setup().ranks(2).cris(1).param("timeout", "8").param("retry_count", "2");
+    let h = Harness::new(&two());
+    h.ranks.iter().for_each(|r| r.host.let_peers_fail());
+    port(false);
+    until_lost(&h);
+    port(true);
+    drop(h);
+
+    // Nobody answers: the port comes up too late.
+    let h = Harness::open(&two().param("connect_timeout", "300")).expect("opens");
+    h.ranks.iter().for_each(|r| r.host.let_peers_fail());
+    port(false);
+    until_lost(&h);
+    let log = h.ranks[0].host.logged();
+    port(true);
+    drop(h);
+    assert!(log.contains("is down"), "{log}");
+
+    // More pairs than the device has: whichever side finds out, the caller hears of it.
+    let h = Harness::open(&setup().ranks(2).cris(8)).expect("opens");
+    h.ranks.iter().for_each(|r| r.host.let_peers_fail());
+    let begun = Instant::now();
+    while h.ranks.iter().all(|r| r.host.failures().is_empty()) {
+        for ctx in 0..8 {
+            h.ranks[0].send(1, ctx, &Msg::new(1, 24, 8));
+        }
+        h.progress();
+        assert!(begun.elapsed() < PATIENCE, "the limit is never told");
+    }
+}

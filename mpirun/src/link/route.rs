@@ -1,0 +1,80 @@
+//! Frames on their way through the tree of daemons: each link carries what is for, or from, the daemon at its lower end as it is, and
+//! everything else in an envelope that names the node, or all below the link.
+//!
+//! Down, an envelope for one node goes from link to link until it is taken out for its node; one for all is taken out
+//! everywhere and handed on. Up, a daemon puts what those linked to it say into an envelope with their node, once; further up it goes as
+//! it is. What is inside is not looked at on the way.
+
+use super::{LIMIT, Message, ToNode};
+use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Inbox, Malformed};
+
+const TO: u8 = 0xa1;
+const ALL: u8 = 0xa2;
+const FROM: u8 = 0xa3;
+
+/// What comes down a link.
+#[derive(Clone, Debug)]
+pub enum Down {
+    Own(ToNode),
+    /// For the daemon of this node, which is below.
+    To(u32, Vec<u8>),
+    /// For this daemon and all below it.
+    All(Vec<u8>),
+}
+
+impl Message for Down {
+    fn encode(&self) -> Result<Vec<u8>, Malformed> {
+        match self {
+            Down::Own(message) => message.encode(),
+            Down::To(node, frame) => Builder::new(TO).u32(*node).raw(frame).finish(),
+            Down::All(frame) => Builder::new(ALL).raw(frame).finish(),
+        }
+    }
+
+    fn decode(frame: Frame<'_>) -> Result<Down, Malformed> {
+        let mut f = Fields::new(frame.payload);
+        Ok(match frame.kind {
+            TO => Down::To(f.u32("node")?, f.rest().to_vec()),
+            ALL => Down::All(f.rest().to_vec()),
+            _ => Down::Own(ToNode::decode(frame)?),
+        })
+    }
+}
+
+/// What comes up a link: a whole frame, and of which node if not of the one at the link's end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passed {
+    pub node: Option<u32>,
+    pub frame: Vec<u8>,
+}
+
+impl Message for Passed {
+    fn encode(&self) -> Result<Vec<u8>, Malformed> {
+        match self.node {
+            None => Ok(self.frame.clone()),
+            Some(node) => Builder::new(FROM).u32(node).raw(&self.frame).finish(),
+        }
+    }
+
+    fn decode(frame: Frame<'_>) -> Result<Passed, Malformed> {
+        let mut f = Fields::new(frame.payload);
+        Ok(match frame.kind {
+            FROM => Passed { node: Some(f.u32("node")?), frame: f.rest().to_vec() },
+            kind => Passed { node: None, frame: Builder::new(kind).raw(frame.payload).finish()? },
+        })
+    }
+}
+
+/// The message in a frame that was passed on.
+pub fn unpack<M: Message>(frame: &[u8]) -> Result<M, Malformed> {
+    let mut inbox = Inbox::new(LIMIT);
+    inbox.extend(frame);
+    let message = match inbox.next()? {
+        Some(frame) => M::decode(frame)?,
+        None => return Err(Malformed::Short { field: "frame that was passed on" }),
+    };
+    match inbox.pending() {
+        0 => Ok(message),
+        bytes => Err(Malformed::Trailing { bytes }),
+    }
+}

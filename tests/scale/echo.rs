@@ -1,0 +1,202 @@
+//! A transport whose every rank is the one process: gets, puts and atomics are carried out on the addresses that they name, at once, and
+//! counted; so are registrations.
+
+use crate::allocations::apart;
+use core::cell::Cell;
+use core::ffi::c_void;
+use oxmpi_btl::{
+    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, ProcInfo, Reach, RegHandle,
+    Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
+};
+use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
+
+/// What the host of a process counts. All of it is one thread's.
+#[derive(Default)]
+pub struct Counts {
+    pub gets: Cell<u64>,
+    pub puts: Cell<u64>,
+    /// Atomics that the transport carries out.
+    pub atomics: Cell<u64>,
+    /// Messages from one process to another.
+    pub messages: Cell<u64>,
+    /// Bytes of the longest get.
+    pub longest_get: Cell<u64>,
+    /// Memory of the node that was asked for, and registrations that are there.
+    pub node_bytes: Cell<u64>,
+    pub registrations: Cell<u64>,
+}
+
+pub fn more(count: &Cell<u64>) {
+    count.set(count.get() + 1);
+}
+
+/// What a component asks of a transport: native verbs, atomics of all kinds, a handle of eight bytes.
+pub fn attrs() -> BtlAttrs {
+    let mut attrs = BtlAttrs::new();
+    attrs.flags = BtlAttrs::AMO_COHERENT;
+    attrs.amo_ops = (1 << (amo::COMPARE_SWAP + 1)) - 1;
+    attrs.amo_operands = amo::operand::ALL;
+    attrs.registration_handle_size = size_of::<u64>() as u32;
+    attrs
+}
+
+fn of<'a>(counts: *mut c_void) -> &'a Counts {
+    // SAFETY: the handle's state and the services' instance: the counts of a process that outlives its windows.
+    unsafe { &*counts.cast::<Counts>() }
+}
+
+fn state(counts: &Counts) -> *mut c_void {
+    core::ptr::from_ref(counts).cast_mut().cast()
+}
+
+// ---- registrations
+
+pub fn services(counts: &Counts) -> BtlServices {
+    let size = size_of::<BtlServices>() as u32;
+    BtlServices { size, reserved: 0, instance: state(counts), reach, register, deregister }
+}
+
+extern "C" fn reach(_: *mut c_void, _: u32, _: *mut SliceRef<Reach>) -> Status {
+    panic!("windows ask their communicator for ways to ranks")
+}
+
+static KEY: u64 = 1;
+
+extern "C" fn register(
+    counts: *mut c_void,
+    _: *const BtlHandle,
+    base: *mut u8,
+    len: u64,
+    _: u32,
+    out: *mut *const Registration,
+) -> Status {
+    more(&of(counts).registrations);
+    let handle = (&raw const KEY).cast();
+    let made = Registration { handle, handle_size: size_of::<u64>() as u64, base, len };
+    // SAFETY: the component's out pointer.
+    unsafe { out.write(apart(|| Box::into_raw(Box::new(made)))) };
+    Status::OK
+}
+
+extern "C" fn deregister(counts: *mut c_void, _: *const BtlHandle, gone: *const Registration) -> Status {
+    let count = &of(counts).registrations;
+    count.set(count.get() - 1);
+    // SAFETY: made by `register`, ended once.
+    apart(|| drop(unsafe { Box::from_raw(gone.cast_mut()) }));
+    Status::OK
+}
+
+// ---- verbs
+
+extern "C" fn get(counts: *mut c_void, _: *mut Endpoint, _: u32, rma: *const RmaDesc) -> Status {
+    // SAFETY: the component's.
+    let (rma, counts) = (unsafe { &*rma }, of(counts));
+    more(&counts.gets);
+    counts.longest_get.set(counts.longest_get.get().max(rma.len));
+    // SAFETY: every address is this process's own, and as long as the component says.
+    unsafe { core::ptr::copy(rma.remote as *const u8, rma.local, rma.len as usize) };
+    Status::OK
+}
+
+extern "C" fn put(counts: *mut c_void, _: *mut Endpoint, _: u32, rma: *const RmaDesc) -> Status {
+    // SAFETY: the component's.
+    let rma = unsafe { &*rma };
+    more(&of(counts).puts);
+    // SAFETY: as above.
+    unsafe { core::ptr::copy(rma.local.cast_const(), rma.remote as *mut u8, rma.len as usize) };
+    Status::OK
+}
+
+extern "C" fn flush(_: *mut c_void, _: *mut Endpoint, _: u32, _: *const FlushDesc) -> Status {
+    Status::OK
+}
+
+extern "C" fn atomic(counts: *mut c_void, _: *mut Endpoint, _: u32, desc: *const AtomicDesc) -> Status {
+    // SAFETY: the component's.
+    let desc = unsafe { &*desc };
+    more(&of(counts).atomics);
+    let word = desc.remote as *mut u64;
+    assert_eq!(desc.flags & amo::WIDTH_32, 0, "state words have 64 bits");
+    // SAFETY: a state word of this process, which one thread uses.
+    unsafe {
+        let before = word.read();
+        match desc.op {
+            amo::ADD => word.write(before.wrapping_add(desc.operand)),
+            amo::COMPARE_SWAP if before == desc.compare => word.write(desc.operand),
+            amo::COMPARE_SWAP => {}
+            other => panic!("atomic {other} on a state word"),
+        }
+        if !desc.result.is_null() {
+            desc.result.write(before);
+        }
+    }
+    Status::OK
+}
+
+/// The handle of the transport; valid as long as what it is made of.
+pub fn handle(attrs: &BtlAttrs, counts: &Counts) -> BtlHandle {
+    BtlHandle {
+        size: size_of::<BtlHandle>() as u32,
+        caps: cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH | cap::REGISTER,
+        state: state(counts),
+        send,
+        progress,
+        get,
+        put,
+        flush,
+        atomic,
+        register_mem,
+        deregister_mem,
+        arm,
+        disarm,
+        get_vector,
+        hold,
+        held,
+        service_open,
+        service_request,
+        service_progress,
+        service_reply,
+        service_pending,
+        service_arm,
+        service_disarm,
+        add_procs,
+        del_procs,
+        finalize,
+        attrs,
+        name: StrRef::new("echo"),
+        emulated: 0,
+        index: 0,
+    }
+}
+
+/// Verbs that one-sided components do not call.
+macro_rules! unused {
+    ($($name:ident($($argument:ty),*) $(-> $answer:ty)?;)*) => {$(
+        extern "C" fn $name($(_: $argument),*) $(-> $answer)? {
+            panic!("a component called {} of a transport", stringify!($name))
+        }
+    )*};
+}
+
+type State = *mut c_void;
+unused! {
+    send(State, *mut Endpoint, u32, *const SendDesc) -> Status;
+    progress(State, u32) -> i32;
+    register_mem(State, *mut u8, u64, u32, MemKind, *mut RegHandle) -> Status;
+    deregister_mem(State, *const RegHandle) -> Status;
+    arm(State, u32, *mut WaitSet) -> Status;
+    disarm(State, u32);
+    get_vector(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status;
+    hold(State, *mut Endpoint, u64);
+    held(State, *mut Endpoint) -> u64;
+    service_open(State) -> Status;
+    service_request(State, *mut Endpoint, u32, *const SendDesc) -> Status;
+    service_progress(State) -> i32;
+    service_reply(State, u64, *const SendDesc) -> Status;
+    service_pending(State) -> *const u32;
+    service_arm(State, *mut WaitSet) -> Status;
+    service_disarm(State);
+    add_procs(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status;
+    del_procs(State, SliceRef<*mut Endpoint>) -> Status;
+    finalize(State) -> Status;
+}

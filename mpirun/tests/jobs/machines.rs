@@ -136,9 +136,9 @@ fn jobs_over_machines_by_real_logins() {
     // mpirun's own machine among them.
     machines.over("localhost,m2", "").script("true").run().expect(0, &[]);
 
-    let family = || {
+    let family = |options: &str| {
         let script = "sleep 1111 & setsid sleep 2222 & exec sleep 3333";
-        let job = machines.over("m1,m2,m3", "").script(script).start();
+        let job = machines.over("m1,m2,m3", options).script(script).start();
         for machine in 1..=3 {
             eventually("three sleeps", || {
                 let sleeps =
@@ -160,23 +160,28 @@ fn jobs_over_machines_by_real_logins() {
     };
     let everything: &[&str] = &[""];
     let keepers = KEEPERS.into_iter().chain([everything]).map(|whats| (whats, 1));
-    for (whats, status) in [(&["sleep 3333"][..], 128 + 9)].into_iter().chain(keepers) {
-        let job = family();
+    let cases = [(&["sleep 3333"][..], 128 + 9)].into_iter().chain(keepers);
+    for (number, (whats, status)) in cases.enumerate() {
+        let job = family(["", "--mca rml_base_radix 1"][number % 2]);
         kill(2, whats);
         one_report(&job.wait_promptly(), status, &["m2"]);
         machines.nothing_is_left();
     }
-    let mut job = family();
+    let mut job = family("--mca rml_base_radix 1");
     job.signal(Signal::KILL);
     job.child.wait().expect("a child of ours");
     machines.nothing_is_left();
 
-    // The cable is pulled: both sides notice.
-    let job = family();
+    // The cable is pulled: both sides notice, and where daemons are in a chain those behind, too.
     let cable = |state: &str| machines.ip(&format!("link set {}-2 {state}", machines.bridge));
+    for options in ["--mca rml_base_radix 1", ""] {
+        let job = family(options);
+        cable("down");
+        one_report(&job.wait(), 1, &["node daemon on m2"]);
+        machines.nothing_is_left();
+        cable("up");
+    }
     cable("down");
-    one_report(&job.wait(), 1, &["node daemon on m2"]);
-    machines.nothing_is_left();
     // And now nothing comes back from there.
     let mut job = machines.over("m1,m2", "");
     job.command.args(["--mca", "plm_ssh_args", "-o ConnectTimeout=3"]);

@@ -84,8 +84,15 @@ fn every_rank_gets_the_facts_of_its_node() {
 #[test]
 fn values_are_found_on_every_node() {
     let room = Room::new("");
-    for hosts in ["far:2,further:2", "localhost:2,a:1,b:1"] {
-        let ended = role(room.over(hosts, ""), "nodes").run();
+    let chain = "--mca rml_base_radix 1";
+    for (hosts, options) in [
+        ("far:2,further:2", ""),
+        ("localhost:2,a:1,b:1", ""),
+        ("a:2,b:2", chain),
+        ("a:1,localhost:1,b:1,c:2", chain),
+        ("a,b,c,d,e,f,g", "--mca rml_base_radix 2"),
+    ] {
+        let ended = role(room.over(hosts, options), "nodes").run();
         ended.expect(0, &[]);
         let said = ended.said();
         assert!(said.len() >= 4 && said.iter().all(|id| *id == said[0]), "one job: {said:?}");
@@ -181,6 +188,38 @@ fn daemons_start_each_other_in_a_tree() {
     assert!(!long, "a secret is on a command line or in an environment: {said}");
 }
 
+/// Daemons without a part in the job hand on what goes to and from those behind them.
+#[test]
+fn nodes_without_ranks_may_be_on_the_way() {
+    let room = Room::new("");
+    let folder = tempfile::tempdir().expect("a folder");
+    let ranks = folder.path().join("ranks");
+    std::fs::write(&ranks, "rank 0=c slot=0\nrank 1=e slot=0\nrank 2=c slot=1\n").expect("written");
+    let options =
+        format!("--mca rml_base_radix 1 --map-by rankfile:file={} --stdin all", ranks.display());
+    let over = || room.over("a:1,b:1,c:2,d:1,e:1", &options);
+    let ended = role(over(), "nodes").run();
+    ended.expect(0, &[]);
+    assert_eq!(ended.said().len(), 3, "{ended:?}");
+    let mut job = over();
+    job.command.stdin(Stdio::piped());
+    let mut job = job.script("cat | wc -c; seq 1 20000").start();
+    job.child.stdin.take().expect("piped").write_all(&[b'x'; 100_000]).expect("they read");
+    let ended = job.wait();
+    ended.expect(0, &[]);
+    assert_eq!(ended.out.lines().filter(|line| line.trim() == "100000").count(), 3);
+    assert_eq!(ended.out.lines().count(), 3 * 20_001);
+    // One of them is killed.
+    let job = over().script("exec sleep 1111").start();
+    let daemons = job.wait_for("oxmpid --guarded", 5);
+    eventually("three ranks", || {
+        let sleeps = job.processes("sleep 1111").into_iter().filter(|p| p.command.starts_with("sleep"));
+        (sleeps.count() == 3).then_some(())
+    });
+    daemons[1].kill(Signal::KILL);
+    one_report(&job.wait_promptly(), 1, &["node daemon on"]);
+}
+
 /// More than any buffer holds, to one and to all, and to one that reads nothing.
 #[test]
 fn standard_input_crosses_the_network() {
@@ -189,6 +228,7 @@ fn standard_input_crosses_the_network() {
     for (option, script, readers) in [
         ("", "cat | wc -c", 1),
         ("--stdin all", "cat | wc -c", 3),
+        ("--stdin all --mca rml_base_radix 1", "cat | wc -c", 3),
         ("--stdin 2", "head -c 1 > /dev/null; echo 1", 0),
     ] {
         let mut job = room.over("far:2,further:1", option);
@@ -214,13 +254,15 @@ fn standard_input_crosses_the_network() {
 #[test]
 fn output_and_signals_cross_the_network() {
     let room = Room::new("");
-    let ended = room.over("far:1,further:2", "").script("seq 1 30000").run();
-    ended.expect(0, &[]);
-    let sum: u64 = ended.out.lines().map(|line| line.parse::<u64>().expect("a number")).sum();
-    assert_eq!(sum, 3 * (30_000 * 30_001 / 2));
+    for options in ["", "--mca rml_base_radix 1"] {
+        let ended = room.over("far:1,further:2,last:1", options).script("seq 1 30000").run();
+        ended.expect(0, &[]);
+        let sum: u64 = ended.out.lines().map(|line| line.parse::<u64>().expect("a number")).sum();
+        assert_eq!(sum, 4 * (30_000 * 30_001 / 2));
+    }
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
-    let mut job = room.over("far:1,further:2", "");
+    let mut job = room.over("far:1,further:2", "--mca rml_base_radix 1");
     let script = "trap 'echo says: $OMPI_COMM_WORLD_RANK; exit 0' USR1; echo up; while :; do sleep 0.1; done";
     job.command.stdout(std::fs::File::create(&out).expect("a fresh folder"));
     let job = job.script(script).start();
@@ -263,8 +305,8 @@ fn a_killed_daemon_ends_all_machines() {
             };
             let all: Vec<_> = job.processes("oxmpid").into_iter().filter(own).collect();
             assert_eq!(all.len(), 3, "{all:?}");
-            // The first and the last of the chain in turn.
-            all[which % 2 * 2].pid
+            // The first, the second and the last of the chain in turn.
+            all[which % 3].pid
         };
         kill_together(&what.iter().map(of_machine).collect::<Vec<_>>());
         one_report(&job.wait_promptly(), 1, &["node daemon on"]);

@@ -24,7 +24,8 @@
 //! binding, environment, display) · `cores` (which there are, and the usual binding) ·
 //! `launcher/` (mpirun's loop, output, what an ending means) · `link` (what the two say to each
 //! other) · `daemon/` (oxmpid's loop, ranks, lines of output, the end) · `descendants`, `signals`
-//! (small tools for both) · `help` and `help.txt` (what the user reads). The compiler wrappers are
+//! (small tools for both) · `help` and `help.txt` (what the user reads) ·
+//! `tally` (messages of the wire-up, counted without a network). The compiler wrappers are
 //! `bin/mpicc.rs` and share nothing with these.
 
 pub mod cli;
@@ -42,6 +43,7 @@ pub mod remote;
 pub mod settings;
 mod signals;
 mod stacks;
+pub mod tally;
 
 /// A failed system call, with what it was for.
 fn failed(what: &str) -> impl Fn(rustix::io::Errno) -> String + '_ {

@@ -97,6 +97,17 @@ impl Daemon {
         Ok(())
     }
 
+    /// Tells what of the wire-up went over its links, if that is asked for.
+    pub(super) fn write_counts(&self) {
+        crate::link::write_counts(&format!("node{}", self.launch.node), || {
+            let below = self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.below.as_ref());
+            let below = below.map(Below::counts).unwrap_or_default();
+            let [received, received_bytes, sent, sent_bytes] = self.server.traffic();
+            let ranks = format!("{sent} {sent_bytes} {received} {received_bytes}");
+            format!("up {}\nbelow {below}\nranks {ranks}\n", self.link.counts())
+        });
+    }
+
     fn below(&mut self) -> Option<&mut Below> {
         self.elsewhere.as_mut()?.below.as_mut()
     }

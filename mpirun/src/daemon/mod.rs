@@ -59,8 +59,6 @@ const OUTPUTS: u64 = 6;
 const VANISH: Duration = Duration::from_millis(500);
 /// How long the beginning of a line waits for its rest when a user looks on.
 const PROMPT: Duration = Duration::from_millis(50);
-/// What may wait to be sent to mpirun before ranks are no longer listened to.
-const BACKLOG: usize = 8 << 20;
 /// How much an answer about one rank says of others.
 const ANSWER: usize = 16 << 20;
 
@@ -280,6 +278,7 @@ impl Daemon {
             for rank in &mut self.ranks {
                 rank.outputs = [None, None];
             }
+            self.write_counts();
             self.elsewhere.iter_mut().for_each(Elsewhere::lose_mpirun);
             self.phase.force();
         }

@@ -4,7 +4,8 @@
 //! mpirun has written some of it, and holds up nobody else.
 
 use super::feed::Wait;
-use super::{BACKLOG, Daemon, FEED, OUTPUTS, PROMPT, SERVER, lines};
+use super::relay::BACKLOG;
+use super::{Daemon, FEED, OUTPUTS, PROMPT, SERVER, lines};
 use crate::failed;
 use crate::link::{FromNode, Stream};
 use rustix::event::epoll::{self, EventData, EventFlags};

@@ -10,6 +10,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::time::Instant;
 
+/// What may wait to be sent to mpirun before ranks, and daemons below, are no longer listened to.
+pub const BACKLOG: usize = 8 << 20;
+
 /// Hands on what came for daemons below; what is for this one, too, is returned.
 pub fn hand_down(below: Option<&mut Below>, down: Down) -> Result<Option<ToNode>, Malformed> {
     match (down, below) {
@@ -46,7 +49,7 @@ pub fn await_launch(
             return Ok(Some(launch));
         }
         let now = Instant::now();
-        let heard = link.unsent() < super::BACKLOG;
+        let heard = link.unsent() < BACKLOG;
         if let Some(below) = below.as_mut().filter(|_| heard) {
             let mut turn = below.turn();
             if look_at <= now {

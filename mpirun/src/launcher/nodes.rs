@@ -16,7 +16,9 @@
 use super::daemon::{CannotStart, NodeDaemon};
 use super::pump::Pump;
 use crate::daemon::feed::Feed;
-use crate::link::{Channel, Down, Exchange, FromNode, Launch, Message, Part, Passed, Peer, ToNode, unpack};
+use crate::link::{
+    Channel, Counts, Down, Exchange, FromNode, Launch, Message, Part, Passed, Peer, ToNode, unpack,
+};
 use crate::remote::agents::Agents;
 use crate::remote::hub::{Gathered, Linked, Way};
 use crate::remote::socket;
@@ -40,6 +42,8 @@ pub struct Nodes {
     agents: Agents,
     /// When links to other machines are looked at next.
     look_at: Option<Instant>,
+    /// Bytes of the message with what is the same for all nodes.
+    job: usize,
 }
 
 /// Where the daemon at a link's other end is.
@@ -221,12 +225,14 @@ impl Started {
     pub fn launch(mut self, launches: Vec<Launch>, map: NodeMap) -> Result<(Nodes, Option<Feed>), String> {
         let failed = |why: Malformed| why.to_string();
         let mut job = launches.first().cloned().ok_or("there is nothing to launch")?;
+        let mut bytes = 0;
         for here in [true, false] {
             if !here {
                 // They have the secret, which does not travel over the network.
                 job.secret = Secret::from_bytes([0; Secret::BYTES]);
             }
             let message = ToNode::Job(Box::new(job.clone()));
+            bytes = message.encode().map_err(failed)?.len();
             let links = self.links.iter_mut().filter(|link| link.machine.is_none() == here);
             links.map(|link| link.tell_all(&message)).collect::<Result<Vec<()>, _>>().map_err(failed)?;
         }
@@ -242,7 +248,7 @@ impl Started {
         let several = self.links.iter().any(|link| link.machine.is_some());
         let look_at = several.then(|| Instant::now() + socket::LOOK);
         let Started { nodes: all, links, feed, agents } = self;
-        Ok((Nodes { all, links, map, broken: false, agents, look_at }, feed))
+        Ok((Nodes { all, links, map, broken: false, agents, look_at, job: bytes }, feed))
     }
 }
 
@@ -503,6 +509,12 @@ impl Nodes {
 
     /// All are done: closes the links and waits for the daemons.
     pub fn dismiss(&mut self) {
+        crate::link::write_counts("mpirun", || {
+            let mut counts = Counts::default();
+            let open = self.links.iter().filter_map(|link| link.channel.as_ref());
+            open.for_each(|channel| counts.join(channel.counts()));
+            format!("links {counts}\njob {}\n", self.job)
+        });
         self.links.iter_mut().for_each(|link| link.channel = None);
         for link in &mut self.links {
             if let Daemon::Here(daemon) = &mut link.daemon {

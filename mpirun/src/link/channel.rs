@@ -1,6 +1,7 @@
 //! One end of a link: frames in and out of a stream socket, without blocking.
 
-use super::{LIMIT, Message};
+use super::counts::{Counts, wires_up};
+use super::message::{LIMIT, Message};
 use oxmpi_runtime::wireup::frame::{HEADER, Inbox, Malformed};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -16,6 +17,7 @@ pub struct Channel {
     inbox: Inbox,
     outgoing: Vec<u8>,
     sent: usize,
+    counts: Counts,
 }
 
 /// Whether the other end is still there.
@@ -33,7 +35,8 @@ impl Channel {
     /// Takes payloads of at most `limit` bytes.
     pub fn with_limit(socket: OwnedFd, limit: usize) -> std::io::Result<Channel> {
         rustix::io::ioctl_fionbio(&socket, true)?;
-        Ok(Channel { socket, inbox: Inbox::new(limit), outgoing: Vec::new(), sent: 0 })
+        let counts = Counts::default();
+        Ok(Channel { socket, inbox: Inbox::new(limit), outgoing: Vec::new(), sent: 0, counts })
     }
 
     /// From now on takes payloads of at most `limit` bytes.
@@ -47,6 +50,9 @@ impl Channel {
         let bytes = message.encode()?;
         if bytes.len() - HEADER > LIMIT {
             return Err(Malformed::TooLong { length: (bytes.len() - HEADER) as u64, limit: LIMIT });
+        }
+        if wires_up(bytes[HEADER - 1], &bytes[HEADER..]) {
+            self.counts.sent.add(1, bytes.len());
         }
         if self.unsent() == 0 {
             self.outgoing.clear();
@@ -93,7 +99,16 @@ impl Channel {
     }
 
     pub fn take<M: Message>(&mut self) -> Result<Option<M>, Malformed> {
-        self.inbox.next()?.map(M::decode).transpose()
+        let Some(frame) = self.inbox.next()? else { return Ok(None) };
+        if wires_up(frame.kind, frame.payload) {
+            self.counts.received.add(1, HEADER + frame.payload.len());
+        }
+        M::decode(frame).map(Some)
+    }
+
+    /// What of the wire-up went over it.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 }
 

@@ -1,12 +1,13 @@
 //! What the daemons of a job's nodes say to each other about the key-value store and the fence. It goes through
-//! mpirun, which has a link with each of them: it counts nodes at a fence and passes questions and answers on.
+//! mpirun, by way of the daemons between: nodes at a fence are counted on the way, questions and answers are passed on.
 
-use super::text;
+use super::fields::text;
+use super::kinds::{ANSWER, ASK, FENCE, GONE, NEVER};
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exchange {
-    /// From a node: all its ranks have come to the fence. To a node: all ranks of the job have.
+    /// From a node: all its ranks have come to the fence, and those of the nodes behind it. To a node: all ranks of the job have.
     Fence,
     /// A rank has left: no fence can be complete any more.
     Gone { rank: u32 },
@@ -22,12 +23,12 @@ pub enum Exchange {
 impl Exchange {
     pub fn encode(&self, b: Builder) -> Builder {
         match self {
-            Exchange::Fence => b.u8(0),
-            Exchange::Gone { rank } => b.u8(1).u32(*rank),
-            Exchange::Never { rank, pid } => b.u8(4).u32(*rank).u32(*pid),
-            Exchange::Ask { from, proc, key } => b.u8(2).u32(*from).u32(*proc).text(key),
+            Exchange::Fence => b.u8(FENCE),
+            Exchange::Gone { rank } => b.u8(GONE).u32(*rank),
+            Exchange::Never { rank, pid } => b.u8(NEVER).u32(*rank).u32(*pid),
+            Exchange::Ask { from, proc, key } => b.u8(ASK).u32(*from).u32(*proc).text(key),
             Exchange::Answer { to, proc, key, values, whole } => {
-                let b = b.u8(3).u32(*to).u32(*proc).text(key).u8((*whole).into()).count(values.len());
+                let b = b.u8(ANSWER).u32(*to).u32(*proc).text(key).u8((*whole).into()).count(values.len());
                 values.iter().fold(b, |b, (proc, value)| {
                     let b = b.u32(*proc).u8(value.is_some().into());
                     value.iter().fold(b, |b, value| b.bytes(value))
@@ -38,10 +39,10 @@ impl Exchange {
 
     pub fn decode(f: &mut Fields<'_>) -> Result<Exchange, Malformed> {
         Ok(match f.u8("exchange")? {
-            0 => Exchange::Fence,
-            1 => Exchange::Gone { rank: f.u32("rank")? },
-            2 => Exchange::Ask { from: f.u32("node")?, proc: f.u32("process")?, key: text(f, "key")? },
-            3 => Exchange::Answer {
+            FENCE => Exchange::Fence,
+            GONE => Exchange::Gone { rank: f.u32("rank")? },
+            ASK => Exchange::Ask { from: f.u32("node")?, proc: f.u32("process")?, key: text(f, "key")? },
+            ANSWER => Exchange::Answer {
                 to: f.u32("node")?,
                 proc: f.u32("process")?,
                 key: text(f, "key")?,
@@ -54,7 +55,7 @@ impl Exchange {
                     })
                 })?,
             },
-            4 => Exchange::Never { rank: f.u32("rank")?, pid: f.u32("pid")? },
+            NEVER => Exchange::Never { rank: f.u32("rank")?, pid: f.u32("pid")? },
             other => return Err(Malformed::Value { field: "exchange", value: other.into() }),
         })
     }

@@ -5,12 +5,10 @@
 //! everywhere and handed on. Up, a daemon puts what those linked to it say into an envelope with their node, once; further up it goes as
 //! it is. What is inside is not looked at on the way.
 
-use super::{LIMIT, Message, ToNode};
+use super::kinds::{ALL, FROM, TO};
+use super::message::{LIMIT, Message};
+use super::messages::ToNode;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Inbox, Malformed};
-
-const TO: u8 = 0xa1;
-const ALL: u8 = 0xa2;
-const FROM: u8 = 0xa3;
 
 /// What comes down a link.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Readers of mpirun's standard input, as a daemon is told of them.
 
-use super::put_list;
+use super::fields::put_list;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
 
 /// Who reads what `mpirun` is given on standard input. The others read `/dev/null`.

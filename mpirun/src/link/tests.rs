@@ -1,7 +1,11 @@
 use super::*;
-use crate::remote::agents::How;
-use oxmpi_runtime::wireup::frame::Inbox;
+use crate::remote::agents::{Failure, How};
+use crate::remote::facts::NodeFacts;
+use oxmpi_runtime::wireup::frame::{Frame, Inbox};
+use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
 use proptest::prelude::*;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 
 fn again<M: Message>(message: &M) -> M {
     let mut inbox = Inbox::new(LIMIT);

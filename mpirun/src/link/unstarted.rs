@@ -1,6 +1,6 @@
 //! How a daemon tells that another does not come, on the wire.
 
-use super::text;
+use super::fields::text;
 use crate::remote::agents::{Failure, How};
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
 

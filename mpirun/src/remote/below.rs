@@ -14,7 +14,7 @@ use super::addresses;
 use super::boot::Boot;
 use super::reception::{Guest, Reception};
 use super::socket;
-use crate::link::{Channel, Down, Exchange, FromNode, Message, Passed, Peer, ToNode};
+use crate::link::{Channel, Counts, Down, Exchange, FromNode, Message, Passed, Peer, ToNode};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -86,6 +86,13 @@ impl Below {
     /// The node has ranks of the job.
     pub fn note_ranks(&mut self) {
         self.has_ranks = true;
+    }
+
+    /// What of the wire-up went over the links to those that are linked to this one.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.children.iter().for_each(|child| counts.join(child.link.counts()));
+        counts
     }
 
     /// mpirun is gone: so are we, for them.

@@ -19,4 +19,5 @@ mod signals;
 mod slurm;
 mod support;
 mod table;
+mod tally;
 mod wireup;

@@ -4,6 +4,7 @@
 //! before the test harness can say anything about it.
 
 use crate::support::{ROLE, own_rank};
+use crate::tally::{KEY, VALUE};
 use oxmpi_runtime::wireup::{Client, Polled, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use std::io::{Read, Write};
 use std::os::linux::net::SocketAddrExt;
@@ -44,6 +45,7 @@ fn play(role: &str, argument: &str) -> i32 {
         "late" => late(&join()),
         "blame" => blame(&join(), argument),
         "fence" => _ = join().fence(),
+        "cards" => cards(&join()),
         "leave" => drop(join()),
         "abort" => {
             let client = join();
@@ -211,6 +213,19 @@ fn nodes(client: &Client) {
     assert_eq!(seen, wanted, "the ranks of this node share memory, and no others");
     shared(client);
     say(format_args!("job {:x}", client.facts().job_id));
+    client.finalized();
+}
+
+/// Everybody publishes once and asks everybody, between two fences.
+fn cards(client: &Client) {
+    client.put(KEY, &[client.facts().rank as u8; VALUE]);
+    client.commit().expect("the daemon takes it");
+    client.fence().expect("all come");
+    for proc in 0..client.facts().size {
+        let value = client.get(proc, KEY).expect("the daemon answers");
+        assert_eq!(value, Some(vec![proc as u8; VALUE]));
+    }
+    client.fence().expect("all come");
     client.finalized();
 }
 

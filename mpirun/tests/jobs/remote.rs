@@ -19,7 +19,8 @@ pub struct Room {
 
 /// What a login does. `$1` is the node, the rest the command.
 pub const LOGIN: &str = r#"mkdir -p "$room/$1"; cd "$room/$1"; shift
-exec env -i HOME="$PWD" PATH=/usr/bin:/bin OXMPI_TEST_MARK="$OXMPI_TEST_MARK" sh -c "$*""#;
+exec env -i HOME="$PWD" PATH=/usr/bin:/bin OXMPI_TEST_MARK="$OXMPI_TEST_MARK" \
+  OXMPI_LINK_COUNTS="$OXMPI_LINK_COUNTS" sh -c "$*""#;
 
 impl Room {
     /// `before` is done by the agent before it logs in; it may end.
@@ -195,8 +196,7 @@ fn nodes_without_ranks_may_be_on_the_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let ranks = folder.path().join("ranks");
     std::fs::write(&ranks, "rank 0=c slot=0\nrank 1=e slot=0\nrank 2=c slot=1\n").expect("written");
-    let options =
-        format!("--mca rml_base_radix 1 --map-by rankfile:file={} --stdin all", ranks.display());
+    let options = format!("--mca rml_base_radix 1 --map-by rankfile:file={} --stdin all", ranks.display());
     let over = || room.over("a:1,b:1,c:2,d:1,e:1", &options);
     let ended = role(over(), "nodes").run();
     ended.expect(0, &[]);

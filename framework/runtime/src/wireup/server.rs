@@ -21,12 +21,11 @@
 mod connection;
 mod exchange;
 
-use super::frame::Malformed;
 use super::message::{DAEMON_LIMIT, RANK_LIMIT, ToDaemon, ToRank};
 use super::secret::{Secret, random_id};
 use super::shares::{Denied, Shares};
 use super::{Error, JobFacts, Moment, VERSION, socket};
-use connection::{Connection, Progress};
+use connection::{Connection, Progress, Refusal, add};
 pub use exchange::Values;
 use exchange::{Entered, Exchange, Found};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -151,6 +150,8 @@ pub struct Server {
     /// Ranks wait for their facts, and so in MPI_Init; these connections do.
     holding: bool,
     held: Vec<u64>,
+    /// Of connections of ranks that are closed.
+    traffic: [u64; 4],
 }
 
 impl Server {
@@ -178,6 +179,7 @@ impl Server {
             never_said: false,
             holding: false,
             held: Vec::new(),
+            traffic: [0; 4],
         })
     }
 
@@ -217,6 +219,12 @@ impl Server {
     /// How far the rank with this place on the node has come.
     pub fn membership(&self, local_rank: usize) -> Membership {
         self.members.get(local_rank).copied().unwrap_or(Membership::Absent)
+    }
+
+    /// Messages and bytes that ranks have sent, and messages and bytes that were sent to them.
+    pub fn traffic(&self) -> [u64; 4] {
+        let open = self.connections.values().filter(|connection| connection.rank.is_some());
+        open.fold(self.traffic, |sum, connection| add(sum, connection.traffic))
     }
 
     /// All ranks of the job have come to the fence.
@@ -373,6 +381,7 @@ impl Server {
 
     fn close(&mut self, mut connection: Connection, refusal: Option<Refusal>) {
         if let Some(rank) = connection.rank {
+            self.traffic = add(self.traffic, connection.traffic);
             let finalized = matches!(self.member(rank), Some(Membership::Finalized { .. }));
             self.events.push(match &refusal {
                 Some(why) => Event::Broken { rank, why: why.0.clone() },
@@ -576,15 +585,6 @@ impl Server {
 
 fn will_not_come(rank: u32) -> String {
     format!("rank {rank} has ended and will not come to the fence")
-}
-
-/// Why a connection is closed from this side.
-struct Refusal(String);
-
-impl From<Malformed> for Refusal {
-    fn from(why: Malformed) -> Refusal {
-        Refusal(format!("it sent an impossible frame: {why}"))
-    }
 }
 
 /// This node's name as the kernel has it.

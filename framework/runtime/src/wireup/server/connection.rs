@@ -1,6 +1,6 @@
 //! One process's connection, as the daemon has it: bytes in, frames out, nothing ever blocks.
 
-use super::super::frame::{Inbox, Malformed};
+use super::super::frame::{HEADER, Inbox, Malformed};
 use super::super::message::{HELLO_LIMIT, ToDaemon, ToRank};
 use super::super::socket;
 use rustix::io::Errno;
@@ -29,6 +29,8 @@ pub(super) struct Connection {
     pub(super) rank: Option<u32>,
     /// Set once it has done so only to report a crash.
     pub(super) witness: Option<u32>,
+    /// Messages and bytes that came, and that were answered.
+    pub(super) traffic: [u64; 4],
 }
 
 impl Connection {
@@ -47,6 +49,7 @@ impl Connection {
             pid: peer.pid.as_raw_nonzero().get().cast_unsigned(),
             rank: None,
             witness: None,
+            traffic: [0; 4],
         })
     }
 
@@ -74,12 +77,17 @@ impl Connection {
     }
 
     pub(super) fn next(&mut self) -> Result<Option<ToDaemon>, Malformed> {
-        self.inbox.next()?.map(ToDaemon::decode).transpose()
+        let Some(frame) = self.inbox.next()? else { return Ok(None) };
+        self.traffic[0] += 1;
+        self.traffic[1] += (HEADER + frame.payload.len()) as u64;
+        ToDaemon::decode(frame).map(Some)
     }
 
     /// Appends a frame, and a descriptor beside its first byte.
     pub(super) fn queue(&mut self, message: &ToRank, beside: Option<OwnedFd>) -> Result<(), Malformed> {
         let bytes = message.encode()?;
+        self.traffic[2] += 1;
+        self.traffic[3] += bytes.len() as u64;
         if self.sent == self.outgoing.len() {
             self.outgoing.clear();
             self.sent = 0;
@@ -123,4 +131,18 @@ impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
+}
+
+/// Why a connection is closed from this side.
+pub(super) struct Refusal(pub(super) String);
+
+impl From<Malformed> for Refusal {
+    fn from(why: Malformed) -> Refusal {
+        Refusal(format!("it sent an impossible frame: {why}"))
+    }
+}
+
+/// Traffic of two together.
+pub(super) fn add(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+    std::array::from_fn(|i| a[i] + b[i])
 }

@@ -1,0 +1,179 @@
+//! What daemons are to launch: what is the same for all nodes of a job, and each node's own part of it.
+
+use super::fields::{os, put_list, text};
+use super::kinds::JOB;
+use super::stdin::Stdin;
+use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
+use oxmpi_runtime::wireup::{AppFacts, NodeMap, Secret};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// Everything a daemon needs to start its part of a job.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub job_id: u64,
+    pub secret: Secret,
+    /// Which rank is on which node.
+    pub map: NodeMap,
+    /// Which of `node_names` the daemon is on.
+    pub node: u32,
+    pub node_names: Vec<String>,
+    /// The ranks it starts; they follow from `map`.
+    pub local_ranks: Vec<u32>,
+    /// Cores the node has for the job.
+    pub cores: u32,
+    pub oversubscribed: bool,
+    pub params: Vec<(String, String)>,
+    /// The job's programs in the order of their ranks, and which of them each local rank runs.
+    pub programs: Vec<Program>,
+    pub places: Vec<Place>,
+    /// What the ranks are told about the job's programs.
+    pub apps: Vec<AppFacts>,
+    /// How many processes there could be, for MPI_UNIVERSE_SIZE.
+    pub universe: u32,
+    /// The user looks on: show the beginning of a line when the rest keeps him waiting.
+    pub interactive: bool,
+    /// Output is sent on as it comes, not in whole lines.
+    pub raw: bool,
+    pub stdin: Stdin,
+    /// A debugger looks on: processes wait in MPI_Init for `Release`.
+    pub hold: bool,
+}
+
+/// One program of a job, as its ranks are to start it.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    /// The folder it starts in; None: the daemon's own.
+    pub folder: Option<OsString>,
+    /// It is only where mpirun happens to be: on a node without it the daemon's own will do.
+    pub any_folder: bool,
+    /// Nothing of the daemon's environment is handed on.
+    pub clear: bool,
+    pub unset: Vec<OsString>,
+    /// Set on top of that.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Where a rank of a node runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Index into the programs.
+    pub program: u32,
+    /// Processors it may run on; an empty list binds to nothing.
+    pub processors: Vec<u32>,
+}
+
+impl Launch {
+    /// Does some rank of the node read mpirun's standard input?
+    pub fn reads_stdin(&self) -> bool {
+        match &self.stdin {
+            Stdin::Rank(reader) => self.local_ranks.contains(reader),
+            Stdin::Copies(readers) => readers.iter().any(|reader| self.local_ranks.contains(reader)),
+            Stdin::Nobody => false,
+        }
+    }
+
+    pub(super) fn encode(&self) -> Builder {
+        let b = Builder::new(JOB).u64(self.job_id).raw(self.secret.bytes());
+        let b = put_list(self.map.encode(b), &self.node_names, |b, name| b.text(name));
+        let b = b.u8(self.oversubscribed.into());
+        let b = put_list(b, &self.params, |b, (name, value)| b.text(name).text(value));
+        let b = put_list(b, &self.programs, |b, program| program.encode(b));
+        let b = put_list(b, &self.apps, |b, app| app.encode(b)).u32(self.universe);
+        self.stdin.encode(b.u8(self.interactive.into()).u8(self.raw.into()).u8(self.hold.into()))
+    }
+
+    pub(super) fn decode(f: &mut Fields<'_>) -> Result<Launch, Malformed> {
+        Ok(Launch {
+            job_id: f.u64("job id")?,
+            secret: Secret::from_bytes(f.array("secret")?),
+            map: NodeMap::decode(f)?,
+            node_names: f.list("node names", 4, |f| text(f, "node name"))?,
+            oversubscribed: f.bool("oversubscribed")?,
+            params: f.list("parameters", 8, |f| Ok((text(f, "parameter")?, text(f, "parameter value")?)))?,
+            programs: f.list("programs", 20, Program::decode)?,
+            apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
+            universe: f.u32("universe")?,
+            interactive: f.bool("interactive")?,
+            raw: f.bool("raw")?,
+            hold: f.bool("hold")?,
+            stdin: Stdin::decode(f)?,
+            node: 0,
+            local_ranks: Vec::new(),
+            cores: 0,
+            places: Vec::new(),
+        })
+    }
+}
+
+impl Program {
+    fn encode(&self, b: Builder) -> Builder {
+        let b = b.bytes(self.program.as_bytes());
+        let b = put_list(b, &self.arguments, |b, argument| b.bytes(argument.as_bytes()));
+        let b = put_list(b, self.folder.as_slice(), |b, folder| b.bytes(folder.as_bytes()));
+        let b = b.u8(self.any_folder.into()).u8(self.clear.into());
+        let b = put_list(b, &self.unset, |b, name| b.bytes(name.as_bytes()));
+        put_list(b, &self.environment, |b, (name, value)| b.bytes(name.as_bytes()).bytes(value.as_bytes()))
+    }
+
+    fn decode(f: &mut Fields<'_>) -> Result<Program, Malformed> {
+        Ok(Program {
+            program: os(f, "program")?,
+            arguments: f.list("arguments", 4, |f| os(f, "argument"))?,
+            folder: f.list("folder", 4, |f| os(f, "folder"))?.pop(),
+            any_folder: f.bool("any folder")?,
+            clear: f.bool("clear")?,
+            unset: f.list("variables to unset", 4, |f| os(f, "variable"))?,
+            environment: f
+                .list("environment", 8, |f| Ok((os(f, "variable")?, os(f, "variable's value")?)))?,
+        })
+    }
+}
+
+/// What is one node's own of a job: which node it is, its cores, and where its ranks run. The rest is the same for all nodes and goes
+/// to them once over each link, whatever their number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub node: u32,
+    /// Cores the node has for the job.
+    pub cores: u32,
+    /// One for each of its ranks.
+    pub places: Vec<Place>,
+}
+
+impl Part {
+    pub fn of(launch: &Launch) -> Part {
+        Part { node: launch.node, cores: launch.cores, places: launch.places.clone() }
+    }
+
+    pub(super) fn encode(&self, b: Builder) -> Builder {
+        put_list(b.u32(self.node).u32(self.cores), &self.places, |b, place| {
+            put_list(b.u32(place.program), &place.processors, |b, cpu| b.u32(*cpu))
+        })
+    }
+
+    pub(super) fn decode(f: &mut Fields<'_>) -> Result<Part, Malformed> {
+        Ok(Part {
+            node: f.u32("node")?,
+            cores: f.u32("cores")?,
+            places: f.list("places", 8, |f| {
+                let program = f.u32("program of a place")?;
+                Ok(Place { program, processors: f.list("processors", 4, |f| f.u32("processor"))? })
+            })?,
+        })
+    }
+
+    /// The whole of what a node starts. Refused where the part does not belong to the job.
+    pub fn complete(self, job: Launch) -> Result<Launch, Malformed> {
+        let local_ranks = job.map.ranks_of(self.node);
+        if self.places.len() != local_ranks.len() || local_ranks.is_empty() {
+            return Err(Malformed::Value { field: "places", value: self.places.len() as u64 });
+        }
+        if let Some(place) = self.places.iter().find(|place| place.program as usize >= job.programs.len()) {
+            return Err(Malformed::Value { field: "program", value: place.program.into() });
+        }
+        Ok(Launch { node: self.node, cores: self.cores, places: self.places, local_ranks, ..job })
+    }
+}

@@ -1,0 +1,73 @@
+//! Messages and bytes of the wire-up: what mpirun and daemons have counted of real jobs is what `oxmpi_mpirun::tally` says of them.
+
+use crate::remote::Room;
+use crate::support::{ROLE, own_rank};
+use oxmpi_mpirun::link::{Counts, Sum};
+use oxmpi_mpirun::remote::facts::NodeFacts;
+use oxmpi_mpirun::tally::{Shape, count};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The key under which the rank program publishes here, and the bytes of its value.
+pub const KEY: &str = "card";
+pub const VALUE: usize = 64;
+
+/// What a program has written: counts by name, and the bytes of what is the same for all nodes.
+fn read(folder: &Path, name: &str) -> BTreeMap<String, Vec<u64>> {
+    let text = std::fs::read_to_string(folder.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let line = |line: &str| {
+        let (what, numbers) = line.split_once(' ').expect("a name and numbers");
+        (what.to_owned(), numbers.split(' ').map(|n| n.parse().expect("a number")).collect())
+    };
+    text.lines().map(line).collect()
+}
+
+fn counts(numbers: &[u64]) -> Counts {
+    let [sent, sent_bytes, received, received_bytes] = numbers[..] else { panic!("{numbers:?}") };
+    Counts {
+        sent: Sum { messages: sent, bytes: sent_bytes },
+        received: Sum { messages: received, bytes: received_bytes },
+    }
+}
+
+#[test]
+fn the_wire_up_takes_as_many_messages_as_it_is_said_to() {
+    for (nodes, each, width) in [(2, 2, 32), (4, 2, 32), (4, 2, 1), (8, 2, 32), (8, 1, 2), (8, 3, 3)] {
+        let room = Room::new("");
+        let folder = tempfile::tempdir().expect("a folder");
+        let hosts: Vec<String> = (1..=nodes).map(|node| format!("n{node}:{each}")).collect();
+        let options = format!("--mca rml_base_radix {width} --bind-to none");
+        let mut job = room.over(&hosts.join(","), &options);
+        job.command.env("OXMPI_LINK_COUNTS", folder.path());
+        job.command.args(["-x", &format!("{ROLE}=cards")]).args(own_rank());
+        job.run().expect(0, &[]);
+        let mpirun = read(folder.path(), "mpirun");
+        let shape = Shape {
+            nodes,
+            each,
+            width,
+            fences: 2,
+            asks: u64::from(nodes) - 1,
+            key: KEY.into(),
+            value: VALUE,
+            job: mpirun["job"][0] as usize,
+            facts: NodeFacts::own().expect("this node"),
+        };
+        let tally = count(&shape).expect("short");
+        let what = format!("{nodes} nodes of {each} ranks, {width} at a time");
+        assert_eq!(counts(&mpirun["links"]), tally.mpirun, "{what}, mpirun");
+        for (node, daemon) in tally.daemons.iter().enumerate() {
+            let counted = read(folder.path(), &format!("node{node}"));
+            assert_eq!(counts(&counted["up"]), daemon.up, "{what}, node {node}, up");
+            assert_eq!(counts(&counted["below"]), daemon.below, "{what}, node {node}, below");
+            let ranks = counts(&counted["ranks"]);
+            let each = u64::from(each);
+            let (sent, received) = (tally.rank.sent, tally.rank.received);
+            assert_eq!(
+                (ranks.received.messages, ranks.received.bytes, ranks.sent.messages),
+                (each * sent.messages, each * sent.bytes, each * received.messages),
+                "{what}, node {node}, ranks"
+            );
+        }
+    }
+}

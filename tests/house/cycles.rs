@@ -14,7 +14,7 @@ use syn::visit::{self, Visit};
 /// How many files stand in cycles, by the root file of a crate.
 const KNOWN: &[(&str, usize)] = &[
     ("mpi/src/lib.rs", 34),
-    ("mpirun/src/lib.rs", 22),
+    ("mpirun/src/lib.rs", 18),
     ("mca-params/src/lib.rs", 5),
     ("framework/mca/src/lib.rs", 6),
     ("framework/testing/src/lib.rs", 4),

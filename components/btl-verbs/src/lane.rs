@@ -7,7 +7,7 @@
 use crate::link::{Link, held};
 use crate::objects::{Completions, Domain, OpenDevice, Region, SharedReceives};
 use crate::sys::{Bell, Pages, Set};
-use crate::wire::{FRAME, Frame};
+use crate::wire::Frame;
 use core::cell::{RefCell, RefMut};
 use core::ffi::c_void;
 use core::hash::{BuildHasherDefault, Hasher};

@@ -19,9 +19,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub struct Service {
     /// The request whose receiver is running: its link, and the requester's context.
     pub current: Cell<Option<(*const Link, u16)>>,
-    /// Replies for which there was no room: link, context, tag, bytes.
-    pub unsent: RefCell<VecDeque<(Arc<Link>, u16, u8, Box<[u8]>)>>,
+    /// Replies for which there was no room.
+    pub unsent: RefCell<VecDeque<Unsent>>,
 }
+
+/// A reply that waits for room: link, the requester's context, tag, bytes.
+pub type Unsent = (Arc<Link>, u16, u8, Box<[u8]>);
 
 // SAFETY: the contract of BTLs: the caller of the service verbs holds the service context's lock.
 unsafe impl Sync for Service {}

@@ -1,6 +1,6 @@
 //! Objects that a process takes in each category of endpoints, counted by the device while two ranks of a job are connected on all contexts.
 
-use super::{counter, setup};
+use crate::common::{counter, setup};
 use oxmpi_btl_conformance::{Harness, Msg};
 
 /// The categories, by the parameter's word.

@@ -40,7 +40,8 @@ impl Component for VerbsComponent {
         for (number, port) in found.into_iter().enumerate() {
             let name = port.name.clone();
             let opened = open_port(host, &settings, number, port);
-            modules.push(opened.map_err(|why| OpenError::new(Status::NO_RESOURCE, format!("{name}: {why}")))?);
+            modules
+                .push(opened.map_err(|why| OpenError::new(Status::NO_RESOURCE, format!("{name}: {why}")))?);
         }
         let card = Card { places: modules.iter().map(|v| v.rail.place).collect() };
         let status = host.exchange_put(&card.encode());
@@ -49,7 +50,8 @@ impl Component for VerbsComponent {
         }
         let build = |verbs: Verbs| {
             let atomics = verbs.rail.port.limits.atomics;
-            let module = oxmpi_btl::module(verbs).get().put().flush().memory().sleep().service().service_sleep();
+            let module =
+                oxmpi_btl::module(verbs).get().put().flush().memory().sleep().service().service_sleep();
             if atomics { module.atomics().build() } else { module.build() }
         };
         Ok((0, modules.into_iter().map(build).collect()))

@@ -17,9 +17,9 @@ use crate::sys;
 use crate::wire::{Datagram, NONCE, Place, Purpose, Say};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
+use oxmpi_mca::services::AUTH_BYTES;
 use oxmpi_verbs_abi::numbers::{access, event, qp_mask, qp_state, qp_type, wr_opcode};
 use oxmpi_verbs_abi::{QpAttr, RdmaTarget, SendTarget, SendWr};
-use oxmpi_mca::services::AUTH_BYTES;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -412,7 +412,8 @@ impl Desk {
             return;
         }
         if let Some(call) = self.calls.remove(&key) {
-            let why = "its device has no queue pairs or memory left for a connection (its own error says which)";
+            let why =
+                "its device has no queue pairs or memory left for a connection (its own error says which)";
             self.rail.fail(&call.link.peer, why);
             self.give_up(call);
         }
@@ -479,7 +480,9 @@ impl Desk {
                 self.rail.fail_all(&why);
             }
             event::PORT_ERR if first && element as u8 == self.rail.port.number => {
-                self.rail.host.warn(&format!("{name} is down; connections that are not answered in time end"));
+                self.rail
+                    .host
+                    .warn(&format!("{name} is down; connections that are not answered in time end"));
             }
             event::PORT_ACTIVE if first && element as u8 == self.rail.port.number => {
                 self.rail.host.info(&format!("{name} is up"));

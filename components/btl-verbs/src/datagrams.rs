@@ -145,9 +145,7 @@ impl Datagrams {
             opcode: wr_opcode::SEND,
             send_flags: send_flags::SIGNALED | send_flags::SOLICITED,
             imm_data: 0,
-            wr: SendTarget {
-                ud: UdTarget { ah: address.raw(), remote_qpn: to.qp, remote_qkey: to.key },
-            },
+            wr: SendTarget { ud: UdTarget { ah: address.raw(), remote_qpn: to.qp, remote_qkey: to.key } },
             others: [0; 7],
         };
         // SAFETY: the buffer stays as it is until its completion frees it.

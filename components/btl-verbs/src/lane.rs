@@ -39,10 +39,23 @@ impl Hasher for ByNumber {
 /// Something to hand up on a context.
 pub enum Event {
     /// In a receive buffer of the link's lane, behind its frame: so many bytes.
-    Message { link: *const Link, frame: Frame, buffer: u64, len: u32 },
+    Message {
+        link: *const Link,
+        frame: Frame,
+        buffer: u64,
+        len: u32,
+    },
     /// Of a lane that this context does not hold.
-    Copied { proc: u32, tag: u8, bytes: Box<[u8]> },
-    Done { done: Option<Done>, ctx: *mut c_void, status: Status },
+    Copied {
+        proc: u32,
+        tag: u8,
+        bytes: Box<[u8]>,
+    },
+    Done {
+        done: Option<Done>,
+        ctx: *mut c_void,
+        status: Status,
+    },
 }
 
 /// A context of the module.

@@ -69,8 +69,8 @@ impl Handle {
 
     /// Whether these bytes lie inside, and may be used so.
     pub fn allows(&self, addr: u64, len: u64, rights: u32) -> bool {
-        let inside = addr >= self.base
-            && addr.checked_add(len).is_some_and(|end| end - self.base <= self.len);
+        let inside =
+            addr >= self.base && addr.checked_add(len).is_some_and(|end| end - self.base <= self.len);
         inside && self.rights & rights == rights
     }
 }
@@ -83,8 +83,7 @@ pub struct Memory {
     all: Mutex<HashMap<u64, Box<[Region]>>>,
 }
 
-const KNOWN: u32 =
-    access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
+const KNOWN: u32 = access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 impl Memory {
     pub fn new(domains: Vec<Arc<Domain>>, process: u64) -> Memory {
@@ -98,10 +97,11 @@ impl Memory {
         }
         let bit = |ours: u32, theirs: u32| if rights & ours != 0 { theirs } else { 0 };
         // Devices demand the first for each that changes memory.
-        let wanted = bit(access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC, verbs::LOCAL_WRITE)
-            | bit(access::REMOTE_READ, verbs::REMOTE_READ)
-            | bit(access::REMOTE_WRITE, verbs::REMOTE_WRITE)
-            | bit(access::REMOTE_ATOMIC, verbs::REMOTE_ATOMIC);
+        let wanted =
+            bit(access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC, verbs::LOCAL_WRITE)
+                | bit(access::REMOTE_READ, verbs::REMOTE_READ)
+                | bit(access::REMOTE_WRITE, verbs::REMOTE_WRITE)
+                | bit(access::REMOTE_ATOMIC, verbs::REMOTE_ATOMIC);
         let regions: Result<Box<[Region]>, String> = self
             .domains
             .iter()

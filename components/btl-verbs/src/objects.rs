@@ -35,7 +35,17 @@ macro_rules! shared_by_threads {
         unsafe impl Sync for $t {}
     )* };
 }
-shared_by_threads!(OpenDevice, Domain, ThreadDomain, Region, Channel, Completions, SharedReceives, Pair, Address);
+shared_by_threads!(
+    OpenDevice,
+    Domain,
+    ThreadDomain,
+    Region,
+    Channel,
+    Completions,
+    SharedReceives,
+    Pair,
+    Address
+);
 
 /// An open device.
 pub struct OpenDevice {
@@ -112,8 +122,7 @@ impl OpenDevice {
         if let Some(ask) = self.api.query_gid_ex {
             let mut entry = GidEntry::default();
             // SAFETY: an open context and a place of that size.
-            let status =
-                unsafe { ask(self.raw, port.into(), index, &mut entry, 0, size_of::<GidEntry>()) };
+            let status = unsafe { ask(self.raw, port.into(), index, &mut entry, 0, size_of::<GidEntry>()) };
             return (status == 0 && entry.gid != [0; 16]).then_some((entry.gid, Some(entry.gid_type)));
         }
         let mut gid = [0; 16];
@@ -352,9 +361,7 @@ impl Completions {
         if raw.is_null() {
             let plain = || {
                 // SAFETY: as above.
-                unsafe {
-                    (device.api.create_cq)(device.raw, entries as c_int, null_mut(), raw_channel, 0)
-                }
+                unsafe { (device.api.create_cq)(device.raw, entries as c_int, null_mut(), raw_channel, 0) }
             };
             let (made, why) = called(plain);
             if made.is_null() {

@@ -78,7 +78,8 @@ impl Rail {
         };
         // SAFETY: `len` bytes are free there: of the array, or of a buffer, which takes the largest message.
         unsafe { body.write(at, frame) };
-        let scarce = held.free.len() * 2 < lane.sizes.send_buffers || held.under_way * 2 > lane.sizes.requests;
+        let scarce =
+            held.free.len() * 2 < lane.sizes.send_buffers || held.under_way * 2 > lane.sizes.requests;
         let reported = scarce || side.quiet + 1 >= self.settings.signal_period || frame.kind == Kind::Bye;
         let mut sge = Sge { addr: at as u64, length: len as u32, lkey };
         let mut wr = SendWr {

@@ -166,7 +166,9 @@ impl Rail {
                 return self.wants(link);
             }
             let most = self.settings.queue_depth.min(self.port.limits.requests) as usize - 2;
-            if side.ops.len() >= most || held.under_way as usize + side.unposted >= lane.sizes.requests as usize {
+            if side.ops.len() >= most
+                || held.under_way as usize + side.unposted >= lane.sizes.requests as usize
+            {
                 return Status::NO_RESOURCE;
             }
             let number = side.ops.back().map_or(side.posted, |op| op.number) + 1;
@@ -355,9 +357,8 @@ impl Rail {
             return Status::PEER_FAILED;
         }
         let meant = held.memory.iter().filter(|l| core.is_none_or(|c| Arc::ptr_eq(c, &l.peer)));
-        let waits: Vec<(*const Link, u64)> = meant
-            .filter_map(|l| l.side.borrow().ops.back().map(|op| (Arc::as_ptr(l), op.number)))
-            .collect();
+        let waits: Vec<(*const Link, u64)> =
+            meant.filter_map(|l| l.side.borrow().ops.back().map(|op| (Arc::as_ptr(l), op.number))).collect();
         if waits.is_empty() {
             return Status::OK;
         }

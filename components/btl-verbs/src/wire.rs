@@ -285,12 +285,7 @@ impl Frame {
             5 => Kind::Reply,
             _ => return None,
         };
-        Some(Frame {
-            kind,
-            tag: (word >> 8) as u8,
-            ctx: (word >> 16) as u16,
-            credits: (word >> 32) as u16,
-        })
+        Some(Frame { kind, tag: (word >> 8) as u8, ctx: (word >> 16) as u16, credits: (word >> 32) as u16 })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Endpoint categories on a device with the doorbell registers of 2018, all at open, and the extension of thread domains.
 
-mod common;
 #[path = "common/categories.rs"]
 mod categories;
+mod common;
 
 #[test]
 fn objects_equal_the_closed_forms() {

@@ -1,8 +1,8 @@
 //! Endpoint categories on a device whose doorbell registers come on demand, without the extension of thread domains.
 
-mod common;
 #[path = "common/categories.rs"]
 mod categories;
+mod common;
 
 #[test]
 fn objects_equal_the_closed_forms() {

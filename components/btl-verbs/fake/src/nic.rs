@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// Packets taken from one process in a turn.
 const BATCH: usize = 64;
+/// Turns by whoever posts or polls.
+const HELP: usize = 8;
 const NAP: Duration = Duration::from_micros(300);
 const TICK: Duration = Duration::from_millis(2);
 
@@ -40,6 +42,8 @@ pub struct Nic {
     engine: Mutex<Engine>,
     wake: OwnedFd,
     asleep: AtomicBool,
+    /// The thread waits for a limited time only. Written and read with the engine held.
+    timed: AtomicBool,
     polls: AtomicU64,
     rung: Mutex<Vec<u32>>,
     pub port_up: AtomicBool,
@@ -74,6 +78,7 @@ impl Nic {
             engine: Mutex::new(Engine { pairs: Pairs::default(), links }),
             wake: sys::bell()?,
             asleep: AtomicBool::new(false),
+            timed: AtomicBool::new(false),
             polls: AtomicU64::new(0),
             rung: Mutex::default(),
             port_up: AtomicBool::new(true),
@@ -127,10 +132,19 @@ impl Nic {
     pub fn ring(&self, num: u32) {
         locked(&self.rung).push(num);
         if let Ok(mut engine) = self.engine.try_lock() {
-            self.turn(&mut engine);
+            self.help(&mut engine);
             return;
         }
         self.rouse();
+    }
+
+    /// Turns by somebody else than the thread. What they leave (a packet to this process itself, for which no socket wakes anybody, or a
+    /// pair that waits for an answer) is the thread's, which looks at it soon or is woken.
+    fn help(&self, engine: &mut Engine) {
+        let done = (0..HELP).any(|_| self.turn(engine) == 0);
+        if !done || !engine.pairs.active.is_empty() && !self.timed.load(Ordering::Relaxed) {
+            self.rouse();
+        }
     }
 
     fn rouse(&self) {
@@ -144,7 +158,7 @@ impl Nic {
     pub fn attend(&self) {
         self.polls.fetch_add(1, Ordering::Relaxed);
         if let Ok(mut engine) = self.engine.try_lock() {
-            self.turn(&mut engine);
+            self.help(&mut engine);
         }
     }
 
@@ -213,8 +227,9 @@ impl Nic {
             let mut fds = engine.links.descriptors();
             fds.push(self.wake.as_raw_fd());
             let busy = !engine.pairs.active.is_empty();
-            drop(engine);
             let limit = if attended { Some(NAP) } else { busy.then_some(TICK) };
+            self.timed.store(limit.is_some(), Ordering::Relaxed);
+            drop(engine);
             let ready = sys::wait(&fds, limit);
             self.asleep.store(false, Ordering::SeqCst);
             sys::silence(&self.wake);

@@ -74,11 +74,8 @@ fn everywhere(program: &str) {
     on_one_node(program);
     for mode in [TWO_LEVEL, ON_DEMAND] {
         over_nodes("a:2,b:2").args(mode).program(program).run().all_ok(4);
-        let native = over_nodes_by_fabric("a:2,b:2", "fabric,shm,self");
-        native.args(mode).args(REORDERED).program(program).run().all_ok(4);
     }
     over_nodes("a:1,b:1").program(program).run().all_ok(2);
-    over_nodes_by_fabric("a:1,b:1,c:1", "fabric,self").args(SHORT_OF_ALL).program(program).run().all_ok(3);
 }
 
 #[test]
@@ -108,6 +105,12 @@ fn rdma_needs_no_target() {
 fn rdma_needs_no_target_by_any_transport() {
     if !ours("targets that compute, by transport") {
         return;
+    }
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        let native = over_nodes_by_fabric("a:2,b:2", "fabric,shm,self");
+        native.args(mode).args(REORDERED).program("rma_passive").run().all_ok(4);
+        let short = over_nodes_by_fabric("a:1,b:1,c:1", "fabric,self");
+        short.args(mode).args(SHORT_OF_ALL).program("rma_passive").run().all_ok(3);
     }
     let template = mpi().component("btl-template");
     for transports in ["shm,self", "tcp,self", "template,self", "tcp,shm,self"] {
@@ -139,6 +142,23 @@ fn rdma_tells_mistakes() {
 fn rdma_does_as_the_model_does() {
     if ours("random operations on windows of osc-rdma") {
         everywhere("rma_model");
+    }
+}
+
+/// Some seconds of seeds over native verbs that reorder, on a node and between nodes, with one thread and with four.
+#[test]
+fn rdma_does_at_random_as_the_model_does() {
+    if !ours("random operations over native verbs") {
+        return;
+    }
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        for threads in ["1", "4"] {
+            let between = over_nodes_by_fabric("a:2,b:2", "fabric,shm,self");
+            for (job, ranks) in [(over_fabric(2), 2), (between, 4)] {
+                let job = job.args(mode).args(REORDERED).program("rma_random");
+                job.args(["500", "8", "3", threads]).run().all_ok(ranks);
+            }
+        }
     }
 }
 

@@ -78,7 +78,7 @@ def live(library, program, to_file):
                              stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     if not to_file:
         os.set_blocking(child.stdout.fileno(), False)
-    seen, end = "", time.time() + 5
+    seen, end = "", time.time() + 60
     while seen.count("a line") < 2 and time.time() < end:
         time.sleep(0.05)
         if to_file:

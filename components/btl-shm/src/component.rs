@@ -1,14 +1,13 @@
 //! Opening: enter the node's segment, find out what the kernel permits, make the module.
 
 use crate::doorbell::Barriers;
+use crate::in_force::{Found, tell};
 use crate::module::{Facts, Shm as Module};
 use crate::params::{Mechanism, Settings};
 use crate::segment::{Identity, Segment, SegmentError};
 use crate::xpmem::Device;
 #[cfg(all(test, not(loom)))]
-pub(crate) use crate::xpmem::tests::open_xpmem;
-#[cfg(all(test, not(loom)))]
-use crate::xpmem::tests::own_pid;
+use crate::xpmem::tests::{open_xpmem, own_pid};
 use crate::{sys, wire};
 use oxmpi_btl::{BtlModule, module};
 use oxmpi_mca::{Answers, Component, Host, JobInfo, OpenError, Params, Process, Refused, Status};
@@ -65,7 +64,8 @@ impl Component for Shm {
     }
 
     fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
-        crate::in_force::tell(process, params, answers)
+        let found = Found { xpmem: || open_xpmem().is_ok(), contexts };
+        tell(process, params, &found, answers)
     }
 }
 
@@ -88,7 +88,7 @@ fn offer_memory(host: &Host, mechanism: Mechanism) -> Option<(Box<dyn Device>, i
 }
 
 #[cfg(any(not(test), loom))]
-pub(crate) fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
+fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
     Ok(Box::new(sys::Xpmem::open()?))
 }
 
@@ -116,7 +116,7 @@ fn check(job: &JobInfo) -> Result<(), OpenError> {
 }
 
 /// How many contexts we would like.
-pub(crate) fn contexts(settings: &Settings, cris: u32) -> u32 {
+fn contexts(settings: &Settings, cris: u32) -> u32 {
     let most = cris.clamp(1, wire::MAX_FIFOS);
     match settings.contexts {
         0 => most,

@@ -1,18 +1,30 @@
 //! Values in force in a process, told by the functions of [`Settings`] that the module is made with.
 
-use crate::component::{contexts, open_xpmem};
 use crate::params::*;
 use oxmpi_mca::resolve::bytes;
 use oxmpi_mca::{Answers, Params, Process, Refused, processor};
 
+/// What opening finds out.
+pub struct Found {
+    /// /dev/xpmem can be used.
+    pub xpmem: fn() -> bool,
+    /// Contexts of a process with so many communication resources.
+    pub contexts: fn(&Settings, u32) -> u32,
+}
+
 /// See `Component::resolve`.
-pub fn tell(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+pub fn tell(
+    process: &Process<'_>,
+    params: Params<'_>,
+    found: &Found,
+    answers: &mut Answers<'_>,
+) -> Result<(), Refused> {
     let settings = Settings::read(params)?;
     let all =
         Values { settings, params, ranks: process.job.local_size, shared: process.job.oversubscribed != 0 };
     all.limits(answers);
-    all.copies(answers);
-    all.rings(answers, process.num_cris);
+    all.copies(answers, found.xpmem);
+    all.rings(answers, (found.contexts)(&settings, process.num_cris), process.num_cris);
     all.waiting(answers);
     Ok(())
 }
@@ -76,10 +88,10 @@ impl Values<'_> {
         }
     }
 
-    fn copies(&self, answers: &mut Answers<'_>) {
+    fn copies(&self, answers: &mut Answers<'_>, xpmem: fn() -> bool) {
         let s = &self.settings;
         let wishes_map = matches!(s.mechanism, Mechanism::Auto | Mechanism::Xpmem);
-        let mapped = wishes_map && open_xpmem().is_ok();
+        let mapped = wishes_map && xpmem();
         let because = match s.mechanism {
             Mechanism::Auto if mapped => "auto: /dev/xpmem can be used",
             Mechanism::Auto => "auto: /dev/xpmem cannot be used here",
@@ -132,7 +144,7 @@ impl Values<'_> {
         }
     }
 
-    fn rings(&self, answers: &mut Answers<'_>, num_cris: u32) {
+    fn rings(&self, answers: &mut Answers<'_>, count: u32, num_cris: u32) {
         let (s, ranks) = (&self.settings, self.ranks);
         let (first, further) = (1_u64 << s.ring_log2(ranks), 1_u64 << s.further_ring_log2(ranks));
         let further = match first == further {
@@ -157,7 +169,6 @@ impl Values<'_> {
         };
         answers.tell(RING_SIZE, first, how + &further);
 
-        let count = contexts(s, num_cris);
         let because = match s.contexts {
             0 => format!(
                 "0: as many as the process has communication resources (runtime_num_cris is {num_cris})"

@@ -4,10 +4,10 @@ use crate::card::{Card, Rail};
 use crate::context::Context;
 use crate::door::Doors;
 use crate::hello::SERVICE;
-use crate::interfaces::{BadWish, Wish, choose};
+use crate::in_force::{chosen, speed_of, tell};
 use crate::lobby::Lobby;
 use crate::module::Tcp;
-use crate::params::{Ports, Settings, at};
+use crate::params::{Ports, Settings};
 use crate::sys::{self, Interface};
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
@@ -60,7 +60,7 @@ impl Component for TcpComponent {
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
-        crate::in_force::tell(params, answers)
+        tell(params, answers)
     }
 }
 
@@ -85,31 +85,6 @@ fn interfaces(host: &Host, settings: &Settings) -> Result<Vec<Interface>, OpenEr
             Err(refused.into())
         }
     }
-}
-
-/// A refusal, the paragraph of `help.txt` that says what to do, and its arguments.
-type Unmet = (Refused, &'static str, Vec<String>);
-
-/// The interfaces that the lists leave of `all`, and what of the lists fits none.
-pub fn chosen(all: &[Interface], settings: &Settings) -> Result<(Vec<Interface>, Vec<String>), Unmet> {
-    let (include, exclude) = (&settings.include, &settings.exclude);
-    let wish = Wish { include, exclude, families: settings.families, warn_unfound: settings.warn_unfound };
-    choose(all, &wish).map_err(|bad| match bad {
-        BadWish::Both => {
-            let why = "btl_tcp_if_include and btl_tcp_if_exclude are both set";
-            (Refused::bad(at::IF_EXCLUDE, why), "both-lists", vec![include.clone(), exclude.clone()])
-        }
-        BadWish::NotANetwork(text) => {
-            let param = if include.contains(&text) { at::IF_INCLUDE } else { at::IF_EXCLUDE };
-            let why = format!("{text} is neither an interface's name nor a network");
-            (Refused::bad(param, why), "not-a-network", vec![text])
-        }
-        BadWish::NotHere(text) => {
-            let here: Vec<&str> = all.iter().map(|i| &*i.name).collect();
-            let why = format!("btl_tcp_if_include names {text}, which is not here");
-            (Refused::not_here(at::IF_INCLUDE, why), "not-here", vec![text, here.join(", ")])
-        }
-    })
 }
 
 /// A listening socket, where it listens, and the prefix of that network.
@@ -143,11 +118,6 @@ fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, 
         }
     }
     Err(last)
-}
-
-/// In Mb/s. Where the system does not know it, as of virtual and loopback interfaces: Open MPI's number.
-pub fn speed_of(interface: &Interface) -> u32 {
-    sys::speed(&interface.name).unwrap_or(100)
 }
 
 /// State and settings that all rails of a process share.

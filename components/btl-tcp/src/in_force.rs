@@ -1,8 +1,9 @@
-//! Values in force in a process, told by the functions with which its modules are made.
+//! Values in force in a process, told by the functions with which its modules are made: the choice of interfaces and their speed
+//! are here, for both.
 
-use crate::component::{chosen, speed_of};
+use crate::interfaces::{BadWish, Wish, choose};
 use crate::params::{Ports, Settings, at};
-use crate::sys;
+use crate::sys::{self, Interface};
 use oxmpi_mca::{Answers, Params, Refused};
 
 /// See `Component::resolve`.
@@ -69,4 +70,34 @@ fn limits(file: &str) -> String {
         [least, usual, most] => format!(" ({least} to {most}, at first {usual})"),
         _ => String::new(),
     }
+}
+
+/// A refusal, the paragraph of `help.txt` that says what to do, and its arguments.
+type Unmet = (Refused, &'static str, Vec<String>);
+
+/// The interfaces that the lists leave of `all`, and what of the lists fits none.
+pub fn chosen(all: &[Interface], settings: &Settings) -> Result<(Vec<Interface>, Vec<String>), Unmet> {
+    let (include, exclude) = (&settings.include, &settings.exclude);
+    let wish = Wish { include, exclude, families: settings.families, warn_unfound: settings.warn_unfound };
+    choose(all, &wish).map_err(|bad| match bad {
+        BadWish::Both => {
+            let why = "btl_tcp_if_include and btl_tcp_if_exclude are both set";
+            (Refused::bad(at::IF_EXCLUDE, why), "both-lists", vec![include.clone(), exclude.clone()])
+        }
+        BadWish::NotANetwork(text) => {
+            let param = if include.contains(&text) { at::IF_INCLUDE } else { at::IF_EXCLUDE };
+            let why = format!("{text} is neither an interface's name nor a network");
+            (Refused::bad(param, why), "not-a-network", vec![text])
+        }
+        BadWish::NotHere(text) => {
+            let here: Vec<&str> = all.iter().map(|i| &*i.name).collect();
+            let why = format!("btl_tcp_if_include names {text}, which is not here");
+            (Refused::not_here(at::IF_INCLUDE, why), "not-here", vec![text, here.join(", ")])
+        }
+    })
+}
+
+/// In Mb/s. Where the system does not know it, as of virtual and loopback interfaces: Open MPI's number.
+pub fn speed_of(interface: &Interface) -> u32 {
+    sys::speed(&interface.name).unwrap_or(100)
 }

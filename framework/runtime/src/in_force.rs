@@ -5,8 +5,8 @@
 //! that `mpi-info` is asked about ([`Process::like`]), described alike.
 
 use crate::accept::Accepted;
-use crate::params::{HostParams, Values};
 use crate::thread::Level;
+use crate::values::{HostParams, Values};
 use crate::wireup::JobFacts;
 use oxmpi_mca::abi::ResolveArgs;
 pub use oxmpi_mca::resolve::bytes;

@@ -3,7 +3,7 @@
 //!
 //! Map: `instance` (start, the parts), `ending` (finalize, rest) · `loader` (find and open files) · `accept` (the
 //! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
-//! `host` (the table given to components) · `params` (resolution for one instance) · `registry` (what could
+//! `host` (the table given to components) · `params`, `values` (resolution for one instance) · `registry` (what could
 //! be used and set, without starting anything), `in_force` (values that parameters really have) · `open_mpi` (names that Open MPI has) · `progress` (engine,
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
@@ -119,6 +119,8 @@ pub mod thread;
 pub mod topo;
 #[cfg(not(loom))]
 mod transports;
+#[cfg(not(loom))]
+mod values;
 #[cfg(not(loom))]
 pub mod window;
 #[cfg(not(loom))]

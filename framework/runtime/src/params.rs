@@ -3,7 +3,7 @@
 use crate::accept::Accepted;
 use crate::error::{Error, ErrorKind};
 use crate::spc;
-use oxmpi_mca::ParamValue;
+pub(crate) use crate::values::{HostParams, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca_params::{
     Declaration, Kind, ParamError, Places, Reader, Resolved, Resolver, Scope, Sources, Value,
@@ -24,54 +24,6 @@ const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abor
 const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
 /// Who progresses instances, likewise.
 const PROGRESS: [&str; 2] = ["concurrent", "serial"];
-
-/// Values the host itself uses.
-#[derive(Clone, Debug)]
-pub(crate) struct HostParams {
-    /// 0: as many as suit the cores.
-    pub num_cris: u32,
-    /// Bits of [`cri_mode`].
-    pub cri_modes: u32,
-    pub yield_when_idle: bool,
-    pub spins: u32,
-    pub yields: u32,
-    pub yield_limit: u32,
-    /// Bytes from which on waiting threads are asked to help.
-    pub task_min: u64,
-    pub spc_dump: bool,
-    /// Which counters are shown; empty if none was named.
-    pub spc_attach: Vec<bool>,
-    pub component_path: Vec<PathBuf>,
-    pub show_load_errors: ShowLoadErrors,
-    /// Before an abort: say where this process is, and wait for so many seconds (below 0: for ever).
-    pub abort_stack: bool,
-    pub abort_delay: i64,
-}
-
-/// For which components a failure to load is reported though nobody named them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ShowLoadErrors {
-    All,
-    None,
-    /// `framework` or `framework/component`; negated: all but these.
-    Some {
-        negated: bool,
-        items: Vec<String>,
-    },
-}
-
-impl ShowLoadErrors {
-    pub fn wants(&self, framework: &str, component: &str) -> bool {
-        match self {
-            ShowLoadErrors::All => true,
-            ShowLoadErrors::None => false,
-            ShowLoadErrors::Some { negated, items } => {
-                let full = format!("{framework}/{component}");
-                items.iter().any(|i| *i == framework || *i == full) != *negated
-            }
-        }
-    }
-}
 
 /// The host's own parameters.
 fn declarations() -> Vec<Declaration> {
@@ -224,23 +176,6 @@ fn show_load_errors(text: &str) -> ShowLoadErrors {
     }
 }
 
-/// A component's resolved parameters: the values point into `resolved`, whose texts do not move.
-pub(crate) struct Values {
-    resolved: Box<[Resolved]>,
-    pub values: Box<[ParamValue]>,
-}
-
-impl Values {
-    /// Where a parameter stands among them.
-    pub fn place(&self, full_name: &str) -> Option<usize> {
-        self.resolved.iter().position(|r| r.declaration.full_name == full_name)
-    }
-    /// The one that stands there.
-    pub fn at(&self, place: usize) -> Option<&Resolved> {
-        self.resolved.get(place)
-    }
-}
-
 /// Declares what an accepted component declares and resolves it, in that order.
 pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) -> Result<Values, ParamError> {
     let mut resolved = Vec::new();
@@ -251,9 +186,7 @@ pub(crate) fn component_params(resolver: &mut Resolver, component: &Accepted) ->
         };
         resolved.push(resolver.declare(declaration)?.clone());
     }
-    let resolved = resolved.into_boxed_slice();
-    let values = resolved.iter().map(Resolved::to_abi).collect();
-    Ok(Values { resolved, values })
+    Ok(Values::new(resolved))
 }
 
 /// Declares what a component declares, as far as it goes; everything that is wrong.

@@ -12,13 +12,14 @@
 use crate::accept::{Accepted, Framework};
 use crate::error::Error;
 use crate::help;
-use crate::in_force::{self, InForce, Process};
+use crate::in_force;
+pub use crate::in_force::{InForce, Process, bytes};
 use crate::loader;
 use crate::log::Logger;
 use crate::open_mpi;
 use crate::params::{self, HostParams};
 use crate::select::{Candidate, Chooser, Source};
-use crate::thread::Level;
+pub use crate::thread::Level;
 use oxmpi_mca::{Descriptor, Status};
 use oxmpi_mca_params::{CannotSet, Declaration, Resolved, Resolver, Unknown};
 use std::cell::RefCell;

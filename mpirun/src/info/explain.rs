@@ -4,7 +4,7 @@ use super::listing::level_words;
 use super::options::Options;
 use super::{Answer, Known, in_force, json, process};
 use oxmpi_mca_params::{Origin, Value, catalogue, nearest};
-use oxmpi_runtime::in_force::bytes;
+use oxmpi_runtime::registry::bytes;
 use std::fmt::Write;
 
 pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, String> {

@@ -4,7 +4,7 @@ use super::Known;
 use crate::plan;
 use crate::remote::options::Options;
 use oxmpi_mca_params::Resolved;
-use oxmpi_runtime::in_force::{InForce, Process};
+use oxmpi_runtime::registry::{InForce, Process};
 use std::collections::BTreeMap;
 
 /// Which value a parameter has, and how it follows.

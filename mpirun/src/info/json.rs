@@ -6,7 +6,7 @@ use super::listing::{check_kind, check_names, components, enumerators, groups};
 use super::options::Options;
 use super::tool::Event;
 use oxmpi_mca_params::{Origin, Resolved, Value as Param};
-use oxmpi_runtime::in_force::InForce;
+use oxmpi_runtime::registry::InForce;
 use serde_json::{Map, Value, json};
 
 /// Everything that is asked for.

@@ -3,8 +3,7 @@
 use super::options::Options;
 use crate::cli::CommandLine;
 use crate::{cores, plan};
-use oxmpi_runtime::in_force::Process;
-use oxmpi_runtime::thread::Level;
+use oxmpi_runtime::registry::{Level, Process};
 use oxmpi_runtime::wireup::topology::SYSTEM;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -3,7 +3,6 @@
 
 use crate::error::{ErrorKind, ParamError};
 use crate::origin::Origin;
-use crate::value::{self, Value};
 use oxmpi_mca::abi::StrRef;
 use oxmpi_mca::params::param_flag;
 use oxmpi_mca::{ParamDecl, ParamKind, Scope};
@@ -295,11 +294,6 @@ impl Declaration {
             full_name: full_name.clone(),
         };
         Ok(declaration)
-    }
-
-    /// Reads a text as a value; a sentence's end if it is none.
-    pub fn parse(&self, text: &str) -> Result<Value, String> {
-        value::parse(self, text, None).map_err(|(_, reason)| reason)
     }
 
     /// The bounds, if there are any.

@@ -73,6 +73,13 @@ impl std::fmt::Display for Value {
     }
 }
 
+impl Declaration {
+    /// Reads a text as a value; a sentence's end if it is none.
+    pub fn parse(&self, text: &str) -> Result<Value, String> {
+        parse(self, text, None).map_err(|(_, reason)| reason)
+    }
+}
+
 /// What is wrong, and the sentence about it.
 pub(crate) type Wrong = (ErrorKind, String);
 

@@ -5,9 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::spc;
 pub(crate) use crate::values::{HostParams, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
-use oxmpi_mca_params::{
-    Declaration, Kind, ParamError, Places, Reader, Resolved, Resolver, Scope, Sources, Value,
-};
+use oxmpi_mca_params::{Declaration, Kind, ParamError, Places, Reader, Resolver, Scope, Sources, Value};
 use std::path::PathBuf;
 
 /// Turns without an event before a waiting thread yields its core.

@@ -19,7 +19,8 @@ pub fn answer(known: &Known, name: &str, options: &Options) -> Result<Answer, St
         return Err(format!("there is no parameter {name:?}{hint}; mpi-info --params --level 9 lists all"));
     };
     let (process, job) = process::first(options)?;
-    let force = in_force::of(known, r, &process);
+    let Known { registry, files, places, .. } = known;
+    let force = in_force::of(&in_force::Known { registry, files, places }, r, &process);
     if options.json {
         return Ok(Answer { text: format!("{:#}\n", json::explained(r, &force)), good });
     }

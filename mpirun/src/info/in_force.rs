@@ -1,21 +1,28 @@
 //! Values in force: the library's and the components' as the registry knows them, the launcher's own as mpirun reads them.
 
-use super::Known;
 use crate::plan;
 use crate::remote::options::Options;
-use oxmpi_mca_params::Resolved;
-use oxmpi_runtime::registry::{InForce, Process};
+use oxmpi_mca_params::{Places, Resolved};
+use oxmpi_runtime::registry::{InForce, Process, Registry};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What parameters are told from: all that are declared, the files that were read, and the installation.
+pub struct Known<'a> {
+    pub registry: &'a Registry,
+    pub files: &'a [PathBuf],
+    pub places: &'a Places,
+}
 
 /// Which value a parameter has, and how it follows.
-pub fn of(known: &Known, r: &Resolved, process: &Process) -> InForce {
+pub fn of(known: &Known<'_>, r: &Resolved, process: &Process) -> InForce {
     let own = launchers(known, r).or_else(|| sources(known, r));
-    own.or_else(|| known.registry.in_force(&r.declaration.full_name, process))
-        .unwrap_or_else(|| InForce::as_set(r))
+    let others = || known.registry.in_force(&r.declaration.full_name, process);
+    own.or_else(others).unwrap_or_else(|| InForce::as_set(r))
 }
 
 /// A parameter of mpirun's, which ranks never look at.
-fn launchers(known: &Known, r: &Resolved) -> Option<InForce> {
+fn launchers(known: &Known<'_>, r: &Resolved) -> Option<InForce> {
     let name = r.declaration.full_name.as_str();
     let told = |value: &str, because: &str| Some(InForce::told(r, value, because));
     let texts: BTreeMap<String, String> = crate::remote::options::NAMES
@@ -63,7 +70,7 @@ fn launchers(known: &Known, r: &Resolved) -> Option<InForce> {
 }
 
 /// A parameter about the sources of parameters.
-fn sources(known: &Known, r: &Resolved) -> Option<InForce> {
+fn sources(known: &Known<'_>, r: &Resolved) -> Option<InForce> {
     if !r.text.trim().is_empty() {
         return None;
     }

@@ -41,6 +41,8 @@ struct App {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
+    /// Debian packages of programs and libraries that builds need.
+    tools: Vec<String>,
     app: Vec<App>,
 }
 
@@ -55,11 +57,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         Some(prefix) => prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?,
         None => install::run(workspace, &folder.join("oxmpi"), false)?.prefix,
     };
+    let tools = fetch::debian_tools(&folder, &list.tools)?;
+    let place = Place { folder, prefix, tools, limit: Duration::from_secs(options.limit) };
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for app in &list.app {
         let wanted = options.only.is_empty() || options.only.contains(&app.source);
         let found = match wanted {
-            true => try_app(app, &folder, &prefix, Duration::from_secs(options.limit)),
+            true => try_app(app, &place),
             false => continue,
         };
         let (version, result) = match found {
@@ -83,8 +87,17 @@ fn read(path: &Path) -> Result<List, String> {
     toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
+/// Where programs are built and run, and by what.
+struct Place {
+    folder: PathBuf,
+    prefix: PathBuf,
+    tools: PathBuf,
+    limit: Duration,
+}
+
 /// The version, with what went wrong.
-fn try_app(app: &App, folder: &Path, prefix: &Path, limit: Duration) -> Result<String, (String, String)> {
+fn try_app(app: &App, place: &Place) -> Result<String, (String, String)> {
+    let Place { folder, prefix, tools, limit } = place;
     let home = folder.join(&app.source);
     let fetched = fetch::debian(&home, &app.source).map_err(|why| (String::new(), why))?;
     let step = |name: &str, script: &str| {
@@ -93,14 +106,17 @@ fn try_app(app: &App, folder: &Path, prefix: &Path, limit: Duration) -> Result<S
         let file = File::create(&log).map_err(said)?;
         let errors = file.try_clone().map_err(said)?;
         let path = std::env::join_paths(
-            std::iter::once(prefix.join("bin"))
+            [prefix.join("bin"), tools.join("usr/bin")]
+                .into_iter()
                 .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
         );
         let mut command = Command::new("sh");
         command.args(["-ec", script]).current_dir(&fetched.folder).env("PATH", path.unwrap_or_default());
-        command.env("CC", "mpicc").env("CXX", "mpicxx");
+        command.env("CC", "mpicc").env("CXX", "mpicxx").env("TOOLS", tools);
+        command.env("M4", tools.join("usr/bin/m4")).env("BISON_PKGDATADIR", tools.join("usr/share/bison"));
+        command.env("LD_LIBRARY_PATH", tools.join("usr/lib/x86_64-linux-gnu"));
         command.stdin(Stdio::null()).stdout(file).stderr(errors);
-        match bounded::run(&mut command, limit) {
+        match bounded::run(&mut command, *limit) {
             Outcome::Passed => Ok(fs::read_to_string(&log).unwrap_or_default()),
             Outcome::Failed(why) => {
                 Err((fetched.version.clone(), format!("{name}: {why}; see {}", log.display())))

@@ -69,15 +69,39 @@ fn unpack_debian(home: &Path, package: &str) -> Result<(), String> {
     must(unpack.current_dir(home).args(["--no-check", "-x"]).arg(&description).stdout(Stdio::null()))
 }
 
+/// Debian's binary packages, unpacked in `home/tools` for a user who cannot install them.
+pub fn debian_tools(home: &Path, packages: &[String]) -> Result<PathBuf, String> {
+    let folder = home.join("tools");
+    if folder.join("usr/bin").is_dir() {
+        return Ok(folder);
+    }
+    let fetched = home.join("packages");
+    fs::create_dir_all(&fetched).map_err(|e| format!("{}: {e}", fetched.display()))?;
+    let names: Vec<&str> = packages.iter().map(String::as_str).collect();
+    apt(&fetched, "deb", &[&["download"], &names[..]].concat())?;
+    let unpacked = home.join("tools.new");
+    for entry in fs::read_dir(&fetched).map_err(|e| format!("{}: {e}", fetched.display()))?.flatten() {
+        if entry.path().extension().is_some_and(|ending| ending == "deb") {
+            must(Command::new("dpkg-deb").arg("-x").arg(entry.path()).arg(&unpacked))?;
+        }
+    }
+    fs::rename(&unpacked, &folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(folder)
+}
+
 fn apt_source(home: &Path, package: &str, how: &[&str]) -> Result<(), String> {
+    apt(home, "deb-src", &[&["source"], how, &[package]].concat())
+}
+
+/// Runs apt-get in `home` with lists and caches of its own.
+fn apt(home: &Path, kind: &str, question: &[&str]) -> Result<(), String> {
     let apt = home.join("apt");
     for part in ["lists/partial", "cache/archives/partial", "parts"] {
         fs::create_dir_all(apt.join(part)).map_err(|e| format!("{}: {e}", apt.display()))?;
     }
     let list = apt.join("sources.list");
-    let source = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] \
-                  http://deb.debian.org/debian bookworm main\n";
-    fs::write(&list, source).map_err(|e| format!("{}: {e}", list.display()))?;
+    let key = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]";
+    fs::write(&list, format!("{kind} {key} http://deb.debian.org/debian bookworm main\n")).map_err(|e| format!("{}: {e}", list.display()))?;
     let apt_get = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
         command.current_dir(home).arg("-q");
@@ -94,8 +118,7 @@ fn apt_source(home: &Path, package: &str, how: &[&str]) -> Result<(), String> {
         command
     };
     must(&mut apt_get(&["update"]))?;
-    let mut source = apt_get(&["source"]);
-    must(source.args(how).arg(package))
+    must(&mut apt_get(question))
 }
 
 fn unpacked(home: &Path) -> Option<Fetched> {

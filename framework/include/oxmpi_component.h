@@ -31,7 +31,7 @@ extern "C" {
 #define OXMPI_BTL_TABLE_VERSION 2
 #define OXMPI_PML_TABLE_VERSION 2
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 2, 0, 0 }
+#define OXMPI_BTL_VERSION { 2, 1, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 2, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
@@ -1105,8 +1105,16 @@ struct oxmpi_btl_services {
     /* Registers memory with a module, or finds it registered. NO_RESOURCE: the module's limit is reached. May be
      * called with a CRI held. Every OK is undone by one `deregister`. */
     oxmpi_status (*register_)(void *, const oxmpi_btl_handle *, uint8_t *addr, uint64_t len, uint32_t access, const oxmpi_registration **out);
-    /* May be called with a CRI held. */
+    /* Peers do not write to the memory any more when this returns, and read it only while others have the same
+     * registration acquired. Undoes `acquire` as well. May be called with a CRI held. */
     oxmpi_status (*deregister)(void *, const oxmpi_btl_handle *, const oxmpi_registration *);
+    /* As `register`, for memory that may stay registered behind its use: the host may keep it, and gives it again to
+     * whoever asks for the same memory with the same access. A registration with REMOTE_WRITE or REMOTE_ATOMIC has one user at a
+     * time. The memory stays mapped until the registration is given back, by `release` or by `deregister`. */
+    oxmpi_status (*acquire)(void *, const oxmpi_btl_handle *, uint8_t *addr, uint64_t len, uint32_t access, const oxmpi_registration **out);
+    /* Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
+     * behind this. Undoes `register` as `deregister` does. May be called with a CRI held. */
+    oxmpi_status (*release)(void *, const oxmpi_btl_handle *, const oxmpi_registration *);
 };
 
 /* `count` blocks of `len` bytes, `stride` bytes from start to start, the first at `disp` from the
@@ -2286,13 +2294,15 @@ OXMPI_ASSERT(offsetof(oxmpi_registration, handle) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_registration, handle_size) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_registration, base) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_registration, len) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_btl_services) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_btl_services) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, instance) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, reach) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, register_) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, deregister) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_btl_services, acquire) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_btl_services, release) == 48);
 OXMPI_ASSERT(sizeof(oxmpi_proc_name) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_proc_name, bytes) == 0);
 OXMPI_ASSERT(sizeof(oxmpi_proc_place) == 16);

@@ -131,7 +131,7 @@ pub fn outside<R>(f: impl FnOnce() -> R) -> R {
 pub fn open(process: &Process) {
     static FORKS_ARE_SEEN: AtomicBool = AtomicBool::new(false);
     if !FORKS_ARE_SEEN.swap(true, Ordering::Relaxed) {
-        // SAFETY: `in_child` only stores words. Where there is no room for it a child that breaks the rules
+        // SAFETY: `in_child` only stores words and closes a descriptor. Where there is no room for it a child that breaks the rules
         // by calling MPI may wait for a thread of its parent.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     }
@@ -144,4 +144,7 @@ pub fn open(process: &Process) {
 /// A child has no part in MPI, and not the threads whose marks it has.
 unsafe extern "C" fn in_child() {
     GATE.forget();
+    if let Some(process) = crate::process::current() {
+        process.instance.forked();
+    }
 }

@@ -106,3 +106,52 @@ fn a_connection_that_is_lost_ends_the_job() {
     let ended = job.program("protocols").start().wait_and_leave_nothing().failed();
     assert!(ended.err.contains("fabric") && ended.err.contains("lost its connection"), "{}", ended.err);
 }
+
+/// Two ranks with threads over pinned memory: what is registered goes by pages, so a registration that outlives them shows.
+fn unmaps(name: &str, value: &str, kept: &str) -> Job {
+    over(2, &[("pinned", "1")])
+        .args(["--mca", "osc", "rdma", "--mca", name, value])
+        .program("unmaps")
+        .args(["0", "2", kept])
+}
+
+/// Whether this system tells of changes of memory, and pins it for io_uring.
+fn can_unmap(test: &str) -> bool {
+    let (userfaultfd, io_uring) = (oxmpi_tests::has_userfaultfd(), oxmpi_tests::has_io_uring());
+    if !userfaultfd || !io_uring {
+        leave_out(test, "about a system with userfaultfd and io_uring");
+    }
+    ours(test) && userfaultfd && io_uring
+}
+
+#[test]
+fn memory_that_changes_is_registered_anew() {
+    if can_unmap("a registration cache under unmaps") {
+        unmaps("rcache_base_watch", "userfaultfd", "kept").run().all_ok(2);
+    }
+}
+
+/// The same without the watcher fails, so the test above is able to.
+#[test]
+fn memory_that_is_trusted_and_changes_gives_stale_data() {
+    if can_unmap("a registration cache without invalidation") {
+        let ended = unmaps("rcache_base_watch", "trusted", "").start().wait_and_leave_nothing().failed();
+        assert!(ended.err.contains("stale memory"), "{}", ended.err);
+    }
+}
+
+/// Little may be registered at once, or kept, and nothing kept.
+#[test]
+fn registrations_make_room_for_others() {
+    if !can_unmap("a registration cache with limits") {
+        return;
+    }
+    for (name, value) in [
+        ("btl_fabric_registration_limit", "2m"),
+        ("rcache_base_max_entries", "2"),
+        ("rcache_base_max_bytes", "300k"),
+        ("mpi_leave_pinned", "0"),
+    ] {
+        unmaps(name, value, "").run().all_ok(2);
+    }
+}

@@ -146,7 +146,8 @@ fn threads_with_a_communicator_each_share_no_lock() {
     }
     for transport in ["tcp,self", "shm,self"] {
         for (contexts, some) in [("8", false), ("1", true)] {
-            let settings = ["--bind-to", "none", "--mca", "btl", transport, "--mca", "runtime_num_cris", contexts];
+            let settings =
+                ["--bind-to", "none", "--mca", "btl", transport, "--mca", "runtime_num_cris", contexts];
             // Threads with communicators of their own part at once, however seldom they get a core.
             let job = Job::new(2).args(settings).args(["--mca", "pml_ob1_fork_turns", "1"]);
             let ended = job.program("apart").args(["8"]).limit(300).run();

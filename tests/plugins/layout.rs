@@ -95,7 +95,7 @@ pub fn all() -> Vec<Layout> {
         WaitSet { words num_words max_words fds num_fds max_fds }
         Reach { btl endpoint width reserved }
         Registration { handle handle_size base len }
-        BtlServices { size reserved instance reach register deregister }
+        BtlServices { size reserved instance reach register deregister acquire release }
         ProcName { bytes }
         ProcPlace { node local_rank local distance }
         NodeMemory { base bytes first reserved }

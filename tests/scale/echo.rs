@@ -53,7 +53,16 @@ fn state(counts: &Counts) -> *mut c_void {
 
 pub fn services(counts: &Counts) -> BtlServices {
     let size = size_of::<BtlServices>() as u32;
-    BtlServices { size, reserved: 0, instance: state(counts), reach, register, deregister }
+    BtlServices {
+        size,
+        reserved: 0,
+        instance: state(counts),
+        reach,
+        register,
+        deregister,
+        acquire: register,
+        release: deregister,
+    }
 }
 
 extern "C" fn reach(_: *mut c_void, _: u32, _: *mut SliceRef<Reach>) -> Status {

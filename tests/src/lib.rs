@@ -33,6 +33,23 @@ pub fn leave_out(test: &str, why: &str) {
     }
 }
 
+/// Whether this system tells a process of changes of its memory, without privilege.
+pub fn has_userfaultfd() -> bool {
+    const USER_MODE_ONLY: libc::c_int = 1;
+    // SAFETY: takes a number.
+    let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | USER_MODE_ONLY) };
+    if fd >= 0 {
+        // SAFETY: just opened.
+        unsafe { libc::close(fd as libc::c_int) };
+    }
+    fd >= 0
+}
+
+/// Whether every process may use io_uring.
+pub fn has_io_uring() -> bool {
+    std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").is_ok_and(|text| text.trim() == "0")
+}
+
 /// Is this program there to run?
 pub fn in_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

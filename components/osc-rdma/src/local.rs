@@ -1,7 +1,8 @@
 //! Memory of the origin's that a transport may use: slots of registered pools for what is short, registered memory else.
 //!
 //! Every verb's local memory has a registration. Short operations are copied through a slot (512 of 1 KiB for each transport, made
-//! when it is first used), so they register nothing; long ones register the program's memory for as long as they are under way.
+//! when it is first used), so they register nothing; long ones acquire the program's memory for as long as they are under way, which the
+//! host may keep registered.
 //! When there is no slot left, memory is made and registered for the one operation.
 
 use oxmpi_btl::{BtlHandle, BtlServices, RegHandle, Registration, access};
@@ -37,6 +38,8 @@ pub struct Registered {
     services: *const BtlServices,
     btl: *const BtlHandle,
     registration: *const Registration,
+    /// It may stay when this is dropped.
+    acquired: bool,
 }
 
 // SAFETY: the services may be called from any thread.
@@ -56,11 +59,25 @@ impl Registered {
         // SAFETY: the services live as long as the instance.
         let table = unsafe { &*services };
         let mut registration = core::ptr::null();
-        let status = (table.register)(table.instance, btl, at, len, access, &mut registration);
-        if status.is_err() {
-            return Err(status);
+        (table.register)(table.instance, btl, at, len, access, &mut registration).ok()?;
+        Ok(Registered { services, btl, registration, acquired: false })
+    }
+
+    /// The same for memory that only operations of this process's use, all of which are over when this is dropped.
+    pub fn acquire(
+        services: *const BtlServices,
+        btl: &BtlHandle,
+        at: *mut u8,
+        len: u64,
+    ) -> Result<Registered, Status> {
+        // SAFETY: as above.
+        let table = unsafe { &*services };
+        if !table.keeps() {
+            return Registered::new(services, btl, at, len, access::LOCAL_WRITE);
         }
-        Ok(Registered { services, btl, registration })
+        let mut registration = core::ptr::null();
+        (table.acquire)(table.instance, btl, at, len, access::LOCAL_WRITE, &mut registration).ok()?;
+        Ok(Registered { services, btl, registration, acquired: true })
     }
 
     pub fn handle(&self) -> *const RegHandle {
@@ -84,8 +101,11 @@ impl Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // SAFETY: as above; ended once. A failure would be of a registration that is not there any more.
-        unsafe { ((*self.services).deregister)((*self.services).instance, self.btl, self.registration) };
+        // SAFETY: as above.
+        let table = unsafe { &*self.services };
+        let end = if self.acquired { table.release } else { table.deregister };
+        // Once. A failure would be of a registration that is not there any more.
+        end(table.instance, self.btl, self.registration);
     }
 }
 
@@ -142,7 +162,7 @@ impl Pools {
         at: *mut u8,
         len: u64,
     ) -> Result<Local, Status> {
-        let registered = Registered::new(services, btl, at, len, access::LOCAL_WRITE)?;
+        let registered = Registered::acquire(services, btl, at, len)?;
         Ok(Local::Theirs { at, registered })
     }
 }

@@ -3,8 +3,9 @@
 //! A transport with registration handles reads and writes only memory that is registered, by the host's service. A request has
 //! a [`Memory`] from the moment its own buffer is registered until nobody reaches it any more: a send from its RGET to
 //! the FIN or ACK that answers it, or while it puts; a receive while it gets, or from its PUT to the FIN or first fragment
-//! behind it. `release_memory` ends it, and **is called before the request completes**: the buffer is its
-//! user's then, and no late access may reach it.
+//! behind it. It ends **before the request completes**: the buffer is its user's then, and no late access may reach it. Where all has gone
+//! well no access can be late, and `leave_memory` lets the host keep the memory registered for the next message. `release_memory` ends
+//! it in every other case, with the registration.
 //!
 //! Transports whose memory needs no registration have no handles; their requests have no `Memory`.
 //!
@@ -14,6 +15,7 @@
 use crate::module::Ob1;
 use crate::peer::Peer;
 use crate::request::Request;
+use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{BtlHandle, HANDLE_LIMIT, RegHandle, Registration};
 use oxmpi_mca::Status;
@@ -25,6 +27,9 @@ pub struct Memory {
     /// The peer's handle, as it came.
     remote: [u64; HANDLE_LIMIT / 8],
 }
+
+/// `deregister` or `release` of the host's services.
+type End = extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status;
 
 /// How many bytes a registration handle of the peer's transport has.
 pub fn handle_size(peer: &Peer) -> usize {
@@ -39,7 +44,8 @@ impl Ob1 {
             return Ok(());
         }
         let (services, mut local) = (self.btl_services(), null());
-        (services.register)(services.instance, peer.btl, req.buf.get(), len, access, &mut local).ok()?;
+        let register = if services.keeps() { services.acquire } else { services.register };
+        register(services.instance, peer.btl, req.buf.get(), len, access, &mut local).ok()?;
         let memory = Memory { btl: peer.btl, local, remote: [0; HANDLE_LIMIT / 8] };
         req.memory.set(Box::into_raw(Box::new(memory)));
         Ok(())
@@ -53,12 +59,27 @@ impl Ob1 {
         }
     }
 
-    /// The same for memory that was taken out of its request.
+    /// All accesses to the request's buffer are over, ours and those of peers. It may stay registered.
+    pub fn leave_memory(&self, req: &Request) {
+        let memory = req.memory.replace(null_mut());
+        if !memory.is_null() {
+            let keeps = self.btl_services().keeps();
+            self.end_memory(
+                memory,
+                if keeps { self.btl_services().release } else { self.btl_services().deregister },
+            );
+        }
+    }
+
+    /// As `release_memory`, for memory that was taken out of its request.
     pub fn give_memory_back(&self, memory: *mut Memory) {
+        self.end_memory(memory, self.btl_services().deregister);
+    }
+
+    fn end_memory(&self, memory: *mut Memory, end: End) {
         // SAFETY: made by `register_memory`; its request does not have it any more.
         let memory = unsafe { Box::from_raw(memory) };
-        let services = self.btl_services();
-        let status = (services.deregister)(services.instance, memory.btl, memory.local);
+        let status = end(self.btl_services().instance, memory.btl, memory.local);
         if status.is_err() {
             // Whoever reuses the buffer may have it changed by a peer.
             self.host.fatal(&format!("memory cannot be taken back from {}: {status}", memory.btl.name()));

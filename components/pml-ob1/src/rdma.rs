@@ -296,10 +296,13 @@ impl Ob1 {
 
     /// Nothing of it is under way any more.
     fn conclude(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
-        self.release_memory(req);
         let is_get = req.kind() == RequestHeader::RECV;
         if self.is_revoked(req) {
             req.outcome.set(Outcome::Revoked);
+        }
+        match req.outcome.get() {
+            Outcome::Fine => self.leave_memory(req),
+            _ => self.release_memory(req),
         }
         match req.outcome.get() {
             _ if peer.failed.get() => self.fail(held, req, Status::PEER_FAILED),
@@ -331,10 +334,10 @@ impl Ob1 {
     /// The sender has put all of a message's data. Its request ends.
     pub fn end_exposure(&self, held: &Held<'_>, req: &'static Request) {
         self.drop_id(held, req);
-        self.release_memory(req);
         if req.outcome.get() == Outcome::Revoked {
             return self.fail(held, req, Status::PEER_FAILED);
         }
+        self.leave_memory(req);
         req.done.set(req.wanted.get());
         self.complete(req, held.threaded);
         // As behind the last fragment.

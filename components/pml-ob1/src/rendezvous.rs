@@ -228,7 +228,7 @@ impl Ob1 {
         match req.state.get() {
             State::WaitFin => {
                 self.drop_id(held, req);
-                self.release_memory(req);
+                self.leave_memory(req);
                 self.complete(req, held.threaded);
             }
             State::Exposed => self.end_exposure(held, req),

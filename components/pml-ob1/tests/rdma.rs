@@ -80,6 +80,8 @@ fn every_handle_limit_and_way_of_completing() {
                     assert!(w.gets() + w.puts() > 0);
                     assert_eq!((w.gets() > 0, w.puts() > 0), (way.offers_get, way.offers_put));
                     assert_eq!(w.net.registry.lock().late, 0);
+                    let is_kept = w.net.registry.lock().kept() > 0;
+                    assert_eq!(is_kept, handle > 0, "behind messages that went well memory may stay");
                 }
             }
         }

@@ -63,12 +63,35 @@ pub struct BtlServices {
         access: u32,
         out: *mut *const Registration,
     ) -> Status,
-    /// May be called with a CRI held.
+    /// Peers do not write to the memory any more when this returns, and read it only while others have the same
+    /// registration acquired. Undoes `acquire` as well. May be called with a CRI held.
     pub deregister: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
+    /// As `register`, for memory that may stay registered behind its use: the host may keep it, and gives it again to
+    /// whoever asks for the same memory with the same access. A registration with REMOTE_WRITE or REMOTE_ATOMIC has one user at a
+    /// time. The memory stays mapped until the registration is given back, by `release` or by `deregister`.
+    pub acquire: extern "C" fn(
+        *mut c_void,
+        *const BtlHandle,
+        addr: *mut u8,
+        len: u64,
+        access: u32,
+        out: *mut *const Registration,
+    ) -> Status,
+    /// Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
+    /// behind this. Undoes `register` as `deregister` does. May be called with a CRI held.
+    pub release: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
+}
+
+impl BtlServices {
+    /// Whether the host is new enough for `acquire` and `release` (contract 2.1).
+    #[inline]
+    pub fn keeps(&self) -> bool {
+        self.size as usize >= core::mem::size_of::<BtlServices>()
+    }
 }
 
 const _: () = {
     assert!(core::mem::size_of::<Reach>() == 24);
     assert!(core::mem::size_of::<Registration>() == 32);
-    assert!(core::mem::size_of::<BtlServices>() == 40);
+    assert!(core::mem::size_of::<BtlServices>() == 56);
 };

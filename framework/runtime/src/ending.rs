@@ -47,6 +47,8 @@ impl Instance {
                 false => communicator.close(),
             }
         }
+        // The program goes on with its memory, perhaps without MPI.
+        self.empty_cache(false);
         self.client.finalized();
     }
 
@@ -115,12 +117,14 @@ impl Instance {
         }
         drop(predefined);
         self.engine.clear();
+        self.empty_cache(true);
         self.end_service();
         self.end_emulation();
         self.bell.stop();
         if let Some(parts) = self.parts.get() {
             parts.close(self.logger(), &self.transports);
         }
+        self.end_cache();
         self.end_node_memory();
     }
 }

@@ -10,12 +10,12 @@
 //! `construct` (communicators from communicators), `pset` (process sets, and communicators from groups
 //! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `mapping`
 //! (of the node, in this process), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
-//! their services) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
+//! their services) · `rcache` (registrations that outlive their operation) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
 //! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
 //! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the
-//! task pool, the gate.
+//! task pool, the gate, states of cached registrations.
 
 #[cfg(loom)]
 pub mod progress {
@@ -98,6 +98,9 @@ mod plan;
 pub mod progress;
 #[cfg(not(loom))]
 mod pset;
+mod rcache;
+#[cfg(not(loom))]
+mod registration;
 #[cfg(not(loom))]
 pub mod registry;
 #[cfg(not(loom))]
@@ -135,6 +138,7 @@ pub use {
     info::Info,
     instance::{Config, Instance},
     params::outside as param_outside,
+    rcache::Counts as RegistrationCounts,
     service::ServiceCounts,
     thread::Level,
     window::Window,

@@ -2,6 +2,7 @@
 
 use crate::accept::Accepted;
 use crate::error::{Error, ErrorKind};
+use crate::rcache::{Keeping, LeavePinned};
 use crate::spc;
 pub(crate) use crate::values::{HostParams, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
@@ -22,6 +23,9 @@ const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abor
 const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
 /// Who progresses instances, likewise.
 const PROGRESS: [&str; 2] = ["concurrent", "serial"];
+
+/// What is believed about memory that was registered, likewise.
+const WATCHES: [&str; 2] = ["userfaultfd", "trusted"];
 
 /// The host's own parameters.
 fn declarations() -> Vec<Declaration> {
@@ -63,6 +67,10 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "initial_errhandler", Kind::Enum, "mpi_errors_are_fatal", "Initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF, which is also called for errors while neither exists").one_of(&INITIAL_ERRHANDLERS).level(5),
         d("mpi", "", "show_handle_leaks", Kind::Bool, "false", "Every rank prints the MPI objects that the program has not freed when MPI is finalized").level(5),
         d("mpi", "", "param_check", Kind::Bool, "true", "MPI functions check their arguments").level(5),
+        d("mpi", "", "leave_pinned", Kind::Int, "-1", "Memory that was registered with a device for one operation stays registered for the next: -1 where the system tells when it is unmapped, 0 never, 1 as -1, and a paragraph says so where the system does not. Set it to 0 for a program that makes guard pages (MADV_GUARD_INSTALL) of memory that it sends from again later, or that handles page faults of such memory by userfaultfd itself. Transports that need no registration, such as shared memory and TCP, have no use for it").range(-1, 1).level(9),
+        d("rcache", "base", "max_entries", Kind::Unsigned, "4096", "How many registrations stay; those that were not used for the longest time are given up. Lower it where a device has room for few").range(1, 1 << 20).level(5),
+        d("rcache", "base", "max_bytes", Kind::Size, "0", "How much memory stays registered, which is memory that cannot be swapped out; 0: as much as the device takes").level(5),
+        d("rcache", "base", "watch", Kind::Enum, "userfaultfd", "How it is known that registered memory is not what it was: userfaultfd: the kernel tells of munmap, mremap, brk and madvise; trusted: not at all. Set it to trusted only for programs that give no memory back before MPI_Finalize, where userfaultfd is not permitted; with others messages carry wrong data").one_of(&WATCHES).level(9),
         d("opal", "", "signal", Kind::Text, "6,7,8,11", "Signals on which a process reports where it is: numbers separated by commas; :complain behind one has it said when the program had a handler of its own before").level(3),
         d("opal", "", "stacktrace_output", Kind::Text, "stderr", "Where such a report goes: none, stdout, stderr, file (stacktrace.RANK.PID), file:NAME (NAME.RANK.PID)").level(3).choices(&["none", "stdout", "stderr", "file", "file:NAME"]),
         d("opal", "", "abort_print_stack", Kind::Bool, "false", "A process that aborts the job, by MPI_Abort or a fatal error, says where it is; it goes where opal_stacktrace_output says").level(9).synonyms(&["mpi_abort_print_stack"]),
@@ -144,6 +152,21 @@ pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
         show_load_errors: show_load_errors(text(resolver, "mca_base_component_show_load_errors")),
         abort_stack: flag(resolver, "opal_abort_print_stack"),
         abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
+        keeping: keeping(resolver),
+    }
+}
+
+fn keeping(resolver: &Resolver) -> Keeping {
+    let number_of = |name| resolver.get(name).and_then(|r| r.value.as_i64()).unwrap_or(0);
+    Keeping {
+        leave_pinned: match number_of("mpi_leave_pinned") {
+            0 => LeavePinned::Never,
+            1 => LeavePinned::Asked,
+            _ => LeavePinned::Auto,
+        },
+        entries: number(resolver, "rcache_base_max_entries"),
+        bytes: u64::try_from(number_of("rcache_base_max_bytes")).unwrap_or(0),
+        trusted: number_of("rcache_base_watch") == 1,
     }
 }
 
@@ -220,6 +243,13 @@ mod tests {
         let set = [("runtime_cri_assignment", "round_robin"), ("runtime_progress", "serial")];
         let p = host_params(&mut Resolver::new().with(set)).expect("good values");
         assert_eq!(p.cri_modes, cri_mode::ROUND_ROBIN | cri_mode::SERIAL_PROGRESS);
+        let usual = Keeping { leave_pinned: LeavePinned::Auto, entries: 4096, bytes: 0, trusted: false };
+        assert_eq!(p.keeping, usual);
+        let set =
+            [("mpi_leave_pinned", "1"), ("rcache_base_max_bytes", "3k"), ("rcache_base_watch", "trusted")];
+        let p = host_params(&mut Resolver::new().with(set)).expect("good values");
+        let asked = Keeping { leave_pinned: LeavePinned::Asked, bytes: 3072, trusted: true, ..usual };
+        assert_eq!(p.keeping, asked);
         for (name, bad) in
             [("runtime_num_cris", "65"), ("mpi_spc_attach", "nothing"), ("mpi_spin_count", "x")]
         {

@@ -6,16 +6,17 @@
 //! directions; modules that the other process has not are left out. The answer is kept until the instance ends; the
 //! list of a process never changes, so its address may be kept, too.
 //!
-//! **Registration** goes to the module each time. A registration is an object that lives from `register` to `deregister`.
+//! **Registration** is in `registration.rs`.
 //!
 //! The lock of the table is a leaf but for the modules' `add_procs` and the exchange of addresses, which take no
 //! lock of the library's. It is taken off a message's path only.
 
 use crate::instance::Instance;
 use crate::locks::Mutex;
+use crate::rcache::Cache;
 use crate::services::card::pair_with;
-use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach, RegHandle, Registration, cap};
-use oxmpi_mca::{MemKind, SliceRef, Status};
+use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach};
+use oxmpi_mca::{SliceRef, Status};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
@@ -25,8 +26,10 @@ use std::sync::OnceLock;
 /// Endpoints of an instance, and the table of services around them.
 #[derive(Default)]
 pub(crate) struct Transports {
-    services: OnceLock<Box<BtlServices>>,
+    pub(crate) services: OnceLock<Box<BtlServices>>,
     reached: Mutex<HashMap<u32, Box<[Reach]>>>,
+    /// Of registrations; `None` where nothing is kept.
+    pub(crate) cache: OnceLock<Option<Box<Cache<BtlHandle>>>>,
 }
 
 // SAFETY: the table's only pointer is to the instance that has it.
@@ -47,21 +50,6 @@ impl Transports {
 }
 
 impl Instance {
-    /// The table for PML and OSC.
-    pub(crate) fn btl_services(&self) -> *const BtlServices {
-        let make = || {
-            Box::new(BtlServices {
-                size: size_of::<BtlServices>() as u32,
-                reserved: 0,
-                instance: std::ptr::from_ref(self).cast_mut().cast(),
-                reach,
-                register,
-                deregister,
-            })
-        };
-        &raw const **self.transports.services.get_or_init(make)
-    }
-
     /// The transports that reach a process, best first; empty: none.
     pub(crate) fn reach(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
         if proc >= self.job().job_size {
@@ -129,7 +117,7 @@ macro_rules! at {
     };
 }
 
-extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+pub(crate) extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
     match at!(ctx).reach(proc) {
         Ok(reached) => {
             // SAFETY: the caller's out pointer.
@@ -138,47 +126,4 @@ extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> S
         }
         Err(status) => status,
     }
-}
-
-/// A registration with the handle that it points to.
-struct Registered {
-    out: Registration,
-    handle: Box<[u64]>,
-}
-
-extern "C" fn register(
-    _: *mut c_void,
-    btl: *const BtlHandle,
-    addr: *mut u8,
-    len: u64,
-    access: u32,
-    out: *mut *const Registration,
-) -> Status {
-    // SAFETY: the caller passes a handle that it was given.
-    let btl = unsafe { &*btl };
-    let size = btl.attrs().registration_handle_size as usize;
-    let mut made = Box::new(Registered {
-        out: Registration { handle: std::ptr::null(), handle_size: size as u64, base: addr, len },
-        handle: vec![0; size.div_ceil(8)].into(),
-    });
-    if btl.can(cap::REGISTER) {
-        let handle: *mut RegHandle = made.handle.as_mut_ptr().cast();
-        let status = (btl.register_mem)(btl.state, addr, len, access, MemKind::HOST, handle);
-        if status.is_err() {
-            return status;
-        }
-        made.out.handle = handle;
-    }
-    // SAFETY: the caller's out pointer. `out` is the first field that `deregister` finds the box by.
-    unsafe { *out = &raw const (*Box::into_raw(made)).out };
-    Status::OK
-}
-
-extern "C" fn deregister(_: *mut c_void, btl: *const BtlHandle, registration: *const Registration) -> Status {
-    let made = registration.cast_mut().wrapping_byte_sub(std::mem::offset_of!(Registered, out));
-    // SAFETY: made by `register`, given back once.
-    let made = unsafe { Box::from_raw(made.cast::<Registered>()) };
-    // SAFETY: as there.
-    let btl = unsafe { &*btl };
-    if made.out.handle.is_null() { Status::OK } else { (btl.deregister_mem)(btl.state, made.out.handle) }
 }

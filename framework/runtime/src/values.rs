@@ -1,5 +1,6 @@
 //! Resolved values: the host's own as it uses them, and a component's as it receives them.
 
+use crate::rcache::Keeping;
 use oxmpi_mca::ParamValue;
 use oxmpi_mca_params::Resolved;
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub(crate) struct HostParams {
     /// Before an abort: say where this process is, and wait for so many seconds (below 0: for ever).
     pub abort_stack: bool,
     pub abort_delay: i64,
+    /// How long registered memory stays registered.
+    pub keeping: Keeping,
 }
 
 /// For which components a failure to load is reported though nobody named them.

@@ -8,6 +8,7 @@
 //! | `runtime_cri_…` | the CRIs, one element each | where several threads may make calls, words of the CRI's lock |
 //! | `osc_win_…` of locks | the one-sided component's counts of a window | always counted, where locks are taken |
 //! | `osc_win_…` of calls | the window | counted from the first start of a handle on |
+//! | `rcache_base_…` | the registration cache | always counted, in words of what is used anyway |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
@@ -16,7 +17,7 @@ use super::window_pvar::{self, Count};
 use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::{Communicator, CriCounts, Window, spc};
+use oxmpi_runtime::{Communicator, CriCounts, RegistrationCounts, Window, spc};
 use std::sync::{OnceLock, Weak};
 
 /// Where a value comes from.
@@ -37,6 +38,8 @@ pub enum What {
     Spreads,
     /// Of a window.
     Window(Count),
+    /// One of [`RegistrationCounts::named`].
+    Registrations(usize),
     ThreadLevel,
 }
 
@@ -111,6 +114,7 @@ impl Variable {
             What::MatchTime => spc::in_microseconds(counts()?.match_time),
             What::Spreads => counts()?.spreads,
             What::Window(count) => count.of(&*window()?),
+            What::Registrations(which) => instance.registration_counts().named()[which].1,
             What::ThreadLevel => instance.level() as u64,
             What::OutOfSequence => counts()?.out_of_sequence,
             What::OutOfSequenceNow => counts()?.out_of_sequence_now,
@@ -151,6 +155,7 @@ pub fn all() -> &'static [Variable] {
         all.extend(of_messages());
         all.extend(of_cris());
         all.extend(of_windows());
+        all.extend(of_registrations());
         all.push(Variable {
             name: "runtime_thread_level".into(),
             category: "runtime",
@@ -214,6 +219,35 @@ fn of_windows() -> impl Iterator<Item = Variable> {
         bound: Binding::Win,
         readonly: false,
         continuous: matches!(count, Count::Locks(_)),
+    })
+}
+
+/// Of the registration cache: counters, and the last two levels.
+fn of_registrations() -> impl Iterator<Item = Variable> {
+    const WHAT: [&str; 8] = [
+        "How often memory was found registered from an earlier operation",
+        "How often memory was registered because it was not found registered",
+        "Registrations given up to make room for others",
+        "Registrations ended because their memory was unmapped, moved or emptied",
+        "How often memory was registered for one operation because a change of mappings was under way",
+        "How often memory was registered for one operation because changes of it are not told: shared memory and files",
+        "Registrations there now",
+        "Bytes registered now by them",
+    ];
+    let names = RegistrationCounts::default().named().map(|(name, _)| name);
+    names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| {
+        let level = i >= 6;
+        Variable {
+            name: name.into(),
+            category: "rcache_base",
+            desc: what.into(),
+            level: 5,
+            class: if level { MPI_T_PVAR_CLASS_LEVEL } else { MPI_T_PVAR_CLASS_COUNTER },
+            what: What::Registrations(i),
+            bound: Binding::Nothing,
+            readonly: level,
+            continuous: true,
+        }
     })
 }
 

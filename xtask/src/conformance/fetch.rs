@@ -101,7 +101,8 @@ fn apt(home: &Path, kind: &str, question: &[&str]) -> Result<(), String> {
     }
     let list = apt.join("sources.list");
     let key = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]";
-    fs::write(&list, format!("{kind} {key} http://deb.debian.org/debian bookworm main\n")).map_err(|e| format!("{}: {e}", list.display()))?;
+    fs::write(&list, format!("{kind} {key} http://deb.debian.org/debian bookworm main\n"))
+        .map_err(|e| format!("{}: {e}", list.display()))?;
     let apt_get = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
         command.current_dir(home).arg("-q");

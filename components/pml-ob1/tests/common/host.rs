@@ -149,6 +149,9 @@ extern "C" fn register(
     let me = proc_of(i);
     registry::register(me.net(), me.rank, (addr, len), access, out)
 }
+extern "C" fn release(i: *mut c_void, _: *const BtlHandle, r: *const Registration) -> Status {
+    registry::release(proc_of(i).net(), r)
+}
 extern "C" fn deregister(i: *mut c_void, btl: *const BtlHandle, r: *const Registration) -> Status {
     registry::deregister(proc_of(i).net(), btl, r)
 }
@@ -259,6 +262,8 @@ impl Proc {
             reach,
             register,
             deregister,
+            acquire: register,
+            release,
         }
     }
 

@@ -21,6 +21,8 @@ struct Entry {
     out: Box<Registration>,
     _handle: Box<[u64]>,
     access: u32,
+    /// Nobody uses it, and it stays where it is, as in a host that keeps registrations.
+    kept: bool,
 }
 
 // SAFETY: the addresses are of memory that the test keeps.
@@ -32,8 +34,14 @@ fn words(number: u64, len: usize) -> Vec<u64> {
 }
 
 impl Registry {
+    /// Those in use.
     pub fn count(&self) -> usize {
-        self.all.len()
+        self.all.values().filter(|e| !e.kept).count()
+    }
+
+    /// Those that were released and stay.
+    pub fn kept(&self) -> usize {
+        self.all.len() - self.count()
     }
 
     fn find(&self, handle: u64, addr: u64, len: u64, access: u32) -> bool {
@@ -62,7 +70,7 @@ pub fn register(
     let size = net.setup.handle as usize;
     assert!(size > 0, "memory needs no registration");
     let mut registry = net.registry.lock();
-    if registry.all.values().filter(|e| e.proc == proc).count() >= net.setup.registrations {
+    if registry.all.values().filter(|e| e.proc == proc && !e.kept).count() >= net.setup.registrations {
         return Status::NO_RESOURCE;
     }
     registry.next += 1;
@@ -72,7 +80,7 @@ pub fn register(
         Box::new(Registration { handle: handle.as_ptr().cast(), handle_size: size as u64, base: addr, len });
     // SAFETY: the caller's out pointer.
     unsafe { *out = &*made };
-    registry.all.insert(number, Entry { proc, out: made, _handle: handle, access });
+    registry.all.insert(number, Entry { proc, out: made, _handle: handle, access, kept: false });
     Status::OK
 }
 
@@ -80,7 +88,16 @@ pub fn deregister(net: &Net, _: *const BtlHandle, registration: *const Registrat
     let mut registry = net.registry.lock();
     // SAFETY: the caller gives back what it was given.
     let number = registry.number_of(unsafe { (*registration).handle }, net.setup.handle as usize);
-    assert!(registry.all.remove(&number).is_some(), "given back twice");
+    assert!(registry.all.remove(&number).is_some_and(|e| !e.kept), "given back twice");
+    Status::OK
+}
+
+pub fn release(net: &Net, registration: *const Registration) -> Status {
+    let mut registry = net.registry.lock();
+    // SAFETY: as above.
+    let number = registry.number_of(unsafe { (*registration).handle }, net.setup.handle as usize);
+    let entry = registry.all.get_mut(&number).expect("given back twice");
+    assert!(!std::mem::replace(&mut entry.kept, true), "given back twice");
     Status::OK
 }
 

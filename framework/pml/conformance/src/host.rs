@@ -113,6 +113,8 @@ impl Rank {
             reach,
             register,
             deregister,
+            acquire: register,
+            release: deregister,
         });
         Tables { host, _attrs: attrs, btl, services, reached }
     }

@@ -248,10 +248,11 @@ impl Agent {
             match job {
                 Job::Put { work, at, copy: None } if self.ops.contains_key(&work.op) => {
                     if self.nic.settings.late_landing {
-                        // SAFETY: local memory is the operation's until its completion, which is told below.
-                        let data = unsafe {
-                            core::slice::from_raw_parts(work.local as *const u8, work.len as usize).to_vec()
-                        };
+                        let mut data = vec![0; work.len as usize];
+                        for (from, part) in (0..).step_by(DATA).zip(data.chunks_mut(DATA)) {
+                            // SAFETY: the part has that room. Nothing is read where the memory is registered no more.
+                            unsafe { read_local(&self.nic, &work, from, part.as_mut_ptr(), part.len()) };
+                        }
                         self.landing.push(Job::Put { work, at, copy: Some(data) });
                     }
                 }
@@ -336,11 +337,22 @@ impl Agent {
             Job::Put { work, at, copy } => {
                 let n = (work.len - *at).min(DATA as u64);
                 let header = Header { at: *at, len: n as u32, ..request(work, kind::PUT) };
-                let from = copy.as_ref().map_or(work.local as *const u8, |c| c.as_ptr());
-                let from = from.wrapping_add(*at as usize);
-                // SAFETY: the operation's local memory, or its copy; a packet has room for `DATA`.
-                if !lane.push(&header, |to| unsafe { copy_nonoverlapping(from, to, n as usize) }) {
+                let (nic, mut status) = (self.nic.clone(), Status::OK);
+                let fill = |to| match copy {
+                    // SAFETY: a packet has room for `DATA`.
+                    Some(copy) => unsafe {
+                        copy_nonoverlapping(copy.as_ptr().wrapping_add(*at as usize), to, n as usize)
+                    },
+                    // SAFETY: as above; the operation's local memory.
+                    None => status = unsafe { read_local(&nic, work, *at, to, n as usize) },
+                };
+                if !lane.push(&header, fill) {
                     return Step::NoRoom;
+                }
+                if status.is_err() {
+                    // It was registered when the operation was posted, and is to stay so until the end.
+                    eprintln!("btl fabric: the local memory of a put is registered no more: {status}");
+                    std::process::abort();
                 }
                 *at += n;
                 if *at < work.len {
@@ -366,7 +378,7 @@ impl Agent {
                 let n = (*total - *at).min(DATA as u64);
                 let from = addr.wrapping_add(*at);
                 let reached = self.nic.registry.reach(*handle, from, n, access::REMOTE_READ);
-                let Ok(_reached) = reached else {
+                let Ok(reached) = reached else {
                     *job = Job::Answer { op: *op, status: Status::NO_PERMISSION, value: 0 };
                     return Step::More;
                 };
@@ -378,10 +390,14 @@ impl Agent {
                     total: *total,
                     ..Header::default()
                 };
-                // SAFETY: registered memory, which stays so while `_reached` is held.
-                let fill = |to| unsafe { copy_nonoverlapping(from as *const u8, to, n as usize) };
-                if !lane.push(&header, fill) {
+                let mut status = Status::OK;
+                // SAFETY: what was reached; a packet has room for `DATA`.
+                if !lane.push(&header, |to| status = unsafe { reached.read(to, n as usize) }) {
                     return Step::NoRoom;
+                }
+                if status.is_err() {
+                    eprintln!("btl fabric: registered memory cannot be read: {status}");
+                    std::process::abort();
                 }
                 *at += n;
                 if *at < *total { Step::More } else { Step::Done }
@@ -449,13 +465,15 @@ impl Agent {
     fn put(&mut self, peer: usize, h: &Header, data: *const u8) {
         let coming = self.coming.entry((peer, h.op)).or_default();
         let addr = h.addr.checked_add(h.at);
-        let reached = addr.ok_or(Status::BAD_PARAM).and_then(|addr| {
-            let reached = self.nic.registry.reach(h.handle, addr, h.len.into(), access::REMOTE_WRITE)?;
-            Ok((addr, reached))
-        });
+        let reached = addr
+            .ok_or(Status::BAD_PARAM)
+            .and_then(|addr| self.nic.registry.reach(h.handle, addr, h.len.into(), access::REMOTE_WRITE));
         match reached {
-            // SAFETY: registered memory, which stays so while the lock is held; the packet has `len` bytes.
-            Ok((addr, _lock)) => unsafe { copy_nonoverlapping(data, addr as *mut u8, h.len as usize) },
+            // SAFETY: what was reached; the packet has `len` bytes.
+            Ok(reached) => match unsafe { reached.write(data, h.len as usize) } {
+                Status::OK => {}
+                status => coming.failed = Some(status),
+            },
             Err(status) => coming.failed = Some(status),
         }
         coming.bytes += u64::from(h.len);
@@ -472,8 +490,14 @@ impl Agent {
         if work.peer != peer || !matches!(work.what, What::Get) || h.total != work.len {
             return;
         }
-        // SAFETY: inside the operation's local memory, which is its own until it ends.
-        unsafe { copy_nonoverlapping(data, (work.local + h.at) as *mut u8, h.len as usize) };
+        let (at, len) = (work.local + h.at, u64::from(h.len));
+        let reached = self.nic.registry.reach(work.local_handle, at, len, access::LOCAL_WRITE);
+        // SAFETY: what was reached; the packet has `len` bytes.
+        let written = reached.and_then(|reached| unsafe { reached.write(data, len as usize) }.ok());
+        if let Err(status) = written {
+            eprintln!("btl fabric: the local memory of a get is registered no more: {status}");
+            std::process::abort();
+        }
         *bytes += u64::from(h.len);
         if *bytes >= work.len {
             self.ops.remove(&h.op);
@@ -502,6 +526,18 @@ impl Agent {
         }
         let status = if h.status <= 0 { Status(h.status) } else { Status::INTERNAL };
         self.deliver(peer, Event { op: h.op, phase: Phase::Whole, status });
+    }
+}
+
+/// Copies from an operation's local memory.
+///
+/// # Safety
+/// `to` has room for `n` bytes.
+unsafe fn read_local(nic: &Nic, work: &Work, at: u64, to: *mut u8, n: usize) -> Status {
+    match nic.registry.reach(work.local_handle, work.local + at, n as u64, 0) {
+        // SAFETY: what was reached; the rest is the caller's promise.
+        Ok(reached) => unsafe { reached.read(to, n) },
+        Err(status) => status,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::area::{Area, MAX_CONTEXTS};
 use crate::module::FabricModule;
 use crate::nic::Nic;
 use crate::params::{COUNTS, Offered, Settings};
+use crate::pins::Pins;
 use crate::wire::{Address, VERSION};
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::{Component, Host, OpenError, Params, ProcName, Status};
@@ -61,7 +62,9 @@ impl Component for FabricComponent {
         if status.is_err() {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
-        let nic = Arc::new(Nic::new(settings, area, address, job.rank as usize, descriptors));
+        let pins = if settings.pinned { Some(Pins::new()) } else { None };
+        let pins = pins.transpose().map_err(|e| failed("cannot pin memory by io_uring", e))?;
+        let nic = Arc::new(Nic::new(settings, area, address, job.rank as usize, descriptors, pins));
         let counts = Some(params.text(COUNTS)).filter(|path| !path.is_empty());
         let counts = counts.map(|path| format!("{path}.{}", job.rank).into());
         let agent = Agent::new(nic.clone());

@@ -10,6 +10,7 @@ mod control;
 mod module;
 mod nic;
 mod params;
+mod pins;
 mod registry;
 mod wire;
 

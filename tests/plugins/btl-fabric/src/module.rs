@@ -119,7 +119,7 @@ impl FabricModule {
             return Status::BAD_PARAM;
         }
         let callback = Callback { done: rma.done, ctx: rma.done_ctx };
-        let peer_number = peer.link.number;
+        let (peer_number, local_handle) = (peer.link.number, handle_of(rma.local_handle).unwrap_or_default());
         self.post(peer, ctx, callback, |op| Work {
             op,
             peer: peer_number,
@@ -127,6 +127,7 @@ impl FabricModule {
             handle,
             addr: rma.remote,
             local: here,
+            local_handle,
             len: rma.len,
         })
     }
@@ -386,7 +387,17 @@ impl BtlAtomics for FabricModule {
         let what = What::Atomic { amo: op.op, flags: op.flags, operand: op.operand, compare: op.compare };
         let (number, addr) = (peer.link.number, op.remote);
         let callback = Callback { done: op.done, ctx: op.done_ctx };
-        self.post(peer, ctx, callback, |op| Work { op, peer: number, what, handle, addr, local, len: width })
+        let local_handle = handle_of(op.local_handle).unwrap_or_default();
+        self.post(peer, ctx, callback, |op| Work {
+            op,
+            peer: number,
+            what,
+            handle,
+            addr,
+            local,
+            local_handle,
+            len: width,
+        })
     }
 }
 

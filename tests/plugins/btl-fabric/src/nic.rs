@@ -6,6 +6,7 @@
 
 use crate::area::Area;
 use crate::params::Settings;
+use crate::pins::Pins;
 use crate::registry::Registry;
 use crate::wire::{Address, Handle};
 use oxmpi_mca::Status;
@@ -32,6 +33,8 @@ pub struct Work {
     pub addr: u64,
     /// Our memory; 0: an atomic without result.
     pub local: u64,
+    /// Of our memory.
+    pub local_handle: Handle,
     pub len: u64,
 }
 
@@ -150,9 +153,10 @@ impl Nic {
         address: Address,
         number: usize,
         descriptors: Vec<OwnedFd>,
+        pins: Option<Pins>,
     ) -> Nic {
         Nic {
-            registry: Registry::new(settings.registration_limit, address.process),
+            registry: Registry::new(settings.registration_limit, address.process, pins),
             work: Mutex::default(),
             queues: (0..area.contexts()).map(|_| Queue::default()).collect(),
             shared: Queue::default(),

@@ -72,6 +72,13 @@ pub const PARAMS: &[ParamDecl] = &[
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
+        "pinned",
+        ParamKind::BOOL,
+        9,
+        "0",
+        "Memory is reached by the pages that were there when it was registered, not by address",
+    ),
+    ParamDecl::new(
         "counts",
         ParamKind::STRING,
         9,
@@ -81,7 +88,7 @@ pub const PARAMS: &[ParamDecl] = &[
 ];
 
 /// Place of the parameter `counts`, which is no part of [`Settings`].
-pub const COUNTS: usize = 19;
+pub const COUNTS: usize = 20;
 const _: () = assert!(PARAMS.len() == COUNTS + 1);
 
 const VERBS: &[oxmpi_mca::StrRef] = &[
@@ -136,6 +143,7 @@ pub struct Settings {
     pub fail_after: u64,
     pub late_landing: bool,
     pub exclusivity: u32,
+    pub pinned: bool,
 }
 
 impl Settings {
@@ -170,6 +178,7 @@ impl Settings {
             fail_after: p.int(16) as u64,
             late_landing: p.int(17) != 0,
             exclusivity: p.int(18) as u32,
+            pinned: p.int(19) != 0,
         }
     }
 }

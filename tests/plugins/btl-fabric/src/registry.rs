@@ -1,7 +1,10 @@
 //! Registered memory of a process, and the only way to it: every access by the device looks the registration up and copies
-//! under the registry's lock, so that nobody reaches memory whose deregistration has returned.
+//! under the registry's lock, so that nobody reaches memory whose deregistration has returned. Bytes are copied by address, or by the pages
+//! that were pinned (`pins.rs`).
 
+use crate::pins::Pins;
 use crate::wire::Handle;
+use core::ptr::copy_nonoverlapping;
 use oxmpi_btl::access;
 use oxmpi_mca::Status;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,14 +26,56 @@ pub struct Registry {
     table: Mutex<Table>,
     limit: u64,
     process: u64,
+    pins: Option<Pins>,
 }
 
-/// The lock is held as long as this is; the memory stays reachable.
-pub struct Reached<'a>(#[expect(dead_code, reason = "held, not read")] MutexGuard<'a, Table>);
+/// Memory that stays reachable as long as this is: the lock is held.
+pub struct Reached<'a> {
+    _table: MutexGuard<'a, Table>,
+    pins: Option<&'a Pins>,
+    slot: usize,
+    addr: u64,
+}
+
+impl Reached<'_> {
+    /// Copies from the memory.
+    ///
+    /// # Safety
+    /// As much was reached, and `to` has room for it.
+    pub unsafe fn read(&self, to: *mut u8, n: usize) -> Status {
+        let done = match self.pins {
+            // SAFETY: the caller's promise.
+            Some(pins) => unsafe { pins.read(self.slot, self.addr, to, n) },
+            None => {
+                // SAFETY: registered memory; the rest is the caller's promise.
+                unsafe { copy_nonoverlapping(self.addr as *const u8, to, n) };
+                true
+            }
+        };
+        if done { Status::OK } else { Status::INTERNAL }
+    }
+
+    /// Copies to the memory.
+    ///
+    /// # Safety
+    /// As much was reached, and `from` has it.
+    pub unsafe fn write(&self, from: *const u8, n: usize) -> Status {
+        let done = match self.pins {
+            // SAFETY: the caller's promise.
+            Some(pins) => unsafe { pins.write(self.slot, self.addr, from, n) },
+            None => {
+                // SAFETY: registered memory; the rest is the caller's promise.
+                unsafe { copy_nonoverlapping(from, self.addr as *mut u8, n) };
+                true
+            }
+        };
+        if done { Status::OK } else { Status::INTERNAL }
+    }
+}
 
 impl Registry {
-    pub fn new(limit: u64, process: u64) -> Registry {
-        Registry { table: Mutex::default(), limit, process }
+    pub fn new(limit: u64, process: u64, pins: Option<Pins>) -> Registry {
+        Registry { table: Mutex::default(), limit, process, pins }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -46,12 +91,15 @@ impl Registry {
         if self.limit != 0 && table.bytes + len > self.limit {
             return Err(Status::NO_RESOURCE);
         }
-        table.bytes += len;
         let free = table.slots.iter().position(|s| s.1.is_none());
         let slot = free.unwrap_or_else(|| {
             table.slots.push((0, None));
             table.slots.len() - 1
         });
+        if let Some(pins) = &self.pins {
+            pins.set(slot, base, len).ok()?;
+        }
+        table.bytes += len;
         let entry = &mut table.slots[slot];
         entry.0 += 1;
         entry.1 = Some(Region { base, len, access });
@@ -65,6 +113,9 @@ impl Registry {
             return Status::NOT_FOUND;
         };
         table.bytes -= region.len;
+        if let Some(pins) = &self.pins {
+            pins.unset(handle.slot as usize);
+        }
         Status::OK
     }
 
@@ -80,6 +131,6 @@ impl Registry {
         if !inside || region.access & access != access {
             return Err(Status::NO_PERMISSION);
         }
-        Ok(Reached(table))
+        Ok(Reached { _table: table, pins: self.pins.as_ref(), slot: handle.slot as usize, addr })
     }
 }

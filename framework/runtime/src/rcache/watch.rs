@@ -1,0 +1,253 @@
+//! The thread that reads events of memory, and the question whether any is outstanding (the essay is in `mod.rs`).
+
+use super::slots::{Marked, Slot};
+use super::sys::{Areas, Events, Message};
+use super::turns::Turns;
+use crate::locks::Mutex;
+use oxmpi_mca::sync::fence;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use rustix::event::{EventfdFlags, eventfd};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// The name that tools show.
+const NAME: &str = "oxmpi-rcache";
+/// How often a look-up lets the watcher go on before it goes without the cache.
+const PATIENCE: usize = 8;
+/// So many areas are remembered one by one.
+const MOST_AREAS: usize = 1024;
+
+/// What the watcher marks, and what says that it is at it.
+pub struct Shared {
+    pub turns: Turns,
+    pub slots: Box<[Slot]>,
+    /// Slots from here on have never been filled.
+    pub most: AtomicUsize,
+    /// Stale registrations without users are there.
+    pub to_claim: AtomicBool,
+    pub invalidations: AtomicU64,
+    /// An address on the watcher's stack, once it runs.
+    stack: AtomicU64,
+}
+
+impl Shared {
+    pub fn new(entries: usize) -> Shared {
+        Shared {
+            turns: Turns::new(),
+            slots: (0..entries).map(|_| Slot::new()).collect(),
+            most: AtomicUsize::new(0),
+            to_claim: AtomicBool::new(false),
+            invalidations: AtomicU64::new(0),
+            stack: AtomicU64::new(0),
+        }
+    }
+
+    /// Those that may have been filled.
+    pub fn filled(&self) -> &[Slot] {
+        // SYNC POINT with the cache's `publish`: raised before the slot is live.
+        &self.slots[..self.most.load(Ordering::Acquire)]
+    }
+
+    /// Marks what overlaps a range. Waits for nobody, allocates nothing.
+    pub fn invalidate(&self, start: u64, end: u64) {
+        for slot in self.filled() {
+            let Some(life) = slot.overlaps(start, end) else { continue };
+            let marked = slot.mark(life);
+            if marked != Marked::Not {
+                self.invalidations.fetch_add(1, Ordering::Relaxed);
+            }
+            if marked == Marked::Idle {
+                // SYNC POINT with the cache's `claim_stale`.
+                self.to_claim.store(true, Ordering::Release);
+            }
+        }
+    }
+}
+
+/// What tells of changes.
+pub struct Watch {
+    shared: Arc<Shared>,
+    /// `None`: the program has promised that there are none.
+    kernel: Option<Kernel>,
+}
+
+struct Kernel {
+    events: Events,
+    areas: Areas,
+    /// Address on the watcher's stack.
+    stack: u64,
+    /// Areas that were given to `events`, as far as is known.
+    watched: Mutex<Vec<(u64, u64)>>,
+    stop: OwnedFd,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    closed: AtomicBool,
+}
+
+impl Watch {
+    /// Starts the watcher; the reason if this system has no events.
+    pub fn start(shared: Arc<Shared>) -> Result<Watch, String> {
+        let events = Events::open()?;
+        let kernel = Kernel::start(events, Arc::clone(&shared)).inspect_err(|_| events.close());
+        Ok(Watch { shared, kernel: Some(kernel.map_err(|e| format!("watching memory: {e}"))?) })
+    }
+
+    /// Believes that memory stays as it is.
+    pub fn trusting(shared: Arc<Shared>) -> Watch {
+        Watch { shared, kernel: None }
+    }
+
+    /// The watcher's number, if all changes of mappings that came before the caller's have been handled. What is found in the
+    /// cache behind this is true.
+    pub fn quiet(&self) -> Option<u64> {
+        // In this order: see the essay.
+        if self.is_pending() {
+            return None;
+        }
+        // The count that the kernel read is older than the number that is read here.
+        fence(Ordering::Acquire);
+        self.shared.turns.quiet()
+    }
+
+    /// The same, giving the watcher some time.
+    pub fn quiet_soon(&self) -> Option<u64> {
+        (0..PATIENCE).find_map(|_| {
+            self.quiet().or_else(|| {
+                std::thread::yield_now();
+                None
+            })
+        })
+    }
+
+    /// Whether what was published behind `quiet` was seen by every event since.
+    pub fn is_still(&self, seen: u64) -> bool {
+        self.shared.turns.is_still(seen)
+    }
+
+    fn is_pending(&self) -> bool {
+        self.kernel.as_ref().is_some_and(|k| k.events.is_pending())
+    }
+
+    /// Sees to it that changes of a range are told. False: they cannot be.
+    pub fn cover(&self, start: u64, end: u64) -> bool {
+        self.kernel.as_ref().is_none_or(|kernel| kernel.cover(start, end))
+    }
+
+    /// Nothing is watched any more; nothing may be in the cache.
+    pub fn uncover(&self) {
+        if let Some(kernel) = &self.kernel {
+            kernel.uncover();
+        }
+    }
+
+    /// Ends the watcher. Not in a forked child.
+    pub fn end(&self) {
+        if let Some(kernel) = &self.kernel {
+            kernel.end();
+        }
+    }
+
+    /// In a forked child: gives up what would keep the parent's memory watched.
+    pub fn forget(&self) {
+        if let Some(kernel) = &self.kernel {
+            kernel.close();
+        }
+    }
+}
+
+impl Kernel {
+    fn start(events: Events, shared: Arc<Shared>) -> std::io::Result<Kernel> {
+        let areas = Areas::open()?;
+        let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let ends = stop.as_raw_fd();
+        let theirs = Arc::clone(&shared);
+        let thread = crate::progress::bell::without_signals(|| {
+            std::thread::Builder::new().name(NAME.to_owned()).spawn(move || watch(events, ends, &theirs))
+        })?;
+        // No object with memory of its own, which the thread might free while memory is watched already.
+        let stack = loop {
+            match shared.stack.load(Ordering::Acquire) {
+                0 => std::thread::yield_now(),
+                stack => break stack,
+            }
+        };
+        let (thread, closed) = (Mutex::new(Some(thread)), AtomicBool::new(false));
+        Ok(Kernel { events, areas, stack, watched: Mutex::default(), stop, thread, closed })
+    }
+
+    fn cover(&self, start: u64, end: u64) -> bool {
+        let Some(areas) = self.areas.of(start, end) else { return false };
+        let fits = |a: &super::sys::Area| a.anonymous && !(a.start..a.end).contains(&self.stack);
+        if !areas.iter().all(fits) {
+            return false;
+        }
+        // Under the lock, so that `uncover` finds all.
+        let mut watched = self.watched.lock();
+        areas.iter().all(|area| {
+            let told = self.events.watch(area);
+            if told && !watched.iter().any(|w| w.0 <= area.start && area.end <= w.1) {
+                watched.retain(|w| !(area.start <= w.0 && w.1 <= area.end));
+                watched.push((area.start, area.end));
+                if watched.len() > MOST_AREAS {
+                    let hull = (watched.iter().map(|w| w.0).min(), watched.iter().map(|w| w.1).max());
+                    *watched = vec![(hull.0.unwrap_or(0), hull.1.unwrap_or(u64::MAX))];
+                }
+            }
+            told
+        })
+    }
+
+    fn uncover(&self) {
+        let watched = std::mem::take(&mut *self.watched.lock());
+        for area in self.areas.all().iter().filter(|a| a.anonymous) {
+            if watched.iter().any(|w| w.0 < area.end && area.start < w.1) {
+                self.events.unwatch(area);
+            }
+        }
+    }
+
+    fn end(&self) {
+        let Some(thread) = self.thread.lock().take() else { return };
+        self.uncover();
+        // It cannot fail: the counter is far from full.
+        let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
+        if thread.join().is_err() {
+            // The panic has been printed.
+        }
+        self.close();
+    }
+
+    /// Once: a child's children have its memory, and other descriptors by that number.
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::Relaxed) {
+            self.events.close();
+        }
+    }
+}
+
+/// The watcher's thread. Behind its first line nothing here may allocate, free, lock or wait but for `poll`.
+fn watch(events: Events, stop: i32, shared: &Shared) {
+    let mut messages = [Message::EMPTY; 32];
+    shared.stack.store(messages.as_ptr() as u64, Ordering::Release);
+    let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut fds = [poll(events.fd()), poll(stop)];
+    loop {
+        // SAFETY: as many as are there. Interrupted or not: what is there is read.
+        unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, -1) };
+        shared.turns.begin();
+        loop {
+            let read = events.read(&mut messages);
+            for message in &messages[..read] {
+                let (start, end) = message.range();
+                shared.invalidate(start, end);
+            }
+            if read == 0 {
+                break;
+            }
+        }
+        shared.turns.end();
+        if fds[1].revents != 0 {
+            return;
+        }
+    }
+}

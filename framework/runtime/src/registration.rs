@@ -1,0 +1,189 @@
+//! Registered memory, for PML and one-sided components: the services `register`, `deregister`, `acquire` and `release`.
+//!
+//! `register` goes to the module each time. `acquire` goes by the registration cache (`rcache/`), if the module pins memory and the
+//! cache is not switched off; the cache and its watcher come to be with the first one. Where it cannot be had, `acquire`
+//! is `register`.
+
+use crate::instance::Instance;
+use crate::params::HostParams;
+use crate::rcache::{Cache, Counts, Device, LeavePinned, Limits, Registered, Watch};
+use crate::system::page_size;
+use crate::transports::reach;
+use oxmpi_btl::{BtlHandle, BtlServices, RegHandle, Registration, cap};
+use oxmpi_mca::{MemKind, Status};
+use std::ffi::c_void;
+
+/// The host's name in lines of the log.
+const FRAMEWORK: &str = "btl";
+
+impl Device for BtlHandle {
+    fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status {
+        (self.register_mem)(self.state, addr as *mut u8, len, access, MemKind::HOST, handle)
+    }
+    fn deregister(&self, handle: *const RegHandle) -> Status {
+        (self.deregister_mem)(self.state, handle)
+    }
+    fn handle_size(&self) -> usize {
+        self.attrs().registration_handle_size as usize
+    }
+    fn registers(&self) -> bool {
+        self.can(cap::REGISTER)
+    }
+}
+
+impl Instance {
+    /// The table for PML and OSC.
+    pub(crate) fn btl_services(&self) -> *const BtlServices {
+        let make = || {
+            Box::new(BtlServices {
+                size: size_of::<BtlServices>() as u32,
+                reserved: 0,
+                instance: std::ptr::from_ref(self).cast_mut().cast(),
+                reach,
+                register,
+                deregister,
+                acquire,
+                release,
+            })
+        };
+        &raw const **self.transports.services.get_or_init(make)
+    }
+
+    /// The cache, and the number that a module has in it; `None`: what is registered with it is not kept.
+    fn cache_for(&self, btl: &BtlHandle) -> Option<(&Cache<BtlHandle>, usize)> {
+        if self.params.keeping.leave_pinned == LeavePinned::Never {
+            return None;
+        }
+        let parts = self.parts.get()?;
+        // The handle of an emulated transport registers for its own requests, too; only the transport's own registration pins.
+        if !parts.btls().get(btl.index as usize)?.can(cap::REGISTER) {
+            return None;
+        }
+        let cache = self.transports.cache.get_or_init(|| self.make_cache(parts.btls().len()));
+        cache.as_deref().map(|cache| (cache, btl.index as usize * 2 + usize::from(btl.emulated != 0)))
+    }
+
+    fn make_cache(&self, modules: usize) -> Option<Box<Cache<BtlHandle>>> {
+        let HostParams { keeping, .. } = &self.params;
+        let limits =
+            Limits { entries: keeping.entries as usize, bytes: keeping.bytes, page: page_size() as u64 };
+        let started = Cache::start(modules * 2, limits, |shared| match keeping.trusted {
+            true => Ok(Watch::trusting(shared)),
+            false => Watch::start(shared),
+        });
+        match started {
+            Ok(cache) => Some(Box::new(cache)),
+            Err(why) => {
+                self.logger().debug(FRAMEWORK, &format!("registered memory is not kept: {why}"));
+                if keeping.leave_pinned == LeavePinned::Asked {
+                    let help = include_str!("help.txt");
+                    self.show_help(crate::log::HOST, help, "leave-pinned", &[&why]);
+                }
+                None
+            }
+        }
+    }
+
+    fn existing_cache(&self) -> Option<&Cache<BtlHandle>> {
+        self.transports.cache.get().and_then(|cache| cache.as_deref())
+    }
+
+    /// What the registration cache has counted; all 0 where there is none.
+    pub fn registration_counts(&self) -> Counts {
+        self.existing_cache().map_or_else(Counts::default, Cache::counts)
+    }
+
+    /// Nothing stays registered that nobody uses. `for_good`: that holds from now on.
+    pub(crate) fn empty_cache(&self, for_good: bool) {
+        if let Some(cache) = self.existing_cache() {
+            cache.empty(for_good);
+        }
+    }
+
+    /// All modules are closed.
+    pub(crate) fn end_cache(&self) {
+        if let Some(cache) = self.existing_cache() {
+            cache.end();
+        }
+    }
+
+    /// Called in a forked child, before anything else of its runs: gives up what the child must not keep open. Makes a system call and
+    /// takes no lock.
+    pub fn forked(&self) {
+        if let Some(cache) = self.existing_cache() {
+            cache.forget();
+        }
+    }
+}
+
+/// The instance and the module of a call.
+macro_rules! at {
+    ($ctx:expr, $btl:expr) => {
+        // SAFETY: components pass `BtlServices::instance`, which lives as long as they do, and a handle that they were given.
+        unsafe { (&*($ctx as *const Instance), &*$btl) }
+    };
+}
+
+fn give(made: Result<*const Registration, Status>, out: *mut *const Registration) -> Status {
+    match made {
+        Ok(registration) => {
+            // SAFETY: the caller's out pointer.
+            unsafe { *out = registration };
+            Status::OK
+        }
+        Err(status) => status,
+    }
+}
+
+extern "C" fn register(
+    ctx: *mut c_void,
+    btl: *const BtlHandle,
+    addr: *mut u8,
+    len: u64,
+    access: u32,
+    out: *mut *const Registration,
+) -> Status {
+    let (instance, btl) = at!(ctx, btl);
+    let made = match instance.existing_cache() {
+        Some(cache) => cache.register(btl, addr as u64, len, access),
+        None => Registered::new(btl, addr as u64, len, access).map(Registered::give),
+    };
+    give(made, out)
+}
+
+extern "C" fn acquire(
+    ctx: *mut c_void,
+    btl: *const BtlHandle,
+    addr: *mut u8,
+    len: u64,
+    access: u32,
+    out: *mut *const Registration,
+) -> Status {
+    let (instance, handle) = at!(ctx, btl);
+    match instance.cache_for(handle) {
+        Some((cache, number)) => give(cache.acquire(handle, number, addr as u64, len, access), out),
+        None => register(ctx, btl, addr, len, access, out),
+    }
+}
+
+extern "C" fn deregister(
+    ctx: *mut c_void,
+    btl: *const BtlHandle,
+    registration: *const Registration,
+) -> Status {
+    let (instance, _) = at!(ctx, btl);
+    match instance.existing_cache() {
+        Some(cache) => cache.deregister(registration),
+        // SAFETY: made by `register`, given back once.
+        None => unsafe { Registered::<BtlHandle>::end_own(registration) },
+    }
+}
+
+extern "C" fn release(ctx: *mut c_void, btl: *const BtlHandle, registration: *const Registration) -> Status {
+    let (instance, _) = at!(ctx, btl);
+    match instance.existing_cache() {
+        Some(cache) => cache.release(registration),
+        // SAFETY: as above.
+        None => unsafe { Registered::<BtlHandle>::end_own(registration) },
+    }
+}

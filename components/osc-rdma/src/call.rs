@@ -1,146 +1,16 @@
-//! One call on a window: who makes it, how it waits, and what it asks of the host.
+//! A call on a window in progress: its thread, its context, and the operations that it starts and waits for.
 //!
-//! A call waits only in [`Call::until`], holding nothing: no CRI, no mutex.
+//! A call waits only in [`crate::comm::Comm::until`], holding nothing: no CRI, no mutex.
 
-use crate::component::Rdma;
 use crate::issue::Issue;
 use crate::local::Local;
 use crate::op::Op;
 use crate::peer::{Link, Peer};
+use crate::rdma::Rdma;
 use crate::window::RdmaWindow;
-use core::ffi::c_void;
 use oxmpi_btl::RegHandle;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, Ordering};
-use oxmpi_mca::{CriGuard, SliceRef, Status, ThreadCtx};
-use oxmpi_osc::{Mapped, Place, Reach, WinComm, WinServices};
-
-/// A window's communicator and its services.
-#[derive(Clone, Copy)]
-pub struct Comm(*const WinComm);
-
-// SAFETY: the host's description is immutable while the window lives; its services may be called from any thread.
-unsafe impl Send for Comm {}
-// SAFETY: as above.
-unsafe impl Sync for Comm {}
-
-fn answer<T>(status: Status, value: T) -> Result<T, Status> {
-    if status.is_err() { Err(status) } else { Ok(value) }
-}
-
-impl Comm {
-    /// # Safety
-    /// `comm` stays valid as long as the result is used.
-    pub unsafe fn new(comm: *const WinComm) -> Comm {
-        Comm(comm)
-    }
-    pub fn get(&self) -> &WinComm {
-        // SAFETY: see `new`.
-        unsafe { &*self.0 }
-    }
-    pub fn services(&self) -> &WinServices {
-        // SAFETY: as above.
-        unsafe { &*self.get().services }
-    }
-    pub fn rank(&self) -> u32 {
-        self.get().rank
-    }
-    pub fn num_ranks(&self) -> u32 {
-        self.get().num_ranks
-    }
-    pub fn place(&self, rank: u32) -> Result<Place, Status> {
-        let mut place = Place::default();
-        answer((self.services().place)(self.get().comm, rank, &mut place), place)
-    }
-    pub fn mapped(&self, rank: u32) -> Option<Mapped> {
-        let mut mapped = Mapped { base: core::ptr::null_mut(), bytes: 0, disp_unit: 1 };
-        let status = (self.services().mapped)(self.get().comm, rank, &mut mapped);
-        status.is_ok().then_some(mapped)
-    }
-    /// The transports that reach a rank, best first.
-    pub fn reach(&self, rank: u32) -> Result<&'static [Reach], Status> {
-        let mut list = SliceRef { ptr: core::ptr::null(), len: 0 };
-        let status = (self.services().reach)(self.get().comm, rank, &mut list);
-        // SAFETY: the host's list stays as long as the instance.
-        answer(status, ()).map(|()| unsafe { core::slice::from_raw_parts(list.ptr, list.len) })
-    }
-    pub fn agree(&self, thread: *mut ThreadCtx, own: Status) -> Status {
-        (self.services().agree)(self.get().comm, thread, own)
-    }
-    pub fn barrier(&self, thread: *mut ThreadCtx) -> Status {
-        (self.services().barrier)(self.get().comm, thread)
-    }
-
-    /// Makes progress until the question is answered with yes. The caller holds nothing.
-    pub fn until(&self, thread: *mut ThreadCtx, mut question: impl FnMut() -> bool) -> Status {
-        extern "C" fn ask<F: FnMut() -> bool>(ctx: *mut c_void) -> u32 {
-            // SAFETY: the question below, which outlives the wait.
-            let question = unsafe { &mut *ctx.cast::<F>() };
-            question().into()
-        }
-        fn of<F: FnMut() -> bool>(_: &F) -> extern "C" fn(*mut c_void) -> u32 {
-            ask::<F>
-        }
-        if question() {
-            return Status::OK;
-        }
-        let predicate = of(&question);
-        (self.services().wait_until)(self.get().comm, thread, predicate, (&raw mut question).cast())
-    }
-
-    /// Makes progress until nothing is under way on any context: the question answers with those on which something is, by bit. Threads that own
-    /// those contexts may compute. The caller holds nothing.
-    pub fn until_idle(&self, thread: *mut ThreadCtx, mut question: impl FnMut() -> u64) -> Status {
-        extern "C" fn ask<F: FnMut() -> u64>(ctx: *mut c_void) -> u64 {
-            // SAFETY: the question below, which outlives the wait.
-            let question = unsafe { &mut *ctx.cast::<F>() };
-            question()
-        }
-        fn of<F: FnMut() -> u64>(_: &F) -> extern "C" fn(*mut c_void) -> u64 {
-            ask::<F>
-        }
-        if question() == 0 {
-            return Status::OK;
-        }
-        let outstanding = of(&question);
-        (self.services().wait_contexts)(self.get().comm, thread, outstanding, (&raw mut question).cast())
-    }
-
-    /// Sends bytes to a rank and waits until the memory is free.
-    pub fn send(&self, thread: *mut ThreadCtx, bytes: &[u8], to: u32, tag: i32) -> Status {
-        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
-        let byte = (s.byte_type)(comm);
-        let started =
-            (s.isend)(comm, thread, bytes.as_ptr(), bytes.len() as u64, byte, to, tag, &mut request);
-        if started.is_err() { started } else { (s.wait)(comm, thread, request, core::ptr::null_mut()) }
-    }
-
-    /// Receives as many bytes from a rank.
-    pub fn receive(&self, thread: *mut ThreadCtx, bytes: &mut [u8], from: u32, tag: i32) -> Status {
-        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
-        let (byte, len, at) = ((s.byte_type)(comm), bytes.len() as u64, bytes.as_mut_ptr());
-        let started = (s.irecv)(comm, thread, at, len, byte, from as i32, tag, &mut request);
-        if started.is_err() { started } else { (s.wait)(comm, thread, request, core::ptr::null_mut()) }
-    }
-
-    /// Receives from one rank while it sends to another.
-    pub fn exchange(
-        &self,
-        thread: *mut ThreadCtx,
-        (out, to): (&[u8], u32),
-        (into, from): (&mut [u8], u32),
-        tag: i32,
-    ) -> Status {
-        let (s, comm, mut request) = (self.services(), self.get().comm, core::ptr::null_mut());
-        let (byte, len, at) = ((s.byte_type)(comm), into.len() as u64, into.as_mut_ptr());
-        let started = (s.irecv)(comm, thread, at, len, byte, from as i32, tag, &mut request);
-        if started.is_err() {
-            return started;
-        }
-        let sent = self.send(thread, out, to, tag);
-        let came = (s.wait)(comm, thread, request, core::ptr::null_mut());
-        if sent.is_err() { sent } else { came }
-    }
-}
+use oxmpi_mca::{CriGuard, Status, ThreadCtx};
 
 /// A call in progress.
 #[derive(Clone, Copy)]

@@ -1,24 +1,17 @@
 //! Opening, and which windows are served.
 
+use crate::comm::Comm;
 use crate::local::Pools;
 use crate::params::{ACCUMULATE_GRANULARITY, Settings};
 use crate::peer::is_fit;
+use crate::rdma::Rdma;
 use crate::request::Requests;
+use crate::ways::spokesmen;
 use crate::window::RdmaWindow;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, ThreadCtx};
 use oxmpi_osc::{Osc, OscModule, WinDesc};
 use std::sync::Arc;
-
-/// The component's state for one instance.
-pub struct Rdma {
-    pub host: Host,
-    pub settings: Settings,
-    pub requests: Requests,
-    pub pools: Pools,
-    /// How many shelves in node memory this process has led.
-    pub shelves: AtomicU64,
-}
 
 pub struct RdmaComponent;
 
@@ -58,8 +51,8 @@ impl Osc for RdmaOsc {
     /// speak for theirs.
     fn query(&self, desc: &WinDesc) -> Option<i32> {
         // SAFETY: valid during the call.
-        let comm = unsafe { crate::call::Comm::new(desc.comm) };
-        for rank in crate::create::spokesmen(&comm) {
+        let comm = unsafe { Comm::new(desc.comm) };
+        for rank in spokesmen(&comm) {
             let reach = comm.reach(rank).unwrap_or(&[]);
             if !reach.iter().any(|r| is_fit(r.btl())) {
                 let tried: Vec<&str> = reach.iter().map(|r| r.btl().name()).collect();

@@ -3,18 +3,19 @@
 //! Every rank takes part in every step, whatever failed before at itself, and all learn at the end whether all have succeeded. The
 //! last agreement also says that every state word is clear and every card is there.
 
-use crate::call::Comm;
-use crate::component::Rdma;
+use crate::comm::Comm;
 use crate::epoch::Epochs;
 use crate::local::Registered;
 use crate::params::Settings;
-use crate::peer::{Peers, is_fit};
+use crate::peer::Peers;
+use crate::rdma::Rdma;
 use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
+use crate::ways::{Ways, spokesmen, transports};
 use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
-use crate::wire::{Card, CardLayout, HANDLE, Leader, StateLayout, WAYS, Way, module_key};
-use oxmpi_btl::{BtlHandle, BtlServices, access};
+use crate::wire::{Card, CardLayout, Leader, StateLayout, WAYS, Way};
+use oxmpi_btl::access;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor, hint};
@@ -23,70 +24,7 @@ use std::sync::Arc;
 /// Tags of the exchange among leaders, one for each round.
 const TAG_LEADERS: i32 = 100;
 
-/// The transports that a rank's memory is registered with.
-#[derive(Clone)]
-pub struct Ways {
-    services: *const BtlServices,
-    transports: Vec<&'static BtlHandle>,
-}
-
-// SAFETY: the services and handles may be used from any thread, as long as the instance lives.
-unsafe impl Send for Ways {}
-// SAFETY: as above.
-unsafe impl Sync for Ways {}
-
-impl Ways {
-    /// The same, or those that reach others where nothing needed any before.
-    pub fn for_states(&self, comm: &Comm) -> Result<Ways, Status> {
-        if !self.transports.is_empty() {
-            return Ok(self.clone());
-        }
-        let transports = transports(comm, &spokesmen(comm))?;
-        Ok(Ways { services: self.services, transports })
-    }
-
-    /// Registers memory with each; nothing where there is none.
-    pub fn register(
-        &self,
-        at: *mut u8,
-        len: u64,
-        access: u32,
-    ) -> Result<([Way; WAYS], Vec<Registered>), Status> {
-        let (mut ways, mut all) = ([Way::NONE; WAYS], Vec::new());
-        if len == 0 {
-            return Ok((ways, all));
-        }
-        for (way, btl) in ways.iter_mut().zip(&self.transports) {
-            let registered = Registered::new(self.services, btl, at, len, access)?;
-            let bytes = registered.bytes();
-            if bytes.len() > HANDLE {
-                return Err(Status::NOT_SUPPORTED);
-            }
-            way.module = module_key(btl);
-            way.handle[..bytes.len()].copy_from_slice(bytes);
-            all.push(registered);
-        }
-        Ok((ways, all))
-    }
-}
-
 const REACHED: u32 = access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
-
-/// Ranks that speak for others of their kind: one of this node, and one of another.
-pub fn spokesmen(comm: &Comm) -> Vec<u32> {
-    let (me, size) = (comm.rank(), comm.num_ranks());
-    let mut found: [Option<u32>; 2] = [None; 2];
-    let single = comm.get().num_nodes == 1;
-    for step in 1..size {
-        let rank = (me + step) % size;
-        let local = comm.place(rank).is_ok_and(|place| place.local != 0);
-        found[usize::from(local)].get_or_insert(rank);
-        if found.iter().all(Option::is_some) || (single && found[1].is_some()) {
-            break;
-        }
-    }
-    found.into_iter().flatten().collect()
-}
 
 impl RdmaWindow {
     pub fn create(rdma: &Arc<Rdma>, desc: &WinDesc, thread: *mut ThreadCtx) -> Result<RdmaWindow, Status> {
@@ -304,19 +242,4 @@ fn meet_leaders(
         unsafe { shelf.leader(((me + i) % n) as u32).write(record) };
     }
     if own.is_err() { own } else { told }
-}
-
-/// The fit transports that reach the ranks, each once.
-fn transports(comm: &Comm, ranks: &[u32]) -> Result<Vec<&'static BtlHandle>, Status> {
-    let mut all: Vec<&'static BtlHandle> = Vec::new();
-    for rank in ranks {
-        for reach in comm.reach(*rank)? {
-            let btl = reach.btl();
-            let known = all.iter().any(|other| module_key(other) == module_key(btl));
-            if is_fit(btl) && !known && all.len() < WAYS {
-                all.push(btl);
-            }
-        }
-    }
-    if all.is_empty() { Err(Status::UNREACHABLE) } else { Ok(all) }
 }

@@ -3,6 +3,7 @@
 
 mod accumulate;
 mod call;
+mod comm;
 mod component;
 mod create;
 mod elements;
@@ -17,6 +18,7 @@ mod op;
 mod order;
 mod params;
 mod peer;
+mod rdma;
 mod regions;
 mod request;
 mod runs;
@@ -25,6 +27,7 @@ mod swap;
 mod sync;
 mod tally;
 mod transfer;
+mod ways;
 mod window;
 mod wire;
 mod words;

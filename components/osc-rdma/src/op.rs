@@ -4,10 +4,10 @@
 //! in the `done` of its last piece or in the issuing call. Ending does, in this order: what came is put where it goes, local memory is
 //! given back, the request is completed or a failure noted at the rank, the waiter is told, and the flow counts it.
 
-use crate::component::Rdma;
 use crate::local::Local;
 use crate::order::Touch;
 use crate::peer::Peer;
+use crate::rdma::Rdma;
 use crate::request::Request;
 use core::cell::Cell;
 use core::ffi::c_void;

@@ -7,11 +7,11 @@
 //! the version is the same behind. Handles are in the list, so memory that is attached again is never reached by an old one.
 
 use crate::call::Call;
-use crate::create::Ways;
 use crate::layout::Block;
 use crate::local::Registered;
 use crate::peer::{Peer, held};
 use crate::shelf::Shelf;
+use crate::ways::Ways;
 use crate::wire::{Head, Region, Way, module_key, way_by, word};
 use core::ops::Range;
 use oxmpi_btl::access;

@@ -8,8 +8,8 @@
 //! **Node memory** is named by leader and number; the leader counts its numbers up and tells the others of its node. Each process gives it back when
 //! its window goes.
 
-use crate::call::Comm;
-use crate::component::Rdma;
+use crate::comm::Comm;
+use crate::rdma::Rdma;
 use crate::wire::{Card, CardLayout, Leader, StateLayout};
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};

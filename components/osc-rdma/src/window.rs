@@ -5,15 +5,16 @@
 //! shelf with words of its own for locks, posts, completions and notifications; so each window has its epochs, and accumulates through all of them meet at one
 //! word. The home goes with the last window. A rank is met through both shelves ([`OwnWords`]).
 
-use crate::call::{Call, Comm};
-use crate::component::Rdma;
-use crate::create::Ways;
+use crate::call::Call;
+use crate::comm::Comm;
 use crate::epoch::{Allowed, Epochs};
 use crate::local::Registered;
 use crate::peer::{Link, OwnWords, Peer, Peers, is_fit};
+use crate::rdma::Rdma;
 use crate::regions::Attached;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
+use crate::ways::Ways;
 use crate::wire::{Card, Leader, Way, module_key, way_by};
 use oxmpi_btl::{BtlServices, Reach};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};

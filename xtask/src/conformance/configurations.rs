@@ -4,10 +4,11 @@
 //! The file has counts and the names of what did not pass. Every result is under `target/conformance/NAME`, so that single
 //! tests can be run again.
 
+use crate::conformance::options::Options;
 use crate::conformance::page::{self, COUNTS, Counts, counts};
 use crate::conformance::reasons::Reason;
 use crate::conformance::results::{self, Results, group};
-use crate::conformance::{Options, Suite};
+use crate::conformance::suite::Suite;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;

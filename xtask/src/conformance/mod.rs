@@ -13,91 +13,26 @@
 //! counts in `tests/conformance/configurations.json` and writes the page's section of configurations.
 //!
 //! Map: `fetch` (where suites come from) · `suites` (runs them) · `results` (what is kept) ·
-//! `configurations` (what is kept of runs with further options) · `reasons` · `page`.
+//! `configurations` (what is kept of runs with further options) · `reasons` · `page` ·
+//! `options` and `suite` (the command's).
 
 mod configurations;
 pub mod fetch;
+mod options;
 mod page;
 mod reasons;
 mod results;
+mod suite;
 mod suites;
 
 use crate::install;
 use crate::workspace::Workspace;
-use clap::{Args, ValueEnum};
 use configurations::Configurations;
+pub use options::Options;
 use reasons::Reason;
 use std::fs;
 use std::path::PathBuf;
-
-/// What to run.
-#[derive(Args)]
-pub struct Options {
-    /// Suites to run
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Suite::Mpich, Suite::Mpi4py, Suite::Rsmpi])]
-    suites: Vec<Suite>,
-    /// Folders of MPICH's suite to run (default: all)
-    #[arg(long)]
-    dirs: Option<String>,
-    /// Run only these of MPICH's tests (FOLDER/PROGRAM, * stands for anything) and keep the results of all others:
-    /// for those that ran into the limit on a busy machine
-    #[arg(long)]
-    only: Option<String>,
-    /// Do not build programs of MPICH's suite again that are there, made by the same install
-    #[arg(long, requires = "prefix")]
-    keep: bool,
-    /// Modules of mpi4py's tests to run: a regular expression
-    #[arg(long, default_value = ".")]
-    modules: String,
-    /// Numbers of ranks for mpi4py
-    #[arg(long, default_value = "1,2,3,4")]
-    np: String,
-    /// Seconds for one test (a third more for a module of mpi4py)
-    #[arg(long, default_value_t = 90)]
-    timeout: u32,
-    /// An install to test (default: makes one in target/conformance)
-    #[arg(long)]
-    prefix: Option<PathBuf>,
-    /// Further options of mpirun, separated by blanks, for the suites of MPICH and mpi4py; what fails without a reason is
-    /// named, and neither the page's own results nor these are kept unless `--record` names them. With
-    /// "--host a:8,b:8 --map-by node:oversubscribe --mca plm local" and a transport the tests run over two nodes of this
-    /// machine
-    #[arg(long, default_value = "", allow_hyphen_values = true)]
-    mpirun_options: String,
-    /// Keep what comes of these `--mpirun-options` under this name in the page's section of configurations
-    #[arg(long, value_name = "NAME", requires = "mpirun_options")]
-    record: Option<String>,
-    /// Run nothing; write the page's section of configurations
-    #[arg(long)]
-    configurations_only: bool,
-    /// Run nothing; write the page from the results at hand
-    #[arg(long)]
-    page_only: bool,
-}
-
-/// A suite by its short name.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Suite {
-    /// MPICH's C test suite
-    Mpich,
-    /// mpi4py's own tests
-    Mpi4py,
-    /// Examples and tests of the crate `mpi`
-    Rsmpi,
-}
-
-impl Suite {
-    const ALL: [Suite; 3] = [Suite::Mpich, Suite::Mpi4py, Suite::Rsmpi];
-
-    /// Its name in results, reasons and folders.
-    fn name(self) -> &'static str {
-        match self {
-            Suite::Mpich => "mpich",
-            Suite::Mpi4py => "mpi4py",
-            Suite::Rsmpi => "rsmpi",
-        }
-    }
-}
+use suite::Suite;
 
 /// Fetches, runs, and writes the page. An error names every test without a reason.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {

@@ -1,8 +1,8 @@
 //! `docs/CONFORMANCE.md`, made from the results.
 
-use crate::conformance::Suite;
 use crate::conformance::reasons::Reason;
 use crate::conformance::results::{Results, Word, group};
+use crate::conformance::suite::Suite;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! What is kept of a run: one file per suite under `target/conformance`. A run of a part of a suite
 //! replaces the results of that part only.
 
-use crate::conformance::Suite;
+use crate::conformance::suite::Suite;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

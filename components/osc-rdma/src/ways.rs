@@ -1,0 +1,86 @@
+//! Transports that a rank's memory is registered with, and the registrations that peers read in its card.
+
+use crate::comm::Comm;
+use crate::local::Registered;
+use crate::peer::is_fit;
+use crate::wire::{HANDLE, WAYS, Way, module_key};
+use oxmpi_btl::{BtlHandle, BtlServices};
+use oxmpi_mca::Status;
+
+/// The transports that a rank's memory is registered with.
+#[derive(Clone)]
+pub struct Ways {
+    pub services: *const BtlServices,
+    pub transports: Vec<&'static BtlHandle>,
+}
+
+// SAFETY: the services and handles may be used from any thread, as long as the instance lives.
+unsafe impl Send for Ways {}
+// SAFETY: as above.
+unsafe impl Sync for Ways {}
+
+impl Ways {
+    /// The same, or those that reach others where nothing needed any before.
+    pub fn for_states(&self, comm: &Comm) -> Result<Ways, Status> {
+        if !self.transports.is_empty() {
+            return Ok(self.clone());
+        }
+        let transports = transports(comm, &spokesmen(comm))?;
+        Ok(Ways { services: self.services, transports })
+    }
+
+    /// Registers memory with each; nothing where there is none.
+    pub fn register(
+        &self,
+        at: *mut u8,
+        len: u64,
+        access: u32,
+    ) -> Result<([Way; WAYS], Vec<Registered>), Status> {
+        let (mut ways, mut all) = ([Way::NONE; WAYS], Vec::new());
+        if len == 0 {
+            return Ok((ways, all));
+        }
+        for (way, btl) in ways.iter_mut().zip(&self.transports) {
+            let registered = Registered::new(self.services, btl, at, len, access)?;
+            let bytes = registered.bytes();
+            if bytes.len() > HANDLE {
+                return Err(Status::NOT_SUPPORTED);
+            }
+            way.module = module_key(btl);
+            way.handle[..bytes.len()].copy_from_slice(bytes);
+            all.push(registered);
+        }
+        Ok((ways, all))
+    }
+}
+
+/// Ranks that speak for others of their kind: one of this node, and one of another.
+pub fn spokesmen(comm: &Comm) -> Vec<u32> {
+    let (me, size) = (comm.rank(), comm.num_ranks());
+    let mut found: [Option<u32>; 2] = [None; 2];
+    let single = comm.get().num_nodes == 1;
+    for step in 1..size {
+        let rank = (me + step) % size;
+        let local = comm.place(rank).is_ok_and(|place| place.local != 0);
+        found[usize::from(local)].get_or_insert(rank);
+        if found.iter().all(Option::is_some) || (single && found[1].is_some()) {
+            break;
+        }
+    }
+    found.into_iter().flatten().collect()
+}
+
+/// The fit transports that reach the ranks, each once.
+pub fn transports(comm: &Comm, ranks: &[u32]) -> Result<Vec<&'static BtlHandle>, Status> {
+    let mut all: Vec<&'static BtlHandle> = Vec::new();
+    for rank in ranks {
+        for reach in comm.reach(*rank)? {
+            let btl = reach.btl();
+            let known = all.iter().any(|other| module_key(other) == module_key(btl));
+            if is_fit(btl) && !known && all.len() < WAYS {
+                all.push(btl);
+            }
+        }
+    }
+    if all.is_empty() { Err(Status::UNREACHABLE) } else { Ok(all) }
+}

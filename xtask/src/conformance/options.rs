@@ -1,0 +1,50 @@
+//! Options of `cargo xtask conformance`.
+
+use crate::conformance::suite::Suite;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What to run.
+#[derive(Args)]
+pub struct Options {
+    /// Suites to run
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Suite::Mpich, Suite::Mpi4py, Suite::Rsmpi])]
+    pub suites: Vec<Suite>,
+    /// Folders of MPICH's suite to run (default: all)
+    #[arg(long)]
+    pub dirs: Option<String>,
+    /// Run only these of MPICH's tests (FOLDER/PROGRAM, * stands for anything) and keep the results of all others:
+    /// for those that ran into the limit on a busy machine
+    #[arg(long)]
+    pub only: Option<String>,
+    /// Do not build programs of MPICH's suite again that are there, made by the same install
+    #[arg(long, requires = "prefix")]
+    pub keep: bool,
+    /// Modules of mpi4py's tests to run: a regular expression
+    #[arg(long, default_value = ".")]
+    pub modules: String,
+    /// Numbers of ranks for mpi4py
+    #[arg(long, default_value = "1,2,3,4")]
+    pub np: String,
+    /// Seconds for one test (a third more for a module of mpi4py)
+    #[arg(long, default_value_t = 90)]
+    pub timeout: u32,
+    /// An install to test (default: makes one in target/conformance)
+    #[arg(long)]
+    pub prefix: Option<PathBuf>,
+    /// Further options of mpirun, separated by blanks, for the suites of MPICH and mpi4py; what fails without a reason is
+    /// named, and neither the page's own results nor these are kept unless `--record` names them. With
+    /// "--host a:8,b:8 --map-by node:oversubscribe --mca plm local" and a transport the tests run over two nodes of this
+    /// machine
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    pub mpirun_options: String,
+    /// Keep what comes of these `--mpirun-options` under this name in the page's section of configurations
+    #[arg(long, value_name = "NAME", requires = "mpirun_options")]
+    pub record: Option<String>,
+    /// Run nothing; write the page's section of configurations
+    #[arg(long)]
+    pub configurations_only: bool,
+    /// Run nothing; write the page from the results at hand
+    #[arg(long)]
+    pub page_only: bool,
+}

@@ -22,6 +22,9 @@ const ROOMS: [(&str, &[&str]); 4] = [
     ("oxmpi-mpi", &[]),
 ];
 
+/// Tests that ThreadSanitizer cannot run: its own mappings lie where these put theirs, and it starts no threads in a forked child.
+const LEFT_OUT: &str = "rcache::watch_tests::";
+
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// How long to look.
@@ -52,7 +55,7 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
     let mut ran = 0;
     for (package, tests) in ROOMS {
         for program in build(workspace, package, tests)? {
-            for test in list(&program)? {
+            for test in list(&program)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT)) {
                 let mut command = Command::new(&program);
                 command
                     .args(["--exact", "-q", &test])
@@ -69,7 +72,10 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
             }
         }
     }
-    println!("{ran} tests under ThreadSanitizer, {} failed", bad.len());
+    println!(
+        "{ran} tests under ThreadSanitizer, {} failed; left out: {LEFT_OUT} (fixed addresses, forks)",
+        bad.len()
+    );
     if bad.is_empty() { Ok(()) } else { Err(bad.join(", ")) }
 }
 

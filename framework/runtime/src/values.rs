@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) struct HostParams {
     /// 0: as many as suit the cores.
     pub num_cris: u32,
-    /// Bits of [`cri_mode`].
+    /// Bits of [`oxmpi_mca::host::cri_mode`].
     pub cri_modes: u32,
     pub yield_when_idle: bool,
     pub spins: u32,

@@ -4,6 +4,7 @@ use crate::category::{arrange, service_lane};
 use crate::connect::Desk;
 use crate::datagrams::Datagrams;
 use crate::device::{NoPort, Port, ports};
+use crate::in_force;
 use crate::lane::Context;
 use crate::library::Api;
 use crate::memory::Memory;
@@ -14,7 +15,7 @@ use crate::rail::{Parts, Rail};
 use crate::sys::{self, Bell};
 use crate::wire::{Card, Place};
 use oxmpi_btl::{BtlModule, SERVICE_CTX};
-use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::sync::{Arc, Mutex};
 
 pub struct VerbsComponent;
@@ -55,6 +56,10 @@ impl Component for VerbsComponent {
             if atomics { module.atomics().build() } else { module.build() }
         };
         Ok((0, modules.into_iter().map(build).collect()))
+    }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        in_force::tell(params, answers)
     }
 }
 

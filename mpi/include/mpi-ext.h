@@ -91,16 +91,30 @@ typedef struct {
 int MPIX_Thread_set_hooks(const MPIX_Thread_hooks *hooks, void *state);
 int PMPIX_Thread_set_hooks(const MPIX_Thread_hooks *hooks, void *state);
 
-/* Endpoints: more ranks for a process. Until the library has them itself these two functions are those of liboxmpi_ep.so
- * (docs/endpoints-by-proxies.md), which works over other MPI libraries, too: link with -loxmpi_ep, before MPI.
+/* Endpoints: more ranks for a process (docs/endpoints.md). liboxmpi_ep.so has the first two functions for other MPI libraries, by processes
+ * that work for it (docs/endpoints-by-proxies.md); a program that is linked with -loxmpi_ep before MPI uses those.
  *
  * The new communicator has as many ranks of the calling process as it asks for, one for each handle, in the order of the
- * parent's ranks. Collective over the parent, which may be of endpoints itself. Each handle is freed by itself. MPI_ERR_ARG: a
- * count is negative. MPIX_ERR_ENDPOINTS: there are not so many endpoints. All ranks get the same answer. */
+ * parent's ranks. Collective over the parent (an inter-communicator: over its local group), which may be of endpoints itself. Each handle is
+ * freed by itself. Threads may use different handles at the same time at MPI_THREAD_MULTIPLE. MPI_ERR_ARG: a count is negative, or
+ * out_comm_hdls is a null pointer where it is not 0. MPIX_ERR_ENDPOINTS: a process would have more than 65535. All ranks get an
+ * error if one does. */
 #define MPIX_HAVE_ENDPOINTS 1
 #define MPIX_ERR_ENDPOINTS 16001
 int MPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
 int PMPIX_Comm_create_endpoints(MPI_Comm parent_comm, int my_num_ep, MPI_Info info, MPI_Comm out_comm_hdls[]);
+
+/* The process of a rank, by its rank in MPI_COMM_WORLD, and its number among that process's endpoints: 0 is the process itself. Of an
+ * inter-communicator's remote group. Local. */
+int MPIX_Comm_get_endpoint(MPI_Comm comm, int rank, int *process, int *endpoint);
+int PMPIX_Comm_get_endpoint(MPI_Comm comm, int rank, int *process, int *endpoint);
+
+/* Whether a rank is the calling process's own, so that they share an address space. Local. */
+int MPIX_Comm_shares_memory(MPI_Comm comm, int rank, int *flag);
+int PMPIX_Comm_shares_memory(MPI_Comm comm, int rank, int *flag);
+
+/* For MPI_Comm_split_type: ranks that share an address space. */
+#define MPIX_COMM_TYPE_PROCESS 16001
 
 /* One-sided communication: notifications, windows on the same memory, one flush of several windows. docs/one-sided-extensions.md
  * has examples. MPI_ERR_UNSUPPORTED_OPERATION: the window's one-sided component has nothing of the kind.

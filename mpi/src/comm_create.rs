@@ -2,6 +2,7 @@
 
 use crate::comm::{self, CommObject, adopt, require};
 use crate::constants::*;
+use crate::endpoints::COMM_TYPE_PROCESS;
 use crate::error::{Failure, Res, call};
 use crate::memory::write;
 use crate::process::Process;
@@ -114,6 +115,7 @@ fn split_by(process: &Process, split_type: c_int, hints: Option<&oxmpi_runtime::
     Ok(match split_type {
         MPI_UNDEFINED => SplitBy::Color(None),
         MPI_COMM_TYPE_SHARED => SplitBy::Color(Some(node)),
+        COMM_TYPE_PROCESS => SplitBy::Color(Some(process.instance.me().proc)),
         MPI_COMM_TYPE_HW_UNGUIDED => SplitBy::Unguided,
         MPI_COMM_TYPE_HW_GUIDED => SplitBy::Color(resource()),
         MPI_COMM_TYPE_RESOURCE_GUIDED if has("mpi_hw_resource_type") && has("mpi_pset_name") => {

@@ -15,6 +15,9 @@ use core::ffi::{c_char, c_int};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
+/// Of `mpi-ext.h`.
+const MPIX_ERR_ENDPOINTS: c_int = 16_001;
+
 macro_rules! classes {
     ($($name:ident $text:literal)*) => {
         static CLASSES: &[(c_int, &str, &str)] = &[$(($name, stringify!($name), $text)),*];
@@ -84,6 +87,7 @@ classes! {
     MPI_ERR_VALUE_TOO_LARGE "the value does not fit into the result"
     MPI_ERR_SESSION "the session is no valid one"
     MPI_ERR_ERRHANDLER "the error handler is no valid one"
+    MPIX_ERR_ENDPOINTS "there are not so many endpoints"
     MPI_ERR_ABI "the answer depends on the binary interface, and it does not say"
     MPI_T_ERR_CANNOT_INIT "the tool interface cannot be started"
     MPI_T_ERR_NOT_ACCESSIBLE "the variable cannot be reached now"

@@ -33,6 +33,7 @@ mod context;
 mod counting;
 mod crash;
 mod datatype;
+mod endpoints;
 mod environment;
 mod errcode;
 mod errhandler;

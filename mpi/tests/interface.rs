@@ -179,9 +179,7 @@ fn extensions() -> Vec<String> {
         let head = line.split('(').next().unwrap().trim_end_matches(';');
         head.rsplit(|c| !word(c)).next().unwrap().to_owned()
     };
-    // Those of endpoints are in a library of their own.
-    let elsewhere = |name: &String| name.ends_with("MPIX_Comm_create_endpoints");
-    declared.map(name).filter(|name| name.contains("MPIX_") && !elsewhere(name)).collect()
+    declared.map(name).filter(|name| name.contains("MPIX_")).collect()
 }
 
 #[test]

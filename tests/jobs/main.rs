@@ -23,6 +23,7 @@ mod crashes;
 mod crowd;
 mod debugger;
 mod endings;
+mod endpoints;
 mod extensions;
 mod fabric;
 mod first_hour;

@@ -54,16 +54,20 @@ impl Ways {
     }
 }
 
-/// Ranks that speak for others of their kind: one of this node, and one of another.
+/// Ranks that speak for others of their kind: one of this process (an endpoint), one of another on this node, and one of another node.
 pub fn spokesmen(comm: &Comm) -> Vec<u32> {
     let (me, size) = (comm.rank(), comm.num_ranks());
-    let mut found: [Option<u32>; 2] = [None; 2];
-    let single = comm.get().num_nodes == 1;
+    let mut found: [Option<u32>; 3] = [None; 3];
+    let Ok(own) = comm.place(me) else { return Vec::new() };
     for step in 1..size {
         let rank = (me + step) % size;
-        let local = comm.place(rank).is_ok_and(|place| place.local != 0);
-        found[usize::from(local)].get_or_insert(rank);
-        if found.iter().all(Option::is_some) || (single && found[1].is_some()) {
+        let kind = match comm.place(rank) {
+            Ok(place) if place.proc == own.proc => 0,
+            Ok(place) if place.local != 0 => 1,
+            _ => 2,
+        };
+        found[kind].get_or_insert(rank);
+        if found.iter().all(Option::is_some) {
             break;
         }
     }

@@ -131,7 +131,7 @@ impl Communicator {
             has_fixed_index: plan.fixed_index.is_some().into(),
             fixed_index: plan.fixed_index.unwrap_or(0),
             matching: StrRef::of(&peers.matching),
-            fifo_hint: oxmpi_pml::NO_HINT,
+            fifo_hint: plan.hint.unwrap_or(oxmpi_pml::NO_HINT),
             reserved: 0,
         };
         let mut comm = null_mut();

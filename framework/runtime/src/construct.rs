@@ -40,9 +40,9 @@ pub(crate) enum Wire {
 const ENTRY: usize = 9;
 
 #[derive(Clone, Copy)]
-struct Choice {
-    color: Option<u32>,
-    key: i32,
+pub(crate) struct Choice {
+    pub color: Option<u32>,
+    pub key: i32,
 }
 
 impl Choice {
@@ -153,6 +153,7 @@ impl Communicator {
     pub fn create(&self, thread: *mut ThreadCtx, group: &Group) -> Result<Option<Arc<Communicator>>, Error> {
         let nth = self.next_child();
         self.check_subgroup(group)?;
+        let group = &group.seen_by(self.group().me());
         if self.remote().is_some() {
             return self.create_inter(thread, group, nth);
         }
@@ -173,6 +174,7 @@ impl Communicator {
             return Err(Error::new(ErrorKind::Comm, "comm is an inter-communicator"));
         }
         self.check_subgroup(group)?;
+        let group = &group.seen_by(self.group().me());
         let Some(me) = group.rank() else { return Ok(None) };
         let wire = self.wire(Wire::Group)?;
         let own = (me == 0).then(|| self.instance().fresh_gid());
@@ -229,7 +231,7 @@ impl Communicator {
 
     /// All ranks' choices, by rank. Bruck's allgather: log2(n) rounds whatever n; block `i` of the
     /// buffer is the choice of rank (me + i) mod n.
-    fn gather_choices(&self, thread: *mut ThreadCtx, mine: Choice) -> Result<Vec<Choice>, Error> {
+    pub(crate) fn gather_choices(&self, thread: *mut ThreadCtx, mine: Choice) -> Result<Vec<Choice>, Error> {
         let (n, me) = (self.size() as usize, self.rank() as usize);
         let mut blocks = vec![0u8; n * ENTRY];
         blocks[..ENTRY].copy_from_slice(&mine.encode());

@@ -32,6 +32,8 @@ pub enum ErrorKind {
     RmaFlavor,
     Unsupported,
     ProcAborted,
+    /// There are not so many endpoints (`mpi-ext.h`).
+    Endpoints,
 }
 
 impl ErrorKind {
@@ -62,6 +64,7 @@ impl ErrorKind {
             ErrorKind::Unsupported => 55,
             ErrorKind::RmaFlavor => 57,
             ErrorKind::ProcAborted => 58,
+            ErrorKind::Endpoints => 16_001,
         }
     }
 

@@ -32,6 +32,7 @@ pub enum Origin {
     Wire = 10,
     /// A part by nodes that a collective component asked for.
     Part = 11,
+    Endpoints = 12,
     FromGroup = 16,
 }
 

@@ -25,7 +25,7 @@ pub enum GroupCompare {
 
 #[derive(Debug)]
 struct Inner {
-    members: Box<[ProcId]>,
+    members: Arc<[ProcId]>,
     me: ProcId,
     rank: Option<u32>,
     session: u64,
@@ -44,8 +44,12 @@ impl Group {
     /// As [`Group::new`], for the session with this number; 0 is the world. Groups made of it, and
     /// communicators made of those, belong to the session too.
     pub fn of_session(members: Vec<ProcId>, me: ProcId, session: u64) -> Group {
+        Group::shared(members.into(), me, session)
+    }
+
+    fn shared(members: Arc<[ProcId]>, me: ProcId, session: u64) -> Group {
         let rank = members.iter().position(|&m| m == me).map(|r| r as u32);
-        Group(Arc::new(Inner { members: members.into(), me, rank, session }))
+        Group(Arc::new(Inner { members, me, rank, session }))
     }
 
     pub fn empty(me: ProcId) -> Group {
@@ -73,6 +77,14 @@ impl Group {
     /// The session it comes from; 0: the world.
     pub fn session(&self) -> u64 {
         self.0.session
+    }
+
+    /// The same members as another rank sees them.
+    pub fn seen_by(&self, me: ProcId) -> Group {
+        match me == self.0.me {
+            true => self.clone(),
+            false => Group::shared(self.0.members.clone(), me, self.0.session),
+        }
     }
 
     /// Other members, the same session.

@@ -53,6 +53,8 @@ mod emulation;
 #[cfg(not(loom))]
 mod ending;
 #[cfg(not(loom))]
+pub mod endpoints;
+#[cfg(not(loom))]
 pub mod error;
 #[cfg(not(loom))]
 pub mod gid;

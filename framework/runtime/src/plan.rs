@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub bare: bool,
     /// Collective components that are not asked.
     pub without: Without,
+    /// The context that the rank's messages prefer.
+    pub hint: Option<u32>,
 }
 
 /// Collective components that are not asked for a communicator.
@@ -44,6 +46,7 @@ impl Plan {
             fixed_index: None,
             bare: false,
             without: Without::Nobody,
+            hint: None,
         }
     }
 }

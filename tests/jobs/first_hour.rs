@@ -190,8 +190,24 @@ fn spawning_fails_and_does_not_hang() {
     says(&ended, &["after an error in MPI_Comm_spawn", "mpi-info --help functions"]);
 }
 
-/// A pool of mpi4py.futures spawns its workers in a thread that nobody looks after: where there is no MPI_Comm_spawn its job ends
-/// with the way that works, and that way works.
+/// A thread got the error and ended: a program of which all threads wait for each other then is ended, one that goes on
+/// without workers is not.
+#[test]
+fn a_program_that_stands_still_after_an_error_is_ended() {
+    if !ours("MPI_Comm_spawn in a thread") {
+        return;
+    }
+    let program = mpi().program("standstill");
+    for way in ["wait", "join"] {
+        let ended = Job::new(1).arg(&program).arg(way).start().wait_and_leave_nothing().failed();
+        says(&ended, &["no workers", "after an error in MPI_Comm_spawn", "waits for another"]);
+        assert!(!ended.out.contains("alone"), "{}", ended.out);
+    }
+    says(&Job::new(1).arg(&program).arg("sleep").run().passed(), &["no workers", "alone"]);
+}
+
+/// A pool of mpi4py.futures spawns its workers in a thread that ends with the error: where there is no MPI_Comm_spawn its job
+/// ends with the way that works, and that way works.
 #[test]
 fn a_pool_of_mpi4py_does_not_wait_for_ever() {
     if !ours("mpi4py.futures") {

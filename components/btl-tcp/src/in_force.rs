@@ -86,7 +86,7 @@ pub fn chosen(all: &[Interface], settings: &Settings) -> Result<(Vec<Interface>,
         }
         BadWish::NotANetwork(text) => {
             let param = if include.contains(&text) { at::IF_INCLUDE } else { at::IF_EXCLUDE };
-            let why = format!("{text} is neither an interface's name nor a network");
+            let why = format!("{text} is neither the name of an interface nor a network");
             (Refused::bad(param, why), "not-a-network", vec![text])
         }
         BadWish::NotHere(text) => {

@@ -6,6 +6,7 @@ mod component;
 mod connect;
 mod datagrams;
 mod device;
+mod in_force;
 mod lane;
 mod library;
 mod link;

@@ -297,7 +297,7 @@ pub const PARAMS: &[ParamDecl] = &[
 ];
 
 /// Indices of [`PARAMS`].
-mod at {
+pub mod at {
     pub const LIBRARY: usize = 0;
     pub const IF_INCLUDE: usize = 1;
     pub const IF_EXCLUDE: usize = 2;

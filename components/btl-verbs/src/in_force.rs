@@ -1,0 +1,88 @@
+//! Values in force in a process, told from the ports that `open` would use.
+
+use crate::device::Port;
+use crate::objects::ThreadDomain;
+use crate::params::{Category, Settings, at};
+use oxmpi_mca::{Answers, Process};
+
+/// See `Component::resolve`. `found`: the ports, or why there is none.
+pub fn tell(process: &Process<'_>, settings: &Settings, found: Result<&[Port], &str>, answers: &mut Answers<'_>) {
+    for (param, value) in [(at::SERVICE_LEVEL, settings.service_level), (at::TRAFFIC_CLASS, settings.traffic_class)] {
+        if value == 0 {
+            answers.as_set(param, "0: the usual one");
+        }
+    }
+    if settings.timeout == 0 {
+        answers.as_set(at::TIMEOUT, "0: the device waits without a limit");
+    }
+    if settings.retry_count == 0 {
+        answers.as_set(at::RETRY_COUNT, "0: the device sends nothing again");
+    }
+    if settings.max_inline == 0 {
+        answers.as_set(at::MAX_INLINE, "0: everything is sent from buffers");
+    }
+    match found {
+        Ok(ports) => of_ports(process, settings, ports, answers),
+        Err(why) => without_ports(settings, why, answers),
+    }
+}
+
+fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers: &mut Answers<'_>) {
+    let names: Vec<String> = ports.iter().map(|port| format!("{}:{}", port.name, port.number)).collect();
+    let names = names.join(",");
+    if settings.include.trim().is_empty() {
+        answers.tell(at::IF_INCLUDE, &names, "empty: all ports that btl_verbs_if_exclude leaves");
+    }
+    if settings.exclude.trim().is_empty() {
+        answers.as_set(at::IF_EXCLUDE, "empty: no port is left out");
+    }
+    let mut each = |param, value: &dyn Fn(&Port) -> u32, what: &str| {
+        let values: Vec<u32> = ports.iter().map(value).collect();
+        let told: Vec<String> = ports.iter().zip(&values).map(|(p, v)| format!("{v} of {}:{}", p.name, p.number)).collect();
+        let because = format!("{what}: {}", told.join("; "));
+        match values.first() {
+            Some(first) if values.iter().all(|value| value == first) => answers.tell(param, first, because),
+            _ => answers.as_set(param, because),
+        }
+    };
+    if settings.gid_index.is_none() {
+        each(at::GID_INDEX, &|port| port.gid_index.into(), "-1: the index chosen for each port");
+    }
+    if settings.mtu == 0 {
+        each(at::MTU, &|port| 128 << port.mtu, "0: what each port is set to");
+    }
+    if settings.bandwidth == 0 {
+        each(at::BANDWIDTH, &|port| port.rate, "0: the rate of each port in Mb/s");
+    }
+    if settings.partition == 0 {
+        answers.as_set(at::PARTITION_KEY, "0: the first partition of each port");
+    }
+    if settings.virtual_devices == 0 {
+        answers.tell(at::VIRTUAL_DEVICES, process.num_cris, "0: one for each communication resource instance");
+    }
+    if settings.category == Category::Auto {
+        let has_domains = ports.first().is_some_and(|port| ThreadDomain::new(&port.device, None).is_some());
+        match has_domains {
+            true => answers.tell(at::CATEGORY, Category::Dynamic.name(), "auto: the library has thread domains"),
+            false => answers.tell(at::CATEGORY, Category::Static.name(), "auto: the library has no thread domains"),
+        }
+    }
+}
+
+/// What a rank would do with a value that waits for a port.
+fn without_ports(settings: &Settings, why: &str, answers: &mut Answers<'_>) {
+    let because = format!("verbs is not used in this process: {why}");
+    let automatic = [
+        (at::IF_INCLUDE, settings.include.trim().is_empty()),
+        (at::IF_EXCLUDE, settings.exclude.trim().is_empty()),
+        (at::GID_INDEX, settings.gid_index.is_none()),
+        (at::CATEGORY, settings.category == Category::Auto),
+        (at::MTU, settings.mtu == 0),
+        (at::BANDWIDTH, settings.bandwidth == 0),
+        (at::PARTITION_KEY, settings.partition == 0),
+        (at::VIRTUAL_DEVICES, settings.virtual_devices == 0),
+    ];
+    for (param, _) in automatic.into_iter().filter(|(_, automatic)| *automatic) {
+        answers.as_set(param, &because);
+    }
+}

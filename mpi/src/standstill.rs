@@ -99,7 +99,8 @@ fn look() -> Option<BTreeMap<u32, u64>> {
 }
 
 fn switches(status: &str) -> Option<u64> {
-    let counts = status.lines().filter_map(|line| line.split_once("_ctxt_switches:")?.1.trim().parse::<u64>().ok());
+    let counts =
+        status.lines().filter_map(|line| line.split_once("_ctxt_switches:")?.1.trim().parse::<u64>().ok());
     counts.reduce(|a, b| a + b)
 }
 
@@ -110,7 +111,9 @@ fn waits_for_ever(call: &str, threads: &[u32]) -> bool {
     let number = words.next().and_then(|word| word.parse::<i64>().ok());
     let hex = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
     let arguments: Vec<u64> = words.map_while(hex).collect();
-    let (Some(libc::SYS_futex), [_, operation, value, limit, ..]) = (number, &arguments[..]) else { return false };
+    let (Some(libc::SYS_futex), [_, operation, value, limit, ..]) = (number, &arguments[..]) else {
+        return false;
+    };
     let operation = *operation as i32;
     let waits = matches!(operation & !(PRIVATE | CLOCK_REALTIME), WAIT | LOCK_PI | WAIT_BITSET | LOCK_PI2);
     // pthread_join waits for the word that has the other's number; other futexes without the flag may be another process's.
@@ -138,6 +141,9 @@ mod tests {
         ] {
             assert!(!waits_for_ever(&other, &threads), "{other}");
         }
-        assert_eq!(switches("State:\tS\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n"), Some(7));
+        assert_eq!(
+            switches("State:\tS\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n"),
+            Some(7)
+        );
     }
 }

@@ -65,7 +65,9 @@ impl Component for VerbsComponent {
             ports(&api, &settings).map_err(|why| match why {
                 NoPort::Nothing(why) => why,
                 NoPort::NotHere(text, _) => format!("{text} is not here"),
-                NoPort::NoPartition(device, port) => format!("port {port} of {device} is not in the partition"),
+                NoPort::NoPartition(device, port) => {
+                    format!("port {port} of {device} is not in the partition")
+                }
             })
         });
         tell(process, &settings, found.as_deref().map_err(String::as_str), answers);

@@ -6,8 +6,15 @@ use crate::params::{Category, Settings, at};
 use oxmpi_mca::{Answers, Process};
 
 /// See `Component::resolve`. `found`: the ports, or why there is none.
-pub fn tell(process: &Process<'_>, settings: &Settings, found: Result<&[Port], &str>, answers: &mut Answers<'_>) {
-    for (param, value) in [(at::SERVICE_LEVEL, settings.service_level), (at::TRAFFIC_CLASS, settings.traffic_class)] {
+pub fn tell(
+    process: &Process<'_>,
+    settings: &Settings,
+    found: Result<&[Port], &str>,
+    answers: &mut Answers<'_>,
+) {
+    for (param, value) in
+        [(at::SERVICE_LEVEL, settings.service_level), (at::TRAFFIC_CLASS, settings.traffic_class)]
+    {
         if value == 0 {
             answers.as_set(param, "0: the usual one");
         }
@@ -38,7 +45,8 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
     }
     let mut each = |param, value: &dyn Fn(&Port) -> u32, what: &str| {
         let values: Vec<u32> = ports.iter().map(value).collect();
-        let told: Vec<String> = ports.iter().zip(&values).map(|(p, v)| format!("{v} of {}:{}", p.name, p.number)).collect();
+        let told: Vec<String> =
+            ports.iter().zip(&values).map(|(p, v)| format!("{v} of {}:{}", p.name, p.number)).collect();
         let because = format!("{what}: {}", told.join("; "));
         match values.first() {
             Some(first) if values.iter().all(|value| value == first) => answers.tell(param, first, because),
@@ -58,13 +66,21 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
         answers.as_set(at::PARTITION_KEY, "0: the first partition of each port");
     }
     if settings.virtual_devices == 0 {
-        answers.tell(at::VIRTUAL_DEVICES, process.num_cris, "0: one for each communication resource instance");
+        answers.tell(
+            at::VIRTUAL_DEVICES,
+            process.num_cris,
+            "0: one for each communication resource instance",
+        );
     }
     if settings.category == Category::Auto {
         let has_domains = ports.first().is_some_and(|port| ThreadDomain::new(&port.device, None).is_some());
         match has_domains {
-            true => answers.tell(at::CATEGORY, Category::Dynamic.name(), "auto: the library has thread domains"),
-            false => answers.tell(at::CATEGORY, Category::Static.name(), "auto: the library has no thread domains"),
+            true => {
+                answers.tell(at::CATEGORY, Category::Dynamic.name(), "auto: the library has thread domains")
+            }
+            false => {
+                answers.tell(at::CATEGORY, Category::Static.name(), "auto: the library has no thread domains")
+            }
         }
     }
 }

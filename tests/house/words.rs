@@ -33,10 +33,11 @@ const OTHERS: &[&str] = &["btl_verbs_", "osc_rdma_"];
 
 /// Files that are read by users, without the source code.
 fn pages() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = ["mpirun/src/help.txt", "framework/runtime/src/help.txt", "README.md", "mca-params/CATALOGUE.md"]
-        .iter()
-        .map(|file| root().join(file))
-        .collect();
+    let mut found: Vec<PathBuf> =
+        ["mpirun/src/help.txt", "framework/runtime/src/help.txt", "README.md", "mca-params/CATALOGUE.md"]
+            .iter()
+            .map(|file| root().join(file))
+            .collect();
     for page in ["mistakes", "mpirun-options", "ompi_info-options", "python", "running-on-several-nodes"] {
         found.push(root().join(format!("docs/{page}.md")));
     }
@@ -62,7 +63,8 @@ fn phrases(text: &str) -> Vec<String> {
 /// Sentences that begin with a question word and are no question.
 fn openings(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for block in text.split("\n\n").flat_map(|block| block.split("\n- ")).flat_map(|block| block.split(" | ")) {
+    for block in text.split("\n\n").flat_map(|block| block.split("\n- ")).flat_map(|block| block.split(" | "))
+    {
         let line = block.split_whitespace().collect::<Vec<_>>().join(" ");
         for sentence in line.split_inclusive(['.', '?']) {
             let plain = sentence.trim_start_matches([' ', '*', '#', '-', '|', '>']);
@@ -82,7 +84,9 @@ fn texts_for_users_have_the_known_terms() {
     for file in pages() {
         let text = read(&file);
         read_files += 1;
-        findings.extend(phrases(&text).into_iter().chain(openings(&text)).map(|what| format!("{}: {what}", short(&file))));
+        findings.extend(
+            phrases(&text).into_iter().chain(openings(&text)).map(|what| format!("{}: {what}", short(&file))),
+        );
     }
     assert!(read_files > 12, "{read_files} files");
     // The command line's own words.
@@ -112,8 +116,11 @@ fn every_parameter_has_a_meaning() {
         })
         .collect();
     assert!(meanings.len() > 100, "{}", meanings.len());
-    let bad = meanings.iter().filter(|(_, meaning)| {
-        meaning.split_whitespace().count() < 4 || meaning.ends_with('.')
-    });
-    none("parameters without a meaning in words", bad.map(|(name, meaning)| format!("{name}: {meaning}")).collect());
+    let bad = meanings
+        .iter()
+        .filter(|(_, meaning)| meaning.split_whitespace().count() < 4 || meaning.ends_with('.'));
+    none(
+        "parameters without a meaning in words",
+        bad.map(|(name, meaning)| format!("{name}: {meaning}")).collect(),
+    );
 }

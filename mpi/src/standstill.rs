@@ -7,9 +7,9 @@
 //! **How.** From the first such error on a thread looks twice a second. The program stands still when every thread of it waits in
 //! a futex of this process without a time limit (or for a thread's end), and none has run between two looks: the kernel counts
 //! how often a thread gives up its core. Then nothing in the process can wake any of them, and the job is ended with the
-//! function's error. One thread that computes, sleeps, reads or waits in MPI (there by polling or with limits) is enough to
-//! go on. A program that a signal would wake is taken for one that stands still; programs whose threads all wait like
-//! this for a signal wait in sigwait or pause, which are no futex.
+//! function's error. One thread that computes, sleeps, reads or waits in MPI is enough to go on: of the threads that wait there
+//! one makes progress, and that one polls, or sleeps by futex_waitv or with a limit. A program that a handler of a signal
+//! would wake is taken for one that stands still; those that wait for signals do so in sigwait or pause, which are no futex.
 //!
 //! **Threads of the library** are left out, by their names. Where the kernel does not show what a thread waits for nothing is
 //! decided.

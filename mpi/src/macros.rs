@@ -178,12 +178,17 @@ macro_rules! unsupported {
     ($($name:ident ($($a:ident : $t:ty),*) [$($object:tt)*];)*) => { $(
         mpi_fn! {
             #[allow(unused_variables, reason = "nothing is done with them yet")]
-            fn $name($($a: $t),*) -> c_int { unsupported!(@raise $($object)*) }
+            fn $name($($a: $t),*) -> c_int {
+                let code = unsupported!(@raise $($object)*);
+                unsupported!(@after $($object)*);
+                code
+            }
         }
     )* };
     (@raise comm $c:ident) => { crate::error::unsupported(NAME, Some($c)) };
-    (@raise spawn $c:ident $argv:ident) => { crate::spawn::refuse(NAME, $c, $argv) };
     (@raise file) => { crate::error::unsupported_file(NAME) };
     (@raise none) => { crate::error::unsupported(NAME, None) };
     (@raise tool) => { crate::constants::MPI_T_ERR_NOT_SUPPORTED };
+    (@after tool) => {};
+    (@after $($object:tt)*) => { crate::standstill::watch(NAME) };
 }

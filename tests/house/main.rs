@@ -2,13 +2,14 @@
 //!
 //! `arrows` (who may depend on whom) · `cycles` (no file imports what imports it) · `names` (one spelling everywhere) · `sources` (no statics in
 //! contracts, file lengths, lints) · `papers` (paths and commands in the documents, the hash of the
-//! ABI, generated files).
+//! ABI, generated files) · `words` (texts that users meet).
 
 mod arrows;
 mod cycles;
 mod names;
 mod papers;
 mod sources;
+mod words;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use std::path::{Path, PathBuf};

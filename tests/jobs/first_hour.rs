@@ -190,37 +190,18 @@ fn spawning_fails_and_does_not_hang() {
     says(&ended, &["after an error in MPI_Comm_spawn", "mpi-info --help functions"]);
 }
 
-/// A pool of mpi4py.futures spawns its workers in a thread that nobody looks after: where there is no MPI_Comm_spawn its job ends
-/// with the way that works, and that way works.
+/// A thread got the error and ended: a program of which all threads wait for each other then is ended, one that goes on
+/// without workers is not.
 #[test]
-fn a_pool_of_mpi4py_does_not_wait_for_ever() {
-    if !ours("mpi4py.futures") {
+fn a_program_that_stands_still_after_an_error_is_ended() {
+    if !ours("MPI_Comm_spawn in a thread") {
         return;
     }
-    let python = root().join("target/conformance/mpi4py/python");
-    if !python.join("mpi4py").is_dir() {
-        return leave_out(
-            "mpi4py.futures",
-            "there is no mpi4py here: `cargo xtask conformance mpi4py` fetches it from PyPI",
-        );
+    let program = mpi().program("standstill");
+    for way in ["wait", "join"] {
+        let ended = Job::new(1).arg(&program).arg(way).start().wait_and_leave_nothing().failed();
+        says(&ended, &["no workers", "after an error in MPI_Comm_spawn", "waits for another"]);
+        assert!(!ended.out.contains("alone"), "{}", ended.out);
     }
-    let folder = tempfile::TempDir::new_in(root().join("target")).expect("target can be written");
-    let program = folder.path().join("squares.py");
-    let text = "from mpi4py.futures import MPIPoolExecutor\n\ndef square(n):\n    return n * n\n\n\
-                if __name__ == '__main__':\n    with MPIPoolExecutor(max_workers=2) as pool:\n        \
-                print('squares', *pool.map(square, range(5)))\n";
-    std::fs::write(&program, text).expect("target can be written");
-    let job = |ranks: usize, words: &[&str]| {
-        let job = Job::new(ranks).arg("python3").args(words).arg(&program);
-        let libraries = mpi().prefix.join("lib");
-        job.env("PYTHONPATH", &python)
-            .env("LD_LIBRARY_PATH", libraries)
-            .limit(120)
-            .start()
-            .wait_and_leave_nothing()
-    };
-    let way = "mpirun -n 5 python3 -m mpi4py.futures PROGRAM";
-    says(&job(1, &[]).failed(), &["after an error in MPI_Comm_spawn", way]);
-    says(&job(1, &["-m", "mpi4py.futures"]).passed(), &["squares 0 1 4 9 16"]);
-    says(&job(3, &["-m", "mpi4py.futures"]).passed(), &["squares 0 1 4 9 16"]);
+    says(&Job::new(1).arg(&program).arg("sleep").run().passed(), &["no workers", "alone"]);
 }

@@ -67,18 +67,73 @@ fn a_debian_package() {
     assert!(run(Command::new("dpkg-deb").arg("-I").arg(&deb)).contains("Package: oxmpi"));
 }
 
+/// The wheel, installed into a Python environment in `folder`.
+fn environment(folder: &Path) -> PathBuf {
+    let wheel = packages("wheel", folder);
+    let environment = folder.join("venv");
+    run(Command::new("python3").args(["-m", "venv"]).arg(&environment));
+    run(Command::new(environment.join("bin/pip"))
+        .args(["install", "--quiet", "--no-index", "--disable-pip-version-check"])
+        .arg(&wheel));
+    environment
+}
+
 #[test]
 fn a_wheel() {
     if !mpi().is_ours() || !there("python3") {
         return;
     }
     let folder = tempfile::TempDir::new_in(root().join("target")).expect("target can be written");
-    let wheel = packages("wheel", folder.path());
-    let environment = folder.path().join("venv");
-    run(Command::new("python3").args(["-m", "venv"]).arg(&environment));
-    let pip = environment.join("bin/pip");
-    run(Command::new(pip)
-        .args(["install", "--quiet", "--no-index", "--disable-pip-version-check"])
-        .arg(&wheel));
-    works(&environment);
+    works(&environment(folder.path()));
+}
+
+/// With the wheel in an environment mpi4py is built by one command, runs, and its pools work with workers and end without.
+/// A pool spawns its workers in a thread that ends with the error: the program would wait for them for ever.
+#[test]
+fn mpi4py_by_the_wheel() {
+    if !mpi().is_ours() || !there("python3") {
+        return;
+    }
+    let folder = tempfile::TempDir::new_in(root().join("target")).expect("target can be written");
+    let environment = environment(folder.path());
+    let path = std::env::join_paths(
+        std::iter::once(environment.join("bin"))
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let mut build = Command::new(environment.join("bin/pip"));
+    build.args([
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-binary",
+        "mpi4py",
+        "mpi4py==4.1.2",
+    ]);
+    let built = build.env("PATH", path.expect("a path")).output().expect("pip runs");
+    let said = String::from_utf8_lossy(&built.stderr);
+    if said.contains("No matching distribution") || said.contains("Could not find a version") {
+        return leave_out("mpi4py", "PyPI cannot be reached");
+    }
+    assert!(built.status.success(), "{said}");
+    let program = folder.path().join("squares.py");
+    let text = "from mpi4py.futures import MPIPoolExecutor\n\ndef square(n):\n    return n * n\n\n\
+                if __name__ == '__main__':\n    with MPIPoolExecutor(max_workers=2) as pool:\n        \
+                print('squares', *pool.map(square, range(5)))\n";
+    std::fs::write(&program, text).expect("target can be written");
+    let job = |ranks: &str, words: &[&str]| {
+        let mut command = Command::new(environment.join("bin/mpirun"));
+        command.args(["-n", ranks]).arg(environment.join("bin/python3")).args(words);
+        Job::of(command).limit(120)
+    };
+    let hello = job("3", &["-m", "mpi4py.bench", "helloworld"]).run().passed();
+    assert_eq!(hello.out.matches("Hello, World! I am process").count(), 3, "{}", hello.out);
+    let pool = |ranks: &str, words: &[&str]| job(ranks, words).arg(&program).start().wait_and_leave_nothing();
+    let ended = pool("1", &[]).failed();
+    for part in ["after an error in MPI_Comm_spawn", "mpirun -n 5 python3 -m mpi4py.futures PROGRAM"] {
+        assert!(ended.err.contains(part), "{part} is not in\n{}", ended.err);
+    }
+    for ranks in ["1", "3"] {
+        let ended = pool(ranks, &["-m", "mpi4py.futures"]).passed();
+        assert!(ended.out.contains("squares 0 1 4 9 16"), "{}", ended.out);
+    }
 }

@@ -59,6 +59,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     };
     let tools = fetch::debian_tools(&folder, &list.tools)?;
     let place = Place { folder, prefix, tools, limit: Duration::from_secs(options.limit) };
+    let page = workspace.root.join("docs/CONFORMANCE.md");
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for app in &list.app {
         let wanted = options.only.is_empty() || options.only.contains(&app.source);
@@ -77,8 +78,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
             _ => {}
         }
         rows.push((app, version, result.is_ok()));
+        // After each, so that a run that is broken off has not been for nothing.
+        write_page(&page, &list, &rows)?;
     }
-    write_page(&workspace.root.join("docs/CONFORMANCE.md"), &rows)?;
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
@@ -131,23 +133,28 @@ fn try_app(app: &App, place: &Place) -> Result<String, (String, String)> {
     }
 }
 
-fn write_page(path: &Path, rows: &[(&App, String, bool)]) -> Result<(), String> {
+/// The rows of programs that were not tried stay as they are on the page.
+fn write_page(path: &Path, list: &List, tried: &[(&App, String, bool)]) -> Result<(), String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let mut text = text[..text.find(HEADING).unwrap_or(text.len())].to_owned();
-    let _ = write!(
-        text,
-        "{HEADING}\nWritten by `cargo xtask apps`: fetched from Debian's sources, built and run as `tests/apps/apps.toml` says.\n\n\
+    let (before, section) = text.split_at(text.find(HEADING).unwrap_or(text.len()));
+    let mut new = format!(
+        "{before}{HEADING}\nWritten by `cargo xtask apps`: fetched from Debian's sources, built and run as `tests/apps/apps.toml` says.\n\n\
          | program | version | result |\n| --- | --- | --- |\n"
     );
-    for (app, version, passed) in rows {
-        let result = match (passed, &app.reason) {
-            (true, _) => "pass",
-            (false, Some(reason)) => reason,
-            (false, None) => "fail",
-        };
-        let _ = writeln!(text, "| {} | {version} | {result} |", app.name);
+    for app in &list.app {
+        let start = format!("| {} | ", app.name);
+        if let Some((_, version, passed)) = tried.iter().find(|(tried, ..)| tried.name == app.name) {
+            let result = match (passed, &app.reason) {
+                (true, _) => "pass",
+                (false, Some(reason)) => reason,
+                (false, None) => "fail",
+            };
+            let _ = writeln!(new, "{start}{version} | {result} |");
+        } else if let Some(row) = section.lines().find(|line| line.starts_with(&start)) {
+            let _ = writeln!(new, "{row}");
+        }
     }
-    fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+    fs::write(path, new).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::UNSIGNED,
         7,
         "65536",
-        "Rank among transports that reach the same process; the highest is used alone",
+        "Priority among transports that reach the same process; the highest is used alone",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
@@ -18,7 +18,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         4,
         "1k",
-        "Largest message, header included, that is sent before its receive is known",
+        "Largest message, header included, that is sent eagerly",
     )
     .range(128, 1 << 30),
     ParamDecl::new(
@@ -26,7 +26,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         4,
         "16k",
-        "Largest first part of a message that waits for its receive, header included",
+        "Bytes of a message, header included, that are sent with its rendezvous request",
     )
     .range(128, 1 << 30),
     ParamDecl::new("max_send_size", ParamKind::SIZE, 4, "16k", "Largest message that is sent in one piece")
@@ -52,7 +52,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         9,
         "256k",
-        "Bytes of the queue that holds messages on their way, one per communication resource",
+        "Bytes of the queue of messages in flight, one for each CRI",
     )
     .range(1024, 1 << 32),
 ];

@@ -96,7 +96,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         4,
         "0",
         "From this size on the receiver reads a message from the sender's memory (where single_copy_mechanism \
-         permits) instead of having it copied through shared memory. 0: 16k where more processes than cores run, else 8k; \
+         permits) instead of having it copied through shared memory. 0: 16k when the node is oversubscribed, else 8k; \
          never by cma where string copies are used (see string_min), because two of them are faster than one copy by cma",
     )
     .range(0, i64::MAX),
@@ -115,7 +115,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::UNSIGNED,
         7,
         "65535",
-        "Rank among transports that reach the same process: those of lower exclusivity are not used for it",
+        "Priority among transports that reach the same process: those of lower exclusivity are not used for it",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
@@ -132,7 +132,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::SIZE,
         4,
         "0",
-        "Bytes of the ring that leads from one process to another, made when they first talk; rounded up to a \
+        "Bytes of the ring from one process to another, allocated at their first message; rounded up to a \
          power of two that holds max_send_size with room to spare. 0: 512k with two processes on the node, \
          half of that with each doubling of the number of processes, at least 64k; for further contexts a quarter instead of half. With \
          string copies (see string_min): 4m with two processes, a quarter of that with each doubling, and for further contexts room \
@@ -145,7 +145,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         6,
         "-1",
         "How many busy rings a process polls one by one (their senders need no atomic operation; going to sleep \
-         then takes a system call). -1: four, or none where more processes than cores run",
+         then takes a system call). -1: four, or none when the node is oversubscribed",
     )
     .range(-1, MAX_WATCHED as i64),
     ParamDecl::new(

@@ -39,7 +39,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "links",
         4,
         "1",
-        "How many connections for each interface and pair of processes share large messages. Raise it where one connection does not fill the network",
+        "Number of connections for each interface and pair of processes over which large messages are striped. Raise it where one connection does not fill the network",
     )
     .range(1, 16),
     number(
@@ -86,14 +86,14 @@ pub const PARAMS: &[ParamDecl] = &[
         "eager_limit",
         4,
         "64k",
-        "Largest message, header included, that is sent before its receive is known. Lower it where many messages wait unreceived",
+        "Largest message, header included, that is sent eagerly. Lower it where many messages wait unreceived",
     )
     .range(256, 1 << 24),
     size(
         "rndv_eager_limit",
         4,
         "64k",
-        "How much of a longer message goes with its announcement. Lower it where receives are mostly late",
+        "Bytes of a longer message that are sent with its rendezvous request. Lower it where receives are mostly posted late",
     )
     .range(256, 1 << 24),
     size(
@@ -107,7 +107,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "window",
         4,
         "4m",
-        "How much each connection keeps until its receiver has it, a power of two; it is sent again if the connection breaks. Raise it where bandwidth times latency is more",
+        "Bytes that each connection keeps until the receiver has acknowledged them, a power of two; it is sent again if the connection breaks. Raise it where bandwidth times latency is more",
     )
     .range(1 << 16, 1 << 30),
     size(
@@ -138,7 +138,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "use_nagle",
         4,
         "0",
-        "Whether the system holds small messages back to send several at once. Set it for rates over slow networks, at the price of latency",
+        "Whether Nagle's algorithm delays small messages to send several at once. Set it for message rate over slow networks, at the cost of latency",
     )
     .scope(Scope::LOCAL),
     yes_no(
@@ -151,7 +151,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "handshake_timeout",
         4,
         "10000000",
-        "Microseconds for which a new connection may be silent before it is made anew. Raise it on networks that take longer",
+        "Microseconds that a new connection may be silent before it is retried. Raise it on networks that take longer",
     )
     .range(1000, 1 << 40),
     number(
@@ -172,7 +172,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "exclusivity",
         7,
         "100",
-        "Rank among transports that reach the same process; those of lower exclusivity are not used for it. Raise it to prefer tcp",
+        "Priority among transports that reach the same process; those of lower exclusivity are not used for it. Raise it to prefer tcp",
     )
     .range(0, u32::MAX as i64),
     number(
@@ -186,7 +186,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "bandwidth",
         5,
         "0",
-        "Mb/s, by which large messages are shared among interfaces; 0: the speed that the system tells, or 100. Set it where the system does not know the speed",
+        "Bandwidth in Mb/s, by which large messages are striped over interfaces; 0: the speed that the system reports, or 100. Set it where the system does not know the speed",
     )
     .range(0, u32::MAX as i64),
     yes_no(

@@ -13,7 +13,7 @@ pub const PARAMS: &[ParamDecl] = &[
         7,
         // Low: with btl-shm in the job nobody uses this one unless it is asked for by name.
         "0",
-        "Rank among transports that reach the same process; the highest is used alone",
+        "Priority among transports that reach the same process; the highest is used alone",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(
@@ -21,7 +21,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         4,
         "4k",
-        "Largest message, header included, that is sent before its receive is known",
+        "Largest message, header included, that is sent eagerly",
     )
     .range(128, 1 << 16),
     ParamDecl::new("max_send_size", ParamKind::SIZE, 4, "32k", "Largest message that is sent in one piece")

@@ -4,7 +4,7 @@ use crate::category::{arrange, service_lane};
 use crate::connect::Desk;
 use crate::datagrams::Datagrams;
 use crate::device::{NoPort, Port, ports};
-use crate::in_force;
+use crate::in_force::tell;
 use crate::lane::Context;
 use crate::library::Api;
 use crate::memory::Memory;
@@ -58,8 +58,20 @@ impl Component for VerbsComponent {
         Ok((0, modules.into_iter().map(build).collect()))
     }
 
-    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
-        in_force::tell(params, answers)
+    fn resolve(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        // `open` says what is wrong with settings.
+        let Ok(settings) = Settings::of(params) else { return Ok(()) };
+        let found = library(&settings).map_err(|refused| refused.message).and_then(|api| {
+            ports(&api, &settings).map_err(|why| match why {
+                NoPort::Nothing(why) => why,
+                NoPort::NotHere(text, _) => format!("{text} is not here"),
+                NoPort::NoPartition(device, port) => {
+                    format!("port {port} of {device} is not in the partition")
+                }
+            })
+        });
+        tell(process, &settings, found.as_deref().map_err(String::as_str), answers);
+        Ok(())
     }
 }
 

@@ -1,51 +1,104 @@
-//! Values in force of the parameters that say "as the port has it" or "by itself": how each follows, without opening a device.
+//! Values in force in a process, told from the ports that `open` would use.
 
+use crate::device::Port;
+use crate::objects::ThreadDomain;
 use crate::params::{Category, Settings, at};
-use oxmpi_mca::{Answers, Params, Refused};
+use oxmpi_mca::{Answers, Process};
 
-/// See `Component::resolve`. Settings that cannot be are refused where the component opens, which names them.
-pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
-    let Ok(settings) = Settings::of(params) else { return Ok(()) };
-    let unset = [
-        (
-            at::IF_INCLUDE,
-            settings.include.is_empty(),
-            "empty: all ports of all devices but those of btl_verbs_if_exclude",
-        ),
-        (at::IF_EXCLUDE, settings.exclude.is_empty(), "empty: no device is kept out"),
-        (at::PARTITION_KEY, settings.partition == 0, "0: the first partition of each port"),
-        (at::MTU, settings.mtu == 0, "0: what each port is set to"),
-        (
-            at::VIRTUAL_DEVICES,
-            settings.virtual_devices == 0,
-            "0: one for each communication resource (runtime_num_cris)",
-        ),
-        (at::MAX_INLINE, settings.max_inline == 0, "0: all messages are sent from buffers"),
-        (at::TIMEOUT, settings.timeout == 0, "0: the device waits for an answer without end"),
-        (at::RETRY_COUNT, settings.retry_count == 0, "0: what is lost once has failed"),
-        (
-            at::RNR_RETRY,
-            settings.rnr_retry == 0,
-            "0: a receiver without a buffer fails the connection at once",
-        ),
-        (at::RNR_TIMER, settings.rnr_timer == 0, "0: the longest time that InfiniBand can say, 655.36 ms"),
-        (at::SERVICE_LEVEL, settings.service_level == 0, "0: the fabric's usual lane"),
-        (at::TRAFFIC_CLASS, settings.traffic_class == 0, "0: the network's usual class"),
-        (at::BANDWIDTH, settings.bandwidth == 0, "0: the rate that each port tells"),
-    ];
-    for (param, is_unset, because) in unset {
-        if is_unset {
-            answers.as_set(param, because);
+/// See `Component::resolve`. `found`: the ports, or why there is none.
+pub fn tell(
+    process: &Process<'_>,
+    settings: &Settings,
+    found: Result<&[Port], &str>,
+    answers: &mut Answers<'_>,
+) {
+    for (param, value) in
+        [(at::SERVICE_LEVEL, settings.service_level), (at::TRAFFIC_CLASS, settings.traffic_class)]
+    {
+        if value == 0 {
+            answers.as_set(param, "0: the usual one");
         }
     }
+    if settings.timeout == 0 {
+        answers.as_set(at::TIMEOUT, "0: the device waits without a limit");
+    }
+    if settings.retry_count == 0 {
+        answers.as_set(at::RETRY_COUNT, "0: the device sends nothing again");
+    }
+    if settings.max_inline == 0 {
+        answers.as_set(at::MAX_INLINE, "0: everything is sent from buffers");
+    }
+    match found {
+        Ok(ports) => of_ports(process, settings, ports, answers),
+        Err(why) => without_ports(settings, why, answers),
+    }
+}
+
+fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers: &mut Answers<'_>) {
+    let names: Vec<String> = ports.iter().map(|port| format!("{}:{}", port.name, port.number)).collect();
+    let names = names.join(",");
+    if settings.include.trim().is_empty() {
+        answers.tell(at::IF_INCLUDE, &names, "empty: all ports that btl_verbs_if_exclude leaves");
+    }
+    if settings.exclude.trim().is_empty() {
+        answers.as_set(at::IF_EXCLUDE, "empty: no port is left out");
+    }
+    let mut each = |param, value: &dyn Fn(&Port) -> u32, what: &str| {
+        let values: Vec<u32> = ports.iter().map(value).collect();
+        let told: Vec<String> =
+            ports.iter().zip(&values).map(|(p, v)| format!("{v} of {}:{}", p.name, p.number)).collect();
+        let because = format!("{what}: {}", told.join("; "));
+        match values.first() {
+            Some(first) if values.iter().all(|value| value == first) => answers.tell(param, first, because),
+            _ => answers.as_set(param, because),
+        }
+    };
     if settings.gid_index.is_none() {
-        let because =
-            "-1: on Ethernet the first IPv4 address of RoCE version 2 of each port, on InfiniBand 0";
-        answers.tell(at::GID_INDEX, "by port", because);
+        each(at::GID_INDEX, &|port| port.gid_index.into(), "-1: the index chosen for each port");
+    }
+    if settings.mtu == 0 {
+        each(at::MTU, &|port| 128 << port.mtu, "0: what each port is set to");
+    }
+    if settings.bandwidth == 0 {
+        each(at::BANDWIDTH, &|port| port.rate, "0: the rate of each port in Mb/s");
+    }
+    if settings.partition == 0 {
+        answers.as_set(at::PARTITION_KEY, "0: the first partition of each port");
+    }
+    if settings.virtual_devices == 0 {
+        answers.tell(
+            at::VIRTUAL_DEVICES,
+            process.num_cris,
+            "0: one for each communication resource instance",
+        );
     }
     if settings.category == Category::Auto {
-        let because = "auto: dynamic, or static where the library has no thread domains";
-        answers.tell(at::CATEGORY, "dynamic", because);
+        let has_domains = ports.first().is_some_and(|port| ThreadDomain::new(&port.device, None).is_some());
+        match has_domains {
+            true => {
+                answers.tell(at::CATEGORY, Category::Dynamic.name(), "auto: the library has thread domains")
+            }
+            false => {
+                answers.tell(at::CATEGORY, Category::Static.name(), "auto: the library has no thread domains")
+            }
+        }
     }
-    Ok(())
+}
+
+/// What a rank would do with a value that waits for a port.
+fn without_ports(settings: &Settings, why: &str, answers: &mut Answers<'_>) {
+    let because = format!("verbs is not used in this process: {why}");
+    let automatic = [
+        (at::IF_INCLUDE, settings.include.trim().is_empty()),
+        (at::IF_EXCLUDE, settings.exclude.trim().is_empty()),
+        (at::GID_INDEX, settings.gid_index.is_none()),
+        (at::CATEGORY, settings.category == Category::Auto),
+        (at::MTU, settings.mtu == 0),
+        (at::BANDWIDTH, settings.bandwidth == 0),
+        (at::PARTITION_KEY, settings.partition == 0),
+        (at::VIRTUAL_DEVICES, settings.virtual_devices == 0),
+    ];
+    for (param, _) in automatic.into_iter().filter(|(_, automatic)| *automatic) {
+        answers.as_set(param, &because);
+    }
 }

@@ -17,7 +17,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::INT,
         9,
         "10",
-        "Rank among collective components; for each operation the highest that has it serves it",
+        "Priority among collective components; each operation is served by the component of highest priority that implements it",
     )
     .range(0, 100),
     ParamDecl::new(
@@ -26,7 +26,7 @@ pub const PARAMS: &[ParamDecl] = &[
         5,
         "auto",
         "dissemination: log2(n) steps, n messages in each; tree: twice as many steps, 2(n-1) messages in all; \
-         linear: all tell rank 0, rank 0 tells all; auto: linear (up to 64 ranks) or tree where there are more \
+         linear: all ranks send to rank 0, which sends to all; auto: linear (up to 64 ranks) or tree where there are more \
          ranks than cores, else dissemination",
     )
     .one_of(BARRIER_ALGORITHMS),
@@ -35,7 +35,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         5,
         "64k",
-        "Pieces in which large broadcasts go down a chain of ranks; 0: never, always by a tree",
+        "Segment size of large broadcasts, which are pipelined along a chain of ranks; 0: always a tree",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
@@ -51,7 +51,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         5,
         "80k",
-        "Largest sum of all blocks that is gathered to all in log2(n) steps; larger ones go round a ring",
+        "Largest total size for which allgather takes log2(n) steps; larger ones use a ring",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
@@ -59,7 +59,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         5,
         "4k",
-        "Largest block that takes a tree in gather and scatter; larger ones go directly",
+        "Largest block for which gather and scatter use a tree; larger ones are sent directly",
     )
     .range(0, 1 << 40),
     ParamDecl::new(
@@ -67,7 +67,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         5,
         "3000",
-        "Largest block of an alltoall that is sent to many at once; larger ones go pair by pair",
+        "Largest block for which alltoall sends to many processes at once; larger ones use pairwise exchange",
     )
     .range(0, 1 << 40),
     ParamDecl::new(

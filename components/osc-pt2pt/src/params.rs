@@ -13,7 +13,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::INT,
         9,
         "10",
-        "Rank among the components that serve a window; the highest serves it. Raise it to prefer messages where another \
+        "Priority among the components that serve a window; the highest serves it. Raise it to prefer messages where another \
          component would serve windows, too",
     )
     .range(0, 100),

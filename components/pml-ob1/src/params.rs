@@ -49,7 +49,7 @@ pub static PARAMS: [ParamDecl; 12] = [
         ParamKind::INT,
         9,
         "64",
-        "Requests made at a time when a pool of requests is empty",
+        "Number of requests allocated at a time when a pool of requests is empty",
     )
     .range(1, 65536),
     ParamDecl::new(
@@ -83,7 +83,7 @@ pub static PARAMS: [ParamDecl; 12] = [
         ParamKind::ENUM,
         9,
         "auto",
-        "Instructions with which matching engines compare; naming some that the processor lacks is an error",
+        "Instruction set with which matching engines compare; one that the processor lacks is an error",
     )
     .one_of(&LEVELS),
     ParamDecl::new(

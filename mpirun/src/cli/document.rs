@@ -10,7 +10,7 @@ Made from the table in `mpirun/src/cli/table.rs`; `OXMPI_BLESS=1 cargo test -p o
 anew. The same test gives each of these options to `mpirun` and sees whether it does what this page says: accepted, or
 refused with the reason.
 
-*same*: what Open MPI 5 does on one node. *different*: accepted, and what differs. *missing*: refused, and why. *MPICH*: a
+*same*: what Open MPI 5 does. *different*: accepted, and what differs. *missing*: refused, and why. *MPICH*: a
 spelling of MPICH's, beside Open MPI's. Long options may have one dash or two.
 
 Different in general:
@@ -23,7 +23,6 @@ Different in general:
   threads of a process share it.
 - **Binding to something smaller than what is mapped to** takes the object with the fewest processes; Open MPI fills the
   first before it takes the second.
-- **There are no remote nodes yet**: hosts are names of this node, and another name is an error.
 - **Unknown options** are refused with the nearest that exists. Those that Open MPI calls deprecated are read without
   a warning.
 - **A status of 127 or 126** says that a program is not there or cannot be executed, as a shell does; Open MPI says 1.

@@ -32,17 +32,17 @@ const KNOWN: &[&str] = &[
 
 /// Known, and not to be had, with the reason.
 const REFUSED: &[(&str, &str)] = &[
-    ("show-progress", "a job of one node starts in milliseconds"),
+    ("show-progress", "there is no progress report of the launch"),
     ("notifyerrors", "there are no events of PMIx"),
-    ("max-restarts", "a process that failed is not started again"),
+    ("max-restarts", "failed processes are never restarted"),
     ("exec-agent", "give the agent as the program, and the program as its argument"),
     ("default-exec-agent", "there is none"),
     ("output-proctable", "a debugger finds the processes through MPIR_proctable"),
-    ("stop-on-exec", "ranks do not wait for a debugger"),
-    ("stop-in-init", "ranks do not wait for a debugger"),
-    ("stop-in-app", "ranks do not wait for a debugger"),
-    ("spawn-timeout", "there are no spawned jobs yet"),
-    ("report-child-jobs-separately", "there are no spawned jobs yet"),
+    ("stop-on-exec", "processes cannot be stopped for a debugger"),
+    ("stop-in-init", "processes cannot be stopped for a debugger"),
+    ("stop-in-app", "processes cannot be stopped for a debugger"),
+    ("spawn-timeout", "jobs cannot be spawned yet"),
+    ("report-child-jobs-separately", "jobs cannot be spawned yet"),
 ];
 
 impl RuntimeOptions {
@@ -67,10 +67,7 @@ impl RuntimeOptions {
                     if yes()? {
                         return Err(paragraph(
                             "missing-option",
-                            &[
-                                &format!("runtime-options {word}"),
-                                "a process that failed is not started again",
-                            ],
+                            &[&format!("runtime-options {word}"), "failed processes are never restarted"],
                         ));
                     }
                 }

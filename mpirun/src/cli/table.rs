@@ -102,7 +102,7 @@ impl Opt {
 pub const NOT_CARRIED_OUT: &[&str] = &["xml"];
 
 /// Why those are refused.
-pub const NOT_YET: &str = "it is not carried out yet";
+pub const NOT_YET: &str = "not implemented yet";
 
 impl Opt {
     /// How it stands today.
@@ -125,13 +125,13 @@ pub const MPICH: &str = "MPICH's spellings";
 
 use Scope::{App, Job};
 
-const REMOTE: &str = "files are not copied to nodes";
+const REMOTE: &str = "files are never copied to nodes";
 const NO_DVM: &str = "there is no persistent launcher (DVM); each mpirun starts its own daemons";
-const NO_SESSION: &str = "a job has no session folder: nothing of it has a name that could be left behind";
-const NO_TABLE: &str = "there is no table of transports by pairs of ranks; mpi-info tells which there are";
-const NO_PMIX: &str = "no PMIx library takes part in the launch";
-const NO_SPAWNED: &str = "there are no spawned jobs yet";
-const NO_RESTART: &str = "a process that failed is not started again";
+const NO_SESSION: &str = "a job has no session directory";
+const NO_TABLE: &str = "there is no table of transports by pairs of ranks; mpi-info lists the transports";
+const NO_PMIX: &str = "PMIx is not used";
+const NO_SPAWNED: &str = "jobs cannot be spawned yet";
+const NO_RESTART: &str = "failed processes are never restarted";
 
 /// All options, in the order in which help shows them.
 pub const OPTIONS: &[Opt] = &[
@@ -144,15 +144,15 @@ pub const OPTIONS: &[Opt] = &[
         .alias(&["ppn"]),
     Opt::new(PROCESSES, Job, "app", &["FILE"], "Read programs and their options from an appfile, one per line")
         .alias(&["configfile"])
-        .differs("options on the command line hold as well; Open MPI ignores them"),
+        .differs("options on the command line are used as well; Open MPI ignores them"),
     Opt::new(PROCESSES, App, "wdir", &["FOLDER"], "Working directory of the processes").alias(&["wd"]),
     Opt::new(PROCESSES, App, "path", &["FOLDERS"], "Folders to search for the program before PATH"),
     Opt::new(PROCESSES, App, "pset", &["NAME"], "")
-        .missing("there are no process sets but mpi://WORLD and mpi://SELF"),
-    Opt::new(PROCESSES, App, "soft", &["NUMBERS"], "MPI's soft: numbers of processes that would do, too"),
-    Opt::new(PROCESSES, App, "arch", &["NAME"], "MPI's arch: refused unless it is this machine's")
-        .differs("Open MPI reads it and never looks at it"),
-    Opt::new(PROCESSES, App, "file", &["FILE"], "MPI's file: handed to the processes in MPI_INFO_ENV"),
+        .missing("the only process sets are mpi://WORLD and mpi://SELF"),
+    Opt::new(PROCESSES, App, "soft", &["NUMBERS"], "Acceptable numbers of processes (info key soft of MPI)"),
+    Opt::new(PROCESSES, App, "arch", &["NAME"], "Architecture (info key arch of MPI): refused unless it is this machine's")
+        .differs("Open MPI accepts and ignores it"),
+    Opt::new(PROCESSES, App, "file", &["FILE"], "Value of the info key file of MPI_INFO_ENV"),
     Opt::new(PLACES, App, "host", &["HOSTS"], "Nodes: NAME[:SLOTS],... (NAME:* for all cores)")
         .short(&['H'])
         .many(),
@@ -264,7 +264,7 @@ pub const OPTIONS: &[Opt] = &[
     )
     .differs("holds from the start of the program, for C, C++, Python and gfortran; 0 leaves standard error as it is"),
     Opt::new(STREAMS, Job, "xterm", &["RANKS"], "")
-        .missing("mpirun opens no windows; `mpirun -n N xterm -e PROGRAM` does"),
+        .missing("mpirun does not open windows; `mpirun -n N xterm -e PROGRAM` does"),
     Opt::new(
         CONTROL,
         Job,
@@ -273,13 +273,13 @@ pub const OPTIONS: &[Opt] = &[
         "Time limit of the job; exit status 110 when it has passed",
     ),
     Opt::new(CONTROL, Job, "spawn-timeout", &["SECONDS"], "").missing(NO_SPAWNED),
-    Opt::new(CONTROL, Job, "get-stack-traces", &[], "At the time limit, show where each process is"),
+    Opt::new(CONTROL, Job, "get-stack-traces", &[], "At the time limit, show a stack trace of each process"),
     Opt::new(
         CONTROL,
         Job,
         "report-state-on-timeout",
         &[],
-        "At the time limit, show the state of each process",
+        "At the time limit, show in which MPI call each process is",
     ),
     Opt::new(
         CONTROL,
@@ -303,19 +303,19 @@ pub const OPTIONS: &[Opt] = &[
         .differs("root is not refused"),
     Opt::new(CONTROL, Job, "personality", &["NAME"], "Accepted: ompi").differs("ompi is the only one"),
     Opt::new(CONTROL, Job, "enable-recovery", &[], "").missing(NO_RESTART),
-    Opt::new(CONTROL, Job, "disable-recovery", &[], "Accepted: a process that failed is not started again"),
+    Opt::new(CONTROL, Job, "disable-recovery", &[], "Accepted: failed processes are never restarted"),
     Opt::new(CONTROL, Job, "max-restarts", &["N"], "").missing(NO_RESTART),
     Opt::new(CONTROL, Job, "continuous", &[], "").missing(NO_RESTART),
-    Opt::new(CONTROL, Job, "with-ft", &["KIND"], "Fault tolerance: no")
+    Opt::new(CONTROL, Job, "with-ft", &["KIND"], "Fault tolerance: only none")
         .differs("only none; there is no fault tolerance yet"),
     Opt::new(CONTROL, Job, "report-child-jobs-separately", &[], "").missing(NO_SPAWNED),
-    Opt::new(CONTROL, Job, "show-progress", &[], "").missing("a job of one node starts in milliseconds"),
-    Opt::new(CONTROL, Job, "stop-on-exec", &[], "").missing("ranks do not wait for a debugger"),
-    Opt::new(CONTROL, Job, "stop-in-init", &["RANKS"], "").missing("ranks do not wait for a debugger"),
-    Opt::new(CONTROL, Job, "stop-in-app", &["RANKS"], "").missing("ranks do not wait for a debugger"),
+    Opt::new(CONTROL, Job, "show-progress", &[], "").missing("there is no progress report of the launch"),
+    Opt::new(CONTROL, Job, "stop-on-exec", &[], "").missing("processes cannot be stopped for a debugger"),
+    Opt::new(CONTROL, Job, "stop-in-init", &["RANKS"], "").missing("processes cannot be stopped for a debugger"),
+    Opt::new(CONTROL, Job, "stop-in-app", &["RANKS"], "").missing("processes cannot be stopped for a debugger"),
     Opt::new(CONTROL, Job, "launch-agent", &["PROGRAM"], "Program to start on other nodes in place of oxmpid"),
     Opt::new(CONTROL, Job, "max-vm-size", &["N"], "").missing(NO_DVM),
-    Opt::new(CONTROL, Job, "hetero-nodes", &[], "Accepted: every node says itself what it is made of"),
+    Opt::new(CONTROL, Job, "hetero-nodes", &[], "Accepted: each node reports its own topology"),
     Opt::new(CONTROL, Job, "add-host", &["HOSTS"], "").missing(NO_DVM),
     Opt::new(CONTROL, Job, "add-hostfile", &["FILE"], "").missing(NO_DVM),
     Opt::new(CONTROL, Job, "dvm", &["WHERE"], "").missing(NO_DVM),

@@ -57,7 +57,7 @@ fn launchers(known: &Known<'_>, r: &Resolved) -> Option<InForce> {
         "prte_launch_agent" if empty => {
             told("oxmpid", "empty: below --prefix if that is given, else where it is on mpirun's own node")
         }
-        "prte_startup_timeout" if r.value.as_i64() == Some(0) => told("", "0: as long as it takes"),
+        "prte_startup_timeout" if r.value.as_i64() == Some(0) => told("", "0: no limit"),
         "prte_if_include" if empty => told("", "empty: addresses of all interfaces that are not loopback"),
         "prte_if_exclude" if empty => told("", "empty: no interface is left out"),
         "prte_dynamic_ipv4_ports" if empty => told("", "empty: the system chooses a port"),

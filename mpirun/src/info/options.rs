@@ -64,11 +64,11 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub calibrate: Option<PathBuf>,
 
-    /// With --calibrate: a second, and figures that are no more than a try
+    /// With --calibrate: takes one second; the figures are rough
     #[arg(long, requires = "calibrate")]
     pub quick: bool,
 
-    /// With --calibrate: also where others use the processors
+    /// With --calibrate: measure even if the machine is busy
     #[arg(long, requires = "calibrate")]
     pub even_if_busy: bool,
 

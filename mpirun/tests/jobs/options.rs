@@ -62,7 +62,7 @@ fn mistakes_are_refused_before_anything_starts() {
         ("-n 1 true : -n 1", "no program"),
         ("-hostfil f true", "--hostfile"),
         ("--host localhost:2 -n 3 true", "not enough slots"),
-        ("--xterm 0 -n 1 true", "opens no windows"),
+        ("--xterm 0 -n 1 true", "does not open windows"),
         ("-n 1 true : --map-by core -n 1 true", "concerns the whole job"),
     ] {
         let ended = mpirun(arguments).run();

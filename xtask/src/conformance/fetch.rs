@@ -71,10 +71,12 @@ fn unpack_debian(home: &Path, package: &str) -> Result<(), String> {
 
 /// Debian's binary packages, unpacked in `home/tools` for a user who cannot install them.
 pub fn debian_tools(home: &Path, packages: &[String]) -> Result<PathBuf, String> {
-    let folder = home.join("tools");
-    if folder.join("usr/bin").is_dir() {
+    let (folder, stamp) = (home.join("tools"), home.join("tools.list"));
+    let list = packages.join("\n");
+    if folder.is_dir() && fs::read_to_string(&stamp).is_ok_and(|unpacked| unpacked == list) {
         return Ok(folder);
     }
+    let _ = fs::remove_dir_all(&folder);
     let fetched = home.join("packages");
     fs::create_dir_all(&fetched).map_err(|e| format!("{}: {e}", fetched.display()))?;
     let names: Vec<&str> = packages.iter().map(String::as_str).collect();
@@ -86,6 +88,7 @@ pub fn debian_tools(home: &Path, packages: &[String]) -> Result<PathBuf, String>
         }
     }
     fs::rename(&unpacked, &folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    fs::write(&stamp, list).map_err(|e| format!("{}: {e}", stamp.display()))?;
     Ok(folder)
 }
 

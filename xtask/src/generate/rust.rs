@@ -93,10 +93,6 @@ fn object(f: &Function) -> String {
     if f.name.starts_with("MPI_File_") || f.name.starts_with("MPI_Register_datarep") {
         return "[file]".to_string();
     }
-    // What it was to start is looked at: some callers cannot live without.
-    if f.name == "MPI_Comm_spawn" {
-        return "[spawn comm argv]".to_string();
-    }
     match &f.object {
         Some(name) => match f.parameters.iter().find(|p| &p.name == name).map(|p| p.kind.as_str()) {
             Some("MPI_Comm") => format!("[comm {}]", rust_name(name)),

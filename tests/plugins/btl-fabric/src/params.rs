@@ -68,7 +68,7 @@ pub const PARAMS: &[ParamDecl] = &[
     number(
         "exclusivity",
         "0",
-        "Rank among transports that reach the same process; the highest is used alone",
+        "Priority among transports that reach the same process; the highest is used alone",
     )
     .range(0, u32::MAX as i64),
     ParamDecl::new(

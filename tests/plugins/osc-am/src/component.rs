@@ -13,7 +13,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::INT,
         7,
         "1",
-        "Rank among the components that serve a window; the highest serves it",
+        "Priority among the components that serve a window; the highest serves it",
     )
     .range(0, 100),
     ParamDecl::new(

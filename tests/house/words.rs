@@ -1,0 +1,126 @@
+//! Texts that a user meets: the launcher's and components' paragraphs, options, parameters, installed pages.
+//!
+//! Whether a text is plain a person has to judge; here is what such readings found and may not come back: phrases in place of
+//! terms that users of other MPI libraries know, and sentences whose subject is a question word.
+
+use crate::{files, none, read, root, short};
+use std::path::PathBuf;
+
+/// A phrase, and the term for it.
+const TERMS: &[(&str, &str)] = &[
+    ("is not never", "is set"),
+    ("to what they cannot be", "have invalid values"),
+    ("are set to what", "have invalid values"),
+    ("the right to run", "a slot is room for one process"),
+    ("is said by", "comes from"),
+    ("the contrary, which is the default", "the default"),
+    ("say before each line whose it is", "tag output with ranks"),
+    ("goes with the question", "is sent with the request of a rendezvous"),
+    ("its announcement", "its rendezvous request"),
+    ("before its receive is known", "eagerly"),
+    ("more processes than cores run", "the node is oversubscribed"),
+    ("more processes run on a node than it has cores", "the node is oversubscribed"),
+    ("turns of progress", "calls of progress"),
+    ("on their way out", "deprecated"),
+    ("nanoseconds or so", "nanoseconds"),
+    ("that is none", "invalid"),
+    ("is no network", "is not a network"),
+    ("are no ports", "is not a list of ports"),
+];
+
+/// Texts of which others are the authors at present, left out of the terms.
+const OTHERS: &[&str] = &["btl_verbs_", "osc_rdma_"];
+
+/// Files that are read by users, without the source code.
+fn pages() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        ["mpirun/src/help.txt", "framework/runtime/src/help.txt", "README.md", "mca-params/CATALOGUE.md"]
+            .iter()
+            .map(|file| root().join(file))
+            .collect();
+    for page in ["mistakes", "mpirun-options", "ompi_info-options", "python", "running-on-several-nodes"] {
+        found.push(root().join(format!("docs/{page}.md")));
+    }
+    let foreign = ["btl-verbs", "osc-rdma", "btl-ugni", "btl-template"];
+    found.extend(files(&root().join("components"), "txt").into_iter().filter(|file| {
+        file.ends_with("src/help.txt") && !foreign.iter().any(|name| short(file).contains(name))
+    }));
+    found
+}
+
+/// The words of a file as one line, so that a phrase is found across line ends, without table rows of others.
+fn words(text: &str) -> String {
+    let ours = text.lines().filter(|line| !OTHERS.iter().any(|name| line.contains(name)));
+    ours.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+fn phrases(text: &str) -> Vec<String> {
+    let text = words(text).to_lowercase();
+    let found = TERMS.iter().filter(|(phrase, _)| text.contains(phrase));
+    found.map(|(phrase, term)| format!("{phrase:?}: write {term:?}")).collect()
+}
+
+/// Sentences that begin with a question word and are no question.
+fn openings(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for block in text.split("\n\n").flat_map(|block| block.split("\n- ")).flat_map(|block| block.split(" | "))
+    {
+        let line = block.split_whitespace().collect::<Vec<_>>().join(" ");
+        for sentence in line.split_inclusive(['.', '?']) {
+            let plain = sentence.trim_start_matches([' ', '*', '#', '-', '|', '>']);
+            let opens = ["Who ", "What ", "Whoever ", "Whatever "].iter().any(|word| plain.starts_with(word));
+            // Headings of tables and questions are none.
+            if opens && plain.ends_with('.') {
+                found.push(format!("a sentence begins with a question word: {plain:?}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn texts_for_users_have_the_known_terms() {
+    let (mut findings, mut read_files) = (Vec::new(), 0);
+    for file in pages() {
+        let text = read(&file);
+        read_files += 1;
+        findings.extend(
+            phrases(&text).into_iter().chain(openings(&text)).map(|what| format!("{}: {what}", short(&file))),
+        );
+    }
+    assert!(read_files > 12, "{read_files} files");
+    // The command line's own words.
+    for file in ["mpirun/src/cli/table.rs", "mpirun/src/info/options.rs"] {
+        findings.extend(phrases(&read(&root().join(file))).into_iter().map(|what| format!("{file}: {what}")));
+    }
+    none("texts that are not in plain technical English", findings);
+}
+
+#[test]
+fn the_search_for_words_finds_them() {
+    assert_eq!(phrases("Used where string_min is not\nnever.").len(), 1);
+    assert!(phrases("| `btl_verbs_x` | How much goes with its announcement |").is_empty());
+    assert_eq!(openings("- **Fine.** It is.\n- **Who connects** has to prove it.").len(), 1);
+    assert!(openings("## Who are you?\n\nThe node says what it has.").is_empty());
+}
+
+/// Every parameter is explained by a sentence of its own.
+#[test]
+fn every_parameter_has_a_meaning() {
+    let text = read(&root().join("mca-params/CATALOGUE.md"));
+    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    let meanings: Vec<(&str, &str)> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+            (cells[0], cells[cells.len() - 1])
+        })
+        .collect();
+    assert!(meanings.len() > 100, "{}", meanings.len());
+    let bad = meanings
+        .iter()
+        .filter(|(_, meaning)| meaning.split_whitespace().count() < 4 || meaning.ends_with('.'));
+    none(
+        "parameters without a meaning in words",
+        bad.map(|(name, meaning)| format!("{name}: {meaning}")).collect(),
+    );
+}

@@ -128,6 +128,36 @@ fn rdma_needs_no_target_by_any_transport() {
     }
 }
 
+/// Regions that are attached and detached while others operate, and small puts that go together or not.
+#[test]
+fn rdma_knows_what_is_attached() {
+    if ours("attached memory on windows of osc-rdma") {
+        everywhere("rma_attached");
+    }
+}
+
+/// Puts that are gathered, by few and by many, and none at all; accumulates under the lock where there would be lists of atomics.
+#[test]
+fn rdma_gathers_puts_or_not() {
+    if !ours("gathered puts on windows of osc-rdma") {
+        return;
+    }
+    let settings: [&[&str]; 3] = [
+        &["--mca", "osc_rdma_aggregation_limit", "0"],
+        &["--mca", "osc_rdma_aggregation_limit", "64k"],
+        &["--mca", "osc_rdma_accumulate_granularity", "4k"],
+    ];
+    for setting in settings {
+        for program in ["rma_attached", "rma_model", "rma_random"] {
+            for (ranks, job) in [(2, on_a_node(2)), (2, over_nodes("a:1,b:1")), (4, over_nodes("a:2,b:2"))] {
+                let job = job.args(setting).program(program);
+                let job = if program == "rma_random" { job.args(["300", "6", "3", "4"]) } else { job };
+                job.run().all_ok(ranks);
+            }
+        }
+    }
+}
+
 #[test]
 fn rdma_tells_mistakes() {
     if ours("mistakes on windows of osc-rdma") {

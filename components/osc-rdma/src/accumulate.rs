@@ -15,6 +15,7 @@ use crate::call::Call;
 use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
+use crate::local::Local;
 use crate::op::{After, Op};
 use crate::order::Touch;
 use crate::peer::Peer;
@@ -23,7 +24,7 @@ use crate::tally::Attempt;
 use crate::transfer::{Spot, There, copy};
 use crate::wire::word;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::amo;
+use oxmpi_btl::{LIST_ENTRY, ListEntry, RegHandle, amo};
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
@@ -246,7 +247,20 @@ impl<'a> Call<'a> {
         }
         self.come_behind(task.peer, touch)?;
         let mut pieces = Issue::begin(*self, link, op);
-        let each = |pieces: &mut Issue<'a, '_>, local: Option<&crate::local::Local>| {
+        if link.lists > 0 {
+            let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];
+            match task.result {
+                Some(_) => pieces.with_own(|pieces, local| {
+                    pieces.list(&task.entries(amo, &handles, link.lists, &zeros, Some(local)));
+                }),
+                None => {
+                    pieces.list(&task.entries(amo, &handles, link.lists, &zeros, None));
+                }
+            }
+            pieces.end();
+            return Ok(());
+        }
+        let each = |pieces: &mut Issue<'a, '_>, local: Option<&Local>| {
             for (block, handle) in task.blocks.iter().zip(&handles) {
                 for at in (0..block.len).step_by(width as usize) {
                     let amo = Amo { operand: task.operand(block.packed + at), ..amo };
@@ -307,13 +321,31 @@ impl<'a> Call<'a> {
         let mut left: Vec<usize> = (0..now.len()).step_by(width).collect();
         while !left.is_empty() {
             let local = self.scratch(link, 8 * left.len())?;
+            let changes = left.iter().map(|at| {
+                let compare = element(&now[*at..*at + width]);
+                let operand = task.update.next(compare, task.operand(block.packed + *at as u64));
+                Amo { op: amo::COMPARE_SWAP, flags, operand, compare }
+            });
+            let changes: Vec<Amo> = changes.collect();
+            let entry = |(i, amo): (usize, &Amo)| ListEntry {
+                remote: block.at + left[i] as u64,
+                remote_handle: handle,
+                len: width as u64,
+                data: core::ptr::from_ref(&amo.operand).cast(),
+                result: local.at().wrapping_add(8 * i),
+                result_handle: local.handle(),
+                op: amo.op,
+                flags: amo.flags,
+                compare: amo.compare,
+            };
             self.run(task.peer, link, |pieces| {
-                for (i, at) in left.iter().enumerate() {
-                    let compare = element(&now[*at..*at + width]);
-                    let operand = task.update.next(compare, task.operand(block.packed + *at as u64));
-                    let amo = Amo { op: amo::COMPARE_SWAP, flags, operand, compare };
+                if link.lists > 0 {
+                    pieces.list(&changes.iter().enumerate().map(entry).collect::<Vec<_>>());
+                    return;
+                }
+                for (i, (at, amo)) in left.iter().zip(&changes).enumerate() {
                     let place = Some((&local, 8 * i as u64));
-                    if !pieces.atomic(amo, block.at + *at as u64, handle, place) {
+                    if !pieces.atomic(*amo, block.at + *at as u64, handle, place) {
                         break;
                     }
                 }
@@ -452,6 +484,35 @@ impl Task<'_> {
         let placed = self.blocks.iter().all(|block| self.update.has_atomics_in(block));
         let all = locked.len() == self.blocks.len() && placed && self.len <= FEW * self.update.width;
         (all && there?.link.has_atomic(amo.op, kind)).then_some(amo)
+    }
+
+    /// The operation as entries of lists, with its results in local memory; `zeros`: as many as a list has bytes, where nothing is put in.
+    fn entries(
+        &self,
+        amo: Amo,
+        handles: &[*const RegHandle],
+        limit: u64,
+        zeros: &[u8],
+        results: Option<&Local>,
+    ) -> Vec<ListEntry> {
+        let (mut all, most) = (Vec::with_capacity(handles.len()), (limit - LIST_ENTRY) & !7);
+        for (block, handle) in self.blocks.iter().zip(handles) {
+            for at in (0..block.len).step_by(most as usize) {
+                let packed = block.packed + at;
+                all.push(ListEntry {
+                    remote: block.at + at,
+                    remote_handle: *handle,
+                    len: most.min(block.len - at),
+                    data: self.input.as_ref().map_or(zeros.as_ptr(), |input| input.at(packed)),
+                    result: results.map_or(null_mut(), |local| local.at().wrapping_add(packed as usize)),
+                    result_handle: results.map_or(null(), Local::handle),
+                    op: amo.op,
+                    flags: amo.flags,
+                    compare: 0,
+                });
+            }
+        }
+        all
     }
 
     /// A byte is read as it was at one time, whoever writes it.

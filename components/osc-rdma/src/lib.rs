@@ -2,6 +2,7 @@
 //! and atomics elsewhere; nobody needs the target's help. See README.md for the map and the layouts.
 
 mod accumulate;
+mod batch;
 mod call;
 mod comm;
 mod component;
@@ -9,6 +10,7 @@ mod create;
 mod elements;
 mod epoch;
 mod issue;
+mod known;
 mod layout;
 mod local;
 mod locks;

@@ -1,7 +1,8 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
+use crate::batch::Batch;
+use crate::known::Known;
 use crate::order::Ordered;
-use crate::regions::Known;
 use crate::wire::{WAYS, Way};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
@@ -69,6 +70,8 @@ pub struct Link {
     pub reach: Reach,
     /// Puts are visible when they are done.
     pub remote_done: bool,
+    /// Bytes of the longest list; 0: the transport has none.
+    pub lists: u64,
     /// By context.
     pub lanes: Box<[Lane]>,
 }
@@ -80,11 +83,17 @@ pub struct Lane {
     pub written: AtomicU32,
     /// Locks taken on the way of puts.
     pub put_locks: AtomicU64,
+    pub batch: Batch,
 }
 
 impl Lane {
     fn new() -> Lane {
-        Lane { flow: Flow::new(), written: AtomicU32::new(0), put_locks: AtomicU64::new(0) }
+        Lane {
+            flow: Flow::new(),
+            written: AtomicU32::new(0),
+            put_locks: AtomicU64::new(0),
+            batch: Batch::default(),
+        }
     }
 
     /// A put took so many locks. Under the CRI's lock.
@@ -100,6 +109,7 @@ impl Link {
         Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
+            lists: if reach.btl().can(cap::LIST) { attrs.list_limit } else { 0 },
             lanes: (0..contexts).map(|_| Lane::new()).collect(),
         }
     }

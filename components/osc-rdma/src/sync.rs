@@ -96,13 +96,16 @@ impl<'a> Call<'a> {
         failures.fold(waited, |first, next| if first.is_err() { first } else { next })
     }
 
-    /// Issues the flushes of transports that `settle` would wait for.
+    /// Sends the puts that wait, and issues the flushes of transports that `settle` would wait for.
     fn begin_settling(&self, peers: &[&Peer]) {
         for peer in peers {
-            let Some(link) = peer.link.as_ref().filter(|link| !link.remote_done) else { continue };
+            let Some(link) = &peer.link else { continue };
             for (ctx, lane) in (0..).zip(&link.lanes) {
+                if lane.batch.waits() {
+                    Issue::send_batch(*self, link, peer, ctx, self.enter(ctx));
+                }
                 // SYNC POINT with `flush_lane`.
-                if lane.written.load(Ordering::Acquire) != 0 {
+                if !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
                     self.flush_lane(peer, link, ctx);
                 }
             }

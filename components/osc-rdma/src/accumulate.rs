@@ -16,6 +16,7 @@ use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
 use crate::local::Local;
+use crate::near::{read_here, write_here};
 use crate::op::{After, Op};
 use crate::order::Touch;
 use crate::peer::Peer;
@@ -539,26 +540,6 @@ impl Task<'_> {
         let at = core::ptr::with_exposed_provenance_mut(block.at as usize);
         // SAFETY: mapped memory of the window in its natural place; operands and results have as many packed elements.
         unsafe { self.update.apply(at, block.len / self.update.width, input, old.at(block.packed)) };
-    }
-}
-
-fn read_here(blocks: &[&Block], mut into: &mut [u8]) {
-    for block in blocks {
-        let (part, behind) = into.split_at_mut(block.len as usize);
-        let here: *const u8 = core::ptr::with_exposed_provenance(block.at as usize);
-        // SAFETY: mapped memory of the window.
-        unsafe { core::ptr::copy(here, part.as_mut_ptr(), part.len()) };
-        into = behind;
-    }
-}
-
-fn write_here(blocks: &[&Block], mut from: &[u8]) {
-    for block in blocks {
-        let (part, behind) = from.split_at(block.len as usize);
-        let here: *mut u8 = core::ptr::with_exposed_provenance_mut(block.at as usize);
-        // SAFETY: as above.
-        unsafe { core::ptr::copy(part.as_ptr(), here, part.len()) };
-        from = behind;
     }
 }
 

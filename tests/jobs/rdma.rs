@@ -175,6 +175,22 @@ fn rdma_does_as_the_model_does() {
     }
 }
 
+/// Threads, and operations beside the model, by native verbs between nodes: accumulates of few elements share the target's lock, long ones have it alone.
+#[test]
+fn rdma_shares_the_lock_between_nodes() {
+    if !ours("threads over native verbs between nodes") {
+        return;
+    }
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        for program in ["rma_threads", "rma_model"] {
+            let job = over_nodes_by_fabric("a:2,b:2", "fabric,shm,self");
+            job.args(mode).args(REORDERED).program(program).run().all_ok(4);
+        }
+    }
+    let short = over_nodes_by_fabric("a:1,b:1,c:1", "fabric,self");
+    short.args(SHORT_OF_ALL).program("rma_threads").run().all_ok(3);
+}
+
 /// Some seconds of seeds over native verbs that reorder, on a node and between nodes, with one thread and with four.
 #[test]
 fn rdma_does_at_random_as_the_model_does() {

@@ -4,6 +4,7 @@
 mod accumulate;
 mod batch;
 mod call;
+mod claim;
 mod comm;
 mod component;
 mod create;

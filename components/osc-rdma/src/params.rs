@@ -44,8 +44,8 @@ pub const PARAMS: &[ParamDecl] = &[
         6,
         "0",
         "Bytes that an accumulate updates under one lock, for windows whose info does not say; up to 8: each element by an atomic \
-         of its own, which suits counters; 0: atomics where all memory is mapped or reached by lists of them, else the lock. Raise it \
-         above 8 where long accumulates go to memory that is not mapped",
+         of its own, which suits counters; 0: atomics where all memory is mapped or, between nodes, reached by lists of them, else the lock, \
+         which few elements share. Raise it above 8 where long accumulates go to memory that is not mapped",
     )
     .range(0, 1 << 30),
     ParamDecl::new(

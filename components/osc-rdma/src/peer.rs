@@ -46,6 +46,8 @@ pub struct Peer {
     /// The first failure of an operation without a request since the last synchronisation.
     failure: AtomicI32,
     pub ordered: Ordered,
+    /// 1: a thread of this process has the rank's `ACCUMULATE` word alone, or is the one that asks for it again.
+    pub asks: AtomicU32,
     /// Of a dynamic window, as they were last read.
     pub regions: Mutex<Known>,
 }
@@ -152,6 +154,12 @@ impl Peer {
         Status(self.failure.swap(0, Ordering::AcqRel))
     }
 
+    /// Another thread of this process may ask for the `ACCUMULATE` word.
+    pub fn may_ask(&self) {
+        // SYNC POINT with `Call::claim`.
+        self.asks.store(0, Ordering::Release);
+    }
+
     pub fn is_idle(&self) -> bool {
         self.link.as_ref().is_none_or(|link| link.lanes.iter().all(|lane| lane.flow.is_empty()))
     }
@@ -173,6 +181,7 @@ impl Peer {
             epoch: AtomicU32::new(0),
             failure: AtomicI32::new(0),
             ordered: Ordered::default(),
+            asks: AtomicU32::new(0),
             regions: Mutex::default(),
         }
     }

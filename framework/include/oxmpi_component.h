@@ -77,6 +77,8 @@ typedef struct oxmpi_flush_desc oxmpi_flush_desc;
 typedef struct oxmpi_piece oxmpi_piece;
 typedef struct oxmpi_rma_vector_desc oxmpi_rma_vector_desc;
 typedef struct oxmpi_atomic_desc oxmpi_atomic_desc;
+typedef struct oxmpi_list_entry oxmpi_list_entry;
+typedef struct oxmpi_list_desc oxmpi_list_desc;
 typedef struct oxmpi_proc_info oxmpi_proc_info;
 typedef struct oxmpi_btl_table oxmpi_btl_table;
 typedef struct oxmpi_btl_module oxmpi_btl_module;
@@ -794,6 +796,8 @@ struct oxmpi_btl_attrs {
     uint64_t min_put_size;
     /* How much memory may be registered at once; 0: no limit. */
     uint64_t registration_limit;
+    /* Longest list (given `list` works): each entry counts `LIST_ENTRY` bytes and its `len` rounded up to 8. */
+    uint64_t list_limit;
 };
 /* When `send` has answered OK, a receiver that calls `progress` on that context from then on finds the
  * message. Only then, and with `cap::HOLD`, may a flow of messages use several contexts and keep its order. */
@@ -913,6 +917,43 @@ struct oxmpi_atomic_desc {
     void *done_ctx;
 };
 
+/* One entry of a list: bytes to write, or elements side by side that an atomic operation updates each. */
+struct oxmpi_list_entry {
+    uint64_t remote;
+    const void *remote_handle;
+    /* Bytes at the target: of the data, or of all elements. */
+    uint64_t len;
+    /* The data, or the operands side by side. */
+    const uint8_t *data;
+    /* Where the old elements go, side by side, or null. */
+    uint8_t *result;
+    /* Of `result`. */
+    const void *result_handle;
+    /* `LIST_PUT`, or an operation of `amo`. */
+    uint32_t op;
+    /* As in `AtomicDesc`. */
+    uint32_t flags;
+    /* For COMPARE_SWAP, which has one element. */
+    uint64_t compare;
+};
+
+/* In `ListEntry::op`: write bytes. */
+#define OXMPI_LIST_PUT 64
+
+/* What an entry counts beside its bytes: see `BtlAttrs::list_limit`. */
+#define OXMPI_LIST_ENTRY 40
+
+typedef struct oxmpi_slice_of_list_entry {
+    const oxmpi_list_entry *ptr;
+    size_t len;
+} oxmpi_slice_of_list_entry;
+/* Entries for one target: see `BtlTable::list`. */
+struct oxmpi_list_desc {
+    oxmpi_slice_of_list_entry entries;
+    oxmpi_done done;
+    void *done_ctx;
+};
+
 /* A process as `add_procs` sees it. */
 struct oxmpi_proc_info {
     /* Index of the process (`RecvDesc::proc`). */
@@ -991,6 +1032,12 @@ struct oxmpi_btl_table {
     /* As `arm` and `disarm`, for the service context. */
     oxmpi_status (*service_arm)(void *, oxmpi_wait_set *set);
     void (*service_disarm)(void *);
+    /* Carries out the entries of a list at their target, in their order and as one request: writes, and atomics, which are atomic
+     * to all others element by element. OK, PENDING and NO_RESOURCE as for `RmaDesc`; BAD_PARAM: it is longer than
+     * `list_limit`, or has an operation that `amo_ops` and `amo_operands` do not. Once it is done, all of it is visible to
+     * the target's processors and the results are here. The list, its handles and its data are read during the call only. Of a
+     * list that fails, entries may have been carried out. */
+    oxmpi_status (*list)(void *, void *, uint32_t ctx, const oxmpi_list_desc *);
 };
 
 /* `RecvDesc::ctx` of a request on a service link. */
@@ -1026,6 +1073,7 @@ struct oxmpi_btl_module {
 #define OXMPI_CAP_SERVICE 256
 /* `service_arm` and `service_disarm`. */
 #define OXMPI_CAP_SERVICE_SLEEP 512
+#define OXMPI_CAP_LIST 1024
 
 /* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
  * components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`. */
@@ -1065,6 +1113,7 @@ struct oxmpi_btl_handle {
     uint32_t emulated;
     /* Position among the accepted modules, best first. */
     uint32_t index;
+    oxmpi_status (*list)(void *, void *, uint32_t, const oxmpi_list_desc *);
 };
 
 /* A transport that reaches a process, with the endpoint that the host has made. Valid as long as the instance. */
@@ -2143,7 +2192,7 @@ OXMPI_ASSERT(offsetof(oxmpi_descriptor, open) == 128);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, lock_protocol) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, cri_stride) == 140);
 OXMPI_ASSERT(offsetof(oxmpi_descriptor, resolve) == 144);
-OXMPI_ASSERT(sizeof(oxmpi_btl_attrs) == 152);
+OXMPI_ASSERT(sizeof(oxmpi_btl_attrs) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, contexts) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, eager_limit) == 8);
@@ -2165,6 +2214,7 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, service_limit) == 100);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, device) == 104);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, min_put_size) == 136);
 OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, registration_limit) == 144);
+OXMPI_ASSERT(offsetof(oxmpi_btl_attrs, list_limit) == 152);
 OXMPI_ASSERT(sizeof(oxmpi_send_desc) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_send_desc, tag) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_send_desc, hdr_len) == 4);
@@ -2202,12 +2252,26 @@ OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, operand) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, compare) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, done) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_atomic_desc, done_ctx) == 64);
+OXMPI_ASSERT(sizeof(oxmpi_list_entry) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, remote) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, remote_handle) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, len) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, data) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, result) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, result_handle) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, op) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, flags) == 52);
+OXMPI_ASSERT(offsetof(oxmpi_list_entry, compare) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_list_desc) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_list_desc, entries) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_list_desc, done) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_list_desc, done_ctx) == 24);
 OXMPI_ASSERT(sizeof(oxmpi_proc_info) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, proc) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, node) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, local_rank) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_proc_info, local) == 12);
-OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 192);
+OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 200);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, add_procs) == 8);
@@ -2233,13 +2297,14 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_reply) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_pending) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_arm) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_disarm) == 184);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, list) == 192);
 OXMPI_ASSERT(sizeof(oxmpi_btl_module) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, table) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, attrs) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_btl_handle) == 232);
+OXMPI_ASSERT(sizeof(oxmpi_btl_handle) == 240);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, caps) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, state) == 8);
@@ -2270,6 +2335,7 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_handle, attrs) == 200);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, name) == 208);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, emulated) == 224);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, index) == 228);
+OXMPI_ASSERT(offsetof(oxmpi_btl_handle, list) == 232);
 OXMPI_ASSERT(sizeof(oxmpi_wait_word) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, addr) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, expected) == 8);

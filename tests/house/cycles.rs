@@ -33,7 +33,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("components/btl-tcp/src/lib.rs", 9),
     ("components/btl-verbs/fake/src/lib.rs", 6),
     ("components/osc-pt2pt/src/lib.rs", 4),
-    ("components/osc-rdma/src/lib.rs", 8),
+    ("components/osc-rdma/src/lib.rs", 4),
     ("bench/driver/src/lib.rs", 2),
     ("endpoints/src/lib.rs", 13),
     ("endpoints/src/server/main.rs", 4),

@@ -128,6 +128,36 @@ fn rdma_needs_no_target_by_any_transport() {
     }
 }
 
+/// Regions that are attached and detached while others operate, and small puts that go together or not.
+#[test]
+fn rdma_knows_what_is_attached() {
+    if ours("attached memory on windows of osc-rdma") {
+        everywhere("rma_attached");
+    }
+}
+
+/// Puts that are gathered, by few and by many, and none at all; accumulates under the lock where there would be lists of atomics.
+#[test]
+fn rdma_gathers_puts_or_not() {
+    if !ours("gathered puts on windows of osc-rdma") {
+        return;
+    }
+    let settings: [&[&str]; 3] = [
+        &["--mca", "osc_rdma_aggregation_limit", "0"],
+        &["--mca", "osc_rdma_aggregation_limit", "64k"],
+        &["--mca", "osc_rdma_accumulate_granularity", "4k"],
+    ];
+    for setting in settings {
+        for program in ["rma_attached", "rma_model", "rma_random"] {
+            for (ranks, job) in [(2, on_a_node(2)), (2, over_nodes("a:1,b:1")), (4, over_nodes("a:2,b:2"))] {
+                let job = job.args(setting).program(program);
+                let job = if program == "rma_random" { job.args(["300", "6", "3", "4"]) } else { job };
+                job.run().all_ok(ranks);
+            }
+        }
+    }
+}
+
 #[test]
 fn rdma_tells_mistakes() {
     if ours("mistakes on windows of osc-rdma") {
@@ -143,6 +173,22 @@ fn rdma_does_as_the_model_does() {
     if ours("random operations on windows of osc-rdma") {
         everywhere("rma_model");
     }
+}
+
+/// Threads, and operations beside the model, by native verbs between nodes: accumulates of few elements share the target's lock, long ones have it alone.
+#[test]
+fn rdma_shares_the_lock_between_nodes() {
+    if !ours("threads over native verbs between nodes") {
+        return;
+    }
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        for program in ["rma_threads", "rma_model"] {
+            let job = over_nodes_by_fabric("a:2,b:2", "fabric,shm,self");
+            job.args(mode).args(REORDERED).program(program).run().all_ok(4);
+        }
+    }
+    let short = over_nodes_by_fabric("a:1,b:1,c:1", "fabric,self");
+    short.args(SHORT_OF_ALL).program("rma_threads").run().all_ok(3);
 }
 
 /// Some seconds of seeds over native verbs that reorder, on a node and between nodes, with one thread and with four.

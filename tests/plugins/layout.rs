@@ -69,7 +69,7 @@ pub fn all() -> Vec<Layout> {
             size contexts eager_limit rndv_eager_limit max_send_size min_get_size get_limit
             get_alignment put_limit put_alignment latency bandwidth exclusivity
             registration_handle_size flags amo_ops amo_operands service_limit device min_put_size
-            registration_limit
+            registration_limit list_limit
         }
         SendDesc { tag hdr_len hdr payload len pack pack_ctx }
         RmaDesc { local remote len local_handle remote_handle done done_ctx }
@@ -77,18 +77,20 @@ pub fn all() -> Vec<Layout> {
         Piece { addr len }
         RmaVectorDesc { local remote len }
         AtomicDesc { result local_handle remote remote_handle op flags operand compare done done_ctx }
+        ListEntry { remote remote_handle len data result result_handle op flags compare }
+        ListDesc { entries done done_ctx }
         ProcInfo { proc node local_rank local }
         BtlTable {
             size version add_procs del_procs finalize send progress get put flush atomic
             register_mem deregister_mem arm disarm get_vector hold held service_open service_request
-            service_progress service_reply service_pending service_arm service_disarm
+            service_progress service_reply service_pending service_arm service_disarm list
         }
         BtlModule { size reserved state table attrs }
         BtlHandle {
             size caps state send progress get put flush atomic register_mem deregister_mem arm
             disarm get_vector hold held service_open service_request service_progress service_reply
             service_pending service_arm service_disarm add_procs del_procs finalize attrs name
-            emulated index
+            emulated index list
         }
         WaitWord { addr expected reserved }
         WaitFd { fd events }

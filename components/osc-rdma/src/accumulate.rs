@@ -1,29 +1,30 @@
 //! Accumulates: atomics on elements that have them, and read-combine-write under the target's lock for the others.
 //!
 //! An operation's blocks are of two sorts (`elements.rs`): those whose elements are updated one by one, and those that go under the lock. Under
-//! the lock, `ACCUMULATE` of the target's state words, is the whole call from reading to writing; it is taken and given back within one
+//! the lock, `ACCUMULATE` of the target's state words (`claim.rs`), is the whole call from reading to writing; it is taken and given back within one
 //! call, so nobody who has it is outside of MPI. With a granularity of more than eight bytes (MPI 5.0 §12.3.4) all blocks of all
-//! operations on the window go under the lock; so they do by default where some rank's memory is reached by a transport, since an atomic for each
-//! element of a long accumulate costs a hundred times as much there. A few elements are updated by the transport's atomics while the lock is
-//! held, which saves reading and writing.
+//! operations on the window go under the lock, each operation alone. They go under the lock by default, too, where some rank's memory is reached by a transport
+//! and lists of atomics are not there or slower, since an atomic for each element of a long accumulate costs a hundred times as much;
+//! then a few elements are updated by atomics, beside others that do the same, and more than a few alone.
 //!
 //! **Order.** On mapped memory, and under the lock, an accumulate is done when its call returns. Atomics of a transport may overtake each
 //! other, so an accumulate waits for those before it to the same rank, unless they are alike and integers, or the window's info
 //! says that nobody asks (`order.rs`).
 
 use crate::call::Call;
+use crate::claim::Claim;
 use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
+use crate::local::Local;
+use crate::near::{read_here, write_here};
 use crate::op::{After, Op};
 use crate::order::Touch;
 use crate::peer::Peer;
 use crate::runs::Runs;
-use crate::tally::Attempt;
 use crate::transfer::{Spot, There, copy};
-use crate::wire::word;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::amo;
+use oxmpi_btl::{LIST_ENTRY, ListEntry, RegHandle, amo};
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
@@ -101,11 +102,17 @@ impl<'a> Call<'a> {
         if let (op::NO_OP, true, Some(into)) = (code, self.win.rules.same_op(), result) {
             return self.read_only(peer, &spot, args, into, wanted);
         }
-        if let Spot::Here(at) = spot
-            && !self.win.rules.under_lock
-            && apply_at_once(update, Elements { at, count, dtype: target }, origin, result)
-        {
-            return self.request(wanted).map(|request| self.complete(request));
+        if let Spot::Here(at) = spot {
+            let here = Elements { at, count, dtype: target };
+            let apply = || Ok::<_, Status>(apply_at_once(update, here, origin, result));
+            let applied = match (self.win.rules.under_lock, self.win.rules.coarse) {
+                (false, _) => apply()?,
+                (true, false) if len <= FEW * update.width => self.holding(peer, Claim::SHARED, apply)?,
+                _ => false,
+            };
+            if applied {
+                return self.request(wanted).map(|request| self.complete(request));
+            }
         }
         let input = match origin.filter(|_| code != op::NO_OP) {
             // SAFETY: the program's elements.
@@ -176,13 +183,19 @@ impl<'a> Call<'a> {
         if !locked.is_empty() && task.only_reads_bytes() && !self.win.rules.coarse {
             self.combine(task, there, &locked, &mut old)?;
         } else if !locked.is_empty() {
-            self.lock_accumulate(task.peer)?;
-            let done = match there.zip(task.few_atomics(there, &locked)) {
-                Some((there, amo)) => self.atomics_now(task, there, amo, &mut old),
-                None => self.combine(task, there, &locked, &mut old),
-            };
-            self.unlock_accumulate(task.peer)?;
-            done?;
+            let shared = !self.win.rules.coarse && task.is_few();
+            let claim = if shared { Claim::SHARED } else { Claim::ALONE };
+            self.holding(task.peer, claim, || match (there, task.few_atomics(there)) {
+                (Some(there), Some(amo)) => self.atomics_now(task, there, amo, &mut old),
+                (Some(there), None) if shared => {
+                    locked.iter().try_for_each(|block| self.swap_there(task, there, block, &mut old))
+                }
+                (None, _) if shared => {
+                    locked.iter().for_each(|block| task.apply_here(block, &mut old));
+                    Ok(())
+                }
+                _ => self.combine(task, there, &locked, &mut old),
+            })?;
         }
         if let (Old::Ours(bytes), Some(result)) = (&old, &task.result) {
             // SAFETY: the program's memory for the result.
@@ -246,7 +259,20 @@ impl<'a> Call<'a> {
         }
         self.come_behind(task.peer, touch)?;
         let mut pieces = Issue::begin(*self, link, op);
-        let each = |pieces: &mut Issue<'a, '_>, local: Option<&crate::local::Local>| {
+        if link.lists > 0 && task.len > width {
+            let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];
+            match task.result {
+                Some(_) => pieces.with_own(|pieces, local| {
+                    pieces.list(&task.entries(amo, &handles, link.lists, &zeros, Some(local)));
+                }),
+                None => {
+                    pieces.list(&task.entries(amo, &handles, link.lists, &zeros, None));
+                }
+            }
+            pieces.end();
+            return Ok(());
+        }
+        let each = |pieces: &mut Issue<'a, '_>, local: Option<&Local>| {
             for (block, handle) in task.blocks.iter().zip(&handles) {
                 for at in (0..block.len).step_by(width as usize) {
                     let amo = Amo { operand: task.operand(block.packed + at), ..amo };
@@ -307,13 +333,31 @@ impl<'a> Call<'a> {
         let mut left: Vec<usize> = (0..now.len()).step_by(width).collect();
         while !left.is_empty() {
             let local = self.scratch(link, 8 * left.len())?;
+            let changes = left.iter().map(|at| {
+                let compare = element(&now[*at..*at + width]);
+                let operand = task.update.next(compare, task.operand(block.packed + *at as u64));
+                Amo { op: amo::COMPARE_SWAP, flags, operand, compare }
+            });
+            let changes: Vec<Amo> = changes.collect();
+            let entry = |(i, amo): (usize, &Amo)| ListEntry {
+                remote: block.at + left[i] as u64,
+                remote_handle: handle,
+                len: width as u64,
+                data: core::ptr::from_ref(&amo.operand).cast(),
+                result: local.at().wrapping_add(8 * i),
+                result_handle: local.handle(),
+                op: amo.op,
+                flags: amo.flags,
+                compare: amo.compare,
+            };
             self.run(task.peer, link, |pieces| {
-                for (i, at) in left.iter().enumerate() {
-                    let compare = element(&now[*at..*at + width]);
-                    let operand = task.update.next(compare, task.operand(block.packed + *at as u64));
-                    let amo = Amo { op: amo::COMPARE_SWAP, flags, operand, compare };
+                if link.lists > 0 {
+                    pieces.list(&changes.iter().enumerate().map(entry).collect::<Vec<_>>());
+                    return;
+                }
+                for (i, (at, amo)) in left.iter().zip(&changes).enumerate() {
                     let place = Some((&local, 8 * i as u64));
-                    if !pieces.atomic(amo, block.at + *at as u64, handle, place) {
+                    if !pieces.atomic(*amo, block.at + *at as u64, handle, place) {
                         break;
                     }
                 }
@@ -419,20 +463,6 @@ impl<'a> Call<'a> {
         })?;
         self.settle(&[peer], true).ok().map(|_| ())
     }
-
-    pub fn lock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
-        let me = u64::from(self.win.comm.rank()) + 1;
-        self.insist(|call| {
-            let swapped = call.swap_if_at(peer, word::ACCUMULATE, 0, me).map(|before| before == 0);
-            call.win.tally.tried(Attempt::Accumulate, swapped)
-        })
-    }
-
-    /// All that was done under it is visible. By a transport the lock is free some time later, and a failure is told by the next synchronisation.
-    pub fn unlock_accumulate(&self, peer: &Peer) -> Result<(), Status> {
-        let free = (u64::from(self.win.comm.rank()) + 1).wrapping_neg();
-        self.add_later(peer, word::ACCUMULATE, free)
-    }
 }
 
 impl Update {
@@ -446,12 +476,45 @@ impl Update {
 const FEW: u64 = 8;
 
 impl Task<'_> {
-    /// The transport's atomic, if all of the operation is few elements that it can update.
-    fn few_atomics(&self, there: Option<&There<'_>>, locked: &[&Block]) -> Option<Amo> {
-        let (amo, kind) = self.update.amo()?;
+    /// Few elements, all of which atomics can update.
+    fn is_few(&self) -> bool {
         let placed = self.blocks.iter().all(|block| self.update.has_atomics_in(block));
-        let all = locked.len() == self.blocks.len() && placed && self.len <= FEW * self.update.width;
-        (all && there?.link.has_atomic(amo.op, kind)).then_some(amo)
+        placed && self.len <= FEW * self.update.width
+    }
+
+    /// The transport's atomic, if all of the operation is few elements that it can update.
+    fn few_atomics(&self, there: Option<&There<'_>>) -> Option<Amo> {
+        let (amo, kind) = self.update.amo()?;
+        (self.is_few() && there?.link.has_atomic(amo.op, kind)).then_some(amo)
+    }
+
+    /// The operation as entries of lists, with its results in local memory; `zeros`: as many as a list has bytes, where nothing is put in.
+    fn entries(
+        &self,
+        amo: Amo,
+        handles: &[*const RegHandle],
+        limit: u64,
+        zeros: &[u8],
+        results: Option<&Local>,
+    ) -> Vec<ListEntry> {
+        let (mut all, most) = (Vec::with_capacity(handles.len()), (limit - LIST_ENTRY) & !7);
+        for (block, handle) in self.blocks.iter().zip(handles) {
+            for at in (0..block.len).step_by(most as usize) {
+                let packed = block.packed + at;
+                all.push(ListEntry {
+                    remote: block.at + at,
+                    remote_handle: *handle,
+                    len: most.min(block.len - at),
+                    data: self.input.as_ref().map_or(zeros.as_ptr(), |input| input.at(packed)),
+                    result: results.map_or(null_mut(), |local| local.at().wrapping_add(packed as usize)),
+                    result_handle: results.map_or(null(), Local::handle),
+                    op: amo.op,
+                    flags: amo.flags,
+                    compare: 0,
+                });
+            }
+        }
+        all
     }
 
     /// A byte is read as it was at one time, whoever writes it.
@@ -478,26 +541,6 @@ impl Task<'_> {
         let at = core::ptr::with_exposed_provenance_mut(block.at as usize);
         // SAFETY: mapped memory of the window in its natural place; operands and results have as many packed elements.
         unsafe { self.update.apply(at, block.len / self.update.width, input, old.at(block.packed)) };
-    }
-}
-
-fn read_here(blocks: &[&Block], mut into: &mut [u8]) {
-    for block in blocks {
-        let (part, behind) = into.split_at_mut(block.len as usize);
-        let here: *const u8 = core::ptr::with_exposed_provenance(block.at as usize);
-        // SAFETY: mapped memory of the window.
-        unsafe { core::ptr::copy(here, part.as_mut_ptr(), part.len()) };
-        into = behind;
-    }
-}
-
-fn write_here(blocks: &[&Block], mut from: &[u8]) {
-    for block in blocks {
-        let (part, behind) = from.split_at(block.len as usize);
-        let here: *mut u8 = core::ptr::with_exposed_provenance_mut(block.at as usize);
-        // SAFETY: as above.
-        unsafe { core::ptr::copy(part.as_ptr(), here, part.len()) };
-        from = behind;
     }
 }
 

@@ -32,8 +32,9 @@ impl Component for RdmaComponent {
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
         if Settings::of(params).granularity == 0 {
-            let because = "0: each element by an atomic of its own in windows whose memory is mapped by all ranks, in others \
-                           under the target's lock; the info key mpi_accumulate_granularity of a window says it for that";
+            let because = "0: each element by an atomic of its own in windows whose memory is mapped by all ranks, or reached by lists of \
+                           atomics between nodes; in others under the target's lock, which few elements share; the info key \
+                           mpi_accumulate_granularity of a window says it for that";
             answers.as_set(ACCUMULATE_GRANULARITY, because);
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::comm::Comm;
 use crate::epoch::Epochs;
 use crate::local::Registered;
 use crate::params::Settings;
-use crate::peer::Peers;
+use crate::peer::{Peers, is_fit};
 use crate::rdma::Rdma;
 use crate::regions::Attached;
 use crate::shelf::Shelf;
@@ -15,7 +15,7 @@ use crate::tally::Tally;
 use crate::ways::{Ways, spokesmen, transports};
 use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
 use crate::wire::{Card, CardLayout, Leader, StateLayout, WAYS, Way};
-use oxmpi_btl::access;
+use oxmpi_btl::{BtlHandle, Reach, access, cap};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Status, ThreadCtx};
 use oxmpi_osc::{WinDesc, flavor, hint};
@@ -34,9 +34,9 @@ impl RdmaWindow {
         // One level only if all ranks say so would be two schemes in one window: two levels need everybody.
         let wants_levels = if rdma.settings.on_demand { Status::NOT_AVAILABLE } else { Status::OK };
         let levels = comm.agree(thread, wants_levels).is_ok();
-        let unmapped = dynamic || spokesmen(&comm).iter().any(|rank| comm.mapped(*rank).is_none());
-        let is_mapped = if unmapped { Status::NOT_AVAILABLE } else { Status::OK };
-        let mapped = comm.agree(thread, is_mapped).is_ok();
+        let one_by_one = |rank: &u32| (!dynamic && comm.mapped(*rank).is_some()) || has_lists(&comm, *rank);
+        let mine = if spokesmen(&comm).iter().all(one_by_one) { Status::OK } else { Status::NOT_AVAILABLE };
+        let by_elements = comm.agree(thread, mine).is_ok();
         let max_regions = if dynamic { rdma.settings.max_attach } else { 0 };
         let layout = StateLayout::new(comm.num_ranks(), max_regions, desc.num_notify);
         let has = |bit| desc.hints & bit != 0;
@@ -50,7 +50,7 @@ impl RdmaWindow {
             registered: Vec::new(),
             shelf: Shelf::make(rdma, &comm, thread, cards, layout)?,
             coarse: is_coarse(granularity(desc, &rdma.settings)),
-            under_lock: must_lock(granularity(desc, &rdma.settings), mapped),
+            under_lock: must_lock(granularity(desc, &rdma.settings), by_elements),
             levels,
         };
         let card = home.own_card(&comm, desc);
@@ -120,9 +120,10 @@ fn is_coarse(granularity: u64) -> bool {
     granularity > 8
 }
 
-/// Whether all accumulates go under locks. `mapped`: all memory that any rank reaches is mapped there.
-fn must_lock(granularity: u64, mapped: bool) -> bool {
-    is_coarse(granularity) || (granularity == 0 && !mapped)
+/// Whether all accumulates go under locks. `by_elements`: all memory that any rank reaches is mapped there, or reached by lists
+/// of atomics.
+fn must_lock(granularity: u64, by_elements: bool) -> bool {
+    is_coarse(granularity) || (granularity == 0 && !by_elements)
 }
 
 impl Home {
@@ -188,6 +189,16 @@ impl OwnShelf {
         let met = meet_leaders(comm, &shelf, &ways, thread, &mut registered);
         (OwnShelf { registered, shelf }, if own.is_err() { own } else { met })
     }
+}
+
+/// Whether all transports by which a rank may be reached have lists, and nothing is faster. A rank of the node whose memory is read and written without
+/// its help has its lock here, too: that is faster, some four times for long accumulates.
+fn has_lists(comm: &Comm, rank: u32) -> bool {
+    let reached = comm.reach(rank).unwrap_or(&[]);
+    let node = comm.get().num_nodes == 1;
+    let copies = |btl: &BtlHandle| node && btl.emulated & (cap::GET | cap::PUT) == 0;
+    let fit = reached.iter().map(Reach::btl).filter(|btl| is_fit(btl));
+    fit.into_iter().all(|btl| btl.can(cap::LIST) && !copies(btl))
 }
 
 /// Fills a shelf's directory: leaders tell each other where their cards are, in rounds that double what each knows. Registrations made for

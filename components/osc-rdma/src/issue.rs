@@ -6,11 +6,14 @@
 use crate::call::Call;
 use crate::local::Local;
 use crate::op::{Op, done};
-use crate::peer::Link;
+use crate::peer::{Link, Peer};
 use core::ffi::c_void;
-use oxmpi_btl::{AtomicDesc, FlushDesc, RegHandle, RmaDesc, cap};
+use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ENTRY, ListDesc, ListEntry, RegHandle, RmaDesc, cap};
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{CriGuard, Status};
+use oxmpi_mca::{CriGuard, SliceRef, Status};
+
+/// A batch of so many puts is not worth a request to the target.
+const BY_THEMSELVES: usize = 2;
 
 pub struct Issue<'a, 'p> {
     call: Call<'a>,
@@ -35,7 +38,12 @@ impl<'a, 'p> Issue<'a, 'p> {
     /// On the calling thread's context.
     pub fn begin(call: Call<'a>, link: &'p Link, op: Op) -> Issue<'a, 'p> {
         let ctx = call.context(link);
-        let inside = call.enter(ctx);
+        let mut inside = call.enter(ctx);
+        if link.lanes[ctx as usize].batch.waits() {
+            // SAFETY: the operation's peer outlives it.
+            Issue::send_batch(call, link, unsafe { &*op.peer }, ctx, inside);
+            inside = call.enter(ctx);
+        }
         Issue::begin_inside(call, link, ctx, inside, op)
     }
 
@@ -52,6 +60,66 @@ impl<'a, 'p> Issue<'a, 'p> {
         flow.count(token);
         op.token.set(Some(token));
         Issue { call, link, ctx, op: Box::into_raw(Box::new(op)), inside: Some(inside), entries: 1 }
+    }
+
+    /// Sends the puts that wait on an entered context.
+    pub fn send_batch(call: Call<'a>, link: &'p Link, peer: &Peer, ctx: u32, inside: CriGuard<'a>) {
+        let (batch, btl) = (&link.lanes[ctx as usize].batch, link.reach.btl());
+        // SAFETY: the context is entered.
+        let puts = unsafe { batch.take() };
+        let mut op = Op { is_put: true, ..Op::new(call.rdma(), peer) };
+        // So few are written by the transport itself, where it can.
+        if puts.all().len() <= BY_THEMSELVES && btl.emulated & cap::PUT == 0 {
+            op.local = call.scratch(link, puts.data().len()).ok();
+        }
+        let alone = op.local.is_some();
+        let mut pieces = Issue::begin_inside(call, link, ctx, inside, op);
+        batch.sent();
+        if alone {
+            pieces.with_own(|pieces, local| {
+                // SAFETY: as much room as data.
+                unsafe {
+                    core::ptr::copy_nonoverlapping(puts.data().as_ptr(), local.at(), puts.data().len());
+                }
+                for put in puts.all() {
+                    if !pieces.put(local, put.at as u64, put.remote, put.len as u64, put.handle) {
+                        return;
+                    }
+                }
+            });
+        } else {
+            pieces.list(&puts.entries());
+        }
+        // SAFETY: it is still entered, or again.
+        unsafe { batch.give_back(puts) };
+        pieces.end();
+    }
+
+    /// Carries entries out by lists, of which each is as long as may be; no entry is longer than one.
+    pub fn list(&mut self, mut entries: &[ListEntry]) -> bool {
+        let (btl, endpoint, ctx) = (self.link.reach.btl(), self.link.reach.endpoint, self.ctx);
+        while !entries.is_empty() {
+            let mut room = self.link.lists;
+            let mut n = 0;
+            while let Some(entry) = entries.get(n)
+                && let Some(left) = room.checked_sub(LIST_ENTRY + entry.len.next_multiple_of(8))
+            {
+                (room, n) = (left, n + 1);
+            }
+            // One that is too long is refused.
+            let n = n.max(1);
+            let (now, later) = entries.split_at(n);
+            let list = |done_ctx| ListDesc {
+                entries: SliceRef { ptr: now.as_ptr(), len: now.len() },
+                done: Some(done),
+                done_ctx,
+            };
+            if !self.piece(|ctx_of| (btl.list)(btl.state, endpoint, ctx, &list(ctx_of))) {
+                return false;
+            }
+            entries = later;
+        }
+        true
     }
 
     fn op(&self) -> &Op {

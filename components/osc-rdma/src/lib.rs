@@ -2,13 +2,16 @@
 //! and atomics elsewhere; nobody needs the target's help. See README.md for the map and the layouts.
 
 mod accumulate;
+mod batch;
 mod call;
+mod claim;
 mod comm;
 mod component;
 mod create;
 mod elements;
 mod epoch;
 mod issue;
+mod known;
 mod layout;
 mod local;
 mod locks;

@@ -9,6 +9,9 @@
 //! **On demand.** lock_all takes the shared lock of each rank when it is first operated on, so `GLOBAL` is not used, and an exclusive lock is one
 //! compare-and-swap.
 //!
+//! Locks are given back without waiting for the answer: what was done under them is complete before, and whoever waits for one needs no more than
+//! that the subtraction arrives. A rank that meets its own on the way is refused like any other and tries again.
+//!
 //! Adds that are taken back make a word differ from what its holders say for a moment; so exclusive locks are given back by a subtraction,
 //! never by a store.
 
@@ -19,6 +22,9 @@ use oxmpi_mca::Status;
 pub trait Words {
     /// Adds, and answers the word before.
     fn add(&self, rank: u32, word: u64, value: u64) -> Result<u64, Status>;
+    fn read(&self, rank: u32, word: u64) -> Result<u64, Status> {
+        self.add(rank, word, 0)
+    }
     /// Replaces `from`, and answers the word before.
     fn swap_if(&self, rank: u32, word: u64, from: u64, to: u64) -> Result<u64, Status>;
     /// Adds some time soon: of whoever makes progress until it is done.
@@ -69,7 +75,7 @@ pub fn try_all(words: &impl Words) -> Result<bool, Status> {
 }
 
 pub fn release_all(words: &impl Words) -> Result<(), Status> {
-    words.add(MASTER, word::GLOBAL, ONE_ALL.wrapping_neg()).map(|_| ())
+    words.add_later(MASTER, word::GLOBAL, ONE_ALL.wrapping_neg())
 }
 
 /// A shared lock of one rank. False: refused.
@@ -82,7 +88,7 @@ pub fn try_shared(words: &impl Words, rank: u32) -> Result<bool, Status> {
 }
 
 pub fn release_shared(words: &impl Words, rank: u32) -> Result<(), Status> {
-    words.add(rank, word::LOCAL, 1u64.wrapping_neg()).map(|_| ())
+    words.add_later(rank, word::LOCAL, 1u64.wrapping_neg())
 }
 
 /// An exclusive lock of one rank; `levels`: of the two-level scheme. False: refused.
@@ -103,11 +109,11 @@ pub fn try_exclusive(words: &impl Words, rank: u32, levels: bool) -> Result<bool
 }
 
 pub fn release_exclusive(words: &impl Words, rank: u32, levels: bool) -> Result<(), Status> {
-    let local = add(rank, word::LOCAL, EXCLUSIVE.wrapping_neg());
-    if !levels {
-        return words.add(local.rank, local.word, EXCLUSIVE.wrapping_neg()).map(|_| ());
+    words.add_later(rank, word::LOCAL, EXCLUSIVE.wrapping_neg())?;
+    match levels {
+        true => words.add_later(MASTER, word::GLOBAL, 1u64.wrapping_neg()),
+        false => Ok(()),
     }
-    words.both([local, add(MASTER, word::GLOBAL, 1u64.wrapping_neg())]).map(|_| ())
 }
 
 #[cfg(test)]

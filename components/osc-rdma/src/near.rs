@@ -4,6 +4,7 @@
 
 use crate::elements::{Update, swap_if};
 use crate::epoch::Allowed;
+use crate::layout::Block;
 use crate::peer::Peer;
 use crate::window::RdmaWindow;
 use core::sync::atomic;
@@ -38,6 +39,28 @@ pub unsafe fn copy_block(from: *const u8, to: *mut u8, len: usize) {
             4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
             _ => core::ptr::copy(from, to, len),
         }
+    }
+}
+
+/// Packed bytes of blocks of mapped memory.
+pub fn read_here(blocks: &[&Block], mut into: &mut [u8]) {
+    for block in blocks {
+        let (part, behind) = into.split_at_mut(block.len as usize);
+        let here: *const u8 = core::ptr::with_exposed_provenance(block.at as usize);
+        // SAFETY: mapped memory of the window, as the caller has found.
+        unsafe { core::ptr::copy(here, part.as_mut_ptr(), part.len()) };
+        into = behind;
+    }
+}
+
+/// Writes packed bytes to blocks of mapped memory.
+pub fn write_here(blocks: &[&Block], mut from: &[u8]) {
+    for block in blocks {
+        let (part, behind) = from.split_at(block.len as usize);
+        let here: *mut u8 = core::ptr::with_exposed_provenance_mut(block.at as usize);
+        // SAFETY: as above.
+        unsafe { core::ptr::copy(part.as_ptr(), here, part.len()) };
+        from = behind;
     }
 }
 

@@ -8,6 +8,8 @@ const MODES: &[StrRef] = &[StrRef::new("two_level"), StrRef::new("on_demand")];
 pub const MOST_REGIONS: u32 = 1 << 16;
 /// Place in [`PARAMS`].
 pub const ACCUMULATE_GRANULARITY: usize = 3;
+/// Place in [`PARAMS`].
+pub const AGGREGATION_LIMIT: usize = 4;
 
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
@@ -42,9 +44,19 @@ pub const PARAMS: &[ParamDecl] = &[
         6,
         "0",
         "Bytes that an accumulate updates under one lock, for windows whose info does not say; up to 8: each element by an atomic \
-         of its own, which suits counters; 0: atomics where all memory is mapped, else the lock, which suits long accumulates",
+         of its own, which suits counters; 0: atomics where all memory is mapped or, between nodes, reached by lists of them, else the lock, \
+         which few elements share. Raise it above 8 where long accumulates go to memory that is not mapped",
     )
     .range(0, 1 << 30),
+    ParamDecl::new(
+        "aggregation_limit",
+        ParamKind::SIZE,
+        5,
+        "512",
+        "Longest put that is gathered with others to the same rank until the next flush, where memory is not mapped and the \
+         transport has lists; 0: none. Lower it where puts are to be under way before the flush",
+    )
+    .range(0, 1 << 16),
 ];
 
 /// The resolved values.
@@ -54,6 +66,8 @@ pub struct Settings {
     pub on_demand: bool,
     pub max_attach: u32,
     pub granularity: u64,
+    /// Longest put that is gathered.
+    pub aggregation: u64,
 }
 
 impl Settings {
@@ -63,6 +77,7 @@ impl Settings {
             on_demand: p.int(1) == 1,
             max_attach: p.int(2) as u32,
             granularity: p.size(ACCUMULATE_GRANULARITY) as u64,
+            aggregation: p.size(AGGREGATION_LIMIT) as u64,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A rank as this process reaches it: mapped memory, or a transport with handles; made at first contact and kept until the window goes.
 
+use crate::batch::Batch;
+use crate::known::Known;
 use crate::order::Ordered;
-use crate::regions::Known;
 use crate::wire::{WAYS, Way};
 use oxmpi_btl::amo::{self, operand};
 use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
@@ -45,6 +46,8 @@ pub struct Peer {
     /// The first failure of an operation without a request since the last synchronisation.
     failure: AtomicI32,
     pub ordered: Ordered,
+    /// 1: a thread of this process has the rank's `ACCUMULATE` word alone, or is the one that asks for it again.
+    pub asks: AtomicU32,
     /// Of a dynamic window, as they were last read.
     pub regions: Mutex<Known>,
 }
@@ -69,6 +72,8 @@ pub struct Link {
     pub reach: Reach,
     /// Puts are visible when they are done.
     pub remote_done: bool,
+    /// Bytes of the longest list; 0: the transport has none.
+    pub lists: u64,
     /// By context.
     pub lanes: Box<[Lane]>,
 }
@@ -80,11 +85,17 @@ pub struct Lane {
     pub written: AtomicU32,
     /// Locks taken on the way of puts.
     pub put_locks: AtomicU64,
+    pub batch: Batch,
 }
 
 impl Lane {
     fn new() -> Lane {
-        Lane { flow: Flow::new(), written: AtomicU32::new(0), put_locks: AtomicU64::new(0) }
+        Lane {
+            flow: Flow::new(),
+            written: AtomicU32::new(0),
+            put_locks: AtomicU64::new(0),
+            batch: Batch::default(),
+        }
     }
 
     /// A put took so many locks. Under the CRI's lock.
@@ -100,6 +111,7 @@ impl Link {
         Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
+            lists: if reach.btl().can(cap::LIST) { attrs.list_limit } else { 0 },
             lanes: (0..contexts).map(|_| Lane::new()).collect(),
         }
     }
@@ -142,6 +154,12 @@ impl Peer {
         Status(self.failure.swap(0, Ordering::AcqRel))
     }
 
+    /// Another thread of this process may ask for the `ACCUMULATE` word.
+    pub fn may_ask(&self) {
+        // SYNC POINT with `Call::claim`.
+        self.asks.store(0, Ordering::Release);
+    }
+
     pub fn is_idle(&self) -> bool {
         self.link.as_ref().is_none_or(|link| link.lanes.iter().all(|lane| lane.flow.is_empty()))
     }
@@ -163,6 +181,7 @@ impl Peer {
             epoch: AtomicU32::new(0),
             failure: AtomicI32::new(0),
             ordered: Ordered::default(),
+            asks: AtomicU32::new(0),
             regions: Mutex::default(),
         }
     }

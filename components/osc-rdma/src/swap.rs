@@ -2,6 +2,7 @@
 
 use crate::accumulate::element;
 use crate::call::Call;
+use crate::claim::Claim;
 use crate::elements::{Update, swap_if};
 use crate::issue::Amo;
 use crate::layout::Block;
@@ -30,67 +31,61 @@ impl Call<'_> {
             Spot::Here(at) => *at as u64,
             Spot::There(there) => there.base,
         };
-        let by_atomic = !self.win.rules.under_lock && update.is_atomic_at(at);
+        let rules = &self.win.rules;
+        let by_atomic = !rules.coarse && update.is_atomic_at(at);
         if let Spot::There(_) = spot {
             self.come_behind(peer, Touch::BOTH)?;
             peer.ordered.end(Touch::BOTH);
         }
-        let old = match spot {
-            // SAFETY: mapped memory of the window, in its natural place.
-            Spot::Here(at) if by_atomic => unsafe { swap_if(at, width, compare, new) },
-            Spot::There(there) if by_atomic => {
-                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
-                let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
-                let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
-                self.atomic(peer, there.link, at, handle, amo)?
-            }
-            _ => self.swap_under_lock(peer, &spot, at, width, compare, new)?,
-        };
+        let swap = || self.swap(peer, &spot, at, &Swap { width, compare, new, by_atomic });
+        let old = match (by_atomic, rules.under_lock) {
+            (true, false) => swap(),
+            (true, true) => self.holding(peer, Claim::SHARED, swap),
+            (false, _) => self.holding(peer, Claim::ALONE, swap),
+        }?;
         // SAFETY: room for one element.
         unsafe { core::ptr::copy_nonoverlapping(old.to_ne_bytes().as_ptr(), args.result, width) };
         Ok(())
     }
 
-    fn swap_under_lock(
-        &self,
-        peer: &Peer,
-        spot: &Spot<'_>,
-        at: u64,
-        width: usize,
-        compare: u64,
-        new: u64,
-    ) -> Result<u64, Status> {
-        self.lock_accumulate(peer)?;
-        let swap = || -> Result<u64, Status> {
-            let mut bytes = [0; 8];
-            match spot {
-                Spot::Here(here) => {
-                    // SAFETY: mapped memory of the window.
-                    unsafe { core::ptr::copy(*here, bytes.as_mut_ptr(), width) };
-                    if element(&bytes[..width]) == compare {
-                        // SAFETY: as above.
-                        unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
-                    }
-                }
-                Spot::There(there) if matches!(width, 4 | 8) && at.is_multiple_of(width as u64) => {
-                    let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
-                    let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
-                    let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
-                    return self.atomic(peer, there.link, at, handle, amo);
-                }
-                Spot::There(there) => {
-                    let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
-                    self.fetch(peer, there.link, at, handle, &mut bytes[..width])?;
-                    if element(&bytes[..width]) == compare {
-                        let block = Block { at, len: width as u64, packed: 0 };
-                        self.write_there(peer, there, &[&block], &new.to_ne_bytes()[..width])?;
-                    }
+    /// What is at the target is compared and swapped, by an atomic or under the lock; the old element.
+    fn swap(&self, peer: &Peer, spot: &Spot<'_>, at: u64, swap: &Swap) -> Result<u64, Status> {
+        let Swap { width, compare, new, by_atomic } = *swap;
+        let mut bytes = [0; 8];
+        match spot {
+            // SAFETY: mapped memory of the window, in its natural place.
+            Spot::Here(here) if by_atomic => return Ok(unsafe { swap_if(*here, width, compare, new) }),
+            Spot::Here(here) => {
+                // SAFETY: mapped memory of the window.
+                unsafe { core::ptr::copy(*here, bytes.as_mut_ptr(), width) };
+                if element(&bytes[..width]) == compare {
+                    // SAFETY: as above.
+                    unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
                 }
             }
-            Ok(element(&bytes[..width]))
-        };
-        let swapped = swap();
-        self.unlock_accumulate(peer)?;
-        swapped
+            Spot::There(there) if matches!(width, 4 | 8) && at.is_multiple_of(width as u64) => {
+                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
+                let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
+                let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
+                return self.atomic(peer, there.link, at, handle, amo);
+            }
+            Spot::There(there) => {
+                let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
+                self.fetch(peer, there.link, at, handle, &mut bytes[..width])?;
+                if element(&bytes[..width]) == compare {
+                    let block = Block { at, len: width as u64, packed: 0 };
+                    self.write_there(peer, there, &[&block], &new.to_ne_bytes()[..width])?;
+                }
+            }
+        }
+        Ok(element(&bytes[..width]))
     }
+}
+
+/// The elements of a compare-and-swap as numbers.
+struct Swap {
+    width: usize,
+    compare: u64,
+    new: u64,
+    by_atomic: bool,
 }

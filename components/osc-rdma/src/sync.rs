@@ -23,41 +23,56 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, lock_type};
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Most turns of progress between two attempts at a lock.
 const MOST_TURNS: u32 = 256;
 /// No pause is longer than as many attempts.
 const MOST_TIMES: u32 = 8;
+/// An attempt is not taken to be slower than this, whatever it waited for.
+const LONGEST_TRIP: Duration = Duration::from_micros(500);
+/// A longer pause is spent asleep, since sleeping takes that long by itself.
+const SHORT: Duration = Duration::from_micros(40);
+/// Between two turns of progress.
+const NAP: Duration = Duration::from_micros(200);
 /// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
 const GIVES_WAY: u32 = 8;
 
 impl<'a> Call<'a> {
     /// Tries until the attempt succeeds, or fails.
     pub fn insist(&self, mut attempt: impl FnMut(&Call<'a>) -> Result<bool, Status>) -> Result<(), Status> {
-        let (win, mut most, mut tries) = (self.win, 1, 0u32);
+        let (win, mut most, mut tries, mut trip) = (self.win, 1, 0u32, LONGEST_TRIP);
         loop {
             let begun = Instant::now();
             if attempt(self)? {
                 return Ok(());
             }
-            let took = begun.elapsed();
+            // The fastest was not held up by anything else.
+            trip = trip.min(begun.elapsed());
             // Unequal for ranks and for threads of one.
             let seed = win.waits.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9);
             let turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
             // An attempt by a transport takes as long as each step of whoever has the lock: pauses are as many of those.
-            let (pause, begun) = (took * turns.min(MOST_TIMES), Instant::now());
-            for turn in 0.. {
-                (win.comm.services().progress)(win.comm.get().comm, self.thread);
-                if turn >= turns && begun.elapsed() >= pause {
-                    break;
-                }
-            }
+            self.pause(turns, trip * turns.min(MOST_TIMES));
             tries += 1;
             if tries.is_multiple_of(GIVES_WAY) {
                 self.give_way()?;
             }
             most = (most * 2).min(MOST_TURNS);
+        }
+    }
+
+    /// Makes progress for so many turns, or for that long where turns take less. Whoever has the lock may need the processor: a long pause leaves it.
+    fn pause(&self, turns: u32, pause: Duration) {
+        let (comm, begun) = (&self.win.comm, Instant::now());
+        for turn in 0.. {
+            (comm.services().progress)(comm.get().comm, self.thread);
+            let left = pause.saturating_sub(begun.elapsed());
+            if left > SHORT {
+                std::thread::sleep(left.min(NAP));
+            } else if left.is_zero() && (turn >= turns || pause > SHORT) {
+                return;
+            }
         }
     }
 
@@ -96,13 +111,16 @@ impl<'a> Call<'a> {
         failures.fold(waited, |first, next| if first.is_err() { first } else { next })
     }
 
-    /// Issues the flushes of transports that `settle` would wait for.
+    /// Sends the puts that wait, and issues the flushes of transports that `settle` would wait for.
     fn begin_settling(&self, peers: &[&Peer]) {
         for peer in peers {
-            let Some(link) = peer.link.as_ref().filter(|link| !link.remote_done) else { continue };
+            let Some(link) = &peer.link else { continue };
             for (ctx, lane) in (0..).zip(&link.lanes) {
+                if lane.batch.waits() {
+                    Issue::send_batch(*self, link, peer, ctx, self.enter(ctx));
+                }
                 // SYNC POINT with `flush_lane`.
-                if lane.written.load(Ordering::Acquire) != 0 {
+                if !link.remote_done && lane.written.load(Ordering::Acquire) != 0 {
                     self.flush_lane(peer, link, ctx);
                 }
             }
@@ -310,7 +328,7 @@ impl<'a> Call<'a> {
         if assert & assertion::NOCHECK == 0 {
             let (at, bit) = post_bit(self.win.comm.rank());
             for peer in peers {
-                self.add_at(peer, at, bit)?;
+                self.add_later(peer, at, bit)?;
             }
         }
         Ok(())
@@ -357,7 +375,7 @@ impl<'a> Call<'a> {
         }
         self.mark(&ranks, held_by::START, false)?;
         for peer in peers {
-            self.add_at(peer, word::COMPLETES, 1)?;
+            self.add_later(peer, word::COMPLETES, 1)?;
         }
         done.ok().map(|_| ())
     }

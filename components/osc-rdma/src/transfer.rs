@@ -5,15 +5,15 @@
 
 use crate::call::Call;
 use crate::issue::Issue;
+use crate::known::{Span, cut};
 use crate::layout::{Block, Elements, blocks_at, offset};
 use crate::local::{Local, SLOT};
 use crate::near::copy_block;
 use crate::op::{After, Op};
 use crate::peer::{Link, Peer};
-use crate::regions::{Span, cut};
 use crate::request::Request;
 use core::ptr::null_mut;
-use oxmpi_btl::RegHandle;
+use oxmpi_btl::{LIST_ENTRY, RegHandle};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
@@ -130,6 +130,11 @@ impl<'a> Call<'a> {
             Ok(spot) => spot,
             Err(status) => return self.refused(status, wanted),
         };
+        if let Spot::There(there) = &spot
+            && self.gather(peer, &origin, there, args.target_count, target)
+        {
+            return self.request(wanted).map(|request| self.complete(request));
+        }
         let request = self.request(wanted)?;
         match spot {
             Spot::Here(at) => {
@@ -219,6 +224,44 @@ impl<'a> Call<'a> {
                 }
                 Err(status)
             }
+        }
+    }
+
+    /// Keeps a small put of one block at its target for the next list to it. False: it is not one, and nothing has been done.
+    fn gather(
+        &self,
+        peer: &Peer,
+        origin: &Elements<'_>,
+        there: &There<'_>,
+        count: u64,
+        target: &TypeDesc,
+    ) -> bool {
+        let (link, len) = (there.link, origin.bytes());
+        let (Handles::One(handle), Some((disp, room))) = (&there.handles, target.one_block(count)) else {
+            return false;
+        };
+        if len > self.rdma().settings.aggregation
+            || link.lists < LIST_ENTRY + len.next_multiple_of(8)
+            || room < len
+        {
+            return false;
+        }
+        let (ctx, at) = (self.context(link), there.base.wrapping_add(disp as u64));
+        let batch = &link.lanes[ctx as usize].batch;
+        loop {
+            let inside = self.enter(ctx);
+            // SAFETY: the context is entered; the batch has room for what it was asked for.
+            unsafe {
+                if let Some(to) = batch.put(at, *handle, len as usize, link.lists) {
+                    match origin.one_block() {
+                        Some(from) => copy_block(from, to, len as usize),
+                        None => origin.pack(0, to, len),
+                    }
+                    link.lanes[ctx as usize].note_put(1);
+                    return true;
+                }
+            }
+            Issue::send_batch(*self, link, peer, ctx, inside);
         }
     }
 

@@ -179,7 +179,7 @@ pub mod word {
     pub const GLOBAL: u64 = 0;
     /// The rank's lock: [`super::EXCLUSIVE`], or how many share it.
     pub const LOCAL: u64 = 8;
-    /// Whoever accumulates under the lock: its rank plus 1.
+    /// Accumulates that share the lock in the low half, those that want it alone in the high half.
     pub const ACCUMULATE: u64 = 16;
     /// MPI_Win_complete's that no MPI_Win_wait has used up.
     pub const COMPLETES: u64 = 24;

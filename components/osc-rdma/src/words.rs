@@ -129,6 +129,14 @@ impl Words for Call<'_> {
     fn add(&self, rank: u32, word: u64, value: u64) -> Result<u64, Status> {
         self.add_at(self.peer(rank)?, word, value)
     }
+    fn read(&self, rank: u32, word: u64) -> Result<u64, Status> {
+        let peer = self.peer(rank)?;
+        match peer.mapped_word(word) {
+            // SYNC POINT with every update of the word.
+            Some(at) => Ok(at.load(Ordering::SeqCst)),
+            None => self.add_at(peer, word, 0),
+        }
+    }
     fn swap_if(&self, rank: u32, word: u64, from: u64, to: u64) -> Result<u64, Status> {
         self.swap_if_at(self.peer(rank)?, word, from, to)
     }

@@ -1,7 +1,7 @@
 //! How an author writes a BTL: safe traits, from which [`module`] makes the table.
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`],
-//! [`BtlPut`], [`BtlFlush`], [`BtlAtomics`], [`BtlMemory`], [`BtlSleep`], [`BtlService`]) and is added to the table by name:
+//! [`BtlPut`], [`BtlFlush`], [`BtlAtomics`], [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`]) and is added to the table by name:
 //! `module(shm).get().sleep().build()`. What is not added is not offered, so capabilities cannot
 //! differ from the code.
 
@@ -99,6 +99,10 @@ pub trait BtlFlush: Btl {
 /// Updates remote memory.
 pub trait BtlAtomics: Btl {
     fn atomic(&self, endpoint: &Self::Endpoint, ctx: u32, op: &AtomicDesc) -> Status;
+}
+/// Writes and updates remote memory in many places by one request.
+pub trait BtlLists: Btl {
+    fn list(&self, endpoint: &Self::Endpoint, ctx: u32, list: &ListDesc) -> Status;
 }
 /// Needs memory registered before remote access.
 pub trait BtlMemory: Btl {
@@ -293,6 +297,14 @@ mod thunk {
     ) -> Status {
         at!(T, s).atomic(at!(T::Endpoint, ep), ctx, at!(AtomicDesc, d))
     }
+    pub extern "C" fn list<T: BtlLists>(
+        s: *mut c_void,
+        ep: *mut Endpoint,
+        ctx: u32,
+        d: *const ListDesc,
+    ) -> Status {
+        at!(T, s).list(at!(T::Endpoint, ep), ctx, at!(ListDesc, d))
+    }
     pub extern "C" fn register<T: BtlMemory>(
         s: *mut c_void,
         addr: *mut u8,
@@ -387,6 +399,7 @@ pub fn module<T: Btl>(device: T) -> ModuleBuilder<T> {
             service_pending: None,
             service_arm: None,
             service_disarm: None,
+            list: None,
         },
     }
 }
@@ -440,6 +453,13 @@ impl<T: Btl> ModuleBuilder<T> {
         T: BtlAtomics,
     {
         self.table.atomic = Some(thunk::atomic::<T>);
+        self
+    }
+    pub fn lists(mut self) -> Self
+    where
+        T: BtlLists,
+    {
+        self.table.list = Some(thunk::list::<T>);
         self
     }
     pub fn memory(mut self) -> Self

@@ -36,8 +36,8 @@ mod table;
 mod wait;
 
 pub use author::{
-    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
-    BtlSleep, Message, ModuleBuilder, module,
+    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPut, BtlService,
+    BtlServiceSleep, BtlSleep, Message, ModuleBuilder, module,
 };
 pub use services::{BtlServices, Reach, Registration};
 pub use table::*;

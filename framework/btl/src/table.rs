@@ -50,6 +50,8 @@ pub struct BtlAttrs {
     pub min_put_size: u64,
     /// How much memory may be registered at once; 0: no limit.
     pub registration_limit: u64,
+    /// Longest list (given `list` works): each entry counts [`LIST_ENTRY`] bytes and its `len` rounded up to 8.
+    pub list_limit: u64,
 }
 
 impl BtlAttrs {
@@ -92,6 +94,7 @@ impl BtlAttrs {
             device: [0; 32],
             min_put_size: u64::MAX,
             registration_limit: 0,
+            list_limit: 0,
         }
     }
 }
@@ -212,6 +215,41 @@ pub struct AtomicDesc {
     pub done_ctx: *mut c_void,
 }
 
+/// One entry of a list: bytes to write, or elements side by side that an atomic operation updates each.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ListEntry {
+    pub remote: u64,
+    pub remote_handle: *const RegHandle,
+    /// Bytes at the target: of the data, or of all elements.
+    pub len: u64,
+    /// The data, or the operands side by side.
+    pub data: *const u8,
+    /// Where the old elements go, side by side, or null.
+    pub result: *mut u8,
+    /// Of `result`.
+    pub result_handle: *const RegHandle,
+    /// [`LIST_PUT`], or an operation of [`amo`].
+    pub op: u32,
+    /// As in [`AtomicDesc`].
+    pub flags: u32,
+    /// For COMPARE_SWAP, which has one element.
+    pub compare: u64,
+}
+
+/// In `ListEntry::op`: write bytes.
+pub const LIST_PUT: u32 = 64;
+/// What an entry counts beside its bytes: see [`BtlAttrs::list_limit`].
+pub const LIST_ENTRY: u64 = 40;
+
+/// Entries for one target: see [`BtlTable::list`].
+#[repr(C)]
+pub struct ListDesc {
+    pub entries: SliceRef<ListEntry>,
+    pub done: Option<Done>,
+    pub done_ctx: *mut c_void,
+}
+
 /// A process as `add_procs` sees it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -303,6 +341,13 @@ pub struct BtlTable {
     /// As `arm` and `disarm`, for the service context.
     pub service_arm: Option<extern "C" fn(State, set: *mut WaitSet) -> Status>,
     pub service_disarm: Option<extern "C" fn(State)>,
+    // --- 2.1 ---
+    /// Carries out the entries of a list at their target, in their order and as one request: writes, and atomics, which are atomic
+    /// to all others element by element. OK, PENDING and NO_RESOURCE as for [`RmaDesc`]; BAD_PARAM: it is longer than
+    /// `list_limit`, or has an operation that `amo_ops` and `amo_operands` do not. Once it is done, all of it is visible to
+    /// the target's processors and the results are here. The list, its handles and its data are read during the call only. Of a
+    /// list that fails, entries may have been carried out.
+    pub list: Option<extern "C" fn(State, *mut Endpoint, ctx: u32, *const ListDesc) -> Status>,
 }
 
 /// `RecvDesc::ctx` of a request on a service link.
@@ -343,6 +388,7 @@ pub mod cap {
     pub const SERVICE: u32 = 256;
     /// `service_arm` and `service_disarm`.
     pub const SERVICE_SLEEP: u32 = 512;
+    pub const LIST: u32 = 1024;
 }
 
 /// An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
@@ -384,6 +430,7 @@ pub struct BtlHandle {
     pub emulated: u32,
     /// Position among the accepted modules, best first.
     pub index: u32,
+    pub list: extern "C" fn(State, *mut Endpoint, u32, *const ListDesc) -> Status,
 }
 
 impl BtlHandle {
@@ -411,17 +458,19 @@ unsafe impl Sync for BtlHandle {}
 
 const _: () = {
     use core::mem::{offset_of, size_of};
-    assert!(size_of::<BtlAttrs>() == 152);
+    assert!(size_of::<BtlAttrs>() == 160);
     assert!(size_of::<SendDesc>() == 48);
     assert!(size_of::<RmaDesc>() == 56);
     assert!(size_of::<FlushDesc>() == 16);
     assert!(size_of::<AtomicDesc>() == 72);
     assert!(size_of::<Piece>() == 16);
     assert!(size_of::<RmaVectorDesc>() == 40);
+    assert!(size_of::<ListEntry>() == 64);
+    assert!(size_of::<ListDesc>() == 32);
     assert!(size_of::<ProcInfo>() == 16);
     assert!(offset_of!(BtlTable, get) == 48);
     assert!(offset_of!(BtlTable, get_vector) == 112);
     assert!(offset_of!(BtlTable, service_open) == 136);
-    assert!(size_of::<BtlTable>() == 192);
+    assert!(size_of::<BtlTable>() == 200);
     assert!(size_of::<BtlModule>() == 32);
 };

@@ -211,6 +211,7 @@ fn basic_table() -> BtlTable {
         service_pending: None,
         service_arm: None,
         service_disarm: None,
+        list: None,
     }
 }
 

@@ -107,17 +107,17 @@ fn handles_say_what_is_emulated() {
             |instance| {
                 let btl = reach(instance, 1 - instance.job().rank).btl();
                 assert_eq!(btl.emulated, emulated, "{over:?}");
-                assert!(btl.can(cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH | cap::REGISTER));
+                assert!(btl.can(cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH | cap::REGISTER | cap::LIST));
                 let me = reach(instance, instance.job().rank).btl();
                 assert_eq!((me.emulated, me.name()), (0, "self"));
                 assert_eq!(instance.service_counts().helpers, 0, "nothing is registered");
             },
         );
     };
-    let all = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH;
+    let all = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH | cap::LIST;
     of(TEMPLATE, all);
     of(SHM_WITHOUT_COPIES, all);
-    of(SHM, cap::ATOMIC);
+    of(SHM, cap::ATOMIC | cap::LIST);
 }
 
 /// The target is in no MPI call from the beginning to the end.

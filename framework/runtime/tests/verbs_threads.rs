@@ -36,6 +36,11 @@ fn a_flush_over_threads_that_compute() {
     EVERY.iter().for_each(|over| many::flush_over_threads_that_compute(|| make(over)));
 }
 
+#[test]
+fn lists_of_many_threads_at_once() {
+    EVERY.iter().for_each(|over| many::lists_at_once(|| make(over)));
+}
+
 /// One thread at a time makes progress.
 #[test]
 fn the_same_with_serial_progress() {

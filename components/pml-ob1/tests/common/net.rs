@@ -6,8 +6,8 @@ use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::null;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, FlushDesc, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc, SendDesc,
-    WaitSet, WaitWord, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, FlushDesc, ListDesc, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc,
+    SendDesc, WaitSet, WaitWord, cap,
 };
 use oxmpi_mca::host::receive::{CONTINUE, STOP, TAKEN};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
@@ -478,6 +478,9 @@ extern "C" fn no_service_arm(_: *mut c_void, _: *mut WaitSet) -> Status {
     Status::NOT_SUPPORTED
 }
 extern "C" fn no_service_disarm(_: *mut c_void) {}
+extern "C" fn no_list(_: *mut c_void, _: *mut c_void, _: u32, _: *const ListDesc) -> Status {
+    Status::NOT_SUPPORTED
+}
 
 /// What the transport says of itself.
 pub fn attrs_of(setup: &Setup) -> BtlAttrs {
@@ -550,6 +553,7 @@ impl Proc {
             service_disarm: no_service_disarm,
             emulated: 0,
             index: 0,
+            list: no_list,
         }
     }
 }

@@ -5,8 +5,8 @@
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, FlushDesc, ProcInfo, RegHandle, RmaDesc,
-    RmaVectorDesc, SendDesc, WaitSet, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, FlushDesc, ListDesc, ProcInfo, RegHandle,
+    RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
 
@@ -59,6 +59,7 @@ pub unsafe fn handle(module: &BtlModule, attrs: &BtlAttrs, name: StrRef) -> BtlH
         .zip(slot!(service_progress))
         .zip(slot!(service_reply))
         .filter(|_| attrs.service_limit > 0);
+    let list = slot!(list).filter(|_| attrs.list_limit > 0);
     let service_sleep = slot!(service_arm).zip(slot!(service_disarm));
     let caps = [
         (cap::GET, get.is_some()),
@@ -71,6 +72,7 @@ pub unsafe fn handle(module: &BtlModule, attrs: &BtlAttrs, name: StrRef) -> BtlH
         (cap::HOLD, hold.is_some()),
         (cap::SERVICE, service.is_some()),
         (cap::SERVICE_SLEEP, service_sleep.is_some()),
+        (cap::LIST, list.is_some()),
     ];
     let (((open, request), serve), reply) =
         service.unwrap_or((((missing::open, missing::request), missing::progress_service), missing::reply));
@@ -105,6 +107,7 @@ pub unsafe fn handle(module: &BtlModule, attrs: &BtlAttrs, name: StrRef) -> BtlH
         name,
         emulated: 0,
         index: 0,
+        list: list.unwrap_or(missing::list),
     }
 }
 
@@ -138,6 +141,9 @@ mod missing {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn list(_: State, _: *mut Endpoint, _: u32, _: *const ListDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn register(

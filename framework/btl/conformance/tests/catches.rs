@@ -4,8 +4,8 @@
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_btl::{
-    Btl, BtlAttrs, BtlFlush, BtlGet, BtlModule, BtlPut, BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc,
-    WaitSet, WaitWord,
+    Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPut, BtlSleep, FlushDesc, LIST_ENTRY, LIST_PUT,
+    ListDesc, Message, ProcInfo, RmaDesc, WaitSet, WaitWord,
 };
 use oxmpi_btl_conformance::{CHECKS, Reach, Setup, run_all};
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
@@ -29,6 +29,7 @@ struct Queue {
 
 const ROOM: usize = 64 << 10;
 const MAX_SEND: usize = 8 << 10;
+const LIST_LIMIT: u64 = 2000;
 
 struct Memory {
     host: Host,
@@ -90,6 +91,7 @@ impl Btl for Memory {
             a.eager_limit = 2 * a.max_send_size;
         }
         a.rndv_eager_limit = 4096;
+        a.list_limit = LIST_LIMIT;
         a.device[..6].copy_from_slice(b"memory");
         a
     }
@@ -206,6 +208,24 @@ impl BtlPut for Memory {
     }
 }
 
+impl BtlLists for Memory {
+    fn list(&self, _: &Peer, _: u32, list: &ListDesc) -> Status {
+        // SAFETY: the caller's list.
+        let entries = unsafe { list.entries.get() };
+        let bytes: u64 = entries.iter().map(|e| LIST_ENTRY + e.len.next_multiple_of(8)).sum();
+        let long = bytes > LIST_LIMIT && !self.has("takes any list");
+        if long || entries.iter().any(|e| e.op != LIST_PUT) {
+            return Status::BAD_PARAM;
+        }
+        let left_out = self.has("leaves an entry out") as usize;
+        for entry in &entries[left_out..] {
+            // SAFETY: memory of this process, as the suite gave it.
+            unsafe { core::ptr::copy(entry.data, entry.remote as *mut u8, entry.len as usize) };
+        }
+        Status::OK
+    }
+}
+
 impl BtlFlush for Memory {
     fn flush(&self, _: Option<&Peer>, _: u32, _: &FlushDesc) -> Status {
         if self.has("does not flush") { Status::INTERNAL } else { Status::OK }
@@ -234,7 +254,7 @@ impl Component for Opener {
         host.exchange_put(&(inbox as *const Inbox as usize).to_le_bytes());
         let fault = params.text(0).to_owned();
         let device = Memory { host, fault, inbox, sent: AtomicU32::new(0), held_back: Mutex::default() };
-        Ok((0, vec![oxmpi_btl::module(device).get().put().flush().sleep().build()]))
+        Ok((0, vec![oxmpi_btl::module(device).get().put().lists().flush().sleep().build()]))
     }
 }
 
@@ -277,6 +297,8 @@ const FAULTS: &[(&str, &str)] = &[
     ("completes twice", "get_reads"),
     ("writes too much", "put_writes_and_flushes"),
     ("does not flush", "put_writes_and_flushes"),
+    ("leaves an entry out", "lists_are_carried_out"),
+    ("takes any list", "lists_have_a_limit"),
     ("sleeps on messages", "arm_sees_what_is_there"),
     ("wakes nobody", "sleepers_are_woken"),
     ("forgets in finalize", "finalize_sends_what_is_queued"),

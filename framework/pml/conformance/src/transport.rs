@@ -7,8 +7,8 @@ use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, FlushDesc, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc, SendDesc,
-    WaitSet, WaitWord, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, FlushDesc, ListDesc, ProcInfo, RegHandle, RmaDesc, RmaVectorDesc,
+    SendDesc, WaitSet, WaitWord, cap,
 };
 use oxmpi_mca::host::receive;
 use oxmpi_mca::{MemKind, RecvDesc, SliceRef, Status, StrRef};
@@ -187,6 +187,7 @@ macro_rules! refused {
 refused! {
     atomic(*mut c_void, *mut c_void, u32, *const AtomicDesc);
     get_vector(*mut c_void, *mut c_void, u32, *const RmaVectorDesc);
+    list(*mut c_void, *mut c_void, u32, *const ListDesc);
     register_mem(*mut c_void, *mut u8, u64, u32, MemKind, *mut RegHandle);
     deregister_mem(*mut c_void, *const RegHandle);
     service_open(*mut c_void);
@@ -264,5 +265,6 @@ pub fn handle_of(rank: &Rank, attrs: &BtlAttrs) -> BtlHandle {
         name: StrRef::new("memory"),
         emulated: 0,
         index: 0,
+        list,
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Pml, Refusal};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, FlushDesc, HANDLE_LIMIT, RegHandle,
-    RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, FlushDesc, HANDLE_LIMIT, ListDesc,
+    RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_coll::CollModule;
 use oxmpi_mca::abi::Opened;
@@ -40,6 +40,9 @@ mod absent {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn atomic(_: State, _: *mut Endpoint, _: u32, _: *const AtomicDesc) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    pub extern "C" fn list(_: State, _: *mut Endpoint, _: u32, _: *const ListDesc) -> Status {
         Status::NOT_SUPPORTED
     }
     pub extern "C" fn register(
@@ -263,6 +266,7 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
         service_pending: None,
         service_arm: None,
         service_disarm: None,
+        list: None,
     };
     // SAFETY: that many bytes are there; a slot is a pointer or null, which is `None`.
     unsafe { overlay(&mut own, at, size) };
@@ -298,6 +302,7 @@ fn handle(
         (cap::HOLD, hold.is_some()),
         (cap::SERVICE, service.is_some() && attrs.service_limit > 0),
         (cap::SERVICE_SLEEP, service_sleep.is_some()),
+        (cap::LIST, table.list.is_some() && attrs.list_limit > 0),
     ];
     let caps = caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit);
     if caps & cap::ATOMIC == 0 {
@@ -339,6 +344,7 @@ fn handle(
         name: StrRef::new(name),
         emulated: 0,
         index: 0,
+        list: table.list.unwrap_or(absent::list),
     })
 }
 

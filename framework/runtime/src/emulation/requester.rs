@@ -93,8 +93,11 @@ pub struct Via<'a> {
 pub struct Wish {
     /// All but the id, of the whole.
     pub request: Request,
-    /// Source of a put, destination of a get, place of an atomic's old value or null.
+    /// Source of a put, destination of a get, place of an atomic's old value or null. Of a list: its entries, read when the
+    /// operation is issued.
     pub local: *mut u8,
+    /// Of a list: where old elements go, in the order of its entries, and how many bytes.
+    pub results: Vec<(*mut u8, u32)>,
     pub done: Option<Done>,
     pub done_ctx: *mut c_void,
 }
@@ -143,7 +146,11 @@ struct State {
 
 /// The operations of one context of one transport.
 #[derive(Default)]
-pub struct Context(RefCell<State>);
+pub struct Context {
+    state: RefCell<State>,
+    /// Where lists are written before they are issued.
+    lists: RefCell<Vec<u8>>,
+}
 
 // SAFETY: used under the lock of the context's CRI (the file's text).
 unsafe impl Send for Context {}
@@ -151,12 +158,19 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 impl Context {
+    /// Memory to write a list into, until it is issued.
+    pub fn list(&self) -> std::cell::RefMut<'_, Vec<u8>> {
+        let mut bytes = self.lists.borrow_mut();
+        bytes.clear();
+        bytes
+    }
+
     /// Starts an operation: PENDING, or why not.
     pub fn issue(&self, via: Via<'_>, endpoint: &Endpoint, wish: Wish) -> Status {
         if endpoint.has_failed() {
             return Status::PEER_FAILED;
         }
-        let mut state = self.0.borrow_mut();
+        let mut state = self.state.borrow_mut();
         let len = wish.request.len;
         let (number, status) = (0, Status::OK);
         let op = state.ops.insert(Op { wish, endpoint, number, len, sent: 0, pieces: 0, status });
@@ -198,7 +212,7 @@ impl Context {
         let one = endpoint.map(std::ptr::from_ref);
         let all: Vec<*const Endpoint> = match one {
             Some(one) => vec![one],
-            None => self.0.borrow().known.clone(),
+            None => self.state.borrow().known.clone(),
         };
         // SAFETY: endpoints live as long as the transport.
         let flows = || all.iter().map(|e| unsafe { &**e }).filter(|e| waits(e));
@@ -207,14 +221,14 @@ impl Context {
         }
         let FlushDesc { done, done_ctx } = *flush;
         let join = Join { left: 1, status: Status::OK, done, done_ctx };
-        let join = self.0.borrow_mut().joins.insert(join);
+        let join = self.state.borrow_mut().joins.insert(join);
         let part = Box::into_raw(Box::new(Part { context: self, join }));
         let answer = first(&FlushDesc { done: Some(part_done), done_ctx: part.cast() });
         if answer != Status::PENDING {
             // SAFETY: made above; `part_done` is not called.
             drop(unsafe { Box::from_raw(part) });
         }
-        let mut state = self.0.borrow_mut();
+        let mut state = self.state.borrow_mut();
         let Some(join_of) = state.joins.get_mut(join) else { return Status::INTERNAL };
         if answer.is_err() {
             state.joins.remove(join);
@@ -231,7 +245,7 @@ impl Context {
 
     /// A reply came. True: a peer's mistake, for a message.
     pub fn take_reply(&self, via: Via<'_>, proc: u32, reply: Reply, payload: &[u8]) -> bool {
-        let mut state = self.0.borrow_mut();
+        let mut state = self.state.borrow_mut();
         // Of a peer that has failed, for one.
         let Some(piece) = state.pieces.get(reply.id) else { return false };
         let (op_id, offset, len) = (piece.op, piece.offset, piece.len);
@@ -239,8 +253,13 @@ impl Context {
         let Some(op) = state.ops.get_mut(op_id).filter(|op| unsafe { (*op.endpoint).proc } == proc) else {
             return true;
         };
-        let is_get = op.wish.request.verb == Verb::Get;
-        let fits = payload.len() as u64 == if is_get && reply.status.is_ok() { len } else { 0 };
+        let expected = match op.wish.request.verb {
+            _ if reply.status.is_err() => 0,
+            Verb::Get => len,
+            Verb::List => op.wish.results.iter().map(|(_, len)| u64::from(*len).next_multiple_of(8)).sum(),
+            Verb::Put | Verb::Atomic => 0,
+        };
+        let fits = payload.len() as u64 == expected;
         let status = if fits { reply.status } else { Status::PEER_FAILED };
         if status.is_ok() {
             // SAFETY: the caller's memory stays until `done`, and has that many bytes from `offset` on.
@@ -261,7 +280,7 @@ impl Context {
 
     /// Goes on with what stalled, and ends what is under way to failed peers.
     pub fn settle(&self, via: Via<'_>) {
-        let mut state = self.0.borrow_mut();
+        let mut state = self.state.borrow_mut();
         // SAFETY: endpoints live as long as the transport.
         for endpoint in state.known.clone().into_iter().map(|e| unsafe { &*e }).filter(|e| e.has_failed()) {
             state.fail(via.ctx, endpoint);
@@ -272,7 +291,7 @@ impl Context {
 
     /// Something stalled, and no reply will make it go on.
     pub fn needs_attention(&self) -> bool {
-        let state = self.0.borrow();
+        let state = self.state.borrow();
         !state.stalled.is_empty() && state.pieces.is_empty()
     }
 
@@ -284,7 +303,7 @@ impl Context {
                 done(done_ctx, status);
             }
         }
-        self.0.borrow_mut().finished = finished;
+        self.state.borrow_mut().finished = finished;
     }
 }
 
@@ -302,7 +321,7 @@ extern "C" fn part_done(part: *mut c_void, status: Status) {
         let context = &*part.context;
         (part, context)
     };
-    let mut state = context.0.borrow_mut();
+    let mut state = context.state.borrow_mut();
     state.end_part(part.join, status);
     context.run_done(state);
 }
@@ -315,6 +334,13 @@ impl Wish {
         unsafe {
             match self.request.verb {
                 Verb::Put => {}
+                Verb::List => {
+                    let mut from = payload.as_ptr();
+                    for &(to, len) in &self.results {
+                        std::ptr::copy_nonoverlapping(from, to, len as usize);
+                        from = from.add((len as usize).next_multiple_of(8));
+                    }
+                }
                 Verb::Get => {
                     let to = self.local.add(offset as usize);
                     std::ptr::copy_nonoverlapping(payload.as_ptr(), to, payload.len());
@@ -353,14 +379,15 @@ impl State {
             let most = match op.wish.request.verb {
                 Verb::Put => via.put_most,
                 Verb::Get => via.get_most,
-                Verb::Atomic => op.len,
+                // In one piece.
+                Verb::Atomic | Verb::List => op.len,
             };
             let (offset, len) = (op.sent, most.min(op.len - op.sent));
             let piece = self.pieces.insert(Piece { op: id, offset, len });
             let whole = op.wish.request;
             let request = Request { id: piece, addr: whole.addr.wrapping_add(offset), len, ..whole };
             let header = request.encode();
-            let payload = if whole.verb == Verb::Put { len } else { 0 };
+            let payload = if matches!(whole.verb, Verb::Put | Verb::List) { len } else { 0 };
             let desc = SendDesc {
                 tag: TAG.into(),
                 hdr_len: header.len() as u32,

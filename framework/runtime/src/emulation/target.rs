@@ -9,15 +9,18 @@
 
 use super::amo::{self, Update};
 use super::slab::Slab;
-use super::wire::{self, RegistrationName, Reply, Request, Verb};
-use oxmpi_btl::access;
+use super::wire::{self, Entry, RegistrationName, Reply, Request, Verb};
+use oxmpi_btl::{LIST_PUT, access};
 use oxmpi_mca::Status;
+use std::cell::{Ref, RefCell};
 use std::sync::atomic::{Ordering, fence};
 
 /// Memory that peers may reach by requests.
 #[derive(Default)]
 pub struct Memory {
     registered: Slab<Registered>,
+    /// Old elements of the list that is being carried out, until its reply is sent.
+    results: RefCell<Vec<u8>>,
 }
 
 struct Registered {
@@ -48,18 +51,21 @@ impl Memory {
     }
 
     /// Where the memory of a request lies, if all of it may be reached in that way.
-    fn find(&self, request: &Request, access: u32) -> Result<*mut u8, Status> {
-        let RegistrationName { id, key } = request.registration;
+    fn find(
+        &self,
+        RegistrationName { id, key }: RegistrationName,
+        (addr, len): (u64, u64),
+        access: u32,
+    ) -> Result<*mut u8, Status> {
         let known = self.registered.get(id).filter(|r| r.key == key).ok_or(Status::NOT_FOUND)?;
         if known.access & access != access {
             return Err(Status::NO_PERMISSION);
         }
-        let inside = request
-            .addr
+        let inside = addr
             .checked_sub(known.base)
-            .and_then(|offset| offset.checked_add(request.len))
+            .and_then(|offset| offset.checked_add(len))
             .is_some_and(|end| end <= known.len);
-        if inside { Ok(request.addr as *mut u8) } else { Err(Status::RMA_RANGE) }
+        if inside { Ok(addr as *mut u8) } else { Err(Status::RMA_RANGE) }
     }
 
     /// Carries a request out. `most`: bytes of payload that fit into a reply.
@@ -90,9 +96,10 @@ impl Memory {
         most: u64,
     ) -> Result<(u64, *const u8, u64), Status> {
         const NONE: *const u8 = std::ptr::null();
+        let find = |access| self.find(request.registration, (request.addr, request.len), access);
         match request.verb {
             Verb::Put => {
-                let at = self.find(request, access::REMOTE_WRITE)?;
+                let at = find(access::REMOTE_WRITE)?;
                 // SAFETY: registered for `len` bytes, which the payload has (`Request::decode`). Stores to it by the program
                 // at the same time are the program's to avoid (MPI 5.0 §12.7).
                 unsafe { std::ptr::copy(payload.as_ptr(), at, payload.len()) };
@@ -101,7 +108,7 @@ impl Memory {
                 Ok((0, NONE, 0))
             }
             Verb::Get => {
-                let at = self.find(request, access::REMOTE_READ)?;
+                let at = find(access::REMOTE_READ)?;
                 if request.len > most { Err(Status::BAD_PARAM) } else { Ok((0, at, request.len)) }
             }
             Verb::Atomic => {
@@ -115,13 +122,79 @@ impl Memory {
                 if checked.is_err() || request.len != update.width() {
                     return Err(Status::BAD_PARAM);
                 }
-                let at = self.find(request, access::REMOTE_ATOMIC)?;
+                let at = find(access::REMOTE_ATOMIC)?;
                 // SAFETY: registered for its width, and under the service lock.
                 let old = unsafe { amo::apply(&update, at) };
                 fence(Ordering::SeqCst);
                 Ok((old, NONE, 0))
             }
+            Verb::List => {
+                // SAFETY: the caller's promise.
+                let results = unsafe { self.carry_out_list(payload, most) }?;
+                fence(Ordering::SeqCst);
+                Ok((0, results.as_ptr(), results.len() as u64))
+            }
         }
+    }
+
+    /// Where the memory of an entry lies, and the update of each of its elements; `None`: bytes are written.
+    fn find_entry(&self, entry: &Entry) -> Result<(*mut u8, Option<Update>), Status> {
+        let (access, update) = if u32::from(entry.op) == LIST_PUT {
+            (access::REMOTE_WRITE, None)
+        } else {
+            let (op, flags) = (u32::from(entry.op), u32::from(entry.flags));
+            let update = Update { op, flags, operand: 0, compare: entry.compare };
+            update.check().ok()?;
+            if !u64::from(entry.len).is_multiple_of(update.width()) {
+                return Err(Status::BAD_PARAM);
+            }
+            (access::REMOTE_ATOMIC, Some(update))
+        };
+        let at = self.find(entry.registration, (entry.addr, entry.len.into()), access)?;
+        Ok((at, update))
+    }
+
+    /// Nothing is done of a list in which something does not fit. The results, until the next request.
+    ///
+    /// # Safety
+    /// As [`Memory::serve`].
+    unsafe fn carry_out_list(&self, list: &[u8], most: u64) -> Result<Ref<'_, [u8]>, Status> {
+        let (mut rest, mut fetched) = (list, 0);
+        while !rest.is_empty() {
+            let (entry, _, behind) = Entry::decode(rest).ok_or(Status::BAD_PARAM)?;
+            let (_, update) = self.find_entry(&entry)?;
+            fetched += if entry.fetches { u64::from(entry.len).next_multiple_of(8) } else { 0 };
+            if fetched > most || (entry.fetches && update.is_none()) {
+                return Err(Status::BAD_PARAM);
+            }
+            rest = behind;
+        }
+        let mut results = self.results.borrow_mut();
+        results.clear();
+        rest = list;
+        while let Some((entry, data, behind)) = Entry::decode(rest) {
+            rest = behind;
+            match self.find_entry(&entry)? {
+                // SAFETY: registered for `len` bytes, which the data has; see `carry_out`.
+                (at, None) => unsafe { std::ptr::copy(data.as_ptr(), at, data.len()) },
+                (at, Some(update)) => {
+                    for (i, operand) in data.chunks_exact(update.width() as usize).enumerate() {
+                        let mut word = [0; 8];
+                        word[..operand.len()].copy_from_slice(operand);
+                        let update = Update { operand: u64::from_le_bytes(word), ..update };
+                        // SAFETY: registered for all elements, and under the service lock.
+                        let old = unsafe { amo::apply(&update, at.add(i * operand.len())) };
+                        if entry.fetches {
+                            results.extend_from_slice(&old.to_le_bytes()[..operand.len()]);
+                        }
+                    }
+                }
+            }
+            let whole = results.len().next_multiple_of(8);
+            results.resize(whole, 0);
+        }
+        drop(results);
+        Ok(Ref::map(self.results.borrow(), Vec::as_slice))
     }
 }
 
@@ -191,6 +264,64 @@ mod tests {
         assert!(memory.remove(name) && !memory.remove(name));
         assert_eq!(serve(&memory, request(Verb::Get, name, at + 8, 8), &[]).0, Status::NOT_FOUND);
         assert_eq!(window, [1, 10, 3, 4]);
+    }
+
+    /// Status and payload of the answer to a list.
+    fn serve_list(memory: &Memory, entries: &[(Entry, &[u8])], most: u64) -> (Status, Vec<u8>) {
+        let mut list = Vec::new();
+        for (entry, data) in entries {
+            entry.encode(&mut list);
+            list.extend_from_slice(data);
+            list.resize(list.len().next_multiple_of(8), 0);
+        }
+        let request = request(Verb::List, RegistrationName::default(), 0, list.len() as u64);
+        // SAFETY: the tests register memory that lives.
+        let answer = unsafe { memory.serve(&[&request.encode()[..], &list].concat(), most) };
+        // SAFETY: the answer's payload, until the next request.
+        let payload = (0..answer.len as usize).map(|i| unsafe { *answer.payload.add(i) }).collect();
+        (answer.reply.status, payload)
+    }
+
+    #[test]
+    fn lists_are_carried_out_in_order_or_not_at_all() {
+        let mut window = [1u64, 2, 3, 4];
+        let base = window.as_mut_ptr().cast::<u8>();
+        let at = base as u64;
+        let mut memory = Memory::default();
+        let name = memory.add(5, base, 32, ALL);
+        let reads = memory.add(6, base, 32, access::REMOTE_READ);
+        let put = Entry {
+            registration: name,
+            addr: at,
+            compare: 0,
+            len: 8,
+            op: LIST_PUT as u16,
+            flags: 0,
+            fetches: false,
+        };
+        let add = Entry { op: oxmpi_btl::amo::ADD as u16, fetches: true, ..put };
+        let ten = 10u64.to_le_bytes();
+        let two = [ten, ten].concat();
+        let narrow = Entry { addr: at + 24, len: 4, flags: oxmpi_btl::amo::WIDTH_32 as u8, ..add };
+        let all: [(Entry, &[u8]); 3] = [(put, &ten), (Entry { len: 16, ..add }, &two), (narrow, &ten[..4])];
+        let (status, old) = serve_list(&memory, &all, 64);
+        let words: Vec<u64> =
+            old.chunks(8).map(|w| u64::from_le_bytes(w.try_into().expect("a word"))).collect();
+        assert_eq!((status, words), (Status::OK, vec![10, 2, 4]));
+        for (bad, status) in [
+            (Entry { addr: at + 32, ..put }, Status::RMA_RANGE),
+            (Entry { registration: reads, ..put }, Status::NO_PERMISSION),
+            (Entry { op: 9, ..add }, Status::BAD_PARAM),
+            (Entry { fetches: true, ..put }, Status::BAD_PARAM),
+            (Entry { flags: 255, ..add }, Status::BAD_PARAM),
+            (Entry { registration: RegistrationName { id: 77, key: 1 }, ..add }, Status::NOT_FOUND),
+        ] {
+            assert_eq!(serve_list(&memory, &[(put, &ten), (bad, &ten)], 64), (status, Vec::new()), "{bad:?}");
+        }
+        let odd = Entry { len: 4, ..add };
+        assert_eq!(serve_list(&memory, &[(odd, &ten[..4])], 64).0, Status::BAD_PARAM);
+        assert_eq!(serve_list(&memory, &all, 16).0, Status::BAD_PARAM, "longer than a reply");
+        assert_eq!(window, [20, 12, 3, 14]);
     }
 
     #[test]

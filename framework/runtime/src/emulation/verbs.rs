@@ -9,12 +9,12 @@
 use super::amo::{self, Update};
 use super::requester::{Context, Endpoint, Via, Wish};
 use super::target::payload_limits;
-use super::wire::{self, NAME, RegistrationName, Request, Verb};
+use super::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use crate::instance::Instance;
 use oxmpi_btl::amo::operand;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, ProcInfo, RegHandle, RmaDesc,
-    RmaVectorDesc, SendDesc, WaitSet, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo,
+    RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{MemKind, SliceRef, Status};
@@ -22,7 +22,7 @@ use std::ffi::c_void;
 
 type State = *mut c_void;
 
-/// Verbs that requests can carry out.
+/// Verbs that requests can carry out, and for which a transport is wrapped; it then has lists, too.
 pub const EMULATED: u32 = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH;
 
 /// A transport with the verbs that it lacks.
@@ -52,7 +52,9 @@ impl Wrapped {
 
     /// In a box, since the handle points to it.
     pub fn new(instance: &Instance, raw: &BtlHandle) -> Box<Wrapped> {
-        let emulated = EMULATED & !raw.caps;
+        let coherent = !raw.can(cap::ATOMIC) || raw.attrs().flags & BtlAttrs::AMO_COHERENT != 0;
+        let lists = if coherent { cap::LIST } else { 0 };
+        let emulated = (EMULATED | lists) & !raw.caps;
         let attrs = Box::new(attrs_with(raw.attrs(), emulated));
         let (put_most, get_most) = payload_limits(raw.attrs().service_limit);
         let contexts = (0..raw.attrs().contexts).map(|_| Context::default()).collect();
@@ -87,6 +89,7 @@ impl Wrapped {
             name: raw.name,
             emulated,
             index: raw.index,
+            list,
         };
         let mut wrapped =
             Box::new(Wrapped { handle, _attrs: attrs, raw, instance, put_most, get_most, contexts });
@@ -168,7 +171,7 @@ impl Wrapped {
             len: rma.len,
         };
         let RmaDesc { local, done, done_ctx, .. } = *rma;
-        self.issue(endpoint, ctx, Wish { request, local, done, done_ctx })
+        self.issue(endpoint, ctx, Wish { request, local, results: Vec::new(), done, done_ctx })
     }
 
     fn issue_atomic(&self, endpoint: &Endpoint, ctx: u32, desc: &AtomicDesc) -> Status {
@@ -190,7 +193,59 @@ impl Wrapped {
             addr: desc.remote,
             len: update.width(),
         };
-        self.issue(endpoint, ctx, Wish { request, local: desc.result.cast(), done, done_ctx })
+        let (local, results) = (desc.result.cast(), Vec::new());
+        self.issue(endpoint, ctx, Wish { request, local, results, done, done_ctx })
+    }
+
+    fn issue_list(&self, endpoint: &Endpoint, ctx: u32, list: &ListDesc) -> Status {
+        let Some((context, _)) = self.context(ctx) else { return Status::BAD_PARAM };
+        // SAFETY: the caller's list.
+        let entries = unsafe { list.entries.get() };
+        let (mut bytes, mut results) = (context.list(), Vec::new());
+        for entry in entries {
+            let (op, flags, len) = (entry.op, entry.flags, entry.len);
+            let update = Update { op, flags, operand: 0, compare: entry.compare };
+            let elements = op == LIST_PUT || (update.check().is_ok() && len.is_multiple_of(update.width()));
+            // SAFETY: the caller's handle, read during the call.
+            let registration = unsafe { self.name_in(entry.remote_handle) };
+            let fits = bytes.len() as u64 + ENTRY as u64 <= self.put_most
+                && len <= self.put_most - bytes.len() as u64 - ENTRY as u64;
+            let (true, true, Some(registration)) = (elements, fits, registration) else {
+                return Status::BAD_PARAM;
+            };
+            let fetches = !entry.result.is_null() && op != LIST_PUT;
+            let (addr, compare) = (entry.remote, entry.compare);
+            let (len, op, flags) = (len as u32, op as u16, flags as u8);
+            Entry { registration, addr, compare, len, op, flags, fetches }.encode(&mut bytes);
+            if len > 0 {
+                // SAFETY: the caller's data, as long as the entry.
+                bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(entry.data, len as usize) });
+            }
+            let whole = bytes.len().next_multiple_of(8);
+            bytes.resize(whole, 0);
+            if fetches {
+                results.push((entry.result, len));
+            }
+        }
+        if bytes.len() as u64 > self.put_most {
+            return Status::BAD_PARAM;
+        }
+        if bytes.is_empty() {
+            return Status::OK;
+        }
+        let request = Request {
+            verb: Verb::List,
+            flags: 0,
+            op: 0,
+            operand: 0,
+            compare: 0,
+            id: wire::NO_ID,
+            registration: RegistrationName::default(),
+            addr: 0,
+            len: bytes.len() as u64,
+        };
+        let (local, done, done_ctx) = (bytes.as_mut_ptr(), list.done, list.done_ctx);
+        self.issue(endpoint, ctx, Wish { request, local, results, done, done_ctx })
     }
 }
 
@@ -209,6 +264,9 @@ fn attrs_with(raw: &BtlAttrs, emulated: u32) -> BtlAttrs {
     if emulated & cap::ATOMIC != 0 {
         (attrs.amo_ops, attrs.amo_operands) = (amo::ALL, operand::ALL);
         attrs.flags |= BtlAttrs::AMO_COHERENT;
+    }
+    if emulated & cap::LIST != 0 {
+        attrs.list_limit = payload_limits(raw.service_limit).0;
     }
     attrs
 }
@@ -262,6 +320,14 @@ extern "C" fn atomic(s: State, e: *mut RawEndpoint, ctx: u32, d: *const AtomicDe
         return (w.raw().atomic)(w.raw().state, endpoint.raw, ctx, d);
     }
     w.issue_atomic(endpoint, ctx, at!(AtomicDesc, d))
+}
+
+extern "C" fn list(s: State, e: *mut RawEndpoint, ctx: u32, d: *const ListDesc) -> Status {
+    let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
+    if w.raw().can(cap::LIST) {
+        return (w.raw().list)(w.raw().state, endpoint.raw, ctx, d);
+    }
+    w.issue_list(endpoint, ctx, at!(ListDesc, d))
 }
 
 extern "C" fn flush(s: State, e: *mut RawEndpoint, ctx: u32, d: *const FlushDesc) -> Status {

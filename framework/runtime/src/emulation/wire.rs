@@ -5,14 +5,14 @@ use oxmpi_mca::Status;
 use oxmpi_mca::host::am_tag;
 
 /// Raise it with every change of what follows.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// AM tag of requests and replies.
 pub const TAG: u8 = am_tag::HOST + 1;
 
-/// Bytes of an encoded [`Request`]; payload of a put follows.
+/// Bytes of an encoded [`Request`]; payload of a put, or entries of a list, follow.
 pub const REQUEST: usize = 64;
-/// Bytes of an encoded [`Reply`]; payload of a get follows.
+/// Bytes of an encoded [`Reply`]; payload of a get, or results of a list, follow.
 pub const REPLY: usize = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Verb {
     Put = 1,
     Get = 2,
     Atomic = 3,
+    /// Entries ([`Entry`]), each with its bytes behind it.
+    List = 4,
 }
 
 /// What a target is asked to do with its memory.
@@ -36,7 +38,7 @@ pub struct Request {
     pub id: u64,
     pub registration: RegistrationName,
     pub addr: u64,
-    /// Of an atomic: its width.
+    /// Of an atomic: its width. Of a list: the bytes of all entries.
     pub len: u64,
 }
 
@@ -100,7 +102,7 @@ impl Request {
         if u16::from_le_bytes([b[0], b[1]]) != VERSION {
             return bad(Status::NOT_SUPPORTED);
         }
-        let verb = [Verb::Put, Verb::Get, Verb::Atomic].into_iter().find(|v| *v as u8 == b[2]);
+        let verb = [Verb::Put, Verb::Get, Verb::Atomic, Verb::List].into_iter().find(|v| *v as u8 == b[2]);
         let Some(verb) = verb else { return bad(Status::NOT_SUPPORTED) };
         let request = Request {
             verb,
@@ -113,11 +115,55 @@ impl Request {
             operand: word(b, 48),
             compare: word(b, 56),
         };
-        let follows = if verb == Verb::Put { request.len } else { 0 };
+        let follows = if matches!(verb, Verb::Put | Verb::List) { request.len } else { 0 };
         if payload.len() as u64 != follows {
             return bad(Status::BAD_PARAM);
         }
         Ok((request, payload))
+    }
+}
+
+/// One entry of a list: what to do with how many bytes of memory. Its data follows, and fills whole words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub registration: RegistrationName,
+    pub addr: u64,
+    pub compare: u64,
+    pub len: u32,
+    /// As in `ListEntry`.
+    pub op: u16,
+    pub flags: u8,
+    /// The old elements are asked for.
+    pub fetches: bool,
+}
+
+/// Bytes of an encoded [`Entry`].
+pub const ENTRY: usize = oxmpi_btl::LIST_ENTRY as usize;
+
+impl Entry {
+    pub fn encode(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.registration.encode());
+        into.extend_from_slice(&self.addr.to_le_bytes());
+        into.extend_from_slice(&self.compare.to_le_bytes());
+        into.extend_from_slice(&self.len.to_le_bytes());
+        into.extend_from_slice(&self.op.to_le_bytes());
+        into.extend_from_slice(&[self.flags, u8::from(self.fetches)]);
+    }
+
+    /// The first entry of some, its data, and what is behind it. `None`: there is none, or not all of it.
+    pub fn decode(bytes: &[u8]) -> Option<(Entry, &[u8], &[u8])> {
+        let (b, rest) = bytes.split_first_chunk::<ENTRY>()?;
+        let entry = Entry {
+            registration: RegistrationName { id: word(b, 0), key: word(b, 8) },
+            addr: word(b, 16),
+            compare: word(b, 24),
+            len: u32::from_le_bytes([b[32], b[33], b[34], b[35]]),
+            op: u16::from_le_bytes([b[36], b[37]]),
+            flags: b[38],
+            fetches: b[39] != 0,
+        };
+        let (data, rest) = rest.split_at_checked((entry.len as usize).next_multiple_of(8))?;
+        Some((entry, &data[..entry.len as usize], rest))
     }
 }
 
@@ -190,13 +236,30 @@ mod tests {
     }
 
     #[test]
+    fn entries_follow_each_other() {
+        let registration = RegistrationName { id: 1, key: 2 };
+        let one = Entry { registration, addr: 3, compare: 4, len: 3, op: 64, flags: 5, fetches: true };
+        let two = Entry { len: 8, fetches: false, ..one };
+        let mut bytes = Vec::new();
+        one.encode(&mut bytes);
+        bytes.extend_from_slice(&[7, 8, 9, 0, 0, 0, 0, 0]);
+        two.encode(&mut bytes);
+        bytes.extend_from_slice(&[1; 8]);
+        assert_eq!(bytes.len(), ENTRY + 8 + ENTRY + 8);
+        let (first, data, rest) = Entry::decode(&bytes).expect("one");
+        assert_eq!((first, data), (one, &[7, 8, 9][..]));
+        assert_eq!(Entry::decode(rest), Some((two, &[1; 8][..], &[][..])));
+        assert_eq!(Entry::decode(&rest[..47]), None);
+    }
+
+    #[test]
     fn what_cannot_be_is_named_by_its_id() {
         let bad = |bytes: &[u8]| Request::decode(bytes).expect_err("bad");
         let good = SOME.encode();
         assert_eq!(bad(&good[..15]), BadRequest { id: NO_ID, status: Status::BAD_PARAM });
         assert_eq!(bad(&good[..63]), BadRequest { id: 3, status: Status::BAD_PARAM });
         assert_eq!(bad(&[&good[..], &[1]].concat()).status, Status::BAD_PARAM);
-        for (at, value) in [(0, 9), (2, 0), (2, 4)] {
+        for (at, value) in [(0, 9), (2, 0), (2, 5)] {
             let mut other = good;
             other[at] = value;
             assert_eq!(bad(&other), BadRequest { id: 3, status: Status::NOT_SUPPORTED });
@@ -209,6 +272,7 @@ mod tests {
         #[test]
         fn any_bytes_get_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = Request::decode(&bytes);
+            let _ = Entry::decode(&bytes);
             let _ = Reply::decode(&bytes);
         }
     }

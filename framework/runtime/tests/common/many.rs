@@ -1,11 +1,12 @@
 //! One-sided verbs by many threads on several contexts, for any transport: atomics, puts and gets that would give
 //! wrong answers if two of them met, and a flush over contexts whose threads compute.
+#![allow(dead_code, reason = "every test binary uses its own part of this")]
 
 use super::common::job;
 use super::keeper;
 use super::rma::{Done, LIMIT, Meeting, Remote, Window, atomic, reach, rma};
-use oxmpi_btl::{AtomicDesc, FlushDesc, Reach, RmaDesc, amo};
-use oxmpi_mca::{Host, Status, ThreadCtx};
+use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ENTRY, LIST_PUT, ListDesc, ListEntry, Reach, RmaDesc, amo, cap};
+use oxmpi_mca::{Host, SliceRef, Status, ThreadCtx};
 use oxmpi_osc::Flow;
 use oxmpi_runtime::{Config, Instance};
 use std::collections::HashSet;
@@ -129,6 +130,42 @@ impl<'a> Caller<'a> {
         self.local()[0].load(Ordering::Relaxed)
     }
 
+    /// Adds 1 to words 0 and 1 and reads both, around a put of `data`, by one list.
+    fn list(&self, ctx: u32, word: u64, data: &[u64]) -> [u64; 2] {
+        let (btl, completion, ones) = (self.to.btl(), Done::default(), [1u64, 1]);
+        self.local()[..3].iter().for_each(|at| at.store(u64::MAX, Ordering::Relaxed));
+        let entry = |word: u64, data: &[u64], op, result: *mut u64| ListEntry {
+            remote: self.remote.base + word * 8,
+            remote_handle: self.remote.handle(),
+            len: size_of_val(data) as u64,
+            data: data.as_ptr().cast(),
+            result: result.cast(),
+            result_handle: self.local_name.handle(),
+            op,
+            flags: 0,
+            compare: 0,
+        };
+        let both = self.local()[0].as_ptr();
+        let entries = [
+            entry(0, &ones, amo::ADD, both),
+            entry(word, data, LIST_PUT, std::ptr::null_mut()),
+            entry(word, &data[..1], amo::SWAP, self.local()[2].as_ptr()),
+        ];
+        let desc = ListDesc {
+            entries: SliceRef { ptr: entries.as_ptr(), len: entries.len() },
+            done: Some(super::rma::done),
+            done_ctx: completion.ctx(),
+        };
+        let status = self.verb(ctx, || (btl.list)(btl.state, self.to.endpoint, ctx, &desc));
+        self.wait(ctx, &completion, status);
+        assert_eq!(
+            self.local()[2].load(Ordering::Relaxed),
+            data[0],
+            "entries are carried out in their order"
+        );
+        [0, 1].map(|i| self.local()[i].load(Ordering::Relaxed))
+    }
+
     /// A word of the target, which is in this process.
     fn at_target(&self, word: u64) -> u64 {
         // SAFETY: the window stays while its ranks are in `two_ranks`.
@@ -205,6 +242,54 @@ pub fn all_verbs_at_once(make: impl Fn() -> Config + Sync) {
         let all = u64::from(THREADS) * ROUNDS;
         assert_eq!(window.memory[0].load(Ordering::Relaxed), all);
         assert!(olds.into_inner().expect("no panic").into_iter().all(|old| old < all));
+    });
+}
+
+/// Lists of all threads of both ranks at once: an increment of two words is seen by one of them alone, and what a list put is at the
+/// target when it is done.
+pub fn lists_at_once(make: impl Fn() -> Config + Sync) {
+    two_ranks(make, |instance, meeting, window, remotes| {
+        let me = instance.job().rank;
+        let (remote, olds) = (&remotes[1 - me as usize], Mutex::new(HashSet::new()));
+        threads(instance, THREADS, |number, thread| {
+            let caller = Caller::new(instance, thread, remote);
+            assert!(caller.to.btl().can(cap::LIST));
+            let limit = caller.to.btl().attrs().list_limit;
+            // Two elements, the data, and one element.
+            let most = (limit - 3 * LIST_ENTRY - 24) / 8;
+            let (ctx, part) = (number % CONTEXTS, SHARED + PART * u64::from(number));
+            for round in 0..ROUNDS {
+                let len = [1, 8, 100, most.min(PART)][round as usize % 4];
+                let data: Vec<u64> =
+                    (0..len).map(|i| u64::from(number + 1) << 48 | round << 24 | i).collect();
+                let old = caller.list(ctx, part, &data);
+                assert!(old.iter().all(|old| *old < 2 * u64::from(THREADS) * ROUNDS));
+                assert!(olds.lock().expect("no panic").insert(old[0]), "two threads got {}", old[0]);
+                let there: Vec<u64> = (0..len).map(|i| caller.at_target(part + i)).collect();
+                assert!(there == data, "thread {number} round {round}: what a list put is not there");
+            }
+            let (btl, data) = (caller.to.btl(), vec![0u64; (limit / 8) as usize]);
+            let long = ListEntry {
+                remote: caller.remote.base + part * 8,
+                remote_handle: caller.remote.handle(),
+                len: limit,
+                data: data.as_ptr().cast(),
+                result: std::ptr::null_mut(),
+                result_handle: std::ptr::null(),
+                op: LIST_PUT,
+                flags: 0,
+                compare: 0,
+            };
+            for entry in [long, ListEntry { len: 8, op: 99, ..long }] {
+                let entries = SliceRef { ptr: &entry, len: 1 };
+                let desc = ListDesc { entries, done: None, done_ctx: std::ptr::null_mut() };
+                let refused = caller.verb(ctx, || (btl.list)(btl.state, caller.to.endpoint, ctx, &desc));
+                assert_eq!(refused, Status::BAD_PARAM);
+            }
+        });
+        meeting.barrier.wait();
+        let all = u64::from(THREADS) * ROUNDS;
+        assert_eq!([0, 1].map(|i| window.memory[i].load(Ordering::Relaxed)), [all, all]);
     });
 }
 

@@ -9,6 +9,7 @@ mod flush;
 mod full_set;
 mod life;
 mod limits;
+mod lists;
 mod many_outstanding;
 mod messages;
 mod one_sided;

@@ -1,0 +1,243 @@
+//! `ACCUMULATE` of a target's state words, as attempts: accumulates that update elements by atomics share it, those that read, combine and
+//! write have it alone.
+//!
+//! **The word.** Its low half counts those who share it, its high half those who want it alone. A sharer adds one; it has the word unless
+//! somebody wants it alone, else it takes its one back. To have it alone one is added to the high half. Whoever finds none there keeps that
+//! one, which lets no further sharer in, and has the word once the low half is zero; anybody else takes it back. So sharers never wait for each
+//! other, and at most one waits for them.
+//!
+//! **Refused attempts** look at the word before they add again: what is added and taken back keeps others out for a moment, so it is done once for each
+//! accumulate and not once for each attempt. Adds that are taken back make the word differ from what its holders say; so it is given back by a
+//! subtraction, never by a store.
+
+use crate::call::Call;
+use crate::locks::Words;
+use crate::peer::Peer;
+use crate::tally::Attempt;
+use crate::wire::word;
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::Ordering;
+
+/// So many looks at a word that gets free soon are one attempt.
+const LOOKS: u32 = 16;
+/// One who wants the word alone.
+const ALONE: u64 = 1 << 32;
+/// The low half.
+const SHARERS: u64 = ALONE - 1;
+
+/// A wish for the word, and how far it has got.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    one: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    New,
+    Refused,
+    /// Nobody else wants it alone; sharers are still there.
+    Next,
+    Has,
+}
+
+impl Claim {
+    pub const SHARED: Claim = Claim { one: 1, state: State::New };
+    pub const ALONE: Claim = Claim { one: ALONE, state: State::New };
+
+    /// Whether it waits for sharers alone, who do not take long.
+    pub fn is_next(&self) -> bool {
+        self.state == State::Next
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.one == 1
+    }
+
+    /// Tries once. True: the word is had, until `release`.
+    pub fn attempt(&mut self, words: &impl Words, rank: u32) -> Result<bool, Status> {
+        self.state = match self.state {
+            State::Next if words.read(rank, word::ACCUMULATE)? & SHARERS == 0 => State::Has,
+            State::Refused if words.read(rank, word::ACCUMULATE)? >= ALONE => State::Refused,
+            State::New | State::Refused => self.add(words, rank)?,
+            state => state,
+        };
+        Ok(self.state == State::Has)
+    }
+
+    fn add(&self, words: &impl Words, rank: u32) -> Result<State, Status> {
+        let before = words.add(rank, word::ACCUMULATE, self.one)?;
+        if before >= ALONE {
+            words.add_later(rank, word::ACCUMULATE, self.one.wrapping_neg())?;
+            return Ok(State::Refused);
+        }
+        Ok(if self.is_shared() || before == 0 { State::Has } else { State::Next })
+    }
+
+    /// Gives the word back, some time soon.
+    pub fn release(self, words: &impl Words, rank: u32) -> Result<(), Status> {
+        debug_assert_eq!(self.state, State::Has);
+        words.add_later(rank, word::ACCUMULATE, self.one.wrapping_neg())
+    }
+}
+
+impl Call<'_> {
+    /// Waits until it is had. Of the threads of a process one at a time asks for it alone, or again.
+    fn claim(&self, peer: &Peer, mut claim: Claim) -> Result<Claim, Status> {
+        let tally = &self.win.tally;
+        if claim.is_shared() && tally.tried(Attempt::Accumulate, claim.attempt(self, peer.rank))? {
+            return Ok(claim);
+        }
+        // SYNC POINT with `may_ask`.
+        self.insist(|_| Ok(peer.asks.swap(1, Ordering::Acquire) == 0))?;
+        let had = self.insist(|call| {
+            for _ in 0..LOOKS {
+                let had = tally.tried(Attempt::Accumulate, claim.attempt(call, peer.rank))?;
+                if had || !claim.is_next() {
+                    return Ok(had);
+                }
+            }
+            Ok(false)
+        });
+        if claim.is_shared() || had.is_err() {
+            peer.may_ask();
+        }
+        had.map(|()| claim)
+    }
+
+    /// Does something while a rank's `ACCUMULATE` word is had as wanted.
+    pub fn holding<T>(
+        &self,
+        peer: &Peer,
+        claim: Claim,
+        work: impl FnOnce() -> Result<T, Status>,
+    ) -> Result<T, Status> {
+        let claim = self.claim(peer, claim)?;
+        let done = work();
+        self.release(peer, claim)?;
+        done
+    }
+
+    /// All that was done under it is visible. By a transport the word is free some time later, and a failure is told by the next synchronisation.
+    fn release(&self, peer: &Peer, claim: Claim) -> Result<(), Status> {
+        let released = claim.release(self, peer.rank);
+        if !claim.is_shared() {
+            peer.may_ask();
+        }
+        released
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxmpi_mca::sync::{AtomicU64, Ordering};
+
+    impl Words for AtomicU64 {
+        fn add(&self, _: u32, word: u64, value: u64) -> Result<u64, Status> {
+            assert_eq!(word, word::ACCUMULATE);
+            Ok(self.fetch_add(value, Ordering::SeqCst))
+        }
+        fn swap_if(&self, _: u32, _: u64, _: u64, _: u64) -> Result<u64, Status> {
+            Err(Status::NOT_SUPPORTED)
+        }
+    }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn sharers_keep_out_whoever_wants_it_alone_and_the_other_way_round() {
+        let word = AtomicU64::new(0);
+        let now = || word.load(Ordering::SeqCst);
+        let (mut one, mut two) = (Claim::SHARED, Claim::SHARED);
+        let (mut alone, mut late) = (Claim::ALONE, Claim::ALONE);
+        assert_eq!((one.attempt(&word, 0), two.attempt(&word, 0)), (Ok(true), Ok(true)));
+        assert_eq!((alone.attempt(&word, 0), alone.is_next()), (Ok(false), true));
+        assert_eq!((late.attempt(&word, 0), late.is_next()), (Ok(false), false));
+        let mut three = Claim::SHARED;
+        assert_eq!(three.attempt(&word, 0), Ok(false), "somebody waits");
+        assert_eq!(now(), ALONE + 2, "what was refused was taken back");
+        assert_eq!((one.release(&word, 0), alone.attempt(&word, 0)), (Ok(()), Ok(false)));
+        assert_eq!((two.release(&word, 0), alone.attempt(&word, 0)), (Ok(()), Ok(true)));
+        assert_eq!((three.attempt(&word, 0), late.attempt(&word, 0)), (Ok(false), Ok(false)));
+        assert_eq!((now(), alone.release(&word, 0)), (ALONE, Ok(())));
+        assert_eq!((late.attempt(&word, 0), late.release(&word, 0)), (Ok(true), Ok(())));
+        assert_eq!((three.attempt(&word, 0), three.release(&word, 0)), (Ok(true), Ok(())));
+        assert_eq!(now(), 0);
+    }
+
+    /// All ways in which accumulates of both kinds meet.
+    #[cfg(loom)]
+    mod model {
+        use super::*;
+        use loom::sync::Arc;
+
+        struct Memory {
+            word: AtomicU64,
+            sharers: AtomicU64,
+            alone: AtomicU64,
+        }
+
+        impl Memory {
+            /// Tries a few times, and waits for sharers as long as they are there.
+            fn with(&self, mut claim: Claim, work: impl Fn(&Memory)) {
+                for _ in 0..2 {
+                    let mut has = claim.attempt(&self.word, 0) == Ok(true);
+                    while claim.is_next() {
+                        loom::thread::yield_now();
+                        has = claim.attempt(&self.word, 0) == Ok(true);
+                    }
+                    if has {
+                        work(self);
+                        assert_eq!(claim.release(&self.word, 0), Ok(()));
+                        return;
+                    }
+                }
+            }
+            fn shared(&self) {
+                self.with(Claim::SHARED, |m| {
+                    m.sharers.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(m.alone.load(Ordering::SeqCst), 0, "shared beside alone");
+                    m.sharers.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+            fn alone(&self) {
+                self.with(Claim::ALONE, |m| {
+                    assert_eq!(m.alone.fetch_add(1, Ordering::SeqCst), 0, "alone twice");
+                    assert_eq!(m.sharers.load(Ordering::SeqCst), 0, "alone beside shared");
+                    m.alone.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        }
+
+        fn meet(bodies: [fn(&Memory); 3]) {
+            // All ways with three changes of thread against their will.
+            let mut builder = loom::model::Builder::new();
+            builder.preemption_bound = Some(3);
+            builder.check(move || {
+                let zero = || AtomicU64::new(0);
+                let memory = Arc::new(Memory { word: zero(), sharers: zero(), alone: zero() });
+                let [own, others @ ..] = bodies;
+                let others = others.map(|body| {
+                    let memory = memory.clone();
+                    loom::thread::spawn(move || body(&memory))
+                });
+                own(&memory);
+                others.into_iter().for_each(|thread| thread.join().expect("no panic"));
+                assert_eq!(memory.word.load(Ordering::SeqCst), 0, "everything is given back");
+            });
+        }
+
+        #[test]
+        fn two_share_and_one_wants_it_alone() {
+            meet([Memory::shared, Memory::shared, Memory::alone]);
+        }
+        #[test]
+        fn two_want_it_alone_and_one_shares() {
+            meet([Memory::alone, Memory::shared, Memory::alone]);
+        }
+        #[test]
+        fn all_want_it_alone() {
+            meet([Memory::alone; 3]);
+        }
+    }
+}

@@ -24,22 +24,21 @@ pub struct Handle {
     pub rkey: u32,
     /// The key for this process, where all lanes have the same.
     lkey: u32,
-    /// Number of the registration in its process, and a random number of that.
+    /// Number of the registration in its process, of 56 bits, and a random number of that.
     number: u64,
     process: u64,
 }
 
 /// `BtlAttrs::registration_handle_size`.
-pub const HANDLE: usize = 48;
+pub const HANDLE: usize = 40;
 
 impl Handle {
     fn write(&self, out: &mut [u8]) {
         let words = [
             self.base,
             self.len,
-            u64::from(self.rights) | u64::from(self.rkey) << 32,
-            u64::from(self.lkey),
-            self.number,
+            u64::from(self.rights) & 0xff | (self.number & 0xff_ffff) << 8 | u64::from(self.rkey) << 32,
+            u64::from(self.lkey) | self.number >> 24 << 32,
             self.process,
         ];
         for (to, word) in out.chunks_exact_mut(8).zip(words) {
@@ -59,11 +58,11 @@ impl Handle {
         Handle {
             base: word(0),
             len: word(1),
-            rights: word(2) as u32,
+            rights: word(2) as u32 & 0xff,
             rkey: (word(2) >> 32) as u32,
             lkey: word(3) as u32,
-            number: word(4),
-            process: word(5),
+            number: word(2) >> 8 & 0xff_ffff | word(3) >> 32 << 24,
+            process: word(4),
         }
     }
 
@@ -154,7 +153,8 @@ mod tests {
 
     #[test]
     fn handles_travel_and_say_what_they_allow() {
-        let h = Handle { base: 1000, len: 64, rights: 6, rkey: 0xffff_fffe, lkey: 7, number: 8, process: 9 };
+        let number = 0xfe_dcba_9876_5432;
+        let h = Handle { base: 1000, len: 64, rights: 6, rkey: 0xffff_fffe, lkey: 7, number, process: 9 };
         let mut bytes = [0; HANDLE];
         h.write(&mut bytes);
         // SAFETY: as many bytes.

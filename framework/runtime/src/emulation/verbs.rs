@@ -3,6 +3,9 @@
 //! `state` of such a handle is the [`Wrapped`]; an endpoint is an [`Endpoint`] of `requester`. Its registration handles are the
 //! transport's own, followed by the name of an emulated registration, so both kinds of verbs find theirs.
 //!
+//! Of atomics the transport may have some. They stay its own if they are atomic to the target's processors, by which requests carry out the
+//! others; else requests carry out all.
+//!
 //! A verb that the transport has and a peer refuses (process_vm_writev under Yama, another pid namespace) is carried out by
 //! requests from then on for that peer.
 
@@ -11,7 +14,7 @@ use super::requester::{Context, Endpoint, Via, Wish};
 use super::target::payload_limits;
 use super::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use crate::instance::Instance;
-use oxmpi_btl::amo::operand;
+use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo,
     RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
@@ -45,16 +48,15 @@ impl Wrapped {
     /// Whether a transport needs it, and can have it.
     pub fn is_for(raw: &BtlHandle) -> bool {
         raw.can(cap::SERVICE)
-            && raw.caps & EMULATED != EMULATED
+            && EMULATED & !complete(raw) != 0
             && raw.attrs().service_limit as usize > wire::REQUEST
             && raw.attrs().registration_handle_size as usize + NAME + 8 <= oxmpi_btl::HANDLE_LIMIT
     }
 
     /// In a box, since the handle points to it.
     pub fn new(instance: &Instance, raw: &BtlHandle) -> Box<Wrapped> {
-        let coherent = !raw.can(cap::ATOMIC) || raw.attrs().flags & BtlAttrs::AMO_COHERENT != 0;
-        let lists = if coherent { cap::LIST } else { 0 };
-        let emulated = (EMULATED | lists) & !raw.caps;
+        // Atomics of the transport's own are carried out only where they are coherent with what lists do.
+        let emulated = EMULATED & !complete(raw) | cap::LIST & !raw.caps;
         let attrs = Box::new(attrs_with(raw.attrs(), emulated));
         let (put_most, get_most) = payload_limits(raw.attrs().service_limit);
         let contexts = (0..raw.attrs().contexts).map(|_| Context::default()).collect();
@@ -249,6 +251,40 @@ impl Wrapped {
     }
 }
 
+/// Verbs of which requests need to carry out nothing: those that the transport has, atomics if it has each of them on each operand.
+fn complete(raw: &BtlHandle) -> u32 {
+    let attrs = raw.attrs();
+    let all_atomics = attrs.flags & BtlAttrs::AMO_COHERENT != 0
+        && attrs.amo_ops & amo::ALL == amo::ALL
+        && attrs.amo_operands & operand::ALL == operand::ALL;
+    if all_atomics { raw.caps } else { raw.caps & !cap::ATOMIC }
+}
+
+/// Whether the transport itself carries out an atomic.
+fn is_native(raw: &BtlHandle, desc: &AtomicDesc) -> bool {
+    let attrs = raw.attrs();
+    let Some(op) = 1u32.checked_shl(desc.op) else { return false };
+    raw.can(cap::ATOMIC)
+        && attrs.flags & BtlAttrs::AMO_COHERENT != 0
+        && attrs.amo_ops & op != 0
+        && attrs.amo_operands & kind(desc) != 0
+        // Of words that lie elsewhere devices know nothing.
+        && desc.remote.is_multiple_of(if desc.flags & WIDTH_32 != 0 { 4 } else { 8 })
+}
+
+/// The operand as [`operand`] names it: bits alone matter but to those that compute.
+fn kind(desc: &AtomicDesc) -> u32 {
+    let (typed, narrow) = (matches!(desc.op, ADD | MIN | MAX), desc.flags & WIDTH_32 != 0);
+    match (typed, desc.flags & FLOAT != 0, desc.flags & SIGNED != 0) {
+        (true, true, _) if narrow => operand::F32,
+        (true, true, _) => operand::F64,
+        (true, false, true) if narrow => operand::I32,
+        (true, false, true) => operand::I64,
+        _ if narrow => operand::U32,
+        _ => operand::U64,
+    }
+}
+
 /// Attributes of a transport with emulated verbs.
 fn attrs_with(raw: &BtlAttrs, emulated: u32) -> BtlAttrs {
     let mut attrs = *raw;
@@ -316,7 +352,7 @@ extern "C" fn get(s: State, e: *mut RawEndpoint, ctx: u32, d: *const RmaDesc) ->
 
 extern "C" fn atomic(s: State, e: *mut RawEndpoint, ctx: u32, d: *const AtomicDesc) -> Status {
     let (w, endpoint) = (at!(Wrapped, s), at!(Endpoint, e));
-    if w.raw().can(cap::ATOMIC) {
+    if is_native(w.raw(), at!(AtomicDesc, d)) {
         return (w.raw().atomic)(w.raw().state, endpoint.raw, ctx, d);
     }
     w.issue_atomic(endpoint, ctx, at!(AtomicDesc, d))

@@ -80,7 +80,6 @@ impl Rail {
     fn post_offer(&self, desk: &mut Desk, n: usize) {
         let line = &mut desk.lines[n];
         let Some(offer) = line.offers.front().filter(|_| !line.is_under_way) else { return };
-        line.place.fill(0);
         // SAFETY: the place lives until the endpoint is ended.
         let posted = unsafe {
             self.first().enter().post_datagram(line.ep, offer, line.place.as_mut_ptr(), DIRECTED | n as u64)
@@ -126,6 +125,7 @@ impl Rail {
         while let Some(id) = { self.first().enter().probe_datagram() } {
             taken += 1;
             if id == ANYBODY {
+                desk.place.fill(0);
                 let over = self.first().enter().take_datagram(desk.anybody, id);
                 desk.is_posted = false;
                 if let Ok(from) = over.filter_completed() {
@@ -138,6 +138,7 @@ impl Rail {
                     break;
                 }
                 self.take_answer(desk, n, id);
+                desk.listen_again(&self.first().enter());
             }
             desk.listen(&self.first().enter());
         }
@@ -150,6 +151,7 @@ impl Rail {
 
     /// A datagram of ours has arrived; one of the peer's may have come across.
     fn take_answer(&self, desk: &mut Desk, n: usize, id: u64) {
+        desk.lines[n].place.fill(0);
         let over = self.first().enter().take_datagram(desk.lines[n].ep, id);
         let line = &mut desk.lines[n];
         line.is_under_way = false;

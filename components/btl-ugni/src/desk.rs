@@ -49,13 +49,22 @@ impl Desk {
     /// Posts the datagram for whoever comes.
     pub fn listen(&mut self, entered: &Entered<'_>) {
         if !self.is_posted {
-            self.place.fill(0);
             // SAFETY: the place lives until the endpoint is ended.
             let posted = unsafe {
                 entered.post_datagram(self.anybody, &[0; DATAGRAM], self.place.as_mut_ptr(), ANYBODY)
             };
             self.is_posted = posted.is_ok();
         }
+    }
+
+    /// Posts the datagram for whoever comes anew. A process that posts again before its last datagram was collected here is passed by
+    /// by the one that waits, and is met by one that is posted later.
+    pub fn listen_again(&mut self, entered: &Entered<'_>) {
+        entered.cancel_datagram(self.anybody, ANYBODY);
+        self.is_posted = false;
+        self.listen(entered);
+        // Refused: the old one is over and waits to be collected.
+        self.is_posted = true;
     }
 
     /// Ends all datagrams.

@@ -306,7 +306,7 @@ impl Entered<'_> {
         // SAFETY: the device, and a place.
         (unsafe { (self.api().post_data_probe_by_id)(self.nic.nic, &mut id) } == rc::SUCCESS).then_some(id)
     }
-    /// Takes a datagram that is over, by what `probe_datagram` has said.
+    /// Takes a datagram that is over, by what `probe_datagram` has said; what came is in its place then.
     pub fn take_datagram(&self, ep: Ep, id: u64) -> Result<Datagram, Return> {
         let mut d = Datagram { state: 0, address: 0, inst: 0 };
         // SAFETY: the endpoint lives; places. It is over, so this does not wait.

@@ -5,6 +5,7 @@
 use core::ffi::{CStr, c_char, c_void};
 use oxmpi_btl_conformance::Setup;
 use std::ffi::CString;
+use std::sync::Once;
 
 /// Path of the library, built with this test.
 pub fn emulation() -> String {
@@ -14,8 +15,14 @@ pub fn emulation() -> String {
     found.expect("the library beside this test").to_string_lossy().into_owned()
 }
 
-/// Jobs over it.
+/// Jobs over it, on a fabric of this process's own.
 pub fn setup() -> Setup {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if std::env::var_os("OXMPI_UGNI").is_none() {
+            set_up("");
+        }
+    });
     Setup::new(btl_ugni::descriptor()).connects().param("library", &emulation())
 }
 
@@ -36,6 +43,6 @@ pub fn counter(name: &CStr) -> u64 {
 /// Sets the library up. The test is alone in its process, and nothing of the library has been called.
 pub fn set_up(values: &str) {
     let values = format!("fabric=btl{},{values}", std::process::id());
-    // SAFETY: no other thread is there that looks at the environment.
+    // SAFETY: nobody looks at the environment before the library is opened, which comes later.
     unsafe { std::env::set_var("OXMPI_UGNI", values.trim_end_matches(',')) };
 }

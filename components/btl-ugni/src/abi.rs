@@ -2,6 +2,10 @@
 
 use core::ffi::c_void;
 
+/// A bound endpoint's handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ep(pub Object);
+
 /// `gni_return_t`.
 pub type Return = i32;
 /// Every handle of the library.
@@ -14,10 +18,8 @@ pub mod rc {
     pub const NOT_DONE: Return = 1;
     pub const INVALID_PARAM: Return = 2;
     pub const ERROR_RESOURCE: Return = 3;
-    pub const TIMEOUT: Return = 4;
     pub const PERMISSION_ERROR: Return = 5;
     pub const INVALID_STATE: Return = 8;
-    pub const NO_MATCH: Return = 9;
     pub const TRANSACTION_ERROR: Return = 11;
     pub const ERROR_NOMEM: Return = 13;
 }
@@ -43,7 +45,6 @@ pub mod mode {
 
 /// States of a datagram, GNI_POST_*.
 pub mod post_state {
-    pub const PENDING: i32 = 0;
     pub const COMPLETED: i32 = 1;
 }
 
@@ -68,8 +69,39 @@ pub mod cq_mode {
 
 /// Types of an event, GNI_CQ_EVENT_TYPE_*.
 pub mod event {
-    pub const POST: u64 = 0;
     pub const SMSG: u64 = 1;
+}
+
+/// Types of a post, GNI_POST_*.
+pub mod post {
+    pub const RDMA_PUT: i32 = 1;
+    pub const RDMA_GET: i32 = 2;
+    pub const FMA_PUT: i32 = 3;
+    pub const FMA_GET: i32 = 5;
+    pub const AMO: i32 = 6;
+}
+
+/// Events that a post asks for, GNI_CQMODE_*.
+pub mod cqmode {
+    pub const GLOBAL_EVENT: u16 = 2;
+}
+
+/// Commands of atomics that fetch, GNI_FMA_ATOMIC*: of the first generation, and of Aries' second one; those with S have 32 bits.
+pub mod amo {
+    pub const AT_FADD: i32 = 0x008;
+    pub const AT_FAND: i32 = 0x009;
+    pub const AT_FOR: i32 = 0x00a;
+    pub const AT_FXOR: i32 = 0x00b;
+    pub const AT_FAX: i32 = 0x00c;
+    pub const AT_CSWAP: i32 = 0x00d;
+    pub const AT2_FAND_S: i32 = 0x240;
+    pub const AT2_FOR_S: i32 = 0x242;
+    pub const AT2_FXOR_S: i32 = 0x244;
+    pub const AT2_FSWAP: i32 = 0x047;
+    pub const AT2_FSWAP_S: i32 = 0x246;
+    pub const AT2_FCSWAP_S: i32 = 0x24a;
+    pub const AT2_FIADD_S: i32 = 0x254;
+    pub const AT2_FFPADD_S: i32 = 0x25c;
 }
 
 /// Types of a mailbox, GNI_SMSG_TYPE_*.
@@ -77,11 +109,8 @@ pub const MBOX_AUTO_RETRANSMIT: i32 = 2;
 pub const SMSG_ANY_TAG: u8 = 0xff;
 /// Bytes of a datagram at most.
 pub const DATAGRAM: usize = 128;
-/// Version word from which completion channels are there.
-pub const HAS_CHANNELS: u32 = 0x5d00_0000;
-/// `gni_job_res_t` of registrations and of fast descriptors.
+/// `gni_job_res_t` of registrations.
 pub const JOB_RES_MDD: i32 = 1;
-pub const JOB_RES_FMA: i32 = 6;
 
 /// `gni_mem_handle_t`: opaque, and the same for every process of the job.
 #[repr(C)]
@@ -132,6 +161,38 @@ pub struct PostDescriptor {
     pub ce_cmd: i32,
     pub ce_mode: u32,
     pub ce_red_id: u64,
+}
+
+impl PostDescriptor {
+    /// One that asks for nothing.
+    pub const fn empty() -> PostDescriptor {
+        PostDescriptor {
+            next_descr: core::ptr::null_mut(),
+            prev_descr: core::ptr::null_mut(),
+            post_id: 0,
+            status: 0,
+            cq_mode_complete: 0,
+            kind: 0,
+            cq_mode: 0,
+            dlvr_mode: 0,
+            local_addr: 0,
+            local_mem_hndl: MemHandle { qword1: 0, qword2: 0 },
+            remote_addr: 0,
+            remote_mem_hndl: MemHandle { qword1: 0, qword2: 0 },
+            length: 0,
+            rdma_mode: 0,
+            src_cq_hndl: core::ptr::null_mut(),
+            sync_flag_value: 0,
+            sync_flag_addr: 0,
+            amo_cmd: 0,
+            first_operand: 0,
+            second_operand: 0,
+            cqwrite_value: 0,
+            ce_cmd: 0,
+            ce_mode: 0,
+            ce_red_id: 0,
+        }
+    }
 }
 
 /// `gni_job_res_desc_t`.

@@ -1,9 +1,11 @@
 //! Opening: the library, the credentials, the virtual devices with their lanes, and what is published.
 
-use crate::abi::{MBOX_AUTO_RETRANSMIT, MemHandle, SmsgAttr, rc};
+use crate::abi::{JOB_RES_MDD, JobRes, MBOX_AUTO_RETRANSMIT, MemHandle, SmsgAttr, device, rc};
 use crate::desk::Desk;
+use crate::device::Device;
 use crate::lane::{Lane, Pool, Wish};
 use crate::library::Api;
+use crate::memory::Memory;
 use crate::module::Ugni;
 use crate::nic::{Credentials, Nic};
 use crate::params::{LIBRARY, Settings, at, automatic_devices, automatic_message_size};
@@ -18,6 +20,9 @@ pub struct UgniComponent;
 
 /// Tag and cookie of processes that no manager has given any.
 const NO_MANAGER: Credentials = Credentials { ptag: 10, cookie: 10, device: 0 };
+/// Registrations of a node that are left alone, and how many it is taken to have where the library does not say.
+const RESERVED: u64 = 20;
+const UNKNOWN: u64 = 1200;
 /// Bytes of mailboxes that are made together.
 const CHUNK: usize = 2 << 20;
 
@@ -35,19 +40,29 @@ impl Component for UgniComponent {
             return Ok((0, Vec::new()));
         }
         let api = library(&host, &settings)?;
-        let devices = devices(&host, &api, &settings)?;
-        let lanes = lanes(&host, &settings, &devices).map_err(|why| OpenError::new(Status::NO_RESOURCE, why))?;
-        let desk = Desk::new(&devices[0]).map_err(|why| OpenError::new(Status::NO_RESOURCE, why))?;
+        let no_room = |why: String| OpenError::new(Status::NO_RESOURCE, why);
+        let (who, nics) = domains(&host, &api, &settings)?;
+        let lanes = lanes(&host, &settings, &nics).map_err(no_room)?;
+        let desk = Desk::new(&nics[0]).map_err(no_room)?;
+        let most = most_registrations(&api, who, &settings, host.job().local_size);
+        let memory = Memory::new(nics[0].clone(), most);
+        let device = |nic| Device::new(nic, settings.local_rdma_cq_size, api.has_channels());
+        let devices: Result<Vec<Device>, String> = nics.into_iter().map(device).collect();
+        let devices = devices.map_err(no_room)?;
         let name = Rail::name_of(&host, host.job().rank)
             .ok_or_else(|| OpenError::new(Status::INTERNAL, "this process has no name"))?;
         let card = Card {
-            address: devices[0].address,
+            address: devices[0].nic.address,
             message_size: settings.message_size as u32,
             credits: settings.credits,
             contexts: host.num_cris() as u16,
-            insts: devices.iter().map(|d| d.inst).collect(),
+            insts: devices.iter().map(|d| d.nic.inst).collect(),
         };
-        let rail = Arc::new(Rail::new(Parts { host, settings, name, lanes, devices, desk }));
+        let mut kind = device::ARIES;
+        // SAFETY: a place.
+        unsafe { (api.get_device_type)(&mut kind) };
+        let device_atomics = settings.device_atomics;
+        let rail = Arc::new(Rail::new(Parts { host, settings, name, lanes, devices, kind, memory, desk }));
         let connecting = rail.clone();
         let thread = std::thread::Builder::new().name("btl-ugni".into()).spawn(move || connecting.connect());
         let thread = thread.map_err(|e| OpenError::new(Status::NO_RESOURCE, format!("a thread: {e}")))?;
@@ -58,7 +73,8 @@ impl Component for UgniComponent {
             return Err(OpenError::new(status, "cannot publish the address"));
         }
         let sleeps = ugni.rail.lanes.iter().all(|lane| lane.channel.is_some());
-        let module = oxmpi_btl::module(ugni).service();
+        let module = oxmpi_btl::module(ugni).get().put().flush().memory().service();
+        let module = if device_atomics { module.atomics() } else { module };
         let module = if sleeps { module.sleep().service_sleep() } else { module };
         Ok((0, vec![module.build()]))
     }
@@ -125,7 +141,11 @@ fn credentials(api: &Api) -> (Credentials, &'static str) {
     }
 }
 
-fn devices(host: &Host, api: &Arc<Api>, settings: &Settings) -> Result<Vec<Arc<Nic>>, OpenError> {
+fn domains(
+    host: &Host,
+    api: &Arc<Api>,
+    settings: &Settings,
+) -> Result<(Credentials, Vec<Arc<Nic>>), OpenError> {
     let (who, from) = credentials(api);
     let first = std::process::id() << 8;
     let mut devices = Vec::new();
@@ -140,7 +160,19 @@ fn devices(host: &Host, api: &Arc<Api>, settings: &Settings) -> Result<Vec<Arc<N
         set.map_err(|code| OpenError::new(Status::INTERNAL, api.code_text(code)))?;
         devices.push(Arc::new(nic));
     }
-    Ok(devices)
+    Ok((who, devices))
+}
+
+/// How many registrations this process may have.
+fn most_registrations(api: &Api, who: Credentials, settings: &Settings, local_size: u32) -> u64 {
+    let mut node = JobRes::default();
+    // SAFETY: a place.
+    let code = unsafe { (api.get_job_res_info)(who.device, who.ptag, JOB_RES_MDD, &mut node) };
+    let of_node = if code == rc::SUCCESS { node.limit.saturating_sub(RESERVED) } else { UNKNOWN };
+    match settings.max_mem_reg {
+        0 => (of_node / u64::from(local_size.max(1))).max(1),
+        n => u64::try_from(n).unwrap_or(u64::MAX),
+    }
 }
 
 /// One lane for each communication resource, and the service context's.

@@ -23,7 +23,7 @@ const BUSY: u32 = 2;
 
 impl Rail {
     fn first(&self) -> &Nic {
-        &self.devices[0]
+        &self.devices[0].nic
     }
 
     /// Has a new link made. Any thread, holding no lock.
@@ -176,7 +176,7 @@ impl Rail {
         let Some(offer) = Offer::decode(bytes).filter(|o| o.job_id == self.host.job().job_id) else { return };
         let name = ProcName { bytes: offer.name };
         let Some(proc) = self.index_of(&name) else { return };
-        let peer = self.peer_of(proc, name);
+        let peer = self.peer_of(proc);
         if usize::from(offer.to) >= self.lanes.len() {
             return self.fail(&peer.core, "it wants a connection to a lane that is not there");
         }

@@ -6,6 +6,8 @@
 
 use crate::link::{Link, Mailbox, held};
 use crate::nic::{Channel, Cq, Nic};
+use crate::outstanding::Outstanding;
+use crate::posts::Operation;
 use crate::sys::{Bell, Pages};
 use crate::wire::Kind;
 use core::cell::{Cell, RefCell};
@@ -97,6 +99,7 @@ pub struct Held {
     pub turns: u32,
     /// A message was refused for want of credits, which come without an event: looks that may still find them.
     pub starved: u32,
+    pub outstanding: Outstanding,
 }
 
 /// How often a context looks for credits, by refusing to sleep, before it takes it that nobody wants them any more.
@@ -118,6 +121,9 @@ pub struct Lane {
     /// Links that were connected and have not been looked at since.
     news: Mutex<Vec<Arc<Link>>>,
     has_news: AtomicBool,
+    /// Operations of the lane that are over, from whoever read the device's queue.
+    finished: Mutex<Vec<Arc<Operation>>>,
+    has_finished: AtomicBool,
 }
 
 // SAFETY: the contract of transports: the caller serialises the verbs of a context, and `held` and `is_busy` are touched by
@@ -177,12 +183,15 @@ impl Lane {
                 unsent: VecDeque::new(),
                 turns: 0,
                 starved: 0,
+                outstanding: Outstanding::default(),
             }),
             is_busy: Cell::new(false),
             mailboxes: Mutex::new(Mailboxes { size, per_chunk, chunks: Vec::new(), free: Vec::new() }),
             links: Mutex::default(),
             news: Mutex::default(),
             has_news: AtomicBool::new(false),
+            finished: Mutex::default(),
+            has_finished: AtomicBool::new(false),
         })
     }
 
@@ -249,6 +258,27 @@ impl Lane {
         self.bell.silence();
         self.has_news.store(false, Ordering::SeqCst);
         std::mem::take(&mut *held(&self.news))
+    }
+
+    /// An operation of the lane is over. Any thread.
+    pub fn finish(&self, op: Arc<Operation>) {
+        held(&self.finished).push(op);
+        if !self.has_finished.swap(true, Ordering::SeqCst) {
+            self.bell.ring();
+        }
+    }
+
+    pub fn has_finished(&self) -> bool {
+        self.has_finished.load(Ordering::SeqCst)
+    }
+
+    pub fn take_finished(&self) -> Vec<Arc<Operation>> {
+        if !self.has_finished() {
+            return Vec::new();
+        }
+        self.bell.silence();
+        self.has_finished.store(false, Ordering::SeqCst);
+        std::mem::take(&mut *held(&self.finished))
     }
 
     /// Ends the endpoints of its links and the registrations of its mailboxes.

@@ -3,13 +3,11 @@
 //! A link is *new* until somebody wants it, *calling* once our half of it (an [`crate::wire::Offer`]) is on its way, and *connected* when
 //! the peer's half has come; the halves go by datagrams (`connect.rs`). Where the process is lost it has *failed*, for good.
 
-use crate::abi::MemHandle;
-use crate::nic::Ep;
+use crate::abi::{Ep, MemHandle};
 use crate::wire::Card;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
-use oxmpi_mca::ProcName;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -21,7 +19,6 @@ pub fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A process, as far as its links need to know.
 pub struct Core {
     pub proc: u32,
-    pub name: ProcName,
     pub card: OnceLock<Card>,
     pub failed: AtomicBool,
     /// It has said good-bye.

@@ -60,7 +60,7 @@ pub struct Memory {
 }
 
 const KNOWN: u32 = access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
-const CHANGES: u32 = access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
+pub const CHANGES: u32 = access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 impl Memory {
     /// `most` is how many registrations there may be.
@@ -99,7 +99,8 @@ impl Memory {
     }
 
     pub fn remove(&self, handle: &Handle) -> Status {
-        match { self.nic.enter() }.deregister(handle.gni) {
+        let ended = self.nic.enter().deregister(handle.gni);
+        match ended {
             Ok(()) => {
                 self.count.fetch_sub(1, Ordering::Relaxed);
                 Status::OK

@@ -1,13 +1,19 @@
 //! The verbs, as the host calls them.
 
+use crate::amo::{OPS, operands};
 use crate::link::UgniEndpoint;
+use crate::memory::{HANDLE, Handle};
 use crate::outbound::Body;
 use crate::rail::Rail;
+use crate::rma::PUT_LIMIT;
 use crate::wire::{BadCard, Card, Kind, VERSION};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::{Btl, BtlAttrs, BtlService, BtlServiceSleep, BtlSleep, Message, ProcInfo, WaitSet};
-use oxmpi_mca::Status;
+use oxmpi_btl::{
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep, BtlSleep, FlushDesc, Message,
+    ProcInfo, RmaDesc, WaitSet,
+};
+use oxmpi_mca::{MemKind, Status};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -63,6 +69,16 @@ impl Btl for Ugni {
         attrs.exclusivity = settings.exclusivity;
         attrs.latency = settings.latency;
         attrs.bandwidth = settings.bandwidth;
+        attrs.min_get_size = settings.min_rma_size as u64;
+        attrs.min_put_size = settings.min_rma_size as u64;
+        attrs.get_limit = settings.get_limit;
+        attrs.put_limit = PUT_LIMIT;
+        attrs.registration_handle_size = HANDLE as u32;
+        attrs.flags = BtlAttrs::PUT_DONE_IS_REMOTE;
+        if settings.device_atomics {
+            attrs.amo_ops = OPS;
+            attrs.amo_operands = operands(self.rail.kind);
+        }
         attrs.device[..4].copy_from_slice(b"ugni");
         attrs
     }
@@ -72,9 +88,8 @@ impl Btl for Ugni {
         if proc.proc == rail.host.job().rank {
             return Ok(None);
         }
-        let name = Rail::name_of(&rail.host, proc.proc).ok_or(Status::NOT_FOUND)?;
         let Some(card) = self.card_of(proc.proc)? else { return Ok(None) };
-        let peer = rail.peer_of(proc.proc, name);
+        let peer = rail.peer_of(proc.proc);
         // It may be there from before, the same.
         let _ = peer.core.card.set(card);
         Ok(Some(Box::new(UgniEndpoint { peer })))
@@ -104,6 +119,48 @@ impl Btl for Ugni {
             self.rail.host.error("the connecting thread has ended by a panic");
         }
         self.rail.close();
+    }
+}
+
+impl BtlPut for Ugni {
+    fn put(&self, endpoint: &UgniEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
+        self.rail.transfer(endpoint, ctx, rma, true)
+    }
+}
+impl BtlGet for Ugni {
+    fn get(&self, endpoint: &UgniEndpoint, ctx: u32, rma: &RmaDesc) -> Status {
+        self.rail.transfer(endpoint, ctx, rma, false)
+    }
+}
+impl BtlAtomics for Ugni {
+    fn atomic(&self, endpoint: &UgniEndpoint, ctx: u32, op: &AtomicDesc) -> Status {
+        self.rail.update(endpoint, ctx, op)
+    }
+}
+impl BtlFlush for Ugni {
+    fn flush(&self, endpoint: Option<&UgniEndpoint>, ctx: u32, flush: &FlushDesc) -> Status {
+        self.rail.flush(endpoint, ctx, flush)
+    }
+}
+
+impl BtlMemory for Ugni {
+    const HANDLE_SIZE: usize = HANDLE;
+
+    fn register(&self, addr: *mut u8, len: u64, access: u32, kind: MemKind, handle: &mut [u8]) -> Status {
+        if kind != MemKind::HOST {
+            return Status::NOT_SUPPORTED;
+        }
+        match self.rail.memory.add(addr, len, access, handle) {
+            Ok(()) => Status::OK,
+            Err((status, why)) => {
+                self.rail.host.debug(&why);
+                status
+            }
+        }
+    }
+    fn deregister(&self, handle: &[u8]) -> Status {
+        // SAFETY: as many bytes as a handle has.
+        self.rail.memory.remove(&unsafe { Handle::read(handle.as_ptr()) })
     }
 }
 

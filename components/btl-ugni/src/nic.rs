@@ -3,11 +3,13 @@
 //! The library takes no locks: two threads may be in calls on different virtual devices, never on one. So every call on a device
 //! and on what was made on it goes through [`Entered`], which holds the device's lock. It is a leaf: nothing is called while it is held.
 
-use crate::abi::{DATAGRAM, MemHandle, Object, Return, SMSG_ANY_TAG, SmsgAttr, cq_mode, event, rc};
+use crate::abi::{DATAGRAM, Ep, MemHandle, Object, PostDescriptor, Return, SMSG_ANY_TAG, SmsgAttr, cq_mode, device, event, rc};
 use crate::library::Api;
+use crate::posts::Posts;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, Ordering};
+use oxmpi_mca::Status;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Identity of a job's processes to the network.
@@ -25,7 +27,7 @@ pub struct Nic {
     /// Address of the node, and number of the domain on it: how peers reach the device.
     pub address: u32,
     pub inst: u32,
-    lock: Mutex<()>,
+    lock: Mutex<Posts>,
     /// How often the lock was taken.
     acquisitions: AtomicU64,
 }
@@ -58,7 +60,7 @@ impl Nic {
                         nic,
                         address,
                         inst,
-                        lock: Mutex::new(()),
+                        lock: Mutex::default(),
                         acquisitions: AtomicU64::new(0),
                     });
                 }
@@ -76,9 +78,9 @@ impl Nic {
     }
 
     pub fn enter(&self) -> Entered<'_> {
-        let guard = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
+        let posts = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
         self.acquisitions.fetch_add(1, Ordering::Relaxed);
-        Entered { nic: self, _guard: guard }
+        Entered { calls: Calls { nic: self }, posts }
     }
 
     pub fn acquisitions(&self) -> u64 {
@@ -130,7 +132,7 @@ impl Cq {
         let mode = if blocking { cq_mode::BLOCKING } else { cq_mode::NOBLOCK };
         // SAFETY: the device, and a place.
         let code =
-            unsafe { (nic.api.cq_create)(entered.nic.nic, entries, 0, mode, None, null_mut(), &mut handle) };
+            unsafe { (nic.api.cq_create)(entered.calls.nic.nic, entries, 0, mode, None, null_mut(), &mut handle) };
         done(code)?;
         Ok(Cq { nic: nic.clone(), handle })
     }
@@ -189,7 +191,7 @@ impl Channel {
         let mut channel = Channel { nic: nic.clone(), handle: null_mut(), fd: -1 };
         // SAFETY: the device and places; queues of the device.
         unsafe {
-            if let Err(code) = done(create(entered.nic.nic, &mut channel.handle)) {
+            if let Err(code) = done(create(entered.calls.nic.nic, &mut channel.handle)) {
                 drop(entered);
                 return Err(code);
             }
@@ -235,10 +237,6 @@ impl Drop for Channel {
     }
 }
 
-/// A bound endpoint's handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ep(pub Object);
-
 /// A datagram that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
@@ -247,13 +245,25 @@ pub struct Datagram {
     pub inst: u32,
 }
 
-/// The right to call the library on a device.
+/// The right to call the library on a device, and what is under way on it.
 pub struct Entered<'a> {
-    nic: &'a Nic,
-    _guard: MutexGuard<'a, ()>,
+    pub calls: Calls<'a>,
+    pub posts: MutexGuard<'a, Posts>,
 }
 
-impl Entered<'_> {
+impl<'a> core::ops::Deref for Entered<'a> {
+    type Target = Calls<'a>;
+    fn deref(&self) -> &Calls<'a> {
+        &self.calls
+    }
+}
+
+/// The library's calls on a device, for the holder of its lock.
+pub struct Calls<'a> {
+    nic: &'a Nic,
+}
+
+impl Calls<'_> {
     fn api(&self) -> &Api {
         &self.nic.api
     }
@@ -371,8 +381,53 @@ impl Entered<'_> {
         // SAFETY: a function of a number.
         unsafe { (self.api().cq_get_inst_id)(event) as u32 }
     }
+    pub fn has_entry(&self, cq: &Cq) -> bool {
+        cq.has_entry()
+    }
+    /// What an event says of its post that has failed, and whether that may be tried again. `None`: it has not failed.
+    pub fn failure(&self, event: u64, kind: i32) -> Option<(Status, bool)> {
+        // SAFETY: a function of a number.
+        let status = unsafe { (self.api().cq_get_status)(event) };
+        let forbidden = match kind {
+            // Descriptor, bounds, permission.
+            device::GEMINI => (6..=10).contains(&status),
+            _ => (0x0d..=0x1e).contains(&status),
+        };
+        match status {
+            0 => None,
+            _ if forbidden => Some((Status::NO_PERMISSION, false)),
+            _ if self.api().is_recoverable(event) => Some((Status::PEER_FAILED, true)),
+            _ => Some((Status::INTERNAL, false)),
+        }
+    }
     pub fn text(&self, code: Return) -> String {
         self.api().code_text(code)
+    }
+
+    /// Posts a transfer or an atomic; `fast` says by which engine.
+    ///
+    /// # Safety
+    /// The descriptor and what it names stay as they are until the last event is taken.
+    pub unsafe fn post(&self, ep: Ep, descriptor: *mut PostDescriptor, fast: bool) -> Result<(), Return> {
+        let post = if fast { self.api().post_fma } else { self.api().post_rdma };
+        // SAFETY: the endpoint lives; the rest by the caller's promise.
+        done(unsafe { post(ep.0, descriptor) })
+    }
+    /// The descriptor whose post an event completes.
+    pub fn completed(&self, cq: &Cq, event: u64) -> Option<*mut PostDescriptor> {
+        let mut at = null_mut();
+        // SAFETY: the queue lives; a place.
+        unsafe { (self.api().get_completed)(cq.handle, event, &mut at) };
+        (!at.is_null()).then_some(at)
+    }
+    /// Whether nothing is under way on an endpoint, as far as the library can say.
+    pub fn is_idle(&self, ep: Ep) -> Option<bool> {
+        // SAFETY: the endpoint lives.
+        self.api().ep_idle.map(|idle| unsafe { idle(ep.0) } == rc::SUCCESS)
+    }
+    pub fn unbind(&self, ep: Ep) -> Result<(), Return> {
+        // SAFETY: the endpoint lives.
+        done(unsafe { (self.api().ep_unbind)(ep.0) })
     }
 
     /// Joins the mailboxes of two ends.

@@ -16,6 +16,7 @@ pub const LIBRARY: &str = "libugni.so.0";
 /// Most bytes of a message in a mailbox.
 const MESSAGE_MOST: usize = 16384;
 
+const ATOMICS: &[StrRef] = &[StrRef::new("host"), StrRef::new("device")];
 const SMSG_DEVICES: &[StrRef] = &[StrRef::new("first"), StrRef::new("each")];
 
 /// The declarations. Full names are `btl_ugni_<name>`.
@@ -138,6 +139,77 @@ pub const PARAMS: &[ParamDecl] = &[
     )
     .range(0, MESSAGE_MOST as i64),
     number(
+        "local_rdma_cq_size",
+        5,
+        "1024",
+        "Puts, gets and atomics that a device has under way at most, and entries of its queue for them; 0: 2048 with one device, 256 with several. Raise it where many are issued before one is waited for",
+    )
+    .range(0, 60000)
+    .scope(Scope::LOCAL),
+    number(
+        "rdma_max_retries",
+        5,
+        "16",
+        "How often a put or a get that the network has failed is posted again before its process counts as lost. Raise it on a network with faults",
+    )
+    .range(0, 65535)
+    .scope(Scope::LOCAL),
+    size(
+        "fma_get_limit",
+        4,
+        "2k",
+        "Largest get that the processor carries out by the fast path (FMA); longer ones are the device's own (BTE). Raise it where the device's engine is busy",
+    )
+    .range(0, 65536)
+    .scope(Scope::LOCAL),
+    size(
+        "fma_put_limit",
+        4,
+        "4k",
+        "Largest put that the processor carries out by the fast path (FMA); longer ones are the device's own (BTE). Raise it where the device's engine is busy",
+    )
+    .range(0, 65536)
+    .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "max_mem_reg",
+        ParamKind::INT,
+        3,
+        "0",
+        "Registrations of a process, beside those of mailboxes; 0: what the node has, less 20, by its processes; -1: as many as the library grants. Set it where another library of the job registers memory",
+    )
+    .range(-1, i32::MAX as i64)
+    .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "bind_devices",
+        ParamKind::BOOL,
+        4,
+        "true",
+        "Whether puts, gets and atomics of a communication resource all go over the device of its number, or over all devices in turn. Set it to false where few threads issue many",
+    )
+    .scope(Scope::LOCAL),
+    size(
+        "min_rma_size",
+        4,
+        "8k",
+        "From this payload on a rendezvous by get or put is preferred to one by messages. Raise it where registering memory is dear",
+    )
+    .range(0, 1 << 40),
+    size(
+        "get_limit",
+        4,
+        "1m",
+        "Largest get; longer ones are cut. Raise it where one get at a time does not fill the network",
+    )
+    .range(4096, 1 << 30),
+    ParamDecl::new(
+        "atomics",
+        ParamKind::ENUM,
+        5,
+        "host",
+        "Whether the host or the device carries out atomics. Those of the device are not atomic to the processors of the target, so windows (osc rdma) want the host's. Set it to device for layers that use the device's atomics alone",
+    )
+    .one_of(ATOMICS),
+    number(
         "exclusivity",
         7,
         "65534",
@@ -177,9 +249,18 @@ pub mod at {
     pub const FREE_LIST_INC: usize = 12;
     pub const EAGER_LIMIT: usize = 13;
     pub const RNDV_EAGER_LIMIT: usize = 14;
-    pub const EXCLUSIVITY: usize = 15;
-    pub const LATENCY: usize = 16;
-    pub const BANDWIDTH: usize = 17;
+    pub const LOCAL_RDMA_CQ_SIZE: usize = 15;
+    pub const RDMA_MAX_RETRIES: usize = 16;
+    pub const FMA_GET_LIMIT: usize = 17;
+    pub const FMA_PUT_LIMIT: usize = 18;
+    pub const MAX_MEM_REG: usize = 19;
+    pub const BIND_DEVICES: usize = 20;
+    pub const MIN_RMA_SIZE: usize = 21;
+    pub const GET_LIMIT: usize = 22;
+    pub const ATOMICS: usize = 23;
+    pub const EXCLUSIVITY: usize = 24;
+    pub const LATENCY: usize = 25;
+    pub const BANDWIDTH: usize = 26;
 }
 
 /// The resolved values, in the types the code wants, with what follows from the job for those that say 0.
@@ -202,6 +283,16 @@ pub struct Settings {
     pub free_list_inc: usize,
     pub eager_limit: usize,
     pub rndv_eager_limit: usize,
+    pub local_rdma_cq_size: u32,
+    pub rdma_max_retries: u16,
+    pub fma_get_limit: u64,
+    pub fma_put_limit: u64,
+    /// 0: automatic; negative: no limit of ours.
+    pub max_mem_reg: i64,
+    pub bind_devices: bool,
+    pub min_rma_size: usize,
+    pub get_limit: u64,
+    pub device_atomics: bool,
     pub exclusivity: u32,
     pub latency: u32,
     pub bandwidth: u32,
@@ -307,6 +398,19 @@ impl Settings {
             free_list_inc: p.int(at::FREE_LIST_INC) as usize,
             eager_limit: limit(at::EAGER_LIMIT, "eager_limit")?,
             rndv_eager_limit: limit(at::RNDV_EAGER_LIMIT, "rndv_eager_limit")?,
+            local_rdma_cq_size: match p.int(at::LOCAL_RDMA_CQ_SIZE) {
+                0 if devices == 1 => 2048,
+                0 => 256,
+                n => n as u32,
+            },
+            rdma_max_retries: p.int(at::RDMA_MAX_RETRIES) as u16,
+            fma_get_limit: p.size(at::FMA_GET_LIMIT) as u64,
+            fma_put_limit: p.size(at::FMA_PUT_LIMIT) as u64,
+            max_mem_reg: p.int(at::MAX_MEM_REG),
+            bind_devices: p.flag(at::BIND_DEVICES),
+            min_rma_size: p.size(at::MIN_RMA_SIZE),
+            get_limit: p.size(at::GET_LIMIT) as u64,
+            device_atomics: p.int(at::ATOMICS) == 1,
             exclusivity: p.int(at::EXCLUSIVITY) as u32,
             latency: p.int(at::LATENCY) as u32,
             bandwidth: p.int(at::BANDWIDTH) as u32,
@@ -341,6 +445,15 @@ mod tests {
             (at::FREE_LIST_INC, "free_list_inc"),
             (at::EAGER_LIMIT, "eager_limit"),
             (at::RNDV_EAGER_LIMIT, "rndv_eager_limit"),
+            (at::LOCAL_RDMA_CQ_SIZE, "local_rdma_cq_size"),
+            (at::RDMA_MAX_RETRIES, "rdma_max_retries"),
+            (at::FMA_GET_LIMIT, "fma_get_limit"),
+            (at::FMA_PUT_LIMIT, "fma_put_limit"),
+            (at::MAX_MEM_REG, "max_mem_reg"),
+            (at::BIND_DEVICES, "bind_devices"),
+            (at::MIN_RMA_SIZE, "min_rma_size"),
+            (at::GET_LIMIT, "get_limit"),
+            (at::ATOMICS, "atomics"),
             (at::EXCLUSIVITY, "exclusivity"),
             (at::LATENCY, "latency"),
             (at::BANDWIDTH, "bandwidth"),

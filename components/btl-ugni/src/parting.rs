@@ -1,6 +1,7 @@
 //! The end: what was sent arrives, peers hear good-bye, and the device is given back.
 
 use crate::link::{State, held};
+use crate::nic::Entered;
 use crate::outbound::Body;
 use crate::rail::Rail;
 use crate::wire::Kind;
@@ -43,13 +44,31 @@ impl Rail {
                 }
             }
         }
+        self.wait_for_posts(begun);
+    }
+
+    /// Waits until what the device still does for operations is over.
+    fn wait_for_posts(&self, begun: Instant) {
+        for (number, device) in self.devices.iter().enumerate() {
+            let flies = || device.nic.enter().posts.slots.iter().any(|slot| slot.flying.is_some());
+            while flies() && begun.elapsed() < PATIENCE {
+                self.read_completions(number);
+                std::thread::yield_now();
+            }
+        }
     }
 
     /// Ends endpoints, datagrams and registrations. The thread has ended.
     pub fn close(&self) {
-        if let Some(first) = self.devices.first() {
-            held(&self.desk).close(&first.enter());
-        }
+        held(&self.desk).close(&self.devices[0].nic.enter());
         self.lanes.iter().for_each(|lane| lane.close());
+        for device in &self.devices {
+            let mut entered = device.nic.enter();
+            let Entered { calls, posts } = &mut entered;
+            posts.slots.drain(..).for_each(|slot| calls.destroy(slot.ep));
+            for (_, handle) in &posts.landings {
+                let _ = calls.deregister(*handle);
+            }
+        }
     }
 }

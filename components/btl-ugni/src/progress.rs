@@ -48,6 +48,7 @@ impl Rail {
         if lane.has_news() {
             handled += self.take_news(lane);
         }
+        handled += self.complete_operations(lane);
         if lane.arrivals.has_entry() {
             handled += self.take_arrivals(lane);
         }

@@ -2,9 +2,10 @@
 //! `connect.rs` makes links, `outbound.rs` sends, `progress.rs` takes what came, `service.rs` has requests, `parting.rs` the end.
 
 use crate::desk::Desk;
+use crate::device::Device;
 use crate::lane::Lane;
 use crate::link::{Core, Link, Peer, held};
-use crate::nic::Nic;
+use crate::memory::Memory;
 use crate::params::Settings;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,7 +31,10 @@ pub struct Rail {
     pub name: ProcName,
     /// Ordinary lanes, and behind them the service context's.
     pub lanes: Box<[Lane]>,
-    pub devices: Box<[Arc<Nic>]>,
+    pub devices: Box<[Device]>,
+    /// `abi::device`.
+    pub kind: i32,
+    pub memory: Memory,
     pub service: Service,
     peers: Mutex<HashMap<u32, Arc<Peer>>>,
     pub desk: Mutex<Desk>,
@@ -51,7 +55,9 @@ pub struct Parts {
     pub settings: Settings,
     pub name: ProcName,
     pub lanes: Vec<Lane>,
-    pub devices: Vec<Arc<Nic>>,
+    pub devices: Vec<Device>,
+    pub kind: i32,
+    pub memory: Memory,
     pub desk: Desk,
 }
 
@@ -63,6 +69,8 @@ impl Rail {
             name: parts.name,
             lanes: parts.lanes.into(),
             devices: parts.devices.into(),
+            kind: parts.kind,
+            memory: parts.memory,
             service: Service::default(),
             peers: Mutex::default(),
             desk: Mutex::new(parts.desk),
@@ -92,11 +100,10 @@ impl Rail {
         find(host.table().instance, proc, &mut name).is_ok().then_some(name)
     }
 
-    pub fn peer_of(&self, proc: u32, name: ProcName) -> Arc<Peer> {
+    pub fn peer_of(&self, proc: u32) -> Arc<Peer> {
         let make = || {
             let core = Core {
                 proc,
-                name,
                 card: OnceLock::new(),
                 failed: AtomicBool::new(false),
                 gone: AtomicBool::new(false),

@@ -28,17 +28,39 @@ impl Rail {
         if self.calls.load(Ordering::SeqCst) > 0 || lane.has_news() || lane.arrivals.has_entry() {
             return Status::PENDING;
         }
+        if !held.outstanding.is_empty() {
+            match self.arm_devices(&held.outstanding.on_device, set) {
+                Status::OK => {}
+                status => return status,
+            }
+        }
         if held.pool.is_exhausted() {
             channel.arm(&[&lane.arrivals, &lane.sends]);
         } else {
             channel.arm(&[&lane.arrivals]);
         }
-        if lane.arrivals.has_entry() || lane.has_news() {
+        if lane.arrivals.has_entry() || lane.has_news() || lane.has_finished() {
             return Status::PENDING;
         }
         match set.add_fd(WaitFd { fd: channel.fd, events: READABLE }) {
             Status::OK => set.add_fd(WaitFd { fd: lane.bell.fd(), events: READABLE }),
             status => status,
         }
+    }
+    /// Has completions wake as well, on the devices where some are due.
+    fn arm_devices(&self, due: &[u32], set: &mut WaitSet) -> Status {
+        for (device, _) in self.devices.iter().zip(due).filter(|(_, due)| **due > 0) {
+            let Some(channel) = &device.channel else { return Status::PENDING };
+            channel.arm(&[&device.completions]);
+            let waits = device.has_waiting.load(Ordering::SeqCst) || device.is_suspect.load(Ordering::SeqCst);
+            if waits || device.completions.has_entry() {
+                return Status::PENDING;
+            }
+            match set.add_fd(WaitFd { fd: channel.fd, events: READABLE }) {
+                Status::OK => {}
+                status => return status,
+            }
+        }
+        Status::OK
     }
 }

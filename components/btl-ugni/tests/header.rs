@@ -16,7 +16,7 @@ fn claims(text: &str) -> Vec<(String, String)> {
         ("pub mod post {", "GNI_POST_"),
         ("pub mod cqmode {", "GNI_CQMODE_"),
         ("pub mod dlvmode {", "GNI_DLVMODE_"),
-        ("pub mod amo {", "GNI_FMA_ATOMIC"),
+        ("pub mod amo {", ""),
     ];
     let mut found = Vec::new();
     for (begin, prefix) in groups {
@@ -25,6 +25,8 @@ fn claims(text: &str) -> Vec<(String, String)> {
         for line in body.lines().filter_map(|l| l.trim().strip_prefix("pub const ")) {
             let (name, rest) = line.split_once(':').expect("a type");
             let (_, value) = rest.split_once('=').expect("a value");
+            // Numbers of atomics would begin with a digit otherwise.
+            let name = name.replace("AT2_", "GNI_FMA_ATOMIC2_").replace("AT_", "GNI_FMA_ATOMIC_");
             found.push((format!("{prefix}{name}"), value.trim().trim_end_matches(';').to_owned()));
         }
     }

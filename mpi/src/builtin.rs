@@ -16,6 +16,7 @@ linked_in! {
     BTL_SELF = btl_self::descriptor;
     BTL_SHM = btl_shm::descriptor;
     BTL_TCP = btl_tcp::descriptor;
+    BTL_UGNI = btl_ugni::descriptor;
     BTL_VERBS = btl_verbs::descriptor;
     PML_OB1 = pml_ob1::descriptor;
     COLL_BASIC = coll_basic::descriptor;

@@ -11,6 +11,7 @@
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
 //! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
+//! `ugni` (Gemini and Aries, on their library in software) ·
 //! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) ·
 //! `window_extensions` (one-sided communication beyond the standard, hints) ·
 //! `windows` (one-sided communication).
@@ -51,6 +52,7 @@ mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod ugni;
 mod values;
 mod verbs;
 mod window_extensions;

@@ -64,8 +64,16 @@ pub fn btl_fabric() -> &'static Path {
 
 /// The verbs device in software, built with the tests that ask for it.
 pub fn verbs_device() -> PathBuf {
+    beside("liboxmpi_verbs_fake.so")
+}
+
+/// libugni in software, likewise.
+pub fn ugni_library() -> PathBuf {
+    beside("liboxmpi_ugni_emulation.so")
+}
+
+fn beside(name: &str) -> PathBuf {
     let exe = std::env::current_exe().expect("the path of this test");
-    let name = "liboxmpi_verbs_fake.so";
     let found = exe.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
     found.expect("the library beside this test")
 }

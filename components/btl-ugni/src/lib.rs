@@ -1,0 +1,49 @@
+//! Gemini and Aries between any processes of a job. `README.md` draws how a message gets from one to the other; `link.rs` heads the code
+//! with the life of a connection, `lane.rs` with who may touch what.
+
+mod abi;
+mod amo;
+mod component;
+mod connect;
+mod desk;
+mod device;
+mod lane;
+mod library;
+mod link;
+mod memory;
+mod module;
+mod nic;
+mod outbound;
+mod outstanding;
+mod params;
+mod parting;
+mod posts;
+mod progress;
+mod rail;
+mod rma;
+mod service;
+mod sleep;
+mod sys;
+mod wire;
+
+oxmpi_mca::component! {
+    component: component::UgniComponent,
+    symbol: oxmpi_component_btl_ugni,
+    framework: oxmpi_btl::FRAMEWORK,
+    framework_version: oxmpi_btl::VERSION,
+    name: "ugni",
+    aliases: [],
+    params: params::PARAMS,
+    help: include_str!("help.txt"),
+}
+
+/// How often the lock of each virtual device has been taken, for tests and reports. `state` is that of a module of this component which has not
+/// been finalized.
+///
+/// # Safety
+/// See above.
+pub unsafe fn lock_acquisitions(state: *mut core::ffi::c_void) -> Vec<u64> {
+    // SAFETY: the caller's promise.
+    let ugni = unsafe { &*state.cast::<module::Ugni>() };
+    ugni.rail.devices.iter().map(|device| device.nic.acquisitions()).collect()
+}

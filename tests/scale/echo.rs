@@ -5,7 +5,7 @@ use crate::allocations::apart;
 use core::cell::Cell;
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, ProcInfo, Reach, RegHandle,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, ListDesc, ProcInfo, Reach, RegHandle,
     Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
@@ -175,6 +175,7 @@ pub fn handle(attrs: &BtlAttrs, counts: &Counts) -> BtlHandle {
         name: StrRef::new("echo"),
         emulated: 0,
         index: 0,
+        list,
     }
 }
 
@@ -196,6 +197,7 @@ unused! {
     arm(State, u32, *mut WaitSet) -> Status;
     disarm(State, u32);
     get_vector(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status;
+    list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
     hold(State, *mut Endpoint, u64);
     held(State, *mut Endpoint) -> u64;
     service_open(State) -> Status;

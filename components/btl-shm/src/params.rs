@@ -173,7 +173,7 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         5,
         "64k",
         "From this size on a process that waits for its message to be read takes a share of the copying. 0: never, \
-         as always where more processes than cores run",
+         as always where the node is oversubscribed",
     )
     .range(0, NEVER as i64),
     ParamDecl::new(
@@ -181,9 +181,9 @@ pub static DECLARATIONS: &[ParamDecl] = &[
         ParamKind::UNSIGNED,
         6,
         "1000",
-        "Longest pause, in nanoseconds or so, between a message and the first look for its answer; how long it is follows \
+        "Longest pause, in nanoseconds, between a message and the first look for its answer; how long it is follows \
          from how long answers take, as long as they take equally long. 0: none, as always where \
-         more processes than cores run or several threads make calls",
+         the node is oversubscribed or several threads make calls",
     )
     .range(0, 1_000_000),
     ParamDecl::new(

@@ -129,7 +129,7 @@ mod tests {
     fn a_flush_waits_for_what_was_before_it_and_tells_failures_once() {
         let mut all = Outstanding::default();
         let (a, b) = (core(1), core(2));
-        let mut issue = |all: &mut Outstanding, core: &Arc<Core>| {
+        let issue = |all: &mut Outstanding, core: &Arc<Core>| {
             let op = Operation::new(0, all.next_number(), core.clone(), 0, None, core::ptr::null_mut());
             all.began(&op);
             Arc::new(op)

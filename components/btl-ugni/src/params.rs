@@ -128,14 +128,14 @@ pub const PARAMS: &[ParamDecl] = &[
         "eager_limit",
         4,
         "0",
-        "Largest message, header included, that is sent before its receive is known; 0: what a mailbox's message holds. Lower it where many messages wait unreceived",
+        "Largest message, header included, that is sent eagerly; 0: what a mailbox's message holds. Lower it where many messages wait unreceived",
     )
     .range(0, MESSAGE_MOST as i64),
     size(
         "rndv_eager_limit",
         4,
         "0",
-        "How much of a longer message goes with its announcement; 0: what a mailbox's message holds. Lower it where receives are mostly late",
+        "Bytes of a longer message that go with its rendezvous request; 0: what a mailbox's message holds. Lower it where receives are mostly late",
     )
     .range(0, MESSAGE_MOST as i64),
     number(
@@ -377,11 +377,12 @@ impl Settings {
                 Err(Refused::bad(index, why))
             }
         };
-        let modes = modes(p.text(at::CDM_FLAGS), devices * job.local_size.max(1) as usize).map_err(|name| {
-            let known: Vec<&str> = MODES.iter().map(|(n, _)| *n).collect();
-            let why = format!("btl_ugni_cdm_flags names \"{name}\"; there are {}", known.join(", "));
-            Refused::bad(at::CDM_FLAGS, why)
-        })?;
+        let modes =
+            modes(p.text(at::CDM_FLAGS), devices * job.local_size.max(1) as usize).map_err(|name| {
+                let known: Vec<&str> = MODES.iter().map(|(n, _)| *n).collect();
+                let why = format!("btl_ugni_cdm_flags names \"{name}\"; there are {}", known.join(", "));
+                Refused::bad(at::CDM_FLAGS, why)
+            })?;
         Ok(Settings {
             library: p.text(at::LIBRARY).to_owned(),
             devices,

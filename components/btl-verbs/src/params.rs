@@ -137,14 +137,14 @@ pub const PARAMS: &[ParamDecl] = &[
         "eager_limit",
         4,
         "12k",
-        "Largest message, header included, that is sent before its receive is known. Lower it where many messages wait unreceived",
+        "Largest message, header included, that is sent eagerly. Lower it where many messages wait unreceived",
     )
     .range(256, 1 << 20),
     size(
         "rndv_eager_limit",
         4,
         "12k",
-        "How much of a longer message goes with its announcement. Lower it where receives are mostly late",
+        "Bytes of a longer message that go with its rendezvous request. Lower it where receives are mostly late",
     )
     .range(256, 1 << 20),
     size(

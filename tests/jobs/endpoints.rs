@@ -1,7 +1,7 @@
 //! Endpoints of the library's own (MPIX_Comm_create_endpoints): ranks that threads of one process drive, with the same and with different numbers in
 //! each process, on one node, over TCP, and by a transport that reorders.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use oxmpi_tests::{Job, leave_out, mpi, root};
 use std::process::Command;
 
 /// Endpoints of the processes in turn: alike, more than cores, different, with processes that have none.
@@ -53,4 +53,32 @@ fn communicators_of_endpoints() {
 #[test]
 fn windows_of_endpoints() {
     everywhere("windows");
+}
+
+const PAGE: &str = "docs/endpoints.md";
+
+/// The pieces of a page in one language.
+fn examples<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    page.split(&*fence).skip(1).map(|rest| rest.split("```").next().unwrap_or(rest)).collect()
+}
+
+#[test]
+fn examples_of_the_page_run() {
+    if !ours("examples of endpoints") {
+        return;
+    }
+    let page = std::fs::read_to_string(root().join(PAGE)).expect(PAGE);
+    let room = tempfile::tempdir().expect("a folder");
+    let in_c = examples(&page, "c");
+    assert_eq!(in_c.len(), 2);
+    for (i, example) in in_c.iter().enumerate() {
+        let name = format!("endpoints_example_{i}");
+        let source = room.path().join(format!("{name}.c"));
+        std::fs::write(&source, example).expect("the folder can be written");
+        let program = mpi().build(&name, &[source.display().to_string()], &["-O2", "-fopenmp", "-pthread"]);
+        for ranks in [1, 2] {
+            Job::new(ranks).arg(&program).run().all_ok(ranks);
+        }
+    }
 }

@@ -261,14 +261,14 @@ static void communicators(MPI_Comm comm, int me, int keyval) {
         MPI_Comm_free(&merged), MPI_Comm_free(&inter);
     }
     MPI_Comm_free(&half);
-    int dims[1] = {n}, periods[1] = {1}, left, right, out[2] = {me, me}, in[2] = {-1, -1};
+    int dims[1] = {n}, periods[1] = {1}, weights[1] = {1}, left, right, out[2] = {me, me}, in[2] = {-1, -1};
     MPI_Cart_create(comm, 1, dims, periods, 0, &new);
     MPI_Cart_shift(new, 0, 1, &left, &right);
     CHECK(left == (me + n - 1) % n && right == (me + 1) % n, "%d %d", left, right);
     MPI_Neighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, new);
     CHECK(in[0] == left && in[1] == right, "%d %d", in[0], in[1]);
     MPI_Comm_free(&new);
-    MPI_Dist_graph_create_adjacent(comm, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &new);
+    MPI_Dist_graph_create_adjacent(comm, 1, &left, weights, 1, &right, weights, MPI_INFO_NULL, 0, &new);
     MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, new);
     CHECK(in[0] == left, "%d", in[0]);
     MPI_Comm_free(&new);

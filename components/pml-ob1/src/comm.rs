@@ -18,6 +18,7 @@
 use crate::fork::Users;
 use crate::guarded::{AllHeld, fifo_of, shard_of};
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
+use crate::members::Members;
 use crate::module::Ob1;
 use crate::numbered::{Assignment, Inbound};
 use crate::paged::Paged;
@@ -63,8 +64,7 @@ pub struct Comm {
     pub users: Users,
     /// Some source's messages take the FIFOs of their tags.
     forked: AtomicBool,
-    procs: *const u32,
-    endpoints: *const u16,
+    members: Members,
     fixed_index: Option<u32>,
     pub gid: [u64; 2],
     /// Another rank of the same communicator in this process, under the same fixed index.
@@ -183,12 +183,7 @@ impl Comm {
 
     /// Job rank and endpoint of a rank; `None`: no such rank.
     pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
-        let i = usize::try_from(rank).ok().filter(|&i| i < self.num_peers as usize)?;
-        // SAFETY: the arrays have `num_peers` entries and live until `del_comm`.
-        unsafe {
-            let endpoint = if self.endpoints.is_null() { 0 } else { *self.endpoints.add(i) };
-            Some((*self.procs.add(i), endpoint))
-        }
+        self.members.place(rank)
     }
 
     /// From now on nothing is sent on it. All CRIs' locks are held. True: so it was before.
@@ -445,8 +440,8 @@ impl CommTable {
             revoked: AtomicBool::new(false),
             users: Users::default(),
             forked: AtomicBool::new(false),
-            procs: desc.procs,
-            endpoints: desc.endpoints,
+            // SAFETY: the host's promise; what outlives `del_comm` keeps a copy.
+            members: unsafe { Members::new(desc.num_peers, desc.procs, desc.endpoints) },
             fixed_index: fixed,
             gid: desc.gid,
             sibling: Cell::new(self.slots[slot as usize].comm),
@@ -515,6 +510,8 @@ impl CommTable {
             // SAFETY: in the table, so alive.
             unsafe { &*comm }.shards.each(false, |shard| used |= shard.engine.has_posted());
             if used {
+                // SAFETY: in the table, so alive.
+                unsafe { &*comm }.members.keep();
                 self.dying.push(comm);
             } else {
                 // SAFETY: deleted by its owner, nothing posted, nothing queued.

@@ -18,6 +18,7 @@ mod fan;
 mod fork;
 mod guarded;
 pub mod matching;
+mod members;
 mod memory;
 #[cfg(all(test, loom))]
 mod model;

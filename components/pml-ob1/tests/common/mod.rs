@@ -34,6 +34,16 @@ pub fn new_thread(index: u32) -> *mut ThreadCtx {
 pub struct Comm {
     pub proc: usize,
     pub ptr: *mut c_void,
+    len: usize,
+    arrays: Arrays,
+}
+
+/// What a description pointed to.
+#[derive(Clone, Copy)]
+struct Arrays {
+    procs: *mut u32,
+    endpoints: *mut u16,
+    len: usize,
 }
 
 /// What to send: a buffer, a type, and how many of it.
@@ -184,8 +194,8 @@ impl World {
     }
 
     pub fn add_comm(&self, proc: usize, spec: &CommSpec<'_>) -> Comm {
-        let procs: &'static [u32] = spec.procs.to_vec().leak();
-        let endpoints: &'static [u16] = spec.endpoints.to_vec().leak();
+        let procs: &'static mut [u32] = spec.procs.to_vec().leak();
+        let endpoints: &'static mut [u16] = spec.endpoints.to_vec().leak();
         let desc = CommDesc {
             size: procs.len() as u32,
             flags: spec.flags,
@@ -204,7 +214,9 @@ impl World {
         let (t, s) = self.table(proc);
         let mut ptr = null_mut();
         assert_eq!((t.add_comm)(s, &desc, &mut ptr), Status::OK);
-        Comm { proc, ptr }
+        let arrays =
+            Arrays { procs: procs.as_mut_ptr(), endpoints: endpoints.as_mut_ptr(), len: endpoints.len() };
+        Comm { proc, ptr, len: procs.len(), arrays }
     }
 
     /// World of all processes, index 0, on each of them.
@@ -218,6 +230,11 @@ impl World {
     pub fn del_comm(&self, c: Comm) {
         let (t, s) = self.table(c.proc);
         assert_eq!((t.del_comm)(s, c.ptr), Status::OK);
+        // The host's arrays are gone from now on. SAFETY: leaked by `add_comm`; nobody else writes them.
+        unsafe {
+            std::slice::from_raw_parts_mut(c.arrays.procs, c.len).fill(0xDEAD);
+            std::slice::from_raw_parts_mut(c.arrays.endpoints, c.arrays.len).fill(0xDEAD);
+        }
     }
 
     pub fn progress(&self) -> i32 {

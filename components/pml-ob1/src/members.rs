@@ -1,0 +1,57 @@
+//! Where the ranks are that a communicator's messages may name: process and endpoint of each.
+//!
+//! The host's arrays are read until it deletes the communicator. One that is in use after that (receives are posted, or what was sent on it
+//! waits) reads a copy: answers to its first messages may still come, and the host's arrays are gone.
+
+use core::cell::{Cell, OnceCell};
+
+/// Processes, and endpoints where any is not 0.
+type Copied = (Box<[u32]>, Box<[u16]>);
+
+/// Places of ranks; all of them on the host's arrays, or on own ones.
+pub struct Members {
+    num: usize,
+    procs: Cell<*const u32>,
+    /// Null: all are endpoint 0.
+    endpoints: Cell<*const u16>,
+    kept: OnceCell<Copied>,
+}
+
+impl Members {
+    /// # Safety
+    /// The arrays have `num` entries (`endpoints` may be null) and live until `keep` was called or this is dropped.
+    pub unsafe fn new(num: u32, procs: *const u32, endpoints: *const u16) -> Members {
+        Members {
+            num: num as usize,
+            procs: Cell::new(procs),
+            endpoints: Cell::new(endpoints),
+            kept: OnceCell::new(),
+        }
+    }
+
+    /// Job rank and endpoint of a rank; `None`: no such rank.
+    #[inline(always)]
+    pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
+        let i = usize::try_from(rank).ok().filter(|&i| i < self.num)?;
+        let (procs, endpoints) = (self.procs.get(), self.endpoints.get());
+        // SAFETY: the arrays have `num` entries and live: see `new` and `keep`.
+        unsafe {
+            let endpoint = if endpoints.is_null() { 0 } else { *endpoints.add(i) };
+            Some((*procs.add(i), endpoint))
+        }
+    }
+
+    /// Goes on with a copy, once. Nobody else looks meanwhile: the caller holds the locks of all resource instances, and the program has
+    /// given the communicator up.
+    pub fn keep(&self) {
+        let (procs, endpoints) = self.kept.get_or_init(|| {
+            let ranks = || (0..self.num as i32).filter_map(|rank| self.place(rank));
+            let endpoints = if self.endpoints.get().is_null() { 0 } else { self.num };
+            (ranks().map(|(proc, _)| proc).collect(), ranks().take(endpoints).map(|(_, e)| e).collect())
+        });
+        self.procs.set(procs.as_ptr());
+        if !self.endpoints.get().is_null() {
+            self.endpoints.set(endpoints.as_ptr());
+        }
+    }
+}

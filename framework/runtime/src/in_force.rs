@@ -5,6 +5,7 @@
 //! that `mpi-info` is asked about ([`Process::like`]), described alike.
 
 use crate::accept::Accepted;
+use crate::rcache::{LeavePinned, events_there};
 use crate::thread::Level;
 use crate::values::{HostParams, Values};
 use crate::wireup::JobFacts;
@@ -162,6 +163,12 @@ pub(crate) fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> I
             };
             yes("0", &format!("never, because {why}"))
         }
+        "mpi_leave_pinned" if params.keeping.leave_pinned != LeavePinned::Never => match events_there() {
+            _ if params.keeping.trusted => yes("1", "rcache_base_watch is trusted"),
+            Ok(()) => yes("1", "the system tells when memory is unmapped, by userfaultfd"),
+            Err(why) => yes("0", &format!("the system does not tell when memory is unmapped: {why}")),
+        },
+        "rcache_base_max_bytes" if params.keeping.bytes == 0 => yes("", "0: as much as the device allows"),
         "opal_abort_delay" if params.abort_delay == 0 => yes("", "0: a process aborts at once"),
         "mpi_spc_attach" if empty => yes("", "empty: no counter is kept"),
         "opal_signal" if empty => yes("", "empty: no signal is caught"),

@@ -93,4 +93,6 @@ pub use cache::Counts;
 #[cfg(not(loom))]
 pub(crate) use cache::{Cache, Device, Keeping, LeavePinned, Limits, Registered};
 #[cfg(not(loom))]
+pub(crate) use sys::events_there;
+#[cfg(not(loom))]
 pub(crate) use watch::Watch;

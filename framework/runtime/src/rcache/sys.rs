@@ -127,6 +127,11 @@ pub struct Areas {
     queries: bool,
 }
 
+/// Whether this system tells of changes of memory; the reason if not.
+pub fn events_there() -> Result<(), String> {
+    Events::open().map(Events::close)
+}
+
 impl Areas {
     pub fn open() -> std::io::Result<Areas> {
         let maps = File::open("/proc/self/maps")?;

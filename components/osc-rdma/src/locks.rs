@@ -239,7 +239,9 @@ mod tests {
         }
 
         fn meet(bodies: [fn(&Memory); 3]) {
-            [false, true].map(|backwards| meet_in_order(bodies, backwards));
+            for backwards in [false, true] {
+                meet_in_order(bodies, backwards);
+            }
         }
 
         fn meet_in_order(bodies: [fn(&Memory); 3], backwards: bool) {

@@ -24,6 +24,7 @@ mod peer;
 mod rdma;
 mod regions;
 mod request;
+mod retry;
 mod runs;
 mod shelf;
 mod swap;

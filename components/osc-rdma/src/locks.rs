@@ -4,7 +4,7 @@
 //! half; `LOCAL`, at each rank, is that rank's lock. lock_all is one add to `GLOBAL`, whatever the number of ranks. An exclusive lock is
 //! one add there, which keeps lock_all's out, and a compare-and-swap at its target, both at the same time. A shared lock of one rank looks at its target alone,
 //! which exclusive locks take, too. Attempts that meet the other kind take their add back, and both may do so at once: that is why
-//! retries wait for unequal times (`sync.rs`).
+//! retries wait for unequal times (`retry.rs`).
 //!
 //! **On demand.** lock_all takes the shared lock of each rank when it is first operated on, so `GLOBAL` is not used, and an exclusive lock is one
 //! compare-and-swap.
@@ -239,7 +239,9 @@ mod tests {
         }
 
         fn meet(bodies: [fn(&Memory); 3]) {
-            [false, true].map(|backwards| meet_in_order(bodies, backwards));
+            for backwards in [false, true] {
+                meet_in_order(bodies, backwards);
+            }
         }
 
         fn meet_in_order(bodies: [fn(&Memory); 3], backwards: bool) {

@@ -45,6 +45,8 @@ pub struct Peer {
     pub epoch: AtomicU32,
     /// The first failure of an operation without a request since the last synchronisation.
     failure: AtomicI32,
+    /// The rank's `REFUSED` as this process last saw it.
+    pub refused: AtomicU64,
     pub ordered: Ordered,
     /// 1: a thread of this process has the rank's `ACCUMULATE` word alone, or is the one that asks for it again.
     pub asks: AtomicU32,
@@ -180,6 +182,7 @@ impl Peer {
             link: None,
             epoch: AtomicU32::new(0),
             failure: AtomicI32::new(0),
+            refused: AtomicU64::new(0),
             ordered: Ordered::default(),
             asks: AtomicU32::new(0),
             regions: Mutex::default(),

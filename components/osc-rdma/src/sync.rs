@@ -1,9 +1,5 @@
 //! Synchronisation: fence, post-start-complete-wait, locks, flushes; and the table of the window.
 //!
-//! **Waiting for a lock** is attempts with progress between them: the next one comes after a number of turns that grows with the attempts, up to
-//! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step. These are turns of somebody who does
-//! not wait, since a wait sleeps where nothing comes, and nothing comes when a lock gets free.
-//!
 //! **Post** sets the poster's bit in each origin's state; **start** waits until the bits of its group are set and takes them away. A rank
 //! posts to another once before that starts, so a bit is enough, whatever the size of the groups. **Complete** adds one to each target's count, and **wait** takes
 //! as many away as its group has ranks; those that count belong to the present exposure, since an origin of the next one waits
@@ -23,69 +19,11 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, lock_type};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
-/// Most turns of progress between two attempts at a lock.
-const MOST_TURNS: u32 = 256;
-/// No pause is longer than as many attempts.
-const MOST_TIMES: u32 = 8;
-/// An attempt is not taken to be slower than this, whatever it waited for.
-const LONGEST_TRIP: Duration = Duration::from_micros(500);
-/// A longer pause is spent asleep, since sleeping takes that long by itself.
-const SHORT: Duration = Duration::from_micros(40);
-/// Between two turns of progress.
-const NAP: Duration = Duration::from_micros(200);
-/// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
-const GIVES_WAY: u32 = 8;
+/// A refused attempt in so many says so to those whose lock it is.
+const SAID_EVERY: u32 = 4;
 
 impl<'a> Call<'a> {
-    /// Tries until the attempt succeeds, or fails.
-    pub fn insist(&self, mut attempt: impl FnMut(&Call<'a>) -> Result<bool, Status>) -> Result<(), Status> {
-        let (win, mut most, mut tries, mut trip) = (self.win, 1, 0u32, LONGEST_TRIP);
-        loop {
-            let begun = Instant::now();
-            if attempt(self)? {
-                return Ok(());
-            }
-            // The fastest was not held up by anything else.
-            trip = trip.min(begun.elapsed());
-            // Unequal for ranks and for threads of one.
-            let seed = win.waits.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9);
-            let turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
-            // An attempt by a transport takes as long as each step of whoever has the lock: pauses are as many of those.
-            self.pause(turns, trip * turns.min(MOST_TIMES));
-            tries += 1;
-            if tries.is_multiple_of(GIVES_WAY) {
-                self.give_way()?;
-            }
-            most = (most * 2).min(MOST_TURNS);
-        }
-    }
-
-    /// Makes progress for so many turns, or for that long where turns take less. Whoever has the lock may need the processor: a long pause leaves it.
-    fn pause(&self, turns: u32, pause: Duration) {
-        let (comm, begun) = (&self.win.comm, Instant::now());
-        for turn in 0.. {
-            (comm.services().progress)(comm.get().comm, self.thread);
-            let left = pause.saturating_sub(begun.elapsed());
-            if left > SHORT {
-                std::thread::sleep(left.min(NAP));
-            } else if left.is_zero() && (turn >= turns || pause > SHORT) {
-                return;
-            }
-        }
-    }
-
-    /// Lets others run whose turn it may be. A wait may sleep, and nothing that comes says that a lock is free: so this is one look long.
-    fn give_way(&self) -> Result<(), Status> {
-        let mut looks = 3;
-        let waited = self.until(|| {
-            looks -= 1;
-            looks == 0
-        });
-        waited.ok().map(|_| ())
-    }
-
     /// Waits until all that was issued before has ended, at the targets too if `remote`; the first failure since the last time.
     pub fn settle(&self, peers: &[&Peer], remote: bool) -> Status {
         if remote {
@@ -172,16 +110,24 @@ impl<'a> Call<'a> {
     }
 
     fn take(&self, rank: u32, kind: Held) -> Result<(), Status> {
-        let levels = self.win.rules.levels;
-        match kind {
-            Held::Unchecked => Ok(()),
-            Held::Shared => {
-                self.insist(|call| call.win.tally.tried(Attempt::Shared, locks::try_shared(call, rank)))
-            }
-            Held::Exclusive => self.insist(|call| {
-                call.win.tally.tried(Attempt::Exclusive, locks::try_exclusive(call, rank, levels))
-            }),
+        let (levels, peer, mut tries) = (self.win.rules.levels, self.peer(rank)?, 0u32);
+        if kind == Held::Unchecked {
+            return Ok(());
         }
+        self.let_pass(peer);
+        self.insist(|call| {
+            let (attempt, outcome) = match kind {
+                Held::Exclusive => (Attempt::Exclusive, locks::try_exclusive(call, rank, levels)),
+                _ => (Attempt::Shared, locks::try_shared(call, rank)),
+            };
+            let had = call.win.tally.tried(attempt, outcome)?;
+            tries += 1;
+            // Of those that ask again and again, once for each while; those of the node need no help.
+            if !had && tries % SAID_EVERY == 1 && peer.mapped_word(word::LOCAL).is_none() {
+                call.add_later(peer, word::REFUSED, 1)?;
+            }
+            Ok(had)
+        })
     }
 
     fn give_back(&self, rank: u32, kind: Held) -> Result<(), Status> {

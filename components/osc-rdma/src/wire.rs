@@ -179,6 +179,8 @@ pub mod word {
     pub const GLOBAL: u64 = 0;
     /// The rank's lock: [`super::EXCLUSIVE`], or how many share it.
     pub const LOCAL: u64 = 8;
+    /// Attempts at the rank's lock from far that were refused: those to whom it is near let them pass.
+    pub const REFUSED: u64 = 9;
     /// Accumulates that share the lock in the low half, those that want it alone in the high half.
     pub const ACCUMULATE: u64 = 16;
     /// MPI_Win_complete's that no MPI_Win_wait has used up.

@@ -1,0 +1,86 @@
+//! Attempts at a lock until one succeeds, with pauses and progress between them.
+//!
+//! The next attempt comes after a number of turns that grows with the attempts, up to
+//! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step. These are turns of somebody who does
+//! not wait, since a wait sleeps where nothing comes, and nothing comes when a lock gets free.
+
+use crate::call::Call;
+use crate::peer::Peer;
+use crate::wire::word;
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::Ordering;
+use std::time::{Duration, Instant};
+
+/// Most turns of progress between two attempts at a lock.
+const MOST_TURNS: u32 = 256;
+/// No pause is longer than as many attempts.
+const MOST_TIMES: u32 = 8;
+/// An attempt is not taken to be slower than this, whatever it waited for.
+const LONGEST_TRIP: Duration = Duration::from_micros(500);
+/// A longer pause is spent asleep, since sleeping takes that long by itself.
+const SHORT: Duration = Duration::from_micros(40);
+/// For so long a lock that is near is left to those who are far.
+const PASS: Duration = Duration::from_micros(400);
+/// Between two turns of progress.
+const NAP: Duration = Duration::from_micros(200);
+/// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
+const GIVES_WAY: u32 = 8;
+
+impl<'a> Call<'a> {
+    /// Tries until the attempt succeeds, or fails.
+    pub fn insist(&self, mut attempt: impl FnMut(&Call<'a>) -> Result<bool, Status>) -> Result<(), Status> {
+        let (win, mut most, mut tries, mut trip) = (self.win, 1, 0u32, LONGEST_TRIP);
+        loop {
+            let begun = Instant::now();
+            if attempt(self)? {
+                return Ok(());
+            }
+            // The fastest was not held up by anything else.
+            trip = trip.min(begun.elapsed());
+            // Unequal for ranks and for threads of one.
+            let seed = win.waits.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9);
+            let turns = (seed ^ win.comm.rank().wrapping_mul(0x85eb_ca6b)) % most;
+            // An attempt by a transport takes as long as each step of whoever has the lock: pauses are as many of those.
+            self.pause(turns, trip * turns.min(MOST_TIMES));
+            tries += 1;
+            if tries.is_multiple_of(GIVES_WAY) {
+                self.give_way()?;
+            }
+            most = (most * 2).min(MOST_TURNS);
+        }
+    }
+
+    /// Makes progress for so many turns, or for that long where turns take less. Whoever has the lock may need the processor: a long pause leaves it.
+    fn pause(&self, turns: u32, pause: Duration) {
+        let (comm, begun) = (&self.win.comm, Instant::now());
+        for turn in 0.. {
+            (comm.services().progress)(comm.get().comm, self.thread);
+            let left = pause.saturating_sub(begun.elapsed());
+            if left > SHORT {
+                std::thread::sleep(left.min(NAP));
+            } else if left.is_zero() && (turn >= turns || pause > SHORT) {
+                return;
+            }
+        }
+    }
+
+    /// Lets others run whose turn it may be. A wait may sleep, and nothing that comes says that a lock is free: so this is one look long.
+    fn give_way(&self) -> Result<(), Status> {
+        let mut looks = 3;
+        let waited = self.until(|| {
+            looks -= 1;
+            looks == 0
+        });
+        waited.ok().map(|_| ())
+    }
+
+    /// Whoever has a lock near at hand could take it over and over between the attempts of those who are far: it waits for a while where anybody
+    /// has been refused since.
+    pub fn let_pass(&self, peer: &Peer) {
+        let Some(word) = peer.mapped_word(word::REFUSED) else { return };
+        let now = word.load(Ordering::Relaxed);
+        if peer.refused.swap(now, Ordering::Relaxed) != now {
+            self.pause(0, PASS);
+        }
+    }
+}

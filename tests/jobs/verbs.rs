@@ -1,7 +1,8 @@
-//! Jobs over btl-verbs, on the device in software. All ranks are on this node, and btl-shm is left out, so every message between two of
-//! them goes over it.
+//! Jobs over btl-verbs, on the device in software: on this node, and on nodes that are made up on this machine. btl-shm is left out, so every message
+//! between two ranks goes over it.
 
 use oxmpi_tests::{Job, leave_out, mpi, verbs_device};
+use std::process::Command;
 
 fn ours(test: &str) -> bool {
     if !mpi().is_ours() {
@@ -12,7 +13,17 @@ fn ours(test: &str) -> bool {
 
 /// `mpirun` over the transport, with parameters of it.
 fn over(ranks: usize, params: &[(&str, &str)]) -> Job {
-    let job = Job::new(ranks).args(["--mca", "btl", "verbs,self", "--mca", "btl_verbs_library"]);
+    with(Job::new(ranks), params)
+}
+
+/// The same between nodes.
+fn over_nodes(hosts: &str, params: &[(&str, &str)]) -> Job {
+    let job = Job::of(Command::new(mpi().bin("mpirun")));
+    with(job.args(["--host", hosts, "--mca", "plm", "local"]), params)
+}
+
+fn with(job: Job, params: &[(&str, &str)]) -> Job {
+    let job = job.args(["--mca", "btl", "verbs,self", "--mca", "btl_verbs_library"]);
     let mut job = job.arg(verbs_device());
     for (name, value) in params {
         job = job.args(["--mca", &format!("btl_verbs_{name}"), value]);
@@ -73,6 +84,54 @@ fn rendezvous_in_every_shape() {
     ];
     for params in shapes {
         over(2, params).program("protocols").run().all_ok(2);
+    }
+}
+
+#[test]
+fn programs_over_verbs_between_nodes() {
+    if !ours("programs over btl-verbs between nodes") {
+        return;
+    }
+    for program in ["ring", "protocols", "datatypes", "threads", "collectives", "collectives_v", "later"] {
+        over_nodes("a:2,b:2", &[]).program(program).run().all_ok(4);
+    }
+    over_nodes("a:3,b:2", &[]).program("intercomm").run().all_ok(5);
+}
+
+/// Threads of ranks on two nodes, in every arrangement of endpoints and every assignment.
+#[test]
+fn threads_over_verbs_between_nodes() {
+    if !ours("threads over btl-verbs between nodes") {
+        return;
+    }
+    let cris = ["--mca", "runtime_num_cris", "4", "--mca", "runtime_cri_assignment"];
+    for category in ["mpi_everywhere", "2xdynamic", "dynamic", "shared_dynamic", "static", "mpi_threads"] {
+        for assignment in ["stream", "dedicated", "round_robin"] {
+            let job = || {
+                let job = over_nodes("a:1,b:1", &[("endpoint_category", category)]);
+                job.args(cris).arg(assignment)
+            };
+            job().program("order").args(["4", "40"]).run().all_ok(2);
+            job().program("threads").run().all_ok(2);
+        }
+    }
+}
+
+/// Windows of osc-rdma. Put, get and flush are the device's; its atomics are those of windows if it says that they are atomic to processors,
+/// and where it leaves time between reading and writing, a window that used them all the same would lose updates.
+#[test]
+fn windows_over_verbs_between_nodes() {
+    if !ours("windows over btl-verbs") {
+        return;
+    }
+    for device in ["atomics=glob", "atomics=hca,tear=1", "atomics=none"] {
+        for category in ["dynamic", "mpi_everywhere", "mpi_threads"] {
+            for program in ["rma", "rma_passive", "rma_threads"] {
+                let job = over_nodes("a:2,b:2", &[("endpoint_category", category)]);
+                let job = job.args(["--mca", "osc", "rdma"]).env("OXMPI_FAKE_VERBS", device);
+                job.program(program).run().all_ok(4);
+            }
+        }
     }
 }
 

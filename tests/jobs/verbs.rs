@@ -135,6 +135,50 @@ fn windows_over_verbs_between_nodes() {
     }
 }
 
+/// What the device refuses or loses ends the job with a sentence that names it, and nothing is left.
+#[test]
+fn failures_are_named() {
+    if !ours("failures of btl-verbs") {
+        return;
+    }
+    let soon: &[(&str, &str)] = &[("timeout", "8"), ("retry_count", "2"), ("connect_timeout", "2000")];
+    for (device, params, says) in [
+        ("max_qp=3", &[][..], "no queue pairs or memory left"),
+        ("max_cq=2", &[], "cannot make a completion queue"),
+        ("max_mr=2", &[], "cannot register"),
+        ("rnr=2", &[("rnr_retry", "0")], "RNR retry counter exceeded"),
+        ("error_at=40", &[], "general error"),
+        ("cq_full_at=60", &[], "completion queue"),
+        ("down_at=120", soon, "fake0:1 is down"),
+        ("down_at=120", soon, "has ended"),
+    ] {
+        let job = over_nodes("a:2,b:2", params).env("OXMPI_FAKE_VERBS", device).program("collectives");
+        let ended = job.start().wait_and_leave_nothing().failed();
+        assert!(ended.err.contains(says), "{device}: no {says:?} in\n{}", ended.err);
+    }
+}
+
+/// Lost packets, receivers without buffers, and few registrations are the device's and the transport's own business.
+#[test]
+fn what_can_be_mended_is_no_failure() {
+    if !ours("a bad network under btl-verbs") {
+        return;
+    }
+    for device in ["drop=50", "rnr=5", "delay_every=40,delay_us=2000", "max_mr=7"] {
+        over_nodes("a:1,b:1", &[]).env("OXMPI_FAKE_VERBS", device).program("protocols").run().all_ok(2);
+    }
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_the_job() {
+    if !ours("a killed rank under btl-verbs") {
+        return;
+    }
+    let ended = over_nodes("a:2,b:1", &[]).program("sends").arg("2").start().wait_and_leave_nothing();
+    let ended = ended.ended_with(137);
+    assert!(ended.err.contains("Rank 2 on node b"), "{}", ended.err);
+}
+
 /// Without the device there is a sentence that says what is missing.
 #[test]
 fn a_library_that_is_missing_is_named() {

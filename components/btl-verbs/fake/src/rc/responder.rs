@@ -163,7 +163,8 @@ impl Pair {
 
     fn owe_read(&mut self, packet: &Packet, again: bool) {
         let (psn, addr, rkey, len) = (packet.psn, packet.addr, packet.rkey, packet.total);
-        self.replies.push_back(Reply::Read { psn, addr, rkey, len, sent: 0, again });
+        let sent = packet.offset.min(len);
+        self.replies.push_back(Reply::Read { psn, addr, rkey, len, sent, again });
     }
 
     fn read(&mut self, nic: &Nic, packet: &Packet) -> Result<bool, u16> {

@@ -24,8 +24,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A datagram without an answer is repeated so often.
+/// A datagram without an answer is repeated after this time, and after twice as long each time: a busy machine is not to be kept from
+/// answering by repetitions.
 const REPEAT: Duration = Duration::from_millis(50);
+const LONGEST_REPEAT: Duration = Duration::from_secs(1);
 /// Messages beyond the credits for which there are buffers, too: of credits alone, good-bye, and the first one.
 const RESERVE: u32 = 4;
 /// The identifier of the first message: of a send (its lowest bit), before all others.
@@ -41,6 +43,8 @@ struct Call {
     place: Place,
     datagram: Datagram,
     next: Instant,
+    pause: Duration,
+    /// The peer counts as failed then; each answer gives it as much time again.
     end: Instant,
 }
 
@@ -133,7 +137,8 @@ impl Desk {
         };
         let end = now + self.rail.settings.connect_timeout;
         self.send(&place, &datagram);
-        self.calls.insert(key, Call { link, pair, place, datagram, next: now + REPEAT, end });
+        let (next, pause) = (now + REPEAT, REPEAT);
+        self.calls.insert(key, Call { link, pair, place, datagram, next, pause, end });
     }
 
     /// Credits that we give on a link of that purpose.
@@ -192,7 +197,8 @@ impl Desk {
             .values_mut()
             .filter(|c| now >= c.next)
             .map(|c| {
-                c.next = now + REPEAT;
+                c.pause = (c.pause * 2).min(LONGEST_REPEAT);
+                c.next = now + c.pause;
                 (c.place, c.datagram)
             })
             .collect();
@@ -268,7 +274,9 @@ impl Desk {
         ours.say = Say::Prove;
         ours.ours = d.ours;
         proof::sign(&self.rail.host, ours);
-        call.next = Instant::now() + REPEAT;
+        let now = Instant::now();
+        (call.next, call.pause) = (now + REPEAT, REPEAT);
+        call.end = now + self.rail.settings.connect_timeout;
         let (place, datagram) = (call.place, call.datagram);
         self.send(&place, &datagram);
     }

@@ -37,6 +37,7 @@ pub struct Config {
     // --- faults, 0: none ---
     /// Every n-th packet is lost.
     pub drop: u64,
+    pub down_at: u64,
     /// Every n-th packet waits so long.
     pub delay_every: u64,
     pub delay: Duration,
@@ -73,6 +74,7 @@ impl Default for Config {
             mtu: 5,
             domains: true,
             drop: 0,
+            down_at: 0,
             delay_every: 0,
             delay: Duration::ZERO,
             error_at: 0,
@@ -144,6 +146,7 @@ impl Config {
             }
             "mtu" => self.mtu = number().filter(|n| (1..=5).contains(n))?,
             "drop" => self.drop = long().filter(|n| *n != 1)?,
+            "down_at" => self.down_at = long()?,
             "delay_every" => self.delay_every = long()?,
             "delay_us" => self.delay = Duration::from_micros(long()?),
             "error_at" => self.error_at = long()?,

@@ -3,8 +3,6 @@
 use crate::counters;
 use crate::nic::nic;
 use core::ffi::{CStr, c_char, c_int};
-use oxmpi_verbs_abi::numbers::event;
-use std::sync::atomic::Ordering;
 
 /// The value of a counter; all bits set: there is none of that name.
 ///
@@ -21,10 +19,6 @@ pub unsafe extern "C" fn oxmpi_fake_verbs_counter(name: *const c_char) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn oxmpi_fake_verbs_port(up: c_int) -> c_int {
     let Ok(nic) = nic() else { return -1 };
-    nic.port_up.store(up != 0, Ordering::SeqCst);
-    let kind = if up != 0 { event::PORT_ACTIVE } else { event::PORT_ERR };
-    for context in crate::qp::locked(&nic.contexts).iter().filter_map(|c| c.upgrade()) {
-        context.events.raise(kind, 1);
-    }
+    nic.set_port(up != 0);
     0
 }

@@ -147,6 +147,11 @@ impl Links {
         Ok(Sent::Yes)
     }
 
+    /// Packets that were sent or lost.
+    pub fn sent(&self) -> u64 {
+        self.counted
+    }
+
     /// Whether the process of a queue pair has taken all that we sent. One that is gone takes everything.
     pub fn is_consumed(&self, qp: u32) -> bool {
         match self.ways.get(&(qp >> INDEX_BITS)) {

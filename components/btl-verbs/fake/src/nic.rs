@@ -2,7 +2,8 @@
 //! posts or polls in vain and finds the lock free. So everything goes on while the program computes.
 //!
 //! SYNC POINT: whoever rings puts the pair's number on the list, then looks at `asleep`; the thread says that it sleeps, then turns once
-//! more. While programs poll (`polls` moves) the thread naps instead of asking to be woken for each packet.
+//! more. While programs poll (`polls` moves) the thread naps instead of asking to be woken for each packet, and longer each time that they
+//! have left it nothing to do.
 
 use crate::config::Config;
 use crate::counters::{self, Counter};
@@ -11,6 +12,7 @@ use crate::memory::Memory;
 use crate::qp::{QpCore, locked};
 use crate::rc::Pair;
 use crate::sys;
+use oxmpi_verbs_abi::numbers::event;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
@@ -22,6 +24,7 @@ const BATCH: usize = 64;
 /// Turns by whoever posts or polls.
 const HELP: usize = 8;
 const NAP: Duration = Duration::from_micros(300);
+const LONGEST_NAP: Duration = Duration::from_millis(4);
 const TICK: Duration = Duration::from_millis(2);
 
 #[derive(Default)]
@@ -47,6 +50,8 @@ pub struct Nic {
     polls: AtomicU64,
     rung: Mutex<Vec<u32>>,
     pub port_up: AtomicBool,
+    /// It has gone down by order.
+    has_gone_down: AtomicBool,
     /// Numbers of objects.
     pub numbers: AtomicU64,
     pub contexts: Mutex<Vec<Weak<crate::context::ContextCore>>>,
@@ -82,6 +87,7 @@ impl Nic {
             polls: AtomicU64::new(0),
             rung: Mutex::default(),
             port_up: AtomicBool::new(true),
+            has_gone_down: AtomicBool::new(false),
             numbers: AtomicU64::new(1),
             contexts: Mutex::default(),
             process: std::process::id(),
@@ -154,6 +160,15 @@ impl Nic {
         }
     }
 
+    /// Takes the port up or down, and tells the programs.
+    pub fn set_port(&self, up: bool) {
+        self.port_up.store(up, Ordering::SeqCst);
+        let kind = if up { event::PORT_ACTIVE } else { event::PORT_ERR };
+        for context in locked(&self.contexts).iter().filter_map(Weak::upgrade) {
+            context.events.raise(kind, 1);
+        }
+    }
+
     /// A program polls and finds nothing: it lends the device its core.
     pub fn attend(&self) {
         self.polls.fetch_add(1, Ordering::Relaxed);
@@ -191,6 +206,10 @@ impl Nic {
                 }
             }
         }
+        let is_due = self.config.down_at != 0 && links.sent() >= self.config.down_at;
+        if is_due && !self.has_gone_down.swap(true, Ordering::Relaxed) {
+            self.set_port(false);
+        }
         let up = self.port_up.load(Ordering::Relaxed);
         let active = std::mem::take(&mut pairs.active);
         for num in active {
@@ -206,10 +225,11 @@ impl Nic {
     }
 
     fn run(&self) {
-        let mut polls = 0;
+        let (mut polls, mut nap) = (0, NAP);
         loop {
             let mut engine = self.engine();
             if self.turn(&mut engine) > 0 {
+                nap = NAP;
                 continue;
             }
             let seen = self.polls.load(Ordering::Relaxed);
@@ -227,7 +247,11 @@ impl Nic {
             let mut fds = engine.links.descriptors();
             fds.push(self.wake.as_raw_fd());
             let busy = !engine.pairs.active.is_empty();
-            let limit = if attended { Some(NAP) } else { busy.then_some(TICK) };
+            if busy || !attended {
+                nap = NAP;
+            }
+            let limit = if attended { Some(nap) } else { busy.then_some(TICK) };
+            nap = (nap * 2).min(LONGEST_NAP);
             self.timed.store(limit.is_some(), Ordering::Relaxed);
             drop(engine);
             let ready = sys::wait(&fds, limit);

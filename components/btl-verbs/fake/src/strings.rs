@@ -23,6 +23,14 @@ pub extern "C" fn ibv_wc_status_str(status: u32) -> *const c_char {
         c"remote operation error",
         c"transport retry counter exceeded",
         c"RNR retry counter exceeded",
+        c"local RDD violation error",
+        c"remote invalid RD request",
+        c"aborted error",
+        c"invalid EE context number",
+        c"invalid EE context state",
+        c"fatal error",
+        c"response timeout error",
+        c"general error",
     ];
     of(NAMES, status)
 }

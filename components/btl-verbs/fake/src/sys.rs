@@ -120,6 +120,16 @@ pub fn recv_with(socket: &OwnedFd, bytes: &mut [u8]) -> io::Result<(usize, Optio
     Ok((got.bytes, fd))
 }
 
+/// Copies memory of this process that may not be mapped any more. False: it is not.
+pub fn read_memory(from: *const u8, to: &mut [u8]) -> bool {
+    let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
+    let remote = libc::iovec { iov_base: from.cast_mut().cast(), iov_len: to.len() };
+    let own = rustix::process::getpid().as_raw_pid();
+    // SAFETY: the kernel writes to `to` alone, and answers an error for what it cannot read.
+    let copied = unsafe { libc::process_vm_readv(own, &local, 1, &remote, 1, 0) };
+    usize::try_from(copied) == Ok(to.len())
+}
+
 /// A byte that wakes whoever polls the other end; one that finds no room finds others there.
 pub fn nudge(socket: &OwnedFd) {
     let _ = rustix::net::send(socket, &[1], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
@@ -147,4 +157,21 @@ pub fn wait(fds: &[RawFd], limit: Option<Duration>) -> Vec<bool> {
     let limit = limit.map(|l| Timespec { tv_sec: l.as_secs() as i64, tv_nsec: l.subsec_nanos().into() });
     let _ = rustix::event::poll(&mut polled, limit.as_ref());
     polled.iter().map(|p| !p.revents().is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_gone_is_told() {
+        let fd = memory(8192).expect("memory");
+        let base = map(&fd, 8192).expect("its mapping");
+        let mut out = [1; 100];
+        assert!(read_memory(base, &mut out));
+        assert_eq!(out, [0; 100]);
+        // SAFETY: mapped above.
+        unsafe { unmap(base, 8192) };
+        assert!(!read_memory(base, &mut out));
+    }
 }

@@ -28,7 +28,15 @@ const REMEMBERED: usize = 128;
 /// Answers that the responder owes.
 enum Reply {
     Packet(Packet),
-    Read { psn: u32, addr: u64, rkey: u32, len: u64, sent: u64 },
+    /// `again`: the request has been answered before, so its sender may have it, and the memory may be gone.
+    Read {
+        psn: u32,
+        addr: u64,
+        rkey: u32,
+        len: u64,
+        sent: u64,
+        again: bool,
+    },
 }
 
 pub struct Pair {

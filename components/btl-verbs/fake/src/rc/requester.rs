@@ -74,11 +74,10 @@ impl Pair {
         }
     }
 
-    /// Sends again from the first request that is not answered.
+    /// Sends again from the first request that is not answered; a read asks for what has not come yet.
     pub(super) fn rewind(&mut self) {
         self.retire();
         (self.current, self.offset) = (0, 0);
-        self.queue.iter_mut().filter(|w| !w.answered).for_each(|w| w.got = 0);
     }
 
     /// Completes requests in order.
@@ -121,6 +120,7 @@ impl Pair {
         };
         let immediate = matches!(wqe.opcode, wr_opcode::RDMA_WRITE_WITH_IMM | wr_opcode::SEND_WITH_IMM);
         let data = !needs_data(wqe.opcode);
+        let offset = if wqe.opcode == wr_opcode::RDMA_READ { wqe.got } else { offset };
         let mut flags = 0;
         for (bit, is) in [
             (flag::LAST, !data || offset + n == wqe.len),

@@ -6,6 +6,7 @@ use crate::links::{Links, Sent};
 use crate::memory::Denied;
 use crate::nic::Nic;
 use crate::packet::{PAYLOAD, PSN, Packet, ahead, flag, kind, nak};
+use crate::sys;
 use oxmpi_verbs_abi::numbers::{GRH_BYTES, access, atomic_cap, event, qp_state, qp_type, wc_status};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,7 +100,7 @@ impl Pair {
     pub(super) fn again(&mut self, packet: &Packet) {
         match packet.kind {
             kind::SEND | kind::WRITE if packet.is(flag::LAST) => self.owe(packet, kind::ACK, 0, 0),
-            kind::READ => self.owe_read(packet),
+            kind::READ => self.owe_read(packet, true),
             kind::COMPARE_SWAP | kind::FETCH_ADD => {
                 if let Some((_, old)) = self.atomics.iter().find(|(psn, _)| *psn == packet.psn) {
                     self.owe(packet, kind::ATOMIC_DATA, 0, *old);
@@ -160,9 +161,10 @@ impl Pair {
         Ok(true)
     }
 
-    fn owe_read(&mut self, packet: &Packet) {
+    fn owe_read(&mut self, packet: &Packet, again: bool) {
         let (psn, addr, rkey, len) = (packet.psn, packet.addr, packet.rkey, packet.total);
-        self.replies.push_back(Reply::Read { psn, addr, rkey, len, sent: 0 });
+        let sent = packet.offset.min(len);
+        self.replies.push_back(Reply::Read { psn, addr, rkey, len, sent, again });
     }
 
     fn read(&mut self, nic: &Nic, packet: &Packet) -> Result<bool, u16> {
@@ -172,7 +174,7 @@ impl Pair {
             let reached = nic.memory.reach(pd, packet.rkey, packet.addr, packet.total, wanted, |_| ());
             reached.map_err(|Denied| nak::ACCESS)?;
         }
-        self.owe_read(packet);
+        self.owe_read(packet, false);
         Ok(true)
     }
 
@@ -218,7 +220,7 @@ impl Pair {
         let mut did = 0;
         let (to, from, pd) = (self.attr().dest_qp_num, self.core.num, self.core.pd);
         while let Some(reply) = self.replies.front_mut() {
-            let Reply::Read { psn, addr, rkey, len, sent } = reply else {
+            let Reply::Read { psn, addr, rkey, len, sent, again } = reply else {
                 let Reply::Packet(packet) = reply else { break };
                 if links.send::<()>(packet, |_| Ok(())) == Ok(Sent::No) {
                     break;
@@ -245,10 +247,16 @@ impl Pair {
                 if n == 0 {
                     return Ok(());
                 }
-                nic.memory.reach(pd, *rkey, at, n, access::REMOTE_READ, |data| {
+                let copied = nic.memory.reach(pd, *rkey, at, n, access::REMOTE_READ, |data| {
+                    if *again {
+                        // A device would still have its pages.
+                        return sys::read_memory(data, out);
+                    }
                     // SAFETY: registered memory of that length.
                     unsafe { core::ptr::copy_nonoverlapping(data, out.as_mut_ptr(), n as usize) }
-                })
+                    true
+                })?;
+                if copied { Ok(()) } else { Err(Denied) }
             });
             match result {
                 Ok(Sent::No) => break,
@@ -258,7 +266,7 @@ impl Pair {
                         self.replies.pop_front();
                     }
                 }
-                // It was taken back meanwhile.
+                // It was taken back meanwhile, or is a repetition that nobody waits for.
                 Err(Denied) => {
                     let no = Packet { kind: kind::NAK, code: nak::ACCESS, len: 0, flags: 0, ..packet };
                     *reply = Reply::Packet(no);

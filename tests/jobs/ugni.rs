@@ -55,7 +55,10 @@ fn order_with_several_contexts() {
             over(2, &[("virtual_device_count", devices), ("smsg_devices", smsg)])
                 .env("OXMPI_MCA_runtime_num_cris", "4")
                 .env("OXMPI_MCA_runtime_cri_assignment", assignment)
-                .program("order").args(["4", "60"]).run().all_ok(2);
+                .program("order")
+                .args(["4", "60"])
+                .run()
+                .all_ok(2);
         }
     }
 }

@@ -215,7 +215,9 @@ const _: () = {
     assert!(offset_of!(PostDescriptor, cq_mode) == 40 && offset_of!(PostDescriptor, dlvr_mode) == 42);
     assert!(offset_of!(PostDescriptor, local_addr) == 48 && offset_of!(PostDescriptor, local_mem_hndl) == 56);
     assert!(offset_of!(PostDescriptor, remote_addr) == 72 && offset_of!(PostDescriptor, length) == 96);
-    assert!(offset_of!(PostDescriptor, remote_mem_hndl) == 80 && offset_of!(PostDescriptor, rdma_mode) == 104);
+    assert!(
+        offset_of!(PostDescriptor, remote_mem_hndl) == 80 && offset_of!(PostDescriptor, rdma_mode) == 104
+    );
     assert!(offset_of!(PostDescriptor, src_cq_hndl) == 112 && offset_of!(PostDescriptor, amo_cmd) == 136);
     assert!(offset_of!(PostDescriptor, first_operand) == 144);
     assert!(offset_of!(PostDescriptor, second_operand) == 152);

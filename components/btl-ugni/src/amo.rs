@@ -15,12 +15,8 @@ use oxmpi_btl::{AtomicDesc, access, amo};
 use oxmpi_mca::Status;
 
 /// Operations of both devices, and the operands of each.
-pub const OPS: u32 = 1 << amo::ADD
-    | 1 << amo::AND
-    | 1 << amo::OR
-    | 1 << amo::XOR
-    | 1 << amo::SWAP
-    | 1 << amo::COMPARE_SWAP;
+pub const OPS: u32 =
+    1 << amo::ADD | 1 << amo::AND | 1 << amo::OR | 1 << amo::XOR | 1 << amo::SWAP | 1 << amo::COMPARE_SWAP;
 
 /// On which operands a device has them.
 pub fn operands(of: i32) -> u32 {

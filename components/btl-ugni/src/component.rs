@@ -89,7 +89,11 @@ impl Component for UgniComponent {
                 job.cores,
                 job.local_size.max(1)
             );
-            answers.tell(at::VIRTUAL_DEVICE_COUNT, automatic_devices(true, job.cores, job.local_size), because);
+            answers.tell(
+                at::VIRTUAL_DEVICE_COUNT,
+                automatic_devices(true, job.cores, job.local_size),
+                because,
+            );
         }
         if params.size(at::SMSG_LIMIT) == 0 {
             let because = format!("0: what is kept for each of {} processes", job.job_size);
@@ -187,7 +191,8 @@ fn lanes(host: &Host, settings: &Settings, devices: &[Arc<Nic>]) -> Result<Vec<L
         msg_maxsize: settings.message_size as u32,
     };
     let first = &devices[0];
-    let size = first.mailbox_size(attr).map_err(|c| format!("the size of a mailbox: {}", first.api.code_text(c)))?;
+    let size =
+        first.mailbox_size(attr).map_err(|c| format!("the size of a mailbox: {}", first.api.code_text(c)))?;
     // Consumers keep mailboxes on cache lines of their own.
     let size = (size as usize).next_multiple_of(64);
     let together = if settings.mbox_inc > 0 { settings.mbox_inc } else { (CHUNK / size).max(1) };

@@ -40,8 +40,7 @@ impl Desk {
         let anybody = nic.enter().ep(None, None);
         let anybody = anybody.map_err(|c| format!("an endpoint for datagrams: {}", nic.api.code_text(c)))?;
         let place = Box::new([0; DATAGRAM]);
-        let mut desk =
-            Desk { anybody, place, is_posted: false, lines: Vec::new(), by_proc: HashMap::new() };
+        let mut desk = Desk { anybody, place, is_posted: false, lines: Vec::new(), by_proc: HashMap::new() };
         desk.listen(&nic.enter());
         if desk.is_posted { Ok(desk) } else { Err("the datagram for whoever comes is refused".into()) }
     }

@@ -206,8 +206,8 @@ impl Lane {
         let (base, bytes) = (pages.base(), pages.len() as u64);
         // SAFETY: the pages stay until the chunk is deregistered, by `close`.
         let handle = unsafe { self.nic.enter().register(base, bytes, Some(&self.arrivals), 0) };
-        let handle =
-            handle.map_err(|c| format!("registering {bytes} bytes of mailboxes: {}", self.nic.api.code_text(c)))?;
+        let handle = handle
+            .map_err(|c| format!("registering {bytes} bytes of mailboxes: {}", self.nic.api.code_text(c)))?;
         all.chunks.push(Chunk { _pages: pages, handle });
         let size = all.size;
         for n in (0..all.per_chunk).rev() {

@@ -49,7 +49,6 @@ functions! {
         cdm_attach("GNI_CdmAttach"): fn(Object, u32, *mut u32, *mut Object) -> Return;
         get_device_type("GNI_GetDeviceType"): fn(*mut i32) -> Return;
         get_job_res_info("GNI_GetJobResInfo"): fn(u32, u8, i32, *mut JobRes) -> Return;
-        get_version("GNI_GetVersion"): fn(*mut u32) -> Return;
         ep_create("GNI_EpCreate"): fn(Object, Object, *mut Object) -> Return;
         ep_bind("GNI_EpBind"): fn(Object, u32, u32) -> Return;
         ep_unbind("GNI_EpUnbind"): fn(Object) -> Return;

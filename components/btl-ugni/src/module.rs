@@ -10,8 +10,8 @@ use crate::wire::{BadCard, Card, Kind, VERSION};
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
-    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep, BtlSleep, FlushDesc, Message,
-    ProcInfo, RmaDesc, WaitSet,
+    AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
+    BtlSleep, FlushDesc, Message, ProcInfo, RmaDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, Status};
 use std::sync::{Arc, Mutex};

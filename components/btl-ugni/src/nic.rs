@@ -3,7 +3,10 @@
 //! The library takes no locks: two threads may be in calls on different virtual devices, never on one. So every call on a device
 //! and on what was made on it goes through [`Entered`], which holds the device's lock. It is a leaf: nothing is called while it is held.
 
-use crate::abi::{DATAGRAM, Ep, MemHandle, Object, PostDescriptor, Return, SMSG_ANY_TAG, SmsgAttr, cq_mode, device, event, rc};
+use crate::abi::{
+    DATAGRAM, Ep, MemHandle, Object, PostDescriptor, Return, SMSG_ANY_TAG, SmsgAttr, cq_mode, device, event,
+    rc,
+};
 use crate::library::Api;
 use crate::posts::Posts;
 use core::ffi::c_void;
@@ -131,8 +134,9 @@ impl Cq {
         let mut handle = null_mut();
         let mode = if blocking { cq_mode::BLOCKING } else { cq_mode::NOBLOCK };
         // SAFETY: the device, and a place.
-        let code =
-            unsafe { (nic.api.cq_create)(entered.calls.nic.nic, entries, 0, mode, None, null_mut(), &mut handle) };
+        let code = unsafe {
+            (nic.api.cq_create)(entered.calls.nic.nic, entries, 0, mode, None, null_mut(), &mut handle)
+        };
         done(code)?;
         Ok(Cq { nic: nic.clone(), handle })
     }
@@ -210,7 +214,8 @@ impl Channel {
     /// Forgets what was reported, and has the next entry of these queues reported, or one that is there.
     pub fn arm(&self, queues: &[&Cq]) {
         let _entered = self.nic.enter();
-        let (Some(next), Some(arm)) = (self.nic.api.comp_chan_get_event, self.nic.api.cq_arm_comp_chan) else {
+        let (Some(next), Some(arm)) = (self.nic.api.comp_chan_get_event, self.nic.api.cq_arm_comp_chan)
+        else {
             return;
         };
         let mut which = null_mut();

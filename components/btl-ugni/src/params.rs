@@ -377,11 +377,12 @@ impl Settings {
                 Err(Refused::bad(index, why))
             }
         };
-        let modes = modes(p.text(at::CDM_FLAGS), devices * job.local_size.max(1) as usize).map_err(|name| {
-            let known: Vec<&str> = MODES.iter().map(|(n, _)| *n).collect();
-            let why = format!("btl_ugni_cdm_flags names \"{name}\"; there are {}", known.join(", "));
-            Refused::bad(at::CDM_FLAGS, why)
-        })?;
+        let modes =
+            modes(p.text(at::CDM_FLAGS), devices * job.local_size.max(1) as usize).map_err(|name| {
+                let known: Vec<&str> = MODES.iter().map(|(n, _)| *n).collect();
+                let why = format!("btl_ugni_cdm_flags names \"{name}\"; there are {}", known.join(", "));
+                Refused::bad(at::CDM_FLAGS, why)
+            })?;
         Ok(Settings {
             library: p.text(at::LIBRARY).to_owned(),
             devices,

@@ -30,7 +30,8 @@ impl Rail {
             for link in lane.links().iter().filter(|l| l.state() == State::Connected) {
                 // Where there is no room the peer has not taken what is before it; it will miss the word alone.
                 if !link.core.gone.load(Ordering::Acquire)
-                    && self.push(lane, &mut held, link, Kind::Bye, 0, &Body::Bytes(&[])) == Status::NO_RESOURCE
+                    && self.push(lane, &mut held, link, Kind::Bye, 0, &Body::Bytes(&[]))
+                        == Status::NO_RESOURCE
                 {
                     self.host.debug(&format!("no room to say good-bye to process {}", link.core.proc));
                 }

@@ -46,7 +46,14 @@ pub struct Detour {
 }
 
 impl Operation {
-    pub fn new(lane: u16, number: u64, core: Arc<Core>, device: usize, done: Option<Done>, done_ctx: *mut c_void) -> Operation {
+    pub fn new(
+        lane: u16,
+        number: u64,
+        core: Arc<Core>,
+        device: usize,
+        done: Option<Done>,
+        done_ctx: *mut c_void,
+    ) -> Operation {
         Operation {
             lane,
             number,

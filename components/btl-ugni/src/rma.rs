@@ -454,7 +454,9 @@ impl Round<'_> {
                 posts.waiting.push(id);
                 self.device.has_waiting.store(true, Ordering::Release);
             } else if let Some(flying) = slot.flying.take() {
-                self.rail.host.warn("the completion of an atomic was lost: whether it was carried out is not known");
+                self.rail
+                    .host
+                    .warn("the completion of an atomic was lost: whether it was carried out is not known");
                 flying.operation.fail(Status::INTERNAL);
                 self.end(posts, id, flying);
             }

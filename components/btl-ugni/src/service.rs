@@ -102,7 +102,9 @@ impl Rail {
             let at = Arc::as_ptr(&first.link);
             let status = match full.contains(&at) {
                 true => Status::NO_RESOURCE,
-                false => self.push(lane, held, &first.link, first.kind, first.tag, &Body::Bytes(&first.bytes)),
+                false => {
+                    self.push(lane, held, &first.link, first.kind, first.tag, &Body::Bytes(&first.bytes))
+                }
             };
             if status == Status::NO_RESOURCE {
                 full.push(at);

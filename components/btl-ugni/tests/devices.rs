@@ -13,7 +13,8 @@ const PUTS: usize = 200;
 /// Each of 16 contexts puts; per device, the locks that were taken, and all doorbells.
 fn measure(devices: usize, bind: &str) -> (Vec<u64>, u64) {
     let devices_text = devices.to_string();
-    let setup = setup().ranks(2).cris(16).param("virtual_device_count", &devices_text).param("bind_devices", bind);
+    let setup =
+        setup().ranks(2).cris(16).param("virtual_device_count", &devices_text).param("bind_devices", bind);
     let h = Harness::new(&setup);
     let link = h.link();
     let all = access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE;
@@ -47,15 +48,20 @@ fn puts_spread_over_devices() {
     for devices in [1usize, 4, 16] {
         for bind in ["true", "false"] {
             let (taken, rung) = measure(devices, bind);
-            println!("{devices} devices, bind_devices {bind}: locks {taken:?}, doorbells {rung}, puts {PUTS}");
+            println!(
+                "{devices} devices, bind_devices {bind}: locks {taken:?}, doorbells {rung}, puts {PUTS}"
+            );
             assert_eq!(taken.len(), devices);
             assert_eq!(rung, PUTS as u64, "a doorbell a put");
             let share = (PUTS / devices) as u64;
             // One to post, one to read the completion; the thread for links and idle turns take the first device's now and then.
             for (n, taken) in taken.iter().enumerate().skip(1) {
-                assert!((2 * share - 32..=2 * share + 32).contains(taken), "device {n} of {devices}: {taken} locks");
+                assert!(
+                    (2 * share..=2 * share + 64).contains(taken),
+                    "device {n} of {devices}: {taken} locks"
+                );
             }
-            assert!(taken[0] >= 2 * share - 32, "the first device: {taken:?}");
+            assert!(taken[0] >= 2 * share, "the first device: {taken:?}");
         }
     }
 }

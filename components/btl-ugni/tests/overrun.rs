@@ -14,7 +14,8 @@ fn nothing_is_lost_with_events() {
     // Every queue loses the completion that is its hundredth.
     set_up("overrun_at=100");
     // More credits than the queue of arrivals has entries.
-    let h = Harness::new(&setup().ranks(3).cris(1).param("remote_cq_size", "16").param("smsg_max_credits", "64"));
+    let h =
+        Harness::new(&setup().ranks(3).cris(1).param("remote_cq_size", "16").param("smsg_max_credits", "64"));
     for round in 0..5u64 {
         let before = counter(c"overruns");
         let mut sent = Vec::new();
@@ -35,7 +36,10 @@ fn nothing_is_lost_with_events() {
         for tag in [1, 2] {
             let seen: Vec<_> = got.iter().filter(|m| m.tag == tag).map(|m| &m.bytes).collect();
             let due: Vec<_> = sent.iter().filter(|m| m.tag == tag).map(|m| m.bytes()).collect();
-            assert!(seen.len() == due.len() && seen.iter().zip(&due).all(|(s, d)| **s == *d), "round {round}");
+            assert!(
+                seen.len() == due.len() && seen.iter().zip(&due).all(|(s, d)| **s == *d),
+                "round {round}"
+            );
         }
     }
     let link = h.link();

@@ -8,7 +8,8 @@ use oxmpi_btl_conformance::Harness;
 use oxmpi_btl_conformance::rma::{Buffer, Completion, Memory, Transfer, Verb, offer, wait_for};
 use oxmpi_mca::Status;
 
-const PUTS: usize = 200;
+/// As many for each context and device.
+const PUTS: usize = 256;
 
 /// Each of 16 contexts puts; per device, the locks that were taken, and all doorbells.
 fn measure(devices: usize, bind: &str) -> (Vec<u64>, u64) {

@@ -1,7 +1,7 @@
 //! Sending: a message is copied into a send buffer, which is free again when the library reports that the message has arrived.
 
 use crate::abi::rc;
-use crate::lane::{Held, LOOKS, Lane};
+use crate::lane::{Held, Lane, NAPS};
 use crate::link::{Link, State};
 use crate::nic::Taken;
 use crate::rail::Rail;
@@ -84,12 +84,11 @@ impl Rail {
         match sent {
             Ok(()) => {
                 held.pool.is_under_way(id, link);
-                held.starved = 0;
                 Status::OK
             }
             Err(rc::NOT_DONE | rc::ERROR_RESOURCE) => {
                 held.pool.put_back(id);
-                held.starved = LOOKS;
+                held.starved = NAPS;
                 Status::NO_RESOURCE
             }
             Err(code) => {

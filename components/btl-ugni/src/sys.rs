@@ -1,14 +1,14 @@
 //! Every system call, the dynamic linker's and the environment of the job's manager included.
 
 use core::ffi::{CStr, c_void};
+use core::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::CString;
 use std::io;
-use core::time::Duration;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// A shared library, which is never closed: its threads and tables may outlive us.

@@ -8,7 +8,7 @@ use crate::link::{Link, Mailbox, held};
 use crate::nic::{Channel, Cq, Nic};
 use crate::outstanding::Outstanding;
 use crate::posts::Operation;
-use crate::sys::{Bell, Pages};
+use crate::sys::{Bell, Pages, Timer};
 use crate::wire::Kind;
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -97,13 +97,14 @@ pub struct Held {
     pub unsent: VecDeque<Unsent>,
     /// Turns since the queue of sent messages was read.
     pub turns: u32,
-    /// A message was refused for want of credits, which come without an event: looks that may still find them.
+    /// A message was refused for want of credits, which come without an event: sleeps are short so many times.
     pub starved: u32,
     pub outstanding: Outstanding,
 }
 
-/// How often a context looks for credits, by refusing to sleep, before it takes it that nobody wants them any more.
-pub const LOOKS: u32 = 10_000;
+/// How often a context sleeps for a moment alone behind a message that was refused for want of credits: where it has not been offered again
+/// by then, nobody wants to send it any more.
+pub const NAPS: u32 = 5_000;
 
 pub struct Lane {
     pub number: u16,
@@ -113,6 +114,8 @@ pub struct Lane {
     pub arrivals: Cq,
     pub sends: Cq,
     pub bell: Bell,
+    /// Wakes a sleeper whose messages wait for credits.
+    pub timer: Timer,
     pub held: RefCell<Held>,
     /// A turn is running; a turn inside it does nothing.
     pub is_busy: Cell<bool>,
@@ -176,6 +179,7 @@ impl Lane {
             arrivals,
             sends,
             bell: Bell::new().map_err(|e| e.to_string())?,
+            timer: Timer::new().map_err(|e| e.to_string())?,
             held: RefCell::new(Held {
                 pool: wish.pool,
                 known: Vec::new(),

@@ -79,6 +79,9 @@ pub struct Link {
     pub owed: AtomicI32,
     /// It is on the lane's list of links to look at.
     pub is_ready: AtomicBool,
+    /// Attempts to send that were refused in a row, and offers to refuse before the next one.
+    pub refusals: AtomicU32,
+    pub skips: AtomicU32,
     /// Requests sent, and replies that came.
     pub asked: AtomicU32,
     pub answered: AtomicU32,
@@ -96,6 +99,8 @@ impl Link {
             ep: AtomicPtr::new(null_mut()),
             owed: AtomicI32::new(0),
             is_ready: AtomicBool::new(false),
+            refusals: AtomicU32::new(0),
+            skips: AtomicU32::new(0),
             asked: AtomicU32::new(0),
             answered: AtomicU32::new(0),
         }

@@ -1,14 +1,18 @@
 //! Sending: a message is copied into a send buffer, which is free again when the library reports that the message has arrived.
 
 use crate::abi::rc;
-use crate::lane::{Held, LOOKS, Lane};
+use crate::lane::{Held, Lane, NAPS};
 use crate::link::{Link, State};
 use crate::nic::Taken;
 use crate::rail::Rail;
 use crate::wire::{HEAD, Kind, head};
+use core::sync::atomic::Ordering;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
 use std::sync::Arc;
+
+/// Offers that are refused unseen behind an attempt that was refused, at most; one more with each such attempt.
+const MOST_SKIPPED: u32 = 8;
 
 /// What follows the head.
 pub enum Body<'a> {
@@ -62,6 +66,12 @@ impl Rail {
             State::Calling => return Status::NO_RESOURCE,
         }
         let Some(ep) = link.ep() else { return Status::NO_RESOURCE };
+        // Whether credits have come only an attempt tells, and that costs a copy: not every offer is one.
+        let skips = link.skips.load(Ordering::Relaxed);
+        if skips > 0 {
+            link.skips.store(skips - 1, Ordering::Relaxed);
+            return Status::NO_RESOURCE;
+        }
         let buffer = held.pool.take().or_else(|| {
             self.reap(lane, held);
             held.pool.take()
@@ -76,20 +86,22 @@ impl Rail {
         // SAFETY: the buffer is left alone until the message's event.
         let send = || unsafe { lane.nic.enter().send(ep, at, len, id, kind as u8) };
         let mut sent = send();
-        if matches!(sent, Err(rc::NOT_DONE | rc::ERROR_RESOURCE)) {
-            // Reading the queue frees requests of the library, and lets it take credits.
-            self.reap(lane, held);
+        // Reading the queue frees requests of the library.
+        if matches!(sent, Err(rc::NOT_DONE | rc::ERROR_RESOURCE)) && self.reap(lane, held) > 0 {
             sent = send();
         }
         match sent {
             Ok(()) => {
                 held.pool.is_under_way(id, link);
-                held.starved = 0;
+                link.refusals.store(0, Ordering::Relaxed);
                 Status::OK
             }
             Err(rc::NOT_DONE | rc::ERROR_RESOURCE) => {
                 held.pool.put_back(id);
-                held.starved = LOOKS;
+                held.starved = NAPS;
+                let refusals = link.refusals.load(Ordering::Relaxed);
+                link.refusals.store((refusals + 1).min(MOST_SKIPPED), Ordering::Relaxed);
+                link.skips.store(refusals, Ordering::Relaxed);
                 Status::NO_RESOURCE
             }
             Err(code) => {

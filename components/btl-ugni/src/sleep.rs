@@ -1,13 +1,17 @@
 //! Sleeping: a context's descriptors become readable when a message has come, or when somebody rings its bell.
 //!
 //! The queue of arrivals is armed, and then looked at once more. Buffers that become free are reported as well while there are none.
-//! Credits come without an event, so a context of which a message was refused for want of them does not sleep for a while.
+//! Credits come without an event, so a context of which a message was refused for want of them, or whose requests or replies wait for them,
+//! sleeps for a moment alone.
 
 use crate::rail::Rail;
 use core::sync::atomic::Ordering;
+use core::time::Duration;
 use oxmpi_btl::{WaitFd, WaitSet};
 use oxmpi_mca::Status;
 
+/// How long a context sleeps that waits for credits.
+const NAP: Duration = Duration::from_micros(200);
 /// POLLIN of poll(2).
 const READABLE: u32 = 1;
 
@@ -16,13 +20,16 @@ impl Rail {
         let lane = &self.lanes[number];
         let Some(channel) = &lane.channel else { return Status::PENDING };
         let mut held = lane.held.borrow_mut();
-        if held.starved > 0 {
-            held.starved -= 1;
+        if !held.ready.is_empty() {
             return Status::PENDING;
         }
-        let connected = |link: &crate::link::Link| link.ep().is_some();
-        if !held.ready.is_empty() || held.unsent.iter().any(|u| connected(&u.link)) {
-            return Status::PENDING;
+        if held.starved > 0 || held.unsent.iter().any(|u| u.link.ep().is_some()) {
+            held.starved = held.starved.saturating_sub(1);
+            lane.timer.set(NAP);
+            match set.add_fd(WaitFd { fd: lane.timer.fd(), events: READABLE }) {
+                Status::OK => {}
+                status => return status,
+            }
         }
         // The thread is not woken reliably by what was called for.
         if self.calls.load(Ordering::SeqCst) > 0 || lane.has_news() || lane.arrivals.has_entry() {

@@ -1,8 +1,12 @@
 //! Every system call, the dynamic linker's and the environment of the job's manager included.
 
 use core::ffi::{CStr, c_void};
+use core::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -97,6 +101,25 @@ impl Bell {
     }
     pub fn silence(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+    pub fn fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// A descriptor that becomes readable when a time is over.
+pub struct Timer(OwnedFd);
+
+impl Timer {
+    pub fn new() -> io::Result<Timer> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        Ok(Timer(timerfd_create(TimerfdClockId::Monotonic, flags)?))
+    }
+    /// Counts anew from now, once. What has become readable before is not any more.
+    pub fn set(&self, after: Duration) {
+        let it_value = Timespec { tv_sec: after.as_secs() as i64, tv_nsec: after.subsec_nanos().into() };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
+        let _ = timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &once);
     }
     pub fn fd(&self) -> RawFd {
         self.0.as_raw_fd()

@@ -8,7 +8,8 @@ use oxmpi_btl_conformance::Harness;
 use oxmpi_btl_conformance::rma::{Buffer, Completion, Memory, Transfer, Verb, offer, wait_for};
 use oxmpi_mca::Status;
 
-const PUTS: usize = 200;
+/// As many for each context and device.
+const PUTS: usize = 256;
 
 /// Each of 16 contexts puts; per device, the locks that were taken, and all doorbells.
 fn measure(devices: usize, bind: &str) -> (Vec<u64>, u64) {
@@ -57,11 +58,11 @@ fn puts_spread_over_devices() {
             // One to post, one to read the completion; the thread for links and idle turns take the first device's now and then.
             for (n, taken) in taken.iter().enumerate().skip(1) {
                 assert!(
-                    (2 * share - 32..=2 * share + 32).contains(taken),
+                    (2 * share..=2 * share + 64).contains(taken),
                     "device {n} of {devices}: {taken} locks"
                 );
             }
-            assert!(taken[0] >= 2 * share - 32, "the first device: {taken:?}");
+            assert!(taken[0] >= 2 * share, "the first device: {taken:?}");
         }
     }
 }

@@ -1,0 +1,28 @@
+//! A message that the network loses more often than it may be sent again: its process has failed, told once by name.
+
+mod common;
+
+use common::{set_up, setup};
+use oxmpi_btl_conformance::{Harness, Msg};
+use oxmpi_mca::Status;
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_lost_message_is_told() {
+    // One in twenty is lost, and none is sent again.
+    set_up("smsg_drop=20");
+    let h = Harness::new(&setup().ranks(2).cris(1).param("smsg_max_retries", "0"));
+    h.ranks.iter().for_each(|r| r.host.let_peers_fail());
+    let begun = Instant::now();
+    while h.ranks[0].host.failures().is_empty() {
+        let status = h.ranks[0].send(1, 0, &Msg::new(1, 24, 8));
+        assert!(matches!(status, Status::OK | Status::NO_RESOURCE | Status::PEER_FAILED), "{status}");
+        h.progress();
+        assert!(begun.elapsed() < Duration::from_secs(60), "it is never told");
+    }
+    assert_eq!(h.ranks[0].host.failures(), [(1, Status::PEER_FAILED)]);
+    assert_eq!(h.ranks[0].send(1, 0, &Msg::new(1, 24, 8)), Status::PEER_FAILED, "from then on");
+    let log = h.ranks[0].host.logged();
+    assert!(log.contains("help [lost] 1, a message is lost"), "{log}");
+    // What was under way elsewhere ends as well, and leaving does not hang.
+}

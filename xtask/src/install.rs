@@ -104,13 +104,14 @@ fn headers(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
 }
 
 /// Pages that `mpi-info --help TOPIC` shows, by topic. What a message points to is among them.
-const PAGES: [(&str, &str); 10] = [
+const PAGES: [(&str, &str); 11] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),
     ("ompi_info-options", "docs/ompi_info-options.md"),
     ("mistakes", "docs/mistakes.md"),
     ("parameters", "mca-params/CATALOGUE.md"),
     ("python", "docs/python.md"),
+    ("endpoints", "docs/endpoints.md"),
     ("one-sided-extensions", "docs/one-sided-extensions.md"),
     ("adding-a-btl", "docs/adding-a-btl.md"),
     ("adding-a-coll", "docs/adding-a-coll.md"),

@@ -116,6 +116,25 @@ int PMPIX_Comm_shares_memory(MPI_Comm comm, int rank, int *flag);
 /* For MPI_Comm_split_type: ranks that share an address space. */
 #define MPIX_COMM_TYPE_PROCESS 16001
 
+/* Thread communicators: endpoints behind one handle. Init is collective over comm, outside of what threads do together, and makes num_threads ranks
+ * of the calling process. Between start and finish, which wait for all num_threads threads of the process, the handle means the calling thread's own
+ * rank in every function that takes a communicator; attributes, error handler and what is made of it are that rank's. Threads get their ranks as they
+ * come, or, where the info object of comm has thread_order = omp, by their number in the OpenMP team. A thread may have started several.
+ * Free is called outside, by one thread. MPI_ERR_COMM: the thread has not started it, or it is no thread communicator. */
+#define MPIX_HAVE_THREADCOMM 1
+int MPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm *newthreadcomm);
+int MPIX_Threadcomm_start(MPI_Comm threadcomm);
+int MPIX_Threadcomm_finish(MPI_Comm threadcomm);
+int MPIX_Threadcomm_free(MPI_Comm *threadcomm);
+int PMPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm *newthreadcomm);
+int PMPIX_Threadcomm_start(MPI_Comm threadcomm);
+int PMPIX_Threadcomm_finish(MPI_Comm threadcomm);
+int PMPIX_Threadcomm_free(MPI_Comm *threadcomm);
+
+/* Whether a communicator is a thread communicator or one of endpoints. In any thread. */
+int MPIX_Comm_test_threadcomm(MPI_Comm comm, int *flag);
+int PMPIX_Comm_test_threadcomm(MPI_Comm comm, int *flag);
+
 /* One-sided communication: notifications, windows on the same memory, one flush of several windows. docs/one-sided-extensions.md
  * has examples. MPI_ERR_UNSUPPORTED_OPERATION: the window's one-sided component has nothing of the kind.
  *

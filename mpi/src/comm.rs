@@ -12,13 +12,13 @@ use crate::buffered::Slot;
 use crate::constants::*;
 use crate::errhandler::Handler;
 use crate::error::{Failure, Res, call};
-use crate::handle::{Kind, Table};
+use crate::handle::{Kind, Table, is_of};
 use crate::memory::{text, write, write_made, write_text};
 use crate::process::Process;
 use crate::tool::event;
 use crate::topo::Placed;
 use crate::types::{Comm, Group, Info};
-use crate::{group, info, probe, request};
+use crate::{group, info, probe, request, thread_rank};
 use core::ffi::{c_char, c_int};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ pub fn get(comm: Comm) -> Option<&'static CommObject> {
         // SAFETY: null, or leaked by `install` and taken back after everything else has ended.
         return unsafe { object.as_ref() };
     }
-    TABLE.get(comm.0)
+    TABLE.get(comm.0).or_else(|| TABLE.get(thread_rank::of(comm.0)?))
 }
 
 /// The object of a handle, or what to tell the user.
@@ -77,6 +77,10 @@ pub fn require(comm: Comm) -> Res<&'static CommObject> {
 pub fn wrong(comm: Comm) -> Failure {
     match comm.0 {
         MPI_COMM_NULL => Failure::new(MPI_ERR_COMM, "comm is MPI_COMM_NULL"),
+        other if is_of(Kind::Threadcomm, other) => Failure::new(
+            MPI_ERR_COMM,
+            "the calling thread has not started the thread communicator (MPIX_Threadcomm_start)",
+        ),
         other => Failure::new(MPI_ERR_COMM, format!("comm {other:#x} is no communicator, or was freed")),
     }
 }

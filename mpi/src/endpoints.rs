@@ -13,13 +13,17 @@ use oxmpi_runtime::group::ProcId;
 /// MPIX_COMM_TYPE_PROCESS: ranks that share an address space.
 pub const COMM_TYPE_PROCESS: c_int = 16_001;
 
-/// How many endpoints a call asks for: its handles have a place.
-fn wanted(count: c_int, handles: *mut Comm) -> Result<u32, Error> {
-    let wrong = |text: String| Error::new(ErrorKind::Arg, text);
+/// A wrong argument, of which other ranks are told.
+pub fn wrong(text: String) -> Error {
+    Error::new(ErrorKind::Arg, text)
+}
+
+/// How many endpoints a call asks for by an argument of that name: its handles have a place.
+pub fn wanted(name: &str, count: c_int, handles: *mut Comm) -> Result<u32, Error> {
     match u32::try_from(count) {
-        Ok(1..) if handles.is_null() => Err(wrong("out_comm_hdls is a null pointer".into())),
+        Ok(1..) if handles.is_null() => Err(wrong("the place for new handles is a null pointer".into())),
         Ok(count) => Ok(count),
-        Err(_) => Err(wrong(format!("my_num_ep is {count}"))),
+        Err(_) => Err(wrong(format!("{name} is {count}"))),
     }
 }
 
@@ -28,7 +32,7 @@ mpi_fn! {
         call(NAME, Some(parent_comm), |process| {
             let parent = require(parent_comm)?;
             let hints = info::optional(info)?.unwrap_or_default();
-            let made = parent.comm.create_endpoints(process.thread(), wanted(my_num_ep, out_comm_hdls), &hints)?;
+            let made = parent.comm.create_endpoints(process.thread(), wanted("my_num_ep", my_num_ep, out_comm_hdls), &hints)?;
             let handles = slice_mut(out_comm_hdls, made.len(), "out_comm_hdls")?;
             for (place, comm) in made.into_iter().enumerate() {
                 match adopt(parent, comm) {

@@ -39,6 +39,7 @@ pub enum Kind {
     Session = 8,
     Win = 9,
     Sync = 10,
+    Threadcomm = 11,
 }
 
 const GENERATION_BITS: u32 = 8;
@@ -50,6 +51,11 @@ const REQUEST_SLOT_BITS: u32 = 22;
 /// Slots per chunk: 16 KiB of entries.
 const CHUNK: usize = 1024;
 const CHUNKS: usize = SLOTS / CHUNK;
+
+/// Whether a handle is of a kind, be its object there or not.
+pub fn is_of(kind: Kind, handle: usize) -> bool {
+    handle >> KIND_SHIFT == kind as usize
+}
 
 struct Entry<T> {
     object: AtomicPtr<T>,

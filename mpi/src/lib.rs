@@ -68,6 +68,8 @@ mod standstill;
 mod start;
 mod status;
 mod stdio;
+mod thread_rank;
+mod threadcomm;
 mod tool;
 mod topo;
 mod topo_graph;

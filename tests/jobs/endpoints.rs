@@ -55,6 +55,22 @@ fn windows_of_endpoints() {
     everywhere("windows");
 }
 
+/// Started four times by new threads, more of them than cores.
+#[test]
+fn thread_communicators() {
+    if !ours("thread communicators") {
+        return;
+    }
+    let sources = ["tests/programs/threadcomm.c".to_owned()];
+    let program = mpi().build("threadcomm", &sources, &["-O2", "-fopenmp", "-pthread"]);
+    for (ranks, threads) in [(1, "1"), (1, "6"), (2, "3"), (3, "1")] {
+        for order in ["arrival", "omp"] {
+            Job::new(ranks).limit(240).arg(&program).arg(threads).arg(order).run().all_ok(ranks);
+        }
+    }
+    over_tcp().limit(240).arg(&program).arg("2").arg("omp").run().all_ok(2);
+}
+
 const PAGE: &str = "docs/endpoints.md";
 
 /// The pieces of a page in one language.

@@ -58,9 +58,11 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "tests" | "xtask" => Some(Allowed { ours: &["*"], others: None, optional: &[] }),
         // Layouts alone, and a device that only tests open.
         "components/btl-verbs/abi" => contract(&[]),
-        "components/btl-verbs/fake" => {
-            Some(Allowed { ours: &["components/btl-verbs/abi"], others: Some(&["rustix"]), optional: &[] })
-        }
+        "components/btl-verbs/fake" => Some(Allowed {
+            ours: &["components/btl-verbs/abi"],
+            others: Some(&["rustix", "libc"]),
+            optional: &[],
+        }),
         "components/btl-ugni/emulation" => {
             Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] })
         }

@@ -5,7 +5,7 @@ use crate::allocations::apart;
 use core::cell::Cell;
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, ProcInfo, Reach, RegHandle,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, ListDesc, ProcInfo, Reach, RegHandle,
     Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
@@ -175,6 +175,7 @@ pub fn handle(attrs: &BtlAttrs, counts: &Counts) -> BtlHandle {
         name: StrRef::new("echo"),
         emulated: 0,
         index: 0,
+        list,
     }
 }
 
@@ -205,6 +206,7 @@ unused! {
     service_pending(State) -> *const u32;
     service_arm(State, *mut WaitSet) -> Status;
     service_disarm(State);
+    list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
     add_procs(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status;
     del_procs(State, SliceRef<*mut Endpoint>) -> Status;
     finalize(State) -> Status;

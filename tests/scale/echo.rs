@@ -207,6 +207,7 @@ unused! {
     service_pending(State) -> *const u32;
     service_arm(State, *mut WaitSet) -> Status;
     service_disarm(State);
+    list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
     add_procs(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status;
     del_procs(State, SliceRef<*mut Endpoint>) -> Status;
     finalize(State) -> Status;

@@ -23,6 +23,8 @@ const SHORT: Duration = Duration::from_micros(40);
 const PASS: Duration = Duration::from_micros(400);
 /// Between two turns of progress.
 const NAP: Duration = Duration::from_micros(200);
+/// See [`Call::leave_processor`]: some tens of microseconds of a loop.
+const LEAVES: u64 = 128;
 /// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
 const GIVES_WAY: u32 = 8;
 
@@ -72,6 +74,14 @@ impl<'a> Call<'a> {
             looks == 0
         });
         waited.ok().map(|_| ())
+    }
+
+    /// A program may look for something by a loop of locks, which never waits where they are near. What it looks for may need the processor: one
+    /// attempt in so many leaves it.
+    pub fn leave_processor(&self) {
+        if self.win.tally.locks().is_multiple_of(LEAVES) {
+            std::thread::yield_now();
+        }
     }
 
     /// Whoever has a lock near at hand could take it over and over between the attempts of those who are far: it waits for a while where anybody

@@ -115,6 +115,7 @@ impl<'a> Call<'a> {
             return Ok(());
         }
         self.let_pass(peer);
+        self.leave_processor();
         self.insist(|call| {
             let (attempt, outcome) = match kind {
                 Held::Exclusive => (Attempt::Exclusive, locks::try_exclusive(call, rank, levels)),

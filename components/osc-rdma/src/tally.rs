@@ -31,6 +31,12 @@ impl Tally {
         outcome
     }
 
+    /// Attempts at locks of ranks.
+    pub fn locks(&self) -> u64 {
+        let of = |kind: Attempt| self.attempts[kind as usize].load(Ordering::Relaxed);
+        of(Attempt::Exclusive).wrapping_add(of(Attempt::Shared))
+    }
+
     /// All but what is counted elsewhere.
     pub fn counts(&self) -> WinCounts {
         let of = |all: &[AtomicU64; KINDS], kind: Attempt| all[kind as usize].load(Ordering::Relaxed);

@@ -63,6 +63,26 @@ fn order_with_several_contexts() {
     }
 }
 
+/// Windows whose puts and gets are the device's, and whose atomics the host carries out at the target, in both locking modes.
+#[test]
+fn windows_over_ugni() {
+    if !ours("windows over btl-ugni") {
+        return;
+    }
+    for mode in ["two_level", "on_demand"] {
+        let job = |ranks| {
+            over(ranks, &[("virtual_device_count", "4")])
+                .env("OXMPI_MCA_osc", "rdma")
+                .env("OXMPI_MCA_osc_rdma_locking_mode", mode)
+        };
+        for program in ["rma", "rma_passive", "rma_errors"] {
+            job(4).program(program).run().all_ok(4);
+        }
+        job(4).program("rma_random").args(["100", "12", "3", "2"]).run().all_ok(4);
+        job(2).env("OXMPI_MCA_runtime_num_cris", "4").program("rma_threads").run().all_ok(2);
+    }
+}
+
 /// Few credits and small messages.
 #[test]
 fn rendezvous_in_every_shape() {

@@ -197,7 +197,6 @@ unused! {
     arm(State, u32, *mut WaitSet) -> Status;
     disarm(State, u32);
     get_vector(State, *mut Endpoint, u32, *const RmaVectorDesc) -> Status;
-    list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
     hold(State, *mut Endpoint, u64);
     held(State, *mut Endpoint) -> u64;
     service_open(State) -> Status;

@@ -123,8 +123,7 @@ static void no_locks(void) {
     MPI_Info_free(&info);
     is(win, "no_locks", "false");
     is(win, "accumulate_ordering", "rar,raw");
-    /* This one only when the window is made. */
-    is(win, "same_size", "false");
+    is(win, "same_size", "true");
     CHECK(MPI_Win_lock_all(0, win) == MPI_SUCCESS && MPI_Win_unlock_all(win) == MPI_SUCCESS, "lock_all");
     MPI_Win_free(&win);
 }

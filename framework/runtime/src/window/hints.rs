@@ -68,15 +68,16 @@ impl Hints {
 
     /// These, as far as they may change while there is the window: the others are what it was made with.
     pub fn changed(self, info: &Info) -> Hints {
-        const LATER: u32 = hint::NO_LOCKS | hint::SAME_OP | hint::SAME_OP_NO_OP;
         let wanted = self.with(info);
-        let hints = (self.hints & !LATER) | (wanted.hints & LATER);
-        Hints { hints, ordering: wanted.ordering, ..self }
+        Hints { hints: wanted.hints, ordering: wanted.ordering, ..self }
     }
 
     /// These of a second window on the memory of one that has `made`: what its memory and its accumulates were made with stays.
     pub fn of_duplicate(made: Hints, info: &Info) -> Hints {
-        Hints { num_notify: made.with(info).num_notify, ..made.changed(info) }
+        const MADE: u32 = hint::SAME_SIZE | hint::SAME_DISP_UNIT;
+        let changed = made.changed(info);
+        let hints = (made.hints & MADE) | (changed.hints & !MADE);
+        Hints { hints, num_notify: made.with(info).num_notify, ..changed }
     }
 
     fn set_same_op(&mut self, same: bool) {
@@ -215,7 +216,11 @@ mod tests {
         let made = of(&[("same_size", "true"), ("mpi_accumulate_granularity", "16")]);
         let ordering = ordering::RAR | ordering::WAW;
         let hints = hint::SAME_SIZE | hint::NO_LOCKS | hint::SAME_OP;
-        assert_eq!(made.changed(&info(&ALL)), Hints { hints, ordering, ..made });
+        assert_eq!(
+            made.changed(&info(&ALL)),
+            Hints { hints: hints | hint::SAME_DISP_UNIT, ordering, ..made }
+        );
+        assert_eq!(Hints::of_duplicate(made, &info(&ALL)).hints, hints);
         assert_eq!(Hints::of_duplicate(made, &info(&ALL)).num_notify, 5);
         assert_eq!(Hints::of_duplicate(made, &info(&[])), made);
     }

@@ -244,8 +244,9 @@ impl Window {
     /// MPI_Win_set_info: what the object says is in force from now on, as far as it may change and all ranks agree. CallKind by all.
     pub fn set_info(&self, thread: *mut ThreadCtx, info: &Info) -> Result<(), Error> {
         let wanted = self.in_force().changed(info);
-        let all = self.inner.comm.tell_all(thread, &wanted.words())?;
-        let now = Hints { num_notify: wanted.num_notify, ..Hints::agreed(all.chunks(Hints::WORDS)) };
+        let own = told(self.inner.own.bytes, self.inner.own.disp_unit, &wanted);
+        let all = self.inner.comm.tell_all(thread, &own)?;
+        let now = Hints { num_notify: wanted.num_notify, ..agreed(&all, &own) };
         *self.hints.lock() = now;
         let told = self.verbs.as_ref().map_or(Status::OK, |verbs| verbs.set_hints(now.hints, now.ordering));
         if told.is_err() { Err(Error::status(told, "the hints cannot be changed")) } else { Ok(()) }
@@ -327,10 +328,21 @@ fn meet(
     wanted: &Wanted,
     info: &Info,
 ) -> Result<(Option<u32>, Hints), Error> {
-    let (bytes, unit) = (wanted.memory.bytes(), wanted.disp_unit.cast_unsigned());
-    let mut own = vec![bytes.to_le(), unit.to_le()];
-    own.extend(Hints::of(info).words());
+    let own = told(wanted.memory.bytes(), wanted.disp_unit, &Hints::of(info));
     let all = comm.tell_all(thread, &own)?;
+    let first = all.chunks(own.len()).position(|rank| rank[0] != 0);
+    Ok((first.map(|rank| rank as u32), agreed(&all, &own)))
+}
+
+/// What a rank tells the others of its memory and its hints.
+fn told(bytes: u64, disp_unit: i64, hints: &Hints) -> Vec<u64> {
+    let mut words = vec![bytes.to_le(), disp_unit.cast_unsigned().to_le()];
+    words.extend(hints.words());
+    words
+}
+
+/// The hints in force, from what all ranks have told: sizes and units are alike only where they are.
+fn agreed(all: &[u64], own: &[u64]) -> Hints {
     let ranks = || all.chunks(own.len());
     let mut hints = Hints::agreed(ranks().map(|rank| &rank[2..]));
     for (at, bit) in [(0, hint::SAME_SIZE), (1, hint::SAME_DISP_UNIT)] {
@@ -338,7 +350,7 @@ fn meet(
             hints.hints &= !bit;
         }
     }
-    Ok((ranks().position(|rank| rank[0] != 0).map(|rank| rank as u32), hints))
+    hints
 }
 
 impl Inner {

@@ -49,10 +49,13 @@ impl std::fmt::Display for Counts {
     }
 }
 
-/// Writes what was counted into the folder that is asked for, if one is. Where it cannot be written there is nothing to read.
+/// Writes what was counted into the folder that is asked for, if one is: the file is there when it is whole. Where it cannot be written there
+/// is nothing to read.
 pub fn write(name: &str, text: impl FnOnce() -> String) {
     if let Some(folder) = std::env::var_os("OXMPI_LINK_COUNTS").filter(|folder| !folder.is_empty()) {
-        let _ = std::fs::write(std::path::Path::new(&folder).join(name), text());
+        let (folder, part) = (std::path::PathBuf::from(folder), format!("{name}.part"));
+        let written = std::fs::write(folder.join(&part), text());
+        let _ = written.and_then(|()| std::fs::rename(folder.join(part), folder.join(name)));
     }
 }
 

@@ -7,14 +7,22 @@ use oxmpi_mpirun::remote::facts::NodeFacts;
 use oxmpi_mpirun::tally::{Shape, count};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The key under which the rank program publishes here, and the bytes of its value.
 pub const KEY: &str = "card";
 pub const VALUE: usize = 64;
 
-/// What a program has written: counts by name, and the bytes of what is the same for all nodes.
+/// What a program has written: counts by name, and the bytes of what is the same for all nodes. Daemons end a moment after mpirun.
 fn read(folder: &Path, name: &str) -> BTreeMap<String, Vec<u64>> {
-    let text = std::fs::read_to_string(folder.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let end = Instant::now() + Duration::from_secs(60);
+    let text = loop {
+        match std::fs::read_to_string(folder.join(name)) {
+            Ok(text) => break text,
+            Err(why) => assert!(Instant::now() < end, "waited for the counts of {name}: {why}"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
     let line = |line: &str| {
         let (what, numbers) = line.split_once(' ').expect("a name and numbers");
         (what.to_owned(), numbers.split(' ').map(|n| n.parse().expect("a number")).collect())

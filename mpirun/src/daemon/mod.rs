@@ -517,6 +517,8 @@ impl Daemon {
             }
         }
         if self.phase.say_done() {
+            // Here, since mpirun may end this process as soon as all have said so; and later again, since others may ask until then.
+            self.write_counts();
             self.say(&FromNode::Done);
         }
         self.link.flush();

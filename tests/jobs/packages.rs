@@ -105,6 +105,8 @@ fn mpi4py_by_the_wheel() {
         "install",
         "--quiet",
         "--disable-pip-version-check",
+        // A wheel that was built for another install knows where that was.
+        "--no-cache-dir",
         "--no-binary",
         "mpi4py",
         "mpi4py==4.1.2",

@@ -108,6 +108,20 @@ impl Component for UgniComponent {
                 answers.tell(index, oxmpi_mca::resolve::bytes(value as u64), because);
             }
         }
+        for (index, unset, because) in [
+            (at::MBOX_INC, "0", "0: as many mailboxes as fit into 2 MiB, at least one"),
+            (at::LOCAL_RDMA_CQ_SIZE, "0", "0: 2048 with one device, 256 with several"),
+            (at::MAX_MEM_REG, "0", "0: what the node has, less 20, by its processes"),
+            (at::MAX_MEM_REG, "-1", "-1: as many as the library grants"),
+        ] {
+            if params.int(index).to_string() == unset {
+                answers.as_set(index, because);
+            }
+        }
+        if params.text(at::CDM_FLAGS).is_empty() {
+            let because = "empty: the modes that Open MPI sets, fma-dedicated where fewer than 122 domains are on a node, else fma-shared";
+            answers.as_set(at::CDM_FLAGS, because);
+        }
         Ok(())
     }
 }

@@ -42,6 +42,8 @@ counters! {
     CqLocks = "cq_locks",
     /// Two threads at once where the user promised one.
     Violations = "violations",
+    /// Another thread than the time before where the user promised one at a time.
+    Handovers = "handovers",
     Packets = "packets",
     Dropped = "dropped",
     Retries = "retries",

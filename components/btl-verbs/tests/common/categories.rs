@@ -86,7 +86,10 @@ pub fn compare(own: u64, on_demand: fn(u64) -> u64, patched: bool) {
 pub fn count_locks() {
     const MESSAGES: u64 = 100;
     for category in CATEGORIES {
+        let handovers = counter(c"handovers");
         let h = job(category, 4);
+        // A domain's only thread is the one that has its context, from the first message of a connection on.
+        assert_eq!(counter(c"handovers"), handovers, "{category}: another thread has posted");
         let counted = || [c"qp_locks", c"uuar_locks", c"cq_locks"].map(counter);
         let before = counted();
         for ctx in 0..4 {

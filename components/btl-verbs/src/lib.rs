@@ -21,6 +21,7 @@ mod progress;
 mod proof;
 mod rail;
 mod ring;
+mod rings;
 mod rma;
 mod service;
 mod sleep;

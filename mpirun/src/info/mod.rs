@@ -115,7 +115,8 @@ fn answer(options: &Options) -> Result<Answer, String> {
         return explain::answer(&known, name, options);
     }
     if let Some(contexts) = options.verbs {
-        return verbs::answer(contexts, options);
+        let text = verbs::answer(contexts, options, |options| Known::gather(options).registry)?;
+        return Ok(Answer { text, good: known.mistakes.is_empty() });
     }
     let events = match options.wanted_events() {
         Some(framework) => tool::of_framework(tool::events()?, framework)?,

@@ -4,9 +4,9 @@
 //! communication resources as the user says.
 
 use super::options::Options;
-use super::{Answer, Known, process};
+use super::process;
 use oxmpi_mca_params::catalogue;
-use oxmpi_runtime::registry::{InForce, Process};
+use oxmpi_runtime::registry::{InForce, Process, Registry};
 use std::fmt::Write;
 
 /// As the parameter has them.
@@ -14,18 +14,22 @@ const CATEGORIES: [&str; 6] =
     ["mpi_everywhere", "2xdynamic", "dynamic", "shared_dynamic", "static", "mpi_threads"];
 const CATEGORY: &str = "btl_verbs_endpoint_category";
 
-pub fn answer(contexts: u32, options: &Options) -> Result<Answer, String> {
+/// The text. `look`: what is known with these options.
+pub fn answer(
+    contexts: u32,
+    options: &Options,
+    look: impl Fn(&Options) -> Registry,
+) -> Result<String, String> {
     let cris = ["runtime_num_cris".to_owned(), contexts.to_string()];
     let asked = Options { mca: [&options.mca[..], &cris].concat(), ..options.clone() };
-    let known = &Known::gather(&asked);
-    if !known.registry.components().iter().any(|c| c.name == "verbs" && c.state.is_ok()) {
+    let known = &look(&asked);
+    if !known.components().iter().any(|c| c.name == "verbs" && c.state.is_ok()) {
         return Err(
             "this installation has no component btl verbs, or none that can be used (--show-failed says why)"
                 .into(),
         );
     }
     let (process, _) = process::first(options)?;
-    let good = known.mistakes.is_empty();
     let ports = value(known, "btl_verbs_if_include", &process)?;
     let auto = value(known, CATEGORY, &process)?;
     let mut text = String::new();
@@ -33,7 +37,7 @@ pub fn answer(contexts: u32, options: &Options) -> Result<Answer, String> {
     for name in ["if_include", "endpoint_category", "gid_index", "bandwidth"] {
         let found = value(known, &format!("btl_verbs_{name}"), &process)?;
         if found.because.contains("is not used in this process") {
-            return Ok(Answer { text: format!("{}\n", found.because), good });
+            return Ok(format!("{}\n", found.because));
         }
     }
     let _ = writeln!(text, "ports: {}", ports.text);
@@ -48,7 +52,7 @@ pub fn answer(contexts: u32, options: &Options) -> Result<Answer, String> {
     for category in CATEGORIES {
         let set = [CATEGORY.to_owned(), category.to_owned()];
         let with = Options { mca: [&asked.mca[..], &set].concat(), ..asked.clone() };
-        let found = value(&Known::gather(&with), CATEGORY, &process)?;
+        let found = value(&look(&with), CATEGORY, &process)?;
         for (i, part) in catalogue::wrap(&found.because, 90).iter().enumerate() {
             let _ = writeln!(text, "{:<16}{part}", if i == 0 { category } else { "" });
         }
@@ -58,7 +62,7 @@ pub fn answer(contexts: u32, options: &Options) -> Result<Answer, String> {
         "Each port takes a device context, a queue pair and two completion queues for connecting and service beside these;\n\
          queue pairs count once for each process that is talked to.\n",
     );
-    Ok(Answer { text, good })
+    Ok(text)
 }
 
 /// How a category follows, without what it takes.
@@ -66,8 +70,8 @@ fn before_takes(because: &str) -> &str {
     because.rsplit_once("; ").map_or("as it is set", |(how, _)| how)
 }
 
-fn value(known: &Known, name: &str, process: &Process) -> Result<InForce, String> {
-    known.registry.in_force(name, process).ok_or_else(|| format!("there is no parameter {name}"))
+fn value(known: &Registry, name: &str, process: &Process) -> Result<InForce, String> {
+    known.in_force(name, process).ok_or_else(|| format!("there is no parameter {name}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use crate::config::Config;
 use crate::counters::{self, Counter};
-use crate::packet::Packet;
+use crate::packet::{Packet, flag, kind};
 use crate::ring::Ring;
 use crate::sys;
 use std::collections::HashMap;
@@ -135,7 +135,10 @@ impl Links {
             return Ok(Sent::No);
         }
         counters::add(Counter::Packets, 1);
+        // An acknowledgement of what nobody hears of wakes nobody: who waits for one looks by itself now and then.
+        let is_urgent = packet.kind != kind::ACK || packet.is(flag::REPORTED);
         if let Some(socket) = &way.socket
+            && is_urgent
             && way.ring.must_wake()
         {
             sys::nudge(socket);

@@ -32,6 +32,8 @@ pub mod flag {
     pub const LAST: u8 = 1;
     pub const SOLICITED: u8 = 2;
     pub const IMMEDIATE: u8 = 4;
+    /// Its sender reports it when it is answered.
+    pub const REPORTED: u8 = 8;
 }
 
 /// Bytes of payload in a packet.

@@ -126,6 +126,7 @@ impl Pair {
             (flag::LAST, !data || offset + n == wqe.len),
             (flag::SOLICITED, wqe.solicited),
             (flag::IMMEDIATE, immediate),
+            (flag::REPORTED, wqe.signaled),
         ] {
             flags |= if is { bit } else { 0 };
         }

@@ -50,8 +50,16 @@ impl Pair {
     }
 
     pub(super) fn owe(&mut self, to: &Packet, kind: u8, code: u16, a: u64) {
-        let packet =
-            Packet { kind, code, a, psn: to.psn, to: to.from, from: self.core.num, ..Packet::default() };
+        let packet = Packet {
+            kind,
+            code,
+            a,
+            flags: to.flags & flag::REPORTED,
+            psn: to.psn,
+            to: to.from,
+            from: self.core.num,
+            ..Packet::default()
+        };
         self.replies.push_back(Reply::Packet(packet));
     }
 

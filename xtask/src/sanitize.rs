@@ -53,22 +53,21 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
     let times = if effort == Effort::Thorough { "5" } else { "1" };
     let mut bad = Vec::new();
     let mut ran = 0;
-    for (package, tests) in ROOMS {
-        for program in build(workspace, package, tests)? {
-            for test in list(&program)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT)) {
-                let mut command = Command::new(&program);
-                command
-                    .args(["--exact", "-q", &test])
-                    .env("TSAN_OPTIONS", options(workspace))
-                    .env("OXMPI_ORDER_TIMES", times)
-                    .current_dir(&workspace.root)
-                    .stdin(Stdio::null())
-                    .stdout(Stdio::null());
-                ran += 1;
-                if let Outcome::Failed(why) = bounded::run(&mut command, Duration::from_secs(300)) {
-                    println!("FAILED {package}: {test}: {why}");
-                    bad.push(format!("{package}: {test}"));
-                }
+    for program in build(workspace)? {
+        let package = &program.package;
+        for test in list(&program.path)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT)) {
+            let mut command = Command::new(&program.path);
+            command
+                .args(["--exact", "-q", &test])
+                .env("TSAN_OPTIONS", options(workspace))
+                .env("OXMPI_ORDER_TIMES", times)
+                .current_dir(&workspace.root)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null());
+            ran += 1;
+            if let Outcome::Failed(why) = bounded::run(&mut command, Duration::from_secs(300)) {
+                println!("FAILED {package}: {test}: {why}");
+                bad.push(format!("{package}: {test}"));
             }
         }
     }
@@ -84,20 +83,42 @@ fn options(workspace: &Workspace) -> String {
     format!("suppressions={} history_size=4", list.display())
 }
 
-/// The test programs of one package.
-fn build(workspace: &Workspace, package: &str, tests: &[&str]) -> Result<Vec<PathBuf>, String> {
+/// The test programs of all rooms, by one cargo: for each package alone it would build what they share with other features.
+fn build(workspace: &Workspace) -> Result<Vec<Program>, String> {
     let mut command = Command::new("rustup");
-    command.args(["run", "nightly", "cargo", "test", "--target", TARGET, "-p", package, "--lib"]);
+    command.args(["run", "nightly", "cargo", "test", "--target", TARGET, "--lib"]);
+    let mut wanted: Vec<&str> = Vec::new();
+    for (package, tests) in ROOMS {
+        command.args(["-p", package]);
+        wanted.extend(tests.iter().filter(|test| !wanted.contains(test)).collect::<Vec<_>>());
+    }
     let target = workspace.target.join("sanitize");
     command
         .env("CARGO_TARGET_DIR", target)
         .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer");
-    programs(workspace, command, tests)
-        .map_err(|e| format!("{package} does not build with ThreadSanitizer: {e}"))
+    let built = programs(workspace, command, &wanted)
+        .map_err(|e| format!("the tests do not build with ThreadSanitizer: {e}"))?;
+    Ok(built.into_iter().filter(Program::has_a_room).collect())
+}
+
+/// A test program that cargo has built.
+pub struct Program {
+    pub package: String,
+    /// The name of the test program; none for the unit tests of a library.
+    pub test: Option<String>,
+    pub path: PathBuf,
+}
+
+impl Program {
+    /// Packages share names of test programs, and cargo builds all of a name.
+    fn has_a_room(&self) -> bool {
+        let mut rooms = ROOMS.iter().filter(|(package, _)| *package == self.package);
+        rooms.any(|(_, tests)| self.test.as_deref().is_none_or(|test| tests.contains(&test)))
+    }
 }
 
 /// The test programs that a `cargo test` with further arguments would run.
-pub fn programs(workspace: &Workspace, mut command: Command, tests: &[&str]) -> Result<Vec<PathBuf>, String> {
+pub fn programs(workspace: &Workspace, mut command: Command, tests: &[&str]) -> Result<Vec<Program>, String> {
     command.args(["-q", "--no-run", "--message-format=json"]);
     for test in tests {
         command.args(["--test", test]);
@@ -116,7 +137,10 @@ pub fn programs(workspace: &Workspace, mut command: Command, tests: &[&str]) -> 
         for message in Message::parse_stream(BufReader::new(out)) {
             match message.map_err(|e| format!("cargo's messages: {e}"))? {
                 Message::CompilerArtifact(artifact) => {
-                    programs.extend(artifact.executable.map(PathBuf::from));
+                    let Some(path) = artifact.executable else { continue };
+                    let package = workspace.name_of(&artifact.package_id);
+                    let test = artifact.target.is_test().then_some(artifact.target.name);
+                    programs.push(Program { package, test, path: path.into() });
                 }
                 Message::CompilerMessage(message) => eprint!("{message}"),
                 _ => {}

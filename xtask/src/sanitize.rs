@@ -10,8 +10,9 @@ use crate::bounded::{self, Outcome};
 use crate::workspace::Workspace;
 use cargo_metadata::Message;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Packages, and the test programs of each that need nothing else to be built (empty: unit tests only).
@@ -51,31 +52,48 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
         return Err(why);
     }
     let times = if effort == Effort::Thorough { "5" } else { "1" };
-    let mut bad = Vec::new();
-    let mut ran = 0;
+    let mut tests = Vec::new();
     for program in build(workspace)? {
-        let package = &program.package;
-        for test in list(&program.path)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT)) {
-            let mut command = Command::new(&program.path);
-            command
-                .args(["--exact", "-q", &test])
-                .env("TSAN_OPTIONS", options(workspace))
-                .env("OXMPI_ORDER_TIMES", times)
-                .current_dir(&workspace.root)
-                .stdin(Stdio::null())
-                .stdout(Stdio::null());
-            ran += 1;
-            if let Outcome::Failed(why) = bounded::run(&mut command, Duration::from_secs(300)) {
+        let names = list(&program.path)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT));
+        tests.extend(names.map(|name| (program.package.clone(), program.path.clone(), name)));
+    }
+    let ran = tests.len();
+    let (tests, bad) = (Mutex::new(tests.into_iter()), Mutex::new(Vec::new()));
+    let next = || tests.lock().ok()?.next();
+    let work = || {
+        while let Some((package, path, test)) = next() {
+            let outcome = bounded::run(&mut alone(workspace, &path, &test, times), Duration::from_secs(300));
+            if let (Outcome::Failed(why), Ok(mut bad)) = (outcome, bad.lock()) {
                 println!("FAILED {package}: {test}: {why}");
                 bad.push(format!("{package}: {test}"));
             }
         }
-    }
+    };
+    // Each is mostly the start of a process and of what reads its symbols.
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(work);
+        }
+    });
+    let bad = bad.into_inner().map_err(|_| "a test could not be looked at")?;
     println!(
         "{ran} tests under ThreadSanitizer, {} failed; left out: {LEFT_OUT} (fixed addresses, forks)",
         bad.len()
     );
     if bad.is_empty() { Ok(()) } else { Err(bad.join(", ")) }
+}
+
+/// One test in a process of its own.
+fn alone(workspace: &Workspace, path: &Path, test: &str, times: &str) -> Command {
+    let mut command = Command::new(path);
+    command
+        .args(["--exact", "-q", test])
+        .env("TSAN_OPTIONS", options(workspace))
+        .env("OXMPI_ORDER_TIMES", times)
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command
 }
 
 fn options(workspace: &Workspace) -> String {

@@ -3,6 +3,7 @@
 use crate::declaration::{Declaration, bad_declaration};
 use crate::error::{ErrorKind, ParamError};
 use crate::file::ParamFile;
+use crate::nearest::nearest;
 use crate::origin::{ENVIRONMENT, ENVIRONMENT_OPEN_MPI, Origin, SOURCE, Tier};
 use crate::selection::Selection;
 use crate::value::{self, Value};
@@ -425,16 +426,4 @@ impl Resolver {
 
 fn winner(all: &[Setting]) -> Option<&Setting> {
     all.iter().max_by_key(|s| s.origin.rank())
-}
-
-/// The candidate most like `name`, if any is like it at all. Ties go to the alphabetically first.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_ascii_lowercase();
-    // A third of the letters wrong is a guess; more is another word.
-    let limit = (name.chars().count() / 3).max(1);
-    candidates
-        .map(|c| (strsim::damerau_levenshtein(&name, &c.to_ascii_lowercase()), c))
-        .filter(|(distance, _)| *distance <= limit)
-        .min()
-        .map(|(_, c)| c)
 }

@@ -11,8 +11,9 @@
 //! stops the start: what it would have said is unknown. A tune file was asked for, so it must exist.
 
 use crate::file::{self, Export, FileError, ParamFile};
+use crate::nearest::nearest;
 use crate::origin::{CHECKED, FILES_ARE_READ, Tier};
-use crate::resolver::{Resolver, nearest};
+use crate::resolver::Resolver;
 use crate::{ENVIRONMENT, ParamError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

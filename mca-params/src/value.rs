@@ -3,7 +3,7 @@
 
 use crate::declaration::{Declaration, Kind};
 use crate::error::ErrorKind;
-use crate::resolver::nearest;
+use crate::nearest::nearest;
 
 /// A resolved value.
 #[derive(Clone, Debug, PartialEq)]

@@ -36,7 +36,7 @@ pub mod tag {
     pub const NEIGHBOR: i32 = FIRST_TAG - 9;
 }
 
-pub type Result<T = ()> = core::result::Result<T, Status>;
+pub use crate::layout::Result;
 
 /// Requests that are pending at once.
 pub const WINDOW: usize = 64;

@@ -1,6 +1,6 @@
 //! TOML: any value that can be written as a text. Arrays are lists.
 
-use super::{Lines, line_at};
+use super::lines::{Lines, line_at};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -34,7 +34,7 @@ mod waits;
 mod windows;
 
 use crate::case::{Case, Sizes};
-pub use table::OUT_OF_SEQUENCE;
+pub use strategy::OUT_OF_SEQUENCE;
 
 /// A case that registered itself.
 pub struct Entry {

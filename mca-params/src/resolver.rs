@@ -94,7 +94,7 @@ pub struct Resolver {
 pub struct Deprecated {
     pub name: String,
     pub origin: Origin,
-    /// What to write instead; `None`: nothing, the parameter itself goes.
+    /// The name to write instead; `None`: nothing, the parameter itself goes.
     pub instead: Option<String>,
 }
 
@@ -162,7 +162,7 @@ impl Resolver {
             let Some(name) = ours.or_else(|| variable.strip_prefix(ENVIRONMENT_OPEN_MPI)) else { continue };
             match name.strip_prefix(SOURCE) {
                 Some(name) if ours.is_some() => sources.push((name.to_owned(), text)),
-                // What another launcher says about its own passing on is not for us.
+                // Another launcher's words about its own passing on are not for us.
                 Some(_) => {}
                 None if name.is_empty() => {}
                 None => resolver.set_from(name, text, Origin::Environment { variable: variable.to_owned() }),
@@ -182,7 +182,7 @@ impl Resolver {
         }
     }
 
-    /// What an inherited command line said is for a new launcher no more than its environment.
+    /// An inherited command line is for a new launcher no more than its environment.
     pub(crate) fn forget_command_line(&mut self) {
         for (name, setting) in
             self.settings.iter_mut().flat_map(|(n, all)| all.iter_mut().map(move |s| (n, s)))

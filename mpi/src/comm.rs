@@ -27,7 +27,7 @@ use oxmpi_runtime::group::GroupCompare;
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
-/// What a message needs stands in the first words.
+/// The fields that a message needs stand in the first words.
 #[repr(C, align(64))]
 pub struct CommObject {
     pub comm: Arc<Communicator>,
@@ -216,7 +216,7 @@ pub fn free(process: &Process, comm: Comm) -> Res {
 fn retire(process: &Process, object: Box<CommObject>) {
     let mut retired = std::mem::take(&mut *RETIRED.lock());
     retired.push(Retired(object));
-    // What nothing uses any more is dropped outside the lock: that tells the PML.
+    // A communicator that nothing uses any more is dropped outside the lock: that tells the PML.
     let in_use = |o: &Retired| request::uses(process, &o.0, false) || probe::uses(&o.0);
     let kept: Vec<Retired> = retired.into_iter().filter(in_use).collect();
     RETIRED.lock().extend(kept);

@@ -98,7 +98,7 @@ enum SplitBy {
     Unguided,
 }
 
-/// What the arguments of MPI_Comm_split_type say (MPI 5.0 §7.4.2). A resource or process set that is not known gives
+/// Meaning of the arguments of MPI_Comm_split_type (MPI 5.0 §7.4.2). A resource or process set that is not known gives
 /// MPI_COMM_NULL.
 fn split_by(process: &Process, split_type: c_int, hints: Option<&oxmpi_runtime::Info>) -> Res<SplitBy> {
     let node = process.instance.job().node;
@@ -140,7 +140,7 @@ mpi_fn! {
                 SplitBy::Unguided => hardware::bound_to(process.instance.job().node),
             };
             let made = parent.comm.split_by_first(process.thread(), &by, key)?;
-            // Who gave an info object finds in it what the ranks of the new communicator share.
+            // A caller that gave an info object finds in it what the ranks of the new communicator share.
             if let (Some((kind, _)), true) = (&made, hints.is_some() && info.0 != MPI_INFO_ENV) {
                 info::tell(info, "mpi_hw_resource_type", &hardware::uri(*kind))?;
             }

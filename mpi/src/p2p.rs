@@ -109,7 +109,7 @@ fn odd_isend(
     })
 }
 
-/// What a message of so many elements has.
+/// The payload of a message of so many elements.
 fn bytes_of(count: i64, desc: &TypeDesc) -> u64 {
     (count as u64).saturating_mul(desc.packed)
 }

@@ -1,4 +1,4 @@
-//! What a collective does with data in this process: at once or, in a plan, later.
+//! A collective's work on data in this process: at once or, in a plan, later.
 
 use crate::layout::{Result, bytes};
 use core::ptr::null_mut;

@@ -10,7 +10,7 @@
 //! that is gone is recognised and dropped. Where a process hosts several ranks of a communicator,
 //! each is a [`Comm`] of its own and the destination endpoint tells them apart.
 //!
-//! **Who may touch what.** [`CommTable`] is read by the holder of any CRI's lock and changed by who holds all. A [`Comm`] lives from
+//! **Access.** [`CommTable`] is read by the holder of any CRI's lock and changed by the holder of all. A [`Comm`] lives from
 //! `add_comm` to `del_comm`, and beyond while released requests still use it. Routes are written once
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
@@ -47,11 +47,11 @@ pub struct Comm {
     pub address: u64,
     pub my_rank: i32,
     pub num_peers: u32,
-    /// What the program promised ([`oxmpi_pml::assert_flag`]).
+    /// The program's promises ([`oxmpi_pml::assert_flag`]).
     assertions: AtomicU32,
     pub shards: Shards<Inner>,
     pub routes: Paged<Route>,
-    /// What sources' messages wait for, where they have numbers.
+    /// Messages of each source that wait for an earlier one, where they have numbers.
     inbound: Paged<Inbound>,
     /// The process sends by streams, and users' messages may not overtake each other.
     by_tag: AtomicBool,
@@ -60,7 +60,7 @@ pub struct Comm {
     epoch: AtomicU64,
     /// See `revoke.rs`.
     revoked: AtomicBool,
-    /// Who sends on it.
+    /// The threads that send on it.
     pub users: Users,
     /// Some source's messages take the FIFOs of their tags.
     forked: AtomicBool,
@@ -208,7 +208,7 @@ impl Comm {
         self.place(rank).is_some_and(|(p, _)| p == proc)
     }
 
-    /// What messages of a source wait for; made when first asked for. `None`: no such rank.
+    /// The record of messages of a source that wait; made when first asked for. `None`: no such rank.
     pub fn inbound(&self, ob1: &Ob1, rank: usize) -> Option<&Inbound> {
         self.inbound.get(rank).or_else(|| {
             let _guard = ob1.peers_lock.guard(true);
@@ -276,7 +276,7 @@ impl Comm {
         (self.hint != NO_HINT).then(|| self.hint % width)
     }
 
-    /// What the FIFO follows from.
+    /// The facts that the FIFO follows from.
     #[inline(always)]
     pub fn tag_shard(&self, tag: i32) -> usize {
         shard_of(self.salt, tag)
@@ -336,7 +336,7 @@ fn salt_of(desc: &CommDesc) -> u32 {
     }
 }
 
-/// What a head's address leads to.
+/// The communicator and peer that a head's address leads to.
 pub enum Found<'a> {
     Comm(&'a Comm),
     /// A fixed index that we have not been given yet.

@@ -15,7 +15,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::host::am_tag;
 use oxmpi_pml::{SendArgs, mode};
 
-/// What the header of an eager message says, and its length.
+/// The header of an eager message, and its length.
 pub struct Eager {
     /// Our rank.
     pub source: i32,

@@ -38,7 +38,7 @@ use std::collections::HashSet;
 /// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
 pub const FREE: u64 = u64::MAX;
 
-/// What the choice of a FIFO asks about a message.
+/// The choice of a FIFO's questions about a message.
 #[derive(Clone, Copy)]
 pub struct Sending {
     pub tag: i32,
@@ -69,7 +69,7 @@ fn about_route(kind: u8, comm: &Comm, head: u64) -> Header {
     Header::new(&[head & !0xffff | kind as u64, wire::source_tag(comm.my_rank, 0)])
 }
 
-/// What a message that names a rank of a communicator means by it.
+/// The meaning of a rank that a message names within a communicator.
 enum Named<'a> {
     Rank(&'a Comm, i32),
     /// A communicator that we have not been given yet.
@@ -331,7 +331,7 @@ impl Ob1 {
         }
     }
 
-    /// What FORK and BRANCH speak of.
+    /// The subject of FORK and BRANCH.
     fn named(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Named<'_> {
         let mut r = Reader::new(data);
         let (Some(head), Some(word)) = (r.word(), r.word()) else { return Named::Nonsense };

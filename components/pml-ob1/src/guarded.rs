@@ -1,4 +1,4 @@
-//! What CRI locks guard here: data of their holders, and which CRI carries a message.
+//! Data that CRI locks guard, which belongs to their holders, and the choice of the CRI that carries a message.
 //!
 //! Everything the transport callbacks touch (queues and credits of peers, the table of request ids,
 //! the table of communicators) is guarded by the lock of the CRI the messages flow on; what all CRIs

@@ -53,7 +53,7 @@ impl Transport {
     }
 }
 
-/// What belongs to the holder of one CRI's lock.
+/// Data of the holder of one CRI's lock.
 #[repr(align(128))]
 pub struct Cri {
     /// Its number.
@@ -78,12 +78,12 @@ pub struct Cri {
     pub turns: Cell<u32>,
     /// Messages that came and no receive fitted.
     pub kept: Cell<u32>,
-    /// What the transport's callback is to answer: `receive::STOP` where the receives that come next are to be posted first.
+    /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted first.
     pub stop: Cell<u32>,
     /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
     /// without a lock.
     newest: AtomicPtr<Request>,
-    /// What waits beside messages: [`Cri::BACKLOG`] … The holder of the lock writes it.
+    /// Work that waits beside messages: [`Cri::BACKLOG`] … The holder of the lock writes it.
     pub waiting: AtomicU32,
     /// Requests of which pieces landed (`rdma.rs`), linked.
     pub landed: Cell<*const Request>,

@@ -119,7 +119,7 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// What arrivals leave to be done without a CRI's lock.
+    /// Work that arrivals leave to be done without a CRI's lock.
     #[inline(always)]
     fn follow_up(&self) -> i32 {
         let mut events = 0;
@@ -376,7 +376,7 @@ impl Ob1 {
     }
 }
 
-/// What `arm` armed: one thread at a time does, which the host sees to.
+/// Undoes `arm`: one thread at a time does, which the host sees to.
 #[derive(Default)]
 pub struct Armed {
     /// By index, and by bits of CRIs; 0: nothing.

@@ -55,7 +55,7 @@ pub struct CollComm {
     pub node: u32,
 }
 
-/// What the host does for a collective: point-to-point on the communicator.
+/// Services of the host for a collective: point-to-point on the communicator.
 #[repr(C)]
 pub struct CollServices {
     pub size: u32,
@@ -90,7 +90,7 @@ pub struct CollServices {
     ) -> Status,
     /// Waits for all and releases them; the first error, if any.
     pub wait_all: extern "C" fn(*const CollComm, reqs: *mut *mut RequestHeader, n: usize) -> Status,
-    /// What follows: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
+    /// The fields below: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
     /// place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
     /// operation's error, and what the plan sends on from there is what came.
     ///
@@ -129,7 +129,7 @@ pub struct CollServices {
     ) -> Status,
     /// A step of the component's own.
     pub step: extern "C" fn(*const CollComm, f: StepFn, ctx: *mut c_void) -> Status,
-    /// What follows: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
+    /// The fields below: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
     /// asked (`comm_query`).
     ///
     /// Where a rank of the (local) group is. BAD_PARAM: there is no such rank.
@@ -196,7 +196,7 @@ pub mod which {
 /// the host.
 pub type StepFn = extern "C" fn(ctx: *mut c_void, what: u32) -> Status;
 
-/// What is asked of a [`StepFn`].
+/// The question to a [`StepFn`].
 pub mod step {
     /// Begins; OK: done, PENDING: not yet, or an error. For each start of a persistent operation.
     pub const START: u32 = 0;
@@ -249,7 +249,7 @@ pub struct CollArgs {
     pub op: *const OpDesc,
     pub root: i32,
     pub reserved: u32,
-    /// What follows: since 1.1.
+    /// The fields below: since 1.1.
     pub sendcounts: *const u64,
     pub sdispls: *const i64,
     pub sendtypes: *const *const TypeDesc,
@@ -320,7 +320,7 @@ pub struct CollTable {
     pub gather: Option<CollFn>,
     pub scatter: Option<CollFn>,
     pub alltoall: Option<CollFn>,
-    /// What follows: since 1.1.
+    /// The fields below: since 1.1.
     pub gatherv: Option<CollFn>,
     pub scatterv: Option<CollFn>,
     pub allgatherv: Option<CollFn>,
@@ -330,7 +330,7 @@ pub struct CollTable {
     pub exscan: Option<CollFn>,
     pub reduce_scatter: Option<CollFn>,
     pub reduce_scatter_block: Option<CollFn>,
-    /// What follows: since 1.2.
+    /// The fields below: since 1.2.
     pub neighbor_allgather: Option<CollFn>,
     pub neighbor_allgatherv: Option<CollFn>,
     pub neighbor_alltoall: Option<CollFn>,
@@ -338,7 +338,7 @@ pub struct CollTable {
     pub neighbor_alltoallw: Option<CollFn>,
 }
 
-/// What `comm_query` answers with.
+/// The answer of `comm_query`.
 #[repr(C)]
 pub struct CollOffer {
     pub priority: i32,
@@ -350,7 +350,7 @@ pub struct CollOffer {
 }
 
 impl CollOffer {
-    /// What a component is given to fill.
+    /// The offer that a component is given to fill.
     pub const NONE: CollOffer =
         CollOffer { priority: 0, reserved: 0, module: null_mut(), table: null(), plans: null() };
 }

@@ -26,7 +26,7 @@ pub unsafe fn encode(
     mut out: *mut u8,
 ) -> Result<(), Misfit> {
     let mut chunk = [0u8; CHUNK];
-    // What of the chunk is not converted yet, and where in the stream the chunk ends.
+    // The part of the chunk that is not converted yet, and the place in the stream where the chunk ends.
     let (mut at, mut end, mut packed) = (0, 0, 0);
     signature.each(count, &mut |atom, n| {
         let (from, to) = (atom.bytes() as usize, atom.external_bytes() as usize);

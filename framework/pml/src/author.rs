@@ -55,7 +55,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
         Status::NOT_SUPPORTED
     }
     fn finalize(&self) -> Status;
-    /// What was counted on a communicator; `None`: nothing is.
+    /// Counts of a communicator; `None`: nothing is counted.
     fn counts(&self, comm: *mut c_void) -> Option<Counts> {
         let _ = comm;
         None

@@ -10,7 +10,7 @@
 //! the program orders to one peer on one communicator are matched in that order, whichever threads
 //! make them; likewise receives.
 //!
-//! **Who waits.** No verb blocks: `send` and `recv` finish at once when they can and otherwise
+//! **Waiting.** No verb blocks: `send` and `recv` finish at once when they can and otherwise
 //! return PENDING with a request for the host to wait on.
 
 mod author;

@@ -60,7 +60,7 @@ pub struct CommDesc {
 /// `CommDesc::fifo_hint` where there is none.
 pub const NO_HINT: u32 = u32::MAX;
 
-/// What a PML sends over; valid as long as the instance.
+/// The transports that a PML sends over; valid as long as the instance.
 #[repr(C)]
 pub struct Transports {
     pub size: u32,
@@ -71,11 +71,11 @@ pub struct Transports {
     pub services: *const BtlServices,
 }
 
-/// What all sends take. Valid during the call; the buffer until completion; the type is retained by
+/// Arguments of all sends. Valid during the call; the buffer until completion; the type is retained by
 /// the PML as long as it needs it.
 #[repr(C)]
 pub struct SendArgs {
-    /// What `add_comm` gave.
+    /// The communicator that `add_comm` gave.
     pub comm: *mut c_void,
     pub thread: *mut ThreadCtx,
     pub buf: *const u8,
@@ -90,7 +90,7 @@ pub struct SendArgs {
     pub host_comm: *mut c_void,
 }
 
-/// What all receives take.
+/// Arguments of all receives.
 #[repr(C)]
 pub struct RecvArgs {
     pub comm: *mut c_void,
@@ -103,7 +103,7 @@ pub struct RecvArgs {
     pub host_comm: *mut c_void,
 }
 
-/// What a PML counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
+/// A PML's counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
 /// the communicator was made. The host sets `size`; a PML fills what lies within it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,7 +182,7 @@ pub struct PmlTable {
     /// A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing.
     pub peer_failed: extern "C" fn(State, proc: u32) -> Status,
     pub finalize: extern "C" fn(State) -> Status,
-    /// What was counted on a communicator. Not on a message's path.
+    /// Counts on a communicator. Not on a message's path.
     pub counts: extern "C" fn(State, comm: *mut c_void, out: *mut Counts) -> Status,
     /// The assertions on a communicator are now `flags` ([`assert_flag`], as in [`CommDesc::flags`]):
     /// MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them.

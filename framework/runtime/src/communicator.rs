@@ -71,7 +71,7 @@ pub struct Communicator {
     meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.
     instance: Arc<Instance>,
-    /// What the PML's `CommDesc` points to.
+    /// The arrays that the PML's `CommDesc` points to.
     _peers: Peers,
 }
 
@@ -265,7 +265,7 @@ impl Communicator {
     pub fn set_name(&self, name: &str) {
         name.clone_into(&mut self.text.lock().name);
     }
-    /// What [`RequestHeader::comm`] holds: the address of this communicator.
+    /// The value of [`RequestHeader::comm`]: the address of this communicator.
     #[inline(always)]
     pub fn host_comm_ptr(&self) -> *mut c_void {
         self as *const Communicator as *mut c_void

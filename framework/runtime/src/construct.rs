@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) mod tag {
     /// Colours and keys of a split; what the leaders of an inter-communicator tell each other.
     pub const SPLIT: i32 = i32::MIN + 1;
-    /// What a leader passes on to its group.
+    /// Facts that a leader passes on to its group.
     pub const SPREAD: i32 = i32::MIN + 2;
 }
 
@@ -32,7 +32,7 @@ pub(crate) mod tag {
 pub(crate) enum Wire {
     /// The leader's id for a `create_group`.
     Group = 0,
-    /// What two leaders tell each other to make an inter-communicator.
+    /// Facts that two leaders exchange to make an inter-communicator.
     Leaders = 1,
 }
 
@@ -68,7 +68,7 @@ fn chosen(group: &Group, choices: impl Iterator<Item = Choice>, color: u32) -> V
     ranks.iter().map(|&(_, rank)| group.members()[rank]).collect()
 }
 
-/// What tells the children of one call apart where each group is a child: its first member.
+/// The first member of a group: tells the children of one call apart where each group is a child.
 fn which(first: ProcId) -> u64 {
     u64::from(first.proc) << 16 | u64::from(first.endpoint)
 }

@@ -13,7 +13,7 @@ pub struct ProcId {
     pub endpoint: u16,
 }
 
-/// What [`Group::compare`] found.
+/// Result of [`Group::compare`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupCompare {
     /// Same members, same order.

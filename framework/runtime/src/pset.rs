@@ -74,7 +74,7 @@ impl Instance {
         own.create_inter_from_groups(thread, leader, lead, info)
     }
 
-    /// What this group's members make of it and a tag.
+    /// The id that this group's members make of it and a tag.
     fn id_of(&self, group: &Group, tag: &str) -> Gid {
         let members: Vec<(u32, u16)> = group.members().iter().map(|m| (m.proc, m.endpoint)).collect();
         gid::from_group(self.job().job_id, &members, tag)

@@ -43,7 +43,7 @@ pub(super) fn line_at(bytes: &[u8], at: usize) -> u32 {
     u32::try_from(before.iter().filter(|&&b| b == b'\n').count()).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// What Open MPI's reader takes for a name.
+/// Whether Open MPI's reader takes it for a name.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
 }

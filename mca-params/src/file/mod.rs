@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// No parameter file is longer; what is, is something else.
 const LIMIT: u64 = 1 << 20;
 
-/// What is wrong with a file, or with one of its lines.
+/// A mistake in a file, or in one of its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     pub path: PathBuf,

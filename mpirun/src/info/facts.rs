@@ -112,7 +112,7 @@ pub fn paths(known: &Known, kind: &str) -> Result<Vec<Fact>, String> {
     }
 }
 
-/// What of all this is asked for.
+/// The facts that are asked for.
 pub fn asked(known: &Known, options: &Options) -> Result<Vec<Fact>, String> {
     let mut facts = Vec::new();
     if options.all || options.is_summary() {

@@ -103,7 +103,7 @@ fn answer(options: &Options) -> Result<Answer, String> {
     if let Some(file) = &options.check {
         return check::answer(&known, file);
     }
-    // What is wrong is said beside what is asked for, which is still right.
+    // Mistakes are told beside the answer, which is still right.
     for mistake in &known.mistakes {
         eprintln!("mpi-info: {mistake}");
     }

@@ -1,4 +1,4 @@
-//! What a collective component may know and use of nodes: places of ranks, memory of a node and of peers, parts of the
+//! A collective component's services for nodes: places of ranks, memory of a node and of peers, parts of the
 //! communicator with collectives of their own, waiting on a word.
 //!
 //! **Parts** (ranks of a node, leaders, ranks across nodes) follow from the job's map of nodes, so making one sends nothing. Each is a
@@ -21,7 +21,7 @@ use oxmpi_mca::{Place, Status, StrRef};
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
-/// What a stack has of this.
+/// The parts that a stack has.
 #[derive(Default)]
 pub(crate) struct Parts {
     places: OnceLock<Places>,

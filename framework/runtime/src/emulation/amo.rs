@@ -11,7 +11,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 /// All operations there are, by bit.
 pub const ALL: u32 = (1 << (COMPARE_SWAP + 1)) - 1;
 
-/// What to do to a word; fields as in `AtomicDesc`.
+/// The change of a word; fields as in `AtomicDesc`.
 #[derive(Clone, Copy, Debug)]
 pub struct Update {
     pub op: u32,
@@ -142,7 +142,7 @@ mod tests {
             assert_eq!(on(aside, MAX, FLOAT, float(-1.0), float(-0.5), 0), (float(-1.0), float(-0.5)));
             assert_eq!(on(aside, COMPARE_SWAP, 0, 5, 9, 5), (5, 9));
             assert_eq!(on(aside, COMPARE_SWAP, 0, 5, 9, 6), (5, 5));
-            // What lies behind a narrow word is left alone.
+            // Memory behind a narrow word is left alone.
             let high = 7 << 32;
             assert_eq!(on(aside, ADD, WIDTH_32, high | 0xffff_ffff, 2, 0), (0xffff_ffff, high | 1));
             let (one, half) = (u64::from(1f32.to_bits()), u64::from(0.5f32.to_bits()));

@@ -30,7 +30,7 @@ struct Registered {
     access: u32,
 }
 
-/// What to answer: a reply, and the memory that follows it as payload.
+/// The answer: a reply, and the memory that follows it as payload.
 pub struct Answer {
     pub reply: Reply,
     pub payload: *const u8,

@@ -24,7 +24,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_micros(5);
 /// As many CRIs as there may be.
 const MOST: usize = 64;
 
-/// What one waiter has seen of contexts.
+/// One waiter's view of contexts.
 pub(crate) struct Looks {
     /// Turns of each one when it was looked at, plus 1; 0: it was not.
     turns: [u64; MOST],

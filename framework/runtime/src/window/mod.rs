@@ -11,7 +11,7 @@
 //! shared can be loaded and stored. Its operations answer NOT_SUPPORTED, and of the synchronisations those that have a
 //! meaning for loads and stores of shared memory are done here ([`Window::fence`], [`Window::sync`]).
 //!
-//! **Who holds whom.** The component's module has the address of [`Inner`], which is boxed and goes after it. The module is
+//! **Ownership.** The component's module has the address of [`Inner`], which is boxed and goes after it. The module is
 //! given back once (`freed`): by [`Window::free`], or, without communication, when the instance ends or the last
 //! owner of the window goes. The instance knows windows weakly.
 
@@ -43,7 +43,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock, Weak, atomic};
 
-/// What a rank wants a window to be.
+/// A rank's description of the window that it wants.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Bytes of a unit of displacement, at least 1.
@@ -84,7 +84,7 @@ impl WantedMemory {
     }
 }
 
-/// What services need; its address is the component's word for the window.
+/// Data of the services; its address is the component's word for the window.
 struct Inner {
     comm: Arc<Communicator>,
     places: Places,
@@ -94,7 +94,7 @@ struct Inner {
     own: Mapped,
     /// The lowest rank that has memory.
     first: Option<u32>,
-    /// What the component sees of the above; fixed once the window is made.
+    /// The component's view of the above; fixed once the window is made.
     seen: OnceLock<WinComm>,
 }
 
@@ -334,7 +334,7 @@ fn meet(
     Ok((first.map(|rank| rank as u32), agreed(&all, &own)))
 }
 
-/// What a rank tells the others of its memory and its hints.
+/// A rank's message to the others about its memory and its hints.
 fn told(bytes: u64, disp_unit: i64, hints: &Hints) -> Vec<u64> {
     let mut words = vec![bytes.to_le(), disp_unit.cast_unsigned().to_le()];
     words.extend(hints.words());

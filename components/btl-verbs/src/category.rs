@@ -8,7 +8,7 @@
 use crate::device::Port;
 use crate::lane::{Base, Lane, Sizes};
 use crate::objects::{Channel, Completions, Domain, OpenDevice, Pair, Shape, ThreadDomain};
-use crate::params::{Category, Settings};
+use crate::params::{Category, Registers, Settings};
 use crate::wire::FRAME;
 use oxmpi_verbs_abi::numbers::qp_type;
 use std::sync::Arc;
@@ -20,55 +20,153 @@ pub struct Arrangement {
     pub fell_back: bool,
 }
 
+/// What lanes share: the category, with what parameters say of single objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Lanes of a device context, and of a protection domain in it.
+    pub contexts: u32,
+    pub domains: u32,
+    pub registers: Registers,
+    /// Every other queue pair stays unused.
+    pub twice: bool,
+}
+
+impl Plan {
+    /// For so many contexts of the module: the plan, and the number of lanes.
+    pub fn of(settings: &Settings, contexts: u32) -> (Plan, u32) {
+        let category = settings.category;
+        let wanted = match settings.virtual_devices as u32 {
+            0 => contexts,
+            n => n.min(contexts),
+        };
+        let lanes = if category == Category::MpiThreads { 1 } else { wanted.max(1) };
+        let ways = |set: u32, usual: u32| if set == 0 { usual } else { set.min(usual.max(lanes)) };
+        let own = if category == Category::MpiEverywhere { 1 } else { lanes };
+        let contexts = ways(settings.share_contexts, own);
+        let registers = match (settings.registers, category) {
+            (Some(registers), _) => registers,
+            (None, Category::MpiEverywhere | Category::Static | Category::MpiThreads) => Registers::Library,
+            (None, Category::SharedDynamic) => Registers::Own,
+            (None, Category::Auto | Category::Dynamic | Category::TwiceDynamic) => Registers::Page,
+        };
+        let domains = ways(settings.share_domains, contexts).min(contexts);
+        (Plan { contexts, domains, registers, twice: category == Category::TwiceDynamic }, lanes)
+    }
+}
+
+/// What the lanes of a process take of a device, connected to one process, without what it takes for connecting and service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Takes {
+    pub contexts: u32,
+    pub pairs: u32,
+    pub queues: u32,
+    pub domains: u32,
+    /// Pages of registers beside those that the library gives each device context.
+    pub pages: u32,
+}
+
+/// What a library has of thread domains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domains {
+    None,
+    /// Two registers on each page.
+    Plain,
+    /// With the extension by which one can be alone on its page.
+    Sharing,
+}
+
+impl Domains {
+    /// Asks the library, which makes one and takes it back.
+    pub fn of(device: &Arc<OpenDevice>) -> Domains {
+        match ThreadDomain::new(device, None) {
+            None => Domains::None,
+            Some(_) if ThreadDomain::new(device, Some(1)).is_some() => Domains::Sharing,
+            Some(_) => Domains::Plain,
+        }
+    }
+}
+
+impl Takes {
+    /// Of so many lanes.
+    pub fn of(plan: Plan, lanes: u32, domains: Domains) -> Takes {
+        let contexts = lanes.div_ceil(plan.contexts);
+        let none = Takes { contexts, pairs: lanes, queues: lanes, domains: 0, pages: 0 };
+        let each = if plan.twice { 2 } else { 1 };
+        match plan.registers {
+            _ if domains == Domains::None => none,
+            Registers::Library => none,
+            Registers::Own => {
+                let pages = |lanes: u32| (each * lanes).div_ceil(2);
+                let (whole, rest) = (lanes / plan.contexts, lanes % plan.contexts);
+                let pages = whole * pages(plan.contexts) + pages(rest);
+                Takes { pairs: each * lanes, queues: each * lanes, domains: each * lanes, pages, ..none }
+            }
+            Registers::Page => {
+                let pairs = each * lanes;
+                let idle = if domains == Domains::Sharing { 1 } else { 2 };
+                Takes { pairs, queues: pairs, domains: pairs * idle, pages: pairs, ..none }
+            }
+        }
+    }
+}
+
+impl core::fmt::Display for Takes {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let many = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let (contexts, pairs) = (many(self.contexts, "device context"), many(self.pairs, "queue pair"));
+        let (queues, domains) = (many(self.queues, "completion queue"), many(self.domains, "thread domain"));
+        let pages = if self.pages == 1 { "page" } else { "pages" };
+        write!(
+            f,
+            "{contexts}, {pairs}, {queues}, {domains}, {} {pages} of doorbell registers beside those at open",
+            self.pages
+        )
+    }
+}
+
 /// One register for this domain, and what was made to have it so.
-struct Registers {
+struct Register {
     domain: Arc<Domain>,
     _idle: Option<Arc<ThreadDomain>>,
 }
 
-fn registers(device: &Arc<OpenDevice>, pd: &Arc<Domain>, alone: bool) -> Option<Registers> {
+fn register(device: &Arc<OpenDevice>, pd: &Arc<Domain>, alone: bool) -> Option<Register> {
     let own = || {
         let td = ThreadDomain::new(device, Some(if alone { 1 } else { 2 }))?;
         Domain::under(pd, &td)
     };
     if let Some(domain) = own() {
-        return Some(Registers { domain, _idle: None });
+        return Some(Register { domain, _idle: None });
     }
     let domain = Domain::under(pd, &ThreadDomain::new(device, None)?)?;
     let idle = if alone { ThreadDomain::new(device, None) } else { None };
-    Some(Registers { domain, _idle: idle })
+    Some(Register { domain, _idle: idle })
 }
 
 /// Makes so many contexts' lanes.
 pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arrangement, String> {
-    let wanted = match settings.virtual_devices {
-        0 => contexts,
-        n => n.min(contexts),
-    };
-    let one = settings.category == Category::MpiThreads;
-    let count = if one { 1 } else { wanted };
-    let shared = count < contexts;
-    let maker = Maker { port, settings, shared };
-    if settings.category == Category::MpiEverywhere {
-        let lanes = (0..count).map(|n| {
-            let pd = Domain::new(&port.device.again()?)?;
-            maker.lane(n as u16, pd.clone(), pd, Vec::new())
-        });
-        return Ok(Arrangement { lanes: lanes.collect::<Result<_, _>>()?, fell_back: false });
-    }
-    let device = port.device.again()?;
-    let pd = Domain::new(&device)?;
+    let (plan, count) = Plan::of(settings, contexts as u32);
+    let maker = Maker { port, settings, shared: (count as usize) < contexts };
     let (mut lanes, mut fell_back) = (Vec::new(), false);
-    for number in 0..count as u16 {
-        let (alone, pairs) = match settings.category {
-            Category::TwiceDynamic => (true, 2),
-            Category::SharedDynamic => (false, 1),
-            Category::Static | Category::MpiThreads => (false, 0),
-            _ => (true, 1),
+    let mut device = port.device.again()?;
+    let mut pd = Domain::new(&device)?;
+    for number in 0..count {
+        let in_context = number % plan.contexts;
+        if number > 0 && in_context == 0 {
+            device = port.device.again()?;
+        }
+        if number > 0 && in_context % plan.domains == 0 {
+            pd = Domain::new(&device)?;
+        }
+        let pairs = match plan.registers {
+            Registers::Library => 0,
+            _ if plan.twice => 2,
+            _ => 1,
         };
-        let found: Option<Vec<Registers>> = (0..pairs).map(|_| registers(&device, &pd, alone)).collect();
+        let alone = plan.registers == Registers::Page;
+        let found: Option<Vec<Register>> = (0..pairs).map(|_| register(&device, &pd, alone)).collect();
         let mut found = found.unwrap_or_else(|| {
-            fell_back |= settings.category != Category::Auto;
+            fell_back |= settings.category != Category::Auto || settings.registers.is_some();
             Vec::new()
         });
         let mut idle = Vec::new();
@@ -76,12 +174,12 @@ pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arra
             let Some(unused) = found.pop() else { break };
             idle.push(maker.idle_pair(unused)?);
         }
-        let (domain, registers) = match found.pop() {
+        let (domain, own) = match found.pop() {
             Some(r) => (r.domain.clone(), Some(r)),
             None => (pd.clone(), None),
         };
-        let kept = idle.into_iter().chain(registers.map(|r| Idle { _pair: None, _registers: r }));
-        lanes.push(maker.lane(number, domain, pd.clone(), kept.collect())?);
+        let kept = idle.into_iter().chain(own.map(|r| Idle { _pair: None, _register: r }));
+        lanes.push(maker.lane(number as u16, domain, pd.clone(), kept.collect())?);
     }
     Ok(Arrangement { lanes, fell_back })
 }
@@ -95,7 +193,7 @@ pub fn service_lane(port: &Port, settings: &Settings, number: u16) -> Result<Lan
 /// What is there so that registers stay unused.
 pub struct Idle {
     _pair: Option<Pair>,
-    _registers: Registers,
+    _register: Register,
 }
 
 struct Maker<'a> {
@@ -105,10 +203,10 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn idle_pair(&self, registers: Registers) -> Result<Idle, String> {
-        let completions = Completions::new(&registers.domain.device, 16, None, true)?;
+    fn idle_pair(&self, register: Register) -> Result<Idle, String> {
+        let completions = Completions::new(&register.domain.device, 16, None, true)?;
         let shape = Shape {
-            domain: &registers.domain,
+            domain: &register.domain,
             completions: &completions,
             receives: None,
             kind: qp_type::RC,
@@ -116,7 +214,7 @@ impl Maker<'_> {
             own_receives: 0,
             inline: 0,
         };
-        Ok(Idle { _pair: Some(Pair::new(&shape)?), _registers: registers })
+        Ok(Idle { _pair: Some(Pair::new(&shape)?), _register: register })
     }
 
     fn lane(
@@ -138,5 +236,42 @@ impl Maker<'_> {
         };
         let keep = Box::new(idle);
         Lane::new(number, Base { domain, protection, completions, idle: keep }, sizes, self.shared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(contexts: u32, registers: Registers, twice: bool) -> Plan {
+        Plan { contexts, domains: contexts, registers, twice }
+    }
+
+    #[test]
+    fn what_is_taken_is_said_in_words() {
+        let said = |plan, lanes, domains| Takes::of(plan, lanes, domains).to_string();
+        assert_eq!(
+            said(plan(16, Registers::Page, true), 16, Domains::Plain),
+            "1 device context, 32 queue pairs, 32 completion queues, 64 thread domains, \
+             32 pages of doorbell registers beside those at open"
+        );
+        assert_eq!(
+            said(plan(1, Registers::Own, false), 1, Domains::Sharing),
+            "1 device context, 1 queue pair, 1 completion queue, 1 thread domain, \
+             1 page of doorbell registers beside those at open"
+        );
+        let none = said(plan(4, Registers::Page, false), 4, Domains::None);
+        assert_eq!(
+            none,
+            said(plan(4, Registers::Library, false), 4, Domains::Plain),
+            "as the library gives them"
+        );
+    }
+
+    #[test]
+    fn registers_of_several_contexts() {
+        // Two contexts of three lanes and one of one: each context has pages of its own.
+        let takes = Takes::of(plan(3, Registers::Own, false), 7, Domains::Plain);
+        assert_eq!((takes.contexts, takes.domains, takes.pages), (3, 7, 5));
     }
 }

@@ -138,10 +138,7 @@ fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) ->
         // SAFETY: open as long as its device.
         unsafe { sys::never_block(fd) }.map_err(|e| e.to_string())?;
     }
-    let domains: Vec<Arc<Domain>> = match settings.category {
-        Category::MpiEverywhere => lanes[..ordinary].iter().map(|l| l.protection.clone()).collect(),
-        _ => lanes.first().map(|l| l.protection.clone()).into_iter().collect(),
-    };
+    let protections: Vec<Arc<Domain>> = lanes[..ordinary].iter().map(|l| l.protection.clone()).collect();
     let place = Place {
         ethernet: port.ethernet,
         mtu: port.mtu as u8,
@@ -163,7 +160,7 @@ fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) ->
         place,
         lanes,
         contexts,
-        memory: Memory::new(domains, half(8)),
+        memory: Memory::new(&protections, half(8)),
         bell: Bell::new().map_err(|e| e.to_string())?,
     }));
     let desk = Desk::new(rail.clone(), datagrams);

@@ -6,7 +6,7 @@
 //! answers repetitions alike. Where both call, the call of the lower name is kept.
 //!
 //! The queue pair of an abandoned call is used for the other's call, or handed to its lane, whose holder destroys it: this thread never destroys
-//! a pair on a lane's completion queue.
+//! a pair on a lane's completion queue, and never posts on one, since the lane's thread domain is promised to one thread at a time.
 
 use crate::datagrams::{Datagrams, route};
 use crate::link::{Link, Made, SERVICE_ROOM};
@@ -18,8 +18,8 @@ use crate::wire::{Datagram, NONCE, Place, Purpose, Say};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_mca::services::AUTH_BYTES;
-use oxmpi_verbs_abi::numbers::{access, event, qp_mask, qp_state, qp_type, wr_opcode};
-use oxmpi_verbs_abi::{QpAttr, RdmaTarget, SendTarget, SendWr};
+use oxmpi_verbs_abi::QpAttr;
+use oxmpi_verbs_abi::numbers::{access, event, qp_mask, qp_state, qp_type};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,8 +30,6 @@ const REPEAT: Duration = Duration::from_millis(50);
 const LONGEST_REPEAT: Duration = Duration::from_secs(1);
 /// Messages beyond the credits for which there are buffers, too: of credits alone, good-bye, and the first one.
 const RESERVE: u32 = 4;
-/// The identifier of the first message: of a send (its lowest bit), before all others.
-const FIRST: u64 = 1;
 
 /// Process, purpose, caller's lane, called one's lane.
 type Key = (u32, Purpose, u16, u16);
@@ -394,21 +392,7 @@ impl Desk {
             return Ok(());
         }
         let granted = call.datagram.credits;
-        self.rail.lanes[usize::from(call.link.ours)].grow(granted + RESERVE)?;
-        // Tells the called one that it is heard.
-        let mut first = SendWr {
-            wr_id: FIRST,
-            next: core::ptr::null_mut(),
-            sg_list: core::ptr::null_mut(),
-            num_sge: 0,
-            opcode: wr_opcode::SEND,
-            send_flags: 0,
-            imm_data: 0,
-            wr: SendTarget { rdma: RdmaTarget { remote_addr: 0, rkey: 0 } },
-            others: [0; 7],
-        };
-        // SAFETY: a message of no bytes; the pair is this thread's until it is handed over.
-        unsafe { call.pair.post(&mut first) }.map_err(|e| format!("a new queue pair takes no request ({e})"))
+        self.rail.lanes[usize::from(call.link.ours)].grow(granted + RESERVE)
     }
 
     fn hear_refusal(&mut self, key: Key, d: &Datagram) {

@@ -1,8 +1,8 @@
 //! Values in force in a process, told from the ports that `open` would use.
 
+use crate::category::{Domains, Plan, Takes};
 use crate::device::Port;
-use crate::objects::ThreadDomain;
-use crate::params::{Category, Settings, at};
+use crate::params::{Category, Registers, Settings, at};
 use oxmpi_mca::{Answers, Process};
 
 /// See `Component::resolve`. `found`: the ports, or why there is none.
@@ -35,7 +35,7 @@ pub fn tell(
 }
 
 fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers: &mut Answers<'_>) {
-    let names: Vec<String> = ports.iter().map(|port| format!("{}:{}", port.name, port.number)).collect();
+    let names: Vec<&str> = ports.iter().map(|port| port.name.as_str()).collect();
     let names = names.join(",");
     if settings.include.trim().is_empty() {
         answers.tell(at::IF_INCLUDE, &names, "empty: all ports that btl_verbs_if_exclude leaves");
@@ -46,7 +46,7 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
     let mut each = |param, value: &dyn Fn(&Port) -> u32, what: &str| {
         let values: Vec<u32> = ports.iter().map(value).collect();
         let told: Vec<String> =
-            ports.iter().zip(&values).map(|(p, v)| format!("{v} of {}:{}", p.name, p.number)).collect();
+            ports.iter().zip(&values).map(|(p, v)| format!("{v} of {}", p.name)).collect();
         let because = format!("{what}: {}", told.join("; "));
         match values.first() {
             Some(first) if values.iter().all(|value| value == first) => answers.tell(param, first, because),
@@ -72,17 +72,47 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
             "0: one for each communication resource instance",
         );
     }
-    if settings.category == Category::Auto {
-        let has_domains = ports.first().is_some_and(|port| ThreadDomain::new(&port.device, None).is_some());
-        match has_domains {
-            true => {
-                answers.tell(at::CATEGORY, Category::Dynamic.name(), "auto: the library has thread domains")
-            }
-            false => {
-                answers.tell(at::CATEGORY, Category::Static.name(), "auto: the library has no thread domains")
-            }
-        }
+    let Some(first) = ports.first() else { return };
+    let domains = Domains::of(&first.device);
+    let (plan, lanes) = Plan::of(settings, process.num_cris);
+    let takes = Takes::of(plan, lanes, domains);
+    let takes = format!("{} on each port: {takes}", many(process.num_cris));
+    if settings.share_contexts == 0 {
+        answers.tell(at::SHARE_CONTEXTS, plan.contexts, "0: as the category has it");
     }
+    if settings.share_domains == 0 {
+        answers.tell(at::SHARE_DOMAINS, plan.domains, "0: one for all that share a device context");
+    }
+    if settings.registers.is_none() {
+        let (registers, because) = match domains {
+            Domains::None => (Registers::Library, "auto: the library has no thread domains"),
+            _ => (plan.registers, "auto: as the category has it"),
+        };
+        answers.tell(at::SHARE_REGISTERS, registers.name(), because);
+    }
+    match (settings.category, domains) {
+        (Category::Auto, Domains::None) => answers.tell(
+            at::CATEGORY,
+            Category::Static.name(),
+            format!("auto: the library has no thread domains; {takes}"),
+        ),
+        (Category::Auto, _) => answers.tell(
+            at::CATEGORY,
+            Category::Dynamic.name(),
+            format!("auto: the library has thread domains; {takes}"),
+        ),
+        (Category::TwiceDynamic | Category::Dynamic | Category::SharedDynamic, Domains::None) => answers
+            .tell(
+                at::CATEGORY,
+                Category::Static.name(),
+                format!("the library has no thread domains; {takes}"),
+            ),
+        _ => answers.as_set(at::CATEGORY, takes),
+    }
+}
+
+fn many(contexts: u32) -> String {
+    if contexts == 1 { "one context".into() } else { format!("{contexts} contexts") }
 }
 
 /// What a rank would do with a value that waits for a port.
@@ -97,6 +127,9 @@ fn without_ports(settings: &Settings, why: &str, answers: &mut Answers<'_>) {
         (at::BANDWIDTH, settings.bandwidth == 0),
         (at::PARTITION_KEY, settings.partition == 0),
         (at::VIRTUAL_DEVICES, settings.virtual_devices == 0),
+        (at::SHARE_CONTEXTS, settings.share_contexts == 0),
+        (at::SHARE_DOMAINS, settings.share_domains == 0),
+        (at::SHARE_REGISTERS, settings.registers.is_none()),
     ];
     for (param, _) in automatic.into_iter().filter(|(_, automatic)| *automatic) {
         answers.as_set(param, &because);

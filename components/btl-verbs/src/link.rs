@@ -2,8 +2,8 @@
 //!
 //! **Life of a link.** *Idle* → *calling*, when something is first to be sent and the thread of `connect.rs` has been asked → *made*, when
 //! that thread has a connected queue pair, by our call or by the peer's → *taken*, when the lane's holder has it. From then on
-//! [`Side`] belongs to the holder of the lane, like all else in `lane.rs`. The caller's side may send at once; the called one may
-//! when the caller's first message (of no bytes) has come. A link of messages that breaks is the end of its peer; a link of one-sided operations goes
+//! [`Side`] belongs to the holder of the lane, like all else in `lane.rs`. The caller's side may send at once, and begins with a message
+//! of no bytes; the called one may when that has come. A link of messages that breaks is the end of its peer; a link of one-sided operations goes
 //! back to *calling*, with the operations that were behind the failed one.
 
 use crate::objects::Pair;

@@ -1,8 +1,8 @@
 //! Registered memory: handles that travel, and the registrations behind them.
 //!
 //! A handle names memory by base, length and rights, so that what it does not allow is refused where it is used, without a word to the
-//! other side; the device there checks the key all the same, which is dead once the registration has ended. Where the lanes have a device
-//! context each, memory is registered in all of them, and the keys are looked up.
+//! other side; the device there checks the key all the same, which is dead once the registration has ended. Where the lanes have several
+//! protection domains, memory is registered in each, and the keys are looked up.
 
 use crate::link::held;
 use crate::objects::{Domain, Region};
@@ -75,8 +75,9 @@ impl Handle {
 }
 
 pub struct Memory {
-    /// The domain that peers reach, and those of the lanes, by lane; one where it is the same.
+    /// Protection domains, of which peers reach the first; and which one each lane has.
     domains: Box<[Arc<Domain>]>,
+    of_lane: Box<[usize]>,
     process: u64,
     next: AtomicU64,
     all: Mutex<HashMap<u64, Box<[Region]>>>,
@@ -85,8 +86,18 @@ pub struct Memory {
 const KNOWN: u32 = access::LOCAL_WRITE | access::REMOTE_READ | access::REMOTE_WRITE | access::REMOTE_ATOMIC;
 
 impl Memory {
-    pub fn new(domains: Vec<Arc<Domain>>, process: u64) -> Memory {
-        Memory { domains: domains.into(), process, next: AtomicU64::new(1), all: Mutex::default() }
+    /// `lanes`: the domain of each.
+    pub fn new(lanes: &[Arc<Domain>], process: u64) -> Memory {
+        let mut domains: Vec<Arc<Domain>> = Vec::new();
+        let place = |domain: &Arc<Domain>| {
+            let known = domains.iter().position(|d| Arc::ptr_eq(d, domain));
+            known.unwrap_or_else(|| {
+                domains.push(domain.clone());
+                domains.len() - 1
+            })
+        };
+        let of_lane = lanes.iter().map(place).collect();
+        Memory { domains: domains.into(), of_lane, process, next: AtomicU64::new(1), all: Mutex::default() }
     }
 
     /// Any thread. The error is what the host is told; the sentence is for its log.
@@ -143,7 +154,8 @@ impl Memory {
         if self.domains.len() == 1 {
             return Some(handle.lkey);
         }
-        held(&self.all).get(&handle.number)?.get(lane).map(Region::lkey)
+        let domain = *self.of_lane.get(lane)?;
+        held(&self.all).get(&handle.number)?.get(domain).map(Region::lkey)
     }
 }
 

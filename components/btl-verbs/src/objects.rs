@@ -303,15 +303,18 @@ impl Channel {
         // SAFETY: alive.
         unsafe { (*self.raw).fd }
     }
-    /// Takes all events that are there, and acknowledges them.
-    pub fn drain(&self) {
+    /// Takes all events that are there, and acknowledges them. Whether there was one.
+    pub fn drain(&self) -> bool {
         let (mut cq, mut context) = (null_mut(), null_mut());
+        let mut any = false;
         // SAFETY: alive; an event names a queue that is there.
         unsafe {
             while (self.device.api.get_cq_event)(self.raw, &mut cq, &mut context) == 0 {
                 (self.device.api.ack_cq_events)(cq, 1);
+                any = true;
             }
         }
+        any
     }
 }
 

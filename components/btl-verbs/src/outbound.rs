@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// Most bytes inside a request, by the parameter's bound.
 const INLINE: usize = 1024;
+/// The identifier of the first message: of a send (its lowest bit), before all others.
+const HELLO: u64 = 1;
 /// `ENOMEM`: the queue is full.
 pub const FULL: i32 = 12;
 
@@ -43,6 +45,27 @@ impl Rail {
             self.order(link.clone());
         }
         Status::NO_RESOURCE
+    }
+
+    /// Tells the called one that it is heard, and may send: a message of no bytes, before all others.
+    pub fn say_hello(&self, link: &Link) {
+        let mut hello = SendWr {
+            wr_id: HELLO,
+            next: core::ptr::null_mut(),
+            sg_list: core::ptr::null_mut(),
+            num_sge: 0,
+            opcode: wr_opcode::SEND,
+            send_flags: 0,
+            imm_data: 0,
+            wr: SendTarget { rdma: RdmaTarget { remote_addr: 0, rkey: 0 } },
+            others: [0; 7],
+        };
+        let side = link.side.borrow();
+        // SAFETY: a request without memory.
+        let posted = side.pair.as_ref().map_or(Ok(()), |pair| unsafe { pair.post(&mut hello) });
+        if let Err(why) = posted {
+            self.fail(&link.peer, &format!("a new queue pair takes no request ({why})"));
+        }
     }
 
     /// Sends a message behind its frame; NO_RESOURCE: nothing happened. `reserved`: there is always a buffer for it at the peer.

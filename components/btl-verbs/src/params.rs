@@ -23,6 +23,40 @@ const CATEGORIES: &[StrRef] = &[
     StrRef::new("mpi_threads"),
 ];
 
+const REGISTERS: &[StrRef] =
+    &[StrRef::new("auto"), StrRef::new("library"), StrRef::new("own"), StrRef::new("page")];
+
+/// Doorbell registers of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registers {
+    /// Those that the library gives to queue pairs without a thread domain, with its locks.
+    Library,
+    /// One for each lane.
+    Own,
+    /// One for each lane, alone on its page.
+    Page,
+}
+
+impl Registers {
+    /// The word of the parameter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Registers::Library => "library",
+            Registers::Own => "own",
+            Registers::Page => "page",
+        }
+    }
+
+    fn of(index: i64) -> Option<Registers> {
+        match index {
+            1 => Some(Registers::Library),
+            2 => Some(Registers::Own),
+            3 => Some(Registers::Page),
+            _ => None,
+        }
+    }
+}
+
 /// How the queue pairs of different communication resources share what lies below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
@@ -294,6 +328,28 @@ pub const PARAMS: &[ParamDecl] = &[
         "Mb/s, by which large messages are shared among devices; 0: the rate that the port tells. Set it where the port tells a wrong rate",
     )
     .range(0, u32::MAX as i64),
+    number(
+        "share_contexts",
+        6,
+        "0",
+        "How many sets of queue pairs have one device context; 0: as btl_verbs_endpoint_category has it, one in mpi_everywhere and all in the others. Set it to try out sharing of contexts by itself",
+    )
+    .range(0, 1024),
+    number(
+        "share_domains",
+        6,
+        "0",
+        "How many sets of queue pairs have one protection domain, of those that share a device context; 0: all. Lower it to try out sharing of domains and registrations by itself: memory is registered once in each",
+    )
+    .range(0, 1024),
+    ParamDecl::new(
+        "share_registers",
+        ParamKind::ENUM,
+        6,
+        "auto",
+        "Doorbell registers of queue pairs: page (a register each, alone on its page), own (a register each), library (those that the library gives, with its locks); auto: as btl_verbs_endpoint_category has it. Set it to try out sharing of registers by itself",
+    )
+    .one_of(REGISTERS),
 ];
 
 /// Indices of [`PARAMS`].
@@ -329,6 +385,9 @@ pub mod at {
     pub const EXCLUSIVITY: usize = 28;
     pub const LATENCY: usize = 29;
     pub const BANDWIDTH: usize = 30;
+    pub const SHARE_CONTEXTS: usize = 31;
+    pub const SHARE_DOMAINS: usize = 32;
+    pub const SHARE_REGISTERS: usize = 33;
 }
 
 /// The resolved values, in the types the code wants.
@@ -366,6 +425,11 @@ pub struct Settings {
     pub exclusivity: u32,
     pub latency: u32,
     pub bandwidth: u32,
+    /// Lanes of a device context, and of a protection domain; 0: by the category.
+    pub share_contexts: u32,
+    pub share_domains: u32,
+    /// `None`: by the category.
+    pub registers: Option<Registers>,
 }
 
 impl Settings {
@@ -408,6 +472,9 @@ impl Settings {
             exclusivity: p.int(at::EXCLUSIVITY) as u32,
             latency: p.int(at::LATENCY) as u32,
             bandwidth: p.int(at::BANDWIDTH) as u32,
+            share_contexts: p.int(at::SHARE_CONTEXTS) as u32,
+            share_domains: p.int(at::SHARE_DOMAINS) as u32,
+            registers: Registers::of(p.int(at::SHARE_REGISTERS)),
         };
         s.check()
     }
@@ -424,6 +491,12 @@ impl Settings {
             return Err(format!(
                 "btl_verbs_if_include ({}) and btl_verbs_if_exclude ({}) are both set, and only one of them may be",
                 self.include, self.exclude
+            ));
+        }
+        if self.share_contexts != 0 && self.share_domains > self.share_contexts {
+            return Err(format!(
+                "btl_verbs_share_domains is {}, more than btl_verbs_share_contexts, {}: a protection domain lies in one device context",
+                self.share_domains, self.share_contexts
             ));
         }
         // What is never reported would never be complete.
@@ -471,6 +544,9 @@ mod tests {
             (at::EXCLUSIVITY, "exclusivity"),
             (at::LATENCY, "latency"),
             (at::BANDWIDTH, "bandwidth"),
+            (at::SHARE_CONTEXTS, "share_contexts"),
+            (at::SHARE_DOMAINS, "share_domains"),
+            (at::SHARE_REGISTERS, "share_registers"),
         ];
         assert_eq!(all.len(), PARAMS.len());
         for (index, due) in all {

@@ -98,6 +98,8 @@ impl Rail {
             }
             if link.purpose == Purpose::Memory {
                 self.issue_again(lane, held, &link);
+            } else if made.called {
+                self.say_hello(&link);
             }
         }
         let lost: Vec<Arc<Link>> = held

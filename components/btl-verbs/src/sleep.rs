@@ -1,7 +1,8 @@
 //! Sleeping: a context's descriptor is readable when the device has reported something to its lane, or when somebody rings its bell.
 //!
 //! The queue is told to report, and then looked at once more: what came before is found by that, what comes behind makes the channel
-//! readable. Of a lane with several contexts the one that takes the report hands on what is another's, and rings.
+//! readable. Of a lane with several contexts the one that takes the report hands on what is another's, and the one that takes the event rings for
+//! the others.
 
 use crate::rail::Rail;
 use core::sync::atomic::Ordering;
@@ -37,9 +38,11 @@ impl Rail {
     /// Reports that were waited for before are over, and the next one is waited for.
     fn listen(&self, lane: usize) {
         let completions = &self.lanes[lane].completions;
-        if let Some(channel) = &completions.channel {
-            channel.drain();
-        }
+        let any = completions.channel.as_ref().is_some_and(|channel| channel.drain());
         completions.notify();
+        // Room that this event was about may be what another context of the lane sleeps for: it finds the channel empty now.
+        if any && self.lanes[lane].is_shared() {
+            self.wake(lane);
+        }
     }
 }

@@ -32,6 +32,9 @@ counters! {
     /// Writes to doorbell registers; of these, those that carry the request.
     Doorbells = "doorbells",
     BlueFlames = "blue_flames",
+    /// Of these, on a register of several pairs without a domain; on a page whose other register is in use.
+    SharedDoorbells = "shared_doorbells",
+    SharedPages = "shared_pages",
     /// Reads and writes of host memory that the device makes.
     WqeReads = "wqe_reads",
     PayloadReads = "payload_reads",
@@ -42,6 +45,8 @@ counters! {
     CqLocks = "cq_locks",
     /// Two threads at once where the user promised one.
     Violations = "violations",
+    /// Another thread than the time before where the user promised one at a time.
+    Handovers = "handovers",
     Packets = "packets",
     Dropped = "dropped",
     Retries = "retries",

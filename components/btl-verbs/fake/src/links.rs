@@ -166,7 +166,7 @@ impl Links {
         self.inbound.iter().for_each(|i| i.ring.sleep(asleep));
     }
 
-    /// Descriptors to wait on, in the order that [`Links::look`] takes the answers.
+    /// Descriptors to wait on.
     pub fn descriptors(&self) -> Vec<RawFd> {
         let inbound = self.inbound.iter().filter_map(|i| i.socket.as_ref());
         let ways = self.ways.values().flatten().filter_map(|w| w.socket.as_ref());
@@ -174,11 +174,16 @@ impl Links {
         all.map(AsRawFd::as_raw_fd).collect()
     }
 
-    /// Takes callers, what they say, and ends. Looks at everything, whatever it was that had something.
-    pub fn look(&mut self) {
-        while let Ok(socket) = sys::accept(&self.listener) {
-            self.callers.push(socket);
+    /// Takes callers, what they say, and ends, of those descriptors that have something: a process with many peers asks the system for each
+    /// that woke it and for no other.
+    pub fn look(&mut self, ready: &[RawFd]) {
+        let is_ready = |socket: &OwnedFd| ready.contains(&socket.as_raw_fd());
+        if is_ready(&self.listener) {
+            while let Ok(socket) = sys::accept(&self.listener) {
+                self.callers.push(socket);
+            }
         }
+        // Few at any time: also those that have just come.
         let callers = std::mem::take(&mut self.callers);
         for socket in callers {
             let mut bytes = [0; 64];
@@ -193,10 +198,11 @@ impl Links {
                 _ => {}
             }
         }
+        let lives = |socket: &OwnedFd| !is_ready(socket) || sys::take_nudges(socket);
         // What a process that is gone has sent before is still taken.
-        self.inbound.retain(|i| i.ring.has_more() || i.socket.as_ref().is_none_or(sys::take_nudges));
+        self.inbound.retain(|i| i.ring.has_more() || i.socket.as_ref().is_none_or(lives));
         for way in self.ways.values_mut() {
-            if way.as_ref().and_then(|w| w.socket.as_ref()).is_some_and(|s| !sys::take_nudges(s)) {
+            if way.as_ref().and_then(|w| w.socket.as_ref()).is_some_and(|s| !lives(s)) {
                 *way = None;
             }
         }

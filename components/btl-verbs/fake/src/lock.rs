@@ -2,7 +2,7 @@
 //! left away because the user promised one thread at a time. A promise that is broken is seen here.
 
 use crate::counters::{self, Counter};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub struct ModelLock {
@@ -10,6 +10,8 @@ pub struct ModelLock {
     counted: Option<Counter>,
     real: Mutex<()>,
     inside: AtomicBool,
+    /// The thread that was inside last; 0: none yet.
+    last: AtomicU32,
     lenient: bool,
 }
 
@@ -29,7 +31,13 @@ impl Drop for Inside<'_> {
 
 impl ModelLock {
     pub fn new(counted: Option<Counter>, lenient: bool) -> ModelLock {
-        ModelLock { counted, real: Mutex::new(()), inside: AtomicBool::new(false), lenient }
+        ModelLock {
+            counted,
+            real: Mutex::new(()),
+            inside: AtomicBool::new(false),
+            last: AtomicU32::new(0),
+            lenient,
+        }
     }
 
     pub fn enter(&self, what: &str) -> Inside<'_> {
@@ -44,8 +52,23 @@ impl ModelLock {
                 std::process::abort();
             }
         }
+        let thread = this_thread();
+        let last = self.last.swap(thread, Ordering::Relaxed);
+        if last != 0 && last != thread {
+            counters::add(Counter::Handovers, 1);
+        }
         Inside::Promised(&self.inside)
     }
+}
+
+/// A number of this thread, which no other one of the process has had.
+fn this_thread() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    thread_local! {
+        static NUMBER: u32 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    // At the thread's very end it is gone.
+    NUMBER.try_with(|n| *n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -62,6 +85,19 @@ mod tests {
         drop(lock.enter("it"));
         assert_eq!(counters::by_name("violations"), Some(before + 1));
         drop(first);
+    }
+
+    #[test]
+    fn threads_that_follow_each_other_are_counted() {
+        let lock = ModelLock::new(None, false);
+        drop(lock.enter("it"));
+        let before = counters::get(Counter::Handovers);
+        drop(lock.enter("it"));
+        assert_eq!(counters::get(Counter::Handovers), before);
+        std::thread::scope(|s| {
+            s.spawn(|| drop(lock.enter("it")));
+        });
+        assert_eq!(counters::get(Counter::Handovers), before + 1);
     }
 
     #[test]

@@ -113,6 +113,7 @@ pub unsafe extern "C" fn ibv_destroy_qp(qp: *mut Qp) -> c_int {
     let fake = unsafe { Box::from_raw(qp.cast::<FakeQp>()) };
     let core = &fake.core;
     core.context.nic.remove(core.num);
+    core.uuar.pairs.fetch_sub(1, Ordering::Relaxed);
     core.send_cq.clean(core.num);
     core.recv_cq.clean(core.num);
     if fake.assigned {

@@ -171,6 +171,7 @@ pub struct Made {
 impl QpCore {
     pub fn new(made: Made) -> QpCore {
         let counted = made.locked.then_some(Counter::QpLocks);
+        made.uuar.pairs.fetch_add(1, Ordering::Relaxed);
         QpCore {
             num: made.num,
             pd: made.pd,
@@ -242,6 +243,12 @@ impl QpCore {
     fn ring(&self, count: u64) {
         let _register = self.uuar.lock.enter("a doorbell register");
         counters::add(Counter::Doorbells, 1);
+        if self.uuar.is_shared() {
+            counters::add(Counter::SharedDoorbells, 1);
+        }
+        if self.uuar.has_neighbours() {
+            counters::add(Counter::SharedPages, 1);
+        }
         let with_request = count == 1 && !self.uuar.plain && !self.context.no_blue_flame;
         if with_request {
             counters::add(Counter::BlueFlames, 1);

@@ -147,8 +147,8 @@ pub fn take_nudges(socket: &OwnedFd) -> bool {
     }
 }
 
-/// Waits until one of the descriptors has something; true for each that has. `None`: for ever.
-pub fn wait(fds: &[RawFd], limit: Option<Duration>) -> Vec<bool> {
+/// Waits until one of the descriptors has something: those that have. `None`: for ever.
+pub fn wait(fds: &[RawFd], limit: Option<Duration>) -> Vec<RawFd> {
     let mut polled: Vec<PollFd<'_>> = fds
         .iter()
         // SAFETY: the caller keeps them open during the call.
@@ -156,7 +156,8 @@ pub fn wait(fds: &[RawFd], limit: Option<Duration>) -> Vec<bool> {
         .collect();
     let limit = limit.map(|l| Timespec { tv_sec: l.as_secs() as i64, tv_nsec: l.subsec_nanos().into() });
     let _ = rustix::event::poll(&mut polled, limit.as_ref());
-    polled.iter().map(|p| !p.revents().is_empty()).collect()
+    let ready = fds.iter().zip(&polled).filter(|(_, p)| !p.revents().is_empty());
+    ready.map(|(fd, _)| *fd).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::config::UarMode;
 use crate::counters::{self, Counter};
 use crate::lock::ModelLock;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Pages that domains of one context take at most.
 const MOST_DYNAMIC: u32 = 512;
@@ -26,13 +26,35 @@ pub struct Uuar {
     /// Doorbells only.
     pub plain: bool,
     pub lock: Arc<ModelLock>,
+    /// Pairs on it, and on the other register of its page.
+    pub pairs: Arc<AtomicU32>,
+    pub neighbours: Arc<AtomicU32>,
+    /// A thread domain's: its pairs are one thread's.
+    pub is_domains: bool,
 }
 
 impl Uuar {
+    /// Another thread may ring it: pairs without a domain share it.
+    pub fn is_shared(&self) -> bool {
+        !self.is_domains && self.pairs.load(Ordering::Relaxed) > 1
+    }
+    /// The other register of its page is in use.
+    pub fn has_neighbours(&self) -> bool {
+        self.neighbours.load(Ordering::Relaxed) > 0
+    }
+
     /// Where it is mapped, as `mlx5dv_init_obj` tells: nobody writes there.
     pub fn address(&self) -> u64 {
         (self.page << 12) + 0x800 + self.index * 512
     }
+}
+
+/// How a register is used.
+#[derive(Clone, Copy)]
+struct Kind {
+    plain: bool,
+    locked: bool,
+    is_domains: bool,
 }
 
 struct Slot {
@@ -105,26 +127,39 @@ impl Uars {
         match mode {
             UarMode::Lazy => _ = new_page(&mut uars.pages),
             UarMode::Static => {
-                for number in 0..wish.total as usize {
-                    let page = match uars.slots.last() {
-                        Some(slot) if number % 2 == 1 => slot.uuar.page,
-                        _ => new_page(&mut uars.pages),
-                    };
-                    let medium = number != 0 && number < wish.total as usize - uars.low_latency;
-                    let lock = medium && !wish.single_threaded;
-                    let uuar = uars.register(page, number as u64 % 2, number == 0, lock);
-                    uars.slots.push(Slot { uuar, users: 0 });
+                let medium = 1..(wish.total as usize).saturating_sub(uars.low_latency);
+                for first in (0..wish.total as usize).step_by(2) {
+                    let page = new_page(&mut uars.pages);
+                    let kinds = [first, first + 1].map(|number| Kind {
+                        plain: number == 0,
+                        locked: medium.contains(&number) && !wish.single_threaded,
+                        is_domains: false,
+                    });
+                    let both = uars.registers(page, kinds);
+                    uars.slots.extend(both.map(|uuar| Slot { uuar, users: 0 }));
                 }
             }
         }
         uars
     }
 
-    fn register(&self, page: u64, index: u64, plain: bool, locked: bool) -> Uuar {
-        let counted = locked.then_some(Counter::UuarLocks);
-        // A plain doorbell is one atomic write, by however many threads.
-        let lenient = self.lenient || plain;
-        Uuar { page, index, plain, lock: Arc::new(ModelLock::new(counted, lenient)) }
+    /// Both of a page.
+    fn registers(&self, page: u64, kinds: [Kind; 2]) -> [Uuar; 2] {
+        let pairs = [const { AtomicU32::new(0) }; 2].map(Arc::new);
+        [0, 1].map(|index| {
+            let Kind { plain, locked, is_domains } = kinds[index];
+            // A plain doorbell is one atomic write, by however many threads.
+            let lock = ModelLock::new(locked.then_some(Counter::UuarLocks), self.lenient || plain);
+            Uuar {
+                page,
+                index: index as u64,
+                plain,
+                lock: Arc::new(lock),
+                pairs: pairs[index].clone(),
+                neighbours: pairs[1 - index].clone(),
+                is_domains,
+            }
+        })
     }
 
     /// A register for a queue pair without a domain.
@@ -155,11 +190,10 @@ impl Uars {
                 return slot.uuar.clone();
             }
             let page = new_page(&mut self.pages);
-            for index in 0..2 {
-                let uuar = self.register(page, index, false, !own);
-                let list = if own { &mut self.slots } else { &mut self.shared };
-                list.push(Slot { uuar, users: 0 });
-            }
+            let kind = Kind { plain: false, locked: !own, is_domains: false };
+            let both = self.registers(page, [kind; 2]);
+            let list = if own { &mut self.slots } else { &mut self.shared };
+            list.extend(both.map(|uuar| Slot { uuar, users: 0 }));
             let list = if own { &mut self.slots } else { &mut self.shared };
             let at = list.len() - 2;
             list[at].users = 1;
@@ -190,11 +224,12 @@ impl Uars {
         }
         self.dynamic += 1;
         let page = new_page(&mut self.pages);
+        let kind = Kind { plain: false, locked: false, is_domains: true };
+        let [first, second] = self.registers(page, [kind; 2]);
         if sharing != 1 {
-            let second = self.register(page, 1, false, false);
             self.free.push(second);
         }
-        Some(self.register(page, 0, false, false))
+        Some(first)
     }
 
     pub fn end_of_domain(&mut self, uuar: Uuar) {

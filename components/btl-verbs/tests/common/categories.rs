@@ -11,6 +11,7 @@ pub const CATEGORIES: [&str; 6] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     pub contexts: u64,
+    pub pds: u64,
     pub qps: u64,
     pub cqs: u64,
     pub tds: u64,
@@ -19,9 +20,13 @@ pub struct Taken {
     pub kilobytes: u64,
 }
 
+/// Of datagrams and of the service context.
+const OWN_PDS: u64 = 2;
+
 fn now() -> Taken {
     Taken {
         contexts: counter(c"contexts"),
+        pds: counter(c"pds"),
         qps: counter(c"qps"),
         cqs: counter(c"cqs"),
         tds: counter(c"tds"),
@@ -31,22 +36,26 @@ fn now() -> Taken {
     }
 }
 
-fn job(category: &str, threads: u32) -> Harness {
-    Harness::new(&setup().ranks(2).cris(threads).threaded(true).param("endpoint_category", category))
+fn job(params: Params<'_>, threads: u32) -> Harness {
+    let plain = setup().ranks(2).cris(threads).threaded(true);
+    Harness::new(&params.iter().fold(plain, |setup, (name, value)| setup.param(name, value)))
 }
+
+type Params<'a> = &'a [(&'a str, &'a str)];
 
 /// What one rank of two takes for so many threads, without what it takes for datagrams and service: a device context, with one queue
 /// pair and two completion queues.
-fn measure(category: &str, threads: u32, own: u64, on_demand: fn(u64) -> u64) -> Taken {
+fn measure(params: Params<'_>, threads: u32, own: u64, on_demand: fn(u64) -> u64) -> Taken {
     let before = now();
-    let h = job(category, threads);
+    let h = job(params, threads);
     let after = now();
     drop(h);
-    assert_eq!(now(), before, "{category}, {threads} threads: something is left");
+    assert_eq!(now(), before, "{params:?}, {threads} threads: something is left");
     let half = |before: u64, after: u64| (after - before) / 2;
     let pages = own + on_demand(1);
     Taken {
         contexts: half(before.contexts, after.contexts) - 1,
+        pds: half(before.pds, after.pds) - OWN_PDS,
         qps: half(before.qps, after.qps) - 1,
         cqs: half(before.cqs, after.cqs) - 2,
         tds: half(before.tds, after.tds),
@@ -69,7 +78,64 @@ fn closed_form(category: &str, t: u64, own: u64, on_demand: fn(u64) -> u64, patc
         _ => (1, 1, 0, own + on_demand(1)),
     };
     let (cqs, registers, kilobytes) = (pairs, 2 * pages, 256 * contexts + 89 * pairs);
-    Taken { contexts, qps: pairs, cqs, tds, pages, registers, kilobytes }
+    Taken { contexts, pds: contexts, qps: pairs, cqs, tds, pages, registers, kilobytes }
+}
+
+/// Objects shared one by one, of sixteen threads: device contexts and protection domains by so many, registers by their kind.
+pub fn compare_single(own: u64, on_demand: fn(u64) -> u64, patched: bool) {
+    let everywhere = closed_form("mpi_everywhere", 16, own, on_demand, patched);
+    let dynamic = closed_form("dynamic", 16, own, on_demand, patched);
+    let idle = if patched { 1 } else { 2 };
+    let pages = |contexts: u64, each: u64| {
+        let pages = contexts * (own + each);
+        (pages, 2 * pages)
+    };
+    let mut compare = |params: Params<'_>, due: Taken| {
+        assert_eq!(measure(params, 16, own, on_demand), due, "{params:?}");
+    };
+    // A thread domain in each context: the baseline of the paper's section V.
+    let (all, registers) = pages(16, 1);
+    compare(
+        &[("endpoint_category", "mpi_everywhere"), ("share_registers", "page")],
+        Taken { tds: 16 * idle, pages: all, registers, ..everywhere },
+    );
+    for ways in [1, 2, 4, 8, 16] {
+        let contexts = 16 / ways;
+        let (all, registers) = pages(contexts, ways);
+        compare(
+            &[("endpoint_category", "dynamic"), ("share_contexts", &ways.to_string())],
+            Taken {
+                contexts,
+                pds: contexts,
+                pages: all,
+                registers,
+                kilobytes: 256 * contexts + 89 * 16,
+                ..dynamic
+            },
+        );
+        compare(
+            &[("endpoint_category", "dynamic"), ("share_domains", &ways.to_string())],
+            Taken { pds: contexts, ..dynamic },
+        );
+        let (all, registers) = pages(contexts, ways.div_ceil(2));
+        compare(
+            &[("share_registers", "own"), ("share_contexts", &ways.to_string())],
+            Taken {
+                contexts,
+                pds: contexts,
+                tds: 16,
+                pages: all,
+                registers,
+                kilobytes: 256 * contexts + 89 * 16,
+                ..dynamic
+            },
+        );
+    }
+    let (all, registers) = pages(1, on_demand(16));
+    compare(
+        &[("endpoint_category", "dynamic"), ("share_registers", "library")],
+        Taken { tds: 0, pages: all, registers, ..dynamic },
+    );
 }
 
 /// Every category, up to 64 threads.
@@ -77,27 +143,42 @@ pub fn compare(own: u64, on_demand: fn(u64) -> u64, patched: bool) {
     for category in CATEGORIES {
         for threads in [1, 2, 3, 5, 12, 16, 17, 33, 64] {
             let due = closed_form(category, threads.into(), own, on_demand, patched);
-            assert_eq!(measure(category, threads, own, on_demand), due, "{category}, {threads} threads");
+            let category_is = [("endpoint_category", category)];
+            assert_eq!(measure(&category_is, threads, own, on_demand), due, "{category}, {threads} threads");
         }
     }
 }
 
-/// Locks of the library that messages take: none on pairs and registers of a domain, none on queues of one context.
-pub fn count_locks() {
-    const MESSAGES: u64 = 100;
-    for category in CATEGORIES {
-        let h = job(category, 4);
-        let counted = || [c"qp_locks", c"uuar_locks", c"cq_locks"].map(counter);
-        let before = counted();
-        for ctx in 0..4 {
-            (0..MESSAGES / 4).for_each(|i| h.push(h.link(), ctx, &Msg::new(i, 24, 8)));
+/// What messages cost beside the doorbell each, in hundredths of a message: locks of queue pairs, locks of registers, doorbells on registers that
+/// pairs of other threads have, too, and on pages of which other threads have the other register.
+pub type Costs = [u64; 4];
+
+/// Threads, and messages of each: few enough that no credits go back by themselves.
+const THREADS: u32 = 16;
+const EACH: u64 = 16;
+
+/// Counts them in every category, and compares with what is due, by category in the order of [`CATEGORIES`].
+pub fn count_locks(due: [Costs; 6]) {
+    for (category, due) in CATEGORIES.into_iter().zip(due) {
+        let handovers = counter(c"handovers");
+        let h = job(&[("endpoint_category", category)], THREADS);
+        // A domain's only thread is the one that has its context, from the first message of a connection on.
+        assert_eq!(counter(c"handovers"), handovers, "{category}: another thread has posted");
+        let names = [c"qp_locks", c"uuar_locks", c"shared_doorbells", c"shared_pages"];
+        let counted = || names.map(counter);
+        let (before, doorbells, queues) = (counted(), counter(c"doorbells"), counter(c"cq_locks"));
+        for ctx in 0..THREADS {
+            (0..EACH).for_each(|i| h.push(h.link(), ctx, &Msg::new(i, 24, 8)));
         }
-        h.settle(h.link().to, MESSAGES);
-        let taken: Vec<u64> = counted().iter().zip(before).map(|(a, b)| a - b).collect();
-        let [pairs, registers, queues] = taken[..] else { panic!("three counters") };
-        let has_domains = category.contains("dynamic");
-        assert_eq!(pairs >= MESSAGES, !has_domains, "{category}: {pairs} locks of queue pairs");
-        assert!(has_domains <= (pairs == 0 && registers == 0), "{category}: {pairs}, {registers} locks");
+        let messages = EACH * u64::from(THREADS);
+        h.settle(h.link().to, messages);
+        let (after, doorbells) = (counted(), counter(c"doorbells") - doorbells);
+        // On one connection for all threads credits go back now and then.
+        let most = if category == "mpi_threads" { messages + messages / 16 } else { messages };
+        assert!((messages..=most).contains(&doorbells), "{category}: {doorbells} doorbells");
+        let costs = core::array::from_fn(|n| (after[n] - before[n]) * 100 / doorbells);
+        assert_eq!(costs, due, "{category}: locks and shared doorbells of a hundred messages");
+        let queues = counter(c"cq_locks") - queues;
         assert_eq!(queues > 0, category == "mpi_threads", "{category}: {queues} locks of completion queues");
     }
 }

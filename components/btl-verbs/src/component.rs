@@ -10,7 +10,7 @@ use crate::library::Api;
 use crate::memory::Memory;
 use crate::module::Verbs;
 use crate::objects::Domain;
-use crate::params::{Category, LIBRARY, Settings};
+use crate::params::{LIBRARY, Settings};
 use crate::rail::{Parts, Rail};
 use crate::sys::{self, Bell};
 use crate::wire::{Card, Place};

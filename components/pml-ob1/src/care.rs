@@ -173,7 +173,7 @@ impl Ob1 {
 
     /// A receive was posted, and nobody says by which thread.
     pub fn anybody_cares_for(&self, comm: &Comm, pattern: Pattern) {
-        if pattern.has_tag() && comm.by_tag() {
+        if pattern.has_tag() && comm.by_tag() && !comm.prefers() {
             let width = self.width();
             let ways = [comm.home(width), comm.fifo(tag_of(pattern.want), width)];
             ways.iter().for_each(|&ctx| self.cri(ctx).shared.become_so());

@@ -90,7 +90,7 @@ impl Ob1 {
         if !by_tag && args.tag >= 0 && !out.comm.users.is(lane.index) {
             return None;
         }
-        let shard = if by_tag { out.comm.tag_shard(args.tag) } else { out.comm.home_shard() };
+        let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
         let peer = base.way(shard)?;
         let inside = Inside::enter(peer.cri(), seat)?;
         if !peer.opened.get() || !fork.may_go(by_tag, peer.ctx) {

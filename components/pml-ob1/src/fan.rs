@@ -109,7 +109,7 @@ impl Ob1 {
             };
             return Ok((held, peer, order));
         }
-        let ctx = self.any_fifo(comm, base, about);
+        let ctx = self.any_fifo(comm, route, base, about);
         let peer = self.flow_on(base, ctx)?;
         Ok((self.take_cri(ctx, about.thread), peer, self.any_order(comm, route, about)))
     }
@@ -129,23 +129,24 @@ impl Ob1 {
         let width = base.base.width;
         // SYNC POINT with `fork_now`.
         if !route.fork.is_by_tag() {
-            let home = self.flow_on(base, comm.home(width))?;
-            base.base.go_this_way(comm.home_shard(), home);
-            let part = about.tag >= 0 && self.parts(comm, about);
+            let home = self.flow_on(base, route.home(width))?;
+            base.base.go_this_way(route.home_shard(), home);
+            // Those of a rank that prefers a CRI stay there: the others are somebody else's.
+            let part = about.tag >= 0 && !comm.prefers() && self.parts(comm, route, about);
             let held = self.take_cri(home.ctx, about.thread);
             if route.fork.may_go(false, home.ctx) && !(part && self.fork_now(&held, comm, route, home)) {
                 return Ok((held, home));
             }
         }
-        let peer = self.flow_on(base, comm.fifo(about.tag, width))?;
-        base.base.go_this_way(comm.tag_shard(about.tag), peer);
+        let peer = self.flow_on(base, route.fifo(about.tag, width))?;
+        base.base.go_this_way(route.tag_shard(about.tag), peer);
         Ok((self.take_cri(peer.ctx, about.thread), peer))
     }
 
     /// Whether the threads that send on a communicator are better off with a FIFO for each tag.
     #[inline(never)]
-    fn parts(&self, comm: &Comm, about: Sending) -> bool {
-        let (thread, shard) = (number_of(about.thread), comm.tag_shard(about.tag));
+    fn parts(&self, comm: &Comm, route: &Route, about: Sending) -> bool {
+        let (thread, shard) = (number_of(about.thread), route.tag_shard(about.tag));
         comm.users.part(thread, shard, self.config.fork_turns, || self.born.elapsed().as_millis() as u32)
     }
 
@@ -179,13 +180,13 @@ impl Ob1 {
 
     /// The FIFO where it does not follow from the tag.
     #[inline(never)]
-    fn any_fifo(&self, comm: &Comm, base: &Peer, about: Sending) -> u32 {
+    fn any_fifo(&self, comm: &Comm, route: &Route, base: &Peer, about: Sending) -> u32 {
         let width = base.base.width;
         match self.assignment {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => {
                 let own = || own_fifo(about.thread, width);
-                comm.hinted(width).or_else(own).unwrap_or_else(|| comm.fifo(about.tag, width))
+                comm.preferred(width).or_else(own).unwrap_or_else(|| route.fifo(about.tag, width))
             }
         }
     }
@@ -217,7 +218,7 @@ impl Ob1 {
         } else if comm.is_forked(source) {
             (comm.fifo(tag, self.width()), source >= 0)
         } else {
-            (comm.home(self.width()), source >= 0)
+            (comm.home(self.width()), source >= 0 && !comm.prefers())
         }
     }
 
@@ -225,6 +226,7 @@ impl Ob1 {
     fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
         match self.assignment {
             Assignment::Stream => comm.fifo(tag, self.width()),
+            Assignment::Dedicated if comm.prefers() => comm.home(self.width()),
             _ => own_fifo(thread, self.width()).unwrap_or(FIFO),
         }
     }

@@ -15,8 +15,8 @@ pub use oxmpi_mca::{CriGuard as Held, CriSetGuard as AllHeld, OwnerGuard as Insi
 pub const SHARDS: u32 = crate::shards::MOST as u32;
 
 /// The CRI whose FIFO carries a message once there are several. All messages that an exact-tag receive
-/// can match must share one, so this is a function of communicator and tag alone; low tag bits count,
-/// so that consecutive tags never collide. `width`: how many FIFOs the two processes have.
+/// can match must share one, so this is a function of communicator, rank that sends, rank that receives (in their `salt`) and tag alone;
+/// low tag bits count, so that consecutive tags never collide. `width`: how many FIFOs the two processes have.
 #[inline(always)]
 pub fn fifo_of(salt: u32, tag: i32, width: u32) -> u32 {
     FIFOS.get(width as usize).map_or(FIFO, |fifos| fifos[shard_of(salt, tag)].into())

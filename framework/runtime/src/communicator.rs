@@ -59,6 +59,8 @@ pub struct Communicator {
     /// Of an inter-communicator; what messages name are then ranks of its group.
     remote: Option<Remote>,
     pub(crate) coll: CollStack,
+    /// The context that the rank's messages prefer; those of its children, too.
+    hint: Option<u32>,
     /// How many communicators were made of this one; equal in all its ranks.
     children: AtomicU64,
     text: Mutex<Text>,
@@ -160,6 +162,7 @@ impl Communicator {
             },
             group: plan.group,
             remote: plan.remote,
+            hint: plan.hint,
             wires: Mutex::new([None, None]),
             children: AtomicU64::new(0),
             text: Mutex::new(Text { name: plan.name, info: plan.info }),
@@ -235,6 +238,10 @@ impl Communicator {
     }
     pub(crate) fn meeting(&self) -> &Meeting {
         self.meeting.get_or_init(Meeting::default)
+    }
+    /// The context that messages of this rank prefer; `None`: that of its endpoint, or any.
+    pub fn hint(&self) -> Option<u32> {
+        self.hint
     }
     pub(crate) fn next_child(&self) -> u64 {
         self.children.fetch_add(1, Ordering::Relaxed)

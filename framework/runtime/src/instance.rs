@@ -149,7 +149,7 @@ pub struct Instance {
     published: AtomicBool,
     fresh: AtomicU64,
     /// How many communicators were made from a group under a tag; the keys are ids.
-    pub(crate) from_groups: Mutex<HashMap<Gid, u64>>,
+    pub(crate) from_groups: Mutex<HashMap<(Gid, u16), u64>>,
     pid: u32,
     pub(crate) resting: AtomicBool,
     pub(crate) finalized: AtomicBool,

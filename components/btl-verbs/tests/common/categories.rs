@@ -90,7 +90,7 @@ pub fn compare_single(own: u64, on_demand: fn(u64) -> u64, patched: bool) {
         let pages = contexts * (own + each);
         (pages, 2 * pages)
     };
-    let mut compare = |params: Params<'_>, due: Taken| {
+    let compare = |params: Params<'_>, due: Taken| {
         assert_eq!(measure(params, 16, own, on_demand), due, "{params:?}");
     };
     // A thread domain in each context: the baseline of the paper's section V.

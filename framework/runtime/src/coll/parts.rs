@@ -83,7 +83,7 @@ impl Communicator {
         let members = members.filter(|(_, rank)| places.get(*rank).and_then(color) == Some(mine));
         let group = self.group().made(members.map(|(member, _)| *member).collect());
         let gid = gid::child(self.gid(), nth, Origin::Part, u64::from(which) << 32 | u64::from(mine));
-        let plan = Plan { without, ..Plan::new(gid, group) };
+        let plan = Plan { without, hint: self.hint(), ..Plan::new(gid, group) };
         let made = Communicator::make(self.shared_instance(), plan);
         made.map(Some).map_err(|why| self.say(&why, "a part of a communicator"))
     }

@@ -2,7 +2,8 @@
 
 use crate::again::Sent;
 use crate::fan::Sending;
-use crate::guarded::{FIFO, Held, Inside};
+use crate::fifos::FIFO;
+use crate::guarded::{Held, Inside};
 use crate::module::Ob1;
 use crate::peer::Peer;
 use crate::pool::lane_and_seat;

@@ -1,7 +1,8 @@
 //! Progress, what waits for room, and sleeping.
 
 use crate::fan::number_of;
-use crate::guarded::{AllHeld, FIFO, Held, members, set_below};
+use crate::fifos::FIFO;
+use crate::guarded::{AllHeld, Held, members, set_below};
 use crate::module::{Cri, Ob1};
 use crate::peer::Peer;
 use crate::pool::{lane_of, seat_of};

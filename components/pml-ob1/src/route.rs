@@ -1,8 +1,8 @@
 //! How to reach one rank of a communicator, and what is known of its messages. Written once (a release store of the peer),
 //! its head again when the receiver's index is known; `comm.rs` says who may touch what.
 
+use crate::fifos::{fifo_of, shard_of};
 use crate::fork::Fork;
-use crate::guarded::{fifo_of, shard_of};
 use crate::peer::Peer;
 use crate::signals::Passed;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};

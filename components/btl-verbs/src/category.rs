@@ -5,10 +5,12 @@
 //! extension's attribute `sharing`; libraries without it give the two registers of a page to two domains one after the other, and so every
 //! other domain is made to stay idle.
 
+use crate::choices::{Category, Registers};
 use crate::device::Port;
 use crate::lane::{Base, Lane, Sizes};
 use crate::objects::{Channel, Completions, Domain, OpenDevice, Pair, Shape, ThreadDomain};
-use crate::params::{Category, Registers, Settings};
+use crate::params::Settings;
+use crate::ring::TAIL;
 use crate::wire::FRAME;
 use oxmpi_verbs_abi::numbers::qp_type;
 use std::sync::Arc;
@@ -229,7 +231,7 @@ impl Maker<'_> {
         let channel = Channel::new(&domain.device)?;
         let completions = Completions::new(&domain.device, entries, Some(channel), !self.shared)?;
         let sizes = Sizes {
-            message: self.settings.max_send_size + FRAME,
+            message: self.settings.max_send_size + FRAME + TAIL,
             receives: self.settings.srq_depth.min(limits.shared_receives).min(entries / 2).max(1),
             send_buffers: self.settings.send_buffers,
             requests: (entries / 2).max(1),

@@ -130,8 +130,8 @@ fn open_port(host: Host, settings: &Arc<Settings>, number: usize, port: Port) ->
     let cris = host.num_cris();
     lanes.push(service_lane(&port, settings, ordinary as u16)?);
     let contexts = (0..cris)
-        .map(|n| Context::new(n, &lanes[n as usize % ordinary]))
-        .chain([Context::new(SERVICE_CTX, &lanes[ordinary])])
+        .map(|n| Context::new(n, &lanes[n as usize % ordinary], settings.use_eager_rdma))
+        .chain([Context::new(SERVICE_CTX, &lanes[ordinary], false)])
         .collect::<Result<Vec<_>, _>>()
         .map_err(|e| e.to_string())?;
     for fd in lanes.iter().map(|l| l.device().async_fd()).chain([port.device.async_fd()]) {

@@ -28,8 +28,8 @@ use std::time::Instant;
 /// answering by repetitions.
 const REPEAT: Duration = Duration::from_millis(50);
 const LONGEST_REPEAT: Duration = Duration::from_secs(1);
-/// Messages beyond the credits for which there are buffers, too: of credits alone, good-bye, and the first one.
-const RESERVE: u32 = 4;
+/// Messages beyond the credits for which there are buffers, too: of credits alone, good-bye, the first one, and three about rings.
+const RESERVE: u32 = 7;
 
 /// Process, purpose, caller's lane, called one's lane.
 type Key = (u32, Purpose, u16, u16);
@@ -146,6 +146,12 @@ impl Desk {
             Purpose::Memory => 0,
             Purpose::Service => SERVICE_ROOM,
         }
+    }
+
+    /// What a peer may do to our memory by a link on which messages come.
+    fn rights(&self, purpose: Purpose) -> u32 {
+        let rings = purpose == Purpose::Messages && self.rail.settings.use_eager_rdma;
+        if rings { access::REMOTE_WRITE } else { 0 }
     }
 
     fn pair_of(&self, link: &Link) -> Result<Pair, String> {
@@ -328,7 +334,7 @@ impl Desk {
         };
         let (granted, number) = (self.granted(d.purpose), pair.number());
         let prepared = random_psn().and_then(|psn| {
-            self.connect(&pair, d, psn, 0)?;
+            self.connect(&pair, d, psn, self.rights(d.purpose))?;
             self.rail.lanes[usize::from(link.ours)].grow(granted + RESERVE)?;
             Ok(psn)
         });
@@ -387,7 +393,7 @@ impl Desk {
     }
 
     fn complete(&self, call: &Call, d: &Datagram) -> Result<(), String> {
-        self.connect(&call.pair, d, call.datagram.psn, 0)?;
+        self.connect(&call.pair, d, call.datagram.psn, self.rights(call.link.purpose))?;
         if call.link.purpose == Purpose::Memory {
             return Ok(());
         }

@@ -1,8 +1,9 @@
 //! Values in force in a process, told from the ports that `open` would use.
 
 use crate::category::{Domains, Plan, Takes};
+use crate::choices::{Category, Registers};
 use crate::device::Port;
-use crate::params::{Category, Registers, Settings, at};
+use crate::params::{Settings, at};
 use oxmpi_mca::{Answers, Process};
 
 /// See `Component::resolve`. `found`: the ports, or why there is none.

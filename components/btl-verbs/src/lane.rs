@@ -6,12 +6,13 @@
 
 use crate::link::{Link, held};
 use crate::objects::{Completions, Domain, OpenDevice, Region, SharedReceives};
-use crate::sys::{Bell, Pages, Set};
+use crate::sys::{Alarm, Bell, Pages, Set};
 use crate::wire::Frame;
 use core::cell::{RefCell, RefMut};
 use core::ffi::c_void;
 use core::hash::{BuildHasherDefault, Hasher};
 use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use oxmpi_btl::Done;
 use oxmpi_mca::Status;
 use oxmpi_verbs_abi::numbers::access;
@@ -45,6 +46,13 @@ pub enum Event {
         buffer: u64,
         len: u32,
     },
+    /// In a slot of the link's ring, with its frame in front.
+    Slot {
+        link: *const Link,
+        frame: Frame,
+        at: *const u8,
+        len: u32,
+    },
     /// Of a lane that this context does not hold.
     Copied {
         proc: u32,
@@ -69,6 +77,7 @@ pub struct Context {
     has_foreign: AtomicBool,
     asleep: AtomicBool,
     bell: Bell,
+    alarm: Option<Alarm>,
     pub set: Set,
 }
 
@@ -79,11 +88,16 @@ unsafe impl Sync for Context {}
 unsafe impl Send for Context {}
 
 impl Context {
-    pub fn new(number: u32, lane: &Lane) -> io::Result<Context> {
+    /// `naps`: it may have to wake by itself.
+    pub fn new(number: u32, lane: &Lane, naps: bool) -> io::Result<Context> {
         let (bell, set) = (Bell::new()?, Set::new()?);
-        // SAFETY: the bell lies beside its set; lanes outlive contexts.
+        let alarm = if naps { Some(Alarm::new()?) } else { None };
+        // SAFETY: bell and alarm lie beside their set; lanes outlive contexts.
         unsafe {
             set.add(bell.fd())?;
+            if let Some(alarm) = &alarm {
+                set.add(alarm.fd())?;
+            }
             if let Some(channel) = &lane.completions.channel {
                 set.add(channel.fd())?;
             }
@@ -96,6 +110,7 @@ impl Context {
             has_foreign: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
             bell,
+            alarm,
             set,
         })
     }
@@ -131,8 +146,17 @@ impl Context {
             self.bell.ring();
         }
     }
+    /// A sleeper wakes after this time at the latest.
+    pub fn nap(&self, longest: Duration) {
+        if let Some(alarm) = &self.alarm {
+            alarm.set(longest);
+        }
+    }
     pub fn silence(&self) {
         self.bell.silence();
+        if let Some(alarm) = &self.alarm {
+            alarm.set(Duration::ZERO);
+        }
     }
 }
 
@@ -169,6 +193,8 @@ pub struct Held {
     pub listed: Vec<Arc<Link>>,
     pub waiting: Vec<Arc<Link>>,
     pub memory: Vec<Arc<Link>>,
+    /// Links whose peers write to rings of ours.
+    pub rings: Vec<Arc<Link>>,
     pub flushes: Vec<Flush>,
     pub entries: Box<[Wc]>,
 }
@@ -245,6 +271,7 @@ impl Lane {
                 listed: Vec::new(),
                 waiting: Vec::new(),
                 memory: Vec::new(),
+                rings: Vec::new(),
                 flushes: Vec::new(),
                 entries: vec![Wc::default(); 32].into(),
             }),

@@ -2,6 +2,7 @@
 //! code with the life of a connection, `lane.rs` with who may touch what.
 
 mod category;
+mod choices;
 mod component;
 mod connect;
 mod datagrams;
@@ -19,6 +20,7 @@ mod parting;
 mod progress;
 mod proof;
 mod rail;
+mod ring;
 mod rma;
 mod service;
 mod sleep;

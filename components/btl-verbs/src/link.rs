@@ -7,6 +7,7 @@
 //! back to *calling*, with the operations that were behind the failed one.
 
 use crate::objects::Pair;
+use crate::ring::{RingIn, RingOut};
 use crate::wire::{Place, Purpose};
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -208,4 +209,24 @@ pub struct Side {
     /// Requests on a service link without a reply; and those of them that wait for the connection or for room: context, tag, bytes.
     pub asked: u32,
     pub waiting: VecDeque<(u16, u8, Box<[u8]>)>,
+    /// Numbers of the next message that goes out and that comes in.
+    pub said: u32,
+    pub heard: u32,
+    /// The peer's ring and ours; see `ring.rs`.
+    pub ring_out: Option<RingOut>,
+    pub ring_in: Option<RingIn>,
+    /// Messages by the queue since the ring was left, or from the start.
+    pub hot: u32,
+    /// Slots that we have emptied and not told.
+    pub emptied: u32,
+    /// The peer is to hear that we write no more.
+    pub leaves_ring: bool,
+}
+
+impl Side {
+    /// Whether the peer should hear by a frame of its own what we have taken. `slots`: of a ring.
+    pub fn owes(&self, slots: u32) -> bool {
+        let credits = self.owed > 0 && self.owed * 2 >= self.granted;
+        credits || self.emptied > 0 && self.emptied * 2 >= slots || self.leaves_ring
+    }
 }

@@ -103,7 +103,7 @@ impl Btl for Verbs {
         let lane = &rail.lanes[rail.contexts[ctx as usize].lane];
         let Some(link) = rail.message_link(peer, usize::from(lane.number)) else { return Status::BAD_PARAM };
         let theirs = peer.core.place.get().map_or(1, |p| p.contexts);
-        let frame = Frame { kind: Kind::Message, tag: msg.tag(), ctx: ctx as u16 % theirs, credits: 0 };
+        let frame = Frame::of(Kind::Message, msg.tag(), ctx as u16 % theirs);
         let mut guard = lane.enter();
         let held = &mut *guard.held;
         match rail.push(lane, held, link, frame, Body::Message(msg)) {

@@ -8,6 +8,7 @@
 use crate::lane::{Held, Lane};
 use crate::link::{Link, Peer};
 use crate::rail::Rail;
+use crate::ring::{Slot, taken_of_slot};
 use crate::wire::{FRAME, Frame, Kind, Purpose};
 use core::mem::MaybeUninit;
 use oxmpi_btl::Message;
@@ -83,14 +84,18 @@ impl Rail {
         if link.peer.is_out() {
             return Status::PEER_FAILED;
         }
-        let reserved = matches!(frame.kind, Kind::Credits | Kind::Bye | Kind::Reply);
+        let is_message = frame.kind == Kind::Message;
+        let reserved = !is_message && frame.kind != Kind::Request;
+        let body_len = FRAME + body.len();
+        let slot = side.ring_out.as_ref().filter(|_| is_message).and_then(|ring| ring.slot(body_len));
         let most = u64::from(self.settings.queue_depth.min(self.port.limits.requests)) - 2;
         let full = side.posted - side.complete >= most || held.under_way >= lane.sizes.requests;
-        if full || side.credits == 0 && !reserved {
+        if full || side.credits == 0 && !reserved && slot.is_none() {
             return Status::NO_RESOURCE;
         }
-        let len = FRAME + body.len();
-        let frame = Frame { credits: side.owed.min(u32::from(u16::MAX)) as u16, ..frame };
+        let len = if slot.is_some() { taken_of_slot(body_len) } else { body_len };
+        let few = |n: u32| n.min(u32::from(u16::MAX)) as u16;
+        let frame = Frame { credits: few(side.owed), slots: few(side.emptied), seq: side.said, ..frame };
         let mut small = [MaybeUninit::<u8>::uninit(); INLINE];
         let fits = len <= (pair.inline.min(self.settings.max_inline) as usize).min(INLINE);
         let buffer = if fits { None } else { held.free.pop() };
@@ -100,21 +105,31 @@ impl Rail {
             None => return Status::NO_RESOURCE,
         };
         // SAFETY: `len` bytes are free there: of the array, or of a buffer, which takes the largest message.
-        unsafe { body.write(at, frame) };
+        unsafe {
+            body.write(at, frame);
+            if let Some(slot) = &slot {
+                // The padding has no meaning, and is not to be what was in the memory before.
+                core::ptr::write_bytes(at.add(body_len), 0, len - body_len);
+                at.add(len - 8).cast::<u64>().write_unaligned(slot.word);
+            }
+        }
         let scarce =
             held.free.len() * 2 < lane.sizes.send_buffers || held.under_way * 2 > lane.sizes.requests;
-        let reported = scarce || side.quiet + 1 >= self.settings.signal_period || frame.kind == Kind::Bye;
+        // Whoever is about to sleep is not to be woken by that alone.
+        let due = side.quiet + 1 >= self.settings.signal_period && frame.kind != Kind::Hold;
+        let reported = scarce || due || frame.kind == Kind::Bye;
+        let nowhere = RdmaTarget { remote_addr: 0, rkey: 0 };
         let mut sge = Sge { addr: at as u64, length: len as u32, lkey };
         let mut wr = SendWr {
             wr_id: (side.posted + 1) << 1 | 1,
             next: core::ptr::null_mut(),
             sg_list: &mut sge,
             num_sge: 1,
-            opcode: wr_opcode::SEND,
+            opcode: if slot.is_some() { wr_opcode::RDMA_WRITE } else { wr_opcode::SEND },
             send_flags: if reported { send_flags::SIGNALED } else { 0 }
                 | if fits { send_flags::INLINE } else { 0 },
             imm_data: 0,
-            wr: SendTarget { rdma: RdmaTarget { remote_addr: 0, rkey: 0 } },
+            wr: SendTarget { rdma: slot.as_ref().map_or(nowhere, Slot::target) },
             others: [0; 7],
         };
         // SAFETY: what is not inside the request lies in a buffer that is free after its completion.
@@ -130,8 +145,12 @@ impl Rail {
         held.under_way += 1;
         side.quiet = if reported { 0 } else { side.quiet + 1 };
         side.owed -= u32::from(frame.credits);
-        if !reserved {
-            side.credits -= 1;
+        side.emptied -= u32::from(frame.slots);
+        side.said = side.said.wrapping_add(is_message.into());
+        match &mut side.ring_out {
+            Some(ring) if slot.is_some() => ring.wrote(),
+            _ if reserved => {}
+            _ => side.credits -= 1,
         }
         if let Some(number) = buffer {
             side.buffers.push_back((side.posted, number));

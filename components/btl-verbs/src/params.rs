@@ -1,7 +1,8 @@
 //! What an operator may set.
 
+use crate::choices::{CATEGORIES, Category, REGISTERS, Registers};
 use core::time::Duration;
-use oxmpi_mca::{ParamDecl, ParamKind, Params, Scope, StrRef};
+use oxmpi_mca::{ParamDecl, ParamKind, Params, Scope};
 
 const fn size(name: &'static str, level: u32, default: &'static str, help: &'static str) -> ParamDecl {
     ParamDecl::new(name, ParamKind::SIZE, level, default, help)
@@ -12,96 +13,6 @@ const fn number(name: &'static str, level: u32, default: &'static str, help: &'s
 
 /// The library that is opened unless another is named.
 pub const LIBRARY: &str = "libibverbs.so.1";
-
-const CATEGORIES: &[StrRef] = &[
-    StrRef::new("auto"),
-    StrRef::new("mpi_everywhere"),
-    StrRef::new("2xdynamic"),
-    StrRef::new("dynamic"),
-    StrRef::new("shared_dynamic"),
-    StrRef::new("static"),
-    StrRef::new("mpi_threads"),
-];
-
-const REGISTERS: &[StrRef] =
-    &[StrRef::new("auto"), StrRef::new("library"), StrRef::new("own"), StrRef::new("page")];
-
-/// Doorbell registers of lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Registers {
-    /// Those that the library gives to queue pairs without a thread domain, with its locks.
-    Library,
-    /// One for each lane.
-    Own,
-    /// One for each lane, alone on its page.
-    Page,
-}
-
-impl Registers {
-    /// The word of the parameter.
-    pub fn name(self) -> &'static str {
-        match self {
-            Registers::Library => "library",
-            Registers::Own => "own",
-            Registers::Page => "page",
-        }
-    }
-
-    fn of(index: i64) -> Option<Registers> {
-        match index {
-            1 => Some(Registers::Library),
-            2 => Some(Registers::Own),
-            3 => Some(Registers::Page),
-            _ => None,
-        }
-    }
-}
-
-/// How the queue pairs of different communication resources share what lies below them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Category {
-    /// `Dynamic` where the library has thread domains, else `Static`.
-    Auto,
-    /// A device context each.
-    MpiEverywhere,
-    /// A page of doorbell registers each, and twice the queue pairs, of which every other one is used.
-    TwiceDynamic,
-    /// A page of doorbell registers each.
-    Dynamic,
-    /// A doorbell register each, two on a page.
-    SharedDynamic,
-    /// The registers that the library gives.
-    Static,
-    /// One queue pair for all.
-    MpiThreads,
-}
-
-impl Category {
-    /// The word of the parameter.
-    pub fn name(self) -> &'static str {
-        match self {
-            Category::Auto => "auto",
-            Category::MpiEverywhere => "mpi_everywhere",
-            Category::TwiceDynamic => "2xdynamic",
-            Category::Dynamic => "dynamic",
-            Category::SharedDynamic => "shared_dynamic",
-            Category::Static => "static",
-            Category::MpiThreads => "mpi_threads",
-        }
-    }
-
-    fn of(index: i64) -> Category {
-        match index {
-            1 => Category::MpiEverywhere,
-            2 => Category::TwiceDynamic,
-            3 => Category::Dynamic,
-            4 => Category::SharedDynamic,
-            5 => Category::Static,
-            6 => Category::MpiThreads,
-            _ => Category::Auto,
-        }
-    }
-}
 
 /// The declarations. Full names are `btl_verbs_<name>`.
 pub const PARAMS: &[ParamDecl] = &[
@@ -350,6 +261,34 @@ pub const PARAMS: &[ParamDecl] = &[
         "Doorbell registers of queue pairs: page (a register each, alone on its page), own (a register each), library (those that the library gives, with its locks); auto: as btl_verbs_endpoint_category has it. Set it to try out sharing of registers by itself",
     )
     .one_of(REGISTERS),
+    ParamDecl::new(
+        "use_eager_rdma",
+        ParamKind::BOOL,
+        5,
+        "false",
+        "Whether eager messages of busy connections are written to memory that the receiver polls. Set it for latency where each rank has cores of its own; before it sleeps a rank asks its senders to stop",
+    ),
+    number(
+        "eager_rdma_threshold",
+        6,
+        "16",
+        "Messages of a connection after which its receiver offers memory for btl_verbs_use_eager_rdma. Raise it where few connections are worth the memory",
+    )
+    .range(1, 1 << 30),
+    number(
+        "eager_rdma_num",
+        6,
+        "16",
+        "Messages that such memory takes. Raise it for rates of small messages over long distances",
+    )
+    .range(2, 4096),
+    number(
+        "max_eager_rdma",
+        6,
+        "16",
+        "Connections of a communication resource that have such memory, each btl_verbs_eager_rdma_num times btl_verbs_eager_limit bytes; the others go on without. Raise it where a rank talks to many others all the time",
+    )
+    .range(1, 1 << 16),
 ];
 
 /// Indices of [`PARAMS`].
@@ -388,6 +327,10 @@ pub mod at {
     pub const SHARE_CONTEXTS: usize = 31;
     pub const SHARE_DOMAINS: usize = 32;
     pub const SHARE_REGISTERS: usize = 33;
+    pub const USE_EAGER_RDMA: usize = 34;
+    pub const EAGER_RDMA_THRESHOLD: usize = 35;
+    pub const EAGER_RDMA_NUM: usize = 36;
+    pub const MAX_EAGER_RDMA: usize = 37;
 }
 
 /// The resolved values, in the types the code wants.
@@ -430,6 +373,10 @@ pub struct Settings {
     pub share_domains: u32,
     /// `None`: by the category.
     pub registers: Option<Registers>,
+    pub use_eager_rdma: bool,
+    pub eager_rdma_threshold: u32,
+    pub eager_rdma_num: u32,
+    pub max_eager_rdma: usize,
 }
 
 impl Settings {
@@ -475,6 +422,10 @@ impl Settings {
             share_contexts: p.int(at::SHARE_CONTEXTS) as u32,
             share_domains: p.int(at::SHARE_DOMAINS) as u32,
             registers: Registers::of(p.int(at::SHARE_REGISTERS)),
+            use_eager_rdma: p.flag(at::USE_EAGER_RDMA),
+            eager_rdma_threshold: p.int(at::EAGER_RDMA_THRESHOLD) as u32,
+            eager_rdma_num: p.int(at::EAGER_RDMA_NUM) as u32,
+            max_eager_rdma: p.int(at::MAX_EAGER_RDMA) as usize,
         };
         s.check()
     }
@@ -547,19 +498,15 @@ mod tests {
             (at::SHARE_CONTEXTS, "share_contexts"),
             (at::SHARE_DOMAINS, "share_domains"),
             (at::SHARE_REGISTERS, "share_registers"),
+            (at::USE_EAGER_RDMA, "use_eager_rdma"),
+            (at::EAGER_RDMA_THRESHOLD, "eager_rdma_threshold"),
+            (at::EAGER_RDMA_NUM, "eager_rdma_num"),
+            (at::MAX_EAGER_RDMA, "max_eager_rdma"),
         ];
         assert_eq!(all.len(), PARAMS.len());
         for (index, due) in all {
             // SAFETY: static text of this component.
             assert_eq!(unsafe { PARAMS[index].name.get() }, Some(due));
-        }
-    }
-
-    #[test]
-    fn categories_have_the_names_of_the_parameter() {
-        for (index, name) in CATEGORIES.iter().enumerate() {
-            // SAFETY: static text of this component.
-            assert_eq!(unsafe { name.get() }, Some(Category::of(index as i64).name()));
         }
     }
 }

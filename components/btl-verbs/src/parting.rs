@@ -32,7 +32,7 @@ impl Rail {
                     held.links.values().filter(|l| l.purpose != Purpose::Memory).cloned().collect();
                 for link in links.iter().filter(|l| !l.peer.is_out()) {
                     if !said.contains(&Arc::as_ptr(link)) {
-                        let bye = Frame { kind: Kind::Bye, tag: 0, ctx: 0, credits: 0 };
+                        let bye = Frame::of(Kind::Bye, 0, 0);
                         match self.push(lane, held, link, bye, Body::Nothing) {
                             Status::NO_RESOURCE => under_way = true,
                             _ => said.push(Arc::as_ptr(link)),

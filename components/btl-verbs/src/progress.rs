@@ -78,7 +78,7 @@ impl Rail {
             self.report(lane, held, wc);
         }
         held.entries = entries;
-        count
+        if held.rings.is_empty() { count } else { count + self.look_into_rings(lane, held) }
     }
 
     /// Takes over links that were made, and lets go of those whose peer is lost.
@@ -118,11 +118,14 @@ impl Rail {
             let mut side = link.side.borrow_mut();
             let posted = side.posted;
             Rail::complete(held, &mut side, posted);
+            side.ring_out = None;
             side.pair.take()
         };
         if let Some(pair) = &pair {
             held.links.remove(&pair.number());
         }
+        // Its memory stays: what was taken out of it may not be handed up yet.
+        held.rings.retain(|l| !Arc::ptr_eq(l, link));
         // From here on the device touches nothing of it.
         drop(pair);
         self.fail_operations(lane, held, link);
@@ -187,16 +190,57 @@ impl Rail {
         };
         match frame.kind {
             Kind::Credits => {}
-            Kind::Bye => link.peer.gone.store(true, Ordering::Release),
-            _ => return self.sort(lane, held, link, frame, buffer, (len - FRAME) as u32),
+            Kind::Bye => {
+                // All that was written before lies in its slot.
+                while self.take_from_ring(lane, link) {}
+                link.peer.gone.store(true, Ordering::Release);
+            }
+            Kind::Ring | Kind::Hold | Kind::Held => {
+                let at = (buffer as usize + PREFIX + FRAME) as *const u8;
+                // SAFETY: a receive buffer of this lane with so many bytes behind its frame.
+                let body = unsafe { core::slice::from_raw_parts(at, len - FRAME) };
+                if !Rail::hear_of_ring(held, link, frame.kind, body) {
+                    self.fail(&link.peer, "it says of a ring what no honest peer says");
+                }
+            }
+            kind => {
+                if kind == Kind::Message && !self.is_next(lane, link, frame.seq) {
+                    lane.post_receive(buffer);
+                    return self.fail(&link.peer, "a message of it is missing");
+                }
+                self.sort(lane, held, link, frame, buffer, (len - FRAME) as u32);
+                if kind == Kind::Message {
+                    self.may_offer(lane, held, link);
+                }
+                return;
+            }
         }
         lane.post_receive(buffer);
     }
 
+    /// Takes the messages that were written before one that was sent. False: they are not there.
+    fn is_next(&self, lane: &Lane, link: &Arc<Link>, seq: u32) -> bool {
+        while link.side.borrow().heard != seq {
+            if !self.take_from_ring(lane, link) {
+                return false;
+            }
+        }
+        let mut side = link.side.borrow_mut();
+        side.heard = side.heard.wrapping_add(1);
+        true
+    }
+
     /// Whether an honest peer sends such a frame now. Takes its credits.
-    fn is_due(&self, lane: &Lane, link: &Link, frame: &Frame) -> bool {
+    pub fn is_due(&self, lane: &Lane, link: &Link, frame: &Frame) -> bool {
         let mut side = link.side.borrow_mut();
         side.credits += u32::from(frame.credits);
+        let slots = match &mut side.ring_out {
+            Some(ring) => ring.gets_back(frame.slots),
+            None => frame.slots == 0,
+        };
+        if !slots {
+            return false;
+        }
         let known = frame.ctx < self.place.contexts;
         let (serves, asks) = match link.purpose {
             Purpose::Service => (lane.number == self.service_lane(), lane.number != self.service_lane()),
@@ -205,6 +249,7 @@ impl Rail {
         let fits = match frame.kind {
             Kind::Message => link.purpose == Purpose::Messages && known,
             Kind::Credits | Kind::Bye => true,
+            Kind::Ring | Kind::Hold | Kind::Held => link.purpose == Purpose::Messages,
             Kind::Request => serves,
             Kind::Reply => asks && side.asked > 0 && known,
         };
@@ -247,17 +292,19 @@ impl Rail {
     fn give_credits(&self, lane: &Lane, held: &mut Held) {
         for link in core::mem::take(&mut held.owing) {
             link.side.borrow_mut().owing = false;
-            let owes = {
+            let (owes, leaves) = {
                 let side = link.side.borrow();
-                side.owed > 0 && side.owed * 2 >= side.granted
+                (side.owes(self.settings.eager_rdma_num), side.leaves_ring)
             };
             if !owes {
                 continue;
             }
-            let frame = Frame { kind: Kind::Credits, tag: 0, ctx: 0, credits: 0 };
+            let frame = Frame::of(if leaves { Kind::Held } else { Kind::Credits }, 0, 0);
             if self.push(lane, held, &link, frame, Body::Nothing) == Status::NO_RESOURCE {
                 link.side.borrow_mut().owing = true;
                 held.owing.push(link);
+            } else {
+                link.side.borrow_mut().leaves_ring = false;
             }
         }
     }
@@ -281,6 +328,13 @@ impl Rail {
                 receive::CONTINUE
             }
             Event::Copied { proc, tag, bytes } => call(proc, tag, bytes.as_ptr(), bytes.len() as u64, 0),
+            Event::Slot { link: from, frame, at, len } => {
+                // SAFETY: links live as long as the rail.
+                let link = unsafe { &*from };
+                let answer = call(link.peer.proc, frame.tag, at.wrapping_add(FRAME), len.into(), 0);
+                self.emptied(link);
+                answer
+            }
             Event::Message { link: at, frame, buffer, len } => {
                 // SAFETY: links live as long as the rail.
                 let link = unsafe { &*at };
@@ -296,6 +350,21 @@ impl Rail {
                 }
                 self.took(link, buffer, frame.kind);
                 answer
+            }
+        }
+    }
+
+    /// The slot of a message may be written again.
+    fn emptied(&self, link: &Link) {
+        let lane = &self.lanes[usize::from(link.ours)];
+        let mut guard = lane.enter();
+        let mut side = link.side.borrow_mut();
+        side.emptied += 1;
+        if side.emptied * 2 >= self.settings.eager_rdma_num && !side.owing {
+            let number = side.pair.as_ref().map(|p| p.number());
+            if let Some(link) = number.and_then(|n| guard.held.links.get(&n)).cloned() {
+                side.owing = true;
+                guard.held.owing.push(link);
             }
         }
     }

@@ -36,7 +36,7 @@ impl Rail {
         }
         let (tag, ctx) = (msg.tag(), ctx as u16);
         if link.side.borrow().waiting.is_empty() {
-            let frame = Frame { kind: Kind::Request, tag, ctx, credits: 0 };
+            let frame = Frame::of(Kind::Request, tag, ctx);
             match self.push(lane, held, link, frame, Body::Message(msg)) {
                 Status::NO_RESOURCE => {}
                 status => {
@@ -57,7 +57,7 @@ impl Rail {
         for link in core::mem::take(&mut held.waiting) {
             loop {
                 let Some((ctx, tag, bytes)) = link.side.borrow_mut().waiting.pop_front() else { break };
-                let frame = Frame { kind: Kind::Request, tag, ctx, credits: 0 };
+                let frame = Frame::of(Kind::Request, tag, ctx);
                 if self.push(lane, held, &link, frame, Body::Bytes(&bytes)) == Status::NO_RESOURCE {
                     link.side.borrow_mut().waiting.push_front((ctx, tag, bytes));
                     held.waiting.push(link);
@@ -83,7 +83,7 @@ impl Rail {
         let Some(link) = number.and_then(|n| guard.held.links.get(&n)).cloned() else {
             return Status::PEER_FAILED;
         };
-        let frame = Frame { kind: Kind::Reply, tag: msg.tag(), ctx, credits: 0 };
+        let frame = Frame::of(Kind::Reply, msg.tag(), ctx);
         let mut unsent = self.service.unsent.borrow_mut();
         if unsent.is_empty() {
             let status = self.push(lane, &mut guard.held, &link, frame, Body::Message(msg));
@@ -105,7 +105,7 @@ impl Rail {
         let mut guard = lane.enter();
         let mut sent = 0;
         while let Some((link, ctx, tag, bytes)) = unsent.front() {
-            let frame = Frame { kind: Kind::Reply, tag: *tag, ctx: *ctx, credits: 0 };
+            let frame = Frame::of(Kind::Reply, *tag, *ctx);
             if self.push(lane, &mut guard.held, link, frame, Body::Bytes(bytes)) == Status::NO_RESOURCE {
                 break;
             }

@@ -6,17 +6,25 @@
 
 use crate::rail::Rail;
 use core::sync::atomic::Ordering;
+use core::time::Duration;
 use oxmpi_btl::{WaitFd, WaitSet};
 use oxmpi_mca::Status;
 
 const READABLE: u32 = 1;
+/// Longest sleep while a peer may still write to a ring.
+const NAP: Duration = Duration::from_millis(1);
 
 impl Rail {
     pub fn arm(&self, ctx: u32, set: &mut WaitSet) -> Status {
         let context = &self.contexts[ctx as usize];
         let lane = &self.lanes[context.lane];
+        let left = self.leave_rings(lane);
         context.sleeps(true);
         self.listen(context.lane);
+        if !left {
+            // Nothing wakes us for what is written there.
+            context.nap(NAP);
+        }
         if self.take(lane) > 0 || !context.is_empty() || lane.news.load(Ordering::SeqCst) {
             return Status::PENDING;
         }

@@ -4,6 +4,9 @@ use core::ffi::{CStr, c_void};
 use rustix::event::epoll;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -105,6 +108,25 @@ impl Bell {
     }
     pub fn silence(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+    pub fn fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// A descriptor that becomes readable when a time is over.
+pub struct Alarm(OwnedFd);
+
+impl Alarm {
+    pub fn new() -> io::Result<Alarm> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        Ok(Alarm(timerfd_create(TimerfdClockId::Monotonic, flags)?))
+    }
+    /// Rings once, so much later; zero: not at all, and what has rung is silent.
+    pub fn set(&self, after: Duration) {
+        let value = Timespec { tv_sec: after.as_secs() as i64, tv_nsec: after.subsec_nanos().into() };
+        let spec = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        let _ = timerfd_settime(&self.0, TimerfdTimerFlags::empty(), &spec);
     }
     pub fn fd(&self) -> RawFd {
         self.0.as_raw_fd()

@@ -5,7 +5,7 @@ use oxmpi_mca::ProcName;
 use oxmpi_mca::services::AUTH_BYTES;
 
 /// Of everything in this file; peers with another one are not reached.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Bytes of a challenge.
 pub const NONCE: usize = 16;
 const MAGIC: [u8; 4] = *b"oxVB";
@@ -246,6 +246,12 @@ pub enum Kind {
     Bye = 3,
     Request = 4,
     Reply = 5,
+    /// Memory to write messages to, or again that of before.
+    Ring = 6,
+    /// Messages are to be sent again, not written.
+    Hold = 7,
+    /// That is done, and all that was written lies there.
+    Held = 8,
 }
 
 /// The frame in front of a message. A message of no bytes, without a frame, says that its sender is ready to receive.
@@ -257,12 +263,21 @@ pub struct Frame {
     pub ctx: u16,
     /// Messages that the sender has taken since its last frame.
     pub credits: u16,
+    /// Number of a message on its link, sent or written.
+    pub seq: u32,
+    /// Slots of the receiver's ring that it has emptied since its last frame.
+    pub slots: u16,
 }
 
 /// Bytes of a frame: what follows is aligned.
 pub const FRAME: usize = 16;
 
 impl Frame {
+    /// What the link adds when it goes out is 0.
+    pub fn of(kind: Kind, tag: u8, ctx: u16) -> Frame {
+        Frame { kind, tag, ctx, credits: 0, seq: 0, slots: 0 }
+    }
+
     #[inline(always)]
     pub fn encode(self) -> [u8; FRAME] {
         let word = u64::from(self.kind as u8)
@@ -270,22 +285,28 @@ impl Frame {
             | u64::from(self.ctx) << 16
             | u64::from(self.credits) << 32;
         let mut bytes = [0; FRAME];
+        let more = u64::from(self.seq) | u64::from(self.slots) << 32;
         bytes[..8].copy_from_slice(&word.to_le_bytes());
+        bytes[8..].copy_from_slice(&more.to_le_bytes());
         bytes
     }
     #[inline(always)]
     pub fn decode(bytes: &[u8; FRAME]) -> Option<Frame> {
-        let (head, _) = bytes.split_first_chunk::<8>()?;
-        let word = u64::from_le_bytes(*head);
+        let (head, rest) = bytes.split_first_chunk::<8>()?;
+        let (word, more) = (u64::from_le_bytes(*head), u64::from_le_bytes(*rest.first_chunk()?));
         let kind = match word as u8 {
             1 => Kind::Message,
             2 => Kind::Credits,
             3 => Kind::Bye,
             4 => Kind::Request,
             5 => Kind::Reply,
+            6 => Kind::Ring,
+            7 => Kind::Hold,
+            8 => Kind::Held,
             _ => return None,
         };
-        Some(Frame { kind, tag: (word >> 8) as u8, ctx: (word >> 16) as u16, credits: (word >> 32) as u16 })
+        let (credits, seq, slots) = ((word >> 32) as u16, more as u32, (more >> 32) as u16);
+        Some(Frame { kind, tag: (word >> 8) as u8, ctx: (word >> 16) as u16, credits, seq, slots })
     }
 }
 
@@ -349,8 +370,17 @@ mod tests {
 
     #[test]
     fn frames_survive_the_way() {
-        for kind in [Kind::Message, Kind::Credits, Kind::Bye, Kind::Request, Kind::Reply] {
-            let f = Frame { kind, tag: 200, ctx: 3, credits: 65535 };
+        for kind in [
+            Kind::Message,
+            Kind::Credits,
+            Kind::Bye,
+            Kind::Request,
+            Kind::Reply,
+            Kind::Ring,
+            Kind::Hold,
+            Kind::Held,
+        ] {
+            let f = Frame { kind, tag: 200, ctx: 3, credits: 65535, seq: u32::MAX - 1, slots: 9 };
             assert_eq!(Frame::decode(&f.encode()), Some(f));
         }
         assert_eq!(Frame::decode(&[0; FRAME]), None);

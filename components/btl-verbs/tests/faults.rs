@@ -34,8 +34,10 @@ fn what_fails_is_told() {
     h.ranks.iter().for_each(|r| r.host.let_peers_fail());
     port(false);
     until_lost(&h);
+    let log = h.ranks[0].host.logged();
     port(true);
     drop(h);
+    assert!(log.contains("transport retry counter exceeded"), "the device's own word: {log}");
 
     // Nobody answers: the port comes up too late.
     let h = Harness::open(&two().param("connect_timeout", "300")).expect("opens");

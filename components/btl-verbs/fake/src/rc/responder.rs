@@ -132,10 +132,8 @@ impl Pair {
             self.may(access::REMOTE_WRITE)?;
             if !bytes.is_empty() {
                 let at = packet.addr + packet.offset;
-                let put = |to: *mut u8| {
-                    // SAFETY: registered memory of that length.
-                    unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
-                };
+                // SAFETY: registered memory of that length.
+                let put = |to: *mut u8| unsafe { write_in_order(bytes, to) };
                 let (pd, len) = (self.core.pd, bytes.len() as u64);
                 let reached = nic.memory.reach(pd, packet.rkey, at, len, access::REMOTE_WRITE, put);
                 reached.map_err(|Denied| nak::ACCESS)?;
@@ -275,6 +273,26 @@ impl Pair {
             did += 1;
         }
         did
+    }
+}
+
+/// Writes into memory that a program may poll: the last word becomes visible behind all before it, as where a device writes in the order of
+/// addresses.
+///
+/// # Safety
+/// `to` is writable for as many bytes.
+unsafe fn write_in_order(bytes: &[u8], to: *mut u8) {
+    let first = bytes.len().saturating_sub(8);
+    let last = to.wrapping_add(first);
+    // SAFETY: the caller's promise; a word is written as one where it is aligned.
+    unsafe {
+        core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, first);
+        match bytes[first..].first_chunk::<8>() {
+            Some(word) if last.addr().is_multiple_of(8) => {
+                (*last.cast::<AtomicU64>()).store(u64::from_ne_bytes(*word), Ordering::Release);
+            }
+            _ => core::ptr::copy_nonoverlapping(bytes[first..].as_ptr(), last, bytes.len() - first),
+        }
     }
 }
 

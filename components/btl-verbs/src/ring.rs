@@ -1,0 +1,338 @@
+//! Rings: eager messages by RDMA write into memory that the receiver polls.
+//!
+//! A receiver that has had `btl_verbs_eager_rdma_threshold` messages of a link offers memory of so many slots (*Ring*); from then on the
+//! sender writes each message that fits into the next slot, where it has room, and sends the others as before. The frames of both are numbered, so
+//! that the receiver takes them in order: a slot whose number is not due waits for what is still in the queue, and a message out of the
+//! queue has everything before it in the slots already, since a queue pair carries out its requests in order.
+//!
+//! A message ends where its slot ends, with a word of its length and of the slot's lap, which is written last: a device writes the bytes of a
+//! message in order of their addresses. The lap's number is never what the slot held before, so nobody has to clear it.
+//!
+//! Nothing wakes a sleeper that waits for memory. Who is about to sleep asks its senders to leave the ring (*Hold*), sleeps by the millisecond
+//! until they have (*Held*, which is sent behind all that they wrote), and offers it again when there is traffic.
+
+use crate::lane::{Event, Held, Lane};
+use crate::link::Link;
+use crate::objects::Region;
+use crate::outbound::Body;
+use crate::rail::Rail;
+use crate::sys::Pages;
+use crate::wire::{FRAME, Frame, Kind, Purpose};
+use core::sync::atomic::{AtomicU64, Ordering};
+use oxmpi_mca::Status;
+use oxmpi_verbs_abi::RdmaTarget;
+use oxmpi_verbs_abi::numbers::access;
+use std::sync::Arc;
+
+/// Bytes behind a message in its slot: padding to the last word, and that.
+pub const TAIL: usize = 16;
+/// Bytes of an offer behind its frame.
+const OFFER: usize = 20;
+const LARGEST_STRIDE: usize = 1 << 21;
+const MOST_SLOTS: u32 = 4096;
+
+/// Bytes that a message of so many takes of a slot.
+pub fn taken_of_slot(len: usize) -> usize {
+    len.next_multiple_of(8) + 8
+}
+
+/// The word at the end of a slot: how long its message is, and which message of the ring.
+fn last_word(number: u64, len: usize) -> u64 {
+    (number + 1) << 32 | len as u64
+}
+
+/// A ring of the peer's, which we write to.
+pub struct RingOut {
+    addr: u64,
+    rkey: u32,
+    slots: u32,
+    stride: usize,
+    /// Messages written so far.
+    put: u64,
+    room: u32,
+    /// The peer has not asked to leave it.
+    open: bool,
+}
+
+/// Where a message goes.
+pub struct Slot {
+    addr: u64,
+    rkey: u32,
+    /// The last word.
+    pub word: u64,
+}
+
+impl Slot {
+    pub fn target(&self) -> RdmaTarget {
+        RdmaTarget { remote_addr: self.addr, rkey: self.rkey }
+    }
+}
+
+impl RingOut {
+    fn read(bytes: &[u8]) -> Option<RingOut> {
+        let bytes: &[u8; OFFER] = bytes.try_into().ok()?;
+        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+        let addr = u64::from(word(0)) | u64::from(word(4)) << 32;
+        let (rkey, slots, stride) = (word(8), word(12), word(16) as usize);
+        let sound = (1..=MOST_SLOTS).contains(&slots)
+            && stride.is_multiple_of(64)
+            && (64..=LARGEST_STRIDE).contains(&stride)
+            && addr.is_multiple_of(64);
+        sound.then_some(RingOut { addr, rkey, slots, stride, put: 0, room: slots, open: true })
+    }
+
+    /// The place of a message of so many bytes, if it fits and there is room.
+    #[inline]
+    pub fn slot(&self, len: usize) -> Option<Slot> {
+        let taken = taken_of_slot(len);
+        if !self.open || self.room == 0 || taken > self.stride {
+            return None;
+        }
+        let end = self.addr + (self.put % u64::from(self.slots) + 1) * self.stride as u64;
+        Some(Slot { addr: end - taken as u64, rkey: self.rkey, word: last_word(self.put, len) })
+    }
+    pub fn wrote(&mut self) {
+        self.put += 1;
+        self.room -= 1;
+    }
+    /// False: more than there are.
+    pub fn gets_back(&mut self, slots: u16) -> bool {
+        self.room += u32::from(slots);
+        self.room <= self.slots
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The peer has been asked to leave it.
+    Holding,
+    Held,
+}
+
+/// A ring of ours, which the peer writes to.
+pub struct RingIn {
+    region: Region,
+    pages: Pages,
+    slots: u32,
+    stride: usize,
+    taken: u64,
+    state: State,
+}
+
+impl RingIn {
+    fn new(lane: &Lane, slots: u32, message: usize) -> Result<RingIn, String> {
+        let stride = taken_of_slot(message).next_multiple_of(64);
+        let pages = Pages::new(stride * slots as usize).map_err(|e| e.to_string())?;
+        let rights = access::LOCAL_WRITE | access::REMOTE_WRITE;
+        // SAFETY: the pages lie behind their region, and are dropped after it.
+        let region = unsafe { Region::new(&lane.protection, pages.base(), pages.len(), rights) }?;
+        Ok(RingIn { region, pages, slots, stride, taken: 0, state: State::Open })
+    }
+
+    fn offer(&self) -> [u8; OFFER] {
+        let mut bytes = [0; OFFER];
+        bytes[..8].copy_from_slice(&(self.pages.base() as u64).to_le_bytes());
+        let words = [self.region.rkey(), self.slots, self.stride as u32];
+        for (to, word) in bytes[8..].chunks_exact_mut(4).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The next message, if it is there: where, and how long. An error: what is there is none.
+    fn next(&self) -> Result<Option<(*const u8, usize)>, ()> {
+        let end = (self.taken % u64::from(self.slots) + 1) as usize * self.stride;
+        // SAFETY: the last word of a slot, aligned; the device writes whole words.
+        let word = unsafe { &*self.pages.base().add(end - 8).cast::<AtomicU64>() }.load(Ordering::Acquire);
+        if word >> 32 != (self.taken + 1) & u64::from(u32::MAX) {
+            return Ok(None);
+        }
+        let len = (word & u64::from(u32::MAX)) as usize;
+        if len < FRAME || taken_of_slot(len) > self.stride {
+            return Err(());
+        }
+        // SAFETY: inside the slot.
+        Ok(Some((unsafe { self.pages.base().add(end - taken_of_slot(len)) }, len)))
+    }
+}
+
+impl Rail {
+    /// Offers a ring behind enough messages of a link, where lanes have a context each on both sides: slots then come back in order.
+    pub fn may_offer(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
+        let settings = &self.settings;
+        if !settings.use_eager_rdma || lane.is_shared() || link.purpose != Purpose::Messages {
+            return;
+        }
+        let offer = {
+            let mut side = link.side.borrow_mut();
+            let side = &mut *side;
+            side.hot += 1;
+            let theirs = link.peer.place.get().is_some_and(|p| p.lanes == p.contexts);
+            if side.hot < settings.eager_rdma_threshold || !theirs {
+                return;
+            }
+            match &side.ring_in {
+                Some(ring) if ring.state != State::Held => return,
+                Some(ring) => ring.offer(),
+                None if held.rings.len() >= settings.max_eager_rdma => return,
+                None => match RingIn::new(lane, settings.eager_rdma_num, settings.eager_limit + FRAME) {
+                    Ok(ring) => {
+                        let offer = ring.offer();
+                        side.ring_in = Some(RingIn { state: State::Held, ..ring });
+                        held.rings.push(link.clone());
+                        offer
+                    }
+                    Err(why) => {
+                        // Messages go on as they came.
+                        self.host.debug(&format!("no ring for process {}: {why}", link.peer.proc));
+                        side.hot = 0;
+                        return;
+                    }
+                },
+            }
+        };
+        let frame = Frame::of(Kind::Ring, 0, 0);
+        if self.push(lane, held, link, frame, Body::Bytes(&offer)).is_ok()
+            && let Some(ring) = &mut link.side.borrow_mut().ring_in
+        {
+            ring.state = State::Open;
+        }
+    }
+
+    /// The peer's word about rings. False: no honest peer says that.
+    pub fn hear_of_ring(held: &mut Held, link: &Arc<Link>, kind: Kind, body: &[u8]) -> bool {
+        let mut side = link.side.borrow_mut();
+        let side = &mut *side;
+        match kind {
+            Kind::Ring => match (&mut side.ring_out, RingOut::read(body)) {
+                (Some(ring), Some(again)) => {
+                    ring.open = true;
+                    ring.addr == again.addr
+                }
+                (none, Some(ring)) => {
+                    *none = Some(ring);
+                    true
+                }
+                (_, None) => false,
+            },
+            Kind::Hold => match &mut side.ring_out {
+                Some(ring) => {
+                    ring.open = false;
+                    side.leaves_ring = true;
+                    if !core::mem::replace(&mut side.owing, true) {
+                        held.owing.push(link.clone());
+                    }
+                    true
+                }
+                None => false,
+            },
+            _ => match &mut side.ring_in {
+                Some(ring) if ring.state == State::Holding => {
+                    (ring.state, side.hot) = (State::Held, 0);
+                    true
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Takes what lies in the rings of a lane. How many messages.
+    pub fn look_into_rings(&self, lane: &Lane, held: &mut Held) -> usize {
+        let rings = core::mem::take(&mut held.rings);
+        let mut count = 0;
+        for link in &rings {
+            // As many as it has slots, then the others.
+            let most = self.settings.eager_rdma_num;
+            count += (0..most).take_while(|_| self.take_from_ring(lane, link)).count();
+        }
+        // No offer is made meanwhile.
+        held.rings = rings;
+        count
+    }
+
+    /// Takes one message. False: none is due.
+    pub fn take_from_ring(&self, lane: &Lane, link: &Arc<Link>) -> bool {
+        if link.peer.failed.load(Ordering::Acquire) {
+            return false;
+        }
+        let next = {
+            let side = link.side.borrow();
+            match side.ring_in.as_ref().map(RingIn::next) {
+                None | Some(Ok(None)) => return false,
+                Some(Ok(Some((at, len)))) => {
+                    // SAFETY: of a frame at least.
+                    let frame = Frame::decode(unsafe { &*at.cast::<[u8; FRAME]>() });
+                    // One of the queue comes first.
+                    if frame.is_some_and(|f| f.kind == Kind::Message && f.seq != side.heard) {
+                        return false;
+                    }
+                    frame.map(|frame| (frame, at, len))
+                }
+                Some(Err(())) => None,
+            }
+        };
+        let due = next.filter(|(frame, ..)| frame.kind == Kind::Message && self.is_due(lane, link, frame));
+        let own = due.filter(|(f, ..)| self.contexts[usize::from(f.ctx)].lane == usize::from(lane.number));
+        let Some((frame, at, len)) = own else {
+            self.fail(&link.peer, "it wrote what no honest peer writes");
+            return false;
+        };
+        let mut side = link.side.borrow_mut();
+        side.heard = side.heard.wrapping_add(1);
+        if let Some(ring) = &mut side.ring_in {
+            ring.taken += 1;
+        }
+        let event = Event::Slot { link: Arc::as_ptr(link), frame, at, len: (len - FRAME) as u32 };
+        self.contexts[usize::from(frame.ctx)].push_own(event);
+        true
+    }
+
+    /// Asks senders to leave the rings of a lane. Whether all have, so that its holder may sleep.
+    pub fn leave_rings(&self, lane: &Lane) -> bool {
+        let mut guard = lane.enter();
+        let held = &mut *guard.held;
+        let mut left = true;
+        for link in held.rings.clone() {
+            let state = link.side.borrow().ring_in.as_ref().map(|ring| ring.state);
+            if state == Some(State::Open) {
+                let asked = self.push(lane, held, &link, Frame::of(Kind::Hold, 0, 0), Body::Nothing);
+                if let (Status::OK, Some(ring)) = (asked, &mut link.side.borrow_mut().ring_in) {
+                    ring.state = State::Holding;
+                }
+            }
+            left &= state == Some(State::Held) || link.peer.is_out();
+        }
+        left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_survive_the_way_and_garbage_is_nothing() {
+        let mut bytes = [0; OFFER];
+        bytes[..8].copy_from_slice(&0x7f00_1234_0040u64.to_le_bytes());
+        bytes[8..12].copy_from_slice(&77u32.to_le_bytes());
+        bytes[12..16].copy_from_slice(&4u32.to_le_bytes());
+        bytes[16..20].copy_from_slice(&128u32.to_le_bytes());
+        let mut ring = RingOut::read(&bytes).expect("sound");
+        for n in 0..4 {
+            let slot = ring.slot(24).expect("room");
+            assert_eq!((slot.addr, slot.rkey), (0x7f00_1234_0040 + 128 * (n + 1) - 32, 77));
+            assert_eq!(slot.word, (n + 1) << 32 | 24);
+            ring.wrote();
+        }
+        assert!(ring.slot(24).is_none(), "no room");
+        assert!(ring.gets_back(2) && ring.slot(24).is_some() && ring.slot(121).is_none());
+        assert!(!ring.gets_back(3), "more than there are");
+        for (at, wrong) in [(0, 1), (12, 0), (16, 65)] {
+            let mut bytes = bytes;
+            bytes[at] = wrong;
+            assert!(RingOut::read(&bytes).is_none(), "byte {at}");
+        }
+        assert!(RingOut::read(&bytes[1..]).is_none());
+    }
+}

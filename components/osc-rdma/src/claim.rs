@@ -74,16 +74,21 @@ impl Claim {
         Ok(if self.is_shared() || before == 0 { State::Has } else { State::Next })
     }
 
+    /// What is added to the word to give it back.
+    pub fn change(&self) -> u64 {
+        self.one.wrapping_neg()
+    }
+
     /// Gives the word back, some time soon.
     pub fn release(self, words: &impl Words, rank: u32) -> Result<(), Status> {
         debug_assert_eq!(self.state, State::Has);
-        words.add_later(rank, word::ACCUMULATE, self.one.wrapping_neg())
+        words.add_later(rank, word::ACCUMULATE, self.change())
     }
 }
 
 impl Call<'_> {
     /// Waits until it is had. Of the threads of a process one at a time asks for it alone, or again.
-    fn claim(&self, peer: &Peer, mut claim: Claim) -> Result<Claim, Status> {
+    pub fn claim(&self, peer: &Peer, mut claim: Claim) -> Result<Claim, Status> {
         let tally = &self.win.tally;
         if claim.is_shared() && tally.tried(Attempt::Accumulate, claim.attempt(self, peer.rank))? {
             return Ok(claim);
@@ -119,7 +124,7 @@ impl Call<'_> {
     }
 
     /// All that was done under it is visible. By a transport the word is free some time later, and a failure is told by the next synchronisation.
-    fn release(&self, peer: &Peer, claim: Claim) -> Result<(), Status> {
+    pub fn release(&self, peer: &Peer, claim: Claim) -> Result<(), Status> {
         let released = claim.release(self, peer.rank);
         if !claim.is_shared() {
             peer.may_ask();

@@ -1,5 +1,7 @@
 //! The categories of Scalable Communication Endpoints, made by verbs, and what the device says they take.
 
+#![allow(dead_code, reason = "each test uses a part")]
+
 use core::ffi::{c_char, c_int, c_void};
 use oxmpi_verbs_abi::mlx5::{OBJ_QP, Obj, QpFacts};
 use oxmpi_verbs_abi::numbers::qp_type;
@@ -80,13 +82,13 @@ fn now() -> Taken {
 
 /// Everything made, in the order of making.
 #[derive(Default)]
-struct Made {
+pub struct Made {
     contexts: Vec<*mut Context>,
-    pds: Vec<*mut Pd>,
+    pub pds: Vec<*mut Pd>,
     tds: Vec<*mut Td>,
     parents: Vec<*mut Pd>,
     cqs: Vec<*mut Cq>,
-    qps: Vec<*mut Qp>,
+    pub qps: Vec<*mut Qp>,
 }
 
 unsafe fn slot(context: *mut Context, distance: usize) -> *const () {
@@ -97,7 +99,7 @@ unsafe fn slot(context: *mut Context, distance: usize) -> *const () {
 }
 
 impl Made {
-    unsafe fn context(&mut self) -> *mut Context {
+    pub unsafe fn context(&mut self) -> *mut Context {
         // SAFETY: objects of the device, used as the verbs are.
         unsafe {
             let list = ibv_get_device_list(null_mut());
@@ -133,7 +135,7 @@ impl Made {
         }
     }
 
-    unsafe fn pair(&mut self, context: *mut Context, pd: *mut Pd) -> *mut Qp {
+    pub unsafe fn pair(&mut self, context: *mut Context, pd: *mut Pd) -> *mut Qp {
         // SAFETY: as above.
         unsafe {
             let cq = ibv_create_cq(context, 16, null_mut(), null_mut(), 0);
@@ -156,7 +158,7 @@ impl Made {
         }
     }
 
-    fn free(self) {
+    pub fn free(self) {
         // SAFETY: each object once, those in others before them.
         unsafe {
             self.qps.iter().for_each(|q| assert_eq!(ibv_destroy_qp(*q), 0));
@@ -182,10 +184,9 @@ unsafe fn register(qp: *mut Qp) -> usize {
     }
 }
 
-/// Makes endpoints of a category for so many threads, asks what they take, and frees them.
+/// Endpoints of a category for so many threads: all that was made, and the pair of each thread.
 /// `patched`: by the attribute `sharing`; else by thread domains that stay idle.
-pub fn measure(category: Category, threads: usize, patched: bool) -> Taken {
-    let before = now();
+pub fn make(category: Category, threads: usize, patched: bool) -> (Made, Vec<*mut Qp>) {
     let mut made = Made::default();
     // SAFETY: see `Made`.
     let mine: Vec<*mut Qp> = unsafe {
@@ -225,6 +226,13 @@ pub fn measure(category: Category, threads: usize, patched: bool) -> Taken {
             }
         }
     };
+    (made, mine)
+}
+
+/// Makes endpoints of a category for so many threads, asks what they take, and frees them.
+pub fn measure(category: Category, threads: usize, patched: bool) -> Taken {
+    let before = now();
+    let (made, mine) = make(category, threads, patched);
     // SAFETY: pairs that are there.
     let used: BTreeSet<usize> = mine.iter().map(|q| unsafe { register(*q) }).collect();
     let after = now();

@@ -17,6 +17,7 @@ mod objects;
 mod outbound;
 mod params;
 mod parting;
+mod polling;
 mod progress;
 mod proof;
 mod rail;

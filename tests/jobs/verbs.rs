@@ -192,3 +192,98 @@ fn a_library_that_is_missing_is_named() {
     assert!(!ended.err.contains("verbs"), "{}", ended.err);
     ended.all_ok(2);
 }
+
+fn info(device: &str, words: &[&str]) -> String {
+    let mut command = Command::new(mpi().bin("mpi-info"));
+    command
+        .args(words)
+        .arg("--mca")
+        .arg("btl_verbs_library")
+        .arg(verbs_device())
+        .env("OXMPI_FAKE_VERBS", device);
+    Job::of(command).run().passed().out
+}
+
+/// What the tool tells of sixteen threads are the figures of the paper, by the rules of each library.
+#[test]
+fn categories_are_told() {
+    if !ours("mpi-info --verbs") {
+        return;
+    }
+    let pages = |n: u32| format!("{n} pages of doorbell registers");
+    for (device, tds) in [("patched=1,uar=static", [16, 32]), ("devices=2", [32, 64])] {
+        let text = info(device, &["--verbs", "16"]);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for due in [
+            "mpi_everywhere 16 contexts on each port: 16 device contexts, 16 queue pairs".to_owned(),
+            format!("32 queue pairs, 32 completion queues, {} thread domains, {}", tds[1], pages(32)),
+            format!("16 queue pairs, 16 completion queues, {} thread domains, {}", tds[0], pages(16)),
+            format!("16 thread domains, {}", pages(8)),
+            "static 16 contexts on each port: 1 device context, 16 queue pairs".to_owned(),
+            "mpi_threads 16 contexts on each port: 1 device context, 1 queue pair, 1 completion queue"
+                .to_owned(),
+        ] {
+            assert!(flat.contains(&due), "{device}: no {due:?} in\n{text}");
+        }
+        let ports = if device.contains("devices") { "ports: fake0:1,fake1:1" } else { "ports: fake0:1\n" };
+        assert!(text.contains(ports) && text.contains("category: dynamic"), "{text}");
+    }
+    let none = info("domains=0", &["--verbs"]);
+    assert!(none.contains("category: static (auto: the library has no thread domains)"), "{none}");
+    let none = info("devices=0", &["--verbs"]);
+    assert!(none.contains("not used in this process: the verbs library finds no device"), "{none}");
+    let one = info("domains=1", &["--explain", "btl_verbs_share_registers"]);
+    assert!(one.contains("page"), "{one}");
+}
+
+/// Of four threads with a communicator and a context each, none takes a lock of another's in the categories with thread domains, over a device
+/// that promises no more than one thread at a time there; with one queue pair for all they share the lock around it.
+#[test]
+fn threads_share_no_lock_with_domains_of_their_own() {
+    const TEST: &str = "no lock shared by threads over btl-verbs";
+    if !ours(TEST) {
+        return;
+    }
+    for (category, some) in
+        [("dynamic", false), ("2xdynamic", false), ("shared_dynamic", false), ("mpi_threads", true)]
+    {
+        let settings =
+            ["--bind-to", "none", "--mca", "runtime_num_cris", "4", "--mca", "pml_ob1_fork_turns", "1"];
+        let job = over(2, &[("endpoint_category", category)]).args(settings);
+        let job = job.env("OXMPI_TEST_DEVICE", "liboxmpi_verbs_fake");
+        let ended = job.program("apart").arg("4").run();
+        if ended.status == 77 {
+            return leave_out(TEST, ended.err.trim());
+        }
+        let ended = ended.all_ok(2);
+        let found = ended.out.lines().find_map(|line| line.strip_prefix("shared: ")?.parse::<u32>().ok());
+        let found = found.unwrap_or_else(|| panic!("nothing was counted: {}", ended.out));
+        assert_eq!(found > 0, some, "{category}: {}", ended.out);
+    }
+}
+
+/// Eager messages by memory that the receiver polls, in rings that are small and offered soon.
+#[test]
+fn eager_messages_by_memory() {
+    if !ours("eager messages by memory") {
+        return;
+    }
+    let rings = [("use_eager_rdma", "true"), ("eager_rdma_threshold", "2"), ("eager_rdma_num", "4")];
+    for program in ["ring", "protocols", "wildcards", "collectives"] {
+        over_nodes("a:2,b:2", &rings).program(program).run().all_ok(4);
+    }
+    let cris = ["--mca", "runtime_num_cris", "4", "--mca", "runtime_cri_assignment"];
+    for assignment in ["dedicated", "round_robin"] {
+        over(2, &rings).args(cris).arg(assignment).program("order").args(["4", "60"]).run().all_ok(2);
+    }
+}
+
+/// Ranks that send in turn to one, which answers each: nobody's message or credit is overlooked.
+#[test]
+fn a_star_of_ranks_does_not_stall() {
+    if !ours("a star of ranks over btl-verbs") {
+        return;
+    }
+    let job = over_nodes("a:8,b:8", &[]).args(["-n", "8", "--map-by", "node:oversubscribe"]);
+    job.program("star").arg("400").run().all_ok(8);
+}

@@ -5,6 +5,9 @@
  *
  *   apart [THREADS]
  *
+ * Of what a library named by OXMPI_TEST_DEVICE does nothing is noted (a device in software, which is one for all threads): each call
+ * of it is run at once, up to a breakpoint of the processor at its return.
+ *
  * prints for each thread its instructions and atomic ones, and then how many words two threads changed for their messages. Exit
  * status 77: stepping is not permitted here. */
 #define _GNU_SOURCE
@@ -12,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -110,6 +114,36 @@ static void note(struct noted *noted, uint64_t address) {
     noted->word[i].times++;
 }
 
+/* Where the code of the device lies, if one is named. */
+static uint64_t device_from, device_to;
+
+static void find_device(void) {
+    const char *name = getenv("OXMPI_TEST_DEVICE");
+    FILE *maps = name ? fopen("/proc/self/maps", "r") : NULL;
+    char line[4096];
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long from, to;
+        char rights[8];
+        if (!strstr(line, name) || sscanf(line, "%lx-%lx %7s", &from, &to, rights) != 3 || rights[2] != 'x') continue;
+        if (device_to == 0) device_from = from;
+        device_to = to;
+    }
+    if (maps) fclose(maps);
+    CHECK(!name || device_to != 0, "%s is not there", name);
+}
+
+/* Runs a call that has just been made up to its return. 0: the thread is gone. */
+static int run_call(pid_t thread, const struct user_regs_struct *now) {
+    uint64_t back = 0;
+    int status;
+    struct iovec here = {&back, 8}, there = {(void *)now->rsp, 8};
+    if (process_vm_readv(thread, &here, 1, &there, 1, 0) != 8) return 0;
+    if (ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg[0]), back) != 0) return 0;
+    if (ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg[7]), 1) != 0) return 0;
+    if (ptrace(PTRACE_CONT, thread, 0, 0) != 0 || waitpid(thread, &status, __WALL) < 0 || !WIFSTOPPED(status)) return 0;
+    return ptrace(PTRACE_POKEUSER, thread, offsetof(struct user, u_debugreg[7]), 0) == 0;
+}
+
 static void step_it(pid_t thread, struct noted *noted) {
     int status;
     if (ptrace(PTRACE_SEIZE, thread, 0, 0) != 0 || ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0) {
@@ -122,6 +156,10 @@ static void step_it(pid_t thread, struct noted *noted) {
         struct user_regs_struct now;
         unsigned char code[32] = {0};
         if (ptrace(PTRACE_GETREGS, thread, 0, &now) != 0) break;
+        if (now.rip >= device_from && now.rip < device_to) {
+            if (!run_call(thread, &now)) break;
+            continue;
+        }
         struct iovec here = {code, 16}, there = {(void *)now.rip, 16};
         /* At the end of a page fewer are read. */
         if (process_vm_readv(thread, &here, 1, &there, 1, 0) < 0) {
@@ -167,6 +205,7 @@ static void step_it(pid_t thread, struct noted *noted) {
     _exit(0);
 }
 static void check_reader(void) {}
+static void find_device(void) {}
 #endif
 
 /* One message each way; the answer is the word itself. */
@@ -248,6 +287,7 @@ int main(int argc, char **argv) {
     if (argc > 1) threads = atoi(argv[1]);
     CHECK(size == 2 && provided == MPI_THREAD_MULTIPLE && threads >= 1 && threads <= MOST, "two ranks, 1 to %d threads", MOST);
     check_reader();
+    find_device();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED, "mmap: %s", strerror(errno));
     for (int i = 0; i < threads; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);

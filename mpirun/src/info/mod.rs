@@ -6,7 +6,7 @@
 //!
 //! Map: `options` (the command line) · `facts` (version, paths, build) · `listing` (components and
 //! parameters, pretty and parsable) · `json` · `explain`, with `process` and `in_force` (values that a rank would have) ·
-//! `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
+//! `verbs` (devices and endpoint categories) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
 
 mod calibrate;
 mod check;
@@ -19,6 +19,7 @@ mod options;
 mod pages;
 mod process;
 mod tool;
+mod verbs;
 
 use options::Options;
 use oxmpi_mca_params::{Places, Reader, Sources};
@@ -112,6 +113,9 @@ fn answer(options: &Options) -> Result<Answer, String> {
     }
     if let Some(name) = &options.explain {
         return explain::answer(&known, name, options);
+    }
+    if let Some(contexts) = options.verbs {
+        return verbs::answer(contexts, options);
     }
     let events = match options.wanted_events() {
         Some(framework) => tool::of_framework(tool::events()?, framework)?,

@@ -1,12 +1,12 @@
 //! Kernels of Scalable Communication Endpoints over the verbs alone, in every category and checked: a product of matrices in global arrays (tiles are
-//! read, and results written, by one-sided operations) and a 5-point stencil (halos are written to the neighbours).
+//! read, and results written, by one-sided operations) and a 5-point stencil (halos are written to the neighbours), of 16 threads in 1 to 16 ranks.
 //!
 //! Each thread has the endpoint that the category gives it and takes no lock of its own, save around the one pair of MPI+threads; the device ends the
 //! process where two threads meet on what is promised to one.
 
 mod common;
 
-use common::{CATEGORIES, Category, Made, make};
+use common::{CATEGORIES, Category, Made, Taken, make, now};
 use core::ffi::{c_int, c_void};
 use oxmpi_verbs_abi::numbers::{access, qp_mask, qp_state, send_flags, wc_status, wr_opcode};
 use oxmpi_verbs_abi::*;
@@ -132,7 +132,7 @@ struct Job {
 
 impl Job {
     fn new(category: Category) -> Job {
-        let (made, mine) = make(category, THREADS, false);
+        let (made, mine) = make(category, THREADS, true);
         let mut owner = Made::default();
         let mut distinct = mine.clone();
         distinct.dedup();
@@ -233,9 +233,9 @@ fn product(category: Category) {
     job.end();
 }
 
-const ROWS: usize = 6;
+const ROWS: usize = 3;
 const COLUMNS: usize = 16;
-const STEPS: usize = 12;
+const STEPS: usize = 8;
 
 /// One step of a row from those above and below it.
 fn relax(above: &[f64], row: &[f64], below: &[f64], out: &mut [f64]) {
@@ -249,76 +249,193 @@ fn first(row: usize, column: usize) -> f64 {
     ((7 * row + 3 * column) % 13) as f64
 }
 
-/// Blocks of rows, one above the other, with a row for the halo on each side; threads write their edges into their neighbours' halos.
-fn stencil(category: Category) {
-    let job = Job::new(category);
-    let all = THREADS * ROWS + 2;
-    let words = (0..THREADS).flat_map(|t| (0..ROWS + 2).map(move |r| t * ROWS + r));
-    let words = words.flat_map(|row| (0..COLUMNS).map(move |c| first(row, c))).collect();
-    let blocks = Array::new(job.owner.pds[0], words);
-    struct Global(u64, *mut Mr);
-    // SAFETY: an address and a key.
-    unsafe impl Sync for Global {}
-    impl Global {
-        fn row(&self, thread: usize, row: usize) -> (u64, *mut Mr) {
-            (self.0 + 8 * ((thread * (ROWS + 2) + row) * COLUMNS) as u64, self.1)
+/// Endpoints of a rank with so many threads: two pairs for each, one to each neighbour, on one completion queue.
+fn two_each(category: Category, threads: usize) -> (Made, Vec<[*mut Qp; 2]>) {
+    let mut made = Made::default();
+    // SAFETY: objects of the device.
+    let two = |made: &mut Made, context, pds: [*mut Pd; 2]| unsafe {
+        let cq = made.queue(context);
+        pds.map(|pd| made.pair_on(cq, pd))
+    };
+    // SAFETY: as above.
+    let mine = unsafe {
+        let context = made.context();
+        let pd = made.pds[0];
+        match category {
+            Category::MpiEverywhere => (0..threads)
+                .map(|t| {
+                    let context = if t == 0 { context } else { made.context() };
+                    let pd = made.pds[t];
+                    two(&mut made, context, [pd; 2])
+                })
+                .collect(),
+            Category::MpiThreads => vec![two(&mut made, context, [pd; 2]); threads],
+            Category::Static => (0..threads).map(|_| two(&mut made, context, [pd; 2])).collect(),
+            _ => {
+                let (sharing, sets) = match category {
+                    Category::SharedDynamic => (2, 1),
+                    Category::Dynamic => (1, 1),
+                    _ => (1, 2),
+                };
+                let mut mine = Vec::new();
+                for set in 0..threads * sets {
+                    let pds = [(); 2].map(|()| made.domain(sharing));
+                    let pairs = two(&mut made, context, pds);
+                    if set % sets == 0 {
+                        mine.push(pairs);
+                    }
+                }
+                mine
+            }
         }
-        /// A copy of a row that nobody writes now.
-        fn copy(&self, thread: usize, row: usize) -> Vec<f64> {
-            let at = self.row(thread, row).0 as *const f64;
-            // SAFETY: inside the block.
-            (0..COLUMNS).map(|c| unsafe { at.add(c).read_volatile() }).collect()
+    };
+    (made, mine)
+}
+
+/// What they take: the closed forms for a rank.
+fn closed_form(category: Category, t: u64) -> Taken {
+    let (contexts, qps, cqs, tds, pages) = match category {
+        Category::MpiEverywhere => (t, 2 * t, t, 0, 8 * t),
+        Category::TwiceDynamic => (1, 4 * t, 2 * t, 4 * t, 8 + 4 * t),
+        Category::Dynamic => (1, 2 * t, t, 2 * t, 8 + 2 * t),
+        Category::SharedDynamic => (1, 2 * t, t, 2 * t, 8 + t),
+        Category::Static => (1, 2 * t, t, 0, 8),
+        Category::MpiThreads => (1, 2, 1, 0, 8),
+    };
+    let kilobytes = 256 * contexts + 80 * qps + 9 * cqs;
+    Taken { contexts, qps, cqs, tds, pages, registers: 2 * pages, used: 0, kilobytes }
+}
+
+fn difference(after: Taken, before: Taken) -> Taken {
+    Taken {
+        contexts: after.contexts - before.contexts,
+        qps: after.qps - before.qps,
+        cqs: after.cqs - before.cqs,
+        tds: after.tds - before.tds,
+        pages: after.pages - before.pages,
+        registers: after.registers - before.registers,
+        used: 0,
+        kilobytes: after.kilobytes - before.kilobytes,
+    }
+}
+
+/// The grid as threads of all ranks name it: a block of rows for each, with a row for the halo above and below.
+struct Grid(u64, *mut Mr);
+// SAFETY: an address and a key.
+unsafe impl Sync for Grid {}
+impl Grid {
+    fn row(&self, block: usize, row: usize) -> (u64, *mut Mr) {
+        (self.0 + 8 * ((block * (ROWS + 2) + row) * COLUMNS) as u64, self.1)
+    }
+    /// A copy of a row that nobody writes now.
+    fn copy(&self, block: usize, row: usize) -> Vec<f64> {
+        let at = self.row(block, row).0 as *const f64;
+        // SAFETY: inside the block.
+        (0..COLUMNS).map(|c| unsafe { at.add(c).read_volatile() }).collect()
+    }
+}
+
+/// A thread: computes its block, and writes its edges into its neighbours' halos.
+fn relax_block(n: usize, blocks: usize, grid: &Grid, barrier: &Barrier, endpoints: [Endpoint<'_>; 2]) {
+    let mut edges = [0, 1].map(|way: usize| Array::new(endpoints[way].pd, vec![0.0; COLUMNS]));
+    for _ in 0..STEPS {
+        let rows: Vec<Vec<f64>> = (0..ROWS + 2).map(|r| grid.copy(n, r)).collect();
+        let mut new = vec![0.0; COLUMNS];
+        // Everybody has read before anybody writes.
+        barrier.wait();
+        for r in 1..=ROWS {
+            relax(&rows[r - 1], &rows[r], &rows[r + 1], &mut new);
+            let at = grid.row(n, r).0 as *mut f64;
+            // SAFETY: rows of this thread's own block, which nobody else touches.
+            new.iter().enumerate().for_each(|(c, v)| unsafe { at.add(c).write_volatile(*v) });
+        }
+        let below = Some(n + 1).filter(|below| *below < blocks);
+        for (way, own, neighbour, halo) in [(0, 1, n.checked_sub(1), ROWS + 1), (1, ROWS, below, 0)] {
+            let Some(neighbour) = neighbour else { continue };
+            edges[way].words.copy_from_slice(&grid.copy(n, own));
+            let local = (edges[way].at(0), edges[way].mr);
+            endpoints[way].run(wr_opcode::RDMA_WRITE, local, grid.row(neighbour, halo), COLUMNS);
+        }
+        barrier.wait();
+    }
+}
+
+/// So many ranks of so many threads, whose endpoints are the category's.
+fn stencil(category: Category, ranks: usize, threads: usize) {
+    let blocks = ranks * threads;
+    let before = now();
+    let made: Vec<_> = (0..ranks).map(|_| two_each(category, threads)).collect();
+    let one = closed_form(category, threads as u64);
+    let n = ranks as u64;
+    let due = Taken {
+        contexts: n * one.contexts,
+        qps: n * one.qps,
+        cqs: n * one.cqs,
+        tds: n * one.tds,
+        pages: n * one.pages,
+        registers: n * one.registers,
+        used: 0,
+        kilobytes: n * one.kilobytes,
+    };
+    assert_eq!(difference(now(), before), due, "{category:?}, {ranks}.{threads}");
+    let mut owner = Made::default();
+    // SAFETY: objects of the device.
+    unsafe {
+        let context = owner.context();
+        for (_, mine) in &made {
+            let mut distinct: Vec<*mut Qp> = mine.concat();
+            distinct.sort();
+            distinct.dedup();
+            for qp in distinct {
+                let there = owner.pair(context, owner.pds[0]);
+                connect(qp, there);
+                connect(there, qp);
+            }
         }
     }
-    let global = Global(blocks.at(0), blocks.mr);
-    let barrier = Barrier::new(THREADS);
-    job.run(|t, endpoint| {
-        let global = &global;
-        // Two registrations for each thread: what it sends up and down.
-        let mut edges = [0; 2].map(|_| Array::new(endpoint.pd, vec![0.0; COLUMNS]));
-        for _ in 0..STEPS {
-            let rows: Vec<Vec<f64>> = (0..ROWS + 2).map(|r| global.copy(t, r)).collect();
-            let mut new = vec![0.0; COLUMNS];
-            // Everybody has read before anybody writes.
-            barrier.wait();
-            for r in 1..=ROWS {
-                relax(&rows[r - 1], &rows[r], &rows[r + 1], &mut new);
-                let at = global.row(t, r).0 as *mut f64;
-                // SAFETY: rows of this thread's own block, which nobody else touches.
-                new.iter().enumerate().for_each(|(c, v)| unsafe { at.add(c).write_volatile(*v) });
+    let rows = (0..blocks).flat_map(|block| (0..ROWS + 2).map(move |r| block * ROWS + r));
+    let words = rows.flat_map(|row| (0..COLUMNS).map(move |c| first(row, c))).collect();
+    let array = Array::new(owner.pds[0], words);
+    let (grid, barrier) = (Grid(array.at(0), array.mr), Barrier::new(blocks));
+    let locks: Vec<Mutex<()>> = (0..ranks).map(|_| Mutex::new(())).collect();
+    std::thread::scope(|s| {
+        for (rank, (made, mine)) in made.iter().enumerate() {
+            for (thread, pairs) in mine.iter().enumerate() {
+                let pd = made.pds[if category == Category::MpiEverywhere { thread } else { 0 }];
+                let lock = (category == Category::MpiThreads).then_some(&locks[rank]);
+                let endpoints = pairs.map(|qp| Endpoint { qp, pd, lock });
+                let (grid, barrier) = (&grid, &barrier);
+                s.spawn(move || relax_block(rank * threads + thread, blocks, grid, barrier, endpoints));
             }
-            for (edge, own, neighbour, halo) in
-                [(0, 1, t.checked_sub(1), ROWS + 1), (1, ROWS, Some(t + 1).filter(|n| *n < THREADS), 0)]
-            {
-                let Some(neighbour) = neighbour else { continue };
-                edges[edge].words.copy_from_slice(&global.copy(t, own));
-                let local = (edges[edge].at(0), edges[edge].mr);
-                endpoint.run(wr_opcode::RDMA_WRITE, local, global.row(neighbour, halo), COLUMNS);
-            }
-            barrier.wait();
         }
     });
     // The same by one.
-    let mut grid: Vec<Vec<f64>> = (0..all).map(|r| (0..COLUMNS).map(|c| first(r, c)).collect()).collect();
+    let all = blocks * ROWS + 2;
+    let mut whole: Vec<Vec<f64>> = (0..all).map(|r| (0..COLUMNS).map(|c| first(r, c)).collect()).collect();
     for _ in 0..STEPS {
-        let old = grid.clone();
-        (1..all - 1).for_each(|r| relax(&old[r - 1], &old[r], &old[r + 1], &mut grid[r]));
+        let old = whole.clone();
+        (1..all - 1).for_each(|r| relax(&old[r - 1], &old[r], &old[r + 1], &mut whole[r]));
     }
-    for t in 0..THREADS {
+    for n in 0..blocks {
         for r in 1..=ROWS {
-            assert_eq!(global.copy(t, r), grid[t * ROWS + r], "{category:?}: thread {t}, row {r}");
+            assert_eq!(grid.copy(n, r), whole[n * ROWS + r], "{category:?}: block {n}, row {r}");
         }
     }
-    drop(blocks);
-    job.end();
+    drop(array);
+    made.into_iter().for_each(|(made, _)| made.free());
+    owner.free();
 }
 
 #[test]
 fn kernels_are_right_in_every_category() {
     // SAFETY: this test is alone in its process, before there is a device.
-    unsafe { std::env::set_var("OXMPI_FAKE_VERBS", format!("fabric=k{},uar=static", std::process::id())) };
+    unsafe {
+        std::env::set_var("OXMPI_FAKE_VERBS", format!("fabric=k{},uar=static,patched=1", std::process::id()))
+    };
     for category in CATEGORIES {
         product(category);
-        stencil(category);
+        for (ranks, threads) in [(16, 1), (8, 2), (4, 4), (2, 8), (1, 16)] {
+            stencil(category, ranks, threads);
+        }
     }
 }

@@ -67,7 +67,7 @@ fn counter(name: &core::ffi::CStr) -> u64 {
     value
 }
 
-fn now() -> Taken {
+pub fn now() -> Taken {
     Taken {
         contexts: counter(c"contexts"),
         qps: counter(c"qps"),
@@ -114,7 +114,7 @@ impl Made {
     }
 
     /// A thread domain with a parent domain over it; `sharing` 0: as upstream.
-    unsafe fn domain(&mut self, sharing: u32) -> *mut Pd {
+    pub unsafe fn domain(&mut self, sharing: u32) -> *mut Pd {
         let (context, pd) = (self.contexts[0], self.pds[0]);
         let mut attr = TdInitAttr { comp_mask: if sharing > 0 { TdInitAttr::SHARING } else { 0 }, sharing };
         // SAFETY: the slots have these types.
@@ -138,9 +138,22 @@ impl Made {
     pub unsafe fn pair(&mut self, context: *mut Context, pd: *mut Pd) -> *mut Qp {
         // SAFETY: as above.
         unsafe {
-            let cq = ibv_create_cq(context, 16, null_mut(), null_mut(), 0);
-            assert!(!cq.is_null());
-            self.cqs.push(cq);
+            let cq = self.queue(context);
+            self.pair_on(cq, pd)
+        }
+    }
+
+    pub unsafe fn queue(&mut self, context: *mut Context) -> *mut Cq {
+        // SAFETY: as above.
+        let cq = unsafe { ibv_create_cq(context, 16, null_mut(), null_mut(), 0) };
+        assert!(!cq.is_null());
+        self.cqs.push(cq);
+        cq
+    }
+
+    pub unsafe fn pair_on(&mut self, cq: *mut Cq, pd: *mut Pd) -> *mut Qp {
+        // SAFETY: as above.
+        unsafe {
             let cap = QpCap { max_send_wr: 8, max_send_sge: 1, ..QpCap::default() };
             let mut init = QpInitAttr {
                 qp_context: null_mut(),

@@ -137,7 +137,10 @@ fn rdma_needs_no_process_that_runs() {
     for mode in [TWO_LEVEL, ON_DEMAND] {
         let ended = on_a_node(2).args(mode).limit(100).program("rma_stopped").run().all_ok(2);
         if ended.out.contains("no copies") {
-            return leave_out("operations on a process that is stopped", "processes may not copy from each other here");
+            return leave_out(
+                "operations on a process that is stopped",
+                "processes may not copy from each other here",
+            );
         }
     }
 }

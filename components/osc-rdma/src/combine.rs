@@ -176,4 +176,3 @@ impl Call<'_> {
         self.settle(&[peer], true).ok().map(|_| ())
     }
 }
-

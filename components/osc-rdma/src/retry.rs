@@ -3,7 +3,8 @@
 //! The next attempt comes after a number of turns that grows with the attempts, up to
 //! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step. These are turns of somebody who does
 //! not wait, since a wait sleeps where nothing comes, and nothing comes when a lock gets free. Where the lock is near, whoever has it is done with it in a few
-//! microseconds, unless another has its core: so from the third attempt on the core is given away between attempts.
+//! microseconds, unless another has its core: so the pauses stay short, and after some tens of microseconds the core is given away. Not before, for beside programs that compute it
+//! comes back after a time slice of theirs.
 
 use crate::call::Call;
 use crate::peer::Peer;
@@ -18,8 +19,6 @@ const MOST_TURNS: u32 = 256;
 const MOST_NEAR: u32 = 32;
 /// An attempt that takes less goes to a word that is mapped here, which whoever has the lock gives back at once, or when it has a core again.
 const NEAR: Duration = Duration::from_micros(2);
-/// So often such a lock is looked at before the core is given away between looks.
-const LOOKS_FIRST: u32 = 2;
 /// No pause is longer than as many attempts.
 const MOST_TIMES: u32 = 8;
 /// An attempt is not taken to be slower than this, whatever it waited for.
@@ -35,23 +34,9 @@ const LEAVES: u64 = 128;
 /// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
 const GIVES_WAY: u32 = 8;
 
-/// What is given away behind a refused attempt and its pause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Behind {
-    Nothing,
-    /// The core, to whoever wants it.
-    Core,
-    /// The call, to the program's own scheduler too.
-    Way,
-}
-
-/// Behind so many attempts, the fastest of which took that long.
-fn behind(tries: u32, trip: Duration) -> Behind {
-    match tries {
-        _ if tries.is_multiple_of(GIVES_WAY) => Behind::Way,
-        _ if trip < NEAR && tries > LOOKS_FIRST => Behind::Core,
-        _ => Behind::Nothing,
-    }
+/// Most turns between two attempts, the fastest of which took that long.
+fn most_turns(trip: Duration) -> u32 {
+    if trip < NEAR { MOST_NEAR } else { MOST_TURNS }
 }
 
 impl<'a> Call<'a> {
@@ -71,12 +56,10 @@ impl<'a> Call<'a> {
             // An attempt by a transport takes as long as each step of whoever has the lock: pauses are as many of those.
             self.pause(turns, trip * turns.min(MOST_TIMES));
             tries += 1;
-            match behind(tries, trip) {
-                Behind::Nothing => {}
-                Behind::Core => std::thread::yield_now(),
-                Behind::Way => self.give_way()?,
+            if tries.is_multiple_of(GIVES_WAY) {
+                self.give_way()?;
             }
-            most = (most * 2).min(if trip < NEAR { MOST_NEAR } else { MOST_TURNS });
+            most = (most * 2).min(most_turns(trip));
         }
     }
 
@@ -128,12 +111,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_are_given_away_where_the_lock_is_near() {
-        let of = |trip| (1..=8).map(|tries| behind(tries, trip)).collect::<Vec<_>>();
-        use Behind::{Core, Nothing, Way};
-        assert_eq!(of(Duration::from_nanos(200)), [Nothing, Nothing, Core, Core, Core, Core, Core, Way]);
-        let mut far = [Nothing; 8];
-        far[7] = Way;
-        assert_eq!(of(Duration::from_micros(50)), far);
+    fn pauses_are_short_where_the_lock_is_near() {
+        let of = |trip| most_turns(Duration::from_nanos(trip));
+        assert_eq!((of(200), of(50_000)), (MOST_NEAR, MOST_TURNS));
     }
 }

@@ -18,7 +18,6 @@ use crate::communicator::Communicator;
 use crate::group::Group;
 use crate::instance::Instance;
 use crate::made::schedule::Numbers;
-use crate::places::Places;
 use crate::plan::{Plan, Without};
 use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
@@ -393,7 +392,7 @@ fn nodes(instance: &Instance, group: &Group, rank: u32) -> (u32, u32) {
     if instance.facts().map.nodes() == 1 {
         return (1, 0);
     }
-    let places = Places::new(group.members(), |proc| instance.place_of(proc));
+    let places = group.places(|proc| instance.place_of(proc));
     (places.num_nodes(), places.get(rank).map_or(0, |place| place.node))
 }
 

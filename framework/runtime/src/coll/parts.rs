@@ -19,12 +19,11 @@ use oxmpi_coll::{CollArgs, CollComm, part};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Place, Status, StrRef};
 use std::ffi::c_void;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The parts that a stack has.
 #[derive(Default)]
 pub(crate) struct Parts {
-    places: OnceLock<Places>,
     /// Those that components asked for. Boxed: a component has the address.
     #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
     made: Mutex<Vec<Box<Arc<Communicator>>>>,
@@ -49,10 +48,7 @@ impl Communicator {
     /// Where the ranks of the (local) group are.
     pub(crate) fn places(&self) -> &Places {
         let instance = self.instance();
-        self.coll
-            .parts
-            .places
-            .get_or_init(|| Places::new(self.group().members(), |proc| instance.place_of(proc)))
+        self.group().places(|proc| instance.place_of(proc))
     }
 
     /// Nodes that have ranks of the (local) group, and this process's among them.

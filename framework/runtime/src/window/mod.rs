@@ -87,7 +87,6 @@ impl WantedMemory {
 /// Data of the services; its address is the component's word for the window.
 struct Inner {
     comm: Arc<Communicator>,
-    places: Places,
     memory: Arc<Memory>,
     flavor: u32,
     /// This rank's memory.
@@ -112,7 +111,7 @@ impl Inner {
         if rank == self.comm.rank() {
             return Some(self.own);
         }
-        let place = self.places.get(rank).filter(|place| place.local != 0)?;
+        let place = self.comm.places().get(rank).filter(|place| place.local != 0)?;
         self.memory.mapped(place.node_rank)
     }
 }
@@ -140,8 +139,8 @@ impl Window {
         let instance = comm.shared_instance().clone();
         let bytes = wanted.memory.bytes();
         let (first, hints) = meet(&comm, thread, &wanted, info)?;
-        let places = Places::new(comm.group().members(), |proc| instance.place_of(proc));
-        let memory = memory_for(&comm, thread, &places, &wanted)?;
+        let places = comm.places();
+        let memory = memory_for(&comm, thread, places, &wanted)?;
         let node_rank = places.get(comm.rank()).map_or(0, |place| place.node_rank);
         let base = match wanted.memory {
             WantedMemory::Users { base, .. } => base.cast(),
@@ -149,7 +148,7 @@ impl Window {
         };
         let own = Mapped { base, bytes, disp_unit: wanted.disp_unit };
         let (flavor, memory) = (wanted.memory.flavor(), Arc::new(memory));
-        let inner = Box::new(Inner { comm, places, memory, flavor, own, first, seen: OnceLock::new() });
+        let inner = Box::new(Inner { comm, memory, flavor, own, first, seen: OnceLock::new() });
         let desc = inner.desc(&hints, services::services());
         let verbs = select::choose(&inner.comm, thread, &desc)?;
         Ok(Window::adopt(inner, verbs, hints, &instance, thread))
@@ -360,7 +359,7 @@ impl Inner {
             size: size_of::<WinComm>() as u32,
             num_ranks: self.comm.size(),
             rank: self.comm.rank(),
-            num_nodes: self.places.num_nodes(),
+            num_nodes: self.comm.places().num_nodes(),
             comm: std::ptr::from_ref(self).cast_mut().cast(),
             services,
             btl: self.comm.instance().btl_services_for_rma(),

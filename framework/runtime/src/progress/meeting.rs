@@ -76,6 +76,9 @@ mod model {
             }
             // SAFETY: as above.
             w.by_the_last.with(|p| assert_eq!(unsafe { *p }, 2 * turn - 1));
+            if turn == times {
+                break;
+            }
             // Nobody writes before all have read.
             if let Some(round) = w.meeting.come(threads, last) {
                 while !w.meeting.is_over(round) {
@@ -86,7 +89,10 @@ mod model {
     }
 
     fn run(threads: usize, times: u32) {
-        loom::model(move || {
+        let mut model = loom::model::Builder::new();
+        // Those who wait take turns at looking.
+        model.max_branches = 20_000;
+        model.check(move || {
             let w = Arc::new(World {
                 meeting: Meeting::default(),
                 said: (0..threads).map(|_| UnsafeCell::new(0)).collect(),

@@ -26,7 +26,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("framework/osc/src/lib.rs", 2),
     ("framework/osc/conformance/src/lib.rs", 2),
     ("framework/runtime/src/lib.rs", 59),
-    ("components/pml-ob1/src/lib.rs", 36),
+    ("components/pml-ob1/src/lib.rs", 34),
     ("components/coll-basic/src/lib.rs", 2),
     ("components/btl-shm/src/lib.rs", 14),
     ("components/btl-template/src/lib.rs", 3),

@@ -173,9 +173,9 @@ impl Ob1 {
 
     /// A receive was posted, and nobody says by which thread.
     pub fn anybody_cares_for(&self, comm: &Comm, pattern: Pattern) {
-        if pattern.has_tag() && comm.by_tag() && !comm.prefers() {
+        if pattern.has_tag() && comm.by_tag() && !comm.homes.prefers() {
             let width = self.width();
-            let ways = [comm.home(width), comm.fifo(tag_of(pattern.want), width)];
+            let ways = [comm.homes.home(width), comm.homes.fifo(tag_of(pattern.want), width)];
             ways.iter().for_each(|&ctx| self.cri(ctx).shared.become_so());
         } else {
             (0..self.width()).for_each(|ctx| self.cri(ctx).shared.become_so());

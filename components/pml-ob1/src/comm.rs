@@ -16,7 +16,8 @@
 //! old head sends one more prefix, which is harmless.
 
 use crate::fork::Users;
-use crate::guarded::{AllHeld, fifo_of};
+use crate::guarded::AllHeld;
+use crate::homes::Homes;
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::members::Members;
 use crate::module::Ob1;
@@ -33,7 +34,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Caller, LockServices, Seat, Status};
-use oxmpi_pml::{CommDesc, NO_HINT, assert_flag};
+use oxmpi_pml::{CommDesc, assert_flag};
 use std::collections::{HashMap, VecDeque};
 
 const SLOT_BITS: u32 = 20;
@@ -69,14 +70,8 @@ pub struct Comm {
     pub gid: [u64; 2],
     /// Another rank of the same communicator in this process, under the same fixed index.
     sibling: Cell<*mut Comm>,
-    /// What the FIFO of messages to this rank follows from; see [`Comm::salt_to`].
-    salt: u32,
-    /// The same for endpoint 0.
-    base_salt: u32,
-    /// The CRI that this rank's messages prefer, or [`NO_HINT`].
-    hint: u32,
-    /// Its ranks are endpoints: a process has several.
-    endpoints: bool,
+    /// Which FIFOs messages take.
+    pub homes: Homes,
 }
 
 impl Comm {
@@ -263,47 +258,11 @@ impl Comm {
                 None => wire::head(kind::MATCH, flag::CID, endpoint, wire::NO_INDEX),
             };
             route.head.store(head, Ordering::Relaxed);
-            route.salt.store(self.salt_to(endpoint), Ordering::Relaxed);
+            route.salt.store(self.homes.salt_to(endpoint), Ordering::Relaxed);
             // SYNC POINT with the acquire load in `Route::peer`.
             route.peer.store(peer as *const Peer as *mut Peer, Ordering::Release);
         }
         Ok((route, peer))
-    }
-
-    /// What the FIFO of messages to an endpoint follows from, beside their tags; see `fifo_of`. Neighbouring endpoints of a process get theirs on
-    /// FIFOs of their own, so that threads which are endpoints do not meet. A rank whose messages prefer a CRI sends all on
-    /// that one, wherever to.
-    fn salt_to(&self, endpoint: u16) -> u32 {
-        match self.hint {
-            NO_HINT => self.base_salt.wrapping_add(endpoint.into()),
-            hint => hint,
-        }
-    }
-
-    /// The FIFO where a tag's messages to this rank come, where there are `width` of them. If the rank prefers a CRI: where they come from
-    /// ranks that prefer the same.
-    #[inline(always)]
-    pub fn fifo(&self, tag: i32, width: u32) -> u32 {
-        fifo_of(self.salt, tag, width)
-    }
-
-    /// The FIFO of this rank's messages where they may take any: what the host wants, or its own as an endpoint.
-    pub fn preferred(&self, width: u32) -> Option<u32> {
-        match self.hint {
-            NO_HINT if self.endpoints => Some(u32::from(self.endpoint()) % width),
-            NO_HINT => None,
-            hint => Some(hint % width),
-        }
-    }
-    /// The host wants a CRI.
-    pub fn prefers(&self) -> bool {
-        self.hint != NO_HINT
-    }
-
-    /// Where all tags' messages to this rank come until those of several threads part (`fork.rs`): that of tag 0.
-    #[inline(always)]
-    pub fn home(&self, width: u32) -> u32 {
-        self.fifo(0, width)
     }
 
     /// Whether the messages of a source (negative: of any) take the FIFOs of their tags.
@@ -438,11 +397,8 @@ impl CommTable {
             None => self.free_slot()?,
         };
         let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
-        let salt = match desc.fifo_hint {
-            NO_HINT => salt_of(desc).wrapping_add(desc.my_endpoint.into()),
-            hint => hint,
-        };
-        let layout = Layout::new(salt, most_shards, false);
+        let homes = Homes::of(desc, salt_of(desc));
+        let layout = Layout::new(homes.salt(), most_shards, false);
         self.added += 1;
         let comm = Box::new(Comm {
             address: desc.my_endpoint as u64 | (index as u64) << 16,
@@ -463,10 +419,7 @@ impl CommTable {
             fixed_index: fixed,
             gid: desc.gid,
             sibling: Cell::new(self.slots[slot as usize].comm),
-            salt,
-            base_salt: salt_of(desc),
-            hint: desc.fifo_hint,
-            endpoints: !desc.endpoints.is_null(),
+            homes,
         });
         if desc.flags != 0 {
             comm.promise(&mut comm.shards.home(false));

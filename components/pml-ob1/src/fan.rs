@@ -132,7 +132,7 @@ impl Ob1 {
             let home = self.flow_on(base, route.home(width))?;
             base.base.go_this_way(route.home_shard(), home);
             // Those of a rank that prefers a CRI stay there: the others are somebody else's.
-            let part = about.tag >= 0 && !comm.prefers() && self.parts(comm, route, about);
+            let part = about.tag >= 0 && !comm.homes.prefers() && self.parts(comm, route, about);
             let held = self.take_cri(home.ctx, about.thread);
             if route.fork.may_go(false, home.ctx) && !(part && self.fork_now(&held, comm, route, home)) {
                 return Ok((held, home));
@@ -186,7 +186,7 @@ impl Ob1 {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => {
                 let own = || own_fifo(about.thread, width);
-                comm.preferred(width).or_else(own).unwrap_or_else(|| route.fifo(about.tag, width))
+                comm.homes.preferred(width).or_else(own).unwrap_or_else(|| route.fifo(about.tag, width))
             }
         }
     }
@@ -216,17 +216,17 @@ impl Ob1 {
         if !comm.by_tag() {
             (self.first_look_at_any(comm, tag, thread), false)
         } else if comm.is_forked(source) {
-            (comm.fifo(tag, self.width()), source >= 0)
+            (comm.homes.fifo(tag, self.width()), source >= 0)
         } else {
-            (comm.home(self.width()), source >= 0 && !comm.prefers())
+            (comm.homes.home(self.width()), source >= 0 && !comm.homes.prefers())
         }
     }
 
     #[inline(never)]
     fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
         match self.assignment {
-            Assignment::Stream => comm.fifo(tag, self.width()),
-            Assignment::Dedicated if comm.prefers() => comm.home(self.width()),
+            Assignment::Stream => comm.homes.fifo(tag, self.width()),
+            Assignment::Dedicated if comm.homes.prefers() => comm.homes.home(self.width()),
             _ => own_fifo(thread, self.width()).unwrap_or(FIFO),
         }
     }

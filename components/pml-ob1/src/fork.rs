@@ -23,7 +23,7 @@
 //! **Who touches what.** [`Users`] are hints, written by whoever finds another thread's number there. The bit of a FIFO in
 //! `told` is written under the lock of its CRI, the first one, home's, under that of home.
 
-use crate::guarded::SHARDS;
+use crate::homes::SHARDS;
 use oxmpi_mca::sync::{AtomicU64, Ordering, unmodelled};
 use std::sync::OnceLock;
 use unmodelled::{AtomicU8, AtomicU32};

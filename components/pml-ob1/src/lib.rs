@@ -17,6 +17,7 @@ mod either;
 mod fan;
 mod fork;
 mod guarded;
+mod homes;
 pub mod matching;
 mod members;
 mod memory;

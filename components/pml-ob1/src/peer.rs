@@ -7,7 +7,8 @@
 use crate::coming::Coming;
 use crate::either::Either;
 use crate::fan::FREE;
-use crate::guarded::{FIFO, Guarded, Held, SHARDS};
+use crate::guarded::{FIFO, Guarded, Held};
+use crate::homes::SHARDS;
 use crate::module::{Cri, Ob1, Transport};
 use crate::numbered::Assignment;
 use crate::rdma::{can_get, can_put};

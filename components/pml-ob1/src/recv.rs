@@ -393,7 +393,7 @@ impl Ob1 {
             self.cares_for(thread, thread.cri);
             if args.src < 0 && comm.is_forked(args.src) {
                 // Other sources' may not be.
-                self.cares_for(thread, comm.home(self.width()));
+                self.cares_for(thread, comm.homes.home(self.width()));
             }
         } else {
             self.cares_for_all(thread);

@@ -236,6 +236,28 @@ static void not_there(void) {
     MPI_Comm_set_errhandler(comm, before);
 }
 
+/* Variables that are bound to a communicator count what one endpoint's has: messages that came before their receives. */
+static void counted(void) {
+    enum { MESSAGES = 3 };
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    MPI_Comm dup;
+    int index, count, x = me, to = n - 1;
+    unsigned long long value = 99;
+    MPI_Comm_dup(comm, &dup);
+    CHECK(MPI_T_pvar_get_index("pml_ob1_unexpected_msgs", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS, "the variable");
+    CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS, "a session");
+    CHECK(MPI_T_pvar_handle_alloc(session, index, &dup, &handle, &count) == MPI_SUCCESS && count == 1, "%d elements", count);
+    for (int i = 0; me == 0 && i < MESSAGES; i++) MPI_Send(&x, 1, MPI_INT, to, i, dup);
+    for (int i = 0; me == to && i < MESSAGES; i++) MPI_Probe(0, i, dup, MPI_STATUS_IGNORE);
+    MPI_Barrier(comm);
+    CHECK(MPI_T_pvar_read(session, handle, &value) == MPI_SUCCESS, "read");
+    CHECK(value == (me == to ? MESSAGES : 0), "rank %d: %llu messages came early", me, value);
+    for (int i = 0; me == to && i < MESSAGES; i++) MPI_Recv(&x, 1, MPI_INT, 0, i, dup, MPI_STATUS_IGNORE);
+    MPI_T_pvar_handle_free(session, &handle), MPI_T_pvar_session_free(&session);
+    MPI_Comm_free(&dup);
+}
+
 static int key, ends;
 
 static void *work(void *of) {
@@ -254,6 +276,7 @@ static void *work(void *of) {
     topologies();
     windows();
     not_there();
+    counted();
     MPI_Comm_free(&comm);
     return NULL;
 }
@@ -267,6 +290,8 @@ int main(int argc, char **argv) {
     check_rank_ = rank;
     const char *digits = argc > 1 ? argv[1] : "2";
     if (!strcmp(digits, "abort")) ends = 1, digits = "2";
+    int level;
+    MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level);
     int mine = digits[rank % (int)strlen(digits)] - '0';
     /* Of functions that are called on no communicator. */
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -275,5 +300,6 @@ int main(int argc, char **argv) {
     for (int i = 0; i < mine; i++) CHECK(pthread_create(&threads[i], NULL, work, &each[i]) == 0, "a thread");
     for (int i = 0; i < mine; i++) pthread_join(threads[i], NULL);
     MPI_Comm_free_keyval(&key), MPI_Group_free(&world_group);
+    MPI_T_finalize();
     return end();
 }

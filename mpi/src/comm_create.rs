@@ -22,6 +22,9 @@ fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut
     if let Some(placed) = parent.topology.get() {
         let _ = child.topology.set(placed.clone());
     }
+    if let Some(stream) = parent.stream.get() {
+        let _ = child.stream.set(*stream);
+    }
     if let Err(failure) = parent.attributes.copy_to(old.0, &child.attributes) {
         comm::free(process, made)?;
         return Err(failure);

@@ -40,6 +40,7 @@ pub enum Kind {
     Win = 9,
     Sync = 10,
     Threadcomm = 11,
+    Stream = 12,
 }
 
 const GENERATION_BITS: u32 = 8;

@@ -145,22 +145,29 @@ fn threads_with_a_communicator_each_share_no_lock() {
     }
     for transport in ["tcp,self", "shm,self"] {
         for (contexts, some) in [("8", false), ("1", true)] {
-            let settings =
-                ["--bind-to", "none", "--mca", "btl", transport, "--mca", "runtime_num_cris", contexts];
-            // Threads with communicators of their own part at once, however seldom they get a core.
-            let job = Job::new(2).args(settings).args(["--mca", "pml_ob1_fork_turns", "1"]);
-            let ended = job.program("apart").args(["8"]).limit(300).run();
-            if ended.status == 77 {
-                return leave_out("no lock shared by threads", ended.err.trim());
+            match words_shared(transport, contexts, "communicators") {
+                Ok(found) => assert_eq!(found > 0, some, "{transport}, {contexts} contexts"),
+                Err(why) => return leave_out("no lock shared by threads", &why),
             }
-            let ended = ended.all_ok(2);
-            let stepped = ended.out.lines().filter(|line| line.contains(": 32 messages, ")).count();
-            assert_eq!(stepped, 8, "{}", ended.out);
-            let found = ended.out.lines().find_map(|line| line.strip_prefix("shared: ")?.parse::<u32>().ok());
-            let found = found.unwrap_or_else(|| panic!("nothing was counted: {}", ended.out));
-            assert_eq!(found > 0, some, "{transport}, {contexts} contexts: {}", ended.out);
         }
     }
+}
+
+/// How many words two of eight threads change by an atomic read-modify-write for their messages; an error where stepping is not permitted.
+pub fn words_shared(transport: &str, contexts: &str, what: &str) -> Result<u32, String> {
+    let settings = ["--bind-to", "none", "--mca", "btl", transport, "--mca", "runtime_num_cris", contexts];
+    // Threads with communicators of their own part at once, however seldom they get a core.
+    let job = Job::new(2).args(settings).args(["--mca", "pml_ob1_fork_turns", "1"]);
+    let ended = job.program("apart").args(["8", what]).limit(300).run();
+    if ended.status == 77 {
+        return Err(ended.err.trim().to_owned());
+    }
+    let ended = ended.all_ok(2);
+    let stepped = ended.out.lines().filter(|line| line.contains(": 32 messages, ")).count();
+    assert_eq!(stepped, 8, "{}", ended.out);
+    println!("{what}, {transport}, {contexts} contexts:\n{}", ended.out);
+    let found = ended.out.lines().find_map(|line| line.strip_prefix("shared: ")?.parse().ok());
+    Ok(found.unwrap_or_else(|| panic!("nothing was counted: {}", ended.out)))
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod fan;
 mod fifos;
 mod fork;
 mod guarded;
+mod homes;
 pub mod matching;
 mod members;
 mod memory;

@@ -43,7 +43,7 @@ impl Meeting {
 mod model {
     //! Threads that meet twice: what each wrote before is in cells that loom watches, read by all behind the meeting.
 
-    use super::Meeting;
+    use super::{Meeting, Round};
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;
     use loom::thread;
@@ -58,59 +58,85 @@ mod model {
     // SAFETY: as above.
     unsafe impl Send for World {}
 
-    fn meet(w: &World, me: usize, times: u32) {
-        let threads = w.said.len() as u32;
-        for turn in 1..=times {
+    impl World {
+        fn of(threads: usize) -> Arc<World> {
+            Arc::new(World {
+                meeting: Meeting::default(),
+                said: (0..threads).map(|_| UnsafeCell::new(0)).collect(),
+                by_the_last: UnsafeCell::new(0),
+            })
+        }
+
+        fn come(&self) -> Option<Round> {
             // SAFETY: loom looks whether anybody else is at a cell meanwhile; so it does below.
-            w.said[me].with_mut(|p| unsafe { *p = turn });
+            let last = || self.by_the_last.with_mut(|p| unsafe { *p += 1 });
+            self.meeting.come(self.said.len() as u32, last)
+        }
+
+        fn say(&self, me: usize, turn: u32) {
             // SAFETY: as above.
-            let last = || w.by_the_last.with_mut(|p| unsafe { *p += 1 });
-            if let Some(round) = w.meeting.come(threads, last) {
-                while !w.meeting.is_over(round) {
-                    thread::yield_now();
-                }
-            }
-            for said in &w.said {
+            self.said[me].with_mut(|p| unsafe { *p = turn });
+        }
+
+        /// Behind a meeting, which is the how-manieth.
+        fn hear(&self, turn: u32, meetings: u32) {
+            for said in &self.said {
                 // SAFETY: as above.
                 said.with(|p| assert_eq!(unsafe { *p }, turn, "a thread was not waited for"));
             }
             // SAFETY: as above.
-            w.by_the_last.with(|p| assert_eq!(unsafe { *p }, 2 * turn - 1));
-            // Nobody writes before all have read.
-            if let Some(round) = w.meeting.come(threads, last) {
+            self.by_the_last.with(|p| assert_eq!(unsafe { *p }, meetings));
+        }
+    }
+
+    /// Waits in between, so that nobody writes before all have read.
+    fn meet_twice(w: &World, me: usize) {
+        let wait = || {
+            if let Some(round) = w.come() {
                 while !w.meeting.is_over(round) {
                     thread::yield_now();
                 }
             }
+        };
+        w.say(me, 1);
+        wait();
+        w.hear(1, 1);
+        wait();
+        w.say(me, 2);
+        wait();
+        w.hear(2, 3);
+    }
+
+    /// Looks once: three that wait would take turns at it for ever.
+    fn meet_once(w: &World, me: usize) {
+        w.say(me, 1);
+        if w.come().is_none_or(|round| w.meeting.is_over(round)) {
+            w.hear(1, 1);
         }
     }
 
-    fn run(threads: usize, times: u32) {
+    fn run(threads: usize, meet: fn(&World, usize)) {
         loom::model(move || {
-            let w = Arc::new(World {
-                meeting: Meeting::default(),
-                said: (0..threads).map(|_| UnsafeCell::new(0)).collect(),
-                by_the_last: UnsafeCell::new(0),
-            });
+            let w = World::of(threads);
             let others: Vec<_> = (1..threads)
                 .map(|me| {
                     let w = w.clone();
-                    thread::spawn(move || meet(&w, me, times))
+                    thread::spawn(move || meet(&w, me))
                 })
                 .collect();
-            meet(&w, 0, times);
+            meet(&w, 0);
             others.into_iter().for_each(|t| t.join().unwrap());
         });
     }
 
     #[test]
     fn model_two_threads_meet_again_and_again() {
-        run(2, 2);
+        run(2, meet_twice);
     }
 
     #[test]
     fn model_three_threads_meet() {
-        run(3, 1);
+        run(3, meet_once);
     }
 }
 

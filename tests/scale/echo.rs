@@ -150,7 +150,7 @@ extern "C" fn list(counts: *mut c_void, _: *mut Endpoint, _: u32, list: *const L
     // SAFETY: the component's, with so many entries.
     let entries = unsafe {
         let list = &*list;
-        core::slice::from_raw_parts(list.entries.ptr, list.entries.len as usize)
+        core::slice::from_raw_parts(list.entries.ptr, list.entries.len)
     };
     for entry in entries {
         // SAFETY: as in `put`, or a word of this process.

@@ -18,7 +18,6 @@ mod fan;
 mod fifos;
 mod fork;
 mod guarded;
-mod homes;
 pub mod matching;
 mod members;
 mod memory;

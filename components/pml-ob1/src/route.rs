@@ -13,7 +13,7 @@ pub struct Route {
     pub peer: AtomicPtr<Peer>,
     /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
     pub head: AtomicU64,
-    /// Written before the peer: what the FIFO of our messages to it follows from ([`crate::homes::Homes::salt_to`]).
+    /// Written before the peer: the argument of the choice of a FIFO for our messages to it ([`crate::fifos::Fifos::salt_to`]).
     pub salt: AtomicU32,
     /// We told it our index.
     pub answered: AtomicBool,

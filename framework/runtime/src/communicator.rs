@@ -73,7 +73,7 @@ pub struct Communicator {
     meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.
     instance: Arc<Instance>,
-    /// What the PML's `CommDesc` points to, beside the group's lists.
+    /// The text that the PML's `CommDesc` points to, beside the group's lists.
     _matching: String,
 }
 

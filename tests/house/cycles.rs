@@ -14,7 +14,7 @@ use syn::visit::{self, Visit};
 /// How many files stand in cycles, by the root file of a crate.
 const KNOWN: &[(&str, usize)] = &[
     ("mpi/src/lib.rs", 34),
-    ("mpirun/src/lib.rs", 18),
+    ("mpirun/src/lib.rs", 11),
     ("framework/mca/src/lib.rs", 6),
     ("framework/testing/src/lib.rs", 4),
     ("framework/pml/conformance/src/lib.rs", 2),

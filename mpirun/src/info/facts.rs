@@ -1,7 +1,7 @@
 //! Facts of the installation that need no component: each is a label for people, a key for programs,
 //! and a value.
 
-use super::Known;
+use super::known::Known;
 use super::options::Options;
 use oxmpi_runtime::registry;
 

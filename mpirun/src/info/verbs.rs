@@ -3,8 +3,9 @@
 //! The component tells both as values in force, by the functions with which it opens. Asked once for each category, with as many
 //! communication resources as the user says.
 
+use super::known::{Answer, Known};
 use super::options::Options;
-use super::{Answer, Known, process};
+use super::process;
 use oxmpi_mca_params::catalogue;
 use oxmpi_runtime::registry::{InForce, Process};
 use std::fmt::Write;

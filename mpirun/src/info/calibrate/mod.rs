@@ -14,7 +14,7 @@ mod page;
 mod questions;
 pub mod rank;
 
-use super::{Answer, Known};
+use super::known::{Answer, Known};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

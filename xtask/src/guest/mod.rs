@@ -34,7 +34,7 @@ pub struct Options {
 
 /// Programs of tests/programs with two ranks.
 const PROGRAMS: [&str; 8] =
-    ["ring", "requests", "datatypes", "protocols", "wildcards", "collectives", "windows", "order"];
+    ["ring", "requests", "datatypes", "protocols", "wildcards", "collectives", "rma", "order"];
 /// What a job needs to take the device alone.
 const OVER_VERBS: &str = "--mca btl verbs,self --mca mpi_yield_when_idle 1";
 

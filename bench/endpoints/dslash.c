@@ -359,6 +359,8 @@ int main(int argc, char **argv) {
                "%.3f, total %.3f, norm %.9e, results right\n",
                endpoints ? "endpoints" : talkers > 1 ? "threads" : "master", size, threads, talkers, most[0] / iterations * 1e3,
                most[1] / iterations * 1e3, most[2] / iterations * 1e3, most[3] / iterations * 1e3, all[0]);
+        printf("value=%.9g seconds=%.9g computing=%.9g packing=%.9g waiting=%.9g verified=1\n", most[3] / iterations * 1e3, most[3],
+               most[0] / iterations * 1e3, most[1] / iterations * 1e3, most[2] / iterations * 1e3);
     }
     for (int i = 0; i < endpoints; i++) MPI_Comm_free(&comms[i]);
     for (int way = 0; way < WAYS; way++)

@@ -15,6 +15,7 @@ Markdown:
   thread's. Ours is osc-rdma.
 * Figure 1: bandwidth and latency under lock_all by bytes and threads, medians and standard deviations.
 * Figure 5.5 of the dissertation: puts by assignment and progress, and what the library counts for each put.
+* Conjugate gradients and patches: every quantity of each form, by ranks or threads; whether all forms end at the same residual.
 
 Cells that nothing was measured for are marked "?", and their number is told. Standard library only.
 """
@@ -52,6 +53,10 @@ PAPER = {
 }
 
 
+# Whole programs: title, and how their x is called.
+PROGRAMS = {"rma-cg": ("Figures 1e and 1f: conjugate gradients", "ranks"), "rma-patches": ("Figure 2: patches", "threads")}
+
+
 class Point(collections.namedtuple("Point", "library component operation sync threads bytes")):
     """Where something was measured; `component` is empty for other libraries."""
 
@@ -62,6 +67,7 @@ class Data:
     def __init__(self):
         self.values = collections.defaultdict(dict)
         self.counted = []
+        self.programs = {}
         self.unverified = 0
 
     def read(self, folder):
@@ -73,6 +79,8 @@ class Data:
                 self.read_case(path)
             elif path.name.startswith("fig5.5"):
                 self.counted += rows_of(path)
+            elif path.stem in PROGRAMS:
+                self.programs[path.stem] = rows_of(path)
         if not found:
             raise ValueError(f"{folder}: no rma-put-fence.csv or the like")
         return self
@@ -301,10 +309,33 @@ def figure_5_5(data):
     return "## Figure 5.5 (dissertation): puts, and what is counted for each\n\n" + table(head, rows)
 
 
+def programs(data):
+    """A table for each whole program: a column for each quantity, the driver's `value` first."""
+    text = []
+    for name, (title, what) in PROGRAMS.items():
+        cells = collections.defaultdict(dict)
+        for row in data.programs.get(name, []):
+            if row["median"]:
+                cells[row["library"], row["series"], int(row["x"])][row["quantity"]] = float(row["median"])
+                data.unverified += row["quantity"] == "value" and row["verified"] != "true"
+        if not cells:
+            continue
+        names = sorted({quantity for cell in cells.values() for quantity in cell}, key=lambda q: (q != "value", q))
+        rows = [[*map(str, key)] + [number(cell.get(q)) for q in names] for key, cell in sorted(cells.items())]
+        text.append(f"## {title}\n\nMedians.\n\n" + table(["library", "", what, *names], rows))
+        if any("residual" in cell for cell in cells.values()):
+            by_x = collections.defaultdict(set)
+            for (_, _, x), cell in cells.items():
+                by_x[x].add(cell.get("residual"))
+            same = all(len(residuals) == 1 for residuals in by_x.values())
+            text.append(f"All forms end at {'the same residual' if same else '**different residuals**'}.\n")
+    return "\n".join(text)
+
+
 def report(data, most_threads):
     """The whole text, and the rows of the matrix."""
     full, cells = matrix(data, most_threads)
-    parts = [tables_1_to_3(data, most_threads), full, tables_4_and_5(data), figure_1(data), figure_5_5(data)]
+    parts = [tables_1_to_3(data, most_threads), full, tables_4_and_5(data), figure_1(data), figure_5_5(data), programs(data)]
     if data.unverified:
         parts.insert(0, f"**{data.unverified} measurements were not verified.**\n")
     return "\n".join(part for part in parts if part), cells

@@ -104,6 +104,24 @@ class Tables(unittest.TestCase):
         self.assertIn("| puts/s | runtime_cri_locks |", text)
         self.assertIn("| 8 | ours | one CRI, serial progress | 2 | 1000000 | 2 |", text)
 
+    def test_whole_programs_and_their_residuals(self):
+        world(self.folder)
+
+        def cg(residual):
+            for series, value in (("two-sided", 5), ("one-sided, rdma", 7)):
+                at = {"library": "ours", "series": series, "x": 4}
+                yield {**at, "quantity": "value", "values": [value]}
+                yield {**at, "quantity": "residual", "values": [residual if value == 7 else 1e-9]}
+
+        write(self.folder, "rma-cg", cg(1e-9))
+        text = tables.programs(self.read())
+        self.assertIn("| library |  | ranks | value | residual |", text)
+        self.assertIn("| ours | one-sided, rdma | 4 | 7 | 1e-09 |", text)
+        self.assertIn("the same residual", text)
+        self.assertNotIn("patches", text)
+        write(self.folder, "rma-cg", cg(2e-9))
+        self.assertIn("**different residuals**", tables.programs(self.read()))
+
     def test_other_files_are_refused(self):
         with self.assertRaisesRegex(ValueError, "no rma-put-fence.csv"):
             self.read()

@@ -24,7 +24,7 @@ fn groups(all: &[&Declaration]) -> Vec<(String, Vec<Declaration>)> {
     groups
 }
 
-/// What may be written, in a few words.
+/// The texts that may be written, in a few words.
 pub fn allowed(d: &Declaration) -> String {
     let mut text = match d.kind {
         Kind::Enum => d.enumerators.join(", "),

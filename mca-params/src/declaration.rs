@@ -1,4 +1,4 @@
-//! What a parameter is: its name, type, bounds, help. An owned copy of a component's `ParamDecl`,
+//! Declaration of a parameter: its name, type, bounds, help. An owned copy of a component's `ParamDecl`,
 //! or made by the host for its own parameters.
 
 use crate::error::{ErrorKind, ParamError};
@@ -186,7 +186,7 @@ impl Declaration {
         self
     }
 
-    /// What may be written, for listings.
+    /// The texts that may be written, for listings.
     pub fn choices(mut self, names: &[&str]) -> Declaration {
         self.choices = names.iter().map(|&n| n.into()).collect();
         self
@@ -301,7 +301,7 @@ impl Declaration {
         (self.min != 0 || self.max != 0).then_some((self.min, self.max))
     }
 
-    /// What a right value looks like.
+    /// The form of a right value.
     pub fn wanted(&self) -> String {
         let mut wanted = match self.kind {
             Kind::Int => "an integer".to_owned(),

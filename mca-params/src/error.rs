@@ -1,9 +1,9 @@
-//! What is wrong with a parameter, in words an operator can act on: which parameter, which text,
+//! Mistakes with parameters, in words an operator can act on: which parameter, which text,
 //! from which source, and what would have been right.
 
 use crate::origin::Origin;
 
-/// What kind of mistake it is.
+/// Kind of mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The text is not a value of the parameter's type.
@@ -23,13 +23,13 @@ pub enum ErrorKind {
 pub struct ParamError {
     /// Full name of the parameter.
     pub parameter: String,
-    /// What sort of mistake.
+    /// The kind of mistake.
     pub kind: ErrorKind,
     /// The text as it was given.
     pub given: String,
-    /// Who gave it.
+    /// The setting's origin.
     pub origin: Origin,
-    /// What is wrong and what would be right, without the parts above.
+    /// The mistake and what would be right, without the parts above.
     pub reason: String,
 }
 

@@ -90,7 +90,7 @@ impl Origin {
         }
     }
 
-    /// What the launcher puts into the `SOURCE_` variable when it hands a value on: without it a
+    /// The text that the launcher puts into the `SOURCE_` variable when it hands a value on: without it a
     /// rank would take every value for one of its environment. `None`: no label is needed.
     pub fn label(&self) -> Option<String> {
         match self {

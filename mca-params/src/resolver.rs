@@ -3,6 +3,7 @@
 use crate::declaration::{Declaration, bad_declaration};
 use crate::error::{ErrorKind, ParamError};
 use crate::file::ParamFile;
+use crate::nearest::nearest;
 use crate::origin::{ENVIRONMENT, ENVIRONMENT_OPEN_MPI, Origin, SOURCE, Tier};
 use crate::selection::Selection;
 use crate::value::{self, Value};
@@ -93,7 +94,7 @@ pub struct Resolver {
 pub struct Deprecated {
     pub name: String,
     pub origin: Origin,
-    /// What to write instead; `None`: nothing, the parameter itself goes.
+    /// The name to write instead; `None`: nothing, the parameter itself goes.
     pub instead: Option<String>,
 }
 
@@ -161,7 +162,7 @@ impl Resolver {
             let Some(name) = ours.or_else(|| variable.strip_prefix(ENVIRONMENT_OPEN_MPI)) else { continue };
             match name.strip_prefix(SOURCE) {
                 Some(name) if ours.is_some() => sources.push((name.to_owned(), text)),
-                // What another launcher says about its own passing on is not for us.
+                // Another launcher's words about its own passing on are not for us.
                 Some(_) => {}
                 None if name.is_empty() => {}
                 None => resolver.set_from(name, text, Origin::Environment { variable: variable.to_owned() }),
@@ -181,7 +182,7 @@ impl Resolver {
         }
     }
 
-    /// What an inherited command line said is for a new launcher no more than its environment.
+    /// An inherited command line is for a new launcher no more than its environment.
     pub(crate) fn forget_command_line(&mut self) {
         for (name, setting) in
             self.settings.iter_mut().flat_map(|(n, all)| all.iter_mut().map(move |s| (n, s)))
@@ -425,16 +426,4 @@ impl Resolver {
 
 fn winner(all: &[Setting]) -> Option<&Setting> {
     all.iter().max_by_key(|s| s.origin.rank())
-}
-
-/// The candidate most like `name`, if any is like it at all. Ties go to the alphabetically first.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_ascii_lowercase();
-    // A third of the letters wrong is a guess; more is another word.
-    let limit = (name.chars().count() / 3).max(1);
-    candidates
-        .map(|c| (strsim::damerau_levenshtein(&name, &c.to_ascii_lowercase()), c))
-        .filter(|(distance, _)| *distance <= limit)
-        .min()
-        .map(|(_, c)| c)
 }

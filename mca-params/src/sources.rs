@@ -1,7 +1,7 @@
 //! All sources of parameters, read in their order: the files of the site and of the user, tune
 //! files and profiles, the environment, the command line, the site's override.
 //!
-//! **Who reads files.** A launcher reads them once for the job and hands every winning text on in
+//! **Readers of files.** A launcher reads them once for the job and hands every winning text on in
 //! the environment, with its source ([`Resolver::variables`]); its ranks see
 //! [`FILES_ARE_READ`] and read none, so that all ranks of a job resolve the same whatever node
 //! they are on, and thousands of them do not open the same files. A process without a launcher
@@ -11,8 +11,9 @@
 //! stops the start: what it would have said is unknown. A tune file was asked for, so it must exist.
 
 use crate::file::{self, Export, FileError, ParamFile};
+use crate::nearest::nearest;
 use crate::origin::{CHECKED, FILES_ARE_READ, Tier};
-use crate::resolver::{Resolver, nearest};
+use crate::resolver::Resolver;
 use crate::{ENVIRONMENT, ParamError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ impl Places {
         };
         match folder.ends_with("bin") {
             true => Places::below(prefix),
-            // Whatever it is called: lib64 on some systems.
+            // Its name differs: lib64 on some systems.
             false => Places { prefix: Some(prefix.into()), lib: Some(folder.into()) },
         }
     }
@@ -78,7 +79,7 @@ impl Places {
     }
 }
 
-/// What a command line gives, in its order.
+/// Settings of a command line, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// `--mca NAME VALUE`.
@@ -105,7 +106,7 @@ impl std::fmt::Display for SourceError {
 
 impl std::error::Error for SourceError {}
 
-/// Who asks.
+/// The program that asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A program that starts others, or that lists: reads files whatever it inherits.
@@ -320,7 +321,7 @@ fn split(list: &str, by: char) -> impl DoubleEndedIterator<Item = &str> {
     list.split(by).map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// What a file says that nobody would miss: the same name again in the same file.
+/// A repetition in a file that nobody would miss: the same name again in the same file.
 pub fn repeated(file: &ParamFile) -> Vec<(u32, &str)> {
     let entries = &file.lines.entries;
     let later = |at: usize| entries[at + 1..].iter().any(|e| e.name == entries[at].name);

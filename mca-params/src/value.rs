@@ -3,7 +3,7 @@
 
 use crate::declaration::{Declaration, Kind};
 use crate::error::ErrorKind;
-use crate::resolver::nearest;
+use crate::nearest::nearest;
 
 /// A resolved value.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ impl Declaration {
     }
 }
 
-/// What is wrong, and the sentence about it.
+/// The kind of mistake, and the sentence about it.
 pub(crate) type Wrong = (ErrorKind, String);
 
 /// Reads `text` as a value of `decl`. `home` replaces a leading `~/` in strings.

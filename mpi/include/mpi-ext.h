@@ -119,7 +119,10 @@ int PMPIX_Comm_shares_memory(MPI_Comm comm, int rank, int *flag);
 /* Thread communicators: endpoints behind one handle. Init is collective over comm, outside of what threads do together, and makes num_threads ranks
  * of the calling process. Between start and finish, which wait for all num_threads threads of the process, the handle means the calling thread's own
  * rank in every function that takes a communicator; attributes, error handler and what is made of it are that rank's. Threads get their ranks as they
- * come, or, where the info object of comm has thread_order = omp, by their number in the OpenMP team. A thread may have started several.
+ * come, or, where the info object of comm has thread_order = omp, by their number in the OpenMP team. Otherwise a thread may set an integer key by
+ * MPI_Comm_set_info on the handle, thread_order again, before it starts: ranks are by key and then as threads come. thread_order = an integer in the info object of
+ * comm is the key of threads that set none. A thread may have started several.
+ * With more than one thread init raises the thread level to MPI_THREAD_MULTIPLE, if it is below.
  * Free is called outside, by one thread. MPI_ERR_COMM: the thread has not started it, or it is no thread communicator. */
 #define MPIX_HAVE_THREADCOMM 1
 int MPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm *newthreadcomm);
@@ -134,6 +137,43 @@ int PMPIX_Threadcomm_free(MPI_Comm *threadcomm);
 /* Whether a communicator is a thread communicator or one of endpoints. In any thread. */
 int MPIX_Comm_test_threadcomm(MPI_Comm comm, int *flag);
 int PMPIX_Comm_test_threadcomm(MPI_Comm comm, int *flag);
+
+/* Streams (names and arguments are MPICH's): what a program does one after the other, by a thread mostly. A stream names one of the process's communication
+ * resource instances, so that messages of different streams share no lock; two threads on one stream share it, and may do so at the same time. A
+ * communicator made with a stream is a duplicate of comm without attributes, as are duplicates of it; each rank gives a stream of its own, or
+ * MPIX_STREAM_NULL for none. Every function takes it. Those named after streams send and receive as the others; each rank has one stream, so both indices are 0 (in
+ * receives the source's may be -1, any), or it is MPI_ERR_ARG; MPI_ERR_COMM if comm was not made so. MPIX_Stream_progress is a turn of progress of the
+ * stream's messages, and of others where none has come; MPIX_STREAM_NULL: of all. A stream may be freed before its communicators. The info key type (streams
+ * of graphics processors): MPI_ERR_UNSUPPORTED_OPERATION. */
+#define MPIX_HAVE_STREAM 1
+typedef struct MPIX_Stream_object *MPIX_Stream;
+#define MPIX_STREAM_NULL ((MPIX_Stream)0)
+int MPIX_Stream_create(MPI_Info info, MPIX_Stream *stream);
+int MPIX_Stream_free(MPIX_Stream *stream);
+int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm *newcomm);
+int MPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream *stream);
+int MPIX_Stream_progress(MPIX_Stream stream);
+int MPIX_Stream_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+int MPIX_Stream_isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
+int MPIX_Stream_recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status *status);
+int MPIX_Stream_irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
+int MPIX_Stream_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+int MPIX_Stream_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
+int MPIX_Stream_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status *status);
+int MPIX_Stream_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
+int PMPIX_Stream_create(MPI_Info info, MPIX_Stream *stream);
+int PMPIX_Stream_free(MPIX_Stream *stream);
+int PMPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm *newcomm);
+int PMPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream *stream);
+int PMPIX_Stream_progress(MPIX_Stream stream);
+int PMPIX_Stream_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+int PMPIX_Stream_isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
+int PMPIX_Stream_recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status *status);
+int PMPIX_Stream_irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
+int PMPIX_Stream_send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+int PMPIX_Stream_isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
+int PMPIX_Stream_recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status *status);
+int PMPIX_Stream_irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request *request);
 
 /* One-sided communication: notifications, windows on the same memory, one flush of several windows. docs/one-sided-extensions.md
  * has examples. MPI_ERR_UNSUPPORTED_OPERATION: the window's one-sided component has nothing of the kind.

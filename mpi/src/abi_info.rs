@@ -59,7 +59,7 @@ mpi_fn! {
     }
 }
 
-/// What the Fortran side has told, or been assumed to be.
+/// The facts that the Fortran side has told, or that are assumed.
 struct Fortran {
     info: Option<oxmpi_runtime::Info>,
     /// Size of LOGICAL, and its two values.

@@ -9,7 +9,7 @@
 //! outside the buffer, so MPI_BSEND_OVERHEAD is room to spare. Space is given in the order the standard
 //! describes (`oxmpi_runtime::buffer`).
 //!
-//! **Who may touch what.** Everything in a [`Slot`] belongs to the holder of its lock, taken at MULTIPLE
+//! **Access.** Everything in a [`Slot`] belongs to the holder of its lock, taken at MULTIPLE
 //! only; it is held for the bookkeeping, not while packing or sending. A message gets its place and
 //! its number first, and its request when that exists; until then nobody else touches it. `attached`
 //! is looked at without the lock, to choose the slot.
@@ -208,7 +208,7 @@ impl Slot {
         })
     }
 
-    /// What it belongs to goes: the buffer is detached (MPI 5.0 §3.6).
+    /// The object it belongs to goes: the buffer is detached (MPI 5.0 §3.6).
     pub fn empty(&self, process: &Process) {
         self.detach(process);
     }

@@ -27,7 +27,7 @@ use oxmpi_runtime::group::GroupCompare;
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
-/// What a message needs stands in the first words.
+/// The fields that a message needs stand in the first words.
 #[repr(C, align(64))]
 pub struct CommObject {
     pub comm: Arc<Communicator>,
@@ -39,6 +39,8 @@ pub struct CommObject {
     handler_given: AtomicBool,
     pub attributes: Attributes,
     pub topology: OnceLock<Arc<Placed>>,
+    /// The stream that it was made with (`streams`): a handle, or that of none.
+    pub stream: OnceLock<usize>,
     /// For buffered sends on this communicator.
     pub buffer: Arc<Slot>,
     /// That of the session it comes from.
@@ -102,6 +104,7 @@ impl CommObject {
             handler_given: AtomicBool::new(false),
             attributes: Attributes::default(),
             topology: OnceLock::new(),
+            stream: OnceLock::new(),
             buffer: Arc::default(),
             session_buffer,
         }
@@ -216,7 +219,7 @@ pub fn free(process: &Process, comm: Comm) -> Res {
 fn retire(process: &Process, object: Box<CommObject>) {
     let mut retired = std::mem::take(&mut *RETIRED.lock());
     retired.push(Retired(object));
-    // What nothing uses any more is dropped outside the lock: that tells the PML.
+    // A communicator that nothing uses any more is dropped outside the lock: that tells the PML.
     let in_use = |o: &Retired| request::uses(process, &o.0, false) || probe::uses(&o.0);
     let kept: Vec<Retired> = retired.into_iter().filter(in_use).collect();
     RETIRED.lock().extend(kept);
@@ -329,9 +332,28 @@ mpi_fn! {
         })
     }
 }
+/// The calling thread's place in the order of a thread communicator's threads.
+fn set_thread_key(comm: Comm, info: &oxmpi_runtime::Info) -> Res {
+    let Some(text) = info.get("thread_order") else { return Ok(()) };
+    match text.trim().parse() {
+        Ok(key) if thread_rank::set_key(comm.0, key) => Ok(()),
+        Ok(_) => Failure::err(MPI_ERR_COMM, "the thread communicator was freed"),
+        Err(_) => {
+            let why = format!("a thread's thread_order is {text}; it has to be an integer");
+            Failure::err(MPI_ERR_INFO_VALUE, why)
+        }
+    }
+}
+
 mpi_fn! {
     fn MPI_Comm_set_info(comm: Comm, info: Info) -> c_int {
         call(NAME, Some(comm), |_| {
+            if is_of(Kind::Threadcomm, comm.0) {
+                set_thread_key(comm, &info::require(info)?)?;
+                if thread_rank::of(comm.0).is_none() {
+                    return Ok(());
+                }
+            }
             let object = require(comm)?;
             object.comm.set_info(&info::require(info)?);
             Ok(())

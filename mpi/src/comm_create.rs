@@ -22,6 +22,9 @@ fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut
     if let Some(placed) = parent.topology.get() {
         let _ = child.topology.set(placed.clone());
     }
+    if let Some(stream) = parent.stream.get() {
+        let _ = child.stream.set(*stream);
+    }
     if let Err(failure) = parent.attributes.copy_to(old.0, &child.attributes) {
         comm::free(process, made)?;
         return Err(failure);
@@ -98,7 +101,7 @@ enum SplitBy {
     Unguided,
 }
 
-/// What the arguments of MPI_Comm_split_type say (MPI 5.0 §7.4.2). A resource or process set that is not known gives
+/// Meaning of the arguments of MPI_Comm_split_type (MPI 5.0 §7.4.2). A resource or process set that is not known gives
 /// MPI_COMM_NULL.
 fn split_by(process: &Process, split_type: c_int, hints: Option<&oxmpi_runtime::Info>) -> Res<SplitBy> {
     let node = process.instance.job().node;
@@ -140,7 +143,7 @@ mpi_fn! {
                 SplitBy::Unguided => hardware::bound_to(process.instance.job().node),
             };
             let made = parent.comm.split_by_first(process.thread(), &by, key)?;
-            // Who gave an info object finds in it what the ranks of the new communicator share.
+            // A caller that gave an info object finds in it what the ranks of the new communicator share.
             if let (Some((kind, _)), true) = (&made, hints.is_some() && info.0 != MPI_INFO_ENV) {
                 info::tell(info, "mpi_hw_resource_type", &hardware::uri(*kind))?;
             }

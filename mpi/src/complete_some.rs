@@ -16,7 +16,7 @@ use core::ffi::c_int;
 use core::ptr::null_mut;
 use oxmpi_mca::{RequestHeader, ThreadCtx};
 
-/// What a look at many requests found.
+/// Result of a look at many requests.
 enum Any {
     /// No active request among them.
     NoneActive,
@@ -54,7 +54,7 @@ fn look(process: &Process, requests: &[Request], all: bool) -> Res<Any> {
     Ok(found)
 }
 
-/// What one of many requests is.
+/// State of one of many requests.
 enum One {
     /// Or no request.
     Inactive,

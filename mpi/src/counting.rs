@@ -32,7 +32,7 @@ const COUNTED_INSIDE: [&str; 11] = [
     "MPI_Waitall",
 ];
 
-/// What `mpi_fn!` counts where a function enters; worked out when it is compiled.
+/// The counter that `mpi_fn!` raises where a function enters; worked out when it is compiled.
 pub const fn at_entry(function: &str) -> Option<Counter> {
     let counter = Counter::of_call(function);
     let mut i = 0;

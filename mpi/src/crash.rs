@@ -1,4 +1,4 @@
-//! What a process says when a signal ends it.
+//! The report of a process that a signal ends.
 //!
 //! **Handlers** for the signals of `opal_signal` are installed in MPI_Init. A handler runs once per
 //! signal and process: it collects where the thread was (registers, a piece of the stack, the map
@@ -29,7 +29,7 @@ use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// What the handlers need. Made once, never freed: a signal may come at any time.
+/// Data of the handlers. Made once, never freed: a signal may come at any time.
 struct Plan {
     pid: libc::pid_t,
     rank: u32,
@@ -38,7 +38,7 @@ struct Plan {
     to: String,
     /// Where a process without a daemon writes; -1: nowhere.
     own_output: libc::c_int,
-    /// What stood there before, by signal.
+    /// The handlers that stood there before, by signal.
     before: [Option<libc::sigaction>; SIGNALS],
 }
 
@@ -232,7 +232,7 @@ extern "C" fn crashed(signal: libc::c_int, info: *mut libc::siginfo_t, context: 
         if let Some(before) = plan.before.get(signal as usize).and_then(Option::as_ref) {
             libc::sigaction(signal, before, null_mut());
         }
-        // What the processor raised comes again when the instruction is tried again. What somebody
+        // A signal that the processor raised comes again when the instruction is tried again. What somebody
         // sent is sent again, and arrives when this handler returns.
         if (*info).si_code <= 0 {
             libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), thread(), signal, info);

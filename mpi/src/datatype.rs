@@ -36,7 +36,7 @@ pub enum Part {
     Derived(Arc<Derived>),
 }
 
-/// What all handles of a derived type share.
+/// State that all handles of a derived type share.
 pub struct Derived {
     pub desc: TypeRef,
     pub signature: Arc<Signature>,

@@ -89,7 +89,7 @@ pub fn level_name(level: c_int) -> &'static str {
     }
 }
 
-/// What MPI_INFO_ENV says of a process before anything is started.
+/// Entries of MPI_INFO_ENV for a process before anything is started.
 pub fn info_of(arguments: &[String]) -> oxmpi_runtime::Info {
     let mut env = oxmpi_runtime::Info::new();
     if let Some((command, rest)) = arguments.split_first() {
@@ -103,7 +103,7 @@ pub fn info_of(arguments: &[String]) -> oxmpi_runtime::Info {
     env
 }
 
-/// What the launcher was told of this rank's program (MPI 5.0 §11.2.1).
+/// The launcher's facts about this rank's program (MPI 5.0 §11.2.1).
 fn as_started(env: &mut oxmpi_runtime::Info, app: &wireup::AppFacts) {
     for key in ["maxprocs", "soft"] {
         env.set(key, &app.ranks.to_string());

@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 /// points to another kind of handle.
 pub type Function = unsafe extern "C-unwind" fn(*mut Comm, *mut c_int, ...);
 
-/// What kind of object a handler is for.
+/// Kind of object that a handler is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum For {
     Comm,
@@ -224,7 +224,7 @@ mpi_fn! {
         })
     }
 }
-/// What a handler of errors can be attached to, in the three functions that all kinds have.
+/// An object that a handler of errors can be attached to, in the three functions that all kinds have.
 pub trait Handled: Copy {
     const OF: For;
     fn on(self) -> On;

@@ -19,7 +19,7 @@ use crate::{comm, session, win};
 use core::ffi::c_int;
 use oxmpi_mca::Status;
 
-/// What went wrong, for the error handler: a class (or a user's code) and a sentence.
+/// An error for the error handler: a class (or a user's code) and a sentence.
 #[derive(Debug)]
 pub struct Failure {
     pub code: c_int,
@@ -88,7 +88,7 @@ pub fn check(s: Status) -> Res {
     if s.is_err() { Err(s.into()) } else { Ok(()) }
 }
 
-/// Whose error handler hears of a failure.
+/// The object whose error handler hears of a failure.
 #[derive(Clone)]
 pub enum On {
     Nothing,

@@ -45,7 +45,7 @@ pub struct Sync(pub usize);
 
 const SYNC_NULL: Sync = Sync(0);
 
-/// What a handle leads to.
+/// The object that a handle leads to.
 pub struct Object {
     events: &'static Events,
 }

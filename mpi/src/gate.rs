@@ -21,7 +21,7 @@ use oxmpi_runtime::thread::thread_pointer;
 /// The gate of this process's instance.
 pub static GATE: Gate = Gate::new();
 
-/// Who calls, found once per call.
+/// The calling thread, found once per call.
 #[derive(Clone, Copy)]
 pub struct Here {
     pub process: &'static Process,
@@ -70,7 +70,7 @@ pub fn is_open_to_all() -> bool {
     GATE.is_shared()
 }
 
-/// Who calls then: nobody where there is more to do than what a hot function does.
+/// The calling thread then: none where there is more to do than what a hot function does.
 #[inline(always)]
 pub fn one_of_several() -> Option<Here> {
     process::quick().map(|process| Here { process, thread: process.own_thread() })

@@ -6,7 +6,7 @@
 //! ends the request; in MPI_Request_free if the operation is complete, and else in
 //! MPI_Grequest_complete. `cancel_fn` in MPI_Cancel. No lock and no guard is alive meanwhile.
 //!
-//! What a callback returns is an error code of the user; it comes out of the call that made the
+//! A callback returns an error code of the user; it comes out of the call that made the
 //! callback, or stands in the status where that call tells of several requests.
 
 use crate::constants::*;
@@ -24,7 +24,7 @@ type Query = unsafe extern "C-unwind" fn(*mut c_void, *mut Status) -> c_int;
 type Free = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 type Cancel = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
 
-/// What the user gave.
+/// The user's callbacks.
 #[derive(Clone, Copy)]
 pub struct Functions {
     query: Query,

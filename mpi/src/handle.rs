@@ -15,7 +15,7 @@
 //! apart until the slot has been used 256 times; slots are reused in the order they were freed, which
 //! puts that off as long as possible.
 //!
-//! **Who may touch what.** `get` reads without a lock. `insert` and `remove` take the table's lock,
+//! **Access.** `get` reads without a lock. `insert` and `remove` take the table's lock,
 //! which guards the list of free slots only. Chunks are made on demand and stay for ever. A reference
 //! from `get` is valid until `remove`: MPI forbids a program to free an object while another thread
 //! uses it, so no call can hold a reference to what a correct program frees.
@@ -40,6 +40,7 @@ pub enum Kind {
     Win = 9,
     Sync = 10,
     Threadcomm = 11,
+    Stream = 12,
 }
 
 const GENERATION_BITS: u32 = 8;

@@ -14,7 +14,7 @@ pub static TABLE: Table<Mutex<Object>> = Table::new(Kind::Info);
 /// MPI_INFO_ENV; empty until MPI_Init fills it.
 static ENV: Mutex<Option<Object>> = Mutex::new(None);
 
-/// What MPI_INFO_ENV shows from now on.
+/// Entries that MPI_INFO_ENV shows from now on.
 pub fn set_env(info: Object) {
     *ENV.lock() = Some(info);
 }
@@ -161,7 +161,7 @@ mpi_fn! {
                 if room > 0 {
                     write_text(value, "value", found, room)?;
                 }
-                // What is needed, terminator included.
+                // The length that is needed, terminator included.
                 write(buflen, "buflen", found.len() as c_int + 1)?;
             }
             write(flag, "flag", found.is_some() as c_int)

@@ -1,4 +1,4 @@
-//! What a program has not freed when MPI is finalized: taken down, and told if
+//! Objects that a program has not freed when MPI is finalized: taken down, and told if
 //! `mpi_show_handle_leaks` asks for it.
 //!
 //! Communicators and windows go with the world or the session they belong to. Datatypes, operations, groups and

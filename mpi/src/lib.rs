@@ -8,7 +8,7 @@
 //! `intercomm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
-//! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win` · `tool` (MPI_T) · `abi_info`, `fortran` · `removed` (functions of MPI-1) · extensions (`mpi-ext.h`): `ext`, `ext_sync`.
+//! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win` · `tool` (MPI_T) · `abi_info`, `fortran` · `removed` (functions of MPI-1) · extensions (`mpi-ext.h`): `ext`, `ext_sync`, `endpoints`, `threadcomm`, `streams`.
 //! Under them: `process` (who uses MPI, from when to
 //! when), `context` (a thread finds its own), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
 //! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `watching` (the call a thread is in), `standstill` (a program that stands still after an error), `stdio` (a rank's standard output), `types`, `macros`; generated:
@@ -68,6 +68,7 @@ mod standstill;
 mod start;
 mod status;
 mod stdio;
+mod streams;
 mod thread_rank;
 mod threadcomm;
 mod tool;

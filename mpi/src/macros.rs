@@ -9,7 +9,7 @@
 //! named between bars: who calls, or nobody where the way of unusual calls is to be taken
 //! (`process::quick`).
 
-/// What every function does where it is inside (`counting`).
+/// Steps of every function where it is inside (`counting`).
 macro_rules! count_call {
     // Counts stand in the thread's context, which is found inside only.
     (any_time $name:ident) => {

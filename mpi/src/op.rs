@@ -27,7 +27,7 @@ type Large = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut Count, *
 
 pub static TABLE: Table<OpObject> = Table::new(Kind::Op);
 
-/// What a reduction needs to call the user's function; of a blocking one it lives on the stack of the MPI call. The
+/// Data of a reduction that calls the user's function; of a blocking one it lives on the stack of the MPI call. The
 /// function's facts are a copy, so the program may free the operation.
 #[derive(Clone, Copy)]
 pub struct Call {

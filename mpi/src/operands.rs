@@ -19,7 +19,7 @@ use crate::types::{Comm, Datatype};
 use core::ffi::c_int;
 use oxmpi_datatype::TypeDesc;
 
-/// What the handles of a message's arguments stand for.
+/// The objects that the handles of a message's arguments stand for.
 pub struct Operands {
     pub process: &'static Process,
     pub object: &'static CommObject,

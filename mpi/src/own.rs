@@ -20,7 +20,7 @@ use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code, ThreadCtx};
 use oxmpi_runtime::Instance;
 use parking_lot::Mutex;
 
-/// What a request of ours stands for.
+/// The operation that a request of ours stands for.
 #[derive(Default)]
 pub enum What {
     /// An operation with MPI_PROC_NULL.

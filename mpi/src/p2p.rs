@@ -61,7 +61,7 @@ fn odd_send(
 }
 
 #[inline(always)]
-fn isend(
+pub fn isend(
     name: &'static str,
     here: Option<Here>,
     (buf, count, datatype): (*const u8, i64, Datatype),
@@ -109,7 +109,7 @@ fn odd_isend(
     })
 }
 
-/// What a message of so many elements has.
+/// The payload of a message of so many elements.
 fn bytes_of(count: i64, desc: &TypeDesc) -> u64 {
     (count as u64).saturating_mul(desc.packed)
 }
@@ -170,7 +170,7 @@ fn bad_message(name: &'static str, comm: Comm, result: &MsgStatus) -> c_int {
 }
 
 #[inline(always)]
-fn recv(
+pub fn recv(
     name: &'static str,
     here: Option<Here>,
     (buf, count, datatype): (*mut u8, i64, Datatype),
@@ -226,23 +226,33 @@ mpi_fn! {
 }
 mpi_fn! {
     hot fn MPI_Irecv[c_int], MPI_Irecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int |here| {
-        let count = count as i64;
-        if let Some(here) = here
-        && let Some(o) = Operands::find(here.process, comm, datatype)
-            && o.plain_recv(buf, count, source, tag)
-            && !request.is_null()
-        {
-            return match o.object.comm.irecv(here.thread, buf, count as u64, o.desc, source, tag) {
-                Ok(req) => {
-                    // SAFETY: not null; the caller promises a place for a handle.
-                    unsafe { *request = request::give(o.object, req) };
-                    MPI_SUCCESS
-                }
-                Err(code) => failed(NAME, comm, code),
-            };
-        }
-        odd_irecv(NAME, (buf, count), datatype, (source, tag), comm, request)
+        irecv(NAME, here, (buf, count as i64, datatype), (source, tag, comm), request)
     }
+}
+
+#[inline(always)]
+pub fn irecv(
+    name: &'static str,
+    here: Option<Here>,
+    (buf, count, datatype): (*mut u8, i64, Datatype),
+    (source, tag, comm): (c_int, c_int, Comm),
+    request: *mut Request,
+) -> c_int {
+    if let Some(here) = here
+        && let Some(o) = Operands::find(here.process, comm, datatype)
+        && o.plain_recv(buf, count, source, tag)
+        && !request.is_null()
+    {
+        return match o.object.comm.irecv(here.thread, buf, count as u64, o.desc, source, tag) {
+            Ok(req) => {
+                // SAFETY: not null; the caller promises a place for a handle.
+                unsafe { *request = request::give(o.object, req) };
+                MPI_SUCCESS
+            }
+            Err(code) => failed(name, comm, code),
+        };
+    }
+    odd_irecv(name, (buf, count), datatype, (source, tag), comm, request)
 }
 
 #[cold]

@@ -15,7 +15,7 @@
 //! asked for, and MULTIPLE as soon as users could meet: unless all are FUNNELED at most and came from
 //! the same thread.
 //!
-//! **Who may touch what.** `enter` and `leave` hold the list of users; `current` is for anyone. The
+//! **Access.** `enter` and `leave` hold the list of users; `current` is for anyone. The
 //! `Process` is leaked: a thread that calls MPI while another ends it breaks the standard's rules, but
 //! reads memory that is there.
 //!
@@ -39,7 +39,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-/// What a running MPI knows; what a message needs stands in the first words.
+/// State of a running MPI; the fields that a message needs stand in the first words.
 #[repr(C, align(64))]
 pub struct Process {
     pub instance: Arc<Instance>,

@@ -4,7 +4,7 @@
 //! slot and the generation in the header ([`oxmpi_mca::RequestHeader`]), so neither making nor
 //! finding one allocates or locks.
 //!
-//! **Who may touch what.** From the moment a request is handed to the user the header's `comm` holds
+//! **Access.** From the moment a request is handed to the user the header's `comm` holds
 //! the address of the [`CommObject`] it was started on, with the bit `LIVE`; the component does not
 //! look at it. `give` writes it; `let_go` clears it, raises the generation (so that the handle is
 //! stale) and returns the object to its owner, which may reuse it at once. MPI_Request_free of a
@@ -246,7 +246,7 @@ pub fn is_shared(req: Header) -> bool {
     flags(req) & SHARED != 0
 }
 
-/// What to tell the user about a handle that `find` refused.
+/// The error for a handle that `find` refused.
 #[cold]
 pub fn wrong(request: Request) -> Failure {
     match request.0 {
@@ -433,7 +433,7 @@ impl Outcome {
         }
     }
 
-    /// Whose handler hears of it; nothing for that of MPI_COMM_SELF.
+    /// The communicator whose handler hears of it; nothing for that of MPI_COMM_SELF.
     #[cold]
     #[inline(never)]
     pub fn on(&self) -> On {
@@ -455,7 +455,7 @@ unsafe fn on_of(object: *const CommObject) -> On {
     unsafe { object.as_ref() }.map_or(On::Nothing, |comm| On::Comm(comm.handle()))
 }
 
-/// Whose handler hears of errors with a request that is alive.
+/// The communicator whose handler hears of errors with a request that is alive.
 pub fn on(process: &Process, request: Request) -> On {
     // SAFETY: the object of a living handle lives.
     find(process, request).map_or(On::Nothing, |req| unsafe { on_of(comm_of(req)) })

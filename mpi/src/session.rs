@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 pub struct SessionObject {
-    /// What its groups carry.
+    /// Settings that its groups carry.
     pub number: u64,
     /// Hints as they are used.
     info: oxmpi_runtime::Info,
@@ -99,7 +99,7 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
     let level = level_of(&info)?;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = process::enter(number, level, make)?;
-    // What it gets, which is what the process has by now (MPI 5.0 §11.3.1: "actually provided").
+    // The level it gets, which is what the process has by now (MPI 5.0 §11.3.1: "actually provided").
     info.set(LEVEL_KEY, level_name(process.level()));
     info.set(KINDS_KEY, &memory_kinds(info.get(KINDS_KEY)));
     let object = SessionObject { number, info, handler: Mutex::new(handler), buffer: Arc::default() };

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-/// What names of the library's threads begin with.
+/// Prefix of the names of the library's threads.
 const OURS: &str = "oxmpi-";
 const NAME: &str = "oxmpi-still";
 /// For the callers of MPI_Comm_spawn that are met most.

@@ -3,45 +3,50 @@
 //! The handle is no communicator's: looking it up finds nothing, and only then is the thread's own endpoint asked for (`thread_rank`), so
 //! that ordinary communicators pay nothing.
 //!
-//! **Who may touch what.** Places are taken and given back under the mutex. Threads meet in `Meeting`: each reads the round, then counts itself;
-//! the last one resets the count and begins the next round (release), which the others wait for (acquire) while they make progress. No thread
-//! counts itself again before the round has begun.
+//! **Who may touch what.** Threads that start are listed under the mutex, in their order. They meet (`progress::meeting`), and the last one makes
+//! ranks of the list, before any goes on. They meet again in finish, where the last one empties it.
 
-use crate::comm::{self, adopt, require};
+use crate::comm::{self, require};
 use crate::constants::*;
-use crate::endpoints::wanted;
+use crate::endpoints::{adopt_all, wanted};
 use crate::error::{Failure, Res, call};
+use crate::gate;
 use crate::handle::{Kind, Table, is_of};
-use crate::memory::{read, write, write_made};
+use crate::memory::{read, write};
 use crate::process::Process;
 use crate::thread_rank;
 use crate::types::Comm;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_runtime::Info;
+use oxmpi_runtime::progress::meeting::Meeting;
+use oxmpi_runtime::thread::Level;
 use parking_lot::Mutex;
 
 /// How threads get their ranks (info key `thread_order` of the parent).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Order {
-    /// As they come to MPIX_Threadcomm_start.
-    Arrival,
+    /// By their keys, then as they come to MPIX_Threadcomm_start. The key is that of threads which have not set their own
+    /// (`thread_order` by MPI_Comm_set_info on the handle).
+    Keys(i32),
     /// By their number in the OpenMP team.
     Omp,
 }
 
-/// Where all threads of the process wait for each other.
-#[derive(Default)]
-struct Meeting {
-    here: AtomicUsize,
-    round: AtomicUsize,
+/// A thread that has started: its key, and its place among the endpoints once all have come.
+#[derive(Clone, Copy)]
+struct Started {
+    key: i64,
+    place: usize,
 }
 
 struct Threadcomm {
+    /// See `thread_rank`.
+    number: AtomicU64,
     endpoints: Box<[Comm]>,
     order: Order,
-    /// Which endpoints have a thread.
-    taken: Mutex<Box<[bool]>>,
+    /// As they came.
+    started: Mutex<Vec<Started>>,
     meeting: Meeting,
 }
 
@@ -57,50 +62,71 @@ fn object(handle: Comm) -> Res<&'static Threadcomm> {
     }
 }
 
-impl Meeting {
-    fn wait(&self, process: &Process, threads: usize) {
-        let round = self.round.load(Ordering::Relaxed);
-        // SYNC POINT with the load below: what threads did before they met is visible to all afterwards.
-        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == threads {
-            self.here.store(0, Ordering::Relaxed);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return;
-        }
-        process.instance.wait_until(process.thread(), || self.round.load(Ordering::Acquire) != round);
-    }
-}
-
 impl Threadcomm {
     fn order(info: &Info) -> Result<Order, String> {
         match info.get("thread_order") {
-            None | Some("arrival") => Ok(Order::Arrival),
+            None | Some("arrival") => Ok(Order::Keys(0)),
             Some("omp") => Ok(Order::Omp),
-            Some(other) => Err(format!("thread_order is {other}; it may be arrival or omp")),
+            Some(other) => other
+                .trim()
+                .parse()
+                .map(Order::Keys)
+                .map_err(|_| format!("thread_order is {other}; it may be arrival, omp or an integer")),
         }
     }
 
-    /// A place for the calling thread.
-    fn take(&self) -> Res<usize> {
-        let mut taken = self.taken.lock();
-        let threads = taken.len();
-        let place = match self.order {
-            Order::Arrival => taken.iter().position(|taken| !*taken),
-            Order::Omp => omp_thread().filter(|thread| taken.get(*thread) == Some(&false)),
+    /// The calling thread is one of those that start: the how-manieth.
+    fn list(&self) -> Res<usize> {
+        let threads = self.endpoints.len();
+        let key = match self.order {
+            Order::Keys(default) => {
+                i64::from(thread_rank::key(self.number.load(Ordering::Relaxed)).unwrap_or(default))
+            }
+            Order::Omp => match omp_thread().filter(|thread| *thread < threads) {
+                Some(thread) => thread as i64,
+                None => return not_of_a_team(threads),
+            },
         };
-        let Some(place) = place else {
-            let why = match self.order {
-                Order::Arrival => {
-                    format!("{threads} threads have started it already, which are all it was made for")
-                }
-                Order::Omp => format!(
-                    "the thread is none of {threads} of an OpenMP team, or another one has its number"
-                ),
-            };
+        let mut started = self.started.lock();
+        if started.len() == threads {
+            let why = format!("{threads} threads have started it already, which are all it was made for");
             return Failure::err(MPI_ERR_ARG, why);
-        };
-        taken[place] = true;
-        Ok(place)
+        }
+        if self.order == Order::Omp && started.iter().any(|other| other.key == key) {
+            return not_of_a_team(threads);
+        }
+        started.push(Started { key, place: 0 });
+        Ok(started.len() - 1)
     }
+
+    /// Waits for all threads. The last one runs `last` before any goes on.
+    fn meet(&self, process: &Process, last: impl FnOnce(&mut Vec<Started>)) {
+        let threads = self.endpoints.len() as u32;
+        if let Some(round) = self.meeting.come(threads, || last(&mut self.started.lock())) {
+            process.instance.wait_until(process.thread(), || self.meeting.is_over(round));
+        }
+    }
+}
+
+/// Ranks by key, and then as they came.
+fn give_places(started: &mut [Started]) {
+    let mut order: Vec<usize> = (0..started.len()).collect();
+    order.sort_by_key(|nth| started[*nth].key);
+    for (place, nth) in order.into_iter().enumerate() {
+        started[nth].place = place;
+    }
+}
+
+fn not_of_a_team<T>(threads: usize) -> Res<T> {
+    let why = format!("the thread is none of {threads} of an OpenMP team, or another one has its number");
+    Failure::err(MPI_ERR_ARG, why)
+}
+
+/// Threads will call the library together, so the level is MPI_THREAD_MULTIPLE from now on, whatever the program asked for. False: that
+/// is not possible here.
+fn several_threads(process: &Process) -> bool {
+    let raise = || process.instance.raise_level(Level::Multiple);
+    process.instance.level() == Level::Multiple || gate::outside(raise) == Level::Multiple
 }
 
 /// The calling thread's number in its OpenMP team; `None`: the program has no OpenMP.
@@ -122,17 +148,32 @@ mpi_fn! {
             let count = match &order {
                 Err(why) => Err(crate::endpoints::wrong(why.clone())),
                 Ok(_) if num_threads == 0 => Err(crate::endpoints::wrong("num_threads is 0".into())),
+                Ok(_) if num_threads > 1 && !several_threads(process) => {
+                    let why = "several threads cannot be let in below MPI_THREAD_MULTIPLE on this kernel, which has no membarrier";
+                    Err(crate::endpoints::wrong(why.into()))
+                }
                 Ok(_) => wanted("num_threads", num_threads, newthreadcomm),
             };
             let made = parent.comm.create_endpoints(process.thread(), count, &Info::new())?;
-            let endpoints = made.into_iter().map(|comm| adopt(parent, comm)).collect::<Res<Box<[Comm]>>>()?;
-            let taken = vec![false; endpoints.len()].into();
-            let order = order.unwrap_or(Order::Arrival);
-            let object = Threadcomm { endpoints, order, taken: Mutex::new(taken), meeting: Meeting::default() };
-            write_made(newthreadcomm, "newthreadcomm", || match TABLE.insert(Box::new(object)) {
-                Some(handle) => Ok(Comm(handle)),
-                None => Failure::err(MPI_ERR_NO_MEM, "too many thread communicators"),
-            })
+            let endpoints: Box<[Comm]> = adopt_all(process, parent, made)?.into();
+            let object = Threadcomm {
+                number: AtomicU64::new(0),
+                endpoints: endpoints.clone(),
+                order: order.unwrap_or(Order::Keys(0)),
+                started: Mutex::default(),
+                meeting: Meeting::default(),
+            };
+            let Some(handle) = TABLE.insert(Box::new(object)) else {
+                for endpoint in endpoints {
+                    comm::free(process, endpoint)?;
+                }
+                return Failure::err(MPI_ERR_NO_MEM, "too many thread communicators");
+            };
+            // Nobody else has the handle yet.
+            if let Some(object) = TABLE.get(handle) {
+                object.number.store(thread_rank::born(handle), Ordering::Relaxed);
+            }
+            write(newthreadcomm, "newthreadcomm", Comm(handle))
         })
     }
 }
@@ -143,8 +184,9 @@ mpi_fn! {
             if thread_rank::of(threadcomm.0).is_some() {
                 return Failure::err(MPI_ERR_COMM, "the thread has started it already");
             }
-            let place = object.take()?;
-            object.meeting.wait(process, object.endpoints.len());
+            let nth = object.list()?;
+            object.meet(process, |started| give_places(started));
+            let place = object.started.lock()[nth].place;
             thread_rank::enter(threadcomm.0, object.endpoints[place].0);
             Ok(())
         })
@@ -154,13 +196,10 @@ mpi_fn! {
     fn MPIX_Threadcomm_finish(threadcomm: Comm) -> c_int {
         call(NAME, None, |process| {
             let object = object(threadcomm)?;
-            let Some(endpoint) = thread_rank::leave(threadcomm.0) else {
+            if thread_rank::leave(threadcomm.0).is_none() {
                 return Failure::err(MPI_ERR_COMM, "the thread has not started it");
-            };
-            if let Some(place) = object.endpoints.iter().position(|comm| comm.0 == endpoint) {
-                object.taken.lock()[place] = false;
             }
-            object.meeting.wait(process, object.endpoints.len());
+            object.meet(process, Vec::clear);
             Ok(())
         })
     }
@@ -169,12 +208,13 @@ mpi_fn! {
     fn MPIX_Threadcomm_free(threadcomm: *mut Comm) -> c_int {
         call(NAME, None, |process| {
             let handle = read(threadcomm, "threadcomm")?;
-            if object(handle)?.taken.lock().contains(&true) {
+            if !object(handle)?.started.lock().is_empty() {
                 return Failure::err(MPI_ERR_COMM, "threads have started it and not finished");
             }
             let Some(object) = TABLE.remove(handle.0) else {
                 return Failure::err(MPI_ERR_COMM, "the thread communicator was freed");
             };
+            thread_rank::died(handle.0);
             for endpoint in &object.endpoints {
                 comm::free(process, *endpoint)?;
             }
@@ -191,5 +231,38 @@ mpi_fn! {
             };
             write(flag, "flag", is.into())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_follow_keys_and_then_the_order_of_coming() {
+        let places = |keys: &[i64]| {
+            let mut started: Vec<Started> = keys.iter().map(|&key| Started { key, place: 9 }).collect();
+            give_places(&mut started);
+            started.iter().map(|one| one.place).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&[0, 0, 0]), [0, 1, 2]);
+        assert_eq!(places(&[5, -1, 5, 0]), [2, 0, 3, 1]);
+        assert_eq!(places(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn orders_that_the_info_names() {
+        let order = |text: Option<&str>| {
+            let mut info = Info::new();
+            if let Some(text) = text {
+                info.set("thread_order", text);
+            }
+            Threadcomm::order(&info)
+        };
+        assert_eq!(order(None), Ok(Order::Keys(0)));
+        assert_eq!(order(Some("arrival")), Ok(Order::Keys(0)));
+        assert_eq!(order(Some("omp")), Ok(Order::Omp));
+        assert_eq!(order(Some(" -7")), Ok(Order::Keys(-7)));
+        assert!(order(Some("7a")).is_err_and(|why| why.contains("7a")));
     }
 }

@@ -97,7 +97,7 @@ fn block(whole: u64, distrib: c_int, darg: c_int, procs: u64) -> Res<u64> {
     }
 }
 
-/// Who deals what out to whom.
+/// Distribution of blocks to ranks.
 struct Share<'a> {
     size: c_int,
     rank: c_int,

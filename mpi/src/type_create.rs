@@ -18,7 +18,7 @@ pub fn natural(value: i64, what: &str) -> Res<u64> {
     u64::try_from(value).or_else(|_| Failure::err(MPI_ERR_COUNT, format!("{what} is {value}")))
 }
 
-/// What the user reads of a layout that cannot be.
+/// The error text for a layout that cannot be.
 pub fn refusal(status: Status) -> Failure {
     match status {
         Status::NOT_SUPPORTED => Failure::new(MPI_ERR_NO_MEM, "the layout has too many separate pieces"),

@@ -13,7 +13,7 @@
 //! for which receive from whom it waits. A handle that is used again replaces its record, so there are no more of
 //! them than handles.
 //!
-//! **Who may touch what.** A slot is written by its thread alone. The reader is another process and may see half a text
+//! **Access.** A slot is written by its thread alone. The reader is another process and may see half a text
 //! while one is written: the length is 0 meanwhile, and what it reads is only shown to a person. A call inside of a
 //! call (a callback's) leaves the outer record as it is.
 
@@ -99,7 +99,7 @@ pub fn word<T: Copy>(argument: &T) -> u64 {
 
 const _: () = assert!(cfg!(target_endian = "little"), "the low bytes of a number come first");
 
-/// What of a call is shown.
+/// The part of a call that is shown.
 #[derive(Clone, Copy, Default)]
 struct Call {
     name: &'static str,

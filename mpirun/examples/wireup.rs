@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the same is for all nodes.
+/// The part that is the same for all nodes.
 fn launch(nodes: u32, each: u32, node_names: Vec<String>) -> Launch {
     let of_ranks: Vec<u32> = (0..nodes * each).map(|rank| rank / each).collect();
     let program = Program { program: "./program".into(), ..Program::default() };

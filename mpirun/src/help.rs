@@ -31,7 +31,7 @@ pub fn section(topic: &str) -> Option<&'static str> {
     Some(rest.find("\n[").map_or(rest, |end| &rest[..end]).trim())
 }
 
-/// What `--help` has more to say about.
+/// Topics that `--help` has more to say about.
 pub fn topics() -> impl Iterator<Item = &'static str> {
     TEXTS.lines().filter_map(|line| line.strip_prefix("[help ")?.strip_suffix(']'))
 }

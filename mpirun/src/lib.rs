@@ -1,6 +1,6 @@
 //! Starting jobs: `mpirun`, and the node daemon `oxmpid` that it starts on each node.
 //!
-//! **Who does what.** `mpirun` decides (what runs where, what a failure means, when the job ends,
+//! **Division of work.** `mpirun` decides (what runs where, what a failure means, when the job ends,
 //! which status it has) and is the only one who talks to the user. `oxmpid` carries out: it is the
 //! parent of the ranks, gives them the facts of the job and the shared segment, collects their
 //! output into whole lines, says how each of them ended, and leaves nothing behind. They talk

@@ -1,4 +1,4 @@
-//! What `mpirun` and a node daemon say to each other, and the channel they say it on.
+//! Messages between `mpirun` and a node daemon, and the channel they go over.
 //!
 //! **Output and its windows.** Of each output of each rank a daemon sends at most [`window`] bytes
 //! that `mpirun` has not written yet; `mpirun` says what it has written. So when the user's
@@ -29,10 +29,10 @@ pub use messages::{FromNode, Stream, ToNode};
 pub use route::{Down, Passed, unpack};
 pub use stdin::Stdin;
 
-/// What a daemon's outputs together may have on their way to the user, roughly.
+/// Bytes that a daemon's outputs together may have on their way to the user, roughly.
 const WINDOWS: usize = 16 << 20;
 
-/// What one output of a rank may have on its way to the user, on a node with so many ranks.
+/// Bytes that one output of a rank may have on its way to the user, on a node with so many ranks.
 pub fn window(ranks: usize) -> usize {
     (WINDOWS / (2 * ranks.max(1))).clamp(64 << 10, 1 << 20)
 }

@@ -1,4 +1,4 @@
-//! What can be told about a program's file when it cannot be started, or should not be tried.
+//! Messages about a program's file that cannot be started, or should not be tried.
 
 use std::ffi::OsStr;
 use std::io::Read;

@@ -6,7 +6,7 @@
 //! loaded. Components that are linked into the library and have no file are not seen from here;
 //! their values are checked by the ranks.
 //!
-//! **What ranks get** is in their environment: each winning value that did not come from there, with
+//! **The ranks' settings** are in their environment: each winning value that did not come from there, with
 //! its source beside it, and the word that files need not be read again.
 
 use crate::remote::options;
@@ -15,10 +15,10 @@ use oxmpi_runtime::registry::{self, Registry};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// What follows from the parameters.
+/// Consequences of the parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What the command line and the files set, as names and texts.
+    /// Settings of the command line and the files, as names and texts.
     pub params: Vec<(String, String)>,
     /// For the ranks' environment.
     pub environment: Vec<(OsString, OsString)>,
@@ -83,7 +83,7 @@ fn resolve_with(
     let word = if checked { CHECKED } else { "read" };
     settings.environment.push((FILES_ARE_READ.into(), word.into()));
     for (name, setting) in resolver.settings().filter(|(_, s)| s.origin.label().is_some()) {
-        // What is not text has been refused above.
+        // A value that is not text has been refused above.
         settings.params.push((name.to_owned(), setting.text.to_string_lossy().into_owned()));
     }
     for export in sources.exports {

@@ -29,7 +29,7 @@ pub struct Shape {
     pub facts: NodeFacts,
 }
 
-/// What one daemon counts.
+/// Counts of one daemon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Daemon {
     /// Nodes at and below it.
@@ -97,7 +97,7 @@ fn of_each(sum: &mut Sum, nodes: u64, times: u64, bytes: usize) {
     sum.add((nodes - 1) * times, bytes + FOR_ONE);
 }
 
-/// What goes over the link of a daemon with so many nodes at and below it, as that daemon counts.
+/// Traffic over the link of a daemon with so many nodes at and below it, as that daemon counts.
 fn link(shape: &Shape, sizes: &Sizes, nodes: u64) -> Counts {
     let mut counts = Counts::default();
     let Counts { sent, received } = &mut counts;

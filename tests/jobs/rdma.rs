@@ -128,6 +128,23 @@ fn rdma_needs_no_target_by_any_transport() {
     }
 }
 
+/// Few elements of memory that is not mapped: on a node nobody has to answer for them.
+#[test]
+fn rdma_needs_no_process_that_runs() {
+    if !ours("operations on a process that is stopped") {
+        return;
+    }
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        let ended = on_a_node(2).args(mode).limit(100).program("rma_stopped").run().all_ok(2);
+        if ended.out.contains("no copies") {
+            return leave_out(
+                "operations on a process that is stopped",
+                "processes may not copy from each other here",
+            );
+        }
+    }
+}
+
 /// Regions that are attached and detached while others operate, and small puts that go together or not.
 #[test]
 fn rdma_knows_what_is_attached() {

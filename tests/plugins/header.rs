@@ -94,9 +94,10 @@ const ITEMS: &[Part] = &[
     ),
     ("framework/btl/src/services.rs", "", &["Reach", "Registration", "BtlServices"]),
     ("framework/datatype/src/desc.rs", "TYPE_", &["Run", "Nest", "Base", "flag", "TypeDesc"]),
-    ("framework/datatype/src/kernel/mod.rs", "", &["op", "OpDesc"]),
+    ("framework/datatype/src/kernel/apply.rs", "", &["op"]),
+    ("framework/datatype/src/kernel/mod.rs", "", &["OpDesc"]),
     (
-        "framework/pml/src/lib.rs",
+        "framework/pml/src/table.rs",
         "PML_",
         &[
             "ANY_SOURCE",
@@ -115,7 +116,7 @@ const ITEMS: &[Part] = &[
         ],
     ),
     (
-        "framework/coll/src/lib.rs",
+        "framework/coll/src/table.rs",
         "COLL_",
         &[
             "FIRST_TAG",
@@ -140,7 +141,7 @@ const ITEMS: &[Part] = &[
     ),
     ("framework/coll/src/author.rs", "COLL_", &["CollModule"]),
     (
-        "framework/osc/src/lib.rs",
+        "framework/osc/src/table.rs",
         "OSC_",
         &[
             "flavor",

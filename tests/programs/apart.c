@@ -1,9 +1,9 @@
-/* Looks whether threads with a communicator and a context each share a lock: one thread of rank 0 after the other is run step by
+/* Looks whether threads with a communicator and a context each share a lock, or threads that are endpoints, or have a stream each: one thread of rank 0 after the other is run step by
  * step by a child of the rank while it exchanges messages, and every word of memory that an atomic read-modify-write (an instruction
  * with a lock prefix, or an exchange with memory) changes is noted. A lock cannot be taken without one. Meanwhile the other threads
  * exchange messages, too, so that locks have the owners that they have at work.
  *
- *   apart [THREADS]
+ *   apart [THREADS] [endpoints|streams]
  *
  * Of what a library named by OXMPI_TEST_DEVICE does nothing is noted (a device in software, which is one for all threads): each call
  * of it is run at once, up to a breakpoint of the processor at its return.
@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include <errno.h>
+#include <mpi-ext.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -40,6 +41,11 @@ static struct shared {
 
 static int rank, threads = 8;
 static MPI_Comm comms[MOST];
+static MPIX_Stream streams[MOST];
+/* Endpoints are ranks of one communicator and use one tag. */
+static int endpoints;
+static int peer_of(int me) { return !endpoints ? 1 - rank : rank == 0 ? threads + me : me; }
+static int tag_of(int me) { return endpoints ? 3 : me; }
 /* Whose turn it is to be stepped; and at the end nobody's. */
 static volatile int turn = -1;
 
@@ -211,8 +217,8 @@ static void find_device(void) {}
 /* One message each way; the answer is the word itself. */
 static void exchange(int me, long word) {
     long got = -1;
-    MPI_Send(&word, 1, MPI_LONG, 1, me, comms[me]);
-    MPI_Recv(&got, 1, MPI_LONG, 1, me, comms[me], MPI_STATUS_IGNORE);
+    MPI_Send(&word, 1, MPI_LONG, peer_of(me), tag_of(me), comms[me]);
+    MPI_Recv(&got, 1, MPI_LONG, peer_of(me), tag_of(me), comms[me], MPI_STATUS_IGNORE);
     CHECK(got == word, "thread %d: %ld came back as %ld", me, word, got);
 }
 
@@ -239,8 +245,8 @@ static void *work(void *argument) {
     int me = (int)(long)argument;
     if (rank == 1) {
         for (long word = 0; word >= 0;) {
-            MPI_Recv(&word, 1, MPI_LONG, 0, me, comms[me], MPI_STATUS_IGNORE);
-            MPI_Send(&word, 1, MPI_LONG, 0, me, comms[me]);
+            MPI_Recv(&word, 1, MPI_LONG, peer_of(me), tag_of(me), comms[me], MPI_STATUS_IGNORE);
+            MPI_Send(&word, 1, MPI_LONG, peer_of(me), tag_of(me), comms[me]);
         }
         return NULL;
     }
@@ -290,7 +296,13 @@ int main(int argc, char **argv) {
     find_device();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED, "mmap: %s", strerror(errno));
-    for (int i = 0; i < threads; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    endpoints = argc > 2 && strcmp(argv[2], "endpoints") == 0;
+    int streamed = argc > 2 && strcmp(argv[2], "streams") == 0;
+    if (endpoints) MPIX_Comm_create_endpoints(MPI_COMM_WORLD, threads, MPI_INFO_NULL, comms);
+    for (int i = 0; i < threads && !endpoints; i++) {
+        if (streamed) MPIX_Stream_create(MPI_INFO_NULL, &streams[i]), MPIX_Stream_comm_create(MPI_COMM_WORLD, streams[i], &comms[i]);
+        else MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    }
     for (long i = 0; i < threads; i++) CHECK(pthread_create(&others[i], NULL, work, (void *)i) == 0, "a thread");
     turn = 0;
     for (int i = 0; i < threads; i++) pthread_join(others[i], NULL);
@@ -300,6 +312,9 @@ int main(int argc, char **argv) {
     }
     if (rank == 0) printf("shared: %d\n", count_shared());
     fflush(stdout);
-    for (int i = 0; i < threads; i++) MPI_Comm_free(&comms[i]);
+    for (int i = 0; i < threads; i++) {
+        if (streamed) MPIX_Stream_free(&streams[i]);
+        MPI_Comm_free(&comms[i]);
+    }
     return end();
 }

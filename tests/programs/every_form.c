@@ -1,16 +1,27 @@
 /* Every form of the functions on communicators: blocking, nonblocking and persistent, in both widths of counts; sends in all modes;
- * names, handlers, groups. At least three ranks. What other programs of this folder look at closely is called here once. */
+ * names, handlers, groups. At least three ranks. What other programs of this folder look at closely is called here once.
+ *
+ *   every_form [DIGITS]
+ *
+ * With digits ranks are endpoints with a thread each: as many of each process in turn as a digit says. */
 #include "check.h"
+
+#include <pthread.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 enum { MOST = 64 };
 
-static int me, n, left, right;
-static int out[MOST], in[MOST], ones[MOST], steps[MOST], bytes[MOST];
-static MPI_Count ones_c[MOST];
-static MPI_Aint steps_c[MOST], bytes_c[MOST];
-static MPI_Datatype types[MOST];
-static MPI_Comm comm, ring;
-static MPI_Request request;
+static _Thread_local int me, n, left, right;
+static _Thread_local int out[MOST], in[MOST], ones[MOST], steps[MOST], bytes[MOST];
+static _Thread_local MPI_Count ones_c[MOST];
+static _Thread_local MPI_Aint steps_c[MOST], bytes_c[MOST];
+static _Thread_local MPI_Datatype types[MOST];
+static _Thread_local MPI_Comm comm, ring;
+static _Thread_local MPI_Request request;
+/* A rank is not all of its process. */
+static int shares;
 
 static void before(void) {
     for (int i = 0; i < MOST; i++) in[i] = -1, out[i] = 100 * me + i;
@@ -104,21 +115,29 @@ static void neighbors(void) {
     } while (0)
 
 static void messages(void) {
-    static char buffer[4096];
+    char buffer[4096];
     void *was;
     int length;
     MPI_Count length_c;
     SENDS(Send, send);
     SENDS(Ssend, ssend);
     SENDS(Rsend, rsend);
-    MPI_Buffer_attach(buffer, sizeof buffer);
-    SENDS(Bsend, bsend);
-    MPI_Buffer_flush();
-    MPI_Buffer_detach(&was, &length);
-    CHECK(was == buffer && length == sizeof buffer, "%d", length);
-    MPI_Buffer_attach_c(buffer, sizeof buffer);
-    MPI_Buffer_detach_c(&was, &length_c);
-    CHECK(was == buffer && length_c == sizeof buffer, "%ld", (long)length_c);
+    /* A process has one buffer, a communicator another. */
+    if (shares) {
+        MPI_Comm_attach_buffer(comm, buffer, sizeof buffer);
+        SENDS(Bsend, bsend);
+        MPI_Comm_flush_buffer(comm), MPI_Comm_iflush_buffer(comm, &request), MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Comm_detach_buffer(comm, &was, &length);
+        MPI_Comm_attach_buffer_c(comm, buffer, sizeof buffer), MPI_Comm_detach_buffer_c(comm, &was, &length_c);
+    } else {
+        MPI_Buffer_attach(buffer, sizeof buffer);
+        SENDS(Bsend, bsend);
+        MPI_Buffer_flush();
+        MPI_Buffer_detach(&was, &length);
+        CHECK(was == buffer, "another buffer");
+        MPI_Buffer_attach_c(buffer, sizeof buffer), MPI_Buffer_detach_c(&was, &length_c);
+    }
+    CHECK(was == buffer && length == sizeof buffer && length_c == sizeof buffer, "%d %ld", length, (long)length_c);
 #define TO_RIGHT out, 1, MPI_INT, right, 4
 #define FROM_LEFT in, 1, MPI_INT, left, 4
 #define SENT (in[0] == 100 * left)
@@ -155,7 +174,7 @@ static void messages(void) {
     }
 }
 
-static int heard;
+static _Thread_local int heard;
 
 static void hears(MPI_Comm *which, int *code, ...) {
     MPI_Error_class(*code, &heard);
@@ -212,7 +231,7 @@ static void objects(void) {
     if (again != MPI_GROUP_EMPTY) MPI_Group_free(&again);
 }
 
-static int copies, deletes;
+static _Thread_local int copies, deletes;
 
 static int copies_it(MPI_Comm from, int key, void *extra, void *value, void *to, int *flag) {
     (void)from, (void)key;
@@ -248,11 +267,9 @@ static void attributes(void) {
     for (int i = 0; i < 32; i++) MPI_Keyval_free(&other[i]);
 }
 
-int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+static void *everything(void *of) {
+    comm = *(MPI_Comm *)of;
     MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &n);
-    check_rank_ = me;
     CHECK(n > 2 && n <= MOST, "%d ranks", n);
     left = (me + n - 1) % n, right = (me + 1) % n;
     for (int i = 0; i < n; i++)
@@ -264,5 +281,33 @@ int main(int argc, char **argv) {
     objects();
     attributes();
     MPI_Comm_free(&comm);
+    return NULL;
+}
+
+#ifdef MPIX_HAVE_ENDPOINTS
+static void on_endpoints(int mine) {
+    MPI_Comm each[10];
+    pthread_t threads[10];
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, mine, MPI_INFO_NULL, each);
+    shares = 1;
+    for (int i = 0; i < mine; i++) CHECK(pthread_create(&threads[i], NULL, everything, &each[i]) == 0, "a thread");
+    for (int i = 0; i < mine; i++) pthread_join(threads[i], NULL);
+}
+#else
+static void on_endpoints(int mine) { CHECK(0, "%d endpoints: there are none", mine); }
+#endif
+
+int main(int argc, char **argv) {
+    int provided, rank;
+    MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    check_rank_ = rank;
+    if (argc > 1) {
+        on_endpoints(argv[1][rank % (int)strlen(argv[1])] - '0');
+    } else {
+        MPI_Comm world;
+        MPI_Comm_dup(MPI_COMM_WORLD, &world);
+        everything(&world);
+    }
     return end();
 }

@@ -1,8 +1,12 @@
 /* Order across threads: the threads of a rank hand a token round, and each in turn sends the next number
    to the same peer. Whatever the tags and whoever receives, the numbers arrive in order, because the
    program orders the sends, and the receives likewise. Ranks work in pairs; a single one has threads that send
-   and as many that receive. Usage: order THREADS [COUNT] */
+   and as many that receive. With "endpoints" the ranks are the middle ones of three endpoints of each process, between whose others messages go
+   to and fro meanwhile. Usage: order THREADS [COUNT [endpoints]] */
 #include "check.h"
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -20,6 +24,10 @@ static const char *const manner_name[] = {"blocking", "posted", "probed", "flood
 
 static int rank, size, peer, threads, count;
 static MPI_Comm comm;
+/* The middle one stands for the process. */
+enum { LEFT, MIDDLE, RIGHT, ENDPOINTS };
+static MPI_Comm each[ENDPOINTS], dups[ENDPOINTS];
+static int on_endpoints;
 static enum token token;
 static enum tags tags;
 static enum manner manner;
@@ -164,7 +172,49 @@ static void round_of(void) {
     for (int i = 1; i < n; i++) pthread_join(all[i].thread, NULL);
 }
 
+/* Messages of another endpoint, with a tag that the others use, too: to the one of the other kind in the next process, and from that in the one
+   before. */
+static void *noise(void *which) {
+    MPI_Comm mine = each[(int)(long)which];
+    int me, all, bytes;
+    MPI_Comm_rank(mine, &me), MPI_Comm_size(mine, &all);
+    int other = me + (me % ENDPOINTS == LEFT ? RIGHT : -RIGHT), to = (other + ENDPOINTS) % all, from = (other + all - ENDPOINTS) % all;
+    for (int turn = 0; turn < 300; turn++) {
+        char out[SHORT_BYTES] = {(char)turn}, in[SHORT_BYTES] = {-1};
+        MPI_Status status;
+        MPI_Sendrecv(out, SHORT_BYTES, MPI_BYTE, to, 7, in, SHORT_BYTES, MPI_BYTE, turn % 2 ? from : MPI_ANY_SOURCE, turn % 3 ? 7 : MPI_ANY_TAG, mine, &status);
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        CHECK(bytes == SHORT_BYTES && status.MPI_SOURCE == from && in[0] == (char)turn, "turn %d: %d from %d", turn, in[0], status.MPI_SOURCE);
+    }
+    return NULL;
+}
+
+static void make_endpoints(void) {
+#ifdef MPIX_HAVE_ENDPOINTS
+    MPIX_Comm_create_endpoints(MPI_COMM_WORLD, ENDPOINTS, MPI_INFO_NULL, each);
+#else
+    CHECK(0, "there are no endpoints");
+#endif
+}
+
+/* The same ranks again. */
+static MPI_Comm another(void) {
+    MPI_Comm new;
+    if (!on_endpoints) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &new);
+        return new;
+    }
+    for (int i = 0; i < ENDPOINTS; i++) MPI_Comm_dup(each[i], &dups[i]);
+    return dups[MIDDLE];
+}
+
+static void give_back(void) {
+    if (!on_endpoints) MPI_Comm_free(&comm);
+    for (int i = 0; i < ENDPOINTS && on_endpoints; i++) MPI_Comm_free(&dups[i]);
+}
+
 int main(int argc, char **argv) {
+    pthread_t noises[ENDPOINTS];
     int provided, few;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -182,7 +232,11 @@ int main(int argc, char **argv) {
         pthread_barrier_init(&sides[s].barrier, NULL, threads);
     }
     /* The first round is the first contact of the two, the next ones that on new communicators. */
-    comm = MPI_COMM_WORLD;
+    on_endpoints = argc > 3;
+    if (on_endpoints) make_endpoints(), peer = peer * ENDPOINTS + MIDDLE;
+    for (long i = LEFT; on_endpoints && i <= RIGHT; i += RIGHT) CHECK(!pthread_create(&noises[i], NULL, noise, (void *)i), "no thread");
+    MPI_Comm base = on_endpoints ? each[MIDDLE] : MPI_COMM_WORLD;
+    comm = base;
     for (int i = 0; i < TOKENS * TAGS * MANNERS; i++) {
         token = i % TOKENS;
         tags = (i / TOKENS + 1) % TAGS;
@@ -190,11 +244,13 @@ int main(int argc, char **argv) {
         lone_receiver = i % 2;
         count = manner == FLOOD ? few * 10 : few;
         if (token == BARRIER) count = few / 2;
-        if (i % 5 == 1) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (i % 5 == 1) comm = another();
         round_of();
-        if (i % 5 == 4 && comm != MPI_COMM_WORLD) MPI_Comm_free(&comm), comm = MPI_COMM_WORLD;
+        if (i % 5 == 4 && comm != base) give_back(), comm = base;
     }
-    if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+    if (comm != base) give_back();
+    for (int i = LEFT; on_endpoints && i <= RIGHT; i += RIGHT) pthread_join(noises[i], NULL);
+    for (int i = 0; i < ENDPOINTS && on_endpoints; i++) MPI_Comm_free(&each[i]);
     for (int s = 0; s < 2; s++) pthread_barrier_destroy(&sides[s].barrier);
     return end();
 }

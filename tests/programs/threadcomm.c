@@ -1,4 +1,5 @@
-/* Thread communicators: one handle, of which each thread means its own rank. Arguments: threads of each process; "omp" for ranks by the OpenMP team. */
+/* Thread communicators: one handle, of which each thread means its own rank. Arguments: threads of each process; "omp" for ranks by the OpenMP team, "keys"
+ * for ranks by the keys that threads set, else as they come. */
 #include "check.h"
 
 #include <mpi-ext.h>
@@ -69,8 +70,28 @@ static void inside(int number) {
     CHECK(MPIX_Threadcomm_finish(comm) == MPI_SUCCESS, "finish");
 }
 
+/* With keys a thread says which it wants to be: the last one the first. It says it once; it is so at each start. */
 static void *thread(void *number) {
     inside((int)(long)number);
+    return NULL;
+}
+
+static void set_key(int key) {
+    char text[16];
+    MPI_Info info;
+    snprintf(text, sizeof text, "%d", key);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_order", text);
+    CHECK(MPI_Comm_set_info(comm, info) == MPI_SUCCESS, "the key of a thread");
+    MPI_Info_free(&info);
+}
+
+static void *thread_with_key(void *number) {
+    int nth = (int)(long)number;
+    set_key(-nth);
+    for (int turn = 0; turn < 3; turn++) inside(threads - 1 - nth);
+    set_key(nth);
+    inside(nth);
     return NULL;
 }
 
@@ -86,6 +107,10 @@ static void outside(void) {
     CHECK(MPIX_Threadcomm_start(MPI_COMM_WORLD) == MPI_ERR_COMM, "start of the world");
     CHECK(MPIX_Threadcomm_free(&wrong) == MPI_ERR_COMM, "free of the world");
     CHECK(MPIX_Threadcomm_init(MPI_COMM_WORLD, rank ? 1 : 0, &wrong) == MPI_ERR_ARG, "no threads");
+    MPI_Info info;
+    MPI_Info_create(&info), MPI_Info_set(info, "thread_order", "omp");
+    CHECK(MPI_Comm_set_info(comm, info) == MPI_ERR_INFO_VALUE, "a thread's key is a number");
+    MPI_Info_free(&info);
     MPIX_Comm_test_threadcomm(MPI_COMM_WORLD, &flag);
     CHECK(!flag, "the world");
     MPIX_Comm_test_threadcomm(comm, &flag);
@@ -93,7 +118,7 @@ static void outside(void) {
 }
 
 int main(int argc, char **argv) {
-    int provided, omp = argc > 2 && !strcmp(argv[2], "omp");
+    int provided, omp = argc > 2 && !strcmp(argv[2], "omp"), keys = argc > 2 && !strcmp(argv[2], "keys");
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_rank_ = rank;
@@ -102,20 +127,20 @@ int main(int argc, char **argv) {
     MPI_Info info;
     MPI_Comm parent;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "thread_order", omp ? "omp" : "arrival");
+    MPI_Info_set(info, "thread_order", omp ? "omp" : keys ? "7" : "arrival");
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &parent);
     MPI_Info_free(&info);
     CHECK(MPIX_Threadcomm_init(parent, threads, &comm) == MPI_SUCCESS, "init");
     outside();
     /* Started again and again. */
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < (keys ? 2 : 4); turn++) {
         if (omp) {
 #pragma omp parallel num_threads(threads)
             inside(omp_get_thread_num());
             continue;
         }
         pthread_t all[threads];
-        for (int i = 0; i < threads; i++) pthread_create(&all[i], NULL, thread, (void *)-1);
+        for (int i = 0; i < threads; i++) pthread_create(&all[i], NULL, keys ? thread_with_key : thread, (void *)(long)(keys ? i : -1));
         for (int i = 0; i < threads; i++) pthread_join(all[i], NULL);
     }
     CHECK(MPIX_Threadcomm_free(&comm) == MPI_SUCCESS && comm == MPI_COMM_NULL, "free");

@@ -5,8 +5,8 @@ use crate::allocations::apart;
 use core::cell::Cell;
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, ListDesc, ProcInfo, Reach, RegHandle,
-    Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Endpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo, Reach,
+    RegHandle, Registration, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, amo, cap,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
 
@@ -15,7 +15,9 @@ use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
 pub struct Counts {
     pub gets: Cell<u64>,
     pub puts: Cell<u64>,
-    /// Atomics that the transport carries out.
+    /// Lists.
+    pub lists: Cell<u64>,
+    /// Atomics that the transport carries out, those of lists not.
     pub atomics: Cell<u64>,
     /// Messages from one process to another.
     pub messages: Cell<u64>,
@@ -30,13 +32,14 @@ pub fn more(count: &Cell<u64>) {
     count.set(count.get() + 1);
 }
 
-/// What a component asks of a transport: native verbs, atomics of all kinds, a handle of eight bytes.
-pub fn attrs() -> BtlAttrs {
+/// What a component asks of a transport: native verbs, atomics of all kinds, a handle of eight bytes. `lists`: bytes of the longest list, 0: none.
+pub fn attrs(lists: u64) -> BtlAttrs {
     let mut attrs = BtlAttrs::new();
     attrs.flags = BtlAttrs::AMO_COHERENT;
     attrs.amo_ops = (1 << (amo::COMPARE_SWAP + 1)) - 1;
     attrs.amo_operands = amo::operand::ALL;
     attrs.registration_handle_size = size_of::<u64>() as u32;
+    attrs.list_limit = lists;
     attrs
 }
 
@@ -142,11 +145,39 @@ extern "C" fn atomic(counts: *mut c_void, _: *mut Endpoint, _: u32, desc: *const
     Status::OK
 }
 
+extern "C" fn list(counts: *mut c_void, _: *mut Endpoint, _: u32, list: *const ListDesc) -> Status {
+    more(&of(counts).lists);
+    // SAFETY: the component's, with so many entries.
+    let entries = unsafe {
+        let list = &*list;
+        core::slice::from_raw_parts(list.entries.ptr, list.entries.len)
+    };
+    for entry in entries {
+        // SAFETY: as in `put`, or a word of this process.
+        unsafe {
+            match entry.op {
+                LIST_PUT => core::ptr::copy(entry.data, entry.remote as *mut u8, entry.len as usize),
+                amo::ADD if entry.len == 8 => {
+                    let word = entry.remote as *mut u64;
+                    word.write(word.read().wrapping_add(entry.data.cast::<u64>().read_unaligned()));
+                }
+                other => panic!("operation {other} in a list"),
+            }
+        }
+    }
+    Status::OK
+}
+
 /// The handle of the transport; valid as long as what it is made of.
 pub fn handle(attrs: &BtlAttrs, counts: &Counts) -> BtlHandle {
     BtlHandle {
         size: size_of::<BtlHandle>() as u32,
-        caps: cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH | cap::REGISTER,
+        caps: cap::GET
+            | cap::PUT
+            | cap::ATOMIC
+            | cap::FLUSH
+            | cap::REGISTER
+            | if attrs.list_limit > 0 { cap::LIST } else { 0 },
         state: state(counts),
         send,
         progress,
@@ -206,7 +237,6 @@ unused! {
     service_pending(State) -> *const u32;
     service_arm(State, *mut WaitSet) -> Status;
     service_disarm(State);
-    list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
     add_procs(State, SliceRef<ProcInfo>, *mut *mut Endpoint) -> Status;
     del_procs(State, SliceRef<*mut Endpoint>) -> Status;
     finalize(State) -> Status;

@@ -1,9 +1,10 @@
 //! One-sided components by the number of nodes, up to 8192 with 128 ranks each, counted: real components in one process, whose other ranks are
 //! not there. No time is taken, and nothing is estimated; small worlds are compared with whole jobs.
 //!
-//! `memory` (bytes of a window) · `locks` (messages and atomics of MPI_Win_lock_all) · `process`, `echo` (the host and its transport) ·
+//! `memory` (bytes of a window) · `locks` (messages and atomics of MPI_Win_lock_all) · `accumulates` (verbs of one under its lock) · `process`, `echo` (the host and its transport) ·
 //! `allocations` (what a thread holds) · `documents` (tables that are counted).
 
+mod accumulates;
 mod allocations;
 mod documents;
 mod echo;

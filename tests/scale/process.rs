@@ -129,6 +129,17 @@ impl Instance {
         processes: u32,
         boxes: u32,
     ) -> Rc<Instance> {
+        Instance::with_lists(descriptor, given, processes, boxes, 0)
+    }
+
+    /// The same with a transport that has lists of so many bytes.
+    pub fn with_lists(
+        descriptor: *const Descriptor,
+        given: &[(&str, &str)],
+        processes: u32,
+        boxes: u32,
+        lists: u64,
+    ) -> Rc<Instance> {
         let shared = Arc::new(Shared::default());
         let instance = Rc::new(Instance {
             desk: Desk::new(Desk::job_of(0, processes), 1, false, shared),
@@ -137,7 +148,7 @@ impl Instance {
             progress: RefCell::default(),
             counts: Counts::default(),
             boxes: RefCell::new((0..boxes).map(|_| VecDeque::new()).collect()),
-            attrs: echo::attrs(),
+            attrs: echo::attrs(lists),
             node: RefCell::default(),
             thread: Box::new(std::cell::UnsafeCell::new(ThreadCtx::new(0, 0))),
         });
@@ -250,10 +261,38 @@ impl Win {
     pub fn put(&self, rank: u32) {
         let (window, table, thread) = self.verbs();
         let mut byte = 1u8;
-        let args = oxmpi_osc::RmaArgs {
-            thread,
-            origin: &raw mut byte,
-            origin_count: 1,
+        let args = self.args(rank, &raw mut byte, 1);
+        assert_eq!((table.put)(window, &args, null_mut()), Status::OK);
+        assert_eq!((table.flush)(window, thread, rank, 0), Status::OK);
+    }
+
+    /// Adds ones to so many bytes of a rank; all of it has ended behind.
+    pub fn accumulate(&self, rank: u32, bytes: u64) {
+        let (window, table, thread) = self.verbs();
+        let mut ones = vec![1u8; bytes as usize];
+        let sum = oxmpi_datatype::kernel::OpDesc {
+            size: size_of::<oxmpi_datatype::kernel::OpDesc>() as u32,
+            code: oxmpi_datatype::kernel::op::SUM,
+            commutative: 1,
+            reserved: 0,
+            user: None,
+            ctx: null_mut(),
+        };
+        let args = oxmpi_osc::RmaArgs { op: &sum, ..self.args(rank, ones.as_mut_ptr(), bytes) };
+        assert_eq!((table.accumulate)(window, &args, null_mut()), Status::OK);
+        assert_eq!((table.flush)(window, thread, rank, 0), Status::OK);
+    }
+
+    /// This rank's memory, which is everybody's.
+    pub fn memory(&self) -> &[u64] {
+        &self.base
+    }
+
+    fn args(&self, rank: u32, origin: *mut u8, count: u64) -> oxmpi_osc::RmaArgs {
+        oxmpi_osc::RmaArgs {
+            thread: self.instance.thread(),
+            origin,
+            origin_count: count,
             origin_type: &self.byte,
             result: null_mut(),
             result_count: 0,
@@ -262,12 +301,10 @@ impl Win {
             target: rank,
             reserved: 0,
             disp: 0,
-            target_count: 1,
+            target_count: count,
             target_type: &self.byte,
             op: core::ptr::null(),
-        };
-        assert_eq!((table.put)(window, &args, null_mut()), Status::OK);
-        assert_eq!((table.flush)(window, thread, rank, 0), Status::OK);
+        }
     }
 
     /// The sender of a rank's messages, and the box that messages to a rank go to, in the origin's numbers.

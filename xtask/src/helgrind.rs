@@ -45,7 +45,7 @@ pub fn run(workspace: &Workspace) -> Result<(), String> {
             .env("CARGO_TARGET_DIR", workspace.target.join("annotated"))
             .env("RUSTFLAGS", "--cfg oxmpi_annotated");
         let built = programs(workspace, cargo, &[program]).map_err(|e| format!("{package}: {e}"))?;
-        for program in built {
+        for program in built.into_iter().map(|built| built.path) {
             let there = list(&program)?;
             for test in wanted {
                 if !there.iter().any(|name| name == test) {

@@ -3,13 +3,14 @@
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `package` (tar, Debian, wheel) · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
 //! `conformance` (suites that others wrote) · `apps` (programs of others) · `sanitize`
-//! (ThreadSanitizer) · `helgrind` (and DRD).
+//! (ThreadSanitizer) · `helgrind` (and DRD) · `guest` (virtual machines with soft-RoCE).
 
 mod apps;
 mod bounded;
 mod conformance;
 mod demo;
 mod generate;
+mod guest;
 mod helgrind;
 mod install;
 mod package;
@@ -56,6 +57,8 @@ enum Command {
     Package(package::Options),
     /// Run suites that others wrote and write docs/CONFORMANCE.md
     Conformance(conformance::Options),
+    /// Run btl-verbs over soft-RoCE in virtual machines; installs QEMU and fetches Debian's kernel
+    Guest(guest::Options),
     /// Run the tests of crates with shared state under ThreadSanitizer; needs a nightly toolchain
     Sanitize {
         /// The tests of messages between threads under valgrind's helgrind and DRD instead; needs valgrind
@@ -83,6 +86,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
         Command::Apps(options) => apps::run(&workspace, &options),
         Command::Package(options) => package::run(&workspace, &options),
         Command::Conformance(options) => conformance::run(&workspace, &options),
+        Command::Guest(options) => guest::run(&workspace, &options),
         Command::Sanitize { helgrind: false } => sanitize::run(&workspace, sanitize::Effort::Thorough),
         Command::Sanitize { helgrind: true } => helgrind::run(&workspace),
         Command::Generate { check } => {

@@ -10,8 +10,9 @@ use crate::bounded::{self, Outcome};
 use crate::workspace::Workspace;
 use cargo_metadata::Message;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Packages, and the test programs of each that need nothing else to be built (empty: unit tests only).
@@ -51,27 +52,30 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
         return Err(why);
     }
     let times = if effort == Effort::Thorough { "5" } else { "1" };
-    let mut bad = Vec::new();
-    let mut ran = 0;
-    for (package, tests) in ROOMS {
-        for program in build(workspace, package, tests)? {
-            for test in list(&program)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT)) {
-                let mut command = Command::new(&program);
-                command
-                    .args(["--exact", "-q", &test])
-                    .env("TSAN_OPTIONS", options(workspace))
-                    .env("OXMPI_ORDER_TIMES", times)
-                    .current_dir(&workspace.root)
-                    .stdin(Stdio::null())
-                    .stdout(Stdio::null());
-                ran += 1;
-                if let Outcome::Failed(why) = bounded::run(&mut command, Duration::from_secs(300)) {
-                    println!("FAILED {package}: {test}: {why}");
-                    bad.push(format!("{package}: {test}"));
-                }
+    let mut tests = Vec::new();
+    for program in build(workspace)? {
+        let names = list(&program.path)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT));
+        tests.extend(names.map(|name| (program.package.clone(), program.path.clone(), name)));
+    }
+    let ran = tests.len();
+    let (tests, bad) = (Mutex::new(tests.into_iter()), Mutex::new(Vec::new()));
+    let next = || tests.lock().ok()?.next();
+    let work = || {
+        while let Some((package, path, test)) = next() {
+            let outcome = bounded::run(&mut alone(workspace, &path, &test, times), Duration::from_secs(300));
+            if let (Outcome::Failed(why), Ok(mut bad)) = (outcome, bad.lock()) {
+                println!("FAILED {package}: {test}: {why}");
+                bad.push(format!("{package}: {test}"));
             }
         }
-    }
+    };
+    // Each is mostly the start of a process and of what reads its symbols.
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(work);
+        }
+    });
+    let bad = bad.into_inner().map_err(|_| "a test could not be looked at")?;
     println!(
         "{ran} tests under ThreadSanitizer, {} failed; left out: {LEFT_OUT} (fixed addresses, forks)",
         bad.len()
@@ -79,25 +83,60 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
     if bad.is_empty() { Ok(()) } else { Err(bad.join(", ")) }
 }
 
+/// One test in a process of its own.
+fn alone(workspace: &Workspace, path: &Path, test: &str, times: &str) -> Command {
+    let mut command = Command::new(path);
+    command
+        .args(["--exact", "-q", test])
+        .env("TSAN_OPTIONS", options(workspace))
+        .env("OXMPI_ORDER_TIMES", times)
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command
+}
+
 fn options(workspace: &Workspace) -> String {
     let list = workspace.root.join("tests/sanitize/thread.supp");
     format!("suppressions={} history_size=4", list.display())
 }
 
-/// The test programs of one package.
-fn build(workspace: &Workspace, package: &str, tests: &[&str]) -> Result<Vec<PathBuf>, String> {
+/// The test programs of all rooms, by one cargo: for each package alone it would build what they share with other features.
+fn build(workspace: &Workspace) -> Result<Vec<Program>, String> {
     let mut command = Command::new("rustup");
-    command.args(["run", "nightly", "cargo", "test", "--target", TARGET, "-p", package, "--lib"]);
+    command.args(["run", "nightly", "cargo", "test", "--target", TARGET, "--lib"]);
+    let mut wanted: Vec<&str> = Vec::new();
+    for (package, tests) in ROOMS {
+        command.args(["-p", package]);
+        wanted.extend(tests.iter().filter(|test| !wanted.contains(test)).collect::<Vec<_>>());
+    }
     let target = workspace.target.join("sanitize");
     command
         .env("CARGO_TARGET_DIR", target)
         .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer");
-    programs(workspace, command, tests)
-        .map_err(|e| format!("{package} does not build with ThreadSanitizer: {e}"))
+    let built = programs(workspace, command, &wanted)
+        .map_err(|e| format!("the tests do not build with ThreadSanitizer: {e}"))?;
+    Ok(built.into_iter().filter(Program::has_a_room).collect())
+}
+
+/// A test program that cargo has built.
+pub struct Program {
+    pub package: String,
+    /// The name of the test program; none for the unit tests of a library.
+    pub test: Option<String>,
+    pub path: PathBuf,
+}
+
+impl Program {
+    /// Packages share names of test programs, and cargo builds all of a name.
+    fn has_a_room(&self) -> bool {
+        let mut rooms = ROOMS.iter().filter(|(package, _)| *package == self.package);
+        rooms.any(|(_, tests)| self.test.as_deref().is_none_or(|test| tests.contains(&test)))
+    }
 }
 
 /// The test programs that a `cargo test` with further arguments would run.
-pub fn programs(workspace: &Workspace, mut command: Command, tests: &[&str]) -> Result<Vec<PathBuf>, String> {
+pub fn programs(workspace: &Workspace, mut command: Command, tests: &[&str]) -> Result<Vec<Program>, String> {
     command.args(["-q", "--no-run", "--message-format=json"]);
     for test in tests {
         command.args(["--test", test]);
@@ -116,7 +155,10 @@ pub fn programs(workspace: &Workspace, mut command: Command, tests: &[&str]) -> 
         for message in Message::parse_stream(BufReader::new(out)) {
             match message.map_err(|e| format!("cargo's messages: {e}"))? {
                 Message::CompilerArtifact(artifact) => {
-                    programs.extend(artifact.executable.map(PathBuf::from));
+                    let Some(path) = artifact.executable else { continue };
+                    let package = workspace.name_of(&artifact.package_id);
+                    let test = artifact.target.is_test().then_some(artifact.target.name);
+                    programs.push(Program { package, test, path: path.into() });
                 }
                 Message::CompilerMessage(message) => eprint!("{message}"),
                 _ => {}

@@ -1,6 +1,6 @@
 //! What cargo knows of the workspace.
 
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Metadata, MetadataCommand, PackageId};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -42,6 +42,12 @@ impl Workspace {
             .collect();
         names.sort();
         names
+    }
+
+    /// The name of one of our packages; empty for any other.
+    pub fn name_of(&self, id: &PackageId) -> String {
+        let package = self.metadata.packages.iter().find(|p| p.id == *id);
+        package.map_or(String::new(), |p| p.name.to_string())
     }
 
     /// Packages with models for the memory-model checker: those whose sources start one.

@@ -18,6 +18,10 @@ pub enum Program {
     OneSidedRate,
     ConjugateGradient,
     Patches,
+    /// Latency and rate of processes, threads and endpoints.
+    Streams,
+    Dslash,
+    Fft,
 }
 
 /// What one run measured.
@@ -66,11 +70,15 @@ impl Program {
             Program::OneSided | Program::OneSidedRate => "rma/rmamt.c",
             Program::ConjugateGradient => "rma/cg.c",
             Program::Patches => "rma/patches.c",
+            Program::Streams => "endpoints/streams.c",
+            Program::Dslash => "endpoints/dslash.c",
+            Program::Fft => "endpoints/fft.c",
         })
     }
 
     pub fn flags(self) -> &'static [&'static str] {
-        if matches!(self, Program::Cholesky | Program::ConjugateGradient) { &["-lm"] } else { &[] }
+        use Program::{Cholesky, ConjugateGradient, Dslash, Fft};
+        if matches!(self, Cholesky | ConjugateGradient | Dslash | Fft) { &["-lm"] } else { &[] }
     }
 
     pub fn further(self) -> &'static [Further] {
@@ -89,7 +97,9 @@ impl Program {
             Program::Multirate => out.lines().find_map(|line| multirate(arguments, line)),
             Program::Cholesky => out.lines().find_map(cholesky),
             Program::Sharing => sharing(out),
-            Program::Sync | Program::Pack | Program::Locks => out.lines().find_map(plain),
+            Program::Sync | Program::Pack | Program::Locks | Program::Streams => out.lines().find_map(plain),
+            Program::Dslash => out.lines().find_map(|line| with(line, &["computing", "packing", "waiting"])),
+            Program::Fft => out.lines().find_map(|line| with(line, &["transform"])),
             Program::OneSided => one_sided(out),
             Program::OneSidedRate => one_sided_rate(out),
             Program::ConjugateGradient => {
@@ -252,6 +262,10 @@ mod tests {
         let got = Program::Sharing.read(&[], text).unwrap();
         assert_eq!((got.value, got.more.len(), got.verified), (0.25, 2, true));
         assert!(Program::Sharing.read(&[], "").is_err());
+        let text = "dslash master: 2 processes\nvalue=3.5 seconds=0.5 computing=1 packing=0.5 waiting=2 verified=1\n";
+        let got = Program::Dslash.read(&[], text).unwrap();
+        assert_eq!((got.value, got.more["waiting"], got.verified), (3.5, 2.0, true));
+        assert!(Program::Fft.read(&[], text).is_err());
         let line = "form=one-sided ranks=2 value=3.5 seconds=0.5 exchange=0.25 iterations=38 residual=1e-8 verified=1\n";
         let got = Program::ConjugateGradient.read(&[], line).unwrap();
         assert_eq!((got.value, got.more["residual"], got.verified), (3.5, 1e-8, true));

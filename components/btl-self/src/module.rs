@@ -20,7 +20,7 @@ pub struct SelfModule {
     host: Host,
     settings: Settings,
     contexts: Box<[Context]>,
-    /// What we have told ourselves about messages that wait for room.
+    /// Our word to ourselves about messages that wait for room.
     held: AtomicU64,
 }
 

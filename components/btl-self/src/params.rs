@@ -1,4 +1,4 @@
-//! What an operator may set. Names and defaults are Open MPI's where the meaning is; its free lists
+//! Parameters. Names and defaults are Open MPI's where the meaning is; its free lists
 //! (`btl_self_free_list_*`) have no counterpart here, because messages lie in one queue.
 
 use oxmpi_mca::{ParamDecl, ParamKind, Params};

@@ -14,7 +14,7 @@
 //! bytes, contiguous. Where a message does not fit before the end, a pad head fills the rest and the
 //! message starts at 0. `used` counts granules in use, pads included, so that full and empty differ.
 //!
-//! **Who may touch what.** One holder at a time (the context's). Two re-entries are possible and
+//! **Access.** One holder at a time (the context's). Two re-entries are possible and
 //! allowed: the payload's pack function runs inside `push`, before anything is committed, and must
 //! not call this queue; the receive callback runs inside `deliver`, and may `push`. It does so behind
 //! the tail while the message it reads stays in front of it: the head moves after the callback has

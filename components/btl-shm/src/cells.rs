@@ -1,6 +1,6 @@
 //! Cells: memory that two peers hand each other with the messages in it.
 //!
-//! Who writes a message into the lines or the bulk of its ring has to take those lines back from the receiver, who read them
+//! A sender that writes a message into the lines or the bulk of its ring has to take those lines back from the receiver, who read them
 //! last, and the receiver then has to get them from the writer. Of messages that go both ways half of that is for nothing:
 //! the receiver, who has the lines now, is about to write a message itself. So each ring has *cells* behind its bulk, places for one
 //! message each, and a cell **belongs to one of both sides**: at first to the sender of its ring. Who has a cell may write a
@@ -10,7 +10,7 @@
 //! under way; elsewhere it has one: with more of them rows of messages both ways were slower. Who has none, because
 //! messages go one way only, uses its ring, and nobody waits for a cell or asks for one back.
 //!
-//! **Whose it is** nobody writes down where others see it: each side keeps that in its [`Hand`]. What
+//! **Its owner** is written down nowhere that others see: each side keeps that in its [`Hand`]. What
 //! gives a cell away is the line that announces it (release); what takes it is the read of that line (acquire), and it
 //! counts only when the message has been dealt with. Thus a cell is in one hand or under way, never in two. A side that comes back after
 //! an earlier life knows of no cells but those that come, so one may be lost, and the two go on without it.
@@ -128,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever comes and goes: a cell is in the hand as often as it should be, and the one that fits best goes first.
+        /// In any order of messages a cell is in the hand as often as it should be, and the one that fits best goes first.
         #[test]
         fn a_hand_knows_its_cells(all in prop::collection::vec((prop::option::of(0..MOST + 3), 0..5u64), 0..200)) {
             let (mut hand, mut model, mut next) = (Hand::default(), Vec::new(), 0);

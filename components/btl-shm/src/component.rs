@@ -92,7 +92,7 @@ fn open_xpmem() -> Result<Box<dyn Device>, Errno> {
     Ok(Box::new(sys::Xpmem::open()?))
 }
 
-/// What the launcher said about the node.
+/// The launcher's facts about the node.
 fn check(job: &JobInfo) -> Result<(), OpenError> {
     if job.segment_fd < 0 {
         return Err(OpenError::not_available(

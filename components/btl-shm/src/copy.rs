@@ -61,7 +61,7 @@ pub unsafe fn by_string(src: *const u8, dst: *mut u8, len: usize) {
 /// Copies `len` bytes. Whole lines of the destination bypass the cache; the ends do not, since a line
 /// that is filled in part costs more that way.
 ///
-/// What was copied is visible to others no later than any store made after this returns.
+/// Copied data is visible to others no later than any store made after this returns.
 ///
 /// # Safety
 /// As `copy_nonoverlapping`.

@@ -41,7 +41,7 @@
 //! summary. A sender whose bit was set already may leave: the receiver has not taken that bit, so it
 //! will not fall asleep (`ready.rs`).
 //!
-//! **Who lacks membarrier** is nobody else's business. A receiver that lacks it says `WATCHED_FENCED`
+//! **A lack of membarrier** is nobody else's business. A receiver that lacks it says `WATCHED_FENCED`
 //! and uses a plain fence as heavy barrier. A sender that could not register (so nobody's membarrier
 //! reaches it) treats `WATCHED` like `WATCHED_FENCED`; its own fence then meets the receiver's, because
 //! the heavy barrier contains a fence in any case. Both facts are known before the first message, and no
@@ -68,7 +68,7 @@ pub fn light_barrier() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// What this process can do for ordering against others.
+/// This process's means of ordering against others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barriers {
     /// We are registered, and may issue membarrier.
@@ -82,7 +82,7 @@ impl Barriers {
         if self.membarrier { WATCHED } else { u32::MAX }
     }
 
-    /// What this process, as a receiver, writes into the word of a ring it polls.
+    /// The value that this process, as a receiver, writes into the word of a ring it polls.
     pub fn watched(self) -> u32 {
         if self.membarrier { WATCHED } else { WATCHED_FENCED }
     }

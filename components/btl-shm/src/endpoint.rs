@@ -223,7 +223,7 @@ impl Shm {
         let desc = msg.desc();
         let (header, payload) = (desc.hdr_len as usize, desc.len as usize);
         let len = header + payload;
-        // What is that short is less than max_send_size, whose least value params.rs sets.
+        // A message that short is less than max_send_size, whose least value params.rs sets.
         let short = header <= SHORT && payload <= SHORT && len <= PER_LINE as usize && desc.pack.is_none();
         if !short || !lane.producer.has_lines(1) {
             return self.send_any(lane, ctx, msg);
@@ -408,7 +408,7 @@ impl Shm {
         true
     }
 
-    /// What follows the publishing of a message.
+    /// Steps that follow the publishing of a message.
     #[inline(always)]
     fn published(&self, lane: &Lane) -> Status {
         light_barrier();

@@ -4,7 +4,7 @@ use crate::params::*;
 use oxmpi_mca::resolve::bytes;
 use oxmpi_mca::{Answers, Params, Process, Refused, processor};
 
-/// What opening finds out.
+/// Facts that opening finds out.
 pub struct Found {
     /// /dev/xpmem can be used.
     pub xpmem: fn() -> bool,

@@ -335,7 +335,7 @@ impl Side {
     }
 }
 
-/// What each of the two does in turn: sends so many, then receives what the other has sent in that turn.
+/// Each side's steps in turn: sends so many, then receives what the other has sent in that turn.
 fn cells(turns: &'static [[usize; 2]], keep: bool) {
     check(3, move || {
         let [mut a, mut b] = sides(4);

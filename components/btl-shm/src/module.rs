@@ -22,7 +22,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use oxmpi_mca::{Host, Status};
 use rustix::io::Errno;
 
-/// What opening found out.
+/// Facts that opening found out.
 pub struct Facts {
     pub segment: Segment,
     pub settings: Settings,

@@ -1,11 +1,11 @@
 //! When to look for an answer.
 //!
-//! Who has sent a message and waits for the next one from that peer polls the line where it will start. Each look before
+//! A sender that waits for the next message from that peer polls the line where it will start. Each look before
 //! it is there does harm: it takes the line from the peer, who has just taken possession of it to write the answer, and
 //! has to take it back. In a ping-pong of short messages that is a quarter of the time. So a receiver does not look at once: it
 //! pauses for as long as the answers of this peer have been taking lately.
 //!
-//! **What is learned.** An answer that was there at the first look: the pause may have been too long and gets a little
+//! **Adaptation.** An answer that was there at the first look: the pause may have been too long and gets a little
 //! shorter. One that came a few looks later: longer, by as much as several of those, because a pause that is a bit too long costs that
 //! bit, and one that is a bit too short, the line. So most answers are there at the first look. That holds only for answers that
 //! come alike, a few in a row ([`ALIKE`]). Where they come sooner or later by chance, looks cost less than waiting for most of the
@@ -83,7 +83,7 @@ impl Pace {
         }
     }
 
-    /// What has been found is long. The time until the next is better used otherwise ([`Lane::prepare`](crate::endpoint::Lane::prepare),
+    /// The message found is long. The time until the next is better used otherwise ([`Lane::prepare`](crate::endpoint::Lane::prepare),
     /// `together.rs`).
     pub fn came_long(&self) {
         self.since.set(NEVER);
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// What chance decides is not waited for, unless within about the time for which a line taken away is worth it.
+    /// An answer that chance decides is not waited for, unless within about the time for which a line taken away is worth it.
     #[test]
     fn answers_that_come_by_chance_are_not_waited_for() {
         let mut seed = 1_u64;
@@ -184,7 +184,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes when: no pause beyond the bound, none where it is 0, and one for what was sent, not for each look.
+        /// In any order of events: no pause beyond the bound, none where it is 0, and one for what was sent, not for each look.
         #[test]
         fn pauses_are_bounded(all in prop::collection::vec((0_u64..300, any::<bool>()), 0..500), most in 0_u32..20) {
             let (pace, mut turn, mut sent) = (Pace::new(), 0, 0);

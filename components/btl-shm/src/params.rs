@@ -252,7 +252,7 @@ fn ring_with(message: u64) -> u32 {
     log2
 }
 
-/// What the parameters say.
+/// Values of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// 0: automatic.
@@ -370,7 +370,7 @@ impl Settings {
         }
     }
 
-    /// What the largest message must not fall below where nothing is said of it.
+    /// The least size of the largest message where nothing is said of it.
     fn least_max_send(&self) -> u64 {
         match self.max_send_size {
             0 => self.eager_limit.max(self.rndv_eager_limit).max(*AUTO_MAX_SEND.start()),

@@ -10,7 +10,7 @@
 //! the receiver: hence a set bit means that its summary bit has been set since the receiver last took it, or will be
 //! before that sender's call returns, or before the receiver's turn ends.
 //!
-//! **What the receiver leaves** in a ring it marks by itself ([`mark_again`]), the summary in any case. The bit may be set by a
+//! **Messages that the receiver leaves** in a ring it marks by itself ([`mark_again`]), the summary in any case. The bit may be set by a
 //! sender that has not come to the summary yet, with a younger message. It would do so in a moment, but what was left was
 //! sent before, and the next look must find it: matching rests on that (whatever was sent before a message that is seen is seen
 //! by the look that follows).

@@ -1,6 +1,6 @@
 //! The node's segment as one process sees it: the header area mapped at start, rings mapped one by one.
 //!
-//! Whatever is going to be written is reserved first (`sys::reserve`), so that a lack of memory is an
+//! Memory that is going to be written is reserved first (`sys::reserve`), so that a lack of memory is an
 //! error here and not a SIGBUS later. The segment has no name: it is a memfd that the launcher made, and
 //! is gone with the last process that has it. Numbers read from it are checked before they are used.
 //!
@@ -129,7 +129,7 @@ impl Segment {
         self.u32_at(self.layout.identity(rank) + identity::STATE).store(wire::LEFT, Ordering::Release);
     }
 
-    /// Who a rank is; `None` before it has come.
+    /// The process of a rank; `None` before it has come.
     pub fn identity(&self, rank: u32) -> Option<Identity> {
         let at = self.layout.identity(rank);
         // SYNC POINT with `enter`.
@@ -197,7 +197,7 @@ impl Segment {
         Mapping::new(&self.fd, word, link::LEN).map(Some)
     }
 
-    /// What `source` says about messages to `rank` that wait for room.
+    /// The word of `source` about messages to `rank` that wait for room.
     pub fn oldest_pending(&self, rank: u32, source: u32) -> &AtomicU64 {
         self.u64_at(self.layout.oldest_pending(rank, source))
     }

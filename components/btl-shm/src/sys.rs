@@ -196,7 +196,7 @@ fn skip(list: &mut &[Piece], done: &mut u64, bytes: u64) {
 /// Copies `len` bytes that lie in pieces in process `pid` to where they belong here.
 ///
 /// # Safety
-/// What `local` names must be writable. (What `remote` names the kernel checks.)
+/// The memory that `local` names must be writable. (The kernel checks that of `remote`.)
 pub unsafe fn read_lists(pid: u32, mut local: &[Piece], mut remote: &[Piece], len: u64) -> Result<(), Errno> {
     const NONE: libc::iovec = libc::iovec { iov_base: core::ptr::null_mut(), iov_len: 0 };
     let (mut here, mut there) = ([NONE; PIECES], [NONE; PIECES]);
@@ -287,7 +287,7 @@ pub unsafe fn copy_between(
 /// The kernel module XPMEM.
 pub struct Xpmem(OwnedFd);
 
-/// What its calls take, by the numbers of the calls: `_IO('x', n)`.
+/// Arguments of its calls, by the numbers of the calls: `_IO('x', n)`.
 mod xpmem {
     use core::ffi::c_int;
 

@@ -13,7 +13,7 @@
 //! finds something to help with. Where nobody came to several reads one after the other, the reader asks now and then only, and copies the others in
 //! one call.
 //!
-//! **Who may touch what.** The two words lie in the reader's part of the segment. `taken` has the number of
+//! **Access.** The two words lie in the reader's part of the segment. `taken` has the number of
 //! the read (its *generation*) and the next share; taking one is a compare-and-swap, so that each share goes
 //! to one of them, and a helper that comes when the read is over, or when the words serve the next one, finds
 //! another generation and leaves. `ended` counts the shares that the helper has ended, failures above. The
@@ -107,7 +107,7 @@ impl Shares<'_> {
     }
 }
 
-/// What a reader tells its helper.
+/// A reader's message to its helper.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Call {

@@ -164,7 +164,7 @@ impl Layout {
         (VERSION as u64) << 48 | (self.fifos as u64) << 32 | self.ranks as u64
     }
 
-    /// What a version word says: version and layout.
+    /// The parts of a version word: version and layout.
     pub const fn from_version_word(word: u64) -> (u16, Layout) {
         ((word >> 48) as u16, Layout { ranks: word as u32, fifos: (word >> 32) as u32 & 0xffff })
     }

@@ -1,6 +1,6 @@
 //! Writing messages into a ring's memory: into lines, into the bulk in one piece or in halves, into a cell.
 //!
-//! Who calls has found room for the message; nothing here looks for it.
+//! The caller has found room for the message; nothing here looks for it.
 
 use crate::copy::{self, Limits};
 use crate::ring::{Lies, Mapped, Producer};

@@ -11,7 +11,7 @@
 //! the same place is what we see, so an attachment is never stale. All of a peer's go when it offers another number
 //! (it has begun anew), and all of them with our own end.
 //!
-//! **What is given up.** A system call refuses an address that the peer does not have; a load from there ends this
+//! **The price.** A system call refuses an address that the peer does not have; a load from there ends this
 //! process with SIGBUS. So a peer that names memory it does not have is found out later and less kindly than with
 //! CMA. Peers are processes of the same user and job.
 //!

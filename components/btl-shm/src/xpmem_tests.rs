@@ -21,7 +21,7 @@ thread_local! {
     static OWN_PID: Cell<Option<u32>> = const { Cell::new(None) };
     /// Its device.
     static STAND_IN: Cell<Option<Box<dyn Device>>> = const { Cell::new(None) };
-    /// What others do while the first rank attaches memory.
+    /// The others' steps while the first rank attaches memory.
     static MEANWHILE: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 
@@ -83,7 +83,7 @@ impl Drop for Memory {
     }
 }
 
-/// What rank `segment - 1` has.
+/// Memory of rank `segment - 1`.
 struct StandIn {
     own: i64,
     memories: Vec<Arc<Memory>>,
@@ -94,7 +94,7 @@ impl StandIn {
         let memory = &self.memories[number as usize - 1];
         if memory.refuses.load(Ordering::Relaxed) { Err(Errno::NOMEM) } else { Ok(memory) }
     }
-    /// What the other of two ranks has.
+    /// Memory of the other of two ranks.
     fn others(&self) -> &Memory {
         &self.memories[2 - self.own as usize]
     }
@@ -200,7 +200,7 @@ impl Pair {
     }
 }
 
-/// What a helper leaves to do: the reader's share is the first half.
+/// The part that a helper leaves to do: the reader's share is the first half.
 fn second_half_came(here: &[u8]) {
     let half = here.len() / 2;
     assert!(here[half..] == pattern(here.len())[half..]);

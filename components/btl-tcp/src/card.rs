@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// What we call partner calls us partner.
+    /// The process that we call partner calls us partner.
     fn agree(a: &Card, b: &Card) -> Vec<Option<u16>> {
         let ours: Vec<_> = (0..a.rails.len()).map(|i| ways(a, i, b, true).map(|p| p.0)).collect();
         for (i, j) in ours.iter().enumerate() {

@@ -161,7 +161,7 @@ impl Tcp {
                     answer.ok_or_else(|| Failure::Refused(begun, "the host gives no proof".into()))?;
                 send_all(&call.fd, &Proof { position, answer }.encode()).map_err(fails)?;
                 call.stage = Stage::AwaitsWelcome { nonce: challenge.nonce };
-                // What is there already is told by the set: it is level-triggered.
+                // Data that is there already is told by the set: it is level-triggered.
                 Ok(Step::Waits)
             }
             Stage::AwaitsWelcome { nonce } => {

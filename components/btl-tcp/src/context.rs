@@ -195,7 +195,7 @@ impl Context {
             _ => None,
         };
         let soonest = self.streams.borrow().iter().filter_map(of).min()?;
-        // What is due is looked at by `due`, which may lie a little later.
+        // A stream that is due is looked at by `due`, which may lie a little later.
         self.wake_at(now + soonest);
         Some(soonest)
     }

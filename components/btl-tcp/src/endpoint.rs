@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicBool;
 use oxmpi_mca::ProcName;
 use std::sync::{Arc, OnceLock};
 
-/// What all streams to a process share.
+/// State that all streams to a process share.
 pub struct Core {
     pub proc: u32,
     pub name: ProcName,
@@ -42,7 +42,7 @@ impl Peer {
     }
 }
 
-/// What verbs get. Several may be of one process.
+/// The endpoint that verbs get. Several may be of one process.
 pub struct TcpEndpoint {
     pub peer: Arc<Peer>,
 }

@@ -124,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes: an answer, and what is taken is what would be sent.
+        /// For any bytes: an answer, and what is taken is what would be sent.
         #[test]
         fn any_bytes_have_an_answer(mut bytes in any::<[u8; HEADER]>(), right in any::<bool>()) {
             if right {

@@ -8,7 +8,7 @@ use crate::check;
 use crate::frame::{BadHeader, HEADER, Header, Kind, room};
 use std::io;
 
-/// What is wrong with the bytes of a connection.
+/// A fault in the bytes of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The network (or a relay) damaged or swallowed something.
@@ -242,7 +242,7 @@ mod tests {
             prop_assert_eq!(&got[..], &clean[..got.len()]);
         }
 
-        /// Whatever a peer writes, with headers whose checksums are right, too: no panic, no read beyond.
+        /// For anything that a peer writes, with headers whose checksums are right, too: no panic, no read beyond.
         #[test]
         fn hostile_bytes_have_an_answer(
             blocks in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..80), any::<[u8; 28]>(), any::<bool>()), 0..10),

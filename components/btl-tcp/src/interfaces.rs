@@ -5,7 +5,7 @@
 use crate::sys::Interface;
 use std::net::IpAddr;
 
-/// What `btl_tcp_if_exclude` is by default. Loopback addresses are used all the same where there are no others.
+/// The default of `btl_tcp_if_exclude`. Loopback addresses are used all the same where there are no others.
 pub const EXCLUDED: &str = "127.0.0.1/8,sppp";
 
 /// Addresses of which families.
@@ -15,7 +15,7 @@ pub struct Families {
     pub v6: bool,
 }
 
-/// What the operator wrote.
+/// The operator's text.
 #[derive(Clone, Copy, Debug)]
 pub struct Wish<'a> {
     pub include: &'a str,

@@ -61,7 +61,7 @@ pub struct Admission {
     pub proc: u32,
     pub raw: [u8; Hello::BYTES],
     pub hello: Hello,
-    /// What we asked it.
+    /// Our question to it.
     pub nonce: [u8; NONCE],
     /// It has everything before.
     pub position: u64,
@@ -178,7 +178,7 @@ impl Tcp {
         let Some(proc) = known else {
             return refuse(guest, Refusal::Name, "it calls another process, or is none of this job");
         };
-        // Whose own network is cut calls a rail at the address of another.
+        // A process whose own network is cut calls a rail at the address of another.
         let door = self.doors.find(hello.to_rail, hello.to_ctx).filter(|_| hello.from_ctx != SERVICE);
         let Some(door) = door.cloned() else {
             return refuse(guest, Refusal::Context, "it calls a context or an interface that is not there");
@@ -233,7 +233,7 @@ impl Guest {
             Ok(Got::End) | Err(_) => return Err(Leaves(None)),
         }
         if self.have < N {
-            // What cannot become a hello is not waited for.
+            // Bytes that cannot become a hello are not waited for.
             let begun = self.have >= 4 && self.got[..4] != *b"oxTC";
             return if begun {
                 Err(Leaves(Some("it does not speak this protocol".into())))

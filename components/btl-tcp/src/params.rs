@@ -1,4 +1,4 @@
-//! What an operator may set, under Open MPI's names where the meaning is equal.
+//! Parameters, under Open MPI's names where the meaning is equal.
 
 use crate::interfaces::{EXCLUDED, Families};
 use crate::sys::Tuning;

@@ -343,7 +343,7 @@ impl Tcp {
         }
     }
 
-    /// What has to be done without the peer's doing.
+    /// Work that has to be done without the peer's doing.
     fn look_after(&self, cx: &Context, now: Instant) {
         for s in cx.all() {
             if s.core.failed.load(Ordering::Acquire) {

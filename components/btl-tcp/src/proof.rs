@@ -1,4 +1,4 @@
-//! What the two sides of a handshake answer, with the job's secret that only the host knows.
+//! Answers of the two sides of a handshake, with the job's secret that only the host knows.
 //!
 //! The connector answers the acceptor's nonce, the acceptor the connector's. Each answer covers a word for its side, the
 //! whole hello (both names, contexts, rails, the attempt's number) and the position that it tells, so that it is good
@@ -12,7 +12,7 @@ fn slice(bytes: &[u8]) -> SliceRef<u8> {
     SliceRef { ptr: bytes.as_ptr(), len: bytes.len() }
 }
 
-/// What is answered, besides the nonce.
+/// The facts that are answered, besides the nonce.
 pub struct Said {
     context: Vec<u8>,
 }

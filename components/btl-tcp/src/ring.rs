@@ -1,4 +1,4 @@
-//! What a stream has sent and its peer has not acknowledged: bytes by position, in a ring that grows up to a limit.
+//! Bytes that a stream has sent and its peer has not acknowledged: by position, in a ring that grows up to a limit.
 //!
 //! `begin <= end`; everything between is kept. All frames begin at multiples of 8, and so does the wrap, so a header's words
 //! are never torn.
@@ -95,7 +95,7 @@ impl Ring {
         }
     }
 
-    /// What was written behind the end counts from now on.
+    /// Bytes that were written behind the end count from now on.
     pub fn add(&mut self, len: usize) {
         debug_assert!(self.used() + len <= self.capacity());
         self.end += len as u64;

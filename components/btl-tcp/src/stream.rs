@@ -1,6 +1,6 @@
 //! A stream: everything that goes between a context of ours and a context of a peer's, over however many connections.
 //!
-//! **Whose.** A stream belongs to the context of ours that it ends at, and to the holder of that context's lock; nothing in it
+//! **Ownership.** A stream belongs to the context of ours that it ends at, and to the holder of that context's lock; nothing in it
 //! is shared. It is named by the two contexts, so each pair of contexts that talks has one, with traffic both
 //! ways. A service link is a stream of its own, from an ordinary context to the peer's service context.
 //!
@@ -16,7 +16,7 @@
 //!         +----- the peer has called and proved itself (admit) ----^
 //! ```
 //!
-//! What was sent and not acknowledged stays in the ring (`outbound.rs`). Both sides tell in the handshake how far they have
+//! Bytes that were sent and not acknowledged stay in the ring (`outbound.rs`). Both sides tell in the handshake how far they have
 //! come, and each goes on from where the other is, so nothing is lost and nothing comes twice.
 //!
 //! **Both call at once.** The call of the process with the lower name is kept; the other is told so (`Crossed`) and
@@ -64,7 +64,7 @@ pub struct Stream {
     /// `inn`'s position, readable while that is in use, and how much of it the peer was told.
     pub at: Cell<u64>,
     pub told: Cell<u64>,
-    /// What the poller was asked for while the connection is up.
+    /// Events that the poller was asked for while the connection is up.
     pub interest: Cell<Interest>,
     /// A write has failed.
     pub broken: Cell<bool>,
@@ -78,7 +78,7 @@ pub struct Stream {
     pub tell_after: Cell<u64>,
     /// Requests without a reply.
     pub requests: Cell<u32>,
-    /// What waited for an acknowledgement at the last look, and since when.
+    /// The position that waited for an acknowledgement at the last look, and since when.
     pub asked: Cell<Option<(u64, Instant)>>,
     /// Index of the way to the peer that its next call takes (`endpoint.rs`).
     pub way: Cell<usize>,
@@ -87,7 +87,7 @@ pub struct Stream {
     pub trouble: RefCell<Trouble>,
 }
 
-/// What went wrong since the stream last worked.
+/// The last failure since the stream worked.
 #[derive(Default)]
 pub struct Trouble {
     /// Calls have failed since then.

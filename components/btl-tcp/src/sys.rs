@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
-/// What a network interface is, as far as it matters here.
+/// A network interface, as far as it matters here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     pub name: String,
@@ -194,7 +194,7 @@ pub fn write(fd: &OwnedFd, bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// What a read has brought.
+/// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Got {
     Bytes(usize),
@@ -224,7 +224,7 @@ pub fn in_flight(fd: &OwnedFd) -> u32 {
 /// An epoll set, level-triggered.
 pub struct Poller(OwnedFd);
 
-/// What to be told about.
+/// Events to be told about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     Read,
@@ -264,7 +264,7 @@ impl Poller {
         // One that is not there, or about to be closed, leaves by itself.
         let _ = epoll::delete(&self.0, fd);
     }
-    /// What is there now, without waiting; a failed question says nothing is.
+    /// Events that are there now, without waiting; a failed question says nothing is.
     pub fn look<'a>(&self, events: &'a mut [MaybeUninit<epoll::Event>]) -> impl Iterator<Item = Event> + 'a {
         const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
         let found = epoll::wait(&self.0, events, Some(&NOW)).map_or(&mut [][..], |(found, _)| found);

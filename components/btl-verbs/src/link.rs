@@ -212,7 +212,7 @@ pub struct Side {
     /// Numbers of the next message that goes out and that comes in.
     pub said: u32,
     pub heard: u32,
-    /// The peer's ring and ours; see `rings.rs`.
+    /// The peer's ring and ours; see `polling.rs`.
     pub ring_out: Option<RingOut>,
     pub ring_in: Option<RingIn>,
     /// Messages by the queue since the ring was left, or from the start.

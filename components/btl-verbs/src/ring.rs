@@ -1,7 +1,15 @@
-//! The two ends of a ring of eager messages: memory of the receiver's, and what the sender knows of it.
+//! Rings: eager messages by RDMA write into memory that the receiver polls.
+//!
+//! A receiver that has had `btl_verbs_eager_rdma_threshold` messages of a link offers memory of so many slots (*Ring*); from then on the
+//! sender writes each message that fits into the next slot, where it has room, and sends the others as before. The frames of both are numbered, so
+//! that the receiver takes them in order: a slot whose number is not due waits for what is still in the queue, and a message out of the
+//! queue has everything before it in the slots already, since a queue pair carries out its requests in order.
 //!
 //! A message ends where its slot ends, with a word of its length and of the slot's lap, which is written last: a device writes the bytes of a
 //! message in order of their addresses. The lap's number is never what the slot held before, so nobody has to clear it.
+//!
+//! Nothing wakes a sleeper that waits for memory. Who is about to sleep asks its senders to leave the ring (*Hold*), sleeps by the millisecond
+//! until they have (*Held*, which is sent behind all that they wrote), and offers it again when there is traffic.
 
 use crate::objects::{Domain, Region};
 use crate::sys::Pages;
@@ -30,7 +38,7 @@ fn last_word(number: u64, len: usize) -> u64 {
 
 /// A ring of the peer's, which we write to.
 pub struct RingOut {
-    addr: u64,
+    pub addr: u64,
     rkey: u32,
     slots: u32,
     stride: usize,
@@ -38,7 +46,7 @@ pub struct RingOut {
     put: u64,
     room: u32,
     /// The peer has not asked to leave it.
-    open: bool,
+    pub open: bool,
 }
 
 /// Where a message goes.
@@ -68,16 +76,6 @@ impl RingOut {
         sound.then_some(RingOut { addr, rkey, slots, stride, put: 0, room: slots, open: true })
     }
 
-    /// The peer offers it again. False: another one.
-    pub fn again(&mut self, offered: &RingOut) -> bool {
-        self.open = true;
-        self.addr == offered.addr
-    }
-    /// Nothing is written to it before it is offered again.
-    pub fn close(&mut self) {
-        self.open = false;
-    }
-
     /// The place of a message of so many bytes, if it fits and there is room.
     #[inline]
     pub fn slot(&self, len: usize) -> Option<Slot> {
@@ -104,7 +102,6 @@ pub enum State {
     Open,
     /// The peer has been asked to leave it.
     Holding,
-    /// Offered by the next word about it.
     Held,
 }
 
@@ -114,19 +111,18 @@ pub struct RingIn {
     pages: Pages,
     slots: u32,
     stride: usize,
-    taken: u64,
+    pub taken: u64,
     pub state: State,
 }
 
 impl RingIn {
-    /// Slots for messages of so many bytes, frame included.
     pub fn new(domain: &Arc<Domain>, slots: u32, message: usize) -> Result<RingIn, String> {
         let stride = taken_of_slot(message).next_multiple_of(64);
         let pages = Pages::new(stride * slots as usize).map_err(|e| e.to_string())?;
         let rights = access::LOCAL_WRITE | access::REMOTE_WRITE;
         // SAFETY: the pages lie behind their region, and are dropped after it.
         let region = unsafe { Region::new(domain, pages.base(), pages.len(), rights) }?;
-        Ok(RingIn { region, pages, slots, stride, taken: 0, state: State::Held })
+        Ok(RingIn { region, pages, slots, stride, taken: 0, state: State::Open })
     }
 
     pub fn offer(&self) -> [u8; OFFER] {
@@ -137,11 +133,6 @@ impl RingIn {
             to.copy_from_slice(&word.to_le_bytes());
         }
         bytes
-    }
-
-    /// The next message has been taken.
-    pub fn took(&mut self) {
-        self.taken += 1;
     }
 
     /// The next message, if it is there: where, and how long. An error: what is there is none.

@@ -37,7 +37,7 @@ impl Sum<'_> {
     /// Where to receive the sum of the ranks behind (`behind`) or before ours.
     fn place(&self, behind: bool) -> *mut u8 {
         let taken = self.at == self.target.cast_const();
-        // What comes from behind is where the result will be; what comes from before is not, and the
+        // Data that comes from behind is where the result will be; data that comes from before is not, and the
         // target has to stay free for a copy of the operand.
         let at_spare = self.at == self.spare.cast_const();
         if at_spare || behind && !taken { self.target } else { self.spare }

@@ -33,7 +33,7 @@ pub fn alltoall(call: &Call<'_>) -> Result {
     if n == 1 {
         return Ok(());
     }
-    // What leaves is a packed copy; our own block stays where it is.
+    // A packed copy leaves; our own block stays where it is.
     let total = block.checked_mul(n).ok_or(Status::OUT_OF_MEMORY)?;
     let scratch = call.scratch(total)?;
     // SAFETY: all the blocks of the user's buffer, and room for their packed bytes.

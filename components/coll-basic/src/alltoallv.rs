@@ -67,7 +67,7 @@ fn send_all<'a, 'b>(call: &Call<'_>, out: impl Fn(u32) -> Out<'a>, into: impl Fn
     let rounds = call.rounds();
     let mut pending = Pending::<{ 2 * AT_ONCE as usize }>::new(call);
     for first in rounds.clone().step_by(AT_ONCE as usize) {
-        // What is sent in a batch is received in the same batch there, so nobody waits for a later one.
+        // A message of a batch is received in the same batch there, so nobody waits for a later one.
         let batch = (first..rounds.end.min(first + AT_ONCE)).filter_map(|round| call.round(round));
         for (_, from) in batch.clone() {
             let into = into(from);

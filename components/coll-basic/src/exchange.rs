@@ -36,7 +36,7 @@ pub mod tag {
     pub const NEIGHBOR: i32 = FIRST_TAG - 9;
 }
 
-pub type Result<T = ()> = core::result::Result<T, Status>;
+pub use crate::layout::Result;
 
 /// Requests that are pending at once.
 pub const WINDOW: usize = 64;
@@ -167,14 +167,14 @@ impl<'a> Call<'a> {
         unsafe { *array.add(peer as usize) }
     }
 
-    /// What goes to a peer, where counts and displacements are given for each.
+    /// The data that goes to a peer, where counts and displacements are given for each.
     pub fn out_block(&self, peer: u32) -> Out<'a> {
         let (count, disp) = (Self::entry(self.args.sendcounts, peer), Self::entry(self.args.sdispls, peer));
         let dtype = self.sendtype();
         (displaced(self.args.sendbuf, dtype, disp), count, dtype)
     }
 
-    /// What comes from a peer, where counts and displacements are given for each.
+    /// The data that comes from a peer, where counts and displacements are given for each.
     pub fn in_block(&self, peer: u32) -> In<'a> {
         let (count, disp) = (Self::entry(self.args.recvcounts, peer), Self::entry(self.args.rdispls, peer));
         let dtype = self.recvtype();
@@ -203,7 +203,7 @@ impl<'a> Call<'a> {
         unsafe { core::slice::from_raw_parts(self.args.recvcounts, self.comm.num_ranks as usize) }
     }
 
-    /// What is done with data in this process.
+    /// Work on data in this process.
     #[inline(always)]
     pub fn local(&self) -> Local<'a> {
         Local::new(self.comm, self.services)

@@ -14,7 +14,7 @@ use core::ptr::null_mut;
 use oxmpi_coll::{CollArgs, NO_ROOT, ROOT};
 use oxmpi_mca::Status;
 
-/// What a rank is in a collective with a root.
+/// A rank's part in a collective with a root.
 enum Part {
     Root,
     /// In the root's group: nothing to do.

@@ -4,6 +4,9 @@ use crate::scratch::ALIGN;
 use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::Status;
 
+/// A status other than OK is the error.
+pub type Result<T = ()> = core::result::Result<T, Status>;
+
 /// Packed data travels as bytes.
 pub static BYTE: TypeDesc = match TypeDesc::basic(Base::BYTE) {
     Some(byte) => byte,
@@ -26,7 +29,7 @@ pub fn element_mut(buf: *mut u8, dtype: &TypeDesc, index: u64) -> *mut u8 {
 }
 
 /// Bytes of data in `count` elements.
-pub fn bytes(dtype: &TypeDesc, count: u64) -> Result<u64, Status> {
+pub fn bytes(dtype: &TypeDesc, count: u64) -> Result<u64> {
     let total = dtype.packed.checked_mul(count).filter(|n| *n <= i64::MAX as u64);
     total.ok_or(Status::BAD_PARAM)
 }
@@ -42,7 +45,7 @@ pub struct Span {
 }
 
 impl Span {
-    pub fn of(dtype: &TypeDesc, count: u64) -> Result<Span, Status> {
+    pub fn of(dtype: &TypeDesc, count: u64) -> Result<Span> {
         if count == 0 || dtype.packed == 0 {
             return Ok(Span { ahead: 0, len: 0 });
         }

@@ -1,7 +1,6 @@
-//! What a collective does with data in this process: at once or, in a plan, later.
+//! A collective's work on data in this process: at once or, in a plan, later.
 
-use crate::exchange::Result;
-use crate::layout::bytes;
+use crate::layout::{Result, bytes};
 use core::ptr::null_mut;
 use oxmpi_coll::{CollComm, CollServices};
 use oxmpi_datatype::TypeDesc;

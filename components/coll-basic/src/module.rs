@@ -1,4 +1,4 @@
-//! What the component keeps for one communicator.
+//! The component's state for one communicator.
 
 use crate::params::Settings;
 use crate::scratch::Scratch;

@@ -1,4 +1,4 @@
-//! What an operator may set. All ranks of a job must have the same values, since they decide who
+//! Parameters. All ranks of a job must have the same values, since they decide who
 //! sends what to whom; `mpirun` sees to that. `priority` is Open MPI's; its decisions between
 //! algorithms are in another component (`tuned`) and by other rules, so the other names are ours.
 

@@ -19,7 +19,7 @@ pub struct Reduction<'a> {
 }
 
 impl<'a> Reduction<'a> {
-    /// What the arguments say. Refuses what is not defined before anything is sent.
+    /// Meaning of the arguments. Refuses what is not defined before anything is sent.
     pub fn of(call: &Call<'a>) -> Result<Reduction<'a>> {
         // SAFETY: valid during the call.
         let op = unsafe { &*call.args.op };

@@ -160,7 +160,7 @@ impl<'a, 'b> Split<'a, 'b> {
         let mut half = fold.members / 2;
         while half > 0 {
             let partner = fold.rank_of(fold.me ^ half);
-            // What we have is a group of 2 * half blocks, ours among them.
+            // Our group has 2 * half blocks, ours among them.
             let kept = fold.me & !(half - 1);
             let given = kept ^ half;
             let (start, len) = self.range(kept, kept + half);
@@ -211,7 +211,7 @@ impl<'a, 'b> Split<'a, 'b> {
             self.call.exchange(sent, (rank + 1) % n, (landed, len, r.dtype), (rank + n - 1) % n, self.tag)?;
             // SAFETY: just received there.
             unsafe { self.absorb(work, landed, start, len)? };
-            // What goes on is what we have just summed.
+            // The sum that we have just made goes on.
             from = work.sum;
         }
         Ok(())

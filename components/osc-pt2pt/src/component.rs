@@ -43,7 +43,7 @@ impl Component for Pt2ptComponent {
     }
 }
 
-/// What all windows of an instance share.
+/// State that all windows of an instance share.
 pub struct Common {
     pub host: Host,
     pub settings: Settings,

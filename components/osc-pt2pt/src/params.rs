@@ -1,4 +1,4 @@
-//! What an operator may set. `priority` is a name of Open MPI's; the others are ours.
+//! Parameters. `priority` is a name of Open MPI's; the others are ours.
 
 use crate::wire::{HEAD, RUN};
 use oxmpi_mca::{ParamDecl, ParamKind, Params};
@@ -53,7 +53,7 @@ const LARGEST_MESSAGE: i64 = 1 << 20;
 
 const _: () = assert!(HEAD + RUN + 2 * 32 <= LEAST_MESSAGE as usize);
 
-/// What the parameters say.
+/// Values of the parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub priority: i32,

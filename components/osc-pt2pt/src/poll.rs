@@ -1,4 +1,4 @@
-//! What a turn of progress does for a window: looks at the messages that are on their way, takes those that came, sends answers.
+//! A turn of progress for a window: looks at the messages that are on their way, takes those that came, sends answers.
 
 use crate::origin::post;
 use crate::state::{Core, Inside, What};

@@ -12,7 +12,7 @@ use oxmpi_datatype::{Base, Run, TypeDesc, TypeRef};
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::{SliceRef, Status};
 
-/// What became of a record.
+/// Fate of a record.
 enum Step {
     /// It is done with.
     Over,
@@ -393,7 +393,7 @@ fn old(base: *mut u8, runs: &[Run], len: usize) -> Vec<u8> {
     old
 }
 
-/// What the target's elements become. Elements that lie as they travel are changed in place.
+/// The target's elements after the operation. Elements that lie as they travel are changed in place.
 fn combine(head: &Head, base: *mut u8, runs: &[Run], data: &[u8]) -> Taken {
     let code = u32::from(head.code);
     let basic = Base(head.word);

@@ -11,7 +11,7 @@ use core::sync::atomic::{Ordering, fence};
 use oxmpi_mca::{RequestHeader, Status, ThreadCtx};
 use oxmpi_osc::{RmaArgs, WinCounts, WinDesc, Window, assertion, hint, lock_type};
 
-/// What a synchronisation waits for from one rank.
+/// The counts that a synchronisation waits for from one rank.
 #[derive(Clone, Copy)]
 struct Due {
     rank: u32,
@@ -39,7 +39,7 @@ impl Inside<'_> {
         Due { rank, before: peer.next, answer: peer.asked }
     }
 
-    /// What is to be over at the origin; sends only what is answered.
+    /// Operations that are to be over at the origin; sends only those that are answered.
     fn ask_here(&mut self, rank: u32) -> Due {
         if self.peer(rank).urgent {
             self.push(rank);

@@ -46,15 +46,15 @@ pub mod kind {
 pub mod flag {
     /// Data is sent to the target.
     pub const GIVES: u8 = 1;
-    /// What is sent follows as a message of its own.
+    /// The data sent follows as a message of its own.
     pub const GIVES_APART: u8 = 2;
-    /// What comes back comes as a message of its own.
+    /// The data that comes back comes as a message of its own.
     pub const TAKES_APART: u8 = 4;
     /// The operation adds to a counter of the target's, whose number is `word`.
     pub const NOTIFIES: u8 = 8;
 }
 
-/// What every record begins with.
+/// The head of every record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// One of [`kind`].

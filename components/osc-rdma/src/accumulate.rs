@@ -5,9 +5,11 @@
 //! call, so nobody who has it is outside of MPI. With a granularity of more than eight bytes (MPI 5.0 §12.3.4) all blocks of all
 //! operations on the window go under the lock, each operation alone. They go under the lock by default, too, where some rank's memory is reached by a transport
 //! and lists of atomics are not there or slower, since an atomic for each element of a long accumulate costs a hundred times as much;
-//! then a few elements are updated by atomics, beside others that do the same, and more than a few alone.
+//! then a few elements are updated by atomics, beside others that do the same, and more than a few alone. Where the transport copies by itself and asks the
+//! target for atomics ([`Link::copies`](crate::peer::Link::copies)), few elements have the lock alone, too: nobody has to be woken.
 //!
-//! **Order.** On mapped memory, and under the lock, an accumulate is done when its call returns. Atomics of a transport may overtake each
+//! **Order.** On mapped memory an accumulate is done when its call returns, and under the lock, too, unless what it writes is on its way to another node
+//! (`combine.rs`). Atomics of a transport may overtake each
 //! other, so an accumulate waits for those before it to the same rank, unless they are alike and integers, or the window's info
 //! says that nobody asks (`order.rs`).
 
@@ -17,11 +19,9 @@ use crate::elements::Update;
 use crate::issue::{Amo, Issue};
 use crate::layout::{Block, Elements, blocks_at};
 use crate::local::Local;
-use crate::near::{read_here, write_here};
 use crate::op::{After, Op};
 use crate::order::Touch;
 use crate::peer::Peer;
-use crate::runs::Runs;
 use crate::transfer::{Spot, There, copy};
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{LIST_ENTRY, ListEntry, RegHandle, amo};
@@ -30,25 +30,25 @@ use oxmpi_mca::{RequestHeader, Status};
 use oxmpi_osc::RmaArgs;
 
 /// An accumulate, ready to be carried out.
-struct Task<'a> {
-    peer: &'a Peer,
-    update: Update,
+pub struct Task<'a> {
+    pub peer: &'a Peer,
+    pub update: Update,
     blocks: Vec<Block>,
     /// Packed bytes of all.
     len: u64,
     /// Packed elements of the origin's; none for MPI_NO_OP.
-    input: Option<Packed>,
+    pub input: Option<Packed>,
     result: Option<Elements<'a>>,
 }
 
 /// Packed elements: the program's own, or packed ones.
-enum Packed {
+pub enum Packed {
     Theirs(*const u8),
     Ours(Vec<u8>),
 }
 
 impl Packed {
-    fn at(&self, packed: u64) -> *const u8 {
+    pub fn at(&self, packed: u64) -> *const u8 {
         match self {
             Packed::Theirs(at) => at.wrapping_add(packed as usize),
             Packed::Ours(bytes) => bytes.as_ptr().wrapping_add(packed as usize),
@@ -57,14 +57,14 @@ impl Packed {
 }
 
 /// Old elements on their way to the program.
-enum Old {
+pub enum Old {
     Nobody,
     Theirs(*mut u8),
     Ours(Vec<u8>),
 }
 
 impl Old {
-    fn at(&mut self, packed: u64) -> *mut u8 {
+    pub fn at(&mut self, packed: u64) -> *mut u8 {
         match self {
             Old::Nobody => null_mut(),
             Old::Theirs(at) => at.wrapping_add(packed as usize),
@@ -181,21 +181,25 @@ impl<'a> Call<'a> {
             }
         }
         if !locked.is_empty() && task.only_reads_bytes() && !self.win.rules.coarse {
-            self.combine(task, there, &locked, &mut old)?;
+            // Nothing is written.
+            self.combined(task, there, &locked, &mut old)?;
         } else if !locked.is_empty() {
-            let shared = !self.win.rules.coarse && task.is_few();
+            let copies = there.is_some_and(|there| there.link.copies());
+            let shared = !self.win.rules.coarse && task.is_few() && !copies;
             let claim = if shared { Claim::SHARED } else { Claim::ALONE };
-            self.holding(task.peer, claim, || match (there, task.few_atomics(there)) {
-                (Some(there), Some(amo)) => self.atomics_now(task, there, amo, &mut old),
-                (Some(there), None) if shared => {
-                    locked.iter().try_for_each(|block| self.swap_there(task, there, block, &mut old))
+            match (there, task.few_atomics(there)) {
+                (Some(there), Some(amo)) => {
+                    self.holding(task.peer, claim, || self.atomics_now(task, there, amo, &mut old))
                 }
-                (None, _) if shared => {
+                (Some(there), None) if shared => self.holding(task.peer, claim, || {
+                    locked.iter().try_for_each(|block| self.swap_there(task, there, block, &mut old))
+                }),
+                (None, _) if shared => self.holding(task.peer, claim, || {
                     locked.iter().for_each(|block| task.apply_here(block, &mut old));
                     Ok(())
-                }
-                _ => self.combine(task, there, &locked, &mut old),
-            })?;
+                }),
+                _ => self.combine_alone(task, there, &locked, &mut old),
+            }?;
         }
         if let (Old::Ours(bytes), Some(result)) = (&old, &task.result) {
             // SAFETY: the program's memory for the result.
@@ -380,89 +384,6 @@ impl<'a> Call<'a> {
         }
         Ok(())
     }
-
-    /// Blocks under the lock. Several together may make up an element, so all are read before any is combined.
-    fn combine(
-        &self,
-        task: &Task<'_>,
-        there: Option<&There<'_>>,
-        blocks: &[&Block],
-        old: &mut Old,
-    ) -> Result<(), Status> {
-        let len: u64 = blocks.iter().map(|block| block.len).sum();
-        let mut now = vec![0u8; len as usize];
-        // What is replaced and not asked for is nobody's.
-        let blind = task.update.code == op::REPLACE && matches!(old, Old::Nobody);
-        match there {
-            _ if blind => {}
-            None => read_here(blocks, &mut now),
-            Some(there) => self.read_there(task.peer, there, blocks, &mut now)?,
-        }
-        let (mut at, mut input) = (0, Vec::new());
-        for block in blocks {
-            let to = old.at(block.packed);
-            // SAFETY: the result, and the origin, have as many packed bytes as the target.
-            unsafe {
-                if !to.is_null() {
-                    core::ptr::copy(now.as_ptr().add(at), to, block.len as usize);
-                }
-                if let Some(packed) = &task.input {
-                    let from = core::slice::from_raw_parts(packed.at(block.packed), block.len as usize);
-                    input.extend_from_slice(from);
-                }
-            }
-            at += block.len as usize;
-        }
-        if task.input.is_none() {
-            return Ok(());
-        }
-        // SAFETY: both have so many packed elements.
-        let status =
-            unsafe { task.update.combine(input.as_ptr(), now.as_mut_ptr(), len / task.update.width) };
-        match there {
-            _ if status.is_err() => Err(status),
-            None => {
-                write_here(blocks, &now);
-                Ok(())
-            }
-            Some(there) => self.write_there(task.peer, there, blocks, &now),
-        }
-    }
-
-    fn read_there(
-        &self,
-        peer: &Peer,
-        there: &There<'_>,
-        blocks: &[&Block],
-        into: &mut [u8],
-    ) -> Result<(), Status> {
-        let runs = Runs::of(there, blocks)?;
-        let local = self.scratch(there.link, into.len())?;
-        self.run(peer, there.link, |pieces| {
-            runs.each(|at, run| pieces.get(&local, at, run.at, run.len, run.handle));
-        })?;
-        // SAFETY: as many bytes as were asked for.
-        runs.scatter(unsafe { core::slice::from_raw_parts(local.at(), into.len()) }, into);
-        Ok(())
-    }
-
-    /// Writes, and waits until it is visible.
-    pub fn write_there(
-        &self,
-        peer: &Peer,
-        there: &There<'_>,
-        blocks: &[&Block],
-        from: &[u8],
-    ) -> Result<(), Status> {
-        let runs = Runs::of(there, blocks)?;
-        let local = self.scratch(there.link, from.len())?;
-        // SAFETY: room for as many, which nobody else uses until they are sent.
-        runs.gather(from, unsafe { core::slice::from_raw_parts_mut(local.at(), from.len()) });
-        self.run(peer, there.link, |pieces| {
-            runs.each(|at, run| pieces.put(&local, at, run.at, run.len, run.handle));
-        })?;
-        self.settle(&[peer], true).ok().map(|_| ())
-    }
 }
 
 impl Update {
@@ -484,8 +405,8 @@ impl Task<'_> {
 
     /// The transport's atomic, if all of the operation is few elements that it can update.
     fn few_atomics(&self, there: Option<&There<'_>>) -> Option<Amo> {
-        let (amo, kind) = self.update.amo()?;
-        (self.is_few() && there?.link.has_atomic(amo.op, kind)).then_some(amo)
+        let ((amo, kind), link) = (self.update.amo()?, there?.link);
+        (self.is_few() && !link.copies() && link.has_atomic(amo.op, kind)).then_some(amo)
     }
 
     /// The operation as entries of lists, with its results in local memory; `zeros`: as many as a list has bytes, where nothing is put in.
@@ -522,7 +443,7 @@ impl Task<'_> {
         self.update.code == op::NO_OP && self.update.width == 1
     }
 
-    fn touch(&self) -> Touch {
+    pub fn touch(&self) -> Touch {
         let (reads, writes) = (self.result.is_some(), self.update.code != op::NO_OP);
         let kind = if reads { Touch::ALONE } else { self.update.kind() };
         Touch { reads, writes, kind }

@@ -6,8 +6,9 @@
 //! one, which lets no further sharer in, and has the word once the low half is zero; anybody else takes it back. So sharers never wait for each
 //! other, and at most one waits for them.
 //!
-//! **Refused attempts** look at the word before they add again: what is added and taken back keeps others out for a moment, so it is done once for each
-//! accumulate and not once for each attempt. Adds that are taken back make the word differ from what its holders say; so it is given back by a
+//! **Refused attempts** to share it look at the word before they add again: what is added and taken back keeps others out for a moment, so it is done once for each
+//! accumulate and not once for each attempt. Those to have it alone replace 0, which is one step where nobody has it, as it mostly is, and changes nothing else; where
+//! there are sharers they add. Adds that are taken back make the word differ from what its holders say; so it is given back by a
 //! subtraction, never by a store.
 
 use crate::call::Call;
@@ -58,8 +59,8 @@ impl Claim {
     pub fn attempt(&mut self, words: &impl Words, rank: u32) -> Result<bool, Status> {
         self.state = match self.state {
             State::Next if words.read(rank, word::ACCUMULATE)? & SHARERS == 0 => State::Has,
-            State::Refused if words.read(rank, word::ACCUMULATE)? >= ALONE => State::Refused,
-            State::New | State::Refused => self.add(words, rank)?,
+            State::Refused => self.again(words, rank)?,
+            State::New => self.add(words, rank)?,
             state => state,
         };
         Ok(self.state == State::Has)
@@ -74,16 +75,33 @@ impl Claim {
         Ok(if self.is_shared() || before == 0 { State::Has } else { State::Next })
     }
 
+    /// Another attempt.
+    fn again(&self, words: &impl Words, rank: u32) -> Result<State, Status> {
+        let now = match self.is_shared() {
+            true => words.read(rank, word::ACCUMULATE)?,
+            false => match words.swap_if(rank, word::ACCUMULATE, 0, ALONE)? {
+                0 => return Ok(State::Has),
+                now => now,
+            },
+        };
+        if now >= ALONE { Ok(State::Refused) } else { self.add(words, rank) }
+    }
+
+    /// What is added to the word to give it back.
+    pub fn change(&self) -> u64 {
+        self.one.wrapping_neg()
+    }
+
     /// Gives the word back, some time soon.
     pub fn release(self, words: &impl Words, rank: u32) -> Result<(), Status> {
         debug_assert_eq!(self.state, State::Has);
-        words.add_later(rank, word::ACCUMULATE, self.one.wrapping_neg())
+        words.add_later(rank, word::ACCUMULATE, self.change())
     }
 }
 
 impl Call<'_> {
     /// Waits until it is had. Of the threads of a process one at a time asks for it alone, or again.
-    fn claim(&self, peer: &Peer, mut claim: Claim) -> Result<Claim, Status> {
+    pub fn claim(&self, peer: &Peer, mut claim: Claim) -> Result<Claim, Status> {
         let tally = &self.win.tally;
         if claim.is_shared() && tally.tried(Attempt::Accumulate, claim.attempt(self, peer.rank))? {
             return Ok(claim);
@@ -119,7 +137,7 @@ impl Call<'_> {
     }
 
     /// All that was done under it is visible. By a transport the word is free some time later, and a failure is told by the next synchronisation.
-    fn release(&self, peer: &Peer, claim: Claim) -> Result<(), Status> {
+    pub fn release(&self, peer: &Peer, claim: Claim) -> Result<(), Status> {
         let released = claim.release(self, peer.rank);
         if !claim.is_shared() {
             peer.may_ask();
@@ -138,8 +156,10 @@ mod tests {
             assert_eq!(word, word::ACCUMULATE);
             Ok(self.fetch_add(value, Ordering::SeqCst))
         }
-        fn swap_if(&self, _: u32, _: u64, _: u64, _: u64) -> Result<u64, Status> {
-            Err(Status::NOT_SUPPORTED)
+        fn swap_if(&self, _: u32, word: u64, from: u64, to: u64) -> Result<u64, Status> {
+            assert_eq!(word, word::ACCUMULATE);
+            let swapped = self.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
+            Ok(swapped.unwrap_or_else(|now| now))
         }
     }
 
@@ -160,7 +180,11 @@ mod tests {
         assert_eq!((two.release(&word, 0), alone.attempt(&word, 0)), (Ok(()), Ok(true)));
         assert_eq!((three.attempt(&word, 0), late.attempt(&word, 0)), (Ok(false), Ok(false)));
         assert_eq!((now(), alone.release(&word, 0)), (ALONE, Ok(())));
-        assert_eq!((late.attempt(&word, 0), late.release(&word, 0)), (Ok(true), Ok(())));
+        let mut sharer = Claim::SHARED;
+        assert_eq!((sharer.attempt(&word, 0), late.attempt(&word, 0)), (Ok(true), Ok(false)));
+        assert_eq!((late.is_next(), now()), (true, ALONE + 1), "the next one, though refused before");
+        assert_eq!((sharer.release(&word, 0), late.attempt(&word, 0)), (Ok(()), Ok(true)));
+        assert_eq!(late.release(&word, 0), Ok(()));
         assert_eq!((three.attempt(&word, 0), three.release(&word, 0)), (Ok(true), Ok(())));
         assert_eq!(now(), 0);
     }

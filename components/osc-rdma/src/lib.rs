@@ -5,6 +5,7 @@ mod accumulate;
 mod batch;
 mod call;
 mod claim;
+mod combine;
 mod comm;
 mod component;
 mod create;

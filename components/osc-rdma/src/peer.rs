@@ -122,6 +122,13 @@ impl Link {
         self.lanes.len() as u32
     }
 
+    /// Whether the transport reads and writes memory there by itself, and asks the process for atomics: two copies are cheaper then than an answer, for which
+    /// that process, or its helper, may have to get a core first.
+    pub fn copies(&self) -> bool {
+        let emulated = self.reach.btl().emulated;
+        emulated & cap::ATOMIC != 0 && emulated & (cap::GET | cap::PUT) == 0
+    }
+
     /// Whether the transport has this atomic, for an operand of this kind ([`operand`]).
     pub fn has_atomic(&self, op: u32, kind: u32) -> bool {
         let attrs = self.reach.btl().attrs();

@@ -2,7 +2,9 @@
 //!
 //! The next attempt comes after a number of turns that grows with the attempts, up to
 //! a bound, and differs between ranks and threads, so that two who refuse each other do not go on in step. These are turns of somebody who does
-//! not wait, since a wait sleeps where nothing comes, and nothing comes when a lock gets free.
+//! not wait, since a wait sleeps where nothing comes, and nothing comes when a lock gets free. Where the lock is near, whoever has it is done with it in a few
+//! microseconds, unless another has its core: so the pauses stay short, and after some tens of microseconds the core is given away. Not before, for beside programs that compute it
+//! comes back after a time slice of theirs.
 
 use crate::call::Call;
 use crate::peer::Peer;
@@ -13,6 +15,10 @@ use std::time::{Duration, Instant};
 
 /// Most turns of progress between two attempts at a lock.
 const MOST_TURNS: u32 = 256;
+/// The same where the lock is near: see `NEAR`.
+const MOST_NEAR: u32 = 32;
+/// An attempt that takes less goes to a word that is mapped here, which whoever has the lock gives back at once, or when it has a core again.
+const NEAR: Duration = Duration::from_micros(2);
 /// No pause is longer than as many attempts.
 const MOST_TIMES: u32 = 8;
 /// An attempt is not taken to be slower than this, whatever it waited for.
@@ -27,6 +33,11 @@ const NAP: Duration = Duration::from_micros(200);
 const LEAVES: u64 = 128;
 /// Whoever has a lock may be a thread of the program's own scheduler, which runs when another waits: after so many attempts one does.
 const GIVES_WAY: u32 = 8;
+
+/// Most turns between two attempts, the fastest of which took that long.
+fn most_turns(trip: Duration) -> u32 {
+    if trip < NEAR { MOST_NEAR } else { MOST_TURNS }
+}
 
 impl<'a> Call<'a> {
     /// Tries until the attempt succeeds, or fails.
@@ -48,7 +59,7 @@ impl<'a> Call<'a> {
             if tries.is_multiple_of(GIVES_WAY) {
                 self.give_way()?;
             }
-            most = (most * 2).min(MOST_TURNS);
+            most = (most * 2).min(most_turns(trip));
         }
     }
 
@@ -92,5 +103,16 @@ impl<'a> Call<'a> {
         if peer.refused.swap(now, Ordering::Relaxed) != now {
             self.pause(0, PASS);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_are_short_where_the_lock_is_near() {
+        let of = |trip| most_turns(Duration::from_nanos(trip));
+        assert_eq!((of(200), of(50_000)), (MOST_NEAR, MOST_TURNS));
     }
 }

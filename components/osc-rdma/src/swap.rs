@@ -32,7 +32,9 @@ impl Call<'_> {
             Spot::There(there) => there.base,
         };
         let rules = &self.win.rules;
-        let by_atomic = !rules.coarse && update.is_atomic_at(at);
+        // As few elements of an accumulate: see `accumulate.rs`.
+        let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.link.copies());
+        let by_atomic = !rules.coarse && !copies && update.is_atomic_at(at);
         if let Spot::There(_) = spot {
             self.come_behind(peer, Touch::BOTH)?;
             peer.ordered.end(Touch::BOTH);
@@ -63,7 +65,7 @@ impl Call<'_> {
                     unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
                 }
             }
-            Spot::There(there) if matches!(width, 4 | 8) && at.is_multiple_of(width as u64) => {
+            Spot::There(there) if by_atomic || (!there.link.copies() && is_word(at, width)) => {
                 let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
                 let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
                 let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };
@@ -80,6 +82,11 @@ impl Call<'_> {
         }
         Ok(element(&bytes[..width]))
     }
+}
+
+/// Whether an atomic can have it.
+fn is_word(at: u64, width: usize) -> bool {
+    matches!(width, 4 | 8) && at.is_multiple_of(width as u64)
 }
 
 /// The elements of a compare-and-swap as numbers.

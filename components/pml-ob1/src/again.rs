@@ -39,7 +39,7 @@ use oxmpi_mca::host::receive::CONTINUE;
 use oxmpi_mca::{RecvDesc, RequestHeader, Seat, Status};
 use oxmpi_pml::{RecvArgs, SendArgs, mode};
 
-/// What a thread noted of the last source and tag, or the last rank and tag. Touched by that thread alone.
+/// A thread's note of the last source and tag, or the last rank and tag. Touched by that thread alone.
 pub struct Note<T> {
     epoch: Cell<u64>,
     about: Cell<Key>,
@@ -63,14 +63,14 @@ impl<T: Copy> Note<T> {
         }
     }
 
-    /// What is noted of that.
+    /// The note of that.
     #[inline(always)]
     fn look(&self, epoch: u64, about: Key) -> Option<T> {
         if self.epoch.get() == epoch && self.about.get() == about { self.what.get() } else { None }
     }
 }
 
-/// What a thread notes of a send: the FIFO that messages with that tag take to that rank, and their head. Good until the
+/// A thread's note of a send: the FIFO that messages with that tag take to that rank, and their head. Good until the
 /// module is finalized.
 #[derive(Clone, Copy)]
 pub struct Sent {
@@ -78,7 +78,7 @@ pub struct Sent {
     pub head: u64,
 }
 
-/// What a thread notes of a receive. Good until the module is finalized.
+/// A thread's note of a receive. Good until the module is finalized.
 #[derive(Clone, Copy)]
 pub struct Received {
     /// The CRI on which the messages come.
@@ -87,7 +87,7 @@ pub struct Received {
     pub spot: Option<Spot<Inner>>,
 }
 
-/// What a CRI notes of the last plain message: where those with its head and key go. Touched by who holds its lock.
+/// A CRI's note of the last plain message: where those with its head and key go. Touched by the holder of its lock.
 pub struct Way {
     head: Cell<u64>,
     key: Cell<Key>,

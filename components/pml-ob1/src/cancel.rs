@@ -23,7 +23,8 @@
 //! that shard, which nobody pays who does not cancel.
 
 use crate::comm::Comm;
-use crate::guarded::{FIFO, Held};
+use crate::fifos::FIFO;
+use crate::guarded::Held;
 use crate::module::Ob1;
 use crate::request::{Request, State};
 use crate::shard::Incoming;

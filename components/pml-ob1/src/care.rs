@@ -58,7 +58,7 @@ impl Shared {
     }
 }
 
-/// What a turn of somebody else's CRI brought.
+/// The yield of a turn of another thread's CRI.
 struct Brought {
     events: i32,
     /// Some of it was more than messages that wait now for their receives.
@@ -69,7 +69,7 @@ struct Brought {
 type Set = u64;
 const _: () = assert!(MOST <= Set::BITS as usize);
 
-/// What a thread knows of the CRIs. Touched by that thread alone.
+/// A thread's record of the CRIs. Touched by that thread alone.
 pub struct Care {
     /// Idle turns, and those in which the owner of this thread's CRI was trusted.
     idle: Cell<u32>,
@@ -173,9 +173,9 @@ impl Ob1 {
 
     /// A receive was posted, and nobody says by which thread.
     pub fn anybody_cares_for(&self, comm: &Comm, pattern: Pattern) {
-        if pattern.has_tag() && comm.by_tag() {
+        if pattern.has_tag() && comm.by_tag() && !comm.fifos.prefers() {
             let width = self.width();
-            let ways = [comm.home(width), comm.fifo(tag_of(pattern.want), width)];
+            let ways = [comm.fifos.home(width), comm.fifos.of_tag(tag_of(pattern.want), width)];
             ways.iter().for_each(|&ctx| self.cri(ctx).shared.become_so());
         } else {
             (0..self.width()).for_each(|ctx| self.cri(ctx).shared.become_so());

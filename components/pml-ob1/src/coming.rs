@@ -183,7 +183,7 @@ impl Ob1 {
     pub fn stop_coming_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
         let of_comm = |c: &Option<Coming>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
         let ours = peer.coming.with(held, |c| if of_comm(c) { c.take() } else { None });
-        // Who has been asked for more knows the request, which ends with all that peers know.
+        // The transport that was asked for more knows the request, which ends with all that peers know.
         if let Some(Coming { req, what: What::Whole(_), .. }) = ours {
             self.fail(held, req, Status::PEER_FAILED);
         }
@@ -191,7 +191,7 @@ impl Ob1 {
 
     /// The peer is closed.
     pub fn stop_coming(&self, held: &Held<'_>, peer: &Peer) {
-        // Who has been asked for more knows the request, which fails with all that peers know.
+        // The transport that was asked for more knows the request, which fails with all that peers know.
         if let Some(Coming { req, what: What::Whole(_), .. }) = peer.coming.with(held, Option::take) {
             self.fail(held, req, Status::PEER_FAILED);
         }

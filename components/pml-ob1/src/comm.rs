@@ -10,13 +10,14 @@
 //! that is gone is recognised and dropped. Where a process hosts several ranks of a communicator,
 //! each is a [`Comm`] of its own and the destination endpoint tells them apart.
 //!
-//! **Who may touch what.** [`CommTable`] is read by the holder of any CRI's lock and changed by who holds all. A [`Comm`] lives from
+//! **Access.** [`CommTable`] is read by the holder of any CRI's lock and changed by the holder of all. A [`Comm`] lives from
 //! `add_comm` to `del_comm`, and beyond while released requests still use it. Routes are written once
 //! (release store of the peer) and their head again when the answer has come; a sender that read the
 //! old head sends one more prefix, which is harmless.
 
+use crate::fifos::Fifos;
 use crate::fork::Users;
-use crate::guarded::{AllHeld, fifo_of, shard_of};
+use crate::guarded::AllHeld;
 use crate::matching::{Choice, Engine, Key, Pattern, Setting};
 use crate::members::Members;
 use crate::module::Ob1;
@@ -33,7 +34,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Caller, LockServices, Seat, Status};
-use oxmpi_pml::{CommDesc, NO_HINT, assert_flag};
+use oxmpi_pml::{CommDesc, assert_flag};
 use std::collections::{HashMap, VecDeque};
 
 const SLOT_BITS: u32 = 20;
@@ -47,11 +48,11 @@ pub struct Comm {
     pub address: u64,
     pub my_rank: i32,
     pub num_peers: u32,
-    /// What the program promised ([`oxmpi_pml::assert_flag`]).
+    /// The program's promises ([`oxmpi_pml::assert_flag`]).
     assertions: AtomicU32,
     pub shards: Shards<Inner>,
     pub routes: Paged<Route>,
-    /// What sources' messages wait for, where they have numbers.
+    /// Messages of each source that wait for an earlier one, where they have numbers.
     inbound: Paged<Inbound>,
     /// The process sends by streams, and users' messages may not overtake each other.
     by_tag: AtomicBool,
@@ -60,7 +61,7 @@ pub struct Comm {
     epoch: AtomicU64,
     /// See `revoke.rs`.
     revoked: AtomicBool,
-    /// Who sends on it.
+    /// The threads that send on it.
     pub users: Users,
     /// Some source's messages take the FIFOs of their tags.
     forked: AtomicBool,
@@ -69,10 +70,8 @@ pub struct Comm {
     pub gid: [u64; 2],
     /// Another rank of the same communicator in this process, under the same fixed index.
     sibling: Cell<*mut Comm>,
-    /// The same in all processes; see `fifo_of`.
-    salt: u32,
-    /// The CRI that this rank's messages prefer, or [`NO_HINT`].
-    hint: u32,
+    /// The FIFOs of messages to this rank and from it.
+    pub fifos: Fifos,
 }
 
 impl Comm {
@@ -208,7 +207,7 @@ impl Comm {
         self.place(rank).is_some_and(|(p, _)| p == proc)
     }
 
-    /// What messages of a source wait for; made when first asked for. `None`: no such rank.
+    /// The record of messages of a source that wait; made when first asked for. `None`: no such rank.
     pub fn inbound(&self, ob1: &Ob1, rank: usize) -> Option<&Inbound> {
         self.inbound.get(rank).or_else(|| {
             let _guard = ob1.peers_lock.guard(true);
@@ -259,37 +258,11 @@ impl Comm {
                 None => wire::head(kind::MATCH, flag::CID, endpoint, wire::NO_INDEX),
             };
             route.head.store(head, Ordering::Relaxed);
+            route.salt.store(self.fifos.salt_to(endpoint), Ordering::Relaxed);
             // SYNC POINT with the acquire load in `Route::peer`.
             route.peer.store(peer as *const Peer as *mut Peer, Ordering::Release);
         }
         Ok((route, peer))
-    }
-
-    /// The FIFO of a tag's messages where there are `width` of them.
-    #[inline(always)]
-    pub fn fifo(&self, tag: i32, width: u32) -> u32 {
-        fifo_of(self.salt, tag, width)
-    }
-
-    /// The FIFO that the host wants for this rank's messages, where they may take any.
-    pub fn hinted(&self, width: u32) -> Option<u32> {
-        (self.hint != NO_HINT).then(|| self.hint % width)
-    }
-
-    /// What the FIFO follows from.
-    #[inline(always)]
-    pub fn tag_shard(&self, tag: i32) -> usize {
-        shard_of(self.salt, tag)
-    }
-
-    /// The FIFO of all tags' messages until those of several threads part (`fork.rs`): that of tag 0.
-    #[inline(always)]
-    pub fn home(&self, width: u32) -> u32 {
-        self.fifo(0, width)
-    }
-    #[inline(always)]
-    pub fn home_shard(&self) -> usize {
-        self.tag_shard(0)
     }
 
     /// Whether the messages of a source (negative: of any) take the FIFOs of their tags.
@@ -328,15 +301,7 @@ impl Comm {
     }
 }
 
-/// Spreads communicators over the FIFOs: those made one after another have global ids that count in the lowest byte.
-fn salt_of(desc: &CommDesc) -> u32 {
-    match desc.has_fixed_index {
-        0 => desc.gid[0] as u32 & 0xff,
-        _ => desc.fixed_index,
-    }
-}
-
-/// What a head's address leads to.
+/// The communicator and peer that a head's address leads to.
 pub enum Found<'a> {
     Comm(&'a Comm),
     /// A fixed index that we have not been given yet.
@@ -424,7 +389,8 @@ impl CommTable {
             None => self.free_slot()?,
         };
         let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
-        let layout = Layout::new(salt_of(desc), most_shards, false);
+        let fifos = Fifos::of(desc);
+        let layout = Layout::new(fifos.salt(), most_shards, false);
         self.added += 1;
         let comm = Box::new(Comm {
             address: desc.my_endpoint as u64 | (index as u64) << 16,
@@ -445,8 +411,7 @@ impl CommTable {
             fixed_index: fixed,
             gid: desc.gid,
             sibling: Cell::new(self.slots[slot as usize].comm),
-            salt: salt_of(desc),
-            hint: desc.fifo_hint,
+            fifos,
         });
         if desc.flags != 0 {
             comm.promise(&mut comm.shards.home(false));

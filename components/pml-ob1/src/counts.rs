@@ -1,4 +1,4 @@
-//! What a shard counts of itself: plain words that its lock guards, so nothing is shared that was not
+//! A shard's counts of itself: plain words that its lock guards, so nothing is shared that was not
 //! shared already, and nothing is counted on the way of a message that finds its receive.
 
 /// Unexpected messages of one shard.

@@ -2,7 +2,8 @@
 
 use crate::again::Sent;
 use crate::fan::Sending;
-use crate::guarded::{FIFO, Held, Inside};
+use crate::fifos::FIFO;
+use crate::guarded::{Held, Inside};
 use crate::module::Ob1;
 use crate::peer::Peer;
 use crate::pool::lane_and_seat;
@@ -15,7 +16,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::host::am_tag;
 use oxmpi_pml::{SendArgs, mode};
 
-/// What the header of an eager message says, and its length.
+/// The header of an eager message, and its length.
 pub struct Eager {
     /// Our rank.
     pub source: i32,
@@ -90,7 +91,7 @@ impl Ob1 {
         if !by_tag && args.tag >= 0 && !out.comm.users.is(lane.index) {
             return None;
         }
-        let shard = if by_tag { out.comm.tag_shard(args.tag) } else { out.comm.home_shard() };
+        let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
         let peer = base.way(shard)?;
         let inside = Inside::enter(peer.cri(), seat)?;
         if !peer.opened.get() || !fork.may_go(by_tag, peer.ctx) {

@@ -5,7 +5,7 @@
 //! between two messages the reader has a copy of its own, and reading it takes half as long. So the sender measures
 //! both, for each peer and class of length, takes what was faster, and looks again now and then ([`PERIOD`]).
 //!
-//! **What is measured** is the time from one message to the next, which has all in it: what the reader does, what comes
+//! **The measured time** is that from one message to the next, which has all in it: what the reader does, what comes
 //! back, and how long the program takes to write into a buffer that somebody has read. A look is a row of messages
 //! that go the same way, of which the last ones count ([`LOOK`]): where copies went before, the reader has no copy of its
 //! own yet, and the program may use several buffers in turn.
@@ -44,7 +44,7 @@ struct Sum {
     longest: u32,
 }
 
-/// What is known of one class. Nanoseconds from one message to the next, by [`Way`].
+/// The record of one class. Nanoseconds from one message to the next, by [`Way`].
 #[derive(Default)]
 struct Class {
     takes: [Cell<u32>; 2],
@@ -52,7 +52,7 @@ struct Class {
     messages: Cell<u32>,
 }
 
-/// What is known of the two ways to one peer.
+/// The record of the two ways to one peer.
 #[derive(Default)]
 pub struct Either {
     classes: [Class; CLASSES],

@@ -22,7 +22,8 @@
 //! is younger with MPI_ANY_TAG (`ordered.rs`). Of messages with numbers it needs to be told nothing.
 
 use crate::comm::{Comm, Found};
-use crate::guarded::{FIFO, Held};
+use crate::fifos::FIFO;
+use crate::guarded::Held;
 use crate::module::Ob1;
 use crate::numbered::Assignment;
 use crate::orphan::Orphan;
@@ -38,7 +39,7 @@ use std::collections::HashSet;
 /// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
 pub const FREE: u64 = u64::MAX;
 
-/// What the choice of a FIFO asks about a message.
+/// The choice of a FIFO's questions about a message.
 #[derive(Clone, Copy)]
 pub struct Sending {
     pub tag: i32,
@@ -69,7 +70,7 @@ fn about_route(kind: u8, comm: &Comm, head: u64) -> Header {
     Header::new(&[head & !0xffff | kind as u64, wire::source_tag(comm.my_rank, 0)])
 }
 
-/// What a message that names a rank of a communicator means by it.
+/// The meaning of a rank that a message names within a communicator.
 enum Named<'a> {
     Rank(&'a Comm, i32),
     /// A communicator that we have not been given yet.
@@ -109,7 +110,7 @@ impl Ob1 {
             };
             return Ok((held, peer, order));
         }
-        let ctx = self.any_fifo(comm, base, about);
+        let ctx = self.any_fifo(comm, route, base, about);
         let peer = self.flow_on(base, ctx)?;
         Ok((self.take_cri(ctx, about.thread), peer, self.any_order(comm, route, about)))
     }
@@ -129,23 +130,24 @@ impl Ob1 {
         let width = base.base.width;
         // SYNC POINT with `fork_now`.
         if !route.fork.is_by_tag() {
-            let home = self.flow_on(base, comm.home(width))?;
-            base.base.go_this_way(comm.home_shard(), home);
-            let part = about.tag >= 0 && self.parts(comm, about);
+            let home = self.flow_on(base, route.home(width))?;
+            base.base.go_this_way(route.home_shard(), home);
+            // Those of a rank that prefers a CRI stay there: the others are somebody else's.
+            let part = about.tag >= 0 && !comm.fifos.prefers() && self.parts(comm, route, about);
             let held = self.take_cri(home.ctx, about.thread);
             if route.fork.may_go(false, home.ctx) && !(part && self.fork_now(&held, comm, route, home)) {
                 return Ok((held, home));
             }
         }
-        let peer = self.flow_on(base, comm.fifo(about.tag, width))?;
-        base.base.go_this_way(comm.tag_shard(about.tag), peer);
+        let peer = self.flow_on(base, route.fifo(about.tag, width))?;
+        base.base.go_this_way(route.tag_shard(about.tag), peer);
         Ok((self.take_cri(peer.ctx, about.thread), peer))
     }
 
     /// Whether the threads that send on a communicator are better off with a FIFO for each tag.
     #[inline(never)]
-    fn parts(&self, comm: &Comm, about: Sending) -> bool {
-        let (thread, shard) = (number_of(about.thread), comm.tag_shard(about.tag));
+    fn parts(&self, comm: &Comm, route: &Route, about: Sending) -> bool {
+        let (thread, shard) = (number_of(about.thread), route.tag_shard(about.tag));
         comm.users.part(thread, shard, self.config.fork_turns, || self.born.elapsed().as_millis() as u32)
     }
 
@@ -179,13 +181,13 @@ impl Ob1 {
 
     /// The FIFO where it does not follow from the tag.
     #[inline(never)]
-    fn any_fifo(&self, comm: &Comm, base: &Peer, about: Sending) -> u32 {
+    fn any_fifo(&self, comm: &Comm, route: &Route, base: &Peer, about: Sending) -> u32 {
         let width = base.base.width;
         match self.assignment {
             Assignment::RoundRobin => self.rotation.0.fetch_add(1, Ordering::Relaxed) % width,
             _ => {
                 let own = || own_fifo(about.thread, width);
-                comm.hinted(width).or_else(own).unwrap_or_else(|| comm.fifo(about.tag, width))
+                comm.fifos.preferred(width).or_else(own).unwrap_or_else(|| route.fifo(about.tag, width))
             }
         }
     }
@@ -215,16 +217,17 @@ impl Ob1 {
         if !comm.by_tag() {
             (self.first_look_at_any(comm, tag, thread), false)
         } else if comm.is_forked(source) {
-            (comm.fifo(tag, self.width()), source >= 0)
+            (comm.fifos.of_tag(tag, self.width()), source >= 0)
         } else {
-            (comm.home(self.width()), source >= 0)
+            (comm.fifos.home(self.width()), source >= 0 && !comm.fifos.prefers())
         }
     }
 
     #[inline(never)]
     fn first_look_at_any(&self, comm: &Comm, tag: i32, thread: *mut ThreadCtx) -> u32 {
         match self.assignment {
-            Assignment::Stream => comm.fifo(tag, self.width()),
+            Assignment::Stream => comm.fifos.of_tag(tag, self.width()),
+            Assignment::Dedicated if comm.fifos.prefers() => comm.fifos.home(self.width()),
             _ => own_fifo(thread, self.width()).unwrap_or(FIFO),
         }
     }
@@ -331,7 +334,7 @@ impl Ob1 {
         }
     }
 
-    /// What FORK and BRANCH speak of.
+    /// The subject of FORK and BRANCH.
     fn named(&self, held: &Held<'_>, data: &[u8], proc: u32) -> Named<'_> {
         let mut r = Reader::new(data);
         let (Some(head), Some(word)) = (r.word(), r.word()) else { return Named::Nonsense };

@@ -20,10 +20,10 @@
 //! FORK is visible before any BRANCH of it is sent, so whoever has seen a BRANCH finds FORK when it looks at all FIFOs again. No two
 //! FIFOs wait for each other: each waits for something that was sent before what waits.
 //!
-//! **Who touches what.** [`Users`] are hints, written by whoever finds another thread's number there. The bit of a FIFO in
+//! **Access.** [`Users`] are hints, written by any thread that finds another thread's number there. The bit of a FIFO in
 //! `told` is written under the lock of its CRI, the first one, home's, under that of home.
 
-use crate::guarded::SHARDS;
+use crate::fifos::SHARDS;
 use oxmpi_mca::sync::{AtomicU64, Ordering, unmodelled};
 use std::sync::OnceLock;
 use unmodelled::{AtomicU8, AtomicU32};

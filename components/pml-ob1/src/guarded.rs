@@ -1,4 +1,4 @@
-//! What CRI locks guard here: data of their holders, and which CRI carries a message.
+//! Data that CRI locks guard, which belongs to their holders.
 //!
 //! Everything the transport callbacks touch (queues and credits of peers, the table of request ids,
 //! the table of communicators) is guarded by the lock of the CRI the messages flow on; what all CRIs
@@ -10,41 +10,6 @@ use core::cell::UnsafeCell;
 use oxmpi_mca::Caller;
 pub use oxmpi_mca::cri::{members, set_below};
 pub use oxmpi_mca::{CriGuard as Held, CriSetGuard as AllHeld, OwnerGuard as Inside};
-
-/// Shards that (communicator, tag) is spread over; the same in all processes of a job (`spread.rs`).
-pub const SHARDS: u32 = crate::shards::MOST as u32;
-
-/// The CRI whose FIFO carries a message once there are several. All messages that an exact-tag receive
-/// can match must share one, so this is a function of communicator and tag alone; low tag bits count,
-/// so that consecutive tags never collide. `width`: how many FIFOs the two processes have.
-#[inline(always)]
-pub fn fifo_of(salt: u32, tag: i32, width: u32) -> u32 {
-    FIFOS.get(width as usize).map_or(FIFO, |fifos| fifos[shard_of(salt, tag)].into())
-}
-
-/// The shard of (communicator, tag), below [`SHARDS`].
-#[inline(always)]
-pub fn shard_of(salt: u32, tag: i32) -> usize {
-    salt.wrapping_add(tag as u32) as usize % SHARDS as usize
-}
-
-/// By width and shard: dividing takes longer than looking it up.
-static FIFOS: [[u8; SHARDS as usize]; 65] = {
-    let mut fifos = [[0; SHARDS as usize]; 65];
-    let mut width = 1;
-    while width < fifos.len() {
-        let mut shard = 0;
-        while shard < SHARDS as usize {
-            fifos[width][shard] = (shard % width) as u8;
-            shard += 1;
-        }
-        width += 1;
-    }
-    fifos
-};
-
-/// The FIFO that everything starts on, and the only one below MULTIPLE.
-pub const FIFO: u32 = 0;
 
 impl Ob1 {
     /// Takes a CRI's lock. The caller holds no other CRI's lock and no shard lock.

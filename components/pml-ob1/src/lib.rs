@@ -15,6 +15,7 @@ mod credit;
 mod eager;
 mod either;
 mod fan;
+mod fifos;
 mod fork;
 mod guarded;
 pub mod matching;

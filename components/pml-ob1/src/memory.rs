@@ -81,7 +81,7 @@ impl Ob1 {
         let memory = unsafe { Box::from_raw(memory) };
         let status = end(self.btl_services().instance, memory.btl, memory.local);
         if status.is_err() {
-            // Whoever reuses the buffer may have it changed by a peer.
+            // A program that reuses the buffer may have it changed by a peer.
             self.host.fatal(&format!("memory cannot be taken back from {}: {status}", memory.btl.name()));
         }
     }

@@ -43,7 +43,7 @@ impl Lock {
         }
         Pass(threaded)
     }
-    /// Whoever asks is an owner.
+    /// A thread that asks is an owner.
     pub fn enter_own(&self, _seat: &'static Seat) -> bool {
         self.enter(true, None);
         true
@@ -252,7 +252,7 @@ fn escalation_against_arrivals_and_exact_receives() {
         sender.join().unwrap();
         receiver.join().unwrap();
         match world.matched() {
-            // Whoever was first has the first message; then the second goes to the wildcard or waits.
+            // The thread that was first has the first message; then the second goes to the wildcard or waits.
             [0, 7, NOBODY] => assert_eq!(world.left(), (vec![], vec![])),
             [7, NOBODY, NOBODY] => assert_eq!(world.left(), (vec![1], vec![0])),
             other => panic!("{other:?}"),
@@ -296,7 +296,7 @@ fn a_shard_is_made_once() {
     });
 }
 
-/// Who goes where the tag was before, in one mode or the other, while somebody gathers and spreads: that shard is the
+/// A thread that goes where the tag was before, in one mode or the other, while another gathers and spreads: that shard is the
 /// right one, or closed.
 #[test]
 fn a_spot_is_right_or_closed() {

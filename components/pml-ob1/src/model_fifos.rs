@@ -113,7 +113,7 @@ struct Fan {
     way: Way,
     marked: Passed,
     early: Mutex<Vec<u64>>,
-    /// What was matched, in this order.
+    /// The messages that were matched, in this order.
     matched: Mutex<Vec<u64>>,
 }
 
@@ -262,7 +262,7 @@ struct Pressure {
     pending: Mutex<Pending>,
     /// The word of `BtlTable::hold`.
     told: AtomicU64,
-    /// What the receiver does; without one of it the model must find the fault.
+    /// The receiver's steps; without one of them the model must find the fault.
     rules: Rules,
 }
 
@@ -272,7 +272,7 @@ struct Rules {
     /// It reads what the sender tells, behind this look.
     asks_after: Option<usize>,
     tells: Ordering,
-    /// What the last look brings is not sure, nor what is younger; else it is where the first look brought something younger.
+    /// A message that the last look brings is not sure, nor is a younger one; else it is where the first look brought something younger.
     waits: bool,
 }
 
@@ -457,7 +457,7 @@ struct Numbered {
     /// The source's lock, and what it guards.
     lock: Lock,
     sequence: UnsafeCell<Sequence<u64>>,
-    /// What was matched; loom stops the model if two threads are in here.
+    /// The messages that were matched; loom stops the model if two threads are in here.
     matched: UnsafeCell<Vec<u64>>,
 }
 

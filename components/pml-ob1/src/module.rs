@@ -11,7 +11,8 @@ use crate::again::Way;
 use crate::care::Shared;
 use crate::coming;
 use crate::comm::{Comm, CommTable};
-use crate::guarded::{FIFO, Guarded, Held};
+use crate::fifos::FIFO;
+use crate::guarded::{Guarded, Held};
 use crate::numbered::{Assignment, Early};
 use crate::ordered::Escalated;
 use crate::orphan::Orphan;
@@ -53,7 +54,7 @@ impl Transport {
     }
 }
 
-/// What belongs to the holder of one CRI's lock.
+/// Data of the holder of one CRI's lock.
 #[repr(align(128))]
 pub struct Cri {
     /// Its number.
@@ -78,12 +79,12 @@ pub struct Cri {
     pub turns: Cell<u32>,
     /// Messages that came and no receive fitted.
     pub kept: Cell<u32>,
-    /// What the transport's callback is to answer: `receive::STOP` where the receives that come next are to be posted first.
+    /// The answer of the transport's callback: `receive::STOP` where the receives that come next are to be posted first.
     pub stop: Cell<u32>,
     /// The receive that was posted last of those whose messages come here, as far as that is known. A hint: written
     /// without a lock.
     newest: AtomicPtr<Request>,
-    /// What waits beside messages: [`Cri::BACKLOG`] … The holder of the lock writes it.
+    /// Work that waits beside messages: [`Cri::BACKLOG`] … The holder of the lock writes it.
     pub waiting: AtomicU32,
     /// Requests of which pieces landed (`rdma.rs`), linked.
     pub landed: Cell<*const Request>,

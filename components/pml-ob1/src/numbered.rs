@@ -15,7 +15,7 @@
 //! lock, and only then looks for its receive. Behind this point numbered messages are like those of one
 //! FIFO: wildcards and probes need nothing of their own.
 //!
-//! **Whose lock.** Who brings the missing message also matches those that waited for it, which came on other
+//! **Locks.** The thread that brings the missing message also matches those that waited for it, which came on other
 //! CRIs. An answer to their sender must go on the CRI that they came on, whose lock may not be taken here,
 //! so such deliveries are *owed* (`owed.rs`): done by the same thread as soon as it holds no lock.
 //!
@@ -73,7 +73,7 @@ impl Early {
     }
 }
 
-/// What one source's messages on one communicator wait for. Its lock is taken under a CRI's and over a shard's.
+/// Messages of one source on one communicator that wait for an earlier one. The lock is taken under a CRI's and over a shard's.
 #[derive(Default)]
 pub struct Inbound {
     lock: Lock,

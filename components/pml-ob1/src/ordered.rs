@@ -4,7 +4,7 @@
 //! MPI_ANY_TAG must take the message with the smallest stamp among all FIFOs of a source, and it must be sure
 //! that no older one is still on its way.
 //!
-//! **What makes it sure.** The transports here show a message as soon as its send has returned, unless there was no
+//! **Proof.** The transports here show a message as soon as its send has returned, unless there was no
 //! room for it: then its sender has told its stamp by then (`fan.rs`). So whatever was sent before a message X, as
 //! the program orders it, was visible or told of when X was visible: *see X, read what its sender tells, look at all
 //! FIFOs once more: if X is older than what was told, everything that must be matched before X is here.* A message
@@ -128,7 +128,7 @@ impl Ob1 {
         events
     }
 
-    /// What a process tells of its messages that wait for room.
+    /// A process's announcement of its messages that wait for room.
     fn told_by(&self, proc: u32) -> u64 {
         // SYNC POINT with `Peer::queue_changed`.
         self.peer(proc, true).map_or(0, Peer::told)
@@ -170,7 +170,7 @@ impl Ob1 {
                 events += more;
             }
         }
-        // What one FIFO brought may be what that of another waits for (`fan.rs`).
+        // A message that one FIFO brought may be the one that those of another wait for (`fan.rs`).
         while self.watchful.load(core::sync::atomic::Ordering::Relaxed) != 0
             && all.each().map(|held| self.take_early(&held)).sum::<usize>() > 0
         {}
@@ -275,7 +275,7 @@ impl Ob1 {
                 continue;
             }
             let Some(inc) = stamped else { break (shard, node) };
-            // What its sender tells of, and what we have of it whose turn is not sure: nothing younger is.
+            // The oldest stamp that its sender tells of, and our own oldest whose turn is not sure: nothing younger is.
             let floor = *floors.entry(inc.proc).or_insert_with(|| {
                 let deferred = shard.deferred().filter(|other| other.proc == inc.proc);
                 let oldest = deferred.map(|other| Inner::stamp_of(&other)).min();

@@ -33,7 +33,7 @@ impl Orphan {
         Some((head, Some(r.prefix()?)))
     }
 
-    /// What is to be matched of it.
+    /// The part of it that is matched.
     fn incoming(&self, ctx: u32) -> Option<Incoming> {
         let mut r = Reader::new(&self.bytes);
         let head = r.word()?;

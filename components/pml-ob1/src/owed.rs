@@ -140,7 +140,7 @@ mod model {
             world.pay(&waiter);
             world.sleep();
             finder.join().expect("the finder");
-            // Who holds all locks and finds nothing owed is alone with what the work is about.
+            // The holder of all locks who finds nothing owed is alone with what the work is about.
             let _all = world.cris.each_ref().map(|cri| cri.guard(true));
             assert!(!world.owed.is_any());
             // SAFETY: loom stops the model if another thread is in here.

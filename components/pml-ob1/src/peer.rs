@@ -7,7 +7,8 @@
 use crate::coming::Coming;
 use crate::either::Either;
 use crate::fan::FREE;
-use crate::guarded::{FIFO, Guarded, Held, SHARDS};
+use crate::fifos::{FIFO, SHARDS};
+use crate::guarded::{Guarded, Held};
 use crate::module::{Cri, Ob1, Transport};
 use crate::numbered::Assignment;
 use crate::rdma::{can_get, can_put};
@@ -34,7 +35,7 @@ const MAX_FRAGMENT: u64 = 1 << 20;
 /// See the module's head.
 #[repr(C, align(64))]
 pub struct Peer {
-    // What every send reads: one cache line.
+    // Fields that every send reads: one cache line.
     send: extern "C" fn(*mut c_void, *mut c_void, u32, *const SendDesc) -> Status,
     state: *mut c_void,
     pub endpoint: *mut c_void,
@@ -83,7 +84,7 @@ pub struct Peer {
     pub rails: Rails,
 }
 
-/// What all FIFOs to a process share. Rarely written.
+/// Fields that all FIFOs to a process share. Rarely written.
 #[repr(align(128))]
 pub struct Base {
     /// FIFOs on which we may send to it.
@@ -488,7 +489,7 @@ impl Ob1 {
         unsafe { &*flow }
     }
 
-    /// What the process published; a process that speaks another wire is refused here, before the
+    /// The record that the process published; a process that speaks another wire is refused here, before the
     /// first message.
     fn card_of(&self, proc: u32) -> Result<Card, Status> {
         let blob = self.host.exchange_get(proc).map_err(|status| {

@@ -4,7 +4,7 @@
 //! that thread takes from it, and what it gives back itself goes on a list that nobody else touches: no lock,
 //! no read-modify-write. Below THREAD_MULTIPLE whoever makes a call is alone and may do the same with any lane.
 //!
-//! **What others give back** (a thread that completes a released request, or waits for one that another made)
+//! **Objects given back by others** (a thread that completes a released request, or waits for one that another made)
 //! goes on a second list, by compare-and-swap. The owner takes all of that at once when its own list is empty:
 //! nothing is ever taken out of the middle, so a node that is on the list twice in a row does no harm (no ABA).
 //!
@@ -112,7 +112,7 @@ pub struct Lane {
     lock: Lock,
     /// How it stamps its messages (`stamp.rs`).
     lease: Lease,
-    /// What the thread saw when it last looked after others' CRIs (`care.rs`).
+    /// The thread's view when it last looked after others' CRIs (`care.rs`).
     pub care: Care,
     /// Where what it received last comes, and where what it sent last went (`again.rs`).
     pub received: Note<Received>,

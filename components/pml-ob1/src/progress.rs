@@ -1,7 +1,8 @@
 //! Progress, what waits for room, and sleeping.
 
 use crate::fan::number_of;
-use crate::guarded::{AllHeld, FIFO, Held, members, set_below};
+use crate::fifos::FIFO;
+use crate::guarded::{AllHeld, Held, members, set_below};
 use crate::module::{Cri, Ob1};
 use crate::peer::Peer;
 use crate::pool::{lane_of, seat_of};
@@ -119,7 +120,7 @@ impl Ob1 {
         events + self.follow_up()
     }
 
-    /// What arrivals leave to be done without a CRI's lock.
+    /// Work that arrivals leave to be done without a CRI's lock.
     #[inline(always)]
     fn follow_up(&self) -> i32 {
         let mut events = 0;
@@ -376,7 +377,7 @@ impl Ob1 {
     }
 }
 
-/// What `arm` armed: one thread at a time does, which the host sees to.
+/// Undoes `arm`: one thread at a time does, which the host sees to.
 #[derive(Default)]
 pub struct Armed {
     /// By index, and by bits of CRIs; 0: nothing.

@@ -251,7 +251,7 @@ impl Ob1 {
                 Status::PENDING => self.takes_off(held, req),
                 Status::NO_RESOURCE => return Turn::NoRoom,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
-                    // What was issued before may still arrive, and is not sent again.
+                    // Pieces that were issued before may still arrive, and are not sent again.
                     req.outcome.set(Outcome::Refused);
                     break;
                 }

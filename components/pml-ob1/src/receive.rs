@@ -1,4 +1,4 @@
-//! What comes in from the transports: the one callback, and the checks of everything a peer says.
+//! Arrivals from the transports: the one callback, and the checks of everything a peer says.
 //!
 //! Runs inside a transport's `progress`, under the CRI lock. **A header is never trusted**: indices,
 //! ranks, lengths, offsets and request ids are checked here or in `rendezvous.rs` before they are used,
@@ -53,7 +53,7 @@ extern "C" fn entry_among(ob1: &Ob1, msg: &RecvDesc) -> u32 {
     ob1.cri(msg.ctx).stop.take()
 }
 
-/// What a transport brings.
+/// A transport's arrival.
 #[inline(always)]
 pub fn data_of(msg: &RecvDesc) -> &[u8] {
     if msg.len == 0 {

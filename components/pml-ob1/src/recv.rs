@@ -32,7 +32,7 @@ fn dtype(args: &RecvArgs) -> &TypeDesc {
     unsafe { &*args.dtype }
 }
 
-/// What a receive with room for `capacity` bytes says about a message.
+/// The verdict of a receive with room for `capacity` bytes on a message.
 #[inline(always)]
 pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
     status_for(inc.key, inc.msg_len, capacity)
@@ -47,7 +47,7 @@ fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
     }
 }
 
-/// What did not fit stands above the lowest bit of `cancelled`, for whoever tells the user; at most 31 bits of it.
+/// The length that did not fit stands above the lowest bit of `cancelled`, for the function that tells the user; at most 31 bits of it.
 #[cold]
 #[inline(never)]
 fn truncated(source: i32, tag: i32, bytes: u64, capacity: u64) -> MsgStatus {
@@ -329,7 +329,7 @@ impl Ob1 {
         if threaded {
             self.anybody_cares_for(comm, pattern);
         }
-        // Whoever starts it: the thread that made it stands for it.
+        // Any thread may start it: the thread that made it stands for it.
         self.post_or_deliver(comm, req, (req.lane.index, None), pattern, threaded);
         Status::OK
     }
@@ -393,7 +393,7 @@ impl Ob1 {
             self.cares_for(thread, thread.cri);
             if args.src < 0 && comm.is_forked(args.src) {
                 // Other sources' may not be.
-                self.cares_for(thread, comm.home(self.width()));
+                self.cares_for(thread, comm.fifos.home(self.width()));
             }
         } else {
             self.cares_for_all(thread);

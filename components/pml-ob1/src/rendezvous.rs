@@ -34,7 +34,7 @@ use oxmpi_mca::{RequestHeader, SliceRef, Status};
 /// Fragments of one message sent in a row before others get their turn.
 const FRAGMENTS_PER_TURN: u32 = 32;
 
-/// What takes longer to read than this many bytes is not read inside a call that starts a receive (see
+/// A message that takes longer to read than this many bytes is not read inside a call that starts a receive (see
 /// [`Ob1::ask_for_rest`]).
 const READ_LATER: u64 = 64 << 10;
 
@@ -286,7 +286,7 @@ impl Ob1 {
         if done == req.wanted.get() {
             self.drop_id(held, req);
             self.complete(req, held.threaded);
-            // What comes behind is copied twice unless its receive is posted first.
+            // A message that comes behind is copied twice unless its receive is posted first.
             self.cri(held.ctx).stop.set(STOP);
         }
     }

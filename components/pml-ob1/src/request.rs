@@ -181,7 +181,7 @@ impl Request {
         }
     }
 
-    /// What the host gets.
+    /// The host's part.
     #[inline(always)]
     pub fn handle(&self) -> *mut RequestHeader {
         self.header.get()
@@ -206,7 +206,7 @@ impl Request {
         }
     }
 
-    /// Whatever the node holds, for taking it back out of the engine.
+    /// The node's key, whatever the node holds, for taking it back out of the engine.
     pub fn posted_node(&self) -> NonNull<Posted> {
         // SAFETY: the address of a field is not null.
         unsafe { NonNull::new_unchecked(self.posted.get()) }
@@ -439,7 +439,7 @@ pub fn owner(req: &Request) -> &Ob1 {
 extern "C" fn release_thunk(header: *mut RequestHeader, thread: *mut ThreadCtx) {
     // SAFETY: the host passes what we handed out.
     let req = unsafe { Request::of(header) };
-    // What nearly all are: complete, of data in one piece, and of the caller's lane, where it goes without a look at
+    // The shape of nearly all: complete, of data in one piece, and of the caller's lane, where it goes without a look at
     // the number of threads.
     if req.is_complete() && req.dtype.get().is_null() && lane_of(thread).is_some_and(|own| own.is_of(req)) {
         debug_assert!(req.id.get() == 0 && !req.released.get(), "nobody else knows it");

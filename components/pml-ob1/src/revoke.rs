@@ -78,7 +78,7 @@ impl Ob1 {
         peers.collect()
     }
 
-    /// What waits for room to a peer, or comes from it.
+    /// Messages that wait for room to a peer, or come from it.
     fn end_on_flow(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
         if peer.failed.get() {
             return;

@@ -1,10 +1,11 @@
 //! How to reach one rank of a communicator, and what is known of its messages. Written once (a release store of the peer),
 //! its head again when the receiver's index is known; `comm.rs` says who may touch what.
 
+use crate::fifos::{fifo_of, shard_of};
 use crate::fork::Fork;
 use crate::peer::Peer;
 use crate::signals::Passed;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// See the module's head.
 #[derive(Default)]
@@ -12,6 +13,8 @@ pub struct Route {
     pub peer: AtomicPtr<Peer>,
     /// Word 0 of a MATCH header to it; has the prefix flag while its index is unknown.
     pub head: AtomicU64,
+    /// Written before the peer: the argument of the choice of a FIFO for our messages to it ([`crate::fifos::Fifos::salt_to`]).
+    pub salt: AtomicU32,
     /// We told it our index.
     pub answered: AtomicBool,
     /// Messages to it that have a number (`numbered.rs`).
@@ -33,5 +36,23 @@ impl Route {
         // SYNC POINT with the release store in `make_route`.
         // SAFETY: peers stay until `finalize`.
         unsafe { self.peer.load(Ordering::Acquire).as_ref() }
+    }
+    /// The FIFO of a tag's messages to it where there are `width` of them, and what that follows from.
+    #[inline(always)]
+    pub fn fifo(&self, tag: i32, width: u32) -> u32 {
+        fifo_of(self.salt.load(Ordering::Relaxed), tag, width)
+    }
+    #[inline(always)]
+    pub fn tag_shard(&self, tag: i32) -> usize {
+        shard_of(self.salt.load(Ordering::Relaxed), tag)
+    }
+    /// The FIFO of all tags' messages until those of several threads part (`fork.rs`): that of tag 0.
+    #[inline(always)]
+    pub fn home(&self, width: u32) -> u32 {
+        self.fifo(0, width)
+    }
+    #[inline(always)]
+    pub fn home_shard(&self) -> usize {
+        self.tag_shard(0)
     }
 }

@@ -9,7 +9,8 @@
 use crate::comm::Comm;
 use crate::either::Way;
 use crate::fan::Sending;
-use crate::guarded::{FIFO, Held};
+use crate::fifos::FIFO;
+use crate::guarded::Held;
 use crate::module::Ob1;
 use crate::peer::{Peer, can_get_vector, header_only, whole_pages};
 use crate::rdma::{worth_reading, worth_writing};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// No sender is so far ahead of what it has sent before.
 const MOST_AHEAD: u64 = 1 << 31;
 
-/// What to do with a message of a number.
+/// The next step for a message of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
     /// It is this one's turn: match it, then [`Sequence::pass`].
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a receiver does with a number, as `numbered.rs` does it.
+    /// A receiver's use of a number, as `numbered.rs` does it.
     fn arrive(sequence: &mut Sequence<u64>, number: u64, used: bool, out: &mut Vec<u64>) -> Turn {
         let turn = sequence.look(number);
         match turn {

@@ -1,4 +1,4 @@
-//! What a matching shard holds: the engine, and the records of messages that wait in it. `shards.rs` has its
+//! A matching shard's content: the engine, and the records of messages that wait in it. `shards.rs` has its
 //! lock, `spread.rs` what it does when there are several.
 //!
 //! **A record has at most 128 bytes**: source, tag and what a rendezvous
@@ -57,7 +57,7 @@ impl Incoming {
         }
     }
 
-    /// What stands behind the head of anything that is matched, and its payload. `None`: it is cut off.
+    /// The data behind the head of anything that is matched, and its payload. `None`: it is cut off.
     pub fn read<'a>(
         head: u64,
         mut r: Reader<'a>,
@@ -219,13 +219,13 @@ impl Buffers {
     }
 }
 
-/// What the lock guards.
+/// Data that the lock guards.
 pub struct Inner {
     pub engine: Engine,
     /// Twice the receives posted so far; the lowest bit of a receive's stamp is [`Inner::COUNTED`].
     pub stamp: u64,
     pub waiting: Waiting,
-    /// What keeps the order of stamped messages (`ordered.rs`).
+    /// The record that keeps the order of stamped messages (`ordered.rs`).
     pub order: Ordering,
     pub spreading: Spreading,
     /// `stamp`, and how many peers were lost, when receives were swept last (`revoke.rs`).

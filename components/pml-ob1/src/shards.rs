@@ -20,7 +20,7 @@
 //! so a table gets none during a change but those that the change itself makes, which are locked before
 //! anybody can see them.
 //!
-//! **What does not fit into one shard** (a receive with MPI_ANY_TAG, [`Place::AllOver`]) gathers first. So in
+//! **A receive that does not fit into one shard** (one with MPI_ANY_TAG, [`Place::AllOver`]) gathers first. So in
 //! mode many there is no such receive, and what decides between it and the others in mode one is the order of
 //! posting, as ever. When to spread again is for the content to say (`shard.rs`): the cost of moving is
 //! weighed there against what was received since.
@@ -59,9 +59,9 @@ pub enum Place {
     AllOver,
 }
 
-/// What shards hold.
+/// The content of shards.
 pub trait Content: Sized {
-    /// What leads to a shard.
+    /// The key that leads to a shard.
     type Layout: Copy + PartialEq;
     /// Something that moves.
     type Part;
@@ -404,7 +404,7 @@ impl<T: Content> Shards<T> {
                 None => fresh[number].get_or_insert_with(|| home.another()).accept(part),
             }
         }
-        // Who knows this table from an earlier time may enter a shard before the mode is told: everything for
+        // A thread that knows this table from an earlier time may enter a shard before the mode is told: everything for
         // it is in it, and home, where others look for that, is locked.
         for (number, content) in fresh.into_iter().enumerate() {
             if let Some(content) = content {
@@ -450,7 +450,7 @@ fn each_table<'a, T: Content + 'a>(first: *mut Table<T>) -> impl Iterator<Item =
 
 impl<T: Content> Drop for Shards<T> {
     fn drop(&mut self) {
-        // What a content holds may lie in another's memory.
+        // Records of a content may lie in another's memory.
         self.each(false, T::clear);
         let mut at = *self.tables.get_mut();
         while !at.is_null() {

@@ -32,7 +32,7 @@ impl Passed {
     }
 }
 
-/// What waits for room in the FIFOs to one process: the oldest stamp in each, and the oldest of all, which its receiver
+/// Messages that wait for room in the FIFOs to one process: the oldest stamp in each, and the oldest of all, which its receiver
 /// is told. The caller holds the leaf lock that guards it.
 #[derive(Default)]
 pub struct Pending {

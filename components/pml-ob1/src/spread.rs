@@ -1,4 +1,4 @@
-//! What a shard does when matching is spread over several, or brought together (`shards.rs`), and when that
+//! A shard's part when matching is spread over several, or brought together (`shards.rs`), and when that
 //! pays.
 //!
 //! **Where things belong.** By (communicator, tag), low tag bits first, by the same function that chooses the
@@ -22,7 +22,7 @@ use crate::shard::{Inner, Record};
 use crate::shards::{Content, MOST, Place};
 use core::ptr::NonNull;
 
-/// What leads to a shard.
+/// The key that leads to a shard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     salt: u32,
@@ -58,13 +58,13 @@ impl Layout {
     }
 }
 
-/// What a shard knows of the change; all but `home` and `user` are home's.
+/// A shard's record of the change; all but `home` and `user` are home's.
 #[derive(Debug)]
 pub struct Spreading {
     /// It is its communicator's first one.
     pub home: bool,
     layout: Layout,
-    /// Who received here last: the number of a thread plus 1, or 0.
+    /// The last thread that received here: its number plus 1, or 0.
     user: u32,
     /// Changes of hands since MPI_ANY_TAG was used or the mode changed.
     heat: u32,
@@ -120,7 +120,7 @@ impl Spreading {
     }
 }
 
-/// What moves.
+/// The entries that move.
 pub enum Part {
     Posted(NonNull<Posted>),
     Waiting(NonNull<Unexpected>),

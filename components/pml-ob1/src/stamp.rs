@@ -62,7 +62,7 @@ enum Source {
 #[repr(align(128))]
 struct Apart(AtomicU64);
 
-/// What a thread knows of its lease.
+/// A thread's record of its lease.
 #[derive(Default)]
 pub struct Lease {
     last: Cell<u64>,
@@ -72,7 +72,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// What stands in `holder`: no other lease has it, and it is not 0.
+    /// The value in `holder`: no other lease has it, and it is not 0.
     #[inline(always)]
     fn name(&self) -> usize {
         core::ptr::from_ref(self).addr()
@@ -150,7 +150,7 @@ impl Clock {
         }
     }
 
-    /// Who holds the lease, looked at after the reading `now`.
+    /// The holder of the lease, looked at after the reading `now`.
     #[inline(always)]
     fn holder_after(&self, now: u64) -> usize {
         #[cfg(all(target_arch = "x86_64", not(loom)))]
@@ -172,12 +172,12 @@ impl Clock {
     }
 }
 
-/// What the models leave out, to see that they miss it.
+/// Steps that the models leave out, to see that they miss them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// Who takes a lease looks whether another took it meanwhile.
+    /// A thread that takes a lease looks whether another took it meanwhile.
     LookBack,
-    /// Who does without a lease ends that of another.
+    /// A thread that does without a lease ends that of another.
     End,
 }
 

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub struct Rail {
     btl: &'static BtlHandle,
     endpoint: *mut c_void,
-    /// What it has been given, as time: bytes by bandwidth.
+    /// The work it has been given, as time: bytes by bandwidth.
     load: Cell<u64>,
 }
 

@@ -47,7 +47,7 @@ impl Ob1 {
         }
     }
 
-    /// What was measured, in nanoseconds.
+    /// The measured times, in nanoseconds.
     pub fn match_time(&self) -> u64 {
         (0..self.host.num_cris()).map(|ctx| self.cri(ctx).match_time.load(Ordering::Relaxed)).sum()
     }

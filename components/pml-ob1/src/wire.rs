@@ -225,14 +225,14 @@ impl<'a> Reader<'a> {
         let (a, b, c) = (self.word()?, self.word()?, self.word()?);
         Some(Prefix { gid: [a, b], index: c as u32, endpoint: (c >> 32) as u16, version: (c >> 48) as u16 })
     }
-    /// What is left: the payload.
+    /// The rest: the payload.
     #[inline(always)]
     pub fn rest(self) -> &'a [u8] {
         self.0
     }
 }
 
-/// What a process publishes about itself before the address exchange: which wire it speaks, where
+/// A process's record of itself, published before the address exchange: which wire it speaks, where
 /// it is, and how much unmatched eager payload it may have at each peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {

@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use oxmpi_mca::host::cri_mode::{DEDICATED, ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::{Status, ThreadCtx};
-use oxmpi_pml::{ANY_SOURCE, ANY_TAG, RecvArgs, SendArgs, assert_flag, mode};
+use oxmpi_pml::{ANY_SOURCE, ANY_TAG, NO_HINT, RecvArgs, SendArgs, assert_flag, mode};
 use proptest::prelude::*;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
@@ -445,15 +445,40 @@ fn what_nobody_posted_ends_the_turn_once_all_else_is_here() {
     d.finish();
 }
 
-/// An endpoint's messages take its own CRI where they may take any: with numbers, or where they may overtake each other.
+/// Messages of a rank that prefers a CRI take that; those to an endpoint of a process take the CRI of (communicator, endpoint), with `dedicated`
+/// the one with the number of the endpoint that sends.
 #[test]
-fn messages_of_an_endpoint_take_its_cri() {
+fn messages_of_endpoints_and_hints_have_their_cri() {
     let overtaking = assert_flag::ALLOW_OVERTAKING;
-    for (modes, flags, hint, expected) in [(DEDICATED, 0, 2, 2), (DEDICATED, 0, 7, 3), (0, overtaking, 2, 2)]
-    {
+    let none = NO_HINT;
+    let cases = [
+        (DEDICATED, 0, 2, 0, 2),
+        (DEDICATED, 0, 7, 0, 3),
+        (0, overtaking, 2, 0, 2),
+        (0, 0, 2, 0, 2),
+        (0, 0, 7, 5, 3),
+        // The communicator's own FIFO is the last of four.
+        (0, 0, none, 1, 0),
+        (0, 0, none, 3, 2),
+        (DEDICATED, 0, none, 2, 2),
+        (DEDICATED, 0, none, 5, 1),
+        (0, overtaking, none, 6, 2),
+    ];
+    for (modes, flags, hint, endpoint, expected) in cases {
         let w = World::new(setup(modes));
-        let make =
-            |p: usize| w.add_comm(p, &CommSpec { my_rank: p as i32, hint, flags, ..CommSpec::default() });
+        let make = |p: usize| {
+            w.add_comm(
+                p,
+                &CommSpec {
+                    my_rank: p as i32,
+                    hint,
+                    flags,
+                    endpoints: if endpoint == 0 { &[] } else { vec![endpoint, endpoint].leak() },
+                    my_endpoint: endpoint,
+                    ..CommSpec::default()
+                },
+            )
+        };
         let c = [make(0), make(1)];
         let threads: Vec<&'static mut ThreadCtx> =
             (0..2).map(|index| Box::leak(Box::new(ThreadCtx::new(0, index)))).collect();
@@ -477,7 +502,7 @@ fn messages_of_an_endpoint_take_its_cri() {
             w.settle();
         }
         let reqs = [send(0, 1), send(1, 2), send(0, 3)];
-        assert_eq!(w.waiting_on(1, expected), 3, "{modes} {hint}");
+        assert_eq!(w.waiting_on(1, expected), 3, "{modes} {hint} {endpoint}");
         [1, 2, 3].into_iter().for_each(receive);
         for req in reqs {
             w.wait(req);

@@ -76,7 +76,7 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// What is left of the piece we are in.
+    /// The rest of the piece we are in.
     fn rest(&mut self) -> Option<Piece> {
         while self.list.first()?.len <= self.done {
             self.list = &self.list[1..];
@@ -117,7 +117,7 @@ pub trait BtlMemory: Btl {
 pub trait BtlHold: Btl {
     /// Tells the process at the endpoint the order key of the oldest message to it that waits for room, 0: none.
     fn hold(&self, endpoint: &Self::Endpoint, oldest: u64);
-    /// What that process has told us last.
+    /// That process's last answer.
     fn held(&self, endpoint: &Self::Endpoint) -> u64;
 }
 /// Lets a waiter sleep.

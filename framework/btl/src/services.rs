@@ -36,7 +36,7 @@ pub struct Registration {
     /// For the verbs of the module it was registered with, and for peers; null where that needs none.
     pub handle: *const RegHandle,
     pub handle_size: u64,
-    /// What is registered: it has all that was asked for, and perhaps more.
+    /// The registration: it covers all that was asked for, and perhaps more.
     pub base: *mut u8,
     pub len: u64,
 }

@@ -139,7 +139,7 @@ pub type RegHandle = c_void;
 /// The largest `registration_handle_size` there may be.
 pub const HANDLE_LIMIT: usize = 256;
 
-/// What to send. `hdr` is copied before the call returns. The payload is either `payload[..len]` or
+/// A message to send. `hdr` is copied before the call returns. The payload is either `payload[..len]` or
 /// produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
 /// asked for once, in order).
 #[repr(C)]
@@ -239,7 +239,7 @@ pub struct ListEntry {
 
 /// In `ListEntry::op`: write bytes.
 pub const LIST_PUT: u32 = 64;
-/// What an entry counts beside its bytes: see [`BtlAttrs::list_limit`].
+/// The count of an entry beside its bytes: see [`BtlAttrs::list_limit`].
 pub const LIST_ENTRY: u64 = 40;
 
 /// Entries for one target: see [`BtlTable::list`].
@@ -319,7 +319,7 @@ pub struct BtlTable {
     /// there is none. Who finds, by `held`, a later word than this one also finds every message that `send` took
     /// before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile.
     pub hold: Option<extern "C" fn(State, *mut Endpoint, oldest: u64)>,
-    /// What the process at the endpoint has said last by `hold`, 0 at first. Any thread, at any time.
+    /// The last value that the process at the endpoint has given to `hold`, 0 at first. Any thread, at any time.
     pub held: Option<extern "C" fn(State, *mut Endpoint) -> u64>,
     // --- service links: requests that the target serves without a call into MPI ---
     /// Opens this process's service context, which is none of the ordinary ones and has a lock of its own, held by

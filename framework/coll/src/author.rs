@@ -1,6 +1,8 @@
 //! How an author writes a collective component.
 
-use crate::*;
+use crate::table::*;
+use core::ffi::c_void;
+use oxmpi_mca::Status;
 
 /// A collective component of one instance.
 pub trait Coll: Send + Sync + Sized + 'static {

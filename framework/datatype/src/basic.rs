@@ -11,7 +11,7 @@ pub struct Basic {
     pub packed: u64,
     /// Bytes from one element to the next.
     pub extent: u64,
-    /// What C demands of an element's address.
+    /// The alignment that C demands of an element.
     pub align: u64,
     /// 2 for pairs, 1 for all others.
     pub elements: u64,

@@ -89,7 +89,7 @@ fn copy(old: &TypeRef, lb: i64, extent: i64, flags: u32) -> TypeRef {
     shape.into_ref(flags | old.flags & (flag::BOUNDED | flag::ALIGN_MASK))
 }
 
-/// What a descriptor says, before it is one.
+/// The fields of a descriptor, before it is one.
 struct Shape {
     packed: u64,
     lb: i64,

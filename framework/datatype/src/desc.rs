@@ -14,7 +14,7 @@ pub struct Run {
     pub stride: i64,
 }
 
-/// What [`Run`] does not say of an item of a layout: whether it is a loop, and where it ends.
+/// The facts about an item of a layout that [`Run`] does not have: whether it is a loop, and where it ends.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nest {

@@ -5,6 +5,7 @@
 //! link this crate for `pack`, `unpack` and the reduction kernels. **No static, no thread.**
 
 pub mod array;
+mod atom;
 mod basic;
 mod blocks;
 pub mod build;

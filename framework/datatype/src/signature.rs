@@ -9,8 +9,8 @@
 //! signature. Repeating costs a term, whatever the count; a signature of one basic type is one term.
 //! Copies are shared, and the depth is bounded.
 
+use crate::atom::Atom;
 use crate::desc::Base;
-use crate::external::Atom;
 use oxmpi_mca::Status;
 use std::sync::Arc;
 

@@ -103,7 +103,7 @@ pub struct Version {
     pub patch: u32,
 }
 
-/// What a component's one exported function returns a pointer to.
+/// The descriptor that a component's one exported function returns a pointer to.
 #[repr(C)]
 pub struct Descriptor {
     // --- the 16 bytes that never change ---
@@ -138,7 +138,7 @@ pub struct Descriptor {
 // SAFETY: a descriptor is immutable and its pointers are to statics of the component.
 unsafe impl Sync for Descriptor {}
 
-/// What `open` gets.
+/// Arguments of `open`.
 #[repr(C)]
 pub struct OpenArgs {
     pub size: u32,
@@ -149,7 +149,7 @@ pub struct OpenArgs {
     pub values: SliceRef<ParamValue>,
 }
 
-/// What `resolve` gets: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
+/// Arguments of `resolve`: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
 /// host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces).
 #[repr(C)]
 pub struct ResolveArgs {
@@ -170,7 +170,7 @@ pub struct ResolveArgs {
     pub refuse: extern "C" fn(*mut c_void, param: u32, status: Status, why: StrRef),
 }
 
-/// What `open` gives. `module` is the framework's own table type; several modules (one per device)
+/// Result of `open`. `module` is the framework's own table type; several modules (one per device)
 /// stand one behind the other. The host reads `count` of them with the stride the table says.
 #[repr(C)]
 pub struct Opened {

@@ -136,7 +136,7 @@ pub struct LockServices {
     pub keep: extern "C" fn(bias: *const Bias, seat: *mut Seat) -> u32,
 }
 
-/// What biased locks need of the operating system.
+/// Functions of the operating system that biased locks need.
 pub trait System {
     /// Whether there is a barrier on all cores; registers the process for it.
     fn has_barrier() -> bool;

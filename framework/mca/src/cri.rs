@@ -56,7 +56,7 @@ pub struct Cri {
     pub holder: AtomicPtr<Seat>,
     /// Keeps `bias` on lines of its own.
     pub reserved: [u64; 9],
-    /// Who owns the lock. These lines are not written while one thread enters and leaves.
+    /// The lock's owner. These lines are not written while one thread enters and leaves.
     pub bias: Bias,
 }
 
@@ -142,7 +142,7 @@ impl Cri {
 /// How CRIs are entered: the part of the host table about locking. Fixed; another layout has another protocol number.
 #[repr(C)]
 pub struct LockTable {
-    /// What the fields of a CRI's lock mean to the host; a component says in its descriptor what they mean to it.
+    /// The meaning that the fields of a CRI's lock have to the host; a component says in its descriptor what they mean to it.
     pub protocol: u32,
     /// Bytes from one of the host's CRIs to the next.
     pub cri_stride: u32,
@@ -201,7 +201,7 @@ pub struct CriGuard<'a> {
     lock: Option<&'a Cri>,
     /// Which CRI.
     pub ctx: u32,
-    /// What [`Host::threaded`] answered when this call began.
+    /// The answer of [`Host::threaded`] when this call began.
     pub threaded: bool,
     /// The holder, where it is known.
     pub who: Caller,

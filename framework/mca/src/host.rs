@@ -1,4 +1,4 @@
-//! What the host gives a component: a table of functions and facts, and a safe view of it.
+//! The host's table of functions and facts for a component, and a safe view of it.
 //!
 //! Components never resolve symbols from the library that loaded them; everything comes from here,
 //! so an application may open libmpi as it likes. The table is valid from `open` until the instance
@@ -171,7 +171,7 @@ pub struct HostTable {
     pub am_parts: *const Option<AmParts>,
     /// To be called behind `am_register` for the same tag, and not later than that may be.
     pub am_register_parts: extern "C" fn(*mut c_void, tag: u8, take: AmParts) -> Status,
-    /// What is not on a message's path.
+    /// Services that are not on a message's path.
     pub services: *const HostServices,
 
     /// How CRIs are entered.
@@ -244,7 +244,7 @@ impl Host {
         unsafe { *self.table().am_table.add(tag as usize) }
     }
 
-    /// Who takes messages of that tag in parts, if anybody does; the first argument is that of the tag's receiver.
+    /// The receiver that takes messages of that tag in parts, if there is one; its first argument is that of the tag's receiver.
     #[inline]
     pub fn am_parts(&self, tag: u8) -> Option<AmParts> {
         // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! What every component is, whatever framework it belongs to.
+//! The base of every component, whatever framework it belongs to.
 //!
 //! A component (one crate, one `.so`) exports one function that returns a [`Descriptor`]. The host
 //! (`framework/runtime`) checks it field by field before it calls anything in it, hands over a

@@ -1,4 +1,4 @@
-//! What the processor is good at. To ask costs microseconds (in a virtual machine the question goes to its host), so a component
+//! Abilities of the processor. To ask costs microseconds (in a virtual machine the question goes to its host), so a component
 //! asks when it is opened.
 
 /// Whether its string instruction (`rep movsb`) writes whole lines without first getting them from the core that has them. AMD's

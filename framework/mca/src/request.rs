@@ -4,7 +4,7 @@
 //! sync object → `COMPLETE`. Nothing leaves `COMPLETE` except [`Completion::rearm`], called by
 //! the owner before the request is handed out or started again.
 //!
-//! **Who may touch what.** The component that owns the request writes `status` and then completes;
+//! **Access.** The component that owns the request writes `status` and then completes;
 //! after that it does not touch the header until the host calls `ops.release` (or `ops.start`).
 //! A waiter may swap its sync object in (`attach`) and out again (`detach`), by compare-and-swap
 //! only. Whoever completes may find that the memory is reused the moment the word says `COMPLETE`:
@@ -19,7 +19,7 @@ use crate::sync::{AtomicU32, AtomicUsize, Ordering};
 use crate::thread::ThreadCtx;
 use core::ffi::c_void;
 
-/// What a finished receive (or probe) says. `error` is a [`Status`] code, `OK` or not.
+/// Status of a finished receive (or probe). `error` is a [`Status`] code, `OK` or not.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MsgStatus {
@@ -43,7 +43,7 @@ impl MsgStatus {
 #[derive(Debug)]
 pub struct Completion(AtomicUsize);
 
-/// What [`Completion::attach`] found.
+/// Result of [`Completion::attach`].
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Attach {
@@ -117,7 +117,7 @@ impl Default for Completion {
     }
 }
 
-/// What the host may ask of the owner of a request.
+/// Operations that the host may ask of the owner of a request.
 #[repr(C)]
 pub struct RequestOps {
     pub size: u32,

@@ -1,6 +1,7 @@
 //! Safe traits for the author of an OSC component, from which [`module`] makes the tables.
 
-use crate::*;
+use crate::table::*;
+use oxmpi_mca::{RequestHeader, SliceRef, Status, ThreadCtx};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A one-sided component of one instance.

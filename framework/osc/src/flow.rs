@@ -7,12 +7,12 @@
 //! complete, and whenever nothing is under way any more. *Complete up to epoch e* therefore comes to be while operations go on being issued: the epoch before e drains, the next
 //! operation begins e + 1, and e drains, too.
 //!
-//! **Who touches what.** [`Flow::next`], [`Flow::count`] and [`Flow::done`] run under the lock of the context's CRI, the last one from
+//! **Access.** [`Flow::next`], [`Flow::count`] and [`Flow::done`] run under the lock of the context's CRI, the last one from
 //! the transport's `progress`. [`Flow::mark`] and [`Flow::is_complete`] are for anybody, without a lock: all words are written by plain
 //! stores of the lock's holder. An operation that was issued before the mark was taken, in the same thread or in one that the program ordered
 //! before it, is covered by the mark.
 //!
-//! **What is seen.** Completion is published by a release store behind all that progress did for the operation, and read by an
+//! **Visibility.** Completion is published by a release store behind all that progress did for the operation, and read by an
 //! acquire: who sees that a get is complete sees its data.
 //!
 //! The totals are read in this order: completed first, issued then. The other way round an operation issued in between and

@@ -1,6 +1,9 @@
 //! How an author writes a PML: one safe trait, from which [`module`] makes the table.
 
-use crate::*;
+use crate::table::*;
+use core::ffi::c_void;
+use oxmpi_btl::WaitSet;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 
 /// A point-to-point layer. `&self` everywhere: all verbs may run concurrently.
 ///
@@ -52,7 +55,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
         Status::NOT_SUPPORTED
     }
     fn finalize(&self) -> Status;
-    /// What was counted on a communicator; `None`: nothing is.
+    /// Counts of a communicator; `None`: nothing is counted.
     fn counts(&self, comm: *mut c_void) -> Option<Counts> {
         let _ = comm;
         None

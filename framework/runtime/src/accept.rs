@@ -4,7 +4,7 @@
 //! every version that ever was or will be; nothing behind them is read before they have passed. Then
 //! target, how CRI locks are taken and laid out, framework, its version, name. A refusal names the field, their value, ours, and the file.
 //!
-//! **What is trusted.** That non-null pointers point to what their type says: a component is code, and
+//! **Trust.** Non-null pointers are trusted to point to values of their type: a component is code, and
 //! code that wants to harm needs no wrong pointer. Not trusted: numbers, lengths, text. Null, lengths that
 //! no component has, misaligned pointers and text that is not UTF-8 are refused, and structs with
 //! mandatory functions are looked at as words before a value of their type exists (a null `fn` must not
@@ -81,7 +81,7 @@ pub struct Refusal {
     /// Which field of the descriptor or table.
     pub field: &'static str,
     pub theirs: String,
-    /// What the host has or takes.
+    /// Versions that the host has or takes.
     pub ours: String,
     /// The file, or "linked in".
     pub place: String,
@@ -130,7 +130,7 @@ impl std::fmt::Debug for Accepted {
     }
 }
 
-/// What the file's name promises.
+/// The framework and name that the file's name promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Promise<'a> {
     pub framework: Framework,

@@ -1,4 +1,4 @@
-//! What all ranks of a communicator tell each other to agree on something: words, bytes, the first that lacks something, the
+//! Agreement of all ranks of a communicator on something: words, bytes, the first that lacks something, the
 //! least status.
 
 use crate::coll::Slot;

@@ -1,4 +1,4 @@
-//! What a process does before it ends the job, by MPI_Abort or by an error that is fatal: it may say
+//! Hooks that run before a process ends the job, by MPI_Abort or by an error that is fatal: it may say
 //! where it is (`opal_abort_print_stack`) and wait for a debugger (`opal_abort_delay`). The names and
 //! the meanings are Open MPI's.
 

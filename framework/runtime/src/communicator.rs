@@ -59,6 +59,8 @@ pub struct Communicator {
     /// Of an inter-communicator; what messages name are then ranks of its group.
     remote: Option<Remote>,
     pub(crate) coll: CollStack,
+    /// The context that the rank's messages prefer; those of its children, too.
+    hint: Option<u32>,
     /// How many communicators were made of this one; equal in all its ranks.
     children: AtomicU64,
     text: Mutex<Text>,
@@ -71,8 +73,8 @@ pub struct Communicator {
     meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.
     instance: Arc<Instance>,
-    /// What the PML's `CommDesc` points to.
-    _peers: Peers,
+    /// The text that the PML's `CommDesc` points to, beside the group's lists.
+    _matching: String,
 }
 
 /// The other side of an inter-communicator.
@@ -86,12 +88,6 @@ pub(crate) struct Remote {
 struct Text {
     name: String,
     info: Info,
-}
-
-struct Peers {
-    procs: Box<[u32]>,
-    endpoints: Box<[u16]>,
-    matching: String,
 }
 
 // SAFETY: raw pointers are to the PML's objects, which all threads may use, and to the instance that
@@ -112,25 +108,22 @@ impl Communicator {
         let Some(pml) = instance.pml() else {
             return Err(Error::new(ErrorKind::Intern, "there is no point-to-point layer"));
         };
-        let members = plan.remote.as_ref().map_or(&plan.group, |r| &r.group).members();
-        let peers = Peers {
-            procs: members.iter().map(|m| m.proc).collect(),
-            endpoints: members.iter().map(|m| m.endpoint).collect(),
-            matching: plan.info.get(MATCHING_KEY).unwrap_or_default().to_owned(),
-        };
-        let several = peers.endpoints.iter().any(|&e| e != 0);
+        // The communicator has the group, and that the lists, for as long as the PML has them.
+        let peers = plan.remote.as_ref().map_or(&plan.group, |r| &r.group);
+        let (procs, endpoints) = (peers.procs(), peers.endpoints());
+        let matching = plan.info.get(MATCHING_KEY).unwrap_or_default().to_owned();
         let desc = CommDesc {
             size: size_of::<CommDesc>() as u32,
             flags: assertions(&plan.info),
             gid: plan.gid,
             my_rank: rank as i32,
-            num_peers: members.len() as u32,
-            procs: peers.procs.as_ptr(),
-            endpoints: if several { peers.endpoints.as_ptr() } else { null() },
+            num_peers: peers.size(),
+            procs: procs.as_ptr(),
+            endpoints: if endpoints.is_empty() { null() } else { endpoints.as_ptr() },
             my_endpoint: plan.group.me().endpoint,
             has_fixed_index: plan.fixed_index.is_some().into(),
             fixed_index: plan.fixed_index.unwrap_or(0),
-            matching: StrRef::of(&peers.matching),
+            matching: StrRef::of(&matching),
             fifo_hint: plan.hint.unwrap_or(oxmpi_pml::NO_HINT),
             reserved: 0,
         };
@@ -160,6 +153,7 @@ impl Communicator {
             },
             group: plan.group,
             remote: plan.remote,
+            hint: plan.hint,
             wires: Mutex::new([None, None]),
             children: AtomicU64::new(0),
             text: Mutex::new(Text { name: plan.name, info: plan.info }),
@@ -167,7 +161,7 @@ impl Communicator {
             reading: Mutex::new(()),
             meeting: OnceLock::new(),
             instance: instance.clone(),
-            _peers: peers,
+            _matching: matching,
         });
         instance.remember(&communicator);
         Ok(communicator)
@@ -236,6 +230,10 @@ impl Communicator {
     pub(crate) fn meeting(&self) -> &Meeting {
         self.meeting.get_or_init(Meeting::default)
     }
+    /// The context that messages of this rank prefer; `None`: that of its endpoint, or any.
+    pub fn hint(&self) -> Option<u32> {
+        self.hint
+    }
     pub(crate) fn next_child(&self) -> u64 {
         self.children.fetch_add(1, Ordering::Relaxed)
     }
@@ -265,7 +263,7 @@ impl Communicator {
     pub fn set_name(&self, name: &str) {
         name.clone_into(&mut self.text.lock().name);
     }
-    /// What [`RequestHeader::comm`] holds: the address of this communicator.
+    /// The value of [`RequestHeader::comm`]: the address of this communicator.
     #[inline(always)]
     pub fn host_comm_ptr(&self) -> *mut c_void {
         self as *const Communicator as *mut c_void

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) mod tag {
     /// Colours and keys of a split; what the leaders of an inter-communicator tell each other.
     pub const SPLIT: i32 = i32::MIN + 1;
-    /// What a leader passes on to its group.
+    /// Facts that a leader passes on to its group.
     pub const SPREAD: i32 = i32::MIN + 2;
 }
 
@@ -32,7 +32,7 @@ pub(crate) mod tag {
 pub(crate) enum Wire {
     /// The leader's id for a `create_group`.
     Group = 0,
-    /// What two leaders tell each other to make an inter-communicator.
+    /// Facts that two leaders exchange to make an inter-communicator.
     Leaders = 1,
 }
 
@@ -68,7 +68,7 @@ fn chosen(group: &Group, choices: impl Iterator<Item = Choice>, color: u32) -> V
     ranks.iter().map(|&(_, rank)| group.members()[rank]).collect()
 }
 
-/// What tells the children of one call apart where each group is a child: its first member.
+/// The first member of a group: tells the children of one call apart where each group is a child.
 fn which(first: ProcId) -> u64 {
     u64::from(first.proc) << 16 | u64::from(first.endpoint)
 }
@@ -88,6 +88,12 @@ impl Communicator {
         let gid = gid::child(self.gid(), self.next_child(), Origin::Dup, 0);
         let info = info.cloned().unwrap_or_default();
         self.child(gid, self.group().clone(), self.remote_group().cloned(), info)
+    }
+
+    /// The same ranks again, of which the calling one prefers a context for its messages, or none. Each says it for itself. Sends nothing.
+    pub fn dup_on(&self, context: Option<u32>) -> Result<Arc<Communicator>, Error> {
+        let gid = gid::child(self.gid(), self.next_child(), Origin::Dup, 0);
+        self.child_on(context, gid, self.group().clone(), self.remote_group().cloned(), Info::new())
     }
 
     /// One communicator per colour, ranks ordered by key and then by rank here. No colour, or an
@@ -182,9 +188,20 @@ impl Communicator {
         self.child(gid, group.clone(), None, Info::new()).map(Some)
     }
 
-    /// A communicator made of this one; with a remote group an inter-communicator.
+    /// A communicator made of this one; with a remote group an inter-communicator. The rank prefers the same context.
     pub(crate) fn child(
         &self,
+        gid: Gid,
+        group: Group,
+        remote: Option<Group>,
+        info: Info,
+    ) -> Result<Arc<Communicator>, Error> {
+        self.child_on(self.hint(), gid, group, remote, info)
+    }
+
+    fn child_on(
+        &self,
+        hint: Option<u32>,
         gid: Gid,
         group: Group,
         remote: Option<Group>,
@@ -197,12 +214,13 @@ impl Communicator {
                 let first = group.members().first().copied().unwrap_or(group.me());
                 let local = Plan {
                     bare: true,
+                    hint,
                     ..Plan::new(gid::child(gid, 0, Origin::Local, which(first)), group.clone())
                 };
                 Some(Remote { group: remote, local: Communicator::make(instance, local)? })
             }
         };
-        Communicator::make(instance, Plan { remote, info, ..Plan::new(gid, group) })
+        Communicator::make(instance, Plan { remote, info, hint, ..Plan::new(gid, group) })
     }
 
     /// See the top of the file.
@@ -213,8 +231,8 @@ impl Communicator {
             return Ok(wire.clone());
         }
         let gid = gid::child(self.gid(), 0, Origin::Wire, kind as u64);
-        let plan =
-            Plan { remote: self.remote().cloned(), bare: true, ..Plan::new(gid, self.group().clone()) };
+        let (remote, hint) = (self.remote().cloned(), self.hint());
+        let plan = Plan { remote, bare: true, hint, ..Plan::new(gid, self.group().clone()) };
         Ok(place.insert(Communicator::make(self.shared_instance(), plan)?).clone())
     }
 

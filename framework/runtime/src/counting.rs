@@ -48,9 +48,9 @@ impl Instance {
         self.threads.counters()
     }
 
-    /// What the PML has counted on all communicators, those that are gone included.
+    /// The PML's counts of all communicators, those that are gone included.
     pub fn message_counts(&self) -> Counts {
-        // Whoever has the last handle closes the communicator, which takes the list's lock.
+        // The owner of the last handle closes the communicator, which takes the list's lock.
         let live: Vec<Arc<Communicator>> = self.live.lock().iter().filter_map(Weak::upgrade).collect();
         let mut sum = *self.gone_counts.lock();
         for counts in live.iter().filter_map(|c| c.counts()) {
@@ -67,7 +67,7 @@ impl Instance {
         join(&mut self.gone_counts.lock(), counts);
     }
 
-    /// What was counted of the resource instances, by instance.
+    /// Counts of the resource instances, by instance.
     pub fn cri_counts(&self) -> Vec<CriCounts> {
         let counts = |cri: &Cri| CriCounts {
             lock_misses: cri.lock_misses.load(Ordering::Relaxed).into(),
@@ -110,7 +110,7 @@ impl Communicator {
         }
     }
 
-    /// What the PML has counted here; `None`: it counts nothing, or the communicator is closed.
+    /// The PML's counts here; `None`: it counts nothing, or the communicator is closed.
     pub fn counts(&self) -> Option<Counts> {
         let _not_closing = self.reading.lock();
         if self.closed.load(Ordering::Acquire) { None } else { self.ask_counts() }

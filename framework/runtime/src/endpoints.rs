@@ -8,7 +8,7 @@
 //!
 //! **Making them** takes one exchange of the counts over the parent, and a flag in the same word where a rank asks for what it cannot have, so that
 //! all give the same answer. Each endpoint is a [`Communicator`] of its own, with one global id: point-to-point layers tell them apart by the
-//! number in the header.
+//! number in the header, and have neighbouring endpoints of a process, in this communicator and in what is made of it, on contexts of their own.
 
 use crate::communicator::Communicator;
 use crate::construct::Choice;
@@ -84,19 +84,13 @@ impl Communicator {
         let (members, firsts) = number(parent.group().members(), &counts)?;
         let first = firsts[parent.rank() as usize];
         let gid = gid::child(parent.gid(), nth, Origin::Endpoints, 0);
-        let cris = parent.instance().cris().len().max(1);
         let own = members[first..first + count as usize].to_vec();
         let group = parent.group().made(members);
-        let make = |(index, me): (usize, ProcId)| {
-            let group = group.seen_by(me);
-            // Neighbours among a process's endpoints take different contexts.
-            let hint = Some(((first + index) % cris) as u32);
-            Communicator::make(
-                parent.shared_instance(),
-                Plan { info: info.clone(), hint, ..Plan::new(gid, group) },
-            )
+        let make = |me: ProcId| {
+            let plan = Plan { info: info.clone(), ..Plan::new(gid, group.seen_by(me)) };
+            Communicator::make(parent.shared_instance(), plan)
         };
-        own.into_iter().enumerate().map(make).collect()
+        own.into_iter().map(make).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the host says when it cannot do what was asked: an MPI error class and a sentence.
+//! The host's errors: an MPI error class and a sentence.
 //!
 //! Sentences are written for the person at the terminal; they name the thing, its value and what
 //! would have been right. Below the host only [`Status`] codes travel.

@@ -85,7 +85,7 @@ pub fn fresh(job_id: u64, proc: u32, endpoint: u16, nth: u64) -> Gid {
     numbered(mix(&[job_id, Origin::Group as u64, u64::from(proc), u64::from(endpoint), nth]), nth)
 }
 
-/// What two leaders make of an id of each: the same whichever is `a`.
+/// The id that two leaders make of one of each: the same whichever is `a`.
 pub fn pair(a: Gid, b: Gid) -> Gid {
     let (a, b) = (a.min(b), a.max(b));
     mix(&[a[0], a[1], b[0], b[1], Origin::Inter as u64])
@@ -105,7 +105,7 @@ pub fn decode(bytes: [u8; 16]) -> Gid {
     [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
 }
 
-/// What the members of a group and a tag make together: the parent of the communicators that are made of
+/// The id that the members of a group and a tag make together: the parent of the communicators that are made of
 /// them.
 pub fn from_group(job_id: u64, members: &[(u32, u16)], tag: &str) -> Gid {
     let mut words = vec![job_id, Origin::FromGroup as u64, tag.len() as u64];

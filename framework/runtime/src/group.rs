@@ -1,8 +1,13 @@
 //! Groups: ordered sets of ranks, and MPI's operations on them (MPI 5.0 §7.3). Purely local.
+//!
+//! What follows from the members alone and has an entry for each of them (lists for the PML, places) is made when it is first asked for and kept beside
+//! the members. So communicators and windows that are made of the same group share it, and one more of them costs nothing for each rank.
 
 use crate::error::{Error, ErrorKind};
+use crate::places::Places;
+use oxmpi_mca::ProcPlace;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One rank of the job: its process and its endpoint in there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -13,7 +18,7 @@ pub struct ProcId {
     pub endpoint: u16,
 }
 
-/// What [`Group::compare`] found.
+/// Result of [`Group::compare`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupCompare {
     /// Same members, same order.
@@ -23,9 +28,18 @@ pub enum GroupCompare {
     Unequal,
 }
 
+/// The members, and what follows from them: see the file's head.
+#[derive(Debug)]
+struct Members {
+    all: Box<[ProcId]>,
+    procs: OnceLock<Box<[u32]>>,
+    endpoints: OnceLock<Box<[u16]>>,
+    places: OnceLock<Places>,
+}
+
 #[derive(Debug)]
 struct Inner {
-    members: Arc<[ProcId]>,
+    members: Arc<Members>,
     me: ProcId,
     rank: Option<u32>,
     session: u64,
@@ -44,11 +58,12 @@ impl Group {
     /// As [`Group::new`], for the session with this number; 0 is the world. Groups made of it, and
     /// communicators made of those, belong to the session too.
     pub fn of_session(members: Vec<ProcId>, me: ProcId, session: u64) -> Group {
-        Group::shared(members.into(), me, session)
+        let (procs, endpoints, places) = Default::default();
+        Group::shared(Arc::new(Members { all: members.into(), procs, endpoints, places }), me, session)
     }
 
-    fn shared(members: Arc<[ProcId]>, me: ProcId, session: u64) -> Group {
-        let rank = members.iter().position(|&m| m == me).map(|r| r as u32);
+    fn shared(members: Arc<Members>, me: ProcId, session: u64) -> Group {
+        let rank = members.all.iter().position(|&m| m == me).map(|r| r as u32);
         Group(Arc::new(Inner { members, me, rank, session }))
     }
 
@@ -57,7 +72,7 @@ impl Group {
     }
 
     pub fn size(&self) -> u32 {
-        self.0.members.len() as u32
+        self.members().len() as u32
     }
 
     /// The calling rank's number in here; `None`: not a member.
@@ -71,7 +86,28 @@ impl Group {
     }
 
     pub fn members(&self) -> &[ProcId] {
-        &self.0.members
+        &self.0.members.all
+    }
+
+    /// The members' processes, in rank order; as long as any group of the same members.
+    pub(crate) fn procs(&self) -> &[u32] {
+        self.0.members.procs.get_or_init(|| self.members().iter().map(|m| m.proc).collect())
+    }
+
+    /// The members' endpoints, likewise; empty: all are 0.
+    pub(crate) fn endpoints(&self) -> &[u16] {
+        self.0.members.endpoints.get_or_init(|| match self.members().iter().any(|m| m.endpoint != 0) {
+            true => self.members().iter().map(|m| m.endpoint).collect(),
+            false => Box::default(),
+        })
+    }
+
+    /// Where the members are; `place_of` says it of a process, and is always the same instance's.
+    pub(crate) fn places(&self, place_of: impl Fn(u32) -> ProcPlace) -> &Places {
+        self.0
+            .members
+            .places
+            .get_or_init(|| Places::new(self.members().iter().map(|m| (m.proc, m.endpoint)), place_of))
     }
 
     /// The session it comes from; 0: the world.
@@ -95,13 +131,13 @@ impl Group {
     /// The members with these ranks, in this order; each rank once.
     pub fn incl(&self, ranks: &[u32]) -> Result<Group, Error> {
         self.check_distinct(ranks)?;
-        Ok(self.made(ranks.iter().map(|&r| self.0.members[r as usize]).collect()))
+        Ok(self.made(ranks.iter().map(|&r| self.members()[r as usize]).collect()))
     }
 
     /// All but the members with these ranks, in this group's order.
     pub fn excl(&self, ranks: &[u32]) -> Result<Group, Error> {
         let out = self.check_distinct(ranks)?;
-        let kept = self.0.members.iter().zip(&out).filter(|(_, out)| !**out).map(|(&m, _)| m);
+        let kept = self.members().iter().zip(&out).filter(|(_, out)| !**out).map(|(&m, _)| m);
         Ok(self.made(kept.collect()))
     }
 
@@ -164,7 +200,7 @@ impl Group {
     }
 
     fn member(&self, rank: u32) -> Result<ProcId, Error> {
-        self.0.members.get(rank as usize).copied().ok_or_else(|| {
+        self.members().get(rank as usize).copied().ok_or_else(|| {
             let last = i64::from(self.size()) - 1;
             Error::new(ErrorKind::Rank, format!("rank {rank} is not in the group: its ranks are 0 to {last}"))
         })
@@ -172,7 +208,7 @@ impl Group {
 
     /// Marks the given ranks; an error if one does not exist or comes twice.
     fn check_distinct(&self, ranks: &[u32]) -> Result<Vec<bool>, Error> {
-        let mut seen = vec![false; self.0.members.len()];
+        let mut seen = vec![false; self.members().len()];
         for &r in ranks {
             self.member(r)?;
             if std::mem::replace(&mut seen[r as usize], true) {
@@ -232,6 +268,24 @@ mod tests {
         assert_eq!((a.rank(), b.rank(), a.difference(&b).rank()), (Some(1), Some(0), None));
         assert_eq!(a.translate(&[0, 1, 2], &b).unwrap(), [Some(2), Some(0), None]);
         assert_eq!(a.translate(&[2, 1, 0, 0, 1, 2], &b).unwrap()[1], Some(0));
+    }
+
+    #[test]
+    fn what_follows_from_the_members_is_made_once() {
+        let asked = core::cell::Cell::new(0);
+        let place_of = |proc| {
+            asked.set(asked.get() + 1);
+            ProcPlace { node: proc / 4, local_rank: 0, local: 0, distance: 0 }
+        };
+        let a = group(&[5, 3, 1]);
+        let (same, seen) = (a.clone(), a.seen_by(id(5)));
+        let first = a.places(place_of);
+        assert!(core::ptr::eq(first, same.places(place_of)) && core::ptr::eq(first, seen.places(place_of)));
+        assert_eq!((asked.get(), first.num_nodes()), (3, 2), "once for each member");
+        assert_eq!((a.procs(), a.endpoints()), (&[5, 3, 1][..], &[][..]));
+        assert_eq!(a.procs().as_ptr(), seen.procs().as_ptr());
+        let two = Group::new(vec![id(1), ProcId { proc: 1, endpoint: 1 }], id(1));
+        assert_eq!((two.procs(), two.endpoints()), (&[1, 1][..], &[0, 1][..]));
     }
 
     #[test]

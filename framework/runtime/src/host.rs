@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicPtr;
 /// the first progress; contract of `HostTable::am_table`), one writer at a time.
 pub(crate) struct AmTable {
     rows: Box<UnsafeCell<[AmEntry; 256]>>,
-    /// Who takes messages in parts, too.
+    /// The receiver that takes messages in parts, too.
     parts: Box<UnsafeCell<[Option<AmParts>; 256]>>,
     /// Which rows somebody has taken.
     taken: Mutex<[bool; 256]>,
@@ -106,13 +106,13 @@ extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     receive::CONTINUE
 }
 
-/// What the host knows about an opened component.
+/// The host's record of an opened component.
 pub(crate) struct ComponentCtx {
     pub instance: *const Instance,
     pub framework: Framework,
     pub name: &'static str,
     pub place: String,
-    /// What it says of itself.
+    /// The component's descriptor.
     pub component: Accepted,
     pub values: Values,
     pub table: HostTable,

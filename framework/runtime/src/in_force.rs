@@ -26,12 +26,12 @@ pub struct InForce {
 }
 
 impl InForce {
-    /// What is set.
+    /// The value that is set.
     pub fn as_set(r: &Resolved) -> InForce {
         InForce { value: r.value.clone(), text: r.text.clone(), because: String::new() }
     }
 
-    /// What is told of a parameter: an empty text is what is set. A text that is no value of the parameter is its component's
+    /// The explanation of a parameter's value: an empty text is the value as set. A text that is no value of the parameter is its component's
     /// mistake and changes nothing.
     pub fn told(r: &Resolved, text: &str, because: &str) -> InForce {
         let told = if text.is_empty() { None } else { r.declaration.parse(text).ok() };
@@ -192,7 +192,7 @@ pub(crate) fn of_selection(r: &Resolved, mut names: Vec<&str>) -> InForce {
     }
 }
 
-/// What a component answered.
+/// A component's answer.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// By the index of the declaration.

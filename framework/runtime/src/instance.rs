@@ -23,7 +23,7 @@
 //! **fork.** The child of a rank owns nothing: `finalize` and drop do nothing in another process than the
 //! one that started the instance.
 //!
-//! **Who holds whom.** Communicators hold the instance; the instance holds world and self until it is
+//! **Ownership.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
 use crate::accept::{CollComponent, OscComponent, Pml};
@@ -77,7 +77,7 @@ use std::path::PathBuf;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock, Weak};
 
-/// What an instance is started with.
+/// The configuration that an instance is started with.
 #[derive(Debug, Default)]
 pub struct Config {
     /// Searched first to last, behind `mca_base_component_path`.
@@ -99,7 +99,7 @@ pub struct Config {
 /// One rank.
 #[repr(C)]
 pub struct Instance {
-    // What a message touches, first.
+    // Fields that a message touches, first.
     /// 1 at level MULTIPLE; components read it through the host table.
     pub(crate) threaded: AtomicU32,
     pub(crate) level: AtomicU32,
@@ -149,7 +149,7 @@ pub struct Instance {
     published: AtomicBool,
     fresh: AtomicU64,
     /// How many communicators were made from a group under a tag; the keys are ids.
-    pub(crate) from_groups: Mutex<HashMap<Gid, u64>>,
+    pub(crate) from_groups: Mutex<HashMap<(Gid, u16), u64>>,
     pid: u32,
     pub(crate) resting: AtomicBool,
     pub(crate) finalized: AtomicBool,
@@ -177,7 +177,7 @@ impl From<wireup::Error> for Error {
     }
 }
 
-/// What a component sees of the job's facts.
+/// The job's facts as a component sees them.
 fn job_info(client: &wireup::Client, params: &HostParams) -> JobInfo {
     let facts = client.facts();
     JobInfo {
@@ -212,7 +212,7 @@ impl Instance {
         let mut resolver = settings.clone();
         let logger = Logger::new(&mut resolver, &facts.hostname, facts.rank)?;
         let params = params::host_params(&mut resolver)?;
-        // What the choice would say is among the warnings below.
+        // The warnings of the choice are among those below.
         let quiet = |_: &str, _: &[&str]| {};
         let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &quiet };
         // SAFETY: `Config::builtin` holds descriptors of linked-in components.
@@ -361,7 +361,7 @@ impl Instance {
     pub fn me(&self) -> ProcId {
         ProcId { proc: self.job.rank, endpoint: 0 }
     }
-    /// What the launcher said.
+    /// The launcher's facts.
     pub fn facts(&self) -> &wireup::JobFacts {
         self.client.facts()
     }

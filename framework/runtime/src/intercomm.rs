@@ -181,7 +181,7 @@ impl Communicator {
         self.child(gid, group.clone(), Some(remote), Info::new()).map(Some)
     }
 
-    /// What the leaders of both sides of an inter-communicator say, in all ranks: ours and theirs.
+    /// The messages of the leaders of both sides of an inter-communicator, in all ranks: ours and theirs.
     pub(crate) fn swap(&self, thread: *mut ThreadCtx, ours: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let Some(local) = self.local() else {
             return Err(Error::new(ErrorKind::Intern, "there is no other side"));

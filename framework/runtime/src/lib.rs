@@ -22,6 +22,7 @@ pub mod progress {
     mod contexts;
     pub mod events;
     pub mod gate;
+    pub mod meeting;
     pub mod sync;
     pub mod tasks;
 }

@@ -55,7 +55,7 @@ mod annotated {
         }
     }
 
-    /// Whoever waits looks again, over and over.
+    /// A waiter looks again, over and over.
     #[derive(Debug, Default)]
     pub struct Condvar;
 

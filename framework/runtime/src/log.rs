@@ -10,7 +10,7 @@ const FROM: [i64; 4] = [0, 1, 10, 60];
 /// The host's own lines are those of this framework.
 pub(crate) const HOST: &str = "mca";
 
-/// Who says how much.
+/// Levels by component.
 #[derive(Debug)]
 pub(crate) struct Logger {
     prefix: String,

@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
 type Contexts = Vec<Box<ComponentCtx>>;
 
-/// What is open.
+/// The opened components.
 pub(crate) struct Parts {
     contexts: Contexts,
     /// Best first. Not touched any more: the PML has the addresses.

@@ -1,4 +1,4 @@
-//! What Open MPI has, in any of its versions: sites set its variables for everyone, and what they ask
+//! Names that Open MPI has, in any of its versions: sites set its variables for everyone, and what they ask
 //! for and this library lacks is told from a spelling mistake by these names.
 
 /// Frameworks and their components.
@@ -104,7 +104,7 @@ pub fn asked_for(name: &str, text: &str) -> Option<(&'static str, String)> {
     for (framework, names) in COMPONENTS {
         let Some(rest) = name.strip_prefix(framework) else { continue };
         if rest.is_empty() {
-            // What is excluded is not missed.
+            // A component that is excluded is not missed.
             let first = text.split(',').map(str::trim).find(|n| names.contains(n))?;
             return Some((framework, first.to_owned()));
         }

@@ -21,10 +21,10 @@ const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abor
 
 /// How messages find their resource instance, by the index of the enumerator.
 const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
-/// Who progresses instances, likewise.
+/// Threads that progress instances, likewise.
 const PROGRESS: [&str; 2] = ["concurrent", "serial"];
 
-/// What is believed about memory that was registered, likewise.
+/// Trust in memory that was registered, likewise.
 const WATCHES: [&str; 2] = ["userfaultfd", "trusted"];
 
 /// The host's own parameters.
@@ -135,7 +135,7 @@ fn attached(resolver: &Resolver) -> Result<Vec<bool>, String> {
     }
 }
 
-/// What the declared ones say.
+/// Values of the declared ones.
 pub(crate) fn read_host(resolver: &Resolver) -> HostParams {
     let path = text(resolver, "mca_base_component_path");
     HostParams {

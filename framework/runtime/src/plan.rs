@@ -1,4 +1,4 @@
-//! What a new communicator is made of.
+//! The description that a new communicator is made of.
 
 use crate::communicator::Remote;
 use crate::gid::Gid;

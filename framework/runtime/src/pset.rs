@@ -48,7 +48,7 @@ impl Instance {
             return Err(Error::new(ErrorKind::Group, "the calling process is not in the group"));
         }
         let key = self.id_of(group, tag);
-        let gid = gid::child(key, self.count_of(key), Origin::FromGroup, 0);
+        let gid = gid::child(key, self.count_of(key, group.me()), Origin::FromGroup, 0);
         let plan = Plan { info, ..Plan::new(gid, group.clone()) };
         Communicator::make(self, plan)
     }
@@ -69,21 +69,21 @@ impl Instance {
         let own = self.communicator_from_group(local, &format!("\0inter {tag}"), Info::new())?;
         let lead = remote.map(|remote| {
             let pair = gid::pair(self.id_of(local, tag), self.id_of(remote, tag));
-            (gid::child(pair, self.count_of(pair), Origin::Inter, 0), remote)
+            (gid::child(pair, self.count_of(pair, local.me()), Origin::Inter, 0), remote)
         });
         own.create_inter_from_groups(thread, leader, lead, info)
     }
 
-    /// What this group's members make of it and a tag.
+    /// The id that this group's members make of it and a tag.
     fn id_of(&self, group: &Group, tag: &str) -> Gid {
         let members: Vec<(u32, u16)> = group.members().iter().map(|m| (m.proc, m.endpoint)).collect();
         gid::from_group(self.job().job_id, &members, tag)
     }
 
-    /// How many communicators were made of an id before.
-    fn count_of(&self, id: Gid) -> u64 {
+    /// How many communicators an endpoint of this process has made of an id before.
+    fn count_of(&self, id: Gid, me: ProcId) -> u64 {
         let mut counts = self.from_groups.lock();
-        let count = counts.entry(id).or_insert(0);
+        let count = counts.entry((id, me.endpoint)).or_insert(0);
         *count += 1;
         *count - 1
     }

@@ -88,7 +88,7 @@ impl Instance {
         self.transports.cache.get().and_then(|cache| cache.as_deref())
     }
 
-    /// What the registration cache has counted; all 0 where there is none.
+    /// Counts of the registration cache; all 0 where there is none.
     pub fn registration_counts(&self) -> Counts {
         self.existing_cache().map_or_else(Counts::default, Cache::counts)
     }

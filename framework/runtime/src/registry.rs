@@ -1,4 +1,4 @@
-//! What there is: every component that can be found, usable or not, and every parameter with its value
+//! Registry of every component that can be found, usable or not, and of every parameter with its value
 //! and source, without starting anything.
 //!
 //! For whoever wants to know before a job runs: the launcher, which refuses a job with wrong parameters
@@ -34,7 +34,7 @@ pub struct Component {
     pub place: String,
     /// The framework's selection permits it, and it can be used.
     pub selected: bool,
-    /// What it says of itself, or why it cannot be used.
+    /// The component's descriptor, or the reason why it cannot be used.
     pub state: Result<Accepted, String>,
 }
 
@@ -173,7 +173,7 @@ impl Registry {
         self.resolver.set(name, text)
     }
 
-    /// What was written: for [`crate::Config::params`].
+    /// The settings as they were written: for [`crate::Config::params`].
     pub fn written(&self) -> Vec<(String, String)> {
         let set = self.resolver.iter().filter(|r| r.origin == oxmpi_mca_params::Origin::Set);
         set.map(|r| (r.declaration.full_name.clone(), r.text.clone())).collect()
@@ -196,7 +196,7 @@ impl Registry {
         unknown
     }
 
-    /// What should be said once per job.
+    /// Warnings that should be given once per job.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.selection_warnings.clone();
         let mut list = |topic, lines: Vec<String>| {
@@ -248,7 +248,7 @@ fn indented(lines: &[String]) -> String {
     lines.iter().map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n")
 }
 
-/// What the choice of components may have to say.
+/// Warnings about the choice of components.
 fn known_topic(topic: &str) -> Option<&'static str> {
     (topic == "open-mpi-component").then_some("open-mpi-component")
 }
@@ -263,7 +263,7 @@ fn component(candidate: Candidate, selected: bool) -> Component {
     Component { framework, name, place, selected, state }
 }
 
-/// What the settings of this process would say to a job, found by looking at everything; nothing if
+/// Warnings about the settings of this process, found by looking at everything; nothing if
 /// nothing is set.
 ///
 /// # Safety

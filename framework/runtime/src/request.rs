@@ -40,7 +40,7 @@ impl Table {
         of_chunk(self.chunk(at >> CHUNK_BITS)?, at)
     }
 
-    /// What a slot and its neighbours are looked up in; of numbers that are no slot, too. Nothing where no slot near it was
+    /// The table that a slot and its neighbours are looked up in; of numbers that are no slot, too. Nothing where no slot near it was
     /// ever given out.
     #[inline(always)]
     pub fn near(&self, slot: usize) -> Option<Near<'_>> {

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub component: Accepted,
-    /// Who named it, if somebody did: then it must be usable.
+    /// The origin of its name in a setting, if it was named: then it must be usable.
     pub named_by: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::mapping::{self, Mapping};
 use oxmpi_mca::ThreadCtx;
 
-/// What one rank asks for.
+/// One rank's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
     pub bytes: u64,

@@ -20,7 +20,7 @@ macro_rules! counters {
         const ALL: [Counter; [$($name),*].len()] = [$(Counter::$variant),*];
         /// Names, by number.
         pub const NAMES: [&str; ALL.len()] = [$(concat!("OMPI_SPC_", $name)),*];
-        /// What is counted, by number.
+        /// Counters, by number.
         pub const DESCRIPTIONS: [&str; ALL.len()] = [$($what),*];
     };
 }
@@ -228,7 +228,7 @@ fn all_names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter().chain(MESSAGE_NAMES)
 }
 
-/// What a list of counters may name.
+/// A name in a list of counters.
 pub(crate) fn choices() -> Vec<&'static str> {
     std::iter::once("all").chain(all_names()).collect()
 }
@@ -260,7 +260,7 @@ pub(crate) fn asks_match_time(attached: &[bool], printed: bool) -> bool {
     }
 }
 
-/// What a rank prints at the end, or nothing if nothing was counted. `attached` names what is shown, or is empty:
+/// The text that a rank prints at the end, or nothing if nothing was counted. `attached` names the counters shown, or is empty:
 /// all; `cris`: by resource instance.
 pub(crate) fn dump(
     rank: u32,

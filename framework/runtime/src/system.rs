@@ -1,4 +1,4 @@
-//! What the system says by way of the vDSO, asked through the C library. rustix looks for the vDSO where the kernel says it is,
+//! Answers of the system by way of the vDSO, asked through the C library. rustix looks for the vDSO where the kernel says it is,
 //! but valgrind hides its pages from the program that it runs, which then ends at the first look.
 
 use core::time::Duration;
@@ -19,7 +19,7 @@ pub fn cpu_clock(pid: u32) -> Option<libc::clockid_t> {
     (unsafe { libc::clock_getcpuclockid(pid, &mut clock) } == 0).then_some(clock)
 }
 
-/// What a clock says; `None`: its process has ended.
+/// The time of a clock; `None`: its process has ended.
 #[cfg_attr(loom, allow(dead_code, reason = "as above"))]
 pub fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -66,7 +66,7 @@ pub fn thread_pointer() -> usize {
     compile_error!("the register with the thread pointer of this processor is not known here");
 }
 
-/// What the host keeps per thread beside the context that components see. `host_private` of the
+/// The host's data per thread beside the context that components see. `host_private` of the
 /// context points here. A cache line pair of its own: threads write it on every call.
 #[repr(C, align(128))]
 pub(crate) struct Slot {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 /// A subscriber to failures of peers, and its context.
 pub type Watcher = (PeerFailed, usize);
 
-/// What the host of one rank owns. A component keeps pointers into it, so it stays where it is as long as the component's instance.
+/// Data of the host of one rank. A component keeps pointers into it, so it stays where it is as long as the component's instance.
 pub struct Desk {
     pub job: Box<JobInfo>,
     pub threaded: Box<AtomicU32>,

@@ -1,4 +1,4 @@
-//! What the ranks of a job in one process share: addresses by name, memory of the node, the job's secret.
+//! Data that the ranks of a job in one process share: addresses by name, memory of the node, the job's secret.
 
 use crate::held;
 use core::mem::replace;

@@ -3,7 +3,7 @@
 //! C's `/* … */`. Tune files may have options as on the command line: `--mca NAME VALUE` and
 //! `-x VARIABLE[=VALUE]`, several in one line, quoted as for a shell.
 
-use super::{Export, Lines};
+use super::lines::{Export, Lines};
 
 pub(super) fn parse(text: &str) -> Lines {
     let mut lines = Lines::default();

@@ -6,34 +6,20 @@
 //! can name them all; a start stops if there is any.
 
 mod conf;
+mod lines;
 mod toml;
 
+pub use lines::{Entry, Export, Lines, is_name};
+
 use crate::origin::Tier;
+use lines::line_at;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// No parameter file is longer; what is, is something else.
 const LIMIT: u64 = 1 << 20;
 
-/// One line that sets a parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    pub name: String,
-    pub text: String,
-    /// From 1.
-    pub line: u32,
-}
-
-/// A line `-x VARIABLE[=VALUE]` of a tune file: a variable for the ranks' environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
-    pub variable: String,
-    /// None: the value the launcher has.
-    pub value: Option<String>,
-    pub line: u32,
-}
-
-/// What is wrong with a file, or with one of its lines.
+/// A mistake in a file, or in one of its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     pub path: PathBuf,
@@ -52,25 +38,6 @@ impl std::fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
-
-/// A file's lines, right and wrong ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lines {
-    /// In the order of the file.
-    pub entries: Vec<Entry>,
-    pub exports: Vec<Export>,
-    /// Line and what is wrong with it.
-    pub wrong: Vec<(u32, String)>,
-}
-
-impl Lines {
-    fn enter(&mut self, name: String, text: String, line: u32) {
-        match is_name(&name) {
-            true => self.entries.push(Entry { name, text, line }),
-            false => self.wrong.push((line, format!("{name:?} cannot be the name of a parameter"))),
-        }
-    }
-}
 
 /// A parameter file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,15 +94,4 @@ pub fn parse(bytes: &[u8], is_toml: bool) -> Lines {
         true => toml::parse(text),
         false => conf::parse(text),
     }
-}
-
-/// The line, from 1, of a position.
-fn line_at(bytes: &[u8], at: usize) -> u32 {
-    let before = &bytes[..at.min(bytes.len())];
-    u32::try_from(before.iter().filter(|&&b| b == b'\n').count()).unwrap_or(u32::MAX - 1) + 1
-}
-
-/// What Open MPI's reader takes for a name.
-pub fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
 }

@@ -1,6 +1,6 @@
 //! TOML: any value that can be written as a text. Arrays are lists.
 
-use super::{Lines, line_at};
+use super::lines::{Lines, line_at};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -11,11 +11,11 @@ pub(super) fn parse(text: &str) -> Lines {
         let line = error.span().map_or(1, |span| line_at(text.as_bytes(), span.start));
         lines.wrong.push((line, one_line(error.message())));
     }
-    // What is right is kept beside what is wrong, for a checker; nobody uses it otherwise.
+    // Right values are kept beside wrong ones, for a checker; nobody uses them otherwise.
     walk(text, "", table.get_ref(), &mut lines);
     lines.entries.sort_by_key(|e| e.line);
     lines.wrong.sort_by_key(|w| w.0);
-    // What follows from a mistake in the same line is not news.
+    // Consequences of a mistake in the same line are not news.
     lines.wrong.dedup_by_key(|w| w.0);
     lines
 }

@@ -6,7 +6,7 @@
 //! operation needs after the call, types and the operation, it holds on to ([`Kept`]), so the program may free its
 //! handles at once; arrays of counts, places and types have been read.
 //!
-//! What is significant only at the root is looked at there alone; elsewhere the component gets null
+//! Arguments significant only at the root are looked at there alone; elsewhere the component gets null
 //! buffers and no elements. Where a collective has one buffer or one type, both sides of
 //! [`CollArgs`] say so.
 //!
@@ -170,7 +170,7 @@ pub fn place(buf: *const u8, index: i64, desc: &TypeDesc) -> *const u8 {
     buf.wrapping_offset(index.wrapping_mul(desc.extent) as isize)
 }
 
-/// What the calling rank is in a collective with a root.
+/// The calling rank's part in a collective with a root.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The root, which is one of those that give or get, too.
@@ -202,7 +202,7 @@ pub fn is_inter(object: &CommObject) -> bool {
     object.comm.remote_group().is_some()
 }
 
-/// What an operation that goes on after the call holds on to.
+/// Objects that an operation that goes on after the call holds on to.
 struct Kept {
     _types: Vec<TypeRef>,
     op: Option<op::Held>,

@@ -16,7 +16,7 @@ struct Category {
 
 struct Categories {
     list: Vec<Category>,
-    /// What changes when something is added.
+    /// The number that changes when something is added.
     stamp: usize,
 }
 

@@ -4,7 +4,7 @@
 //! access: the instance's, if there is one that has such a parameter, else the registry's. A parameter of a
 //! component that the instance did not take is still there, and can no longer be written.
 //!
-//! **What is read** is the value in force: of a parameter that says 0 or `auto` in a running library the one that follows, as in
+//! **The value read** is the one in force: of a parameter that says 0 or `auto` in a running library the one that follows, as in
 //! Open MPI, whose components write what they chose into the variable. Before MPI is started no process is there from which a
 //! value could follow, and what is set is read.
 
@@ -25,7 +25,7 @@ const TEXT: usize = 1024;
 struct Names {
     list: Vec<String>,
     index: HashMap<String, usize>,
-    /// What is known without an instance.
+    /// Values that are known without an instance.
     registry: Option<Resolver>,
 }
 
@@ -80,7 +80,7 @@ pub fn names() -> Vec<String> {
     })
 }
 
-/// What was written before the library started; for its start.
+/// Values that were written before the library started; for its start.
 pub fn written() -> Vec<(String, String)> {
     let names = NAMES.lock();
     let registry = names.as_ref().and_then(|n| n.registry.as_ref());

@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// What can happen; the numbers are the indices.
+/// Events; the numbers are the indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Kind {
@@ -91,7 +91,7 @@ type Callback = unsafe extern "C-unwind" fn(usize, usize, c_int, *mut c_void);
 type DroppedCallback = unsafe extern "C-unwind" fn(MpiCount, usize, c_int, c_int, *mut c_void);
 type FreeCallback = unsafe extern "C-unwind" fn(usize, c_int, *mut c_void);
 
-/// What the user promises of a callback, from the least (MPI 5.0 §15.3.8.4).
+/// The user's promise about a callback, from the least (MPI 5.0 §15.3.8.4).
 pub const SAFETIES: [c_int; 4] = [
     MPI_T_CB_REQUIRE_NONE,
     MPI_T_CB_REQUIRE_MPI_RESTRICTED,

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 pub use cvar::written;
 
-/// What a function of the tool interface returns.
+/// Return value of a function of the tool interface.
 type Res<T = ()> = Result<T, c_int>;
 
 /// How many MPI_T_init_thread are without their MPI_T_finalize.
@@ -167,7 +167,7 @@ impl<T> Handles<T> {
 }
 
 mpi_fn! {
-    /// Whatever level is asked for, calls of several threads at once are safe.
+    /// At any level that is asked for, calls of several threads at once are safe.
     fn MPI_T_init_thread(required: c_int, provided: *mut c_int) -> c_int {
         let known =
             [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE].contains(&required);

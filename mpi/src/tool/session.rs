@@ -1,6 +1,6 @@
 //! Sessions of performance variables, and handles on them (MPI 5.0 §15.3.7).
 //!
-//! What the library counts is one number for all; a handle that counts has what that number was when it
+//! The library's count is one number for all; a handle that counts has what that number was when it
 //! was started or reset last, and what it had before. So handles do not see each other's starts, stops,
 //! resets and writes, and none of these touches anything that is counted. The library's counting of calls
 //! is on while any handle on one of them is started.
@@ -27,15 +27,15 @@ struct Handle {
 
 struct State {
     started: bool,
-    /// What the library's numbers were at the last start, reset or write.
+    /// The library's numbers at the last start, reset or write.
     base: Vec<u64>,
-    /// What the handle had then.
+    /// The handle's numbers then.
     before: Vec<u64>,
 }
 
 static SESSIONS: Handles<()> = Handles::new();
 static HANDLES: Handles<Handle> = Handles::new();
-/// What is counted or measured only while somebody asks.
+/// Variables that are counted or measured only while somebody asks.
 #[derive(Clone, Copy)]
 enum Asked {
     Calls,
@@ -90,7 +90,7 @@ impl Handle {
         self.variable.now(&self.object, self.elements)
     }
 
-    /// What the handle shows.
+    /// The value that the handle shows.
     fn values(&self, state: &State, now: &[u64]) -> Vec<u64> {
         if !self.variable.counts() {
             return now.to_vec();
@@ -245,7 +245,7 @@ mpi_fn! {
                 }
             };
             let elements = variable.elements();
-            // What is counted always shows what was counted so far.
+            // A counter always shows what was counted so far.
             let state = State { started: variable.continuous, base: vec![0; elements], before: vec![0; elements] };
             offer(handle, HANDLES.insert(Handle { session: session_, variable, object, elements, state: Mutex::new(state) }));
             give(count, elements as c_int)

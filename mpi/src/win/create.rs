@@ -13,7 +13,7 @@ use core::ffi::{c_int, c_void};
 use oxmpi_runtime::Window;
 use oxmpi_runtime::window::{Wanted, WantedMemory};
 
-/// What all constructors are told.
+/// Arguments of all constructors.
 struct Told {
     parent: &'static crate::comm::CommObject,
     bytes: u64,

@@ -30,7 +30,7 @@ fn fits<N: TryFrom<Aint>>(unit: Aint) -> Res<N> {
     N::try_from(unit).map_err(too_large)
 }
 
-/// What this process can load and store of a rank's memory; nothing, at no address, of ranks that do not share it or have none. MPI_PROC_NULL is the
+/// A rank's memory that this process can load and store; nothing, at no address, of ranks that do not share it or have none. MPI_PROC_NULL is the
 /// lowest rank that has any, shared or not.
 fn seen(object: &WinObject, rank: c_int) -> Res<(Aint, Aint, *mut c_void)> {
     let (window, size) = (&object.window, object.comm().size());

@@ -31,7 +31,7 @@ use oxmpi_runtime::{Communicator, Window};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// What the predefined attributes of a window show.
+/// Values of the predefined attributes of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     pub base: usize,
@@ -116,7 +116,7 @@ impl WinObject {
         drop(old);
     }
 
-    /// What MPI_Win_get_attr gives of a predefined attribute: the base itself, of the others the
+    /// The answer of MPI_Win_get_attr for a predefined attribute: the base itself, of the others the
     /// address of the value, which lives as long as the window.
     pub fn predefined(&self, keyval: c_int) -> Option<usize> {
         Some(match keyval {

@@ -55,7 +55,7 @@ impl Language {
     }
 }
 
-/// What is asked of us instead of compiling.
+/// The request to us instead of compiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     /// The whole command.
@@ -73,7 +73,7 @@ enum Question {
     LinkInfo,
 }
 
-/// What the library is called when linking.
+/// The library's name when linking.
 const LIBRARY: &str = "mpi_abi";
 
 const HELP: &str = "\
@@ -337,7 +337,7 @@ fn run() -> Result<ExitCode, (u8, String)> {
     Err((status, format!("cannot run the compiler {}: {error}", full[0].display())))
 }
 
-/// What the wrappers of Fortran say, whatever they are asked: there is nothing to compile with.
+/// The message of the wrappers of Fortran, whatever they are asked: there is nothing to compile with.
 const NO_FORTRAN: &str = "\
 There is no Fortran interface in this version of oxmpi: no mpif.h, no module mpi
 or mpi_f08. A program in C or C++ is compiled by mpicc or mpicxx. For CMake ask

@@ -105,7 +105,7 @@ impl From<String> for Refusal {
     }
 }
 
-/// What `--version` says.
+/// The text of `--version`.
 pub const VERSION: &str = concat!("mpirun (oxmpi) ", env!("CARGO_PKG_VERSION"), "\n");
 
 impl CommandLine {
@@ -195,7 +195,7 @@ impl JobOptions {
     }
 
     fn read_places(&mut self, given: &Given<'_>) -> Result<(), String> {
-        // What the command line says comes first: defaults only fill what it leaves open.
+        // The command line comes first: defaults only fill what it leaves open.
         if let Some(text) = given.text("map-by")? {
             let also = self.mapping.add(text)?;
             self.display.map |= also.display;
@@ -396,7 +396,7 @@ impl App {
     }
 }
 
-/// What clap found.
+/// Result of clap.
 pub struct Given<'a>(&'a ArgMatches);
 
 impl Given<'_> {

@@ -3,7 +3,7 @@
 use super::words::{bad_value, numbers, pick};
 use std::path::PathBuf;
 
-/// What stands before each line.
+/// The text before each line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tag {
     #[default]
@@ -74,7 +74,7 @@ impl Buffering {
     }
 }
 
-/// Who reads mpirun's standard input.
+/// Reader of mpirun's standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stdin {
     Ranks(Vec<u32>),

@@ -4,7 +4,7 @@ use super::words::{bad_value, count, numbers, pick};
 use oxmpi_runtime::wireup::topology::Level;
 use std::path::PathBuf;
 
-/// What processes are dealt to.
+/// Objects that processes are dealt to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MapBy {
     Slot,
@@ -111,7 +111,7 @@ fn level(word: &str) -> Option<Level> {
     }
 }
 
-/// What one `--map-by` also asks for, beyond mapping.
+/// The further wishes in one `--map-by`, beyond mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Also {
     pub display: bool,
@@ -221,7 +221,7 @@ impl Mapping {
         }
     }
 
-    /// What cannot be asked for together.
+    /// Options that cannot be asked for together.
     pub fn check(&self) -> Result<(), String> {
         let Some(by) = &self.by else {
             return match self.ordered {

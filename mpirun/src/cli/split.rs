@@ -77,7 +77,7 @@ fn words(arguments: Vec<OsString>) -> Words {
     Words { options, rest: rest.collect(), unknown }
 }
 
-/// What is asked for in place of a job.
+/// The request in place of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     Version,

@@ -2,7 +2,7 @@
 
 use crate::help::paragraph;
 
-/// What a word stands for, whatever its case, also when it is shortened as far as one choice is
+/// Meaning of a word, whatever its case, also when it is shortened as far as one choice is
 /// left.
 pub fn pick<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
     let word = word.to_ascii_lowercase();

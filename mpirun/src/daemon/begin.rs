@@ -54,7 +54,7 @@ fn local() -> Result<(), String> {
 
 /// On another machine.
 fn remote(joined: join::Joined) -> Result<(), String> {
-    // Whoever logged in for us may have made one already.
+    // The agent that logged in for us may have made one already.
     let _ = rustix::process::setsid();
     ranks::close_stdin()?;
     ranks::close_stdout()?;

@@ -12,7 +12,7 @@ const NAME: &str = "memfd:oxmpi-calls";
 const SLOT: usize = 1024;
 const SLOTS: usize = 64;
 
-/// What the threads of a process are in, as the end of a sentence; None: nothing is recorded.
+/// The calls that the threads of a process are in, as the end of a sentence; None: nothing is recorded.
 pub fn of(pid: u32) -> Option<String> {
     let maps = std::fs::read(format!("/proc/{pid}/maps")).ok()?;
     let range = Image::parse(&maps).range_of(NAME)?;

@@ -1,4 +1,4 @@
-//! What every rank does at the moment, and where it is.
+//! The state of every rank at the moment, and the place in its code.
 
 use super::{Daemon, calls};
 use crate::link::{Ending, FromNode};

@@ -1,4 +1,4 @@
-//! What ranks said when a signal came, until it is known whether it ended them.
+//! Reports of ranks when a signal came, kept until it is known whether it ended them.
 
 use super::Daemon;
 use crate::link::FromNode;

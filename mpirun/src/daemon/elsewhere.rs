@@ -1,4 +1,4 @@
-//! What a daemon has to do besides where mpirun is on another machine: its agents, the daemons below it, standard input that
+//! A daemon's further work where mpirun is on another machine: its agents, the daemons below it, standard input that
 //! comes in frames, and a look whether those to whom it has links still answer.
 
 use super::{Daemon, relay};
@@ -121,7 +121,7 @@ impl Daemon {
         }
     }
 
-    /// What daemons below have said goes up.
+    /// Messages of daemons below go up.
     pub(super) fn hear_below(&mut self) {
         if let Some(turn) = self.below().map(Below::turn) {
             self.pass_up(turn.up);
@@ -136,7 +136,7 @@ impl Daemon {
         }
     }
 
-    /// What came for daemons below; what is for this one, too, is returned.
+    /// Messages that came for daemons below; those that are for this one, too, are returned.
     pub(super) fn hand_down(&mut self, down: Down) -> Result<Option<ToNode>, Malformed> {
         relay::hand_down(self.below(), down)
     }

@@ -29,7 +29,7 @@ struct Reader {
     gone: bool,
 }
 
-/// What the feed waits for.
+/// Events that the feed waits for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Something to read.

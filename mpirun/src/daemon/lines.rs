@@ -1,6 +1,6 @@
 //! One output of one rank: bytes in, whole lines out.
 //!
-//! What several ranks print must not be mixed inside a line, so the beginning of a line waits here
+//! Output of several ranks must not be mixed inside a line, so the beginning of a line waits here
 //! for its rest. A line may be as long as it likes up to [`LONGEST`]; a longer one is sent on in
 //! pieces, because something has to give and a rank must not be able to take memory without bound.
 
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// The longest line that is never cut.
 pub const LONGEST: usize = 256 << 10;
-/// What is read at once.
+/// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum State {
     Ended,
 }
 
-/// What one look at an output gave.
+/// Result of one look at an output.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Piece {
     pub bytes: Vec<u8>,
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(rustix::io::write(to, text), Ok(text.len()));
     }
 
-    /// What comes at the end. Another test that is starting a program may have a copy of the pipe
+    /// The output that comes at the end. Another test that is starting a program may have a copy of the pipe
     /// for a moment.
     fn last(output: &mut Output) -> Vec<u8> {
         loop {

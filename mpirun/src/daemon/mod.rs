@@ -46,7 +46,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// What an epoll event is about. Outputs come behind the fixed ones: two for each local rank.
+/// Subject of an epoll event. Outputs come behind the fixed ones: two for each local rank.
 const LINK: u64 = 0;
 const SIGNALS: u64 = 1;
 const SERVER: u64 = 2;
@@ -77,7 +77,7 @@ struct Daemon {
     ranks: Vec<Rank>,
     /// Which rank a child is.
     children: HashMap<Pid, usize>,
-    /// What each output may have on its way.
+    /// Bytes that each output may have on its way.
     window: usize,
     /// Standard input for several ranks.
     feed: Option<Feed>,
@@ -205,7 +205,7 @@ impl Daemon {
 
     fn serve(&mut self) -> Result<(), String> {
         let mut ready = Vec::with_capacity(128);
-        // What came behind the launch is there already, and wakes nobody.
+        // Messages that came behind the launch are there already, and wake nobody.
         self.hear_mpirun();
         while !self.finished {
             self.advance();
@@ -310,7 +310,7 @@ impl Daemon {
         }
     }
 
-    /// What other nodes' ranks have done, and ask.
+    /// Events and questions of other nodes' ranks.
     fn hear_other_nodes(&mut self, exchange: Exchange) {
         match exchange {
             Exchange::Fence => self.server.pass_fence(),
@@ -402,7 +402,7 @@ impl Daemon {
         }
     }
 
-    /// What the ranks said on their connections.
+    /// Messages of the ranks on their connections.
     fn hear_ranks(&mut self) {
         let events = match self.server.turn() {
             Ok(events) => events,
@@ -508,7 +508,7 @@ impl Daemon {
                         return; // mpirun's next word lets us go on
                     }
                 }
-                // Whoever holds the other end now is nobody of this job.
+                // The process that holds the other end now is none of this job.
                 if let Some(output) = self.ranks[local].outputs[stream.index()].take() {
                     let rank = self.launch.local_ranks[local];
                     let promised = output.has_promised();

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::time::Instant;
 
-/// What may wait to be sent to mpirun before ranks, and daemons below, are no longer listened to.
+/// Bytes that may wait to be sent to mpirun before ranks, and daemons below, are no longer listened to.
 pub const BACKLOG: usize = 8 << 20;
 
 /// Hands on what came for daemons below; what is for this one, too, is returned.
@@ -31,7 +31,7 @@ pub fn hand_down(below: Option<&mut Below>, down: Down) -> Result<Option<ToNode>
     }
 }
 
-/// What mpirun wants started; daemons that were to be started in turn and do not come are told meanwhile. None: mpirun is
+/// The launch that mpirun wants; daemons that were to be started in turn and do not come are told meanwhile. None: mpirun is
 /// gone, before it said anything or after a job in which this node had no part.
 pub fn await_launch(
     link: &mut Channel,

@@ -1,6 +1,6 @@
 //! `--check FILE`: what is wrong with a parameter file, line by line.
 
-use super::{Answer, Known};
+use super::known::{Answer, Known};
 use oxmpi_mca_params::file::{self, ParamFile};
 use oxmpi_mca_params::{Origin, Resolver, Tier, sources};
 use oxmpi_runtime::registry::Registry;

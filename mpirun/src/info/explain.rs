@@ -1,8 +1,9 @@
 //! `--explain NAME`: what a parameter means, its value, where that comes from, and which value a rank has by it.
 
+use super::known::{Answer, Known};
 use super::listing::level_words;
 use super::options::Options;
-use super::{Answer, Known, in_force, json, process};
+use super::{in_force, json, process};
 use oxmpi_mca_params::{Origin, Value, catalogue, nearest};
 use oxmpi_runtime::registry::bytes;
 use std::fmt::Write;

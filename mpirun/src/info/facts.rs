@@ -1,7 +1,7 @@
 //! Facts of the installation that need no component: each is a label for people, a key for programs,
 //! and a value.
 
-use super::Known;
+use super::known::Known;
 use super::options::Options;
 use oxmpi_runtime::registry;
 
@@ -112,7 +112,7 @@ pub fn paths(known: &Known, kind: &str) -> Result<Vec<Fact>, String> {
     }
 }
 
-/// What of all this is asked for.
+/// The facts that are asked for.
 pub fn asked(known: &Known, options: &Options) -> Result<Vec<Fact>, String> {
     let mut facts = Vec::new();
     if options.all || options.is_summary() {

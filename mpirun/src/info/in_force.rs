@@ -7,7 +7,7 @@ use oxmpi_runtime::registry::{InForce, Process, Registry};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What parameters are told from: all that are declared, the files that were read, and the installation.
+/// Sources of the explanations: all parameters that are declared, the files that were read, and the installation.
 pub struct Known<'a> {
     pub registry: &'a Registry,
     pub files: &'a [PathBuf],

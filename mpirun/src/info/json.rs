@@ -1,7 +1,7 @@
 //! The same as one JSON object.
 
-use super::Known;
 use super::facts;
+use super::known::Known;
 use super::listing::{check_kind, check_names, components, enumerators, groups};
 use super::options::Options;
 use super::tool::Event;

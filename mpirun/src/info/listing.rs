@@ -1,7 +1,7 @@
 //! Components and parameters as lines: for people with Open MPI's look, for programs with its keys.
 
-use super::Known;
 use super::facts;
+use super::known::Known;
 use super::options::Options;
 use super::tool::Event;
 use oxmpi_mca_params::{Kind, Origin, Resolved, catalogue, nearest};

@@ -4,7 +4,7 @@
 //! It resolves parameters from the same sources as a job would, so what it prints is what a rank
 //! started here would get. Components are loaded for what they declare; none is opened.
 //!
-//! Map: `options` (the command line) · `facts` (version, paths, build) · `listing` (components and
+//! Map: `options` (the command line) · `known` (sources of all answers) · `facts` (version, paths, build) · `listing` (components and
 //! parameters, pretty and parsable) · `json` · `explain`, with `process` and `in_force` (values that a rank would have) ·
 //! `verbs` (devices and endpoint categories) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
 
@@ -14,6 +14,7 @@ mod explain;
 mod facts;
 mod in_force;
 mod json;
+mod known;
 mod listing;
 mod options;
 mod pages;
@@ -21,40 +22,11 @@ mod process;
 mod tool;
 mod verbs;
 
+use known::{Answer, Known};
 use options::Options;
-use oxmpi_mca_params::{Places, Reader, Sources};
-use oxmpi_runtime::registry::Registry;
+use oxmpi_mca_params::Places;
 use std::io::Write;
 use std::process::ExitCode;
-
-/// Everything the answers are made of.
-struct Known {
-    places: Places,
-    registry: Registry,
-    /// Parameter files that were read.
-    files: Vec<std::path::PathBuf>,
-    /// Mistakes in files and on the command line.
-    mistakes: Vec<String>,
-}
-
-impl Known {
-    fn gather(options: &Options) -> Known {
-        let places = Places::of_this_program();
-        let sources = Sources::read(Reader::Launcher, std::env::vars_os(), &places, &options.given());
-        let dirs: Vec<_> = places.components().into_iter().collect();
-        // SAFETY: no component is linked into this program.
-        let registry = unsafe { Registry::look(sources.resolver, &dirs, &[]) };
-        let mut mistakes: Vec<String> = sources.errors.iter().map(ToString::to_string).collect();
-        mistakes.extend(registry.problems().iter().cloned());
-        Known { places, registry, files: sources.files, mistakes }
-    }
-}
-
-/// An answer, and whether it is a good one.
-struct Answer {
-    text: String,
-    good: bool,
-}
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -104,7 +76,7 @@ fn answer(options: &Options) -> Result<Answer, String> {
     if let Some(file) = &options.check {
         return check::answer(&known, file);
     }
-    // What is wrong is said beside what is asked for, which is still right.
+    // Mistakes are told beside the answer, which is still right.
     for mistake in &known.mistakes {
         eprintln!("mpi-info: {mistake}");
     }
@@ -115,8 +87,7 @@ fn answer(options: &Options) -> Result<Answer, String> {
         return explain::answer(&known, name, options);
     }
     if let Some(contexts) = options.verbs {
-        let text = verbs::answer(contexts, options, |options| Known::gather(options).registry)?;
-        return Ok(Answer { text, good: known.mistakes.is_empty() });
+        return verbs::answer(contexts, options);
     }
     let events = match options.wanted_events() {
         Some(framework) => tool::of_framework(tool::events()?, framework)?,

@@ -151,7 +151,7 @@ impl Options {
         Options::try_parse_from(std::iter::once("mpi-info".into()).chain(two_dashes))
     }
 
-    /// What the command line says of parameters.
+    /// Settings of parameters on the command line.
     pub fn given(&self) -> Vec<Given> {
         let files = self.tune.iter().map(|f| Given::Tune { files: f.clone() });
         let pairs =

@@ -1,6 +1,6 @@
 //! `--help TOPIC`: the pages of the documentation that are installed.
 
-use super::Answer;
+use super::known::Answer;
 use oxmpi_mca_params::{Places, nearest};
 
 /// The page of a topic; `topics` lists them.

@@ -1,4 +1,4 @@
-//! What the tool information interface tells of events (MPI 5.0 §15.3.8): asked of the library itself, as any tool does.
+//! Events of the tool information interface (MPI 5.0 §15.3.8): asked of the library itself, as any tool does.
 
 use libloading::Library;
 use oxmpi_mca_params::{Places, nearest};

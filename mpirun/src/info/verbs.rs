@@ -3,10 +3,11 @@
 //! The component tells both as values in force, by the functions with which it opens. Asked once for each category, with as many
 //! communication resources as the user says.
 
+use super::known::{Answer, Known};
 use super::options::Options;
 use super::process;
 use oxmpi_mca_params::catalogue;
-use oxmpi_runtime::registry::{InForce, Process, Registry};
+use oxmpi_runtime::registry::{InForce, Process};
 use std::fmt::Write;
 
 /// As the parameter has them.
@@ -14,22 +15,18 @@ const CATEGORIES: [&str; 6] =
     ["mpi_everywhere", "2xdynamic", "dynamic", "shared_dynamic", "static", "mpi_threads"];
 const CATEGORY: &str = "btl_verbs_endpoint_category";
 
-/// The text. `look`: what is known with these options.
-pub fn answer(
-    contexts: u32,
-    options: &Options,
-    look: impl Fn(&Options) -> Registry,
-) -> Result<String, String> {
+pub fn answer(contexts: u32, options: &Options) -> Result<Answer, String> {
     let cris = ["runtime_num_cris".to_owned(), contexts.to_string()];
     let asked = Options { mca: [&options.mca[..], &cris].concat(), ..options.clone() };
-    let known = &look(&asked);
-    if !known.components().iter().any(|c| c.name == "verbs" && c.state.is_ok()) {
+    let known = &Known::gather(&asked);
+    if !known.registry.components().iter().any(|c| c.name == "verbs" && c.state.is_ok()) {
         return Err(
             "this installation has no component btl verbs, or none that can be used (--show-failed says why)"
                 .into(),
         );
     }
     let (process, _) = process::first(options)?;
+    let good = known.mistakes.is_empty();
     let ports = value(known, "btl_verbs_if_include", &process)?;
     let auto = value(known, CATEGORY, &process)?;
     let mut text = String::new();
@@ -37,7 +34,7 @@ pub fn answer(
     for name in ["if_include", "endpoint_category", "gid_index", "bandwidth"] {
         let found = value(known, &format!("btl_verbs_{name}"), &process)?;
         if found.because.contains("is not used in this process") {
-            return Ok(format!("{}\n", found.because));
+            return Ok(Answer { text: format!("{}\n", found.because), good });
         }
     }
     let _ = writeln!(text, "ports: {}", ports.text);
@@ -52,7 +49,7 @@ pub fn answer(
     for category in CATEGORIES {
         let set = [CATEGORY.to_owned(), category.to_owned()];
         let with = Options { mca: [&asked.mca[..], &set].concat(), ..asked.clone() };
-        let found = value(&look(&with), CATEGORY, &process)?;
+        let found = value(&Known::gather(&with), CATEGORY, &process)?;
         for (i, part) in catalogue::wrap(&found.because, 90).iter().enumerate() {
             let _ = writeln!(text, "{:<16}{part}", if i == 0 { category } else { "" });
         }
@@ -62,7 +59,7 @@ pub fn answer(
         "Each port takes a device context, a queue pair and two completion queues for connecting and service beside these;\n\
          queue pairs count once for each process that is talked to.\n",
     );
-    Ok(text)
+    Ok(Answer { text, good })
 }
 
 /// How a category follows, without what it takes.
@@ -70,8 +67,8 @@ fn before_takes(because: &str) -> &str {
     because.rsplit_once("; ").map_or("as it is set", |(how, _)| how)
 }
 
-fn value(known: &Registry, name: &str, process: &Process) -> Result<InForce, String> {
-    known.in_force(name, process).ok_or_else(|| format!("there is no parameter {name}"))
+fn value(known: &Known, name: &str, process: &Process) -> Result<InForce, String> {
+    known.registry.in_force(name, process).ok_or_else(|| format!("there is no parameter {name}"))
 }
 
 #[cfg(test)]

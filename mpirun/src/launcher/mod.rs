@@ -370,7 +370,7 @@ impl Job {
         }
     }
 
-    /// Whatever may be a failure: the verdict knows.
+    /// Any of these may be a failure: the verdict knows.
     fn fail(&mut self, node: usize, message: &FromNode) {
         if self.suspects.keep(node, message) || !self.status_ends_job && self.verdict.tolerate(message) {
             return;
@@ -553,7 +553,7 @@ fn tell_plan(plan: &plan::Plan, line: &CommandLine) -> Result<(), String> {
     }
 }
 
-/// What is passed on: nothing (`none`), or the usual ones and those named.
+/// Signals that are passed on: none (`none`), or the usual ones and those named.
 fn forwarded(asked: Option<&[i32]>) -> Vec<i32> {
     let usual = [libc::SIGUSR1, libc::SIGUSR2, libc::SIGTSTP, libc::SIGCONT, libc::SIGABRT, libc::SIGALRM];
     match asked {
@@ -562,7 +562,7 @@ fn forwarded(asked: Option<&[i32]>) -> Vec<i32> {
     }
 }
 
-/// What ends the job and what is passed on to it. A signal that mpirun was told to ignore (nohup,
+/// Signals that end the job and those that are passed on to it. A signal that mpirun was told to ignore (nohup,
 /// a job in a shell's background) stays ignored.
 fn wanted_signals(forwarded: &[i32]) -> Vec<i32> {
     let mut all = vec![libc::SIGCHLD];

@@ -72,7 +72,7 @@ pub fn being_debugged() -> bool {
     }
 }
 
-/// What the debugger's pointers point to. It lives as long as the program.
+/// The table that the debugger's pointers point to. It lives as long as the program.
 #[derive(Debug)]
 pub struct Table {
     hosts: Vec<CString>,

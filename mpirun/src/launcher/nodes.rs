@@ -5,7 +5,7 @@
 //! through those. What is for all goes once over each link, and so does what is the same for all nodes of what they are to launch. A
 //! daemon without a part in the job stays where others are behind it.
 //!
-//! What the nodes say to each other about the key-value store and the fence ([`Exchange`]) passes through here: links over which all
+//! Messages of the nodes about the key-value store and the fence ([`Exchange`]) pass through here: links over which all
 //! have come to a fence are counted, a question goes to the node where the value is, its answer to the node that asked. The rest is
 //! for the loop.
 //!
@@ -38,7 +38,7 @@ pub struct Nodes {
     map: NodeMap,
     /// A rank has left: no fence can be complete any more.
     broken: bool,
-    /// What has started daemons on other machines.
+    /// The starter of daemons on other machines.
     agents: Agents,
     /// When links to other machines are looked at next.
     look_at: Option<Instant>,
@@ -86,7 +86,7 @@ struct Node {
     counted: bool,
 }
 
-/// What came by a link.
+/// A message that came by a link.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// With the node of each.
@@ -262,7 +262,7 @@ impl Nodes {
     }
 
     fn node_of(&self, rank: u32) -> usize {
-        // What daemons say of ranks that are none is said of the first node.
+        // Reports of daemons about ranks that are none are taken for ones about the first node.
         self.map.node_of(rank).map_or(0, |node| node as usize).min(self.all.len() - 1)
     }
 
@@ -295,7 +295,7 @@ impl Nodes {
         }
     }
 
-    /// What to wait for, with the number of each link.
+    /// Descriptors to wait for, with the number of each link.
     pub fn links(&self) -> Vec<(usize, PollFd<'_>)> {
         let wanted = |link: &Channel| match link.unsent() > 0 {
             true => PollFlags::IN | PollFlags::OUT,
@@ -433,7 +433,7 @@ impl Nodes {
         }
     }
 
-    /// What of standard input to wait for.
+    /// Events of standard input to wait for.
     pub fn pumps(&self) -> Vec<PollFd<'_>> {
         self.all.iter().filter_map(|node| node.pump.as_ref()?.fd()).collect()
     }

@@ -36,9 +36,9 @@ pub struct Output {
 #[derive(Debug)]
 struct Way {
     sink: Sink,
-    /// Who is in the middle of a line, and since when it says nothing.
+    /// The output that is in the middle of a line, and since when it says nothing.
     owner: Option<(Source, Instant)>,
-    /// Who wrote last; None: mpirun itself.
+    /// The last writer; None: mpirun itself.
     last: Option<Source>,
     waiting: VecDeque<(Source, bool, Vec<u8>, usize)>,
 }
@@ -52,7 +52,7 @@ impl Way {
     }
 }
 
-/// What became of output that was taken.
+/// Fate of output that was taken.
 #[derive(Debug, Default)]
 pub struct Through {
     /// No longer on its way.
@@ -141,7 +141,7 @@ impl Output {
         }
     }
 
-    /// What waited behind a long line, as far as nobody owns the sink again.
+    /// Output that waited behind a long line, as far as nobody owns the sink again.
     fn let_others(&mut self, i: usize) {
         let mut kept = VecDeque::new();
         while let Some((source, more, bytes, raw)) = self.ways[i].waiting.pop_front() {

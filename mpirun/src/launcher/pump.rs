@@ -51,7 +51,7 @@ impl Pump {
         }
     }
 
-    /// What to wait for, where there is room for more.
+    /// Events to wait for, where there is room for more.
     pub fn fd(&self) -> Option<PollFd<'_>> {
         let source = self.source.as_ref().filter(|_| self.under_way < INPUT)?;
         Some(PollFd::new(source, PollFlags::IN))

@@ -14,7 +14,7 @@ use rustix::io::ReadWriteFlags;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// What a pipe that is ready takes without waiting (PIPE_BUF on Linux).
+/// Bytes that a pipe that is ready takes without waiting (PIPE_BUF on Linux).
 const PIPE_PIECE: usize = 4096;
 /// A file never makes wait.
 const FILE_PIECE: usize = 256 << 10;
@@ -38,7 +38,7 @@ struct Item {
     credit: Option<Credit>,
 }
 
-/// What a daemon counts against the window of a rank's output until it has been written.
+/// Bytes that a daemon counts against the window of a rank's output until they have been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
     pub rank: u32,
@@ -49,7 +49,7 @@ pub struct Credit {
 /// The sink takes nothing any more.
 #[derive(Debug)]
 pub struct Lost {
-    /// What the daemon counts and nobody will write.
+    /// Bytes that the daemon counts and nobody will write.
     pub credits: Vec<Credit>,
     pub why: Errno,
 }

@@ -1,4 +1,4 @@
-//! What an ending means: the job's exit status, and the one report.
+//! The meaning of an ending: the job's exit status, and the one report.
 //!
 //! | what happened first | exit status |
 //! |---|---|

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// What is taken from the link at once.
+/// Bytes that are taken from the link at once.
 const TURN: usize = 1 << 20;
 
 /// One end of the connection. Nothing here blocks.
@@ -106,7 +106,7 @@ impl Channel {
         M::decode(frame).map(Some)
     }
 
-    /// What of the wire-up went over it.
+    /// Messages of the wire-up that went over it.
     pub fn counts(&self) -> Counts {
         self.counts
     }

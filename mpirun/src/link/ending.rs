@@ -9,7 +9,7 @@ pub enum Ending {
     Signal { number: i32, core: bool },
 }
 
-/// What a rank had to do with MPI when it ended.
+/// A rank's state towards MPI when it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mpi {
     Never,

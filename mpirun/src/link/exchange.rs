@@ -1,4 +1,4 @@
-//! What the daemons of a job's nodes say to each other about the key-value store and the fence. It goes through
+//! Messages of the daemons of a job's nodes about the key-value store and the fence. They go through
 //! mpirun, by way of the daemons between: nodes at a fence are counted on the way, questions and answers are passed on.
 
 use super::fields::text;

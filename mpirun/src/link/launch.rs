@@ -1,4 +1,4 @@
-//! What daemons are to launch: what is the same for all nodes of a job, and each node's own part of it.
+//! The launch that daemons are given: the part that is the same for all nodes of a job, and each node's own part of it.
 
 use super::fields::{os, put_list, text};
 use super::kinds::JOB;
@@ -27,7 +27,7 @@ pub struct Launch {
     /// The job's programs in the order of their ranks, and which of them each local rank runs.
     pub programs: Vec<Program>,
     pub places: Vec<Place>,
-    /// What the ranks are told about the job's programs.
+    /// Facts that the ranks are told about the job's programs.
     pub apps: Vec<AppFacts>,
     /// How many processes there could be, for MPI_UNIVERSE_SIZE.
     pub universe: u32,
@@ -132,7 +132,7 @@ impl Program {
     }
 }
 
-/// What is one node's own of a job: which node it is, its cores, and where its ranks run. The rest is the same for all nodes and goes
+/// One node's own part of a job: which node it is, its cores, and where its ranks run. The rest is the same for all nodes and goes
 /// to them once over each link, whatever their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {

@@ -1,4 +1,4 @@
-//! What a message of the link is: something that is a frame on its way.
+//! A message of the link: something that is a frame on its way.
 
 use oxmpi_runtime::wireup::frame::{Frame, Malformed};
 

@@ -37,9 +37,9 @@ impl Stream {
 /// From `mpirun`.
 #[derive(Clone, Debug)]
 pub enum ToNode {
-    /// What is the same for all nodes of the job; what is a node's own is missing.
+    /// The part that is the same for all nodes of the job; a node's own part is missing.
     Job(Box<Launch>),
-    /// What is this node's own: with that it starts its ranks. Comes behind `Job`, and to a daemon before it comes to
+    /// This node's own part: with that it starts its ranks. Comes behind `Job`, and to a daemon before it comes to
     /// those below it.
     Part(Part),
     /// So many bytes of a rank's output have been written.
@@ -58,7 +58,7 @@ pub enum ToNode {
     },
     /// The debugger has seen the processes: MPI_Init may go on.
     Release,
-    /// What does every rank do? With stacks: where is it? Answered by `State`s and `Counted`.
+    /// Asks for the state of every rank, and with stacks for its place. Answered by `State`s and `Counted`.
     Census {
         stacks: Option<Frames>,
     },
@@ -114,7 +114,7 @@ pub enum FromNode {
         rank: u32,
         pid: u32,
         code: i32,
-        /// What in the library ends the job; empty: the program called MPI_Abort.
+        /// The place in the library that ends the job; empty: the program called MPI_Abort.
         origin: String,
         message: String,
         /// Because of this rank, whose own end is the better news.

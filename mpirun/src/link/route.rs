@@ -10,7 +10,7 @@ use super::message::{LIMIT, Message};
 use super::messages::ToNode;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Frame, Inbox, Malformed};
 
-/// What comes down a link.
+/// A message that comes down a link.
 #[derive(Clone, Debug)]
 pub enum Down {
     Own(ToNode),
@@ -39,7 +39,7 @@ impl Message for Down {
     }
 }
 
-/// What comes up a link: a whole frame, and of which node if not of the one at the link's end.
+/// A message that comes up a link: a whole frame, and of which node if not of the one at the link's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
     pub node: Option<u32>,

@@ -3,7 +3,7 @@
 use super::fields::put_list;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
 
-/// Who reads what `mpirun` is given on standard input. The others read `/dev/null`.
+/// Readers of the standard input that `mpirun` is given. The others read `/dev/null`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stdin {
     /// This rank has the descriptor itself: what it does not read stays there.

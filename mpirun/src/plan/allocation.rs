@@ -56,7 +56,7 @@ impl Allocation {
         Allocation::find(|name| std::env::var(name).ok(), |file| std::fs::read_to_string(file).ok())
     }
 
-    /// What to say where not all of it can be used.
+    /// The message where not all of it can be used.
     pub fn warning(&self) -> Option<String> {
         if !self.named.is_empty() {
             return None;

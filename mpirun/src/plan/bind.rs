@@ -11,7 +11,7 @@ use crate::help::paragraph;
 use oxmpi_runtime::wireup::topology::{Level, Topology};
 use std::collections::BTreeMap;
 
-/// What is to be bound, and how.
+/// The objects to bind to, and how.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub to: BindTo,

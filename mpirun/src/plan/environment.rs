@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// What a program's environment becomes: what is cleared, unset and set.
+/// Changes of a program's environment: the names that are cleared, unset and set.
 #[derive(Debug, Default)]
 pub struct Environment {
     clear: bool,
     unset: Vec<OsString>,
     set: BTreeMap<OsString, OsString>,
-    /// What the user should hear.
+    /// Messages for the user.
     pub warnings: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Environment {
         }
     }
 
-    /// What a rank will find under this name, so far.
+    /// The value that a rank will find under this name, so far.
     pub fn get(&self, name: &OsStr, own: &BTreeMap<OsString, OsString>) -> Option<OsString> {
         match self.set.get(name) {
             Some(value) => Some(value.clone()),

@@ -31,7 +31,7 @@ impl Grant {
     }
 }
 
-/// What a user says of one node, once.
+/// A user's entry about one node, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     name: String,
@@ -90,7 +90,7 @@ impl Here {
         &self.names
     }
 
-    /// What there is when nobody names a node.
+    /// The nodes there are when nobody names one.
     pub fn usual(&mut self) -> Result<Grant, String> {
         let node = self.node_of(&self.hostname.clone())?;
         Ok(Grant { node, slots: self.slots, max_slots: None, given: false, used: 0 })
@@ -103,7 +103,7 @@ impl Here {
         }
         let login = name;
         let name = name.rsplit('@').next().unwrap_or(name);
-        // What an agent would take for an option is no name, either.
+        // A text that an agent would take for an option is no name, either.
         let odd = |c: char| c.is_control() || !self.apart && (c.is_whitespace() || c == ',');
         if name.is_empty() || name.len() > NAME || name.starts_with('+') || name.contains(odd) {
             return Err(paragraph("node-name", &[name]));
@@ -119,7 +119,7 @@ impl Here {
     }
 }
 
-/// What one program's options say about nodes.
+/// The part of one program's options that is about nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     pub hosts: &'a [(String, bool)],
@@ -193,7 +193,7 @@ pub fn from_files(files: &[PathBuf], here: &mut Here) -> Result<Vec<Grant>, Stri
     }
 }
 
-/// What the lines of hostfiles are for `--map-by seq`: the node of each.
+/// The lines of hostfiles as `--map-by seq` reads them: the node of each.
 pub fn sequence(files: &[PathBuf], here: &mut Here) -> Result<Vec<usize>, String> {
     let mut nodes = Vec::new();
     for file in files {

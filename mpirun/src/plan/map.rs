@@ -16,7 +16,7 @@ pub struct Process {
     pub node: usize,
     /// The object it was mapped to, as a place in the topology's list of that level.
     pub object: Option<(Level, usize)>,
-    /// What it may run on, once it has been bound; nothing is everything.
+    /// Processors it may run on, once it has been bound; nothing is everything.
     pub processors: Vec<u32>,
 }
 
@@ -81,7 +81,7 @@ pub fn units_of(topology: &Topology, processors: &[u32], threads: bool) -> Vec<V
     topology.objects(level).iter().map(inside).filter(|unit| !unit.is_empty()).collect()
 }
 
-/// What is to be mapped.
+/// The processes to map.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     pub app: usize,

@@ -6,7 +6,7 @@
 //! each may run on; `place` puts these together. `environment` and `programs` are what each program
 //! starts with. `show` is `--display` and `--report-bindings`.
 //!
-//! **What costs time is done when it is needed.** A job of which nothing is asked reads the few
+//! **Costly facts are looked up when they are needed.** A job of which nothing is asked reads the few
 //! files that say which processors are one core, and of `/sys` nothing more.
 
 mod allocation;
@@ -53,7 +53,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What each node's daemon is to do.
+    /// The task of each node's daemon.
     pub fn split(&self) -> Vec<Launch> {
         let job = &self.launch;
         let part = |node: u32| {
@@ -75,7 +75,7 @@ impl Plan {
     }
 }
 
-/// What has to be known before daemons on other machines are started, and whether any are.
+/// Facts that are needed before daemons on other machines are started, and whether any are.
 #[derive(Debug)]
 pub struct Survey {
     known: programs::Known,
@@ -187,7 +187,7 @@ pub fn make(
         reported.insert_str(0, &show::display(&map, &placed, line));
     }
     let mut warnings = programs.warnings;
-    // Whoever names other machines knows of them.
+    // A user who names other machines knows of them.
     warnings.extend(allocation.filter(|_| request.is_none()).and_then(|found| found.warning()));
     Ok(Plan { launch, hostname, warnings, shown, reported, machines: in_use, processors: each })
 }
@@ -209,7 +209,7 @@ fn nodes_in_use(placed: &place::Placed) -> (NodeMap, Vec<String>, Vec<u32>) {
     (NodeMap::of(&nodes), names, in_use)
 }
 
-/// Who gets standard input: one rank the descriptor itself, several a copy each.
+/// Readers of standard input: one rank the descriptor itself, several a copy each.
 fn stdin(asked: &Asked, size: u32) -> Result<Stdin, String> {
     Ok(match asked {
         Asked::None => Stdin::Nobody,

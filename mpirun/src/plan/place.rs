@@ -1,4 +1,4 @@
-//! Who runs where: the options and the machine put together.
+//! Placement of ranks: the options and the machine put together.
 
 use super::bind::{self, Policy};
 use super::hosts::{Asked, Grant, Here, from_files, sequence};
@@ -23,11 +23,11 @@ pub struct Placed {
     /// Slots of the job.
     pub slots: u32,
     pub policy: Policy,
-    /// What was mapped by, for display.
+    /// The objects that were mapped by, for display.
     pub mapped_by: String,
 }
 
-/// What is known of the machines before processes are mapped.
+/// Facts about the machines before processes are mapped.
 #[derive(Debug)]
 pub struct Machines {
     pub here: Here,
@@ -36,7 +36,7 @@ pub struct Machines {
     pub allowed: Vec<u32>,
     /// Where nobody names a node: what an allocation or a parameter says.
     pub usual: Usual,
-    /// What daemons on other machines have said, by node.
+    /// Reports of daemons on other machines, by node.
     pub others: BTreeMap<usize, NodeFacts>,
 }
 
@@ -79,7 +79,7 @@ impl Machines {
         Ok(())
     }
 
-    /// What the daemons of other machines say.
+    /// Reports of the daemons of other machines.
     pub fn learn(&mut self, line: &CommandLine, others: BTreeMap<usize, NodeFacts>) {
         let threads = line.job.mapping.threads == Some(true);
         for (node, facts) in &others {
@@ -93,7 +93,7 @@ impl Machines {
         self.others.get(&node).map_or(self.processors, |facts| facts.processors)
     }
 
-    /// What programs share that name no hosts.
+    /// The nodes that programs share that name no hosts.
     fn usual_grants(&mut self, job: &JobOptions) -> Result<Vec<Grant>, String> {
         match (&job.default_hostfile, &self.usual) {
             (Some(file), _) if file.as_os_str() == "none" => Ok(vec![self.here.usual()?]),

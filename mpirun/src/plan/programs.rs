@@ -1,4 +1,4 @@
-//! What each program of the job starts with: its folder, its environment, its parameters, and the
+//! The start of each program of the job: its folder, its environment, its parameters, and the
 //! facts that its ranks are told.
 
 use super::environment::Environment;
@@ -41,7 +41,7 @@ pub fn programs(
     let mut all = Programs::default();
     for (app, &count) in line.apps.iter().zip(counts) {
         let settings = known.settings(given(&line.job, app))?;
-        // What files want in the environment comes first: what is said on the command line stands.
+        // Variables that files set come first: those of the command line stand.
         let mut for_all = line.job.environment.clone();
         let from_files = settings.exports.iter().map(|word| exported(word)).collect::<Result<Vec<_>, _>>()?;
         for_all.changes.splice(0..0, from_files);
@@ -86,7 +86,7 @@ pub fn programs(
     Ok(all)
 }
 
-/// What of mpirun's environment goes to other machines without being named: parameters, and everything where that is
+/// The part of mpirun's environment that goes to other machines without being named: parameters, and everything where that is
 /// asked for, but not what is about this machine or this shell.
 fn hand_on(environment: &mut Environment, own: &Variables, all: bool, options: &Options) {
     const OF_HERE: [&str; 9] =
@@ -104,7 +104,7 @@ fn hand_on(environment: &mut Environment, own: &Variables, all: bool, options: &
     }
 }
 
-/// What of the command line is about a program's parameters.
+/// The part of the command line that is about a program's parameters.
 fn given(job: &JobOptions, app: &App) -> Vec<Given> {
     let tune = job.tune.iter().map(|files| Given::Tune { files: files.to_string_lossy().into_owned() });
     let one =
@@ -150,7 +150,7 @@ impl Known {
         Ok(chosen.flatten())
     }
 
-    /// What parameters say about starting daemons; the same for all programs of a job.
+    /// Parameters about starting daemons; the same for all programs of a job.
     pub fn options(&mut self, line: &CommandLine) -> Result<Options, String> {
         let mut chosen: Option<Options> = None;
         for app in &line.apps {
@@ -164,7 +164,7 @@ impl Known {
     }
 }
 
-/// What every rank finds in its environment. The names of others are written for programs that look
+/// Variables that every rank finds in its environment. The names of others are written for programs that look
 /// at them and never read by us, so a job inside a job is not confused. The daemon adds what
 /// differs from rank to rank.
 fn describe(

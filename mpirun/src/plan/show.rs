@@ -24,7 +24,7 @@ pub fn bindings(placed: &Placed) -> String {
     text
 }
 
-/// What a rank is bound to; None: to nothing.
+/// The objects that a rank is bound to; None: none.
 fn described(placed: &Placed, rank: usize) -> Option<String> {
     let process = &placed.processes[rank];
     let topology = placed.nodes[process.node].topology.as_ref()?;

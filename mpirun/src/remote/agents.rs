@@ -61,7 +61,7 @@ impl std::fmt::Display for How {
 pub struct Failure {
     pub nodes: Vec<u32>,
     pub how: How,
-    /// What it said.
+    /// Its output.
     pub words: String,
     pub command: String,
 }
@@ -140,7 +140,7 @@ impl Agents {
         failures
     }
 
-    /// What to wait for.
+    /// Descriptors to wait for.
     pub fn fds(&self) -> Vec<PollFd<'_>> {
         let mut fds = Vec::new();
         for agent in &self.running {
@@ -188,7 +188,7 @@ impl Agents {
         self.running.is_empty()
     }
 
-    /// What the agent of a node has said, trimmed.
+    /// The output of the agent of a node, trimmed.
     pub fn words_of(&mut self, node: u32) -> String {
         let agent = self.running.iter_mut().find(|agent| agent.order.nodes.contains(&node));
         agent.map_or_else(String::new, |agent| {
@@ -197,7 +197,7 @@ impl Agents {
         })
     }
 
-    /// What the agent of a node says when its daemon is gone, for which it has a moment.
+    /// The output of the agent of a node when its daemon is gone, for which it has a moment.
     pub fn last_words_of(&mut self, node: u32) -> String {
         let one = |agent: &&mut Agent| agent.order.nodes.first() == Some(&node) && !agent.order.all;
         let Some(agent) = self.running.iter_mut().find(one) else { return String::new() };
@@ -328,7 +328,7 @@ impl Agent {
 
     fn said(&self) -> String {
         let text = String::from_utf8_lossy(&self.words);
-        // What is not for a terminal stays away from it.
+        // Bytes that are not for a terminal stay away from it.
         let clean = |c: char| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c };
         text.trim().replace("\r\n", "\n").chars().map(clean).collect()
     }

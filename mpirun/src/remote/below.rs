@@ -1,6 +1,6 @@
 //! Daemons below this one: those that it has started are linked to it, as it is linked to whoever started it.
 //!
-//! What comes down for them is handed on, what they say is sent up, in envelopes that name the node (`link::route`); where each node is
+//! Messages that come down for them are handed on, theirs are sent up, in envelopes that name the node (`link::route`); where each node is
 //! is learned from the first word of its daemon, which comes by here. **A fence is counted on the way:** one word goes up
 //! when all nodes at and below this one have come, so that each link carries one of each fence in each direction, however many nodes
 //! there are.
@@ -43,13 +43,13 @@ pub struct Below {
 struct Child {
     node: u32,
     link: Channel,
-    /// What is below it.
+    /// The nodes below it.
     below: BTreeSet<u32>,
     /// All at and below it have come to the present fence.
     came: bool,
 }
 
-/// What is to be sent up, and daemons that are there now.
+/// Messages to send up, and daemons that are there now.
 #[derive(Debug, Default)]
 pub struct Turn {
     pub up: Vec<Passed>,
@@ -88,7 +88,7 @@ impl Below {
         self.has_ranks = true;
     }
 
-    /// What of the wire-up went over the links to those that are linked to this one.
+    /// Messages of the wire-up that went over the links to those that are linked to this one.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         self.children.iter().for_each(|child| counts.join(child.link.counts()));

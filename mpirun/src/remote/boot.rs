@@ -21,7 +21,7 @@ pub struct Boot {
     pub addresses: Vec<SocketAddr>,
     /// Which node this is; None: the one that Slurm says, by its name among `nodes`.
     pub node: Option<u32>,
-    /// What this daemon starts in turn; for Slurm: all of its nodes.
+    /// The nodes that this daemon starts in turn; for Slurm: all of its nodes.
     pub nodes: Vec<Member>,
     pub launcher: Launcher,
     /// To put before PATH and LD_LIBRARY_PATH.

@@ -1,4 +1,4 @@
-//! What a daemon says of its node once it is believed.
+//! A daemon's facts about its node, once it is believed.
 
 use crate::cores;
 use oxmpi_runtime::wireup::frame::{Builder, Fields, Malformed};
@@ -11,7 +11,7 @@ pub struct NodeFacts {
     pub hostname: String,
     /// The daemon's process there.
     pub pid: u32,
-    /// What it may use: processors, by the control group's quota, too, and cores.
+    /// Resources it may use: processors, by the control group's quota, too, and cores.
     pub processors: u32,
     pub cores: u32,
     pub topology: Topology,

@@ -49,7 +49,7 @@ impl Default for Gathered {
 }
 
 impl Gathered {
-    /// What the daemons say of their nodes, by number.
+    /// The daemons' facts about their nodes, by number.
     pub fn facts(&self) -> BTreeMap<usize, NodeFacts> {
         self.nodes.iter().map(|(node, linked)| (*node as usize, linked.facts.clone())).collect()
     }
@@ -124,7 +124,7 @@ impl Hub {
                 if let Some(guest) = self.reception.hear(at, there) {
                     let Guest { node, link, facts } = guest;
                     self.note_there(node, Way::Link(link), facts);
-                    // What it said beside is there already, and would wake nobody.
+                    // A message beside it is there already, and would wake nobody.
                     self.hear_linked(node)?;
                 }
             }
@@ -154,7 +154,7 @@ impl Hub {
         })
     }
 
-    /// What is ready: the listener, strangers, daemons that are there.
+    /// Descriptors that are ready: the listener, strangers, daemons that are there.
     fn wait(&self, now: Instant) -> Result<(bool, Vec<usize>, Vec<u32>), String> {
         let ends = self.reception.deadline().into_iter();
         let deadline = ends.chain(self.until).chain(self.agents.deadline()).min();

@@ -31,7 +31,7 @@ const ATTEMPTS: u32 = 5;
 pub struct Joined {
     pub link: Channel,
     pub secret: Secret,
-    /// What it has started in turn.
+    /// The agents it has started in turn.
     pub agents: Agents,
     /// Where those come to that it has started.
     pub below: Option<Below>,
@@ -69,7 +69,7 @@ pub fn join() -> Result<Joined, Failed> {
         false => (Vec::new(), None),
     };
     let mut agents = Agents::new(orders, usize::MAX, Duration::ZERO);
-    // What fails at once is told when there is somebody to tell.
+    // A failure at once is told when there is somebody to tell.
     let early = agents.turn();
     let mut link = way_back(&boot, node).map_err(|why| failed(NO_WAY_BACK, why))?;
     let facts = NodeFacts::own().map_err(|why| failed(BAD_BOOT, why))?;

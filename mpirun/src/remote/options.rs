@@ -14,7 +14,7 @@ pub struct Launcher {
     pub agent: Vec<String>,
     /// Before the node's name.
     pub arguments: Vec<String>,
-    /// What a shell on the node is to do.
+    /// The commands for a shell on the node.
     pub command: String,
     /// How many each starts.
     pub width: usize,

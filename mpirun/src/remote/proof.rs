@@ -16,7 +16,7 @@ pub enum Side {
     Daemon,
 }
 
-/// What both sides have said.
+/// The bytes that both sides have said.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk {
     pub launcher: Bytes,
@@ -41,7 +41,7 @@ impl Talk {
         mac
     }
 
-    /// What this side says.
+    /// This side's bytes.
     pub fn prove(&self, secret: &Secret, side: Side) -> Bytes {
         self.mac(secret, side).finalize().into_bytes().into()
     }

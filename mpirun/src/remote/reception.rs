@@ -43,7 +43,7 @@ pub struct Guest {
 
 #[derive(Debug)]
 pub struct Reception {
-    /// What the program calls itself where it names those who are refused.
+    /// The program's name for itself where it names those who are refused.
     program: &'static str,
     listener: TcpListener,
     secret: Secret,
@@ -166,7 +166,7 @@ impl Reception {
         self.be_told(at, node, is_there)
     }
 
-    /// What a daemon that is believed says of its node.
+    /// The facts about its node of a daemon that is believed.
     fn be_told(
         &mut self,
         at: usize,

@@ -87,7 +87,7 @@ pub fn gather(request: &Request) -> Result<Gathered, String> {
     Hub::new(listener, secret, &request.nodes, agents, timeout)?.run()
 }
 
-/// What whoever has this line starts by its agent: the first node of each part of its nodes.
+/// The nodes that the owner of this line starts by its agent: the first node of each part of its nodes.
 pub fn orders(boot: &Boot) -> Vec<Order> {
     let order = |part: Vec<Member>| {
         let (head, rest) = part.split_first()?;
@@ -141,7 +141,7 @@ fn ask_for_hands(boot: &Boot) {
     eprint!("{}", paragraph("by-hand", &[text.trim_end()]));
 }
 
-/// What a node is to run.
+/// The command for a node.
 fn daemon_command(request: &Request) -> String {
     if !request.options.launch_agent.is_empty() {
         return format!("{} --remote", request.options.launch_agent);

@@ -8,7 +8,7 @@ pub const OTHER_VERSION: u8 = 80;
 pub const NO_WAY_BACK: u8 = 81;
 pub const BAD_BOOT: u8 = 82;
 
-/// What ssh says, and what to do about it.
+/// Messages of ssh, and advice for each.
 const HINTS: &[(&[&str], &str)] = &[
     (
         &["Permission denied", "password", "passphrase"],

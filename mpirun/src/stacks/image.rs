@@ -1,4 +1,4 @@
-//! What a process has in its memory, and the files that say what that is.
+//! A process's memory map, and the files that say what lies in it.
 
 use addr2line::Loader;
 use framehop::{ExplicitModuleSectionInfo, Module};
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Files {
     }
 }
 
-/// What unwinding needs of a file.
+/// Sections of a file that unwinding needs.
 #[derive(Clone)]
 struct Tables {
     /// Places in the file and where they are to be in memory.

@@ -37,7 +37,7 @@ impl Reader {
         match std::panic::catch_unwind(work) {
             Ok(lines) => lines,
             Err(_) => {
-                // What a parser had half done is of no use.
+                // Work that a parser had half done is of no use.
                 self.files = Files::default();
                 format!("  #0  {:#018x}  (the rest of the stack cannot be read)\n", moment.ip)
             }
@@ -104,7 +104,7 @@ pub enum Frames {
     OfTheProgram,
 }
 
-/// Whose code a frame is.
+/// Owner of a frame's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Library,
@@ -173,7 +173,7 @@ fn after_wild_call(moment: &Moment, read: &mut impl FnMut(u64) -> Result<u64, ()
     }
 }
 
-/// What a signal's code says about it, after the name of the signal.
+/// Meaning of a signal's code, after the name of the signal.
 pub fn cause(moment: &Moment) -> &'static str {
     match (moment.signal, moment.code) {
         (_, code) if code <= 0 => "sent by a process",

@@ -9,7 +9,7 @@ use oxmpi_runtime::wireup::Moment;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// What is read of each stack.
+/// Registers and memory that are read of each stack.
 const STACK: usize = 256 << 10;
 /// A thread that does not stop in this time is in the kernel for longer.
 const STOP: Duration = Duration::from_millis(500);

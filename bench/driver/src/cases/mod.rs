@@ -1,5 +1,5 @@
 //! All cases: one file each, which registers itself. A place in the list is the chapter's number and the place in it: 3 patterns of
-//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources; 6 is the paper on one-sided communication.
+//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources; 6 is the paper on one-sided communication, 7 that on endpoints.
 
 /// Registers a case: `case!(305, |sizes| …)`.
 macro_rules! case {
@@ -11,6 +11,7 @@ macro_rules! case {
 mod asking;
 mod cholesky;
 mod communicators;
+mod endpoints;
 mod halos;
 mod hybrid;
 mod locks;
@@ -34,7 +35,7 @@ mod waits;
 mod windows;
 
 use crate::case::{Case, Sizes};
-pub use table::OUT_OF_SEQUENCE;
+pub use strategy::OUT_OF_SEQUENCE;
 
 /// A case that registered itself.
 pub struct Entry {
@@ -73,7 +74,7 @@ mod tests {
             let names: HashSet<&str> = cases.iter().map(|c| c.name).collect();
             assert_eq!(names.len(), cases.len());
             // Nothing was left out by the linker.
-            assert_eq!(cases.len(), 48);
+            assert_eq!(cases.len(), 53);
             for case in &cases {
                 let labels: HashSet<&str> = case.series.iter().map(|s| s.label.as_str()).collect();
                 assert_eq!(labels.len(), case.series.len(), "{}", case.name);

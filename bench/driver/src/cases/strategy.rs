@@ -7,6 +7,9 @@ pub const INSTANCES: [u64; 3] = [1, 10, 20];
 /// `stream` is ours; the other two are the dissertation's.
 pub const ASSIGNMENTS: [&str; 3] = ["dedicated", "round_robin", "stream"];
 
+/// A further figure: messages that came out of sequence, of all.
+pub const OUT_OF_SEQUENCE: &str = "share out of sequence";
+
 /// A job with communication resources in this way.
 pub fn with_strategy(point: Point, assignment: &str, progress: &str, instances: u64) -> Point {
     point

@@ -1,7 +1,7 @@
 //! Messages out of sequence and the time of matching.
 
 use super::multirate;
-use super::strategy::{ASSIGNMENTS, INSTANCES, label, with_strategy};
+use super::strategy::{ASSIGNMENTS, INSTANCES, OUT_OF_SEQUENCE, label, with_strategy};
 use crate::case::{At, Case, Point, Ratio, Series, Sizes};
 use crate::program::Program;
 
@@ -9,9 +9,6 @@ case!(507, |sizes| table(sizes));
 
 /// Microseconds, of all threads of both ranks.
 const MATCH_TIME: &str = "OMPI_SPC_MATCH_TIME";
-
-/// A further figure: messages that came out of sequence, of all.
-pub const OUT_OF_SEQUENCE: &str = "share out of sequence";
 
 /// Counters at 20 pairs: 20 × 128 × (1000 + 10 of warm-up) messages.
 fn table(sizes: &Sizes) -> Case {

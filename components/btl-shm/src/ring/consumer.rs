@@ -40,7 +40,7 @@ pub struct One {
     pub tag: u8,
 }
 
-/// What the receiver finds at its position.
+/// The message at the receiver's position.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Look {
     Nothing,

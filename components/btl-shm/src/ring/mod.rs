@@ -14,7 +14,7 @@
 //! takes the first line over while the sender still writes the last. What it finds incomplete it leaves,
 //! and looks again later.
 //!
-//! **Who writes what.** The sender writes lines and bulk; the receiver the two heads and the
+//! **Writers.** The sender writes lines and bulk; the receiver the two heads and the
 //! notification word (which belongs to `doorbell.rs`). The receiver never writes a line of messages.
 //!
 //! A long message need not start where its granule does: by string it lies in its lines as the payload does at its sender.

@@ -7,7 +7,7 @@ use crate::wire::{
 };
 use oxmpi_mca::sync::Ordering;
 
-/// What the slow path of a sender found.
+/// Result of a sender's slow path.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Room {
@@ -119,7 +119,7 @@ impl<M: RingMem> Producer<M> {
         let window = window(bulk, size);
         let passes = here / window != (here + 2 * size) / window && next_lap + size > self.bulk_limit;
         if (passes || self.bulk_tail + 2 * size > self.bulk_limit) && self.bulk_limit > 0 {
-            // What is wrong with them, who needs room will find.
+            // A sender that needs room will find what is wrong with them.
             let _ = self.make_room(0, 0);
         }
     }

@@ -70,8 +70,11 @@ typedef enum gni_post_state {
 
 typedef enum gni_nic_device { GNI_DEVICE_GEMINI, GNI_DEVICE_ARIES, GNI_DEVICE_PISCES } gni_nic_device_t;
 
+#define GNI_PTAG_LND 1
+#define GNI_PTAG_OFED 2
 #define GNI_PTAG_USER_START 3
 #define GNI_PTAG_USER_END 253
+#define GNI_PTAG_MAX 254
 #define GNI_FIND_ALLOC_PTAG 255
 #define GNI_PKEY_USER_START 128
 #define GNI_PKEY_USER_END 65407
@@ -193,10 +196,13 @@ typedef enum gni_statistic {
     GNI_NUM_STATS
 } gni_statistic_t;
 
-typedef enum gni_dev_res { GNI_DEV_RES_FIRST, GNI_DEV_RES_MDD, GNI_DEV_RES_MRT, GNI_DEV_RES_CQ, GNI_DEV_RES_FMA, GNI_DEV_RES_CE, GNI_DEV_RES_DLA } gni_dev_res_t;
+typedef enum gni_dev_res { GNI_DEV_RES_FIRST, GNI_DEV_RES_MDD, GNI_DEV_RES_MRT, GNI_DEV_RES_CQ, GNI_DEV_RES_FMA, GNI_DEV_RES_CE, GNI_DEV_RES_DLA,
+    GNI_DEV_RES_TCR, GNI_DEV_RES_DVA, GNI_DEV_RES_LAST
+} gni_dev_res_t;
 typedef enum gni_job_res {
     GNI_JOB_RES_FIRST, GNI_JOB_RES_MDD, GNI_JOB_RES_MRT, GNI_JOB_RES_IOMMU, GNI_JOB_RES_GART, GNI_JOB_RES_CQ,
-    GNI_JOB_RES_FMA, GNI_JOB_RES_RDMA, GNI_JOB_RES_CE, GNI_JOB_RES_DLA, GNI_JOB_RES_SFMA
+    GNI_JOB_RES_FMA, GNI_JOB_RES_RDMA, GNI_JOB_RES_CE, GNI_JOB_RES_DLA, GNI_JOB_RES_SFMA,
+    GNI_JOB_RES_DIRECT, GNI_JOB_RES_PCI_IOMMU, GNI_JOB_RES_NONVMDH, GNI_JOB_RES_LAST
 } gni_job_res_t;
 
 typedef enum gni_smsg_type { GNI_SMSG_TYPE_INVALID, GNI_SMSG_TYPE_MBOX, GNI_SMSG_TYPE_MBOX_AUTO_RETRANSMIT } gni_smsg_type_t;
@@ -290,6 +296,13 @@ typedef struct gni_ct_amo_post_descriptor {
     uint64_t second_operand;
 } gni_ct_amo_post_descriptor_t;
 
+typedef struct gni_ct_cqw_post_descriptor {
+    void *next_descr;
+    gni_ep_handle_t ep_hndl;
+    gni_mem_handle_t remote_mem_hndl;
+    uint64_t cqwrite_value;
+} gni_ct_cqw_post_descriptor_t;
+
 typedef struct gni_dev_res_desc {
     uint64_t available;
     uint64_t reserved;
@@ -353,6 +366,7 @@ gni_return_t GNI_EpPostDataCancelById(gni_ep_handle_t ep, uint64_t id);
 /* memory */
 gni_return_t GNI_MemRegister(gni_nic_handle_t nic, uint64_t address, uint64_t length, gni_cq_handle_t cq, uint32_t flags, uint32_t vmdh_index,
                              gni_mem_handle_t *handle);
+gni_return_t GNI_SetMddResources(gni_nic_handle_t nic, uint32_t entries);
 gni_return_t GNI_MemDeregister(gni_nic_handle_t nic, gni_mem_handle_t *handle);
 gni_return_t GNI_MemHndlQueryAttr(gni_mem_handle_t *handle, gni_mem_handle_attr_t attribute, int *answer);
 
@@ -377,11 +391,18 @@ gni_return_t GNI_CompChanGetEvent(gni_comp_chan_handle_t channel, gni_cq_handle_
 gni_return_t GNI_CqAttachCompChan(gni_cq_handle_t cq, gni_comp_chan_handle_t channel);
 gni_return_t GNI_CqArmCompChan(gni_cq_handle_t *cqs, uint32_t n);
 
+/* names of resources */
+int gni_dev_res_valid(gni_dev_res_t resource);
+int gni_job_res_valid(gni_job_res_t resource);
+const char *gni_dev_res_to_str(gni_dev_res_t resource);
+const char *gni_job_res_to_str(gni_job_res_t resource);
+
 /* movement of data */
 gni_return_t GNI_PostRdma(gni_ep_handle_t ep, gni_post_descriptor_t *descriptor);
 gni_return_t GNI_PostFma(gni_ep_handle_t ep, gni_post_descriptor_t *descriptor);
 gni_return_t GNI_CtPostFma(gni_ep_handle_t ep, gni_post_descriptor_t *descriptor);
 gni_return_t GNI_PostCqWrite(gni_ep_handle_t ep, gni_post_descriptor_t *descriptor);
+gni_return_t GNI_CtPostCqWrite(gni_ep_handle_t ep, gni_post_descriptor_t *descriptor);
 gni_return_t GNI_SmsgBufferSizeNeeded(gni_smsg_attr_t *attr, unsigned int *size);
 gni_return_t GNI_SmsgInit(gni_ep_handle_t ep, gni_smsg_attr_t *local, gni_smsg_attr_t *remote);
 gni_return_t GNI_SmsgSetDeliveryMode(gni_nic_handle_t nic, uint16_t mode);

@@ -16,6 +16,8 @@ pub struct Config {
     pub devices: u32,
     /// Address of this process's node.
     pub node: u32,
+    /// The variable whose value stands for the node, where neither set-up nor manager gives an address.
+    pub node_by: Option<String>,
     pub version: u32,
     /// The pair that a domain must have; `None`: any.
     pub ptag: Option<u8>,
@@ -63,6 +65,7 @@ impl Config {
             device,
             devices: 1,
             node: 1,
+            node_by: None,
             version: if gemini { 0x5500_00ad } else { 0x5d01_0002 },
             ptag: None,
             cookie: None,
@@ -115,6 +118,7 @@ impl Config {
             "fabric" => self.fabric = value.into(),
             "devices" => self.devices = small().filter(|n| (1..=4).contains(n))?,
             "node" => self.node = small()?,
+            "node_by" => self.node_by = Some(value.into()),
             "version" => self.version = small()?,
             "ptag" => self.ptag = Some(number()?.try_into().ok()?),
             "cookie" => self.cookie = Some(small()?),
@@ -151,12 +155,24 @@ impl Config {
         {
             self.node = address as u32;
         }
+        if let Some(value) = self.node_by.as_deref().and_then(read)
+            && self.node == 1
+        {
+            self.node = address_of(&value);
+        }
         self
     }
 
     pub fn is_gemini(&self) -> bool {
         self.device == device::GEMINI
     }
+}
+
+/// A node's address out of words that all of its processes, and no others, find in their environment: 18 bits, as Aries has them, not 0
+/// or 1 (FNV-1a).
+fn address_of(words: &str) -> u32 {
+    let hash = words.bytes().fold(0x811c_9dc5u32, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
+    ((hash >> 14) ^ hash & 0x3_ffff).max(2)
 }
 
 /// This process's set-up, read at the first call. One that cannot be read ends the process: a test that ran with another would prove nothing.
@@ -203,5 +219,18 @@ mod tests {
         };
         let config = Config::parse("").expect("a set-up").with_credentials(read);
         assert_eq!((config.ptag, config.cookie, config.node), (Some(17), Some(0xffff_fffe), 4711));
+    }
+
+    #[test]
+    fn a_variable_may_stand_for_the_node() {
+        let of = |value: &str, set_up: &str| {
+            let read = |name: &str| (name == "SLURM_NODEID").then(|| value.to_string());
+            Config::parse(set_up).expect("a set-up").with_credentials(read).node
+        };
+        let by = "node_by=SLURM_NODEID";
+        assert_eq!(of("nid7", by), of("nid7", by), "the same node");
+        assert_ne!(of("nid7", by), of("nid8", by));
+        assert_eq!(of("nid7", "node=5,node_by=SLURM_NODEID"), 5, "an address that is given counts");
+        assert_eq!(of("nid7", "node_by=OTHER"), 1, "a variable that is not set does not");
     }
 }

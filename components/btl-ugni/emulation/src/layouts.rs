@@ -76,6 +76,15 @@ pub struct CtAmo {
     pub second_operand: u64,
 }
 
+/// Element of a chain of writes into queues behind the first.
+#[repr(C)]
+pub struct CtCqWrite {
+    pub next_descr: *mut c_void,
+    pub ep_hndl: *mut c_void,
+    pub remote_mem_hndl: MemHandle,
+    pub cqwrite_value: u64,
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct DevRes {
@@ -125,6 +134,7 @@ const _: () = {
     );
     assert!(offset_of!(PostDescriptor, ce_cmd) == 168 && offset_of!(PostDescriptor, ce_red_id) == 176);
     assert!(size_of::<CtPut>() == 56 && size_of::<CtGet>() == 72 && size_of::<CtAmo>() == 96);
+    assert!(size_of::<CtCqWrite>() == 40 && offset_of!(CtCqWrite, cqwrite_value) == 32);
     assert!(offset_of!(CtPut, local_addr) == 48 && offset_of!(CtAmo, amo_cmd) == 72);
     assert!(size_of::<DevRes>() == 32 && size_of::<JobRes>() == 16);
     assert!(size_of::<VersionInfo>() == 176 && offset_of!(VersionInfo, kgni_version) == 88);

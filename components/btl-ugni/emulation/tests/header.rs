@@ -14,6 +14,7 @@ _Static_assert(offsetof(gni_post_descriptor_t, ce_red_id) == 176, "reduction");
 _Static_assert(sizeof(gni_smsg_attr_t) == 56, "attributes");
 _Static_assert(sizeof(gni_ct_put_post_descriptor_t) == 56 && sizeof(gni_ct_get_post_descriptor_t) == 72, "chain");
 _Static_assert(sizeof(gni_ct_amo_post_descriptor_t) == 96 && sizeof(gni_version_info_t) == 176, "chain, version");
+_Static_assert(sizeof(gni_ct_cqw_post_descriptor_t) == 40 && sizeof(gni_job_res_desc_t) == 16, "chain, limits");
 int main(void) {
     gni_cdm_handle_t cdm;
     gni_nic_handle_t nic;

@@ -1,82 +1,14 @@
 //! Programs of Debian's ibverbs-utils run on the device, which stands in for their libibverbs.
 
+mod library;
+
+use library::{library, programs};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// The library with symbol versions, linked out of the archive that was built with this test.
-fn library(name: &str) -> PathBuf {
-    let exe = std::env::current_exe().expect("the path of this test");
-    let profile = exe.ancestors().nth(2).expect("target/<profile>");
-    let archive = [profile.join("liboxmpi_verbs_fake.a"), profile.join("deps/liboxmpi_verbs_fake.a")]
-        .into_iter()
-        .find(|p| p.is_file())
-        .expect("the archive beside this test");
-    let dir = profile.join("verbs-fake").join(format!("{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("a folder");
-    let map = Path::new(env!("CARGO_MANIFEST_DIR")).join("libibverbs.map");
-    let status = Command::new("cc")
-        .args(["-shared", "-Wl,-soname,libibverbs.so.1", "-Wl,--whole-archive"])
-        .arg(archive)
-        .arg("-Wl,--no-whole-archive")
-        .arg(format!("-Wl,--version-script={}", map.display()))
-        .args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-o"])
-        .arg(dir.join("libibverbs.so.1"))
-        .status()
-        .expect("a C compiler");
-    assert!(status.success(), "linking the library");
-    dir
-}
-
-/// The folder with the programs: where they are installed, or of the package, which apt fetches once and nobody installs. `None`, with the reason
-/// printed: it cannot be had.
-fn programs() -> Option<&'static Path> {
-    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOUND
-        .get_or_init(|| {
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let is_there = |folder: &PathBuf| folder.join("ibv_srq_pingpong").is_file();
-            if let Some(folder) = std::env::split_paths(&path).find(is_there) {
-                return Some(folder);
-            }
-            let fetched = fetched();
-            if let Err(why) = &fetched {
-                eprintln!("left out: package ibverbs-utils is not installed and cannot be fetched: {why}");
-            }
-            fetched.ok()
-        })
-        .as_deref()
-}
-
-fn fetched() -> Result<PathBuf, String> {
-    let exe = std::env::current_exe().map_err(|e| e.to_string())?;
-    let profile = exe.ancestors().nth(2).ok_or("this test is in no target folder")?;
-    let whole = profile.join("verbs-fake/ibverbs-utils");
-    let programs = whole.join("usr/bin");
-    if programs.join("ibv_srq_pingpong").is_file() {
-        return Ok(programs);
-    }
-    // Unpacked beside it and put there whole: other tests do the same.
-    let own = profile.join("verbs-fake").join(format!("{}-package", std::process::id()));
-    std::fs::create_dir_all(&own).map_err(|e| e.to_string())?;
-    let run = |command: &mut Command| match command.current_dir(&own).output() {
-        Ok(out) if out.status.success() => Ok(()),
-        Ok(out) => Err(String::from_utf8_lossy(&out.stderr).trim().to_owned()),
-        Err(e) => Err(format!("{}: {e}", command.get_program().display())),
-    };
-    let made = run(Command::new("timeout").args(["60", "apt-get", "download", "ibverbs-utils"]))
-        .and_then(|()| run(Command::new("sh").args(["-c", "dpkg-deb -x ibverbs-utils_*.deb tree"])))
-        .and_then(|()| match std::fs::rename(own.join("tree"), &whole) {
-            Err(e) if !programs.is_dir() => Err(e.to_string()),
-            _ => Ok(programs),
-        });
-    let _ = std::fs::remove_dir_all(&own);
-    made
-}
 
 struct Rig {
     dir: PathBuf,

@@ -14,9 +14,10 @@ pub fn fake() -> String {
     found.expect("the library beside this test").to_string_lossy().into_owned()
 }
 
-/// Jobs over it.
+/// Jobs over it, or over the library that `OXMPI_TEST_VERBS_LIBRARY` names (`cargo xtask guest`).
 pub fn setup() -> Setup {
-    Setup::new(btl_verbs::descriptor()).connects().param("library", &fake())
+    let library = std::env::var("OXMPI_TEST_VERBS_LIBRARY").unwrap_or_else(|_| fake());
+    Setup::new(btl_verbs::descriptor()).connects().param("library", &library)
 }
 
 /// A function of the library beside the verbs.

@@ -53,7 +53,7 @@ impl Choice {
     }
 }
 
-/// What the parameters and the info key say.
+/// The choice by parameters and info key.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     pub choice: Choice,

@@ -1,4 +1,4 @@
-//! What drives the engines in tests: a history, read from bytes, goes through an engine and through a plain
+//! Driver of the engines in tests: a history, read from bytes, goes through an engine and through a plain
 //! model, and each step must give the same.
 //!
 //! A history is a string of bytes, so that whatever makes bytes can drive it: proptest here, a fuzzer
@@ -207,7 +207,7 @@ impl Comm {
                     self.arrive(source, if tag < 0 { tag } else { (tag ^ (i * apart)) & i32::MAX }, 1);
                 }
             }
-            // What waits is received from one end or the other, or every second one.
+            // Entries that wait are received from one end or the other, or every second one.
             _ => {
                 let (count, from) = (bytes.next(), bytes.next() % 3);
                 for _ in 0..count {

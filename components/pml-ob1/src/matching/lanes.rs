@@ -88,7 +88,7 @@ pub(crate) struct Lanes<N, F, const W: usize, const LINES: usize, const MASKS: u
     form: PhantomData<F>,
 }
 
-/// What a search compares with.
+/// The pattern that a search compares with.
 struct Asked<const LINES: usize> {
     wants: [Line; LINES],
     masks: [Line; LINES],

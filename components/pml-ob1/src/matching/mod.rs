@@ -1,4 +1,4 @@
-//! What a matching engine is: it pairs messages that arrive with receives that are posted.
+//! Matching engines: they pair messages that arrive with receives that are posted.
 //!
 //! An engine serves one **shard** and is called under that shard's lock, so `&mut self` is honest.
 //! Nodes are intrusive: [`Posted`] lies in a request, [`Unexpected`] in a message record, and the
@@ -124,7 +124,7 @@ pub struct Unexpected {
     pub order_key: u64,
 }
 
-/// What a queue holds, and what is asked of it.
+/// A queue's entries, and the operations on it.
 pub(crate) trait Node: Sized + 'static {
     /// A message asks for receives by its key, a receive for messages by its pattern.
     type Ask: Copy;
@@ -135,7 +135,7 @@ pub(crate) trait Node: Sized + 'static {
     /// # Safety
     /// `this` points to a node.
     unsafe fn link(this: *mut Self) -> *mut *mut Self;
-    /// What the node is found by.
+    /// The key that the node is found by.
     fn pattern(&self) -> Pattern;
     fn asked(ask: Self::Ask) -> Pattern;
     /// A node that nothing fits.
@@ -278,7 +278,7 @@ impl Engine {
         self.waiting.take_all()
     }
 
-    /// What it was made with.
+    /// The choice that it was made with.
     pub fn setting(&self) -> Setting {
         self.posted.setting()
     }

@@ -3,15 +3,10 @@
 //! Integers wrap. The minimum and maximum of floats take the right operand unless the left one is
 //! smaller (larger), which is what the vector instructions do; so a NaN on the right stays.
 
+use super::apply::{Apply, Complex, Kernel, Max, Min, Prod, Sum, each, op};
 use super::half::Half;
 use super::quad::Quad;
-use super::{Apply, Kernel, each, op};
 use crate::desc::Base;
-
-pub(super) struct Sum;
-pub(super) struct Prod;
-pub(super) struct Min;
-pub(super) struct Max;
 
 macro_rules! apply {
     ($op:ident, $t:ty, |$a:ident, $b:ident| $body:expr) => {
@@ -53,14 +48,6 @@ apply!(Sum, Quad, |a, b| a.plus(b));
 apply!(Prod, Quad, |a, b| a.times(b));
 apply!(Min, Quad, |a, b| if a.is_less(b) { a } else { b });
 apply!(Max, Quad, |a, b| if b.is_less(a) { a } else { b });
-
-/// Real part first, as in C and Fortran.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct Complex<T> {
-    pub re: T,
-    pub im: T,
-}
 
 macro_rules! complex {
     ($($t:ty)*) => { $(

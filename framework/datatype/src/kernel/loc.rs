@@ -1,7 +1,7 @@
 //! Minimum and maximum with their place: the smaller index where values are equal, and its pair as a
 //! whole otherwise (MPI 5.0 §6.9.4).
 
-use super::{Form, Kernel};
+use super::apply::{Form, Kernel};
 use crate::desc::Base;
 
 /// The loop for values of type `V` at the start of an element, indices of type `I` at byte `AT`, and

@@ -1,6 +1,6 @@
 //! Bitwise and logical operations. Logical results are 1 and 0, whatever the operands were.
 
-use super::{Apply, Kernel, each, op};
+use super::apply::{Apply, Kernel, each, op};
 use crate::desc::Base;
 
 struct BitAnd;

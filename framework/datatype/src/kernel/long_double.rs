@@ -4,8 +4,7 @@
 //! and after, and all of it is declared as used. The six bytes behind the value are no data; they
 //! are written as zero.
 
-use super::Apply;
-use super::arith::{Complex, Max, Min, Prod, Sum};
+use super::apply::{Apply, Complex, Max, Min, Prod, Sum};
 use core::arch::asm;
 use core::cmp::Ordering;
 

@@ -8,6 +8,7 @@
 //!
 //! long double is x87's on x86-64 and no arithmetic is defined on it elsewhere.
 
+mod apply;
 mod arith;
 mod half;
 mod loc;
@@ -16,30 +17,13 @@ mod logic;
 mod long_double;
 mod quad;
 
+pub use apply::op;
+
 use crate::desc::{Base, TypeDesc, flag};
 use crate::walk::{copy, pack, unpack};
+use apply::{Form, Kernel};
 use core::ffi::c_void;
 use oxmpi_mca::Status;
-
-/// Predefined operations (MPI 5.0 §6.9.2), by number.
-#[allow(missing_docs, reason = "the names say it")]
-pub mod op {
-    pub const USER: u32 = 0;
-    pub const SUM: u32 = 1;
-    pub const MIN: u32 = 2;
-    pub const MAX: u32 = 3;
-    pub const PROD: u32 = 4;
-    pub const BAND: u32 = 5;
-    pub const BOR: u32 = 6;
-    pub const BXOR: u32 = 7;
-    pub const LAND: u32 = 8;
-    pub const LOR: u32 = 9;
-    pub const LXOR: u32 = 10;
-    pub const MINLOC: u32 = 11;
-    pub const MAXLOC: u32 = 12;
-    pub const REPLACE: u32 = 13;
-    pub const NO_OP: u32 = 14;
-}
 
 /// An operation as it crosses to components.
 #[repr(C)]
@@ -123,16 +107,6 @@ unsafe fn predefined(code: u32, input: *const u8, inout: *mut u8, count: u64, dt
 /// Packed bytes of a derived type that are reduced at once, on the stack.
 const CHUNK: usize = 4096;
 
-/// Reduces a number of basic elements: input, inout, how many.
-type Kernel = unsafe fn(*const u8, *mut u8, usize);
-
-/// How the elements of a pair lie: as C lays them out, or without padding. Others have none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Native,
-    Packed,
-}
-
 fn kernel(code: u32, base: Base, form: Form) -> Option<Kernel> {
     match code {
         op::SUM | op::PROD | op::MIN | op::MAX => arith::kernel(code, base),
@@ -140,33 +114,5 @@ fn kernel(code: u32, base: Base, form: Form) -> Option<Kernel> {
         op::LAND | op::LOR | op::LXOR => logic::logical(code, base),
         op::MINLOC | op::MAXLOC => loc::kernel(code == op::MINLOC, base, form),
         _ => None,
-    }
-}
-
-/// One operation on one type.
-trait Apply<T> {
-    fn apply(left: T, right: T) -> T;
-}
-
-/// A value that may lie at any address.
-#[repr(C, packed)]
-#[derive(Clone, Copy)]
-struct Cell<T>(T);
-
-/// The loop. Two slices that do not overlap, so the compiler needs no check of its own.
-///
-/// # Safety
-/// As [`reduce`], for `n` values of type `T`.
-unsafe fn each<T: Copy, O: Apply<T>>(input: *const u8, inout: *mut u8, n: usize) {
-    if n == 0 {
-        return;
-    }
-    // SAFETY: the caller's promise; a cell has no alignment.
-    let (input, inout) = unsafe {
-        let input = core::slice::from_raw_parts(input.cast::<Cell<T>>(), n);
-        (input, core::slice::from_raw_parts_mut(inout.cast::<Cell<T>>(), n))
-    };
-    for (right, left) in inout.iter_mut().zip(input) {
-        *right = Cell(O::apply(left.0, right.0));
     }
 }

@@ -5,7 +5,7 @@
 //! "happens before" on its address, an acquire a "happens after", and the word itself is not looked at. A fence is
 //! both on one address for all, and so is a compiler fence, which this library pairs with membarrier: that is more order
 //! than there is, so races between threads that both passed a fence are missed (the models have those).
-//! What is left are races of plain data.
+//! The reports that remain are races of plain data.
 //!
 //! A client request is a sequence of instructions that does nothing outside valgrind. Numbers and registers are
 //! those of valgrind's `valgrind.h`, `helgrind.h` and `drd.h`.

@@ -210,7 +210,7 @@ unsafe fn accept_device(
     if !(8..=TABLE_LIMIT).contains(&size) {
         return refuse("attributes size", format!("{size} bytes"), format!("8 to {TABLE_LIMIT} bytes"));
     }
-    // What an older component does not say keeps its default.
+    // A field that an older component does not have keeps its default.
     let mut attrs = BtlAttrs::new();
     // SAFETY: `size` bytes are there; any bytes are valid integers.
     unsafe { overlay(&mut attrs, said.cast(), size) };

@@ -3,7 +3,7 @@
 //!
 //! Each component that wants a communicator gives a module and the collectives it has. From lowest to
 //! highest priority they overwrite the slots, so each collective may come from a different component.
-//! What nobody has answers NOT_SUPPORTED. A component that served nothing in the end gets its module
+//! A collective that no component has answers NOT_SUPPORTED. A component that served nothing in the end gets its module
 //! back at once.
 //!
 //! The functions that make plans (`made::schedule`) are laid over one another in the same way.
@@ -18,7 +18,6 @@ use crate::communicator::Communicator;
 use crate::group::Group;
 use crate::instance::Instance;
 use crate::made::schedule::Numbers;
-use crate::places::Places;
 use crate::plan::{Plan, Without};
 use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
@@ -141,11 +140,11 @@ extern "C" fn not_supported(_: *mut c_void, _: *const CollComm, _: *const CollAr
     Status::NOT_SUPPORTED
 }
 
-/// Who does each collective.
+/// The component of each collective.
 type Layer = [(CollFn, *mut c_void); SLOTS];
 const NOBODY: Layer = [(not_supported as CollFn, null_mut()); SLOTS];
 
-/// What a component offers for a communicator.
+/// A component's offer for a communicator.
 struct Offer {
     priority: i32,
     served: Served,
@@ -393,7 +392,7 @@ fn nodes(instance: &Instance, group: &Group, rank: u32) -> (u32, u32) {
     if instance.facts().map.nodes() == 1 {
         return (1, 0);
     }
-    let places = Places::new(group.members(), |proc| instance.place_of(proc));
+    let places = group.places(|proc| instance.place_of(proc));
     (places.num_nodes(), places.get(rank).map_or(0, |place| place.node))
 }
 

@@ -1,4 +1,4 @@
-//! What a collective component may know and use of nodes: places of ranks, memory of a node and of peers, parts of the
+//! A collective component's services for nodes: places of ranks, memory of a node and of peers, parts of the
 //! communicator with collectives of their own, waiting on a word.
 //!
 //! **Parts** (ranks of a node, leaders, ranks across nodes) follow from the job's map of nodes, so making one sends nothing. Each is a
@@ -19,12 +19,11 @@ use oxmpi_coll::{CollArgs, CollComm, part};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Place, Status, StrRef};
 use std::ffi::c_void;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-/// What a stack has of this.
+/// The parts that a stack has.
 #[derive(Default)]
 pub(crate) struct Parts {
-    places: OnceLock<Places>,
     /// Those that components asked for. Boxed: a component has the address.
     #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
     made: Mutex<Vec<Box<Arc<Communicator>>>>,
@@ -49,10 +48,7 @@ impl Communicator {
     /// Where the ranks of the (local) group are.
     pub(crate) fn places(&self) -> &Places {
         let instance = self.instance();
-        self.coll
-            .parts
-            .places
-            .get_or_init(|| Places::new(self.group().members(), |proc| instance.place_of(proc)))
+        self.group().places(|proc| instance.place_of(proc))
     }
 
     /// Nodes that have ranks of the (local) group, and this process's among them.
@@ -83,7 +79,7 @@ impl Communicator {
         let members = members.filter(|(_, rank)| places.get(*rank).and_then(color) == Some(mine));
         let group = self.group().made(members.map(|(member, _)| *member).collect());
         let gid = gid::child(self.gid(), nth, Origin::Part, u64::from(which) << 32 | u64::from(mine));
-        let plan = Plan { without, ..Plan::new(gid, group) };
+        let plan = Plan { without, hint: self.hint(), ..Plan::new(gid, group) };
         let made = Communicator::make(self.shared_instance(), plan);
         made.map(Some).map_err(|why| self.say(&why, "a part of a communicator"))
     }

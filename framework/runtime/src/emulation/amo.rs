@@ -11,7 +11,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 /// All operations there are, by bit.
 pub const ALL: u32 = (1 << (COMPARE_SWAP + 1)) - 1;
 
-/// What to do to a word; fields as in `AtomicDesc`.
+/// The change of a word; fields as in `AtomicDesc`.
 #[derive(Clone, Copy, Debug)]
 pub struct Update {
     pub op: u32,
@@ -59,6 +59,51 @@ pub unsafe fn apply(update: &Update, at: *mut u8) -> u64 {
                 old
             }
         }
+    }
+}
+
+/// Does it to elements side by side, whose operands stand in `data`, and adds the old ones to `results`. The operand in `update` does not count.
+///
+/// # Safety
+/// As [`apply`], for as many elements as `data` has.
+pub unsafe fn apply_each(update: &Update, at: *mut u8, data: &[u8], mut results: Option<&mut Vec<u8>>) {
+    let width = update.width() as usize;
+    let adds = update.op == ADD && update.flags & FLOAT == 0;
+    // Nearly all long ones are this: what is asked for each element costs as much as the atomic.
+    if adds && results.is_none() && (at as u64).is_multiple_of(width as u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match width {
+                4 => add_each(data.as_chunks::<4>().0, at, |word: &AtomicU32, new| {
+                    word.fetch_add(u32::from_le_bytes(new), Ordering::AcqRel);
+                }),
+                _ => add_each(data.as_chunks::<8>().0, at, |word: &AtomicU64, new| {
+                    word.fetch_add(u64::from_le_bytes(new), Ordering::AcqRel);
+                }),
+            }
+        }
+        return;
+    }
+    for (i, operand) in data.chunks_exact(width).enumerate() {
+        let mut word = [0; 8];
+        word[..width].copy_from_slice(operand);
+        let update = Update { operand: u64::from_le_bytes(word), ..*update };
+        // SAFETY: the caller's promise.
+        let old = unsafe { apply(&update, at.add(i * width)) };
+        if let Some(results) = &mut results {
+            results.extend_from_slice(&old.to_le_bytes()[..width]);
+        }
+    }
+}
+
+/// # Safety
+/// As [`apply_each`]; words of so many bytes from `at` on are in their natural places.
+#[inline(always)]
+unsafe fn add_each<W, const N: usize>(operands: &[[u8; N]], at: *mut u8, add: impl Fn(&W, [u8; N])) {
+    const { assert!(size_of::<W>() == N) };
+    for (i, operand) in operands.iter().enumerate() {
+        // SAFETY: the caller's promise; integers may be used as atomics.
+        add(unsafe { &*at.cast::<W>().add(i) }, *operand);
     }
 }
 
@@ -142,12 +187,51 @@ mod tests {
             assert_eq!(on(aside, MAX, FLOAT, float(-1.0), float(-0.5), 0), (float(-1.0), float(-0.5)));
             assert_eq!(on(aside, COMPARE_SWAP, 0, 5, 9, 5), (5, 9));
             assert_eq!(on(aside, COMPARE_SWAP, 0, 5, 9, 6), (5, 5));
-            // What lies behind a narrow word is left alone.
+            // Memory behind a narrow word is left alone.
             let high = 7 << 32;
             assert_eq!(on(aside, ADD, WIDTH_32, high | 0xffff_ffff, 2, 0), (0xffff_ffff, high | 1));
             let (one, half) = (u64::from(1f32.to_bits()), u64::from(0.5f32.to_bits()));
             assert_eq!(on(aside, MIN, WIDTH_32 | FLOAT, high | one, half, 0), (one, high | half));
             assert_eq!(on(aside, COMPARE_SWAP, WIDTH_32, high | 5, 9, 1 << 40 | 5), (5, high | 9));
+        }
+    }
+
+    /// What becomes of three words of ten `aside` bytes behind their natural places, and their old values where they are asked for.
+    fn each<const N: usize>(flags: u32, op: u32, aside: usize, fetches: bool) -> (Vec<u64>, Vec<u8>) {
+        let update = Update { op, flags, operand: 77, compare: 0 };
+        let (mut memory, mut results) = ([0u64; 5], Vec::new());
+        let operands: Vec<u8> = [1u64, 2, 3].iter().flat_map(|n| n.to_le_bytes()[..N].to_vec()).collect();
+        let at = memory.as_mut_ptr().cast::<u8>().wrapping_add(aside);
+        let word = |i: usize| at.wrapping_add(i * N);
+        let ten = 10u64.to_le_bytes();
+        // SAFETY: three words are there behind `aside`, which is less than 8.
+        unsafe {
+            (0..3).for_each(|i| core::ptr::copy(ten.as_ptr(), word(i), N));
+            apply_each(&update, at, &operands, fetches.then_some(&mut results));
+            let read = |i| {
+                let mut value = [0; 8];
+                core::ptr::copy(word(i), value.as_mut_ptr(), N);
+                u64::from_le_bytes(value)
+            };
+            let words = (0..3).map(read).collect();
+            let (first, behind) = (memory[0].to_le_bytes(), memory[4]);
+            assert!(first[..aside].iter().all(|byte| *byte == 0) && behind == 0, "what lies beside");
+            (words, results)
+        }
+    }
+
+    #[test]
+    fn elements_side_by_side() {
+        for aside in [0, 1, 4] {
+            for fetches in [false, true] {
+                let old = |bytes: usize| if fetches { 3 * bytes } else { 0 };
+                let (words, results) = each::<8>(0, ADD, aside, fetches);
+                assert_eq!((words, results.len()), (vec![11, 12, 13], old(8)), "{aside} {fetches}");
+                let (words, results) = each::<4>(WIDTH_32, ADD, aside, fetches);
+                assert_eq!((words, results.len()), (vec![11, 12, 13], old(4)), "{aside} {fetches}");
+                assert!(results.chunks(4).all(|word| word == [10, 0, 0, 0]));
+                assert_eq!(each::<4>(WIDTH_32, SWAP, aside, fetches).0, [1, 2, 3]);
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! memory, carrying out) · `amo` (atomics by the processor) · `wire` (bytes) · `slab` (numbers with generations). The service
 //! context, its lock and its helper are in `crate::service`.
 //!
-//! **Who gets it.** One-sided components reach processes by [`Instance::btl_services_for_rma`], whose answers have
+//! **Users.** One-sided components reach processes by [`Instance::btl_services_for_rma`], whose answers have
 //! emulated handles in the place of those that need it. The point-to-point layer gets the transports as they are.
 //!
 //! **Opening.** A process opens its service context when it first registers memory with an emulated transport: nobody
@@ -43,7 +43,7 @@ pub(crate) struct Emulation {
     services: OnceLock<Box<BtlServices>>,
 }
 
-/// What one-sided components have been told. Everything stays until the instance ends.
+/// Answers that one-sided components have been given. Everything stays until the instance ends.
 #[derive(Default)]
 struct Reached {
     by_proc: HashMap<u32, Box<[Reach]>>,

@@ -11,7 +11,7 @@
 //! completes when all its pieces have been answered, or its peer has failed: then its pieces are forgotten, and what comes for them finds
 //! nothing, so that local memory is not touched any more.
 //!
-//! **Who touches what.** Everything but the flows' two counters is used under the lock of the context's CRI. Counters
+//! **Access.** Everything but the flows' two counters is used under the lock of the context's CRI. Counters
 //! are written there and read by whoever flushes another thread's context. `done` runs behind all changes, when nothing is borrowed.
 
 use super::slab::Slab;
@@ -421,7 +421,7 @@ impl State {
         }
     }
 
-    /// What was not asked for is not going to be; the operation ends with its last piece.
+    /// Pieces that were not asked for are not going to be; the operation ends with its last piece.
     fn give_up(&mut self, ctx: u32, id: u64, status: Status) {
         let Some(op) = self.ops.get_mut(id) else { return };
         op.fail(status);

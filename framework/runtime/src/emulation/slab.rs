@@ -1,6 +1,6 @@
 //! Objects by number and generation: a number that outlives its object finds nothing.
 
-/// What has been inserted and not removed.
+/// Values that have been inserted and not removed.
 pub struct Slab<T> {
     places: Vec<Place<T>>,
     free: Vec<u32>,

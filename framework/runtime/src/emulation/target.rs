@@ -30,7 +30,7 @@ struct Registered {
     access: u32,
 }
 
-/// What to answer: a reply, and the memory that follows it as payload.
+/// The answer: a reply, and the memory that follows it as payload.
 pub struct Answer {
     pub reply: Reply,
     pub payload: *const u8,
@@ -177,18 +177,10 @@ impl Memory {
             match self.find_entry(&entry)? {
                 // SAFETY: registered for `len` bytes, which the data has; see `carry_out`.
                 (at, None) => unsafe { std::ptr::copy(data.as_ptr(), at, data.len()) },
-                (at, Some(update)) => {
-                    for (i, operand) in data.chunks_exact(update.width() as usize).enumerate() {
-                        let mut word = [0; 8];
-                        word[..operand.len()].copy_from_slice(operand);
-                        let update = Update { operand: u64::from_le_bytes(word), ..update };
-                        // SAFETY: registered for all elements, and under the service lock.
-                        let old = unsafe { amo::apply(&update, at.add(i * operand.len())) };
-                        if entry.fetches {
-                            results.extend_from_slice(&old.to_le_bytes()[..operand.len()]);
-                        }
-                    }
-                }
+                // SAFETY: registered for all elements, and under the service lock.
+                (at, Some(update)) => unsafe {
+                    amo::apply_each(&update, at, data, entry.fetches.then_some(&mut *results));
+                },
             }
             let whole = results.len().next_multiple_of(8);
             results.resize(whole, 0);

@@ -307,7 +307,7 @@ fn attrs_with(raw: &BtlAttrs, emulated: u32) -> BtlAttrs {
     attrs
 }
 
-/// What a caller passes back: the state of a handle, an endpoint, a descriptor.
+/// The pointers that a caller passes back: the state of a handle, an endpoint, a descriptor.
 macro_rules! at {
     ($t:ty, $p:expr) => {
         // SAFETY: callers of a wrapped handle pass its state, its endpoints, and descriptors that live during the call.

@@ -25,7 +25,7 @@ pub enum Verb {
     List = 4,
 }
 
-/// What a target is asked to do with its memory.
+/// The operation that a target is asked to do with its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     pub verb: Verb,
@@ -65,7 +65,7 @@ impl RegistrationName {
     }
 }
 
-/// What a request cannot be, with the id to answer it by.
+/// A request that cannot be, with the id to answer it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadRequest {
     pub id: u64,
@@ -193,7 +193,7 @@ impl Reply {
             return None;
         }
         let status = match Status(i32::from_le_bytes([b[4], b[5], b[6], b[7]])) {
-            // What a target may say; anything else is no answer to rely on.
+            // Statuses that a target may answer; anything else is no answer to rely on.
             s @ (Status::OK
             | Status::BAD_PARAM
             | Status::NOT_FOUND

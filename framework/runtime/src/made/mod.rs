@@ -12,7 +12,7 @@
 //! inactive, as long as its body is not at rest. MPI_Request_free of one that is pending or not at rest
 //! sets `released`; the poller that finds it over and at rest puts it back.
 //!
-//! **Who may touch what.** Each request belongs to a lane for good; `watched`, `pending`, `released` and
+//! **Access.** Each request belongs to a lane for good; `watched`, `pending`, `released` and
 //! the lists are the holder's of the lane's lock, which is taken at MULTIPLE only. A lane's lock comes
 //! before all locks of the point-to-point layer; nothing below ever calls up. A body's `advance`, `start`
 //! and `reset` run under that lock, one at a time; what else a body offers (a partition is ready) it
@@ -38,7 +38,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-/// What an operation is.
+/// Kind of an operation.
 pub trait Body: Any + Send + Sync {
     /// Looks at the parts and moves on what can be moved; the status when a pending operation is over.
     fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus>;

@@ -31,7 +31,7 @@ impl Bed {
         }
     }
 
-    /// What the transports fill; two places are kept for the bell and the sleeper's own word.
+    /// Words that the transports fill; two places are kept for the bell and the sleeper's own word.
     pub fn set(&mut self) -> Filling<'_> {
         let set = WaitSet::new(&mut self.words[..MOST_WORDS - 2], &mut self.fds);
         Filling { set, num_words: &mut self.num_words, num_fds: &mut self.num_fds }

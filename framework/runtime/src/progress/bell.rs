@@ -31,7 +31,7 @@ struct Watcher {
     thread: JoinHandle<()>,
 }
 
-/// What the kernel returns for the stop descriptor; no transport's descriptor has this number.
+/// The kernel's answer for the stop descriptor; no transport's descriptor has this number.
 const STOP: u64 = u64::MAX;
 
 impl Bell {

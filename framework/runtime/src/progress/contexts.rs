@@ -24,7 +24,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_micros(5);
 /// As many CRIs as there may be.
 const MOST: usize = 64;
 
-/// What one waiter has seen of contexts.
+/// One waiter's view of contexts.
 pub(crate) struct Looks {
     /// Turns of each one when it was looked at, plus 1; 0: it was not.
     turns: [u64; MOST],
@@ -91,8 +91,13 @@ mod waiting {
             });
         }
 
-        /// One turn of a context, whoever owns its lock. The caller holds nothing.
-        fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        /// How many contexts there are.
+        pub fn contexts(&self) -> usize {
+            self.cris().len()
+        }
+
+        /// One turn of a context, whoever owns its lock: how many events were handled. The caller holds nothing.
+        pub fn progress_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
             self.pml().map_or(0, |pml| (pml.table.progress_context)(pml.state, thread, ctx))
         }
     }

@@ -11,7 +11,7 @@
 //! their place. Then it yields again, until two take as long; and if that was again for others, four times as many are left
 //! out, up to [`MOST`].
 //!
-//! **Who had the cores** is asked of the kernel, which keeps a clock of each process: those of the ranks are read, found as the
+//! **Holders of the cores** are found by asking the kernel, which keeps a clock of each process: those of the ranks are read, found as the
 //! children of the node's daemon. A rank that is not among these (a script stands between, or there is no daemon), or that may not
 //! use all cores, does not know, and yields as ever.
 //!

@@ -24,7 +24,7 @@
 //! taken (high half), so both are one load and a completer changes both at once, behind its push. A taker may
 //! be faster than that: then the high half is -1 for a moment, and reads as 0.
 //!
-//! What the counts publish is the push before each subtraction, to who waits for none; everything else about an event goes
+//! The counts publish the push before each subtraction, to a waiter for none; everything else about an event goes
 //! with its push. `FREE` publishes nothing: who takes an event out has the request by that, and hands it on as requests are
 //! handed on.
 //!
@@ -96,7 +96,7 @@ impl Default for Event {
     }
 }
 
-/// What came of [`Event::take_back`].
+/// Result of [`Event::take_back`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum TakenBack {
     Now,
@@ -111,7 +111,7 @@ impl Event {
     pub fn request(&self) -> *mut RequestHeader {
         self.request.get()
     }
-    /// What the user gave with it; the taker's only.
+    /// The user's value that came with it; the taker's only.
     pub fn data(&self) -> usize {
         self.data.get()
     }
@@ -170,7 +170,7 @@ impl Event {
     }
 }
 
-/// What requests are attached to, and what has completed of them.
+/// The event that requests are attached to, and those of them that have completed.
 #[repr(align(128))]
 #[derive(Default)]
 pub struct Events {

@@ -18,7 +18,7 @@ pub fn wait_private(word: &AtomicU32, expected: u32, timeout: Option<Duration>) 
     let timeout = timeout.map(timespec);
     // SAFETY: the same word, in the standard library's type.
     let word = unsafe { atomic::AtomicU32::from_ptr(word.as_ptr()) };
-    // Whatever it answers (woken, value differs, interrupted, time is up), the caller looks again.
+    // After any answer (woken, value differs, interrupted, time is up), the caller looks again.
     let _ = futex::wait(word, futex::Flags::PRIVATE, expected, timeout.as_ref());
 }
 

@@ -34,7 +34,7 @@
 //! `TURNS` the program's own synchronisation is between the two threads.) A change that fails gives
 //! ownership back to the same thread.
 //!
-//! **Who waits inside**, in a loop of `progress::wait`, looks at `rising` each time round, takes its mark
+//! **A waiter inside**, in a loop of `progress::wait`, looks at `rising` each time round, takes its mark
 //! back, stands still until the change is done, and goes on in the way of several threads. Who sleeps there
 //! has named the word it sleeps on in `bed`; the raiser wakes it until it is up.
 //!
@@ -43,7 +43,7 @@
 //! else holds while raising. A callback that never comes back (an exception, a thread that ends) leaves no
 //! mark behind.
 //!
-//! **What is not inside:** functions that may be called at any time by any thread and touch neither messages
+//! **Outside of the gate** are functions that may be called at any time by any thread and touch neither messages
 //! nor what `threaded` guards (MPI_Wtime, MPI_Info_create), and those that change the state (MPI_Init,
 //! MPI_Session_init).
 //!
@@ -81,7 +81,7 @@ pub struct Gate {
     first: AtomicUsize,
 }
 
-/// What a thread is to do that did not get in by [`Gate::enter`].
+/// The next step of a thread that did not get in by [`Gate::enter`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Answer {

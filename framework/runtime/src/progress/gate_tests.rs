@@ -51,7 +51,7 @@ impl Process {
         self.threaded.load(Ordering::Relaxed) != 0
     }
 
-    /// What the layers below do.
+    /// Events of the layers below.
     fn work(&self) {
         if self.threaded() {
             self.lock.lock();
@@ -64,7 +64,7 @@ impl Process {
 
     fn raise(&self) -> bool {
         let raise = || {
-            // What `threads_begin` does.
+            // Result of `threads_begin`.
             self.touch();
             self.threaded.store(1, Ordering::SeqCst);
             true
@@ -355,7 +355,7 @@ mod real {
         assert!(process.raise());
     }
 
-    /// What a process keeps for its first thread would otherwise go to a second one while the first uses it.
+    /// Data that a process keeps for its first thread would otherwise go to a second one while the first uses it.
     #[test]
     fn the_first_thread_stays_the_first() {
         let from_the_start = Gate::new();

@@ -4,7 +4,7 @@
 //! progress ownership) · `events` (what users' sync objects are told) ·
 //! `contexts` (which contexts of other threads a waiter enters) · `hooks` (user-level threads) · `tasks` (the task pool), `sharing` (what goes there) · `wait` (the
 //! loops: spin, yield, sleep) · `courtesy` (whether yields are worth it) · `poll` (calls that look and do not wait) · `quiet` (whether nothing
-//! comes any more) · `gate` (one thread or several: who is inside a call, and how a second one gets
+//! comes any more) · `meeting` (threads that wait for each other) · `gate` (one thread or several: who is inside a call, and how a second one gets
 //! in) · `futex` (the system calls).
 //!
 //! **The list** is copied on write: a turn of progress loads one pointer and walks an immutable
@@ -24,6 +24,7 @@ pub mod events;
 pub(crate) mod futex;
 pub mod gate;
 pub mod hooks;
+pub mod meeting;
 pub(crate) mod poll;
 mod quiet;
 mod sharing;

@@ -34,7 +34,7 @@ impl Instance {
     }
 }
 
-/// What was counted of a resource instance.
+/// Counts of a resource instance.
 #[derive(Clone, Copy, PartialEq)]
 struct Seen {
     turns: u64,

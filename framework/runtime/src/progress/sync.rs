@@ -44,7 +44,7 @@ const DONE: u32 = 2;
 const NUDGED: u32 = 3;
 const STOPPED: u32 = 4;
 
-/// What requests attach to.
+/// The object that requests attach to.
 #[repr(C)]
 pub struct SyncObject {
     /// Completions still wanted, as a signed number: completions that nobody waited for take it
@@ -75,7 +75,7 @@ impl SyncObject {
         }
     }
 
-    /// What a completion word holds while this object is attached.
+    /// The value of a completion word while this object is attached.
     pub fn address(&self) -> usize {
         self as *const SyncObject as usize
     }
@@ -337,7 +337,7 @@ impl Waiters {
         if list.parked >= self.crowd.load(Ordering::Relaxed) {
             self.crowd.store(list.parked + 1, Ordering::Relaxed);
         }
-        // What the newcomer has queued may need progress that the sleeping owner does not know of.
+        // Work that the newcomer has queued may need progress that the sleeping owner does not know of.
         // SAFETY: the owner is alive until it leaves, which needs the lock.
         unsafe { &*list.owner }.nudge();
         false

@@ -176,7 +176,7 @@ mod model {
         });
     }
 
-    /// What the completing thread wrote is seen by the waiter; the object is not touched after it went
+    /// Writes of the completing thread are seen by the waiter; the object is not touched after it went
     /// (loom's atomics live on the waiter's stack and panic when used after their end).
     #[test]
     fn a_completer_and_a_waiter_for_all() {
@@ -463,7 +463,7 @@ mod stress {
                     wait_any(&waiters, &all, |_| std::hint::spin_loop());
                     assert!(all.iter().any(|w| w.is_complete()));
                 }
-                // What lies on the stack now is where the last sync object lay.
+                // The value that lies on the stack now is where the last sync object lay.
                 std::hint::black_box([round as u64; 64]);
                 wait_all(&waiters, &all, |sync| {
                     if round % 3 == 0 {

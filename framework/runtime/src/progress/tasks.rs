@@ -5,7 +5,7 @@
 //! between two looks at what they wait for. Where nobody waits, or the work is small, nothing of this runs: the
 //! caller does the work as if there were no pool.
 //!
-//! **What may be a piece:** work that is ours, short (some ten microseconds), takes no lock and runs no code
+//! **A piece** is work that is ours, short (some ten microseconds), takes no lock and runs no code
 //! of the user's. Reductions with a user's function never come here.
 //!
 //! **Objects.** A [`Job`] lies on its caller's stack: what to do, and how many pieces are not done. A piece is the job's
@@ -132,7 +132,7 @@ impl Tasks {
 #[path = "tasks_tests.rs"]
 mod tests;
 
-/// What the model has for the deque: the model checker does not see into that of the crate.
+/// The model's stand-in for the deque: the model checker does not see into that of the crate.
 #[cfg(loom)]
 mod model {
     pub mod deque {

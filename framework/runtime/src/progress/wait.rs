@@ -80,7 +80,7 @@ impl Patience {
         self.yields.load(Ordering::Relaxed).clamp(1, POLITE_TURNS)
     }
 
-    /// Whoever waits and has nothing to do gives its core away at once.
+    /// A thread that waits and has nothing to do gives its core away at once.
     pub fn has_none(&self) -> bool {
         self.spins.load(Ordering::Relaxed) <= 1
     }
@@ -99,7 +99,7 @@ impl Patience {
     }
 }
 
-/// What a waiter is to do after a turn that brought nothing.
+/// A waiter's next step after a turn that brought nothing.
 enum Step {
     Spin,
     Yield,
@@ -442,7 +442,7 @@ impl Instance {
     fn sleep_on(&self, words: &[WaitWord], sync: Option<&SyncObject>) {
         let longest = if self.engine.is_single() { LONGEST_SLEEP } else { LONGEST_SLEEP_WITH_POLLERS };
         let Some(sync) = sync else {
-            // Who wants to get in knocks until we are up.
+            // A thread that wants to get in knocks until we are up.
             self.gate().sleeps_on(words[0].addr.expose_provenance());
             if !self.gate().wanted() {
                 self.sleep_while(words, None, longest);

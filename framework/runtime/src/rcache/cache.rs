@@ -9,7 +9,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// What memory is registered with. Its functions may be called from any thread.
+/// The device that memory is registered with. Its functions may be called from any thread.
 pub trait Device {
     /// As `register_mem` of a BTL.
     fn register(&self, addr: u64, len: u64, access: u32, handle: *mut RegHandle) -> Status;
@@ -104,7 +104,7 @@ pub struct Limits {
     pub page: u64,
 }
 
-/// What has been counted.
+/// The counts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Found.
@@ -179,7 +179,7 @@ unsafe impl<D> Send for Cache<D> {}
 // SAFETY: as above.
 unsafe impl<D> Sync for Cache<D> {}
 
-/// What is asked for: whole pages.
+/// The range to register: whole pages.
 #[derive(Clone, Copy)]
 struct Asked<'a, D> {
     device: &'a D,

@@ -30,7 +30,7 @@ struct World {
     changing: AtomicU64,
     turns: Turns,
     slot: Slot,
-    /// What the device has registered in the slot; 0: nothing.
+    /// The device's registration in the slot; 0: none.
     registered: UnsafeCell<u64>,
 }
 
@@ -39,7 +39,7 @@ unsafe impl Sync for World {}
 // SAFETY: as above.
 unsafe impl Send for World {}
 
-/// What is left out.
+/// The step that is left out.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Right,

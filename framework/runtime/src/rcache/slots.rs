@@ -27,7 +27,7 @@ pub struct Slot {
     word: AtomicU64,
     base: AtomicU64,
     end: AtomicU64,
-    /// Whatever its owner keeps here: set while it is empty, read by its users.
+    /// A value of the owner's choice: set while the slot is empty, read by its users.
     content: AtomicU64,
     /// The cache's clock when it was used last.
     pub used: AtomicU64,
@@ -39,7 +39,7 @@ pub struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Life(u64);
 
-/// What `mark` found.
+/// Result of `mark`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marked {
     /// Another life, or not live any more.

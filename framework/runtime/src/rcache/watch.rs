@@ -18,7 +18,7 @@ const PATIENCE: usize = 8;
 /// So many areas are remembered one by one.
 const MOST_AREAS: usize = 1024;
 
-/// What the watcher marks, and what says that it is at it.
+/// Slots that the watcher marks, and the flag that says that it is marking.
 pub struct Shared {
     pub turns: Turns,
     pub slots: Box<[Slot]>,
@@ -65,7 +65,7 @@ impl Shared {
     }
 }
 
-/// What tells of changes.
+/// The source of events.
 pub struct Watch {
     shared: Arc<Shared>,
     /// `None`: the program has promised that there are none.

@@ -98,7 +98,7 @@ fn every_way_to_change_memory_is_noticed() {
         let (found, after) = look(&cache, &device, at, BYTES);
         assert!(!found && after != before, "{what} was not noticed");
     }
-    // What moves away is watched where it goes.
+    // Memory that moves away is watched where it goes.
     keep(&cache, &device, at, BYTES);
     unmap(at, BYTES);
     finish(&cache, &device);

@@ -57,7 +57,7 @@ impl Stop {
     }
 }
 
-/// What the thread works on: it is ended before the instance ends.
+/// The objects that the thread works on: it is ended before the instance ends.
 struct Target {
     service: *const Service,
     open: Open,

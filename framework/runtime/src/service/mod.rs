@@ -1,6 +1,6 @@
 //! The service contexts of this process: requests of peers that are served though the program makes no MPI call.
 //!
-//! **Who serves.** Whoever waits in MPI looks at one word of each open transport in turns that brought nothing, and serves if it
+//! **Servers.** A thread that waits in MPI looks at one word of each open transport in turns that brought nothing, and serves if it
 //! is set; where a transport has no such word, once in [`BLIND_EVERY`] such turns. If nobody has looked for a while, the helper
 //! thread of the transport serves (`helper`, `watch`). Nothing else touches a service context.
 //!
@@ -171,7 +171,7 @@ impl Service {
         unsafe { self.open.load(Ordering::Acquire).as_ref() }
     }
 
-    /// What a waiter does in a turn that brought nothing: a load per open transport. Events handled.
+    /// A waiter's look in a turn that brought nothing: a load per open transport. Events handled.
     #[inline]
     fn look(&self) -> i32 {
         let Some(list) = self.list() else { return 0 };
@@ -247,7 +247,7 @@ impl Instance {
         self.service.open.store(std::ptr::null_mut(), Ordering::Release);
     }
 
-    /// What the service contexts of this process did so far.
+    /// Counts of the service contexts of this process so far.
     pub fn service_counts(&self) -> ServiceCounts {
         self.service.counts()
     }

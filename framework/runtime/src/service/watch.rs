@@ -18,7 +18,7 @@ const LONGEST_NAP: Duration = Duration::from_micros(500);
 /// Of naps while waiters serve.
 const LONGEST_ASIDE: Duration = Duration::from_millis(1);
 
-/// What to do.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Serve, and tell [`Watch::served`].
@@ -59,7 +59,7 @@ impl Watch {
         let late = now.saturating_sub(self.request) >= AWAKE_FOR;
         match pending {
             Some(true) | None if alone >= ALONE_AFTER => {
-                // Who has to serve to find out does so once more before sleeping, and `served` says when that is.
+                // A thread that has to serve to find out does so once more before sleeping, and `served` says when that is.
                 if pending.is_none() && late { Step::Sleep } else { Step::Act }
             }
             None if late => Step::Sleep,

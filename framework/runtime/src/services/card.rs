@@ -1,4 +1,4 @@
-//! What a process tells others of itself: number, hardware, resource instances, transports.
+//! A process's card for others: number, hardware, resource instances, transports.
 //!
 //! A [`Card`] is published with the components' addresses. It is asked for at the first contact with a process
 //! ([`Instance::card_of`], which may wait), never at the start, and kept. Both processes of a pair have both cards, so what they
@@ -192,7 +192,7 @@ pub(crate) struct Cards {
     own: OnceLock<Arc<Card>>,
     /// As in the card, which components that open cannot wait for.
     bound: OnceLock<[Option<u32>; 4]>,
-    /// What all processes of this node have in common, whatever they are bound to: bits of [`distance`].
+    /// Hardware that all processes of this node share, wherever they are bound: bits of [`distance`].
     node: OnceLock<u32>,
     /// A leaf.
     known: Mutex<HashMap<u32, Arc<Card>>>,

@@ -13,7 +13,7 @@ use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use oxmpi_mca::{Status, StrRef, ThreadCtx};
 use std::ffi::c_void;
 
-/// What an instance knows of failed processes.
+/// An instance's knowledge of failed processes.
 #[derive(Default)]
 pub(crate) struct Failures {
     state: Mutex<State>,

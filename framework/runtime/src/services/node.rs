@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 
-/// What this process has, by the full key.
+/// Node memory of this process, by the full key.
 #[derive(Default)]
 pub(crate) struct NodeMemories(Mutex<HashMap<String, Piece>>);
 

@@ -48,7 +48,7 @@ impl Cart {
         coords
     }
 
-    /// Who is at these coordinates; periodic dimensions take any. The dimension that has no such place otherwise.
+    /// The rank at these coordinates; periodic dimensions take any. The dimension that has no such place otherwise.
     pub fn rank(&self, coords: &[i32]) -> Result<u32, usize> {
         let place = |at: usize| {
             let (c, len) = (i64::from(coords[at]), i64::from(self.dims[at]));
@@ -58,7 +58,7 @@ impl Cart {
         (0..self.dims.len()).try_fold(0, |rank, at| Ok(rank * self.dims[at] + place(at)?))
     }
 
-    /// Who is `disp` places below and above in a dimension: whom a shift gets from and sends to. [`NOBODY`] beyond the
+    /// The ranks `disp` places below and above in a dimension: source and destination of a shift. [`NOBODY`] beyond the
     /// border.
     pub fn shift(&self, rank: u32, dimension: usize, disp: i32) -> (i32, i32) {
         let below: u32 = self.dims[dimension + 1..].iter().product();

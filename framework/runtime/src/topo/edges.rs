@@ -21,7 +21,7 @@ pub struct Edge {
     pub weight: i32,
 }
 
-/// What a rank is told of an edge. Little-endian on the wire: the rank at the other end, the weight, which end we are.
+/// An edge as it is told to a rank. Little-endian on the wire: the rank at the other end, the weight, which end we are.
 const ENTRY: usize = 9;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn by_rank(edges: &[Edge], num_ranks: usize) -> (Vec<u8>, Vec<u64>) {
     (all.iter().flat_map(|(_, end)| end.encode()).collect(), bytes)
 }
 
-/// What others told, as one rank's part of the graph.
+/// The edges that others told, as one rank's part of the graph.
 fn part_of(told: &[u8], weighted: bool) -> DistGraph {
     let mut graph = DistGraph { sources: Side::default(), destinations: Side::default(), weighted };
     for end in told.as_chunks::<ENTRY>().0.iter().map(End::decode) {
@@ -92,7 +92,7 @@ fn starts(lengths: &[u64]) -> Result<(Vec<i64>, u64), Status> {
     Ok((starts, total))
 }
 
-/// What a rank says of weights.
+/// A rank's answer about weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weighing {
     Weighted,

@@ -8,7 +8,7 @@ pub struct Graph {
     edges: Vec<i32>,
 }
 
-/// What is wrong with a description of a graph.
+/// An error in the description of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// The end of this node's neighbors is before that of the node before it.

@@ -5,7 +5,6 @@ use super::hints::Hints;
 use super::{Inner, Window, services};
 use crate::error::Error;
 use crate::info::Info;
-use crate::places::Places;
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::{Arc, OnceLock};
 
@@ -21,10 +20,8 @@ impl Window {
         let hints = Hints::of_duplicate(self.in_force(), info);
         let all = comm.tell_all(thread, &hints.words())?;
         let hints = Hints::agreed(all.chunks(Hints::WORDS));
-        let places = Places::new(comm.group().members(), |proc| instance.place_of(proc));
         let inner = Box::new(Inner {
             comm,
-            places,
             memory: first.memory.clone(),
             flavor: first.flavor,
             own: first.own,

@@ -12,7 +12,7 @@ use oxmpi_osc::Mapped;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// Whose the memory is.
+/// Owner of the memory.
 pub(super) enum Memory {
     /// The program's.
     Users,

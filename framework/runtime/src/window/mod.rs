@@ -11,7 +11,7 @@
 //! shared can be loaded and stored. Its operations answer NOT_SUPPORTED, and of the synchronisations those that have a
 //! meaning for loads and stores of shared memory are done here ([`Window::fence`], [`Window::sync`]).
 //!
-//! **Who holds whom.** The component's module has the address of [`Inner`], which is boxed and goes after it. The module is
+//! **Ownership.** The component's module has the address of [`Inner`], which is boxed and goes after it. The module is
 //! given back once (`freed`): by [`Window::free`], or, without communication, when the instance ends or the last
 //! owner of the window goes. The instance knows windows weakly.
 
@@ -43,7 +43,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock, Weak, atomic};
 
-/// What a rank wants a window to be.
+/// A rank's description of the window that it wants.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// Bytes of a unit of displacement, at least 1.
@@ -84,17 +84,16 @@ impl WantedMemory {
     }
 }
 
-/// What services need; its address is the component's word for the window.
+/// Data of the services; its address is the component's word for the window.
 struct Inner {
     comm: Arc<Communicator>,
-    places: Places,
     memory: Arc<Memory>,
     flavor: u32,
     /// This rank's memory.
     own: Mapped,
     /// The lowest rank that has memory.
     first: Option<u32>,
-    /// What the component sees of the above; fixed once the window is made.
+    /// The component's view of the above; fixed once the window is made.
     seen: OnceLock<WinComm>,
 }
 
@@ -112,7 +111,7 @@ impl Inner {
         if rank == self.comm.rank() {
             return Some(self.own);
         }
-        let place = self.places.get(rank).filter(|place| place.local != 0)?;
+        let place = self.comm.places().get(rank).filter(|place| place.local != 0)?;
         self.memory.mapped(place.node_rank)
     }
 }
@@ -140,8 +139,8 @@ impl Window {
         let instance = comm.shared_instance().clone();
         let bytes = wanted.memory.bytes();
         let (first, hints) = meet(&comm, thread, &wanted, info)?;
-        let places = Places::new(comm.group().members(), |proc| instance.place_of(proc));
-        let memory = memory_for(&comm, thread, &places, &wanted)?;
+        let places = comm.places();
+        let memory = memory_for(&comm, thread, places, &wanted)?;
         let node_rank = places.get(comm.rank()).map_or(0, |place| place.node_rank);
         let base = match wanted.memory {
             WantedMemory::Users { base, .. } => base.cast(),
@@ -149,7 +148,7 @@ impl Window {
         };
         let own = Mapped { base, bytes, disp_unit: wanted.disp_unit };
         let (flavor, memory) = (wanted.memory.flavor(), Arc::new(memory));
-        let inner = Box::new(Inner { comm, places, memory, flavor, own, first, seen: OnceLock::new() });
+        let inner = Box::new(Inner { comm, memory, flavor, own, first, seen: OnceLock::new() });
         let desc = inner.desc(&hints, services::services());
         let verbs = select::choose(&inner.comm, thread, &desc)?;
         Ok(Window::adopt(inner, verbs, hints, &instance, thread))
@@ -334,7 +333,7 @@ fn meet(
     Ok((first.map(|rank| rank as u32), agreed(&all, &own)))
 }
 
-/// What a rank tells the others of its memory and its hints.
+/// A rank's message to the others about its memory and its hints.
 fn told(bytes: u64, disp_unit: i64, hints: &Hints) -> Vec<u64> {
     let mut words = vec![bytes.to_le(), disp_unit.cast_unsigned().to_le()];
     words.extend(hints.words());
@@ -360,7 +359,7 @@ impl Inner {
             size: size_of::<WinComm>() as u32,
             num_ranks: self.comm.size(),
             rank: self.comm.rank(),
-            num_nodes: self.places.num_nodes(),
+            num_nodes: self.comm.places().num_nodes(),
             comm: std::ptr::from_ref(self).cast_mut().cast(),
             services,
             btl: self.comm.instance().btl_services_for_rma(),

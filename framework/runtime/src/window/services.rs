@@ -58,12 +58,12 @@ fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {
 }
 
 extern "C" fn place(window: *mut c_void, rank: u32, out: *mut Place) -> Status {
-    hand_out(at(window).places.get(rank).copied().ok_or(Status::BAD_PARAM), out)
+    hand_out(at(window).comm.places().get(rank).copied().ok_or(Status::BAD_PARAM), out)
 }
 
 extern "C" fn reach(window: *mut c_void, rank: u32, out: *mut SliceRef<Reach>) -> Status {
     let window = at(window);
-    let Some(place) = window.places.get(rank) else { return Status::BAD_PARAM };
+    let Some(place) = window.comm.places().get(rank) else { return Status::BAD_PARAM };
     hand_out(window.comm.instance().reach_for_rma(place.proc), out)
 }
 

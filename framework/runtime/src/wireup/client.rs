@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 #[allow(clippy::large_enum_variant, reason = "made once per instance and moved once")]
 pub enum Source {
-    /// What the launcher left in the environment; without a launcher, a job of one process.
+    /// The launcher's settings in the environment; without a launcher, a job of one process.
     #[default]
     Environment,
     /// A job of one process, whatever the environment says.
@@ -52,7 +52,7 @@ pub struct Client {
     facts: JobFacts,
     secret: Secret,
     segment: OwnedFd,
-    /// What was put and not committed.
+    /// Values that were put and not committed.
     pending: Mutex<Vec<(String, Vec<u8>)>>,
     link: Link,
     witness: Option<Witness>,
@@ -66,7 +66,7 @@ enum Link {
 }
 
 impl Client {
-    /// What the launcher left in the environment; None: no launcher started this process.
+    /// The launcher's settings in the environment; None: no launcher started this process.
     ///
     /// From the moment this returns, the process ends when its parent does.
     pub fn from_environment() -> Result<Option<Client>, Error> {
@@ -164,7 +164,7 @@ impl Client {
         &self.facts
     }
 
-    /// What the processes of the job know and nobody else.
+    /// The secret that the processes of the job know and nobody else.
     pub(crate) fn secret(&self) -> &Secret {
         &self.secret
     }
@@ -221,7 +221,7 @@ impl Client {
         }
     }
 
-    /// What process `proc` has committed under `key`; None: nothing.
+    /// The value that process `proc` has committed under `key`; None: none.
     pub fn get(&self, proc: u32, key: &str) -> Result<Option<Vec<u8>>, Error> {
         match &self.link {
             Link::Local(store) => Ok(store.get(proc, key)),

@@ -1,4 +1,4 @@
-//! What a process knows about its job from the first moment.
+//! Facts about its job that a process has from the first moment.
 
 use super::frame::{Builder, Fields, Malformed};
 use super::nodes::NodeMap;
@@ -29,7 +29,7 @@ pub struct JobFacts {
     /// Name of this node.
     pub hostname: String,
     pub node_names: Vec<String>,
-    /// What was given to mpirun by `--mca`.
+    /// Settings given to mpirun by `--mca`.
     pub params: Vec<(String, String)>,
     /// How many processes there could be (MPI_UNIVERSE_SIZE); at least `size`.
     pub universe: u32,

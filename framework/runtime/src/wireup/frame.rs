@@ -11,7 +11,7 @@ use std::fmt;
 /// Bytes in front of every payload.
 pub const HEADER: usize = 5;
 
-/// What arrived is not what this protocol has.
+/// The bytes that arrived are no frame of this protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// A payload longer than the receiver takes.
@@ -56,7 +56,7 @@ pub struct Frame<'a> {
 #[derive(Debug)]
 pub struct Inbox {
     bytes: Vec<u8>,
-    /// What lies before has been given out.
+    /// Bytes before this position have been given out.
     start: usize,
     limit: usize,
 }

@@ -1,4 +1,4 @@
-//! What a rank and its node daemon say to each other.
+//! Messages between a rank and its node daemon.
 
 use super::facts::JobFacts;
 use super::frame::{Builder, Fields, Frame, Malformed};

@@ -6,17 +6,17 @@
 //! **One round trip.** A rank connects, says [`Hello`](message::ToDaemon::Hello) with the job's
 //! secret, and gets one answer with every fact of the job and, beside the bytes, the descriptor of
 //! the node's shared segment.
-//! What components need to tell each other goes through the key-value store: `put` keeps a
+//! Components exchange facts through the key-value store: `put` keeps a
 //! pair here, `commit` sends what was put, `fence` waits until every process has come so far, `get`
 //! asks for one value. A value stays with the daemon of the node where it was put, and is fetched by other daemons when
 //! a rank there asks for it ([`server`]). Values and shared memory name what they answer, so a rank may ask for several and go on.
 //!
-//! **Who may connect.** The socket has no file and so no permissions: whoever shares our network
+//! **Admission.** The socket has no file and so no permissions: any process that shares our network
 //! namespace can reach it. The daemon therefore looks at the user id that the kernel vouches for
 //! and compares a secret of 256 random bits in constant time, before it looks at anything else.
 //! Everything that arrives is decoded with a bound on its length, from either side.
 //!
-//! **Who dies with whom.** The daemon makes its children die with it. A rank may be a grandchild
+//! **Death of a parent.** The daemon makes its children die with it. A rank may be a grandchild
 //! (`sh -c ./program`), so a client arranges the same with its own parent *before* it says hello:
 //! an answer then proves that the daemon was alive after the arrangement stood. Had the parent
 //! died before that, the kernel would have given us to the daemon, which is a subreaper, and the
@@ -57,7 +57,7 @@ pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
 /// Version of the conversation. Both sides name theirs when they differ.
 pub const VERSION: u32 = 4;
 
-/// What kind of thing went wrong.
+/// Kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A variable of ours is missing or makes no sense.

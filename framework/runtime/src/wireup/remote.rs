@@ -37,7 +37,7 @@ struct Conversation {
     asked: HashMap<Name, Option<Answer>>,
 }
 
-/// What a rank has published under a key; `None`: nothing.
+/// The value that a rank has published under a key; `None`: none.
 type Answer = Option<Vec<u8>>;
 
 impl Conversation {
@@ -128,7 +128,7 @@ impl Daemon {
         }
     }
 
-    /// What a rank has published; waits for the answer.
+    /// The value that a rank has published; waits for the answer.
     pub(super) fn value(&self, proc: u32, key: &str) -> Result<Answer, Error> {
         let mut conversation = self.conversation.lock();
         let name = (proc, key.to_owned());
@@ -230,7 +230,7 @@ mod tests {
         (server, joining.join().expect("it joined"))
     }
 
-    /// What ranks of the other node are asked for.
+    /// Questions to ranks of the other node.
     fn wanted(server: &mut Server) -> HashSet<(u32, String)> {
         let events = server.turn().expect("no error").into_iter();
         events.filter_map(|event| matches!(event, Event::Wanted { .. }).then_some(event)).map(name).collect()

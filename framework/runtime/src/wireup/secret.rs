@@ -1,4 +1,4 @@
-//! What every process of a job knows and nobody else.
+//! The secret that every process of a job knows and nobody else.
 
 use super::{Error, ErrorKind};
 use std::fmt;

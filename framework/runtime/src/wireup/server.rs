@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 
-/// What the daemon has to know.
+/// Facts that the daemon needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The rank's process `pid` starts MPI, for the first time or again.
@@ -51,7 +51,7 @@ pub enum Event {
     Abort {
         rank: u32,
         code: i32,
-        /// What in the library ends the job; empty: the program called MPI_Abort.
+        /// The place in the library that ends the job; empty: the program called MPI_Abort.
         origin: String,
         message: String,
         /// Because of this rank.
@@ -91,7 +91,7 @@ pub enum Event {
     Crash(Crash),
 }
 
-/// What a process said when a signal came.
+/// A process's report when a signal came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crash {
     pub rank: u32,
@@ -119,7 +119,7 @@ pub enum Membership {
     },
 }
 
-/// What all ranks of this node are told, and the secret they must show.
+/// Facts that all ranks of this node are told, and the secret they must show.
 #[derive(Debug)]
 pub struct Job {
     /// As rank `local_ranks[0]` would see it.
@@ -201,7 +201,7 @@ impl Server {
             let Some(rank) = connection.rank else { continue };
             match self.welcome(&mut connection, rank) {
                 Ok(()) => {
-                    // What cannot be sent shows as a closed connection when it is served next.
+                    // A message that cannot be sent shows as a closed connection when it is served next.
                     let _ = connection.flush();
                     self.watch(id, &connection);
                     self.connections.insert(id, connection);
@@ -238,7 +238,7 @@ impl Server {
         self.fail_fence(rank);
     }
 
-    /// What a rank of this node has published, and then what the others have under the same key, as far as `limit` bytes
+    /// The value that a rank of this node has published, and then those of the others under the same key, as far as `limit` bytes
     /// go: for another node. False: there is more.
     pub fn values(&self, proc: u32, key: &str, limit: usize) -> (Values, bool) {
         self.exchange.all_under(proc, key, &self.job.facts.local_ranks, limit)
@@ -320,7 +320,7 @@ impl Server {
                 Err(why) if why.raw_os_error() == Some(libc::ECONNABORTED) => continue,
                 Err(why) => return Err(Error::system("cannot accept a rank's connection", why)),
             };
-            // Whoever is not the same user is not answered at all.
+            // A process of another user is not answered at all.
             let Some(connection) = Connection::of_same_user(stream) else { continue };
             self.drop_oldest_stranger();
             let id = self.next_id;
@@ -560,7 +560,7 @@ impl Server {
         for id in ids {
             // Absent: the connection being served; its caller answers.
             let Some(connection) = self.connections.get_mut(id) else { continue };
-            // What cannot be sent shows as a closed connection when it is served next.
+            // A message that cannot be sent shows as a closed connection when it is served next.
             let _ = connection.queue(answer, None);
             let _ = connection.flush();
             let connection = &self.connections[id];

@@ -1,4 +1,4 @@
-//! What a node is made of: packages, NUMA nodes, caches, cores and hardware threads, as the kernel
+//! Parts of a node: packages, NUMA nodes, caches, cores and hardware threads, as the kernel
 //! tells it under `/sys/devices/system`.
 //!
 //! Objects are numbered as they lie, from left to right: by package, then NUMA node, third, second

@@ -14,7 +14,7 @@ mod page;
 mod questions;
 pub mod rank;
 
-use super::{Answer, Known};
+use super::known::{Answer, Known};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ const CLEARLY: f64 = 0.97;
 /// A job of two processes that measures for a blink.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a measurement is of.
+/// Subject of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Half a round trip of `bytes`.

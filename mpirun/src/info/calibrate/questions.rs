@@ -1,4 +1,4 @@
-//! What is asked of a machine, and what an answer sets.
+//! Questions to a machine, and the parameter that an answer sets.
 
 use super::{Bench, Kind, Point, from_which_on};
 
@@ -13,11 +13,11 @@ const LEAST_RNDV: u64 = 16 * K;
 pub struct Found {
     /// Parameters and their values; none where the default is as good.
     pub set: Vec<(&'static str, String)>,
-    /// What was compared.
+    /// The alternatives that were compared.
     pub question: &'static str,
-    /// What the two columns are.
+    /// Titles of the two columns.
     pub ways: [&'static str; 2],
-    /// What the sizes are of.
+    /// Unit of the sizes.
     pub sizes: &'static str,
     pub points: Vec<Point>,
     pub conclusion: String,

@@ -1,4 +1,4 @@
-//! What each of the two processes of a measurement does: messages to and fro.
+//! One of the two processes of a measurement: messages to and fro.
 //!
 //! They are MPI programs of the standard ABI like any other, but for taking the library at run time, from
 //! the installation that this program belongs to.
@@ -51,7 +51,7 @@ impl Mpi {
     }
 }
 
-/// What is sent to and fro.
+/// The buffer that is sent to and fro.
 struct Ball<'a> {
     mpi: &'a Mpi,
     out: Vec<u8>,

@@ -7,6 +7,7 @@ pub mod datagrams;
 pub mod domains;
 pub mod endpoints;
 pub mod memory;
+pub mod names;
 pub mod posts;
 pub mod queues;
 pub mod smsg;

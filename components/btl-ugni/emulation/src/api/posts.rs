@@ -11,7 +11,7 @@ use crate::cq::{Cq, Request};
 use crate::domain::{Bound, Ep, Nic};
 use crate::engine::{self, Command};
 use crate::handles;
-use crate::layouts::{CtAmo, CtGet, CtPut, PostDescriptor};
+use crate::layouts::{CtAmo, CtCqWrite, CtGet, CtPut, PostDescriptor};
 use crate::memory::{self, Access};
 use crate::numbers::{BTE_MAX, FMA_MAX, Return, cqmode, dlvmode, event, mode, post, rc, rdmamode, statistic};
 use crate::operation::{Chain, Completion, Operation, Piece, RemoteEvent, Work};
@@ -304,6 +304,14 @@ unsafe fn post_cq_write(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), R
     // SAFETY: the entry point's.
     let (ep, bound, d) = unsafe { parts(ep, d) }?;
     let _entered = ep.nic.enter();
+    let plan = cq_write_plan(&ep, d)?;
+    let operation = make_cq_write(&ep, bound, d, plan)?;
+    submit(operation);
+    Ok(())
+}
+
+/// Checks a write into a queue, or the first of a chain of them.
+fn cq_write_plan(ep: &Ep, d: &PostDescriptor) -> Result<Plan, Return> {
     let (local, global, _) = events(d);
     if d.kind != post::CQWRITE || local {
         return Err(rc::INVALID_PARAM);
@@ -311,15 +319,54 @@ unsafe fn post_cq_write(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), R
     if is_refused() {
         return Err(rc::ERROR_RESOURCE);
     }
+    Ok(Plan { cq: ep.cq.clone(), local, global, remote: false })
+}
+
+fn make_cq_write(
+    ep: &Arc<Ep>,
+    bound: Bound,
+    d: &mut PostDescriptor,
+    plan: Plan,
+) -> Result<Operation, Return> {
     let work = Work::CqWrite { value: d.cqwrite_value & ((1 << 48) - 1) };
-    let plan = Plan { cq: ep.cq.clone(), local, global, remote: false };
-    let mut operation = make(&ep, bound, d, work, plan, false)?;
+    let mut operation = make(ep, bound, d, work, plan, false)?;
     // The value goes to the queue, wherever in the memory the descriptor points.
     operation.address = (d.remote_mem_hndl.qword1 & ((1 << 52) - 1)) << 12;
     operation.length = 0;
     counters::add(Counter::CqWrites, 1);
-    submit(operation);
-    Ok(())
+    Ok(operation)
+}
+
+/// Posts a chain of writes into queues, which has one completion.
+///
+/// # Safety
+/// As GNI_PostFma, for every element.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn GNI_CtPostCqWrite(ep: *mut c_void, d: *mut PostDescriptor) -> Return {
+    // SAFETY: promised.
+    code(unsafe { post_cq_write_chain(ep, d) })
+}
+
+unsafe fn post_cq_write_chain(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), Return> {
+    // SAFETY: the entry point's.
+    let (ep, bound, d) = unsafe { parts(ep, d) }?;
+    let _entered = ep.nic.enter();
+    let mut rest = Vec::new();
+    let mut next = d.next_descr;
+    while !next.is_null() {
+        // SAFETY: the program's elements.
+        let element = unsafe { &*next.cast::<CtCqWrite>() };
+        let at = handles::ep(element.ep_hndl).ok_or(rc::INVALID_PARAM)?;
+        let to = at.state().bound.ok_or(rc::INVALID_PARAM)?;
+        // SAFETY: a descriptor consists of integers and pointers, for which zeros are values.
+        let mut one: PostDescriptor = unsafe { core::mem::zeroed() };
+        (one.remote_mem_hndl, one.cqwrite_value) = (element.remote_mem_hndl, element.cqwrite_value);
+        rest.push((one, at, to));
+        next = element.next_descr;
+    }
+    let plan = cq_write_plan(&ep, d)?;
+    let first = make_cq_write(&ep, bound, d, plan)?;
+    submit_chain(first, rest, make_cq_write)
 }
 
 /// Posts a chain of puts, gets or atomics, which has one completion.
@@ -384,17 +431,32 @@ unsafe fn post_chain(ep: *mut c_void, d: *mut PostDescriptor) -> Result<(), Retu
     if is_refused() || !ep.nic.has_fma() {
         return Err(rc::ERROR_RESOURCE);
     }
-    let mut first = make(&ep, bound, d, work, Plan { cq: ep.cq.clone(), local, global, remote }, false)?;
+    let first = make(&ep, bound, d, work, Plan { cq: ep.cq.clone(), local, global, remote }, false)?;
+    let (elements, mut works): (Vec<_>, Vec<_>) =
+        rest.into_iter().map(|(descriptor, at, to, work)| ((descriptor, at, to), work)).unzip();
+    works.reverse();
+    submit_chain(first, elements, |at, to, d, plan| {
+        let work = works.pop().expect("a work for each element");
+        make(at, to, d, work, Plan { remote, ..plan }, false)
+    })
+}
+
+/// Hands the operations of a chain to the engine: the first, and those that `make` makes of the others, with one completion for all.
+fn submit_chain(
+    mut first: Operation,
+    rest: Vec<(PostDescriptor, Arc<Ep>, Bound)>,
+    mut make: impl FnMut(&Arc<Ep>, Bound, &mut PostDescriptor, Plan) -> Result<Operation, Return>,
+) -> Result<(), Return> {
     let chain = Arc::new(Chain { left: AtomicUsize::new(rest.len() + 1), worst: AtomicU8::new(0) });
     let of_chain = first.completion.as_mut().map(|c| {
         c.chain = Some(chain.clone());
-        (c.ep.clone(), c.cq.clone(), c.tid, c.data)
+        (c.ep.clone(), c.cq.clone(), c.tid, c.data, c.global)
     });
     let mut all = vec![first];
-    for (mut descriptor, at, to, work) in rest {
-        let mut operation =
-            make(&at, to, &mut descriptor, work, Plan { cq: None, local, global: false, remote }, false)?;
-        operation.completion = of_chain.clone().map(|(ep, cq, tid, data)| Completion {
+    for (mut descriptor, at, to) in rest {
+        let silent = Plan { cq: None, local: false, global: false, remote: false };
+        let mut operation = make(&at, to, &mut descriptor, silent)?;
+        operation.completion = of_chain.clone().map(|(ep, cq, tid, data, global)| Completion {
             ep,
             cq,
             tid,

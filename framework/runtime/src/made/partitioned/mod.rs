@@ -14,7 +14,7 @@
 //! makes one persistent receive per *sender's* partition once it has met the announcement, at the place in
 //! its buffer where those bytes belong. Start and Pready start persistent requests and allocate nothing.
 //!
-//! **Who meets whom.** All announcements of a communicator go by one tag, and carry the user's. Each
+//! **Matching.** All announcements of a communicator go by one tag, and carry the user's. Each
 //! Precv_init posts one receive for an announcement of its source; what has come is paired with the
 //! oldest Precv_init of that source and tag ([`Meeting`]). Announcements of a pair arrive in the order
 //! of Psend_init, so operations pair in the order they were made, as the standard wants. A receive
@@ -24,7 +24,7 @@
 //! overlap its bytes have. Where a sender's partition ends inside an element of a receive type with
 //! gaps, the bytes are received aside and unpacked when they are there.
 //!
-//! **Who may touch what.** Cells and vectors belong to the holder of the request's lane lock (`made`),
+//! **Access.** Cells and vectors belong to the holder of the request's lane lock (`made`),
 //! and are not changed while the operation is active but for the cursor. The word of each part is what
 //! threads share: `Pready` claims it (IDLE → CLAIMED → STARTED), arrival of a part that is received
 //! aside likewise (IDLE → CLAIMED → DONE).
@@ -98,7 +98,7 @@ fn release_all(parts: &mut Vec<Part>) {
     }
 }
 
-/// What the user says of a partitioned message, the sender's or the receiver's.
+/// The user's description of a partitioned message, the sender's or the receiver's.
 pub struct Layout<'a> {
     pub buf: *mut u8,
     pub partitions: usize,
@@ -119,7 +119,7 @@ impl Layout<'_> {
     }
 }
 
-/// What travels ahead: little-endian words.
+/// The announcement that travels ahead: little-endian words.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 struct Announcement {
     tag: i32,

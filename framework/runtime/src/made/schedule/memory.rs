@@ -4,7 +4,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 
-/// What the contract promises.
+/// The alignment that the contract promises.
 const ALIGN: usize = 64;
 /// Bytes that a request without a plan keeps.
 const KEEP: usize = 64 << 10;

@@ -16,7 +16,7 @@
 //! lane's lock, since a step may call a function of the user's or copy a lot. An error is noted and the steps
 //! go on: other ranks wait for our messages.
 //!
-//! **Who may touch what.** `state` is IDLE between runs, CLAIMED while a thread runs steps, OVER when
+//! **Access.** `state` is IDLE between runs, CLAIMED while a thread runs steps, OVER when
 //! there are none left (and before the first start). Whoever holds the claim has `core` to itself. The claim is
 //! taken from IDLE under the lane's lock; the starting thread has it from the beginning. Under the lane's lock an
 //! IDLE operation's core may be looked at. Nobody is overlooked: who found the operation CLAIMED did so under the
@@ -27,7 +27,7 @@
 //! they meet blocking ones, and persistent ones may be started in any order. Numbers come round after 2^28
 //! (persistent: 2^27) operations of one communicator.
 //!
-//! **What a plan points to** lives as long as it: buffers are the user's promise, types and the operation are held
+//! **Lifetimes.** Everything that a plan points to lives as long as it: buffers are the user's promise, types and the operation are held
 //! by `kept`, memory for steps is its own, and the communicator is in use as long as the request is.
 
 mod memory;
@@ -49,7 +49,7 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr::null;
 
-/// What a request holds on to until it is given up: types, the operation.
+/// Objects that a request holds until it is given up: types, the operation.
 pub type Kept = Option<Box<dyn Any + Send>>;
 
 /// Largest tag of nonblocking collectives: below those of partitioned messages.
@@ -97,7 +97,7 @@ struct Peer {
     local: bool,
 }
 
-/// What is done at one time. Messages have slots, in which waiting finds them.
+/// A step: work that is done at one time. Messages have slots, in which waiting finds them.
 #[derive(Clone, Copy)]
 enum Step {
     Send {
@@ -149,7 +149,7 @@ enum Step {
 #[derive(Clone, Copy)]
 struct Message {
     req: *mut RequestHeader,
-    /// What it has to fill.
+    /// The status that it has to fill.
     whole: Option<Data>,
 }
 

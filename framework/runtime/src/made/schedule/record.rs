@@ -14,7 +14,7 @@ use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx};
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
-/// What `comm` of a planning component's [`CollComm`] points to.
+/// The object that `comm` of a planning component's [`CollComm`] points to.
 struct Recorder {
     core: *mut Core,
     local: bool,

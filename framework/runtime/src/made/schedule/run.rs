@@ -145,7 +145,7 @@ impl Core {
         if peer.local { comm.local().unwrap_or(comm) } else { comm }
     }
 
-    /// What to send: what came there, if that was not what had to.
+    /// The data to send: that which came there, if it was not the data that had to.
     fn outgoing<'a>(&'a self, data: &'a Data, instance: &'a Instance) -> (*const u8, u64, &'a TypeDesc) {
         let same = |wrong: &&Wrong| wrong.place.at == data.at && wrong.place.count == data.count;
         match self.wrong.iter().find(same) {

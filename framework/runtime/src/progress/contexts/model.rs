@@ -1,7 +1,7 @@
 //! Models under loom of a flush over an idle owner: the lock of a CRI that another thread owns, operations that complete in its
 //! progress, and a waiter that compares counters, looks and enters.
 //!
-//! What the lock guards is in cells that loom watches: the device's list of operations, and the result of each. A flush that returns
+//! Data that the lock guards is in cells that loom watches: the device's list of operations, and the result of each. A flush that returns
 //! early reads a result that nobody wrote, or while it is written; one that nobody ends runs out of branches.
 
 use super::Looks;

@@ -100,7 +100,7 @@ impl Connection {
     /// Sends what the kernel takes now.
     pub(super) fn flush(&mut self) -> Result<(), Errno> {
         while self.has_unsent() {
-            // What stands before the next descriptor goes without it.
+            // Bytes before the next descriptor go without it.
             let next = self.beside.front().filter(|(at, _)| *at == self.sent);
             let later = self.beside.iter().map(|(at, _)| *at).find(|at| *at > self.sent);
             let bytes = &self.outgoing[self.sent..later.unwrap_or(self.outgoing.len())];

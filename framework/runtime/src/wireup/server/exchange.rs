@@ -37,13 +37,13 @@ pub(super) struct Exchange {
     asked: HashMap<Name, Vec<u64>>,
     /// Questions under way: node and key.
     asking: HashSet<(u32, String)>,
-    /// Who has come to the present fence: rank and connection.
+    /// Ranks that have come to the present fence, each with its connection.
     waiting: Vec<(u32, u64)>,
     /// The first rank that left: no fence can be complete any more.
     gone: Option<u32>,
 }
 
-/// What follows when a rank comes to the fence.
+/// The consequence of a rank's arrival at the fence.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entered {
     /// It waits.
@@ -54,7 +54,7 @@ pub(super) enum Entered {
     Passed(Vec<u64>),
 }
 
-/// What there is to say to a rank that asks for a value of another node.
+/// The answer to a rank that asks for a value of another node.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Here(Vec<u8>),
@@ -96,12 +96,12 @@ impl Exchange {
         Ok(())
     }
 
-    /// What a rank of this node has published.
+    /// The value that a rank of this node has published.
     pub(super) fn get(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
         self.values.get(&(proc, key.to_owned())).cloned()
     }
 
-    /// What all ranks of this node have published under a key, of `first` before the others; at most `limit` bytes
+    /// The values that all ranks of this node have published under a key, that of `first` before the others; at most `limit` bytes
     /// beside that. False: there is more.
     pub(super) fn all_under(&self, first: u32, key: &str, ranks: &[u32], limit: usize) -> (Values, bool) {
         let mut values = vec![(first, self.get(first, key))];
@@ -157,7 +157,7 @@ impl Exchange {
     pub(super) fn keep_far(&mut self, proc: u32, key: String, value: Option<&[u8]>) -> Vec<u64> {
         let name = (proc, key);
         let waiting = self.asked.remove(&name).unwrap_or_default();
-        // What is not there may be at the next question.
+        // A value that is not there may be at the next question.
         if let Some(value) = value {
             self.far.insert(name, value.to_vec());
         }

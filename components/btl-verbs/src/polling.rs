@@ -1,12 +1,4 @@
-//! Rings: eager messages by RDMA write into memory that the receiver polls.
-//!
-//! A receiver that has had `btl_verbs_eager_rdma_threshold` messages of a link offers memory of so many slots (*Ring*); from then on the
-//! sender writes each message that fits into the next slot, where it has room, and sends the others as before. The frames of both are numbered, so
-//! that the receiver takes them in order: a slot whose number is not due waits for what is still in the queue, and a message out of the
-//! queue has everything before it in the slots already, since a queue pair carries out its requests in order.
-//!
-//! Nothing wakes a sleeper that waits for memory. Who is about to sleep asks its senders to leave the ring (*Hold*), sleeps by the millisecond
-//! until they have (*Held*, which is sent behind all that they wrote), and offers it again when there is traffic.
+//! Offering rings (`ring.rs`), taking what lies in them in its turn, and leaving them before a sleep.
 
 use crate::lane::{Event, Held, Lane};
 use crate::link::Link;
@@ -40,8 +32,9 @@ impl Rail {
                 None => {
                     match RingIn::new(&lane.protection, settings.eager_rdma_num, settings.eager_limit + FRAME)
                     {
-                        Ok(ring) => {
+                        Ok(mut ring) => {
                             let offer = ring.offer();
+                            ring.state = State::Held;
                             side.ring_in = Some(ring);
                             held.rings.push(link.clone());
                             offer
@@ -70,7 +63,10 @@ impl Rail {
         let side = &mut *side;
         match kind {
             Kind::Ring => match (&mut side.ring_out, RingOut::read(body)) {
-                (Some(ring), Some(again)) => ring.again(&again),
+                (Some(ring), Some(again)) => {
+                    ring.open = true;
+                    ring.addr == again.addr
+                }
                 (none, Some(ring)) => {
                     *none = Some(ring);
                     true
@@ -79,7 +75,7 @@ impl Rail {
             },
             Kind::Hold => match &mut side.ring_out {
                 Some(ring) => {
-                    ring.close();
+                    ring.open = false;
                     side.leaves_ring = true;
                     if !core::mem::replace(&mut side.owing, true) {
                         held.owing.push(link.clone());
@@ -142,7 +138,7 @@ impl Rail {
         let mut side = link.side.borrow_mut();
         side.heard = side.heard.wrapping_add(1);
         if let Some(ring) = &mut side.ring_in {
-            ring.took();
+            ring.taken += 1;
         }
         let event = Event::Slot { link: Arc::as_ptr(link), frame, at, len: (len - FRAME) as u32 };
         self.contexts[usize::from(frame.ctx)].push_own(event);

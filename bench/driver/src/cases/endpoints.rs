@@ -1,0 +1,151 @@
+//! Endpoints beside processes and threads: latency, rate, Wilson's operator on a lattice and a Fourier transform with one exchange (Sridharan et al.,
+//! *Enabling Efficient Multithreaded MPI Communication through a Library-Based Implementation of MPI Endpoints*, SC 2014, figures 4 to 9 and table I). Here endpoints
+//! are the library's own. Every result is checked: data, frequencies against a direct sum, norms against those of one process.
+
+use crate::case::{At, Case, Point, Ratio, Series, Sizes};
+use crate::program::Program;
+
+const BYTES: [u64; 4] = [8, 1024, 16_384, 262_144];
+const WORKERS: [u64; 4] = [1, 2, 4, 8];
+
+case!(701, |sizes| latency(sizes));
+case!(702, |sizes| rate(sizes, "ep-rate", "5", 8));
+case!(703, |sizes| rate(sizes, "ep-bandwidth", "6", 65_536));
+case!(704, |sizes| dslash(sizes));
+case!(705, |sizes| fft(sizes));
+
+/// Endpoints of so many workers over processes and over threads.
+fn ratios(over: At) -> Vec<Ratio> {
+    let endpoints = ("endpoints", over);
+    vec![
+        Ratio::new("endpoints over processes", "about 1", endpoints, ("processes", over)),
+        Ratio::new("endpoints over threads", "above 1 (rate), below 1 (time)", endpoints, ("threads", over)),
+    ]
+}
+
+fn latency(sizes: &Sizes) -> Case {
+    let job = |how: &'static str, ranks: u64| {
+        move |bytes: u64| Some(Point::new(ranks, format!("latency -b {bytes} -k {{i}} {how}")))
+    };
+    Case {
+        name: "ep-latency",
+        figure: "4 (endpoints)",
+        title: "Half a round trip of two pairs: of processes, of threads on one communicator, of endpoints"
+            .into(),
+        program: Program::Streams,
+        x: "bytes",
+        xs: sizes.cut(&BYTES),
+        unit: "us",
+        log_x: true,
+        log_y: true,
+        series: vec![
+            Series::new("processes", job("", 4)),
+            Series::new("threads", job("-w 2", 2)).dashed(),
+            Series::new("endpoints", job("-w 2 -e", 2)).ours(),
+        ],
+        ratios: ratios(At::First),
+        iterations: None,
+    }
+}
+
+fn rate(sizes: &Sizes, name: &'static str, figure: &'static str, bytes: u64) -> Case {
+    let job = move |how: &str, ranks| Some(Point::new(ranks, format!("rate -b {bytes} -k {{i}} {how}")));
+    Case {
+        name,
+        figure: match figure {
+            "5" => "5 (endpoints)",
+            _ => "6 (endpoints)",
+        },
+        title: format!(
+            "Windows of 64 messages of {bytes} bytes between two nodes' processes, threads or endpoints"
+        ),
+        program: Program::Streams,
+        x: "pairs",
+        xs: sizes.cut(&WORKERS),
+        unit: "messages/s",
+        log_x: true,
+        log_y: true,
+        series: vec![
+            Series::new("processes", move |pairs| job("", 2 * pairs)),
+            Series::new("threads", move |pairs| job(&format!("-w {pairs}"), 2)).dashed(),
+            Series::new("endpoints", move |pairs| job(&format!("-w {pairs} -e"), 2)).ours(),
+        ],
+        ratios: ratios(At::Last),
+        iterations: None,
+    }
+}
+
+/// Of the whole lattice in its longest dimension.
+const SLICES: u64 = 16;
+
+fn dslash(sizes: &Sizes) -> Case {
+    let side = if sizes.quick { 2 } else { 8 };
+    let job = move |how: &'static str| {
+        move |ranks: u64| {
+            let slices = SLICES / ranks;
+            Some(Point::new(ranks, format!("-l {side},{side},{side},{slices} -k {{i}} {how}")))
+        }
+    };
+    Case {
+        name: "ep-dslash",
+        figure: "7, 8, table I (endpoints)",
+        title: format!(
+            "Wilson's operator, {side}^3 x {SLICES} sites, two threads a process, halos by one or both"
+        ),
+        program: Program::Dslash,
+        x: "processes",
+        xs: if sizes.quick { vec![2] } else { vec![1, 2, 4] },
+        unit: "ms",
+        log_x: true,
+        log_y: true,
+        series: vec![
+            Series::new("master", job("-t 2")),
+            Series::new("threads", job("-t 2 -m 2")).dashed(),
+            Series::new("endpoints", job("-t 2 -e 2")).ours(),
+        ],
+        ratios: vec![
+            Ratio::new(
+                "endpoints over the master thread",
+                "below 1",
+                ("endpoints", At::Last),
+                ("master", At::Last),
+            ),
+            Ratio::new(
+                "endpoints over threads on one communicator",
+                "below 1",
+                ("endpoints", At::Last),
+                ("threads", At::Last),
+            ),
+        ],
+        iterations: None,
+    }
+}
+
+fn fft(sizes: &Sizes) -> Case {
+    let job =
+        |how: &'static str| move |log: u64| Some(Point::new(2, format!("-n {log} -b 4 -k {{i}} -t 2 {how}")));
+    Case {
+        name: "ep-fft",
+        figure: "9 (endpoints)",
+        title: "The exchange of a Fourier transform with one exchange, two processes, two threads each"
+            .into(),
+        program: Program::Fft,
+        x: "binary logarithm of the points",
+        xs: sizes.cut(&[8, 12, 16]),
+        unit: "us",
+        log_x: false,
+        log_y: true,
+        series: vec![
+            Series::new("master", job("")),
+            Series::new("threads", job("-g 2 -m")).dashed(),
+            Series::new("endpoints", job("-g 2 -e")).ours(),
+        ],
+        ratios: vec![Ratio::new(
+            "endpoints over the master thread",
+            "below 1",
+            ("endpoints", At::Last),
+            ("master", At::Last),
+        )],
+        iterations: None,
+    }
+}

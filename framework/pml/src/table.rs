@@ -1,0 +1,218 @@
+//! Tables, descriptions and constants that cross the boundary between the host and a PML.
+
+use core::ffi::c_void;
+use oxmpi_btl::{BtlHandle, BtlServices, WaitSet};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
+
+pub const VERSION: Version = Version { major: 2, minor: 1, patch: 0 };
+/// Version of [`PmlTable`]'s layout.
+pub const TABLE_VERSION: u32 = 2;
+pub const FRAMEWORK: &str = "pml";
+
+/// Wildcards as MPI's ABI numbers them.
+pub const ANY_SOURCE: i32 = -1;
+pub const ANY_TAG: i32 = -2;
+
+/// Send modes (MPI 5.0 §3.4).
+pub mod mode {
+    pub const STANDARD: u32 = 0;
+    pub const SYNCHRONOUS: u32 = 1;
+    pub const READY: u32 = 2;
+    /// Data already lies in a buffer that the request owns; completes when that is free again.
+    pub const BUFFERED: u32 = 3;
+}
+
+/// Bits of [`CommDesc::flags`]: the standard's assertions (MPI 5.0 §7.4.4).
+pub mod assert_flag {
+    pub const NO_ANY_TAG: u32 = 1;
+    pub const NO_ANY_SOURCE: u32 = 2;
+    pub const EXACT_LENGTH: u32 = 4;
+    pub const ALLOW_OVERTAKING: u32 = 8;
+}
+
+/// A communicator as one of its local ranks sees it.
+#[repr(C)]
+pub struct CommDesc {
+    pub size: u32,
+    pub flags: u32,
+    /// Global id: equal in all its processes, different from every other communicator of the job. The lowest byte of the first
+    /// word counts: that of communicators made one after another from one parent differs.
+    pub gid: [u64; 2],
+    pub my_rank: i32,
+    /// Ranks that sends may name (the remote group of an inter-communicator).
+    pub num_peers: u32,
+    /// Index of each one's process; valid until `del_comm`.
+    pub procs: *const u32,
+    /// Endpoint number within the process of each, or null: all 0 (one rank per process).
+    pub endpoints: *const u16,
+    pub my_endpoint: u16,
+    /// 1: an index fixed for all processes (world 0, self 1), no exchange needed; 0: `fixed_index` is nothing.
+    pub has_fixed_index: u16,
+    pub fixed_index: u32,
+    /// Name of the matching engine from an info key, or empty: the parameter's.
+    pub matching: oxmpi_mca::StrRef,
+    /// The CRI that this rank's messages prefer (an endpoint's own), or [`NO_HINT`].
+    pub fifo_hint: u32,
+    pub reserved: u32,
+}
+
+/// `CommDesc::fifo_hint` where there is none.
+pub const NO_HINT: u32 = u32::MAX;
+
+/// The transports that a PML sends over; valid as long as the instance.
+#[repr(C)]
+pub struct Transports {
+    pub size: u32,
+    pub reserved: u32,
+    /// The accepted modules, best first. No verb of theirs is emulated.
+    pub btls: SliceRef<*const BtlHandle>,
+    /// Which of them reach a process, and registered memory.
+    pub services: *const BtlServices,
+}
+
+/// Arguments of all sends. Valid during the call; the buffer until completion; the type is retained by
+/// the PML as long as it needs it.
+#[repr(C)]
+pub struct SendArgs {
+    /// The communicator that `add_comm` gave.
+    pub comm: *mut c_void,
+    pub thread: *mut ThreadCtx,
+    pub buf: *const u8,
+    pub count: u64,
+    pub dtype: *const TypeDesc,
+    pub dst: i32,
+    /// User tags are ≥ 0; collectives use negative ones, which MPI_ANY_TAG does not match.
+    pub tag: i32,
+    pub mode: u32,
+    pub reserved: u32,
+    /// Goes into `RequestHeader::comm`.
+    pub host_comm: *mut c_void,
+}
+
+/// Arguments of all receives.
+#[repr(C)]
+pub struct RecvArgs {
+    pub comm: *mut c_void,
+    pub thread: *mut ThreadCtx,
+    pub buf: *mut u8,
+    pub count: u64,
+    pub dtype: *const TypeDesc,
+    pub src: i32,
+    pub tag: i32,
+    pub host_comm: *mut c_void,
+}
+
+/// A PML's counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
+/// the communicator was made. The host sets `size`; a PML fills what lies within it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub size: u32,
+    pub reserved: u32,
+    /// Messages that came before a receive that fits them.
+    pub unexpected: u64,
+    /// Those of them that are still kept.
+    pub waiting: u64,
+    /// Most that one matching shard ever kept at once.
+    pub most_waiting: u64,
+    /// Receives that were posted because no message was there.
+    pub posted: u64,
+    /// Messages that came before one that their sender had sent earlier, and were kept for that.
+    pub out_of_sequence: u64,
+    /// Those of them that are still kept.
+    pub out_of_sequence_now: u64,
+    /// Most that were ever kept of one source at once.
+    pub most_out_of_sequence: u64,
+    /// How often matching was spread over several locks.
+    pub spreads: u64,
+    /// Receives that are posted now.
+    pub posted_now: u64,
+    /// Nanoseconds spent on finding receives for messages that came, waiting for locks included: of all
+    /// communicators, and only while [`PmlTable::measure`] asks for it.
+    pub match_time: u64,
+}
+
+pub(crate) type State = *mut c_void;
+/// A message taken out of matching by `improbe`; the PML's object.
+pub type Message = c_void;
+
+/// The verbs. All slots up to `finalize` are mandatory.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PmlTable {
+    pub size: u32,
+    pub version: u32,
+    /// Once, before any other verb. Answers in `polled` which modules it polls from now on in every `progress`, by bit of
+    /// `BtlHandle::index`; the host polls the others where it needs them.
+    pub enable: extern "C" fn(State, *const Transports, polled: *mut u64) -> Status,
+    pub add_comm: extern "C" fn(State, *const CommDesc, out: *mut *mut c_void) -> Status,
+    pub del_comm: extern "C" fn(State, comm: *mut c_void) -> Status,
+    /// OK: done, no request. PENDING: wait for `*out`.
+    pub send: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Always a request (it may be complete already).
+    pub isend: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
+    /// OK: done, `status` filled (its `error` may be TRUNCATED), no request. PENDING: wait for `*out`.
+    pub recv:
+        extern "C" fn(State, *const RecvArgs, status: *mut MsgStatus, out: *mut *mut RequestHeader) -> Status,
+    pub irecv: extern "C" fn(State, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Inactive persistent requests.
+    pub send_init: extern "C" fn(State, *const SendArgs, out: *mut *mut RequestHeader) -> Status,
+    pub recv_init: extern "C" fn(State, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Looks for a message without progressing. OK: found, `status` filled; if `message` is not
+    /// null the message is taken out of matching. PENDING: none. PEER_FAILED: none, and there will be none, since the only process that
+    /// could send it (`src` names one) has failed; of ANY_SOURCE: all others of the communicator have. An error is no message: nothing is filled.
+    pub probe:
+        extern "C" fn(State, *const RecvArgs, status: *mut MsgStatus, message: *mut *mut Message) -> Status,
+    /// Receives a message that `probe` took out. As `irecv`.
+    pub imrecv:
+        extern "C" fn(State, message: *mut Message, *const RecvArgs, out: *mut *mut RequestHeader) -> Status,
+    /// Registered by the host as the progress function; returns events handled. Covers all active CRIs (`Host::activate`),
+    /// whichever layer uses them, on the transports that `enable` named.
+    pub progress: extern "C" fn(State, thread: *mut ThreadCtx) -> i32,
+    /// Prepares the calling thread to sleep: arms the transports that it polls, on the active CRIs, under their locks.
+    /// OK: sleep on what is in `set`. PENDING: something is there. NO_RESOURCE: `set` is full. NOT_SUPPORTED: a
+    /// transport cannot wake a sleeper. Followed by `disarm` after OK, PENDING and NO_RESOURCE.
+    pub arm: extern "C" fn(State, thread: *mut ThreadCtx, set: *mut WaitSet) -> Status,
+    pub disarm: extern "C" fn(State, thread: *mut ThreadCtx),
+    /// Called when the thread level has risen to MULTIPLE, while no other thread is in a verb.
+    pub threads_begin: extern "C" fn(State) -> Status,
+    /// Sends out everything still queued inside (progressing the BTLs); PENDING: call again.
+    pub flush: extern "C" fn(State) -> Status,
+    /// A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing.
+    pub peer_failed: extern "C" fn(State, proc: u32) -> Status,
+    pub finalize: extern "C" fn(State) -> Status,
+    /// Counts on a communicator. Not on a message's path.
+    pub counts: extern "C" fn(State, comm: *mut c_void, out: *mut Counts) -> Status,
+    /// The assertions on a communicator are now `flags` ([`assert_flag`], as in [`CommDesc::flags`]):
+    /// MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them.
+    pub set_flags: extern "C" fn(State, comm: *mut c_void, flags: u32) -> Status,
+    /// From now on the time of matching is measured (`on` is 1), or not any more. Not on a message's path.
+    pub measure: extern "C" fn(State, on: u32) -> Status,
+    /// Ends all operations on a communicator with PEER_FAILED, and those started later.
+    pub revoke: extern "C" fn(State, comm: *mut c_void) -> Status,
+    /// One turn of context `ctx` on the transports that `enable` named; the events handled. With several threads it enters the CRI
+    /// whoever owns its lock, taking it away, and waits for one who is inside. The caller holds nothing. For waits that know that something
+    /// is to come on a context nobody progresses; `progress` finds that, too, but in its own time.
+    pub progress_context: extern "C" fn(State, thread: *mut ThreadCtx, ctx: u32) -> i32,
+}
+
+/// The one module of a PML component.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PmlModule {
+    pub size: u32,
+    pub max_tag: i32,
+    pub state: *mut c_void,
+    pub table: *const PmlTable,
+}
+
+const _: () = {
+    use core::mem::size_of;
+    assert!(size_of::<CommDesc>() == 80);
+    assert!(size_of::<SendArgs>() == 64);
+    assert!(size_of::<RecvArgs>() == 56);
+    assert!(size_of::<PmlTable>() == 8 + 23 * 8);
+    assert!(size_of::<PmlModule>() == 24);
+    assert!(size_of::<Counts>() == 88);
+};

@@ -6,7 +6,7 @@
 //! operations on the window go under the lock, each operation alone. They go under the lock by default, too, where some rank's memory is reached by a transport
 //! and lists of atomics are not there or slower, since an atomic for each element of a long accumulate costs a hundred times as much;
 //! then a few elements are updated by atomics, beside others that do the same, and more than a few alone. Where the transport copies by itself and asks the
-//! target for atomics ([`Link::copies`](crate::peer::Link::copies)), few elements have the lock alone, too: nobody has to be woken.
+//! target for atomics (`Link::copies`), few elements have the lock alone, too: nobody has to be woken.
 //!
 //! **Order.** On mapped memory an accumulate is done when its call returns, and under the lock, too, unless what it writes is on its way to another node
 //! (`combine.rs`). Atomics of a transport may overtake each
@@ -184,7 +184,7 @@ impl<'a> Call<'a> {
             // Nothing is written.
             self.combined(task, there, &locked, &mut old)?;
         } else if !locked.is_empty() {
-            let copies = there.is_some_and(|there| there.link.copies());
+            let copies = there.is_some_and(|there| there.link.copies);
             let shared = !self.win.rules.coarse && task.is_few() && !copies;
             let claim = if shared { Claim::SHARED } else { Claim::ALONE };
             match (there, task.few_atomics(there)) {
@@ -406,7 +406,7 @@ impl Task<'_> {
     /// The transport's atomic, if all of the operation is few elements that it can update.
     fn few_atomics(&self, there: Option<&There<'_>>) -> Option<Amo> {
         let ((amo, kind), link) = (self.update.amo()?, there?.link);
-        (self.is_few() && !link.copies() && link.has_atomic(amo.op, kind)).then_some(amo)
+        (self.is_few() && !link.copies && link.has_atomic(amo.op, kind)).then_some(amo)
     }
 
     /// The operation as entries of lists, with its results in local memory; `zeros`: as many as a list has bytes, where nothing is put in.

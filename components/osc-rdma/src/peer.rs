@@ -76,6 +76,9 @@ pub struct Link {
     pub remote_done: bool,
     /// Bytes of the longest list; 0: the transport has none.
     pub lists: u64,
+    /// The transport reads and writes memory of the node by itself, and asks the process for atomics: two copies are cheaper then than an answer, for which
+    /// that process, or its helper, may have to get a core first.
+    pub copies: bool,
     /// By context.
     pub lanes: Box<[Lane]>,
 }
@@ -113,6 +116,7 @@ impl Link {
         Link {
             reach,
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
+            copies: false,
             lists: if reach.btl().can(cap::LIST) { attrs.list_limit } else { 0 },
             lanes: (0..contexts).map(|_| Lane::new()).collect(),
         }
@@ -122,11 +126,11 @@ impl Link {
         self.lanes.len() as u32
     }
 
-    /// Whether the transport reads and writes memory there by itself, and asks the process for atomics: two copies are cheaper then than an answer, for which
-    /// that process, or its helper, may have to get a core first.
-    pub fn copies(&self) -> bool {
+    /// The same to a rank of this node.
+    pub fn of_node(self) -> Link {
         let emulated = self.reach.btl().emulated;
-        emulated & cap::ATOMIC != 0 && emulated & (cap::GET | cap::PUT) == 0
+        let copies = emulated & cap::ATOMIC != 0 && emulated & (cap::GET | cap::PUT) == 0;
+        Link { copies, ..self }
     }
 
     /// Whether the transport has this atomic, for an operand of this kind ([`operand`]).

@@ -33,7 +33,7 @@ impl Call<'_> {
         };
         let rules = &self.win.rules;
         // As few elements of an accumulate: see `accumulate.rs`.
-        let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.link.copies());
+        let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.link.copies);
         let by_atomic = !rules.coarse && !copies && update.is_atomic_at(at);
         if let Spot::There(_) = spot {
             self.come_behind(peer, Touch::BOTH)?;
@@ -65,7 +65,7 @@ impl Call<'_> {
                     unsafe { core::ptr::copy(new.to_ne_bytes().as_ptr(), *here, width) };
                 }
             }
-            Spot::There(there) if by_atomic || (!there.link.copies() && is_word(at, width)) => {
+            Spot::There(there) if by_atomic || (!there.link.copies && is_word(at, width)) => {
                 let handle = there.handle(at, width as u64).ok_or(Status::RMA_RANGE)?;
                 let flags = if width == 4 { amo::WIDTH_32 } else { 0 };
                 let amo = Amo { op: amo::COMPARE_SWAP, flags, operand: new, compare };

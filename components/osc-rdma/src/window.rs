@@ -225,7 +225,8 @@ impl<'a> Call<'a> {
         {
             own.way = *way;
         }
-        Ok(Link::new(*reach, self.rdma().host.num_cris()))
+        let link = Link::new(*reach, self.rdma().host.num_cris());
+        Ok(if self.win.comm.place(peer.rank)?.local != 0 { link.of_node() } else { link })
     }
 
     /// Reads a card of another group out of its leader's memory.

@@ -321,10 +321,13 @@ impl<'a> Call<'a> {
             win.epochs.set(&mut state, Access::None, false);
         }
         self.mark(&ranks, held_by::START, false)?;
-        for peer in peers {
+        for peer in &peers {
             self.add_later(peer, word::COMPLETES, 1)?;
         }
-        done.ok().map(|_| ())
+        // A target that hears of this call by a message, which may be faster than a transport's atomic, finds MPI_Win_test true (MPI 5.0 §12.5.2).
+        let told = self.settle(&peers, false);
+        done.ok()?;
+        told.ok().map(|_| ())
     }
 
     fn wait(&self, block: bool) -> Result<Status, Status> {

@@ -1,7 +1,8 @@
 //! Jobs over btl-ugni, on libugni in software. The nodes are made up on this machine, and btl-shm is left out, so every message between
 //! two processes goes over it.
 
-use oxmpi_tests::{Job, leave_out, mpi, ugni_library};
+use oxmpi_tests::{Job, Process, leave_out, mpi, ugni_library};
+use rustix::process::Signal;
 use std::process::Command;
 
 fn ours(test: &str) -> bool {
@@ -96,6 +97,43 @@ fn rendezvous_in_every_shape() {
     ];
     for params in shapes {
         over(2, params).program("protocols").run().all_ok(2);
+    }
+}
+
+/// A rank is killed while others send to it, over one device and a device for each context: one report, which is of that rank and not of
+/// the failures that its peers see, and nothing is left, in /dev/shm or elsewhere.
+#[test]
+fn a_rank_that_is_killed_ends_the_job() {
+    if !ours("a killed rank under btl-ugni") {
+        return;
+    }
+    for (devices, smsg) in [("1", "first"), ("4", "each")] {
+        let params = [("virtual_device_count", devices), ("smsg_devices", smsg)];
+        let ended = over(3, &params).program("sends").arg("2").start().wait_and_leave_nothing();
+        let ended = ended.ended_with(137);
+        assert!(ended.err.contains("Rank 2 on node b"), "{}", ended.err);
+        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
+        assert_eq!(reports, 1, "{}", ended.err);
+    }
+}
+
+/// The same in an epoch of a window, in both locking modes: what is under way to the dead process is the network's failure.
+#[test]
+fn a_rank_that_is_killed_in_an_epoch_ends_the_job() {
+    if !ours("a rank killed in an epoch under btl-ugni") {
+        return;
+    }
+    for mode in ["two_level", "on_demand"] {
+        let job = over(4, &[]).env("OXMPI_MCA_osc", "rdma").env("OXMPI_MCA_osc_rdma_locking_mode", mode);
+        let folder = job.folder();
+        let mut running = job.program("hang").arg(&folder).arg("window").start();
+        running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
+        let pid = std::fs::read_to_string(folder.join("rank2")).expect("it is up");
+        let pid = pid.trim().parse().expect("a number");
+        Process { pid, name: "rank 2".into(), state: '?' }.signal(Signal::KILL);
+        let ended = running.wait_and_leave_nothing().ended_with(137);
+        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
+        assert!(reports == 1 && ended.err.contains("Rank 2 on node b"), "{}", ended.err);
     }
 }
 

@@ -174,8 +174,10 @@ impl Rail {
             if self.closing.load(Ordering::Acquire) {
                 continue;
             }
-            self.host.help("lost", &[&proc.to_string(), &why]);
-            let message = format!("the connection to process {proc} over btl_ugni has ended: {why}");
+            // No report of ours: the runtime makes one, unless the launcher has one already of a process that was killed.
+            let message = format!(
+                "the connection to process {proc} over btl_ugni has ended: {why} (btl_ugni_smsg_max_retries sets how often a lost message is sent again)"
+            );
             let tell = self.host.services().peer_failed;
             // The text lives during the call.
             let text = StrRef { ptr: message.as_ptr(), len: message.len() };

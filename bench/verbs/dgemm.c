@@ -117,8 +117,7 @@ int main(int argc, char **argv) {
     if (!category(&s, name)) fail("%s is no category", name);
     meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (meeting == MAP_FAILED) fail("no shared memory");
-    pid_t child = fork();
-    if (child < 0) fail("no process");
+    pid_t child = start_child();
     if (child == 0) be_target();
     struct objects made = {0};
     char *memory[MOST_THREADS], *all = aligned_alloc(4096, (3 * tile_bytes() * s.threads + 4095) / 4096 * 4096);

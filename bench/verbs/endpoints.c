@@ -6,8 +6,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 const char *const categories[] = {"mpi_everywhere", "td_per_context", "2xdynamic", "dynamic",
                                   "shared_dynamic", "static",         "mpi_threads", NULL};
@@ -19,6 +22,16 @@ void fail(const char *format, ...) {
     va_end(list);
     fputc('\n', stderr);
     exit(1);
+}
+
+pid_t start_child(void) {
+    pid_t parent = getpid(), child = fork();
+    if (child < 0) fail("no process");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
+    }
+    return child;
 }
 
 double now(void) {
@@ -195,7 +208,8 @@ void connect_to(struct ibv_qp *qp, const struct place *to) {
               IBV_QP_MIN_RNR_TIMER;
     if (ibv_modify_qp(qp, &a, rtr)) fail("a queue pair does not go to RTR");
     a.qp_state = IBV_QPS_RTS;
-    a.timeout = 14;
+    /* Seconds: the other side may be a process that waits for a core. */
+    a.timeout = 20;
     a.retry_cnt = a.rnr_retry = 7;
     int rts = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
     if (ibv_modify_qp(qp, &a, rts)) fail("a queue pair does not go to RTS");

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { MOST_THREADS = 64, LINE = 64 };
 
@@ -87,6 +88,8 @@ void post(const struct setup *s, struct endpoint *e, int pair, struct ibv_send_w
 /* Waits until all requests of the endpoint are over. */
 void finish(struct endpoint *e);
 
+/* fork, with a child that ends with us. */
+pid_t start_child(void);
 /* A counter of a device that counts (`doorbells`, `uuar_locks`, …); -1: this device does not. */
 long counted(const char *name);
 double now(void);

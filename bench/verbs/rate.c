@@ -236,8 +236,7 @@ int main(int argc, char **argv) {
     }
     int both[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, both)) fail("no socket");
-    pid_t child = fork();
-    if (child < 0) fail("no process");
+    pid_t child = start_child();
     if (child == 0) be_target(both[1]);
     close(both[1]);
     send_and_report(both[0], what);

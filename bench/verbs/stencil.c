@@ -166,8 +166,7 @@ int main(int argc, char **argv) {
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&meeting->ranks, &shared, ranks);
     for (rank = 0; rank < ranks; rank++) {
-        pid_t child = fork();
-        if (child < 0) fail("no process");
+        pid_t child = start_child();
         if (child == 0) run_rank();
     }
     /* One that fails leaves the others waiting. */

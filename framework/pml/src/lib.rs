@@ -3,7 +3,7 @@
 //!
 //! One PML is selected per instance (highest priority, or by name). The host resolves handles and
 //! checks arguments (`mpi/`), so a PML sees valid ranks, counts and types; what it gets from peers
-//! it checks itself. Requests are the PML's objects (a [`RequestHeader`] first) in pools that grow
+//! it checks itself. Requests are the PML's objects (a [`RequestHeader`](oxmpi_mca::RequestHeader) first) in pools that grow
 //! and never shrink.
 //!
 //! **Threads.** All verbs may be called concurrently once `HostTable::threaded` says 1. Sends that

@@ -91,8 +91,11 @@ fn what_is_installed() {
         let json = site.info(&[question.as_slice(), &["--json"]].concat());
         assert_eq!(json.status, 0, "{}", json.err);
         has(&json.out, &["\"components\""]);
+        // Longer than an argument may be.
+        let file = site.write("answer.json", &json.out);
         let read = Command::new("python3")
-            .args(["-c", "import json,sys; json.loads(sys.argv[1])", &json.out])
+            .args(["-c", "import json,sys; json.load(open(sys.argv[1]))"])
+            .arg(&file)
             .status();
         assert!(read.is_ok_and(|s| s.success()), "{}", json.out);
     }

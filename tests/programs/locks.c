@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WARM = 40, COUNTED = 8, TRIES = 10 };
+enum { WARM = 40, COUNTED = 4, TRIES = 10 };
 
 /* Between the rank and the child that steps it. */
 static struct shared {

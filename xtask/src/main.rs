@@ -87,7 +87,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
         Command::Package(options) => package::run(&workspace, &options),
         Command::Conformance(options) => conformance::run(&workspace, &options),
         Command::Guest(options) => guest::run(&workspace, &options),
-        Command::Sanitize { helgrind: false } => sanitize::run(&workspace, sanitize::Effort::Thorough),
+        Command::Sanitize { helgrind: false } => sanitize::run(&workspace),
         Command::Sanitize { helgrind: true } => helgrind::run(&workspace),
         Command::Generate { check } => {
             let action = if check { generate::Action::Check } else { generate::Action::Write };

@@ -26,16 +26,10 @@ const ROOMS: [(&str, &[&str]); 4] = [
 /// Tests that ThreadSanitizer cannot run: its own mappings lie where these put theirs, and it starts no threads in a forked child.
 const LEFT_OUT: &str = "rcache::watch_tests::";
 
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// Messages between threads, in those of a plain test.
+const TIMES: &str = "5";
 
-/// How long to look.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effort {
-    /// What is in the way of every call is found by the first few messages.
-    Everyday,
-    /// Five times as many messages between threads.
-    Thorough,
-}
+const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Why it cannot run here, if so.
 pub fn missing() -> Option<String> {
@@ -47,11 +41,10 @@ pub fn missing() -> Option<String> {
 }
 
 /// Builds the tests and runs each alone; an error names those that ThreadSanitizer stopped.
-pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
+pub fn run(workspace: &Workspace) -> Result<(), String> {
     if let Some(why) = missing() {
         return Err(why);
     }
-    let times = if effort == Effort::Thorough { "5" } else { "1" };
     let mut tests = Vec::new();
     for program in build(workspace)? {
         let names = list(&program.path)?.into_iter().filter(|test| !test.starts_with(LEFT_OUT));
@@ -62,7 +55,7 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
     let next = || tests.lock().ok()?.next();
     let work = || {
         while let Some((package, path, test)) = next() {
-            let outcome = bounded::run(&mut alone(workspace, &path, &test, times), Duration::from_secs(300));
+            let outcome = bounded::run(&mut alone(workspace, &path, &test), Duration::from_secs(300));
             if let (Outcome::Failed(why), Ok(mut bad)) = (outcome, bad.lock()) {
                 println!("FAILED {package}: {test}: {why}");
                 bad.push(format!("{package}: {test}"));
@@ -84,12 +77,12 @@ pub fn run(workspace: &Workspace, effort: Effort) -> Result<(), String> {
 }
 
 /// One test in a process of its own.
-fn alone(workspace: &Workspace, path: &Path, test: &str, times: &str) -> Command {
+fn alone(workspace: &Workspace, path: &Path, test: &str) -> Command {
     let mut command = Command::new(path);
     command
         .args(["--exact", "-q", test])
         .env("TSAN_OPTIONS", options(workspace))
-        .env("OXMPI_ORDER_TIMES", times)
+        .env("OXMPI_ORDER_TIMES", TIMES)
         .current_dir(&workspace.root)
         .stdin(Stdio::null())
         .stdout(Stdio::null());

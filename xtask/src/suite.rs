@@ -6,7 +6,6 @@
 use crate::bounded::{self, Outcome};
 use crate::generate;
 use crate::install;
-use crate::sanitize;
 use crate::workspace::Workspace;
 use std::fs;
 use std::path::Path;
@@ -30,8 +29,6 @@ enum Action {
     Install,
     /// The same with the components linked in and no component file left to load.
     InstallBuiltin,
-    /// Under ThreadSanitizer, where a nightly toolchain is.
-    Sanitize,
     /// Cannot run here, and why.
     LeftOut(String),
 }
@@ -64,7 +61,6 @@ pub fn run(workspace: &Workspace, only: &[String], list: bool) -> Result<(), Str
             Action::Install => {
                 outcome(install::run(workspace, &workspace.root.join("target/oxmpi"), false).map(drop))
             }
-            Action::Sanitize => outcome(sanitize::run(workspace, sanitize::Effort::Everyday)),
             Action::InstallBuiltin => outcome(install_builtin(workspace)),
             Action::LeftOut(why) => {
                 left_out.push(format!("{}: {why}", step.name));
@@ -178,8 +174,6 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
         .env("CARGO_TARGET_DIR", workspace.target.join("loom"))
         .env("LOOM_MAX_PREEMPTIONS", "3");
     steps.push(step("models", 15, Action::Run(model)));
-    let sanitized = sanitize::missing().map_or(Action::Sanitize, Action::LeftOut);
-    steps.push(step("thread sanitizer", 15, sanitized));
     let mut docs = cargo(&["doc", "-q", "--workspace", "--no-deps", "--document-private-items"]);
     // Private items are documented here, so that links to them lead somewhere.
     docs.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");

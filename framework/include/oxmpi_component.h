@@ -319,13 +319,13 @@ struct oxmpi_cri {
     oxmpi_seat *holder;
     /* Keeps `bias` on lines of its own. */
     uint64_t reserved[9];
-    /* Who owns the lock. These lines are not written while one thread enters and leaves. */
+    /* The lock's owner. These lines are not written while one thread enters and leaves. */
     oxmpi_bias bias;
 };
 
 /* How CRIs are entered: the part of the host table about locking. Fixed; another layout has another protocol number. */
 struct oxmpi_lock_table {
-    /* What the fields of a CRI's lock mean to the host; a component says in its descriptor what they mean to it. */
+    /* The meaning that the fields of a CRI's lock have to the host; a component says in its descriptor what they mean to it. */
     uint32_t protocol;
     /* Bytes from one of the host's CRIs to the next. */
     uint32_t cri_stride;
@@ -342,7 +342,7 @@ struct oxmpi_lock_table {
     void (*activate)(void *, uint32_t ctx);
 };
 
-/* What a finished receive (or probe) says. `error` is a `Status` code, `OK` or not. */
+/* Status of a finished receive (or probe). `error` is a `Status` code, `OK` or not. */
 struct oxmpi_msg_status {
     int32_t source;
     int32_t tag;
@@ -359,7 +359,7 @@ typedef size_t oxmpi_completion;
 #define OXMPI_COMPLETION_PENDING 0
 #define OXMPI_COMPLETION_COMPLETE 1
 
-/* What the host may ask of the owner of a request. */
+/* Operations that the host may ask of the owner of a request. */
 struct oxmpi_request_ops {
     uint32_t size;
     uint32_t reserved;
@@ -652,7 +652,7 @@ struct oxmpi_host_table {
     const oxmpi_am_parts *am_parts;
     /* To be called behind `am_register` for the same tag, and not later than that may be. */
     oxmpi_status (*am_register_parts)(void *, uint8_t tag, oxmpi_am_parts take);
-    /* What is not on a message's path. */
+    /* Services that are not on a message's path. */
     const oxmpi_host_services *services;
     /* How CRIs are entered. */
     oxmpi_lock_table locking;
@@ -662,7 +662,7 @@ typedef struct oxmpi_slice_of_param_value {
     const oxmpi_param_value *ptr;
     size_t len;
 } oxmpi_slice_of_param_value;
-/* What `open` gets. */
+/* Arguments of `open`. */
 struct oxmpi_open_args {
     uint32_t size;
     uint32_t reserved;
@@ -672,7 +672,7 @@ struct oxmpi_open_args {
     oxmpi_slice_of_param_value values;
 };
 
-/* What `resolve` gets: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
+/* Arguments of `resolve`: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
  * host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces). */
 struct oxmpi_resolve_args {
     uint32_t size;
@@ -692,7 +692,7 @@ struct oxmpi_resolve_args {
     void (*refuse)(void *, uint32_t param, oxmpi_status status, oxmpi_str_ref why);
 };
 
-/* What `open` gives. `module` is the framework's own table type; several modules (one per device)
+/* Result of `open`. `module` is the framework's own table type; several modules (one per device)
  * stand one behind the other. The host reads `count` of them with the stride the table says. */
 struct oxmpi_opened {
     uint32_t size;
@@ -706,7 +706,7 @@ typedef struct oxmpi_slice_of_param_decl {
     const oxmpi_param_decl *ptr;
     size_t len;
 } oxmpi_slice_of_param_decl;
-/* What a component's one exported function returns a pointer to. */
+/* The descriptor that a component's one exported function returns a pointer to. */
 struct oxmpi_descriptor {
     uint64_t magic;
     uint16_t abi_major;
@@ -844,7 +844,7 @@ typedef void oxmpi_reg_handle;
 /* The largest `registration_handle_size` there may be. */
 #define OXMPI_HANDLE_LIMIT 256
 
-/* What to send. `hdr` is copied before the call returns. The payload is either `payload[..len]` or
+/* A message to send. `hdr` is copied before the call returns. The payload is either `payload[..len]` or
  * produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
  * asked for once, in order). */
 struct oxmpi_send_desc {
@@ -940,7 +940,7 @@ struct oxmpi_list_entry {
 /* In `ListEntry::op`: write bytes. */
 #define OXMPI_LIST_PUT 64
 
-/* What an entry counts beside its bytes: see `BtlAttrs::list_limit`. */
+/* The count of an entry beside its bytes: see `BtlAttrs::list_limit`. */
 #define OXMPI_LIST_ENTRY 40
 
 typedef struct oxmpi_slice_of_list_entry {
@@ -1011,7 +1011,7 @@ struct oxmpi_btl_table {
      * there is none. Who finds, by `held`, a later word than this one also finds every message that `send` took
      * before that. The caller serialises the calls for one endpoint; any context's verbs may run meanwhile. */
     void (*hold)(void *, void *, uint64_t oldest);
-    /* What the process at the endpoint has said last by `hold`, 0 at first. Any thread, at any time. */
+    /* The last value that the process at the endpoint has given to `hold`, 0 at first. Any thread, at any time. */
     uint64_t (*held)(void *, void *);
     /* Opens this process's service context, which is none of the ordinary ones and has a lock of its own, held by
      * the caller of the verbs below that have no `ctx`. Several calls are as one. Any thread. */
@@ -1131,7 +1131,7 @@ struct oxmpi_registration {
     /* For the verbs of the module it was registered with, and for peers; null where that needs none. */
     const void *handle;
     uint64_t handle_size;
-    /* What is registered: it has all that was asked for, and perhaps more. */
+    /* The registration: it covers all that was asked for, and perhaps more. */
     uint8_t *base;
     uint64_t len;
 };
@@ -1175,7 +1175,7 @@ struct oxmpi_run {
     int64_t stride;
 };
 
-/* What `Run` does not say of an item of a layout: whether it is a loop, and where it ends. */
+/* The facts about an item of a layout that `Run` does not have: whether it is a loop, and where it ends. */
 struct oxmpi_nest {
     /* Bytes of data of this item and those before it in the same list. */
     uint64_t end;
@@ -1367,7 +1367,7 @@ typedef struct oxmpi_slice_of_btl_handle_ptr {
     const oxmpi_btl_handle *const *ptr;
     size_t len;
 } oxmpi_slice_of_btl_handle_ptr;
-/* What a PML sends over; valid as long as the instance. */
+/* The transports that a PML sends over; valid as long as the instance. */
 struct oxmpi_transports {
     uint32_t size;
     uint32_t reserved;
@@ -1377,10 +1377,10 @@ struct oxmpi_transports {
     const oxmpi_btl_services *services;
 };
 
-/* What all sends take. Valid during the call; the buffer until completion; the type is retained by
+/* Arguments of all sends. Valid during the call; the buffer until completion; the type is retained by
  * the PML as long as it needs it. */
 struct oxmpi_send_args {
-    /* What `add_comm` gave. */
+    /* The communicator that `add_comm` gave. */
     void *comm;
     oxmpi_thread_ctx *thread;
     const uint8_t *buf;
@@ -1395,7 +1395,7 @@ struct oxmpi_send_args {
     void *host_comm;
 };
 
-/* What all receives take. */
+/* Arguments of all receives. */
 struct oxmpi_recv_args {
     void *comm;
     oxmpi_thread_ctx *thread;
@@ -1407,7 +1407,7 @@ struct oxmpi_recv_args {
     void *host_comm;
 };
 
-/* What a PML counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
+/* A PML's counts on a communicator, for MPI's performance variables (MPI 5.0 §15.3.7). Numbers since
  * the communicator was made. The host sets `size`; a PML fills what lies within it. */
 struct oxmpi_counts {
     uint32_t size;
@@ -1478,7 +1478,7 @@ struct oxmpi_pml_table {
     /* A process failed: what is under way with it ends with PEER_FAILED, what is started later, too. Holding nothing. */
     oxmpi_status (*peer_failed)(void *, uint32_t proc);
     oxmpi_status (*finalize)(void *);
-    /* What was counted on a communicator. Not on a message's path. */
+    /* Counts on a communicator. Not on a message's path. */
     oxmpi_status (*counts)(void *, void *comm, oxmpi_counts *out);
     /* The assertions on a communicator are now `flags` (`assert_flag`, as in `CommDesc::flags`):
      * MPI_Comm_set_info. NOT_SUPPORTED: only new communicators take them. */
@@ -1513,7 +1513,7 @@ struct oxmpi_pml_module {
 /* `root` of the other ranks of the root's group there; MPI_PROC_NULL in MPI's ABI. */
 #define OXMPI_COLL_NO_ROOT (-3)
 
-/* Bits of `CollModule::flags`. */
+/* Bits of `CollModule::flags`(crate::CollModule::flags). */
 /* Serves inter-communicators, too. */
 #define OXMPI_COLL_FLAG_INTER 1
 /* Its collectives use `node_memory` or `sub_comm`: it is not asked for the communicators that the host makes for these itself. */
@@ -1572,7 +1572,7 @@ struct oxmpi_coll_comm {
 #define OXMPI_COLL_WHICH_REDUCE_SCATTER 15
 #define OXMPI_COLL_WHICH_REDUCE_SCATTER_BLOCK 16
 
-/* What is asked of a `StepFn`. */
+/* The question to a `StepFn`. */
 /* Begins; OK: done, PENDING: not yet, or an error. For each start of a persistent operation. */
 #define OXMPI_COLL_STEP_START 0
 /* Answers as `START`; again and again while that is PENDING. */
@@ -1584,7 +1584,7 @@ struct oxmpi_coll_comm {
  * the host. */
 typedef oxmpi_status (*oxmpi_step_fn)(void *ctx, uint32_t what);
 
-/* What the host does for a collective: point-to-point on the communicator. */
+/* Services of the host for a collective: point-to-point on the communicator. */
 struct oxmpi_coll_services {
     uint32_t size;
     uint32_t reserved;
@@ -1594,7 +1594,7 @@ struct oxmpi_coll_services {
     oxmpi_status (*irecv)(const oxmpi_coll_comm *, uint8_t *, uint64_t, const oxmpi_type_desc *, uint32_t src, int32_t tag, oxmpi_request_header **out);
     /* Waits for all and releases them; the first error, if any. */
     oxmpi_status (*wait_all)(const oxmpi_coll_comm *, oxmpi_request_header **reqs, size_t n);
-    /* What follows: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
+    /* The fields below: since 1.3, and in plans only; elsewhere they answer NOT_SUPPORTED. In a plan `recv` with a
      * place for a status wants a message that fills its buffer, and answers as if it had come. Another one is the
      * operation's error, and what the plan sends on from there is what came.
      * 
@@ -1610,7 +1610,7 @@ struct oxmpi_coll_services {
     oxmpi_status (*reduce)(const oxmpi_coll_comm *, const oxmpi_type_desc *, uint64_t count, const uint8_t *left, uint8_t *right);
     /* A step of the component's own. */
     oxmpi_status (*step)(const oxmpi_coll_comm *, oxmpi_step_fn f, void *ctx);
-    /* What follows: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
+    /* The fields below: since 1.4. None of it communicates unless it says so, and none of it may be called while a component is
      * asked (`comm_query`).
      * 
      * Where a rank of the (local) group is. BAD_PARAM: there is no such rank. */
@@ -1698,7 +1698,7 @@ struct oxmpi_coll_args {
     const oxmpi_op_desc *op;
     int32_t root;
     uint32_t reserved;
-    /* What follows: since 1.1. */
+    /* The fields below: since 1.1. */
     const uint64_t *sendcounts;
     const int64_t *sdispls;
     const oxmpi_type_desc *const *sendtypes;
@@ -1724,7 +1724,7 @@ struct oxmpi_coll_table {
     oxmpi_coll_fn gather;
     oxmpi_coll_fn scatter;
     oxmpi_coll_fn alltoall;
-    /* What follows: since 1.1. */
+    /* The fields below: since 1.1. */
     oxmpi_coll_fn gatherv;
     oxmpi_coll_fn scatterv;
     oxmpi_coll_fn allgatherv;
@@ -1734,7 +1734,7 @@ struct oxmpi_coll_table {
     oxmpi_coll_fn exscan;
     oxmpi_coll_fn reduce_scatter;
     oxmpi_coll_fn reduce_scatter_block;
-    /* What follows: since 1.2. */
+    /* The fields below: since 1.2. */
     oxmpi_coll_fn neighbor_allgather;
     oxmpi_coll_fn neighbor_allgatherv;
     oxmpi_coll_fn neighbor_alltoall;
@@ -1742,7 +1742,7 @@ struct oxmpi_coll_table {
     oxmpi_coll_fn neighbor_alltoallw;
 };
 
-/* What `comm_query` answers with. */
+/* The answer of `comm_query`. */
 struct oxmpi_coll_offer {
     int32_t priority;
     uint32_t reserved;
@@ -1853,7 +1853,7 @@ struct oxmpi_mapped {
 };
 
 /* The question `wait_contexts` asks again and again: the contexts, by bit, on which something is under way that the caller
- * waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters (`Flow::is_complete`). */
+ * waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters (`Flow::is_complete`(crate::Flow::is_complete)). */
 typedef uint64_t (*oxmpi_outstanding)(void *ctx);
 
 /* The host's services for a window: messages and collectives on its communicator, places, transports, memory.

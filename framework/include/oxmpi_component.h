@@ -1513,7 +1513,7 @@ struct oxmpi_pml_module {
 /* `root` of the other ranks of the root's group there; MPI_PROC_NULL in MPI's ABI. */
 #define OXMPI_COLL_NO_ROOT (-3)
 
-/* Bits of `CollModule::flags`(crate::CollModule::flags). */
+/* Bits of `CollModule::flags`. */
 /* Serves inter-communicators, too. */
 #define OXMPI_COLL_FLAG_INTER 1
 /* Its collectives use `node_memory` or `sub_comm`: it is not asked for the communicators that the host makes for these itself. */
@@ -1853,7 +1853,7 @@ struct oxmpi_mapped {
 };
 
 /* The question `wait_contexts` asks again and again: the contexts, by bit, on which something is under way that the caller
- * waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters (`Flow::is_complete`(crate::Flow::is_complete)). */
+ * waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters (`Flow::is_complete`). */
 typedef uint64_t (*oxmpi_outstanding)(void *ctx);
 
 /* The host's services for a window: messages and collectives on its communicator, places, transports, memory.

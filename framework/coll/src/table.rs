@@ -20,7 +20,7 @@ pub const ROOT: i32 = -4;
 /// `root` of the other ranks of the root's group there; MPI_PROC_NULL in MPI's ABI.
 pub const NO_ROOT: i32 = -3;
 
-/// Bits of [`CollModule::flags`](crate::CollModule::flags).
+/// Bits of `CollModule::flags`.
 pub mod flag {
     /// Serves inter-communicators, too.
     pub const INTER: u32 = 1;

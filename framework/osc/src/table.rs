@@ -116,7 +116,7 @@ pub struct Mapped {
 pub type Predicate = extern "C" fn(ctx: *mut c_void) -> u32;
 
 /// The question `wait_contexts` asks again and again: the contexts, by bit, on which something is under way that the caller
-/// waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters ([`Flow::is_complete`](crate::Flow::is_complete)).
+/// waits for; 0 ends the wait. It runs with no lock held, must not wait itself, and only compares counters (`Flow::is_complete`).
 pub type Outstanding = extern "C" fn(ctx: *mut c_void) -> u64;
 
 /// The host's services for a window: messages and collectives on its communicator, places, transports, memory.

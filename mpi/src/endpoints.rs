@@ -35,7 +35,7 @@ pub fn adopt_all(process: &Process, parent: &CommObject, made: Vec<Arc<Communica
     all_or_none(made, |comm| adopt(parent, comm), |handle| free(process, handle))
 }
 
-/// What `make` makes of each; after a failure those that are there are taken back.
+/// The results of `make` for each; after a failure those that are there are taken back.
 fn all_or_none<T, U>(
     from: Vec<T>,
     mut make: impl FnMut(T) -> Res<U>,

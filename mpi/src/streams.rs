@@ -27,7 +27,7 @@ const STREAM_NULL: Stream = Stream(0);
 /// In a receive: from any stream of the source.
 const ANY_STREAM: c_int = -1;
 
-/// What a handle leads to.
+/// The object that a handle leads to.
 struct Object {
     cri: u32,
 }

@@ -3,7 +3,7 @@
 //! The handle is no communicator's: looking it up finds nothing, and only then is the thread's own endpoint asked for (`thread_rank`), so
 //! that ordinary communicators pay nothing.
 //!
-//! **Who may touch what.** Threads that start are listed under the mutex, in their order. They meet (`progress::meeting`), and the last one makes
+//! **Access.** Threads that start are listed under the mutex, in their order. They meet (`progress::meeting`), and the last one makes
 //! ranks of the list, before any goes on. They meet again in finish, where the last one empties it.
 
 use crate::comm::{self, require};

@@ -204,7 +204,7 @@ fn info(device: &str, words: &[&str]) -> String {
     Job::of(command).run().passed().out
 }
 
-/// What the tool tells of sixteen threads are the figures of the paper, by the rules of each library.
+/// The tool's figures for sixteen threads are those of the paper, by the rules of each library.
 #[test]
 fn categories_are_told() {
     if !ours("mpi-info --verbs") {

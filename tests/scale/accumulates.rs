@@ -1,4 +1,4 @@
-//! What an accumulate of elements that no atomic can have asks of a network, counted from the component's own calls: the lock by an atomic, the old elements by
+//! Requests of an accumulate, of elements that no atomic can have, to a network, counted from the component's own calls: the lock by an atomic, the old elements by
 //! a get, and one list that writes the new ones and gives the lock back.
 
 use crate::process::{Cast, Instance, Shape, Win};
@@ -7,7 +7,7 @@ use oxmpi_osc::flavor;
 /// Atomics, gets, puts and lists.
 type Asked = [u64; 4];
 
-/// What the second of two accumulates of `bytes` single bytes asks for, over a transport with lists of so many bytes; and the window's first word behind both.
+/// Requests of the second of two accumulates of `bytes` single bytes, over a transport with lists of so many bytes; and the window's first word behind both.
 fn asked(lists: u64, bytes: u64) -> (Asked, u64) {
     let instance = Instance::with_lists(osc_rdma::descriptor(), &[], 4, 0, lists);
     let shape = Shape { nodes: 4, per_node: 1, rank: 3 };

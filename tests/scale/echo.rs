@@ -32,7 +32,7 @@ pub fn more(count: &Cell<u64>) {
     count.set(count.get() + 1);
 }
 
-/// What a component asks of a transport: native verbs, atomics of all kinds, a handle of eight bytes. `lists`: bytes of the longest list, 0: none.
+/// The transport that a component asks: native verbs, atomics of all kinds, a handle of eight bytes. `lists`: bytes of the longest list, 0: none.
 pub fn attrs(lists: u64) -> BtlAttrs {
     let mut attrs = BtlAttrs::new();
     attrs.flags = BtlAttrs::AMO_COHERENT;

@@ -191,7 +191,7 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
     steps.push(step("endpoints by proxies", 15, whole("endpoints")));
     let builtin = workspace.root.join(BUILTIN);
     steps.push(step("install with builtin components", 30, Action::InstallBuiltin));
-    // What counts instructions, and orders that many runs look for, are the same code in both builds.
+    // Tests that count instructions, and orders that many runs look for, run the same code in both builds.
     let mut jobs = cargo(&["test", "-q", "--workspace", "--test", "jobs", "messages::", "--"]);
     jobs.args(["--skip", "no_lock", "--skip", "order"]);
     jobs.env("OXMPI_PREFIX", &builtin);

@@ -22,7 +22,7 @@ pub struct Arrangement {
     pub fell_back: bool,
 }
 
-/// What lanes share: the category, with what parameters say of single objects.
+/// Objects that lanes share: the category, changed by the parameters of single objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Lanes of a device context, and of a protection domain in it.
@@ -56,7 +56,7 @@ impl Plan {
     }
 }
 
-/// What the lanes of a process take of a device, connected to one process, without what it takes for connecting and service.
+/// Objects that the lanes of a process take of a device, connected to one process, without those for connecting and service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Takes {
     pub contexts: u32,
@@ -67,7 +67,7 @@ pub struct Takes {
     pub pages: u32,
 }
 
-/// What a library has of thread domains.
+/// A library's kind of thread domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domains {
     None,

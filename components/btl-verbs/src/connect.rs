@@ -148,7 +148,7 @@ impl Desk {
         }
     }
 
-    /// What a peer may do to our memory by a link on which messages come.
+    /// A peer's rights to our memory by a link on which messages come.
     fn rights(&self, purpose: Purpose) -> u32 {
         let rings = purpose == Purpose::Messages && self.rail.settings.use_eager_rdma;
         if rings { access::REMOTE_WRITE } else { 0 }

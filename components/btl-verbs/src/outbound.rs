@@ -115,7 +115,7 @@ impl Rail {
         }
         let scarce =
             held.free.len() * 2 < lane.sizes.send_buffers || held.under_way * 2 > lane.sizes.requests;
-        // Whoever is about to sleep is not to be woken by that alone.
+        // A thread that is about to sleep is not to be woken by that alone.
         let due = side.quiet + 1 >= self.settings.signal_period && frame.kind != Kind::Hold;
         let reported = scarce || due || frame.kind == Kind::Bye;
         let nowhere = RdmaTarget { remote_addr: 0, rkey: 0 };

@@ -273,7 +273,7 @@ pub struct Frame {
 pub const FRAME: usize = 16;
 
 impl Frame {
-    /// What the link adds when it goes out is 0.
+    /// The link adds 0 when it goes out.
     pub fn of(kind: Kind, tag: u8, ctx: u16) -> Frame {
         Frame { kind, tag, ctx, credits: 0, seq: 0, slots: 0 }
     }

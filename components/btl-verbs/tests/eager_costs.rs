@@ -1,4 +1,4 @@
-//! What eager messages by memory spare the device: no completion and no receive request at the receiver; and their order among those of the queue.
+//! Savings of eager messages by memory: no completion and no receive request at the receiver; and their order among those of the queue.
 
 mod common;
 

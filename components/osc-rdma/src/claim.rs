@@ -87,7 +87,7 @@ impl Claim {
         if now >= ALONE { Ok(State::Refused) } else { self.add(words, rank) }
     }
 
-    /// What is added to the word to give it back.
+    /// The number to add to the word to give it back.
     pub fn change(&self) -> u64 {
         self.one.wrapping_neg()
     }

@@ -100,7 +100,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// What blocks become; `None`: what they are. Several together may make up an element, so all are read before any is combined.
+    /// The blocks' new bytes; `None`: they stay. Several together may make up an element, so all are read before any is combined.
     pub fn combined(
         &self,
         task: &Task<'_>,
@@ -110,7 +110,7 @@ impl Call<'_> {
     ) -> Result<Option<Vec<u8>>, Status> {
         let len: u64 = blocks.iter().map(|block| block.len).sum();
         let mut now = vec![0u8; len as usize];
-        // What is replaced and not asked for is nobody's.
+        // Bytes that are replaced and not asked for are nobody's.
         let blind = task.update.code == op::REPLACE && matches!(old, Old::Nobody);
         match there {
             _ if blind => {}

@@ -228,7 +228,7 @@ fn counts(w: &World, comm: Comm) -> Counts {
     counts_of(w, comm.proc, comm.ptr)
 }
 
-/// What process `proc` counts for its communicator `comm`.
+/// Counts of process `proc` for its communicator `comm`.
 fn counts_of(w: &World, proc: usize, comm: *mut c_void) -> Counts {
     let (t, s) = w.table(proc);
     let mut counts = Counts { size: size_of::<Counts>() as u32, ..Counts::default() };

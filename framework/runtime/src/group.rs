@@ -1,6 +1,6 @@
 //! Groups: ordered sets of ranks, and MPI's operations on them (MPI 5.0 §7.3). Purely local.
 //!
-//! What follows from the members alone and has an entry for each of them (lists for the PML, places) is made when it is first asked for and kept beside
+//! Data that follows from the members alone and has an entry for each of them (lists for the PML, places) is made when it is first asked for and kept beside
 //! the members. So communicators and windows that are made of the same group share it, and one more of them costs nothing for each rank.
 
 use crate::error::{Error, ErrorKind};

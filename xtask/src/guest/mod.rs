@@ -35,7 +35,7 @@ pub struct Options {
 /// Programs of tests/programs with two ranks.
 const PROGRAMS: [&str; 8] =
     ["ring", "requests", "datatypes", "protocols", "wildcards", "collectives", "rma", "order"];
-/// What a job needs to take the device alone.
+/// Options by which a job takes the device alone.
 const OVER_VERBS: &str = "--mca btl verbs,self --mca mpi_yield_when_idle 1";
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {

@@ -233,7 +233,7 @@ impl Nic {
             if self.turn(&mut engine) > 0 {
                 nap = NAP;
                 streak = streak.wrapping_add(1);
-                // Who calls while there is always something to do is heard all the same.
+                // A caller is heard also while there is always something to do.
                 if streak.is_multiple_of(STREAK) {
                     let ready = sys::wait(&engine.links.descriptors(), Some(Duration::ZERO));
                     engine.links.look(&ready);

@@ -101,7 +101,7 @@ fn rates_of_categories() {
     }
 }
 
-/// What a list, a signal now and then, and data in line save, by count.
+/// Savings of a list, of a signal now and then and of data in line, by count.
 #[test]
 fn features_save_what_they_should() {
     let Some(benches) = Benches::new("features") else { return };

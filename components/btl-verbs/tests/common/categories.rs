@@ -149,7 +149,7 @@ pub fn compare(own: u64, on_demand: fn(u64) -> u64, patched: bool) {
     }
 }
 
-/// What messages cost beside the doorbell each, in hundredths of a message: locks of queue pairs, locks of registers, doorbells on registers that
+/// Costs of messages beside the doorbell each, in hundredths of a message: locks of queue pairs, locks of registers, doorbells on registers that
 /// pairs of other threads have, too, and on pages of which other threads have the other register.
 pub type Costs = [u64; 4];
 

@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// What becomes of three words of ten `aside` bytes behind their natural places, and their old values where they are asked for.
+    /// The values of three words of ten `aside` bytes behind their natural places, and their old values where they are asked for.
     fn each<const N: usize>(flags: u32, op: u32, aside: usize, fetches: bool) -> (Vec<u64>, Vec<u8>) {
         let update = Update { op, flags, operand: 77, compare: 0 };
         let (mut memory, mut results) = ([0u64; 5], Vec::new());

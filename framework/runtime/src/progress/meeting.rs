@@ -13,7 +13,7 @@ pub struct Meeting {
     round: AtomicU32,
 }
 
-/// What a thread waits for that was not the last one.
+/// The word that a thread waits for which was not the last one.
 #[derive(Clone, Copy, Debug)]
 pub struct Round(u32);
 

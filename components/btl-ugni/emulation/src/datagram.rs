@@ -76,6 +76,14 @@ pub enum Packet {
     },
 }
 
+impl Packet {
+    pub fn to(&self) -> Peer {
+        match self {
+            Packet::Post { to, .. } | Packet::Reply { to, .. } | Packet::Withdraw { to, .. } => *to,
+        }
+    }
+}
+
 /// Outcome of a test of a session.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tested {
@@ -171,6 +179,11 @@ impl Sessions {
         if let Some(s) = self.all.iter_mut().find(ours) {
             (s.got, s.state) = (data.to_vec(), State::Completed);
         }
+    }
+
+    /// Whether a post of ours waits for the peer's data.
+    pub fn is_waiting(&self, generation: u64) -> bool {
+        self.all.iter().any(|s| s.generation == generation && s.state == State::Local)
     }
 
     /// A peer has withdrawn its post.
@@ -287,6 +300,19 @@ mod tests {
             post_state::PENDING,
             "an answer of before"
         );
+        b.replied(A, ra, &ra_data);
+        assert_eq!(b.test(1, Some(A), None).expect("a session").data.map(|d| d.0), Some(b"from a".to_vec()));
+    }
+
+    /// A's answer to B's post is on its way before A's own post was sent: that one is not sent any more, since B has what it carries.
+    #[test]
+    fn a_post_that_was_met_before_it_went_out_is_over() {
+        let (mut a, mut b) = (Sessions::default(), Sessions::default());
+        let (ga, _) = parts(a.post(post(1, Some(B), None, b"from a")).expect("posted"));
+        assert!(a.is_waiting(ga));
+        let (gb, db) = parts(b.post(post(1, Some(A), None, b"from b")).expect("posted"));
+        let (ra, ra_data) = parts(a.arrived(B, gb, &db));
+        assert!(!a.is_waiting(ga), "the peer's has met it");
         b.replied(A, ra, &ra_data);
         assert_eq!(b.test(1, Some(A), None).expect("a session").data.map(|d| d.0), Some(b"from a".to_vec()));
     }

@@ -74,6 +74,8 @@ type LinkId = usize;
 struct Delayed {
     due: Instant,
     tries: u32,
+    /// `datagram_drop` has counted it.
+    is_counted: bool,
     nic: Arc<Nic>,
     packet: Packet,
 }
@@ -160,9 +162,13 @@ impl Engine {
                     let _ = done.send(());
                 }
                 Command::Post(operation) => self.post(*operation),
-                Command::Datagram(nic, packet) => {
-                    self.send_packet(Delayed { due: Instant::now(), tries: 0, nic, packet })
-                }
+                Command::Datagram(nic, packet) => self.send_packet(Delayed {
+                    due: Instant::now(),
+                    tries: 0,
+                    is_counted: false,
+                    nic,
+                    packet,
+                }),
             }
         }
         any
@@ -243,21 +249,37 @@ impl Engine {
         };
         nic.session_changed.notify_all();
         if let Some(packet) = reply {
-            self.send_packet(Delayed { due: Instant::now(), tries: 0, nic, packet });
+            self.send_packet(Delayed { due: Instant::now(), tries: 0, is_counted: false, nic, packet });
         }
     }
 
     /// Sends a datagram's packet, now or after the set-up's delay; one that is not delivered is tried again, later each time.
+    ///
+    /// Packets to one peer keep their order, and a post that the peer's own has met meanwhile does not go out: it would come behind the
+    /// answer that the peer has had from here, and begin a session there whose answer nobody waits for.
     fn send_packet(&mut self, mut d: Delayed) {
+        if let Packet::Post { generation, .. } = d.packet
+            && !d.nic.sessions().is_waiting(generation)
+        {
+            return;
+        }
+        let same = |other: &&Delayed| other.packet.to() == d.packet.to() && Arc::ptr_eq(&other.nic, &d.nic);
+        if let Some(before) = self.delayed.iter().rfind(same) {
+            d.due = before.due;
+            return self.delayed.push(d);
+        }
         if d.tries == 0 && config().datagram_delay > Duration::ZERO {
             d.due = Instant::now() + config().datagram_delay;
             d.tries = 1;
             return self.delayed.push(d);
         }
         d.tries += 1;
-        self.datagrams += 1;
-        let lost = config().datagram_drop != 0 && self.datagrams.is_multiple_of(config().datagram_drop);
-        if !lost && self.try_packet(&d) {
+        // Once at most: counted among all attempts, one of two packets that are tried again in turn would always be the lost one.
+        let drop = config().datagram_drop;
+        self.datagrams += u64::from(!d.is_counted);
+        let is_lost = !d.is_counted && drop != 0 && self.datagrams.is_multiple_of(drop);
+        d.is_counted = true;
+        if !is_lost && self.try_packet(&d) {
             return;
         }
         const TRIES: u32 = 60;

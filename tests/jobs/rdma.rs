@@ -128,6 +128,20 @@ fn rdma_needs_no_target_by_any_transport() {
     }
 }
 
+/// Ranks that take a lock over and over leave it to those whose turn it is, on both nodes: a turn took a second where they did not.
+#[test]
+fn rdma_leaves_locks_to_others() {
+    if !ours("locks in turns") {
+        return;
+    }
+    for mode in [TWO_LEVEL, ON_DEMAND] {
+        let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+        let job = job.args(["--host", "a:2,b:2", "--map-by", "node", "--mca", "plm", "local"]);
+        let job = job.args(["--mca", "btl", "tcp,self", "--mca", "osc", "rdma"]).args(mode);
+        job.limit(120).program("lock_turns").arg("200").run().all_ok(4);
+    }
+}
+
 /// Few elements of memory that is not mapped: on a node nobody has to answer for them.
 #[test]
 fn rdma_needs_no_process_that_runs() {

@@ -47,6 +47,8 @@ pub struct Peer {
     failure: AtomicI32,
     /// The rank's `REFUSED` as this process last saw it.
     pub refused: AtomicU64,
+    /// Locks of it taken so far, where it is far.
+    pub locks: AtomicU32,
     pub ordered: Ordered,
     /// 1: a thread of this process has the rank's `ACCUMULATE` word alone, or is the one that asks for it again.
     pub asks: AtomicU32,
@@ -194,6 +196,7 @@ impl Peer {
             epoch: AtomicU32::new(0),
             failure: AtomicI32::new(0),
             refused: AtomicU64::new(0),
+            locks: AtomicU32::new(0),
             ordered: Ordered::default(),
             asks: AtomicU32::new(0),
             regions: Mutex::default(),

@@ -25,8 +25,15 @@ const MOST_TIMES: u32 = 8;
 const LONGEST_TRIP: Duration = Duration::from_micros(500);
 /// A longer pause is spent asleep, since sleeping takes that long by itself.
 const SHORT: Duration = Duration::from_micros(40);
-/// For so long a lock that is near is left to those who are far.
+/// For so long a lock that is near is left to those who are far; one that is far for some round trips, of which those who wait take a few
+/// between their attempts.
 const PASS: Duration = Duration::from_micros(400);
+const PASS_TIMES: u32 = 2 * MOST_TIMES;
+const LONGEST_PASS: Duration = Duration::from_millis(10);
+/// A lock that is far is looked at before one in so many.
+const LOOKS_EVERY: u32 = 4;
+/// The half of `REFUSED` that counts attempts from far.
+const FAR: u64 = u32::MAX as u64;
 /// Between two turns of progress.
 const NAP: Duration = Duration::from_micros(200);
 /// See [`Call::leave_processor`]: some tens of microseconds of a loop.
@@ -95,15 +102,29 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whoever has a lock near at hand could take it over and over between the attempts of those who are far: it waits for a while where anybody
-    /// has been refused since.
-    pub fn let_pass(&self, peer: &Peer) {
-        let Some(word) = peer.mapped_word(word::REFUSED) else { return };
-        let now = word.load(Ordering::Relaxed);
-        if peer.refused.swap(now, Ordering::Relaxed) != now {
-            self.pause(0, PASS);
+    /// Leaves a lock for a while to others who have been refused since it was looked at last. One that is near could be taken over and over between
+    /// the attempts of those who are far. One that is far is given back and asked for again by two requests side by side, so whoever looks
+    /// at another time finds it taken: a look costs a round trip there, so it is one for a few locks.
+    pub fn let_pass(&self, peer: &Peer) -> Result<(), Status> {
+        let is_new = |now: u64| peer.refused.swap(now, Ordering::Relaxed) != now;
+        if let Some(word) = peer.mapped_word(word::REFUSED) {
+            if is_new(word.load(Ordering::Relaxed) & FAR) {
+                self.pause(0, PASS);
+            }
+        } else if peer.locks.fetch_add(1, Ordering::Relaxed) % LOOKS_EVERY == LOOKS_EVERY - 1 {
+            let begun = Instant::now();
+            let now = self.add_at(peer, word::REFUSED, 0)?;
+            if is_new(now) {
+                self.pause(0, (begun.elapsed() * PASS_TIMES).clamp(PASS, LONGEST_PASS));
+            }
         }
+        Ok(())
     }
+}
+
+/// What a refused attempt at a rank's lock adds to its `REFUSED`.
+pub fn refused(peer: &Peer) -> u64 {
+    if peer.mapped_word(word::LOCAL).is_some() { FAR + 1 } else { 1 }
 }
 
 #[cfg(all(test, not(loom)))]

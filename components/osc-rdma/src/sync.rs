@@ -12,6 +12,7 @@ use crate::locks;
 use crate::near::barrier;
 use crate::op::Op;
 use crate::peer::{Lane, Link, Peer, held_by};
+use crate::retry;
 use crate::tally::Attempt;
 use crate::window::RdmaWindow;
 use crate::wire::word;
@@ -114,7 +115,7 @@ impl<'a> Call<'a> {
         if kind == Held::Unchecked {
             return Ok(());
         }
-        self.let_pass(peer);
+        self.let_pass(peer)?;
         self.leave_processor();
         self.insist(|call| {
             let (attempt, outcome) = match kind {
@@ -123,9 +124,9 @@ impl<'a> Call<'a> {
             };
             let had = call.win.tally.tried(attempt, outcome)?;
             tries += 1;
-            // Of those that ask again and again, once for each while; those of the node need no help.
-            if !had && tries % SAID_EVERY == 1 && peer.mapped_word(word::LOCAL).is_none() {
-                call.add_later(peer, word::REFUSED, 1)?;
+            // Of those that ask again and again, once for each while.
+            if !had && tries % SAID_EVERY == 1 {
+                call.add_later(peer, word::REFUSED, retry::refused(peer))?;
             }
             Ok(had)
         })

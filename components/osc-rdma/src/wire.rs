@@ -179,7 +179,8 @@ pub mod word {
     pub const GLOBAL: u64 = 0;
     /// The rank's lock: [`super::EXCLUSIVE`], or how many share it.
     pub const LOCAL: u64 = 8;
-    /// Attempts at the rank's lock from far that were refused: those to whom it is near let them pass.
+    /// Attempts at the rank's lock that were refused, those from far in the low half and those from near in the high half: whoever takes it
+    /// over and over lets them pass.
     pub const REFUSED: u64 = 9;
     /// Accumulates that share the lock in the low half, those that want it alone in the high half.
     pub const ACCUMULATE: u64 = 16;

@@ -7,7 +7,7 @@ PREFIX is an install of oxmpi; the tool becomes PREFIX/lib/libworld_of_endpoints
 that takes a communicator, and passes the call on with the endpoint where the program names the world. Programs that get a handle back
 (callbacks, MPI_Comm_f2c) see the endpoint's.
 """
-import argparse, re, subprocess, tempfile
+import argparse, os, re, subprocess, tempfile
 
 from tracer import c_type, read
 
@@ -59,6 +59,8 @@ def main():
     ap.add_argument("functions"); ap.add_argument("prefix"); ap.add_argument("--cc", default="gcc")
     o = ap.parse_args()
     wrappers = [w for w in (wrapper(*f) for f in read(o.functions)) if w]
+    # The tool finds the library from any folder.
+    o.prefix = os.path.abspath(o.prefix)
     out = f"{o.prefix}/lib/libworld_of_endpoints.so"
     with tempfile.NamedTemporaryFile("w", suffix=".c") as f:
         f.write("\n".join([HEAD, *wrappers])); f.flush()

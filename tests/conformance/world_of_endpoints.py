@@ -5,7 +5,7 @@
 
 PREFIX is an install of oxmpi; the tool becomes PREFIX/lib/libworld_of_endpoints.so, which LD_PRELOAD finds by that name. It defines each function
 that takes a communicator, and passes the call on with the endpoint where the program names the world. Programs that get a handle back
-(callbacks, MPI_Comm_f2c) see the endpoint's.
+(callbacks) see the endpoint's.
 """
 import argparse, os, re, subprocess, tempfile
 
@@ -34,13 +34,15 @@ int MPI_Finalize(void) {
 
 
 HANDLERS = ("MPI_Comm_set_errhandler", "MPI_Errhandler_set")
+# The world's own number, so that a program that turns it back has the name that it turned.
+NUMBERS = ("MPI_Comm_c2f", "MPI_Comm_toint")
 
 
 def wrapper(name, result, params):
     """The function with its communicators replaced; nothing where it takes none."""
     texts = [x.strip() for x in params.split(",") if x.strip() not in ("void", "", "...")]
     named = [bool(re.fullmatch(r"MPI_Comm\s+\w+", x)) for x in texts]
-    if not any(named):
+    if not any(named) or name in NUMBERS:
         return None
     types = [c_type(x) for x in texts]
     declared = ", ".join(f"{t} a{k}" for k, t in enumerate(types))

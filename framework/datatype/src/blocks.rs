@@ -105,7 +105,9 @@ pub(crate) unsafe fn gather(base: *const u8, places: &[i32], dst: *mut u8, len: 
     unsafe fn fixed<const N: usize>(base: *const u8, places: &[i32], dst: *mut u8) {
         for (i, place) in places.iter().enumerate() {
             // SAFETY: the promise of `gather`; arrays of bytes have no alignment.
-            unsafe { *dst.add(i * N).cast::<[u8; N]>() = *base.offset(*place as isize).cast::<[u8; N]>() };
+            unsafe {
+                *dst.add(i * N).cast::<[u8; N]>() = *base.wrapping_offset(*place as isize).cast::<[u8; N]>()
+            };
         }
     }
     // SAFETY: the promise of the caller, passed on.
@@ -131,7 +133,9 @@ pub(crate) unsafe fn scatter(src: *const u8, base: *mut u8, places: &[i32], len:
     unsafe fn fixed<const N: usize>(src: *const u8, base: *mut u8, places: &[i32]) {
         for (i, place) in places.iter().enumerate() {
             // SAFETY: the promise of `scatter`; arrays of bytes have no alignment.
-            unsafe { *base.offset(*place as isize).cast::<[u8; N]>() = *src.add(i * N).cast::<[u8; N]>() };
+            unsafe {
+                *base.wrapping_offset(*place as isize).cast::<[u8; N]>() = *src.add(i * N).cast::<[u8; N]>()
+            };
         }
     }
     // SAFETY: the promise of the caller, passed on.

@@ -19,7 +19,8 @@ use core::ptr::copy_nonoverlapping;
 /// were copied (less than `len` only at the end of the data).
 ///
 /// # Safety
-/// `base` must be readable where the descriptor says, `dst` writable for `len` bytes, no overlap.
+/// `base` must be readable where the descriptor says, `dst` writable for `len` bytes, no overlap. It may be null (MPI_BOTTOM), with places that
+/// are addresses: so places are found by wrapping offsets.
 pub unsafe fn pack(desc: &TypeDesc, count: u64, base: *const u8, from: u64, dst: *mut u8, len: u64) -> u64 {
     if let Some(list) = List::of(desc) {
         return list.walk(count, from, len, |blocks| {
@@ -28,7 +29,9 @@ pub unsafe fn pack(desc: &TypeDesc, count: u64, base: *const u8, from: u64, dst:
                 let (base, dst) = (base.wrapping_offset(blocks.origin as isize), dst.add(blocks.at as usize));
                 match blocks.part {
                     None => gather(base, blocks.places, dst, list.len),
-                    Some((disp, len)) => copy_nonoverlapping(base.offset(disp as isize), dst, len as usize),
+                    Some((disp, len)) => {
+                        copy_nonoverlapping(base.wrapping_offset(disp as isize), dst, len as usize)
+                    }
                 }
             }
         });
@@ -36,7 +39,7 @@ pub unsafe fn pack(desc: &TypeDesc, count: u64, base: *const u8, from: u64, dst:
     walk(desc, count, from, len, |piece| {
         // SAFETY: inside the data by construction of the walk; `dst` by the caller's promise.
         unsafe {
-            let user = Side { at: base.offset(piece.disp as isize), step: piece.stride };
+            let user = Side { at: base.wrapping_offset(piece.disp as isize), step: piece.stride };
             let packed = Side { at: dst.add(piece.at as usize), step: piece.step as i64 };
             copy_blocks(user, packed, piece.len, piece.blocks);
         }
@@ -56,7 +59,9 @@ pub unsafe fn unpack(desc: &TypeDesc, count: u64, base: *mut u8, from: u64, src:
                 let (base, src) = (base.wrapping_offset(blocks.origin as isize), src.add(blocks.at as usize));
                 match blocks.part {
                     None => scatter(src, base, blocks.places, list.len),
-                    Some((disp, len)) => copy_nonoverlapping(src, base.offset(disp as isize), len as usize),
+                    Some((disp, len)) => {
+                        copy_nonoverlapping(src, base.wrapping_offset(disp as isize), len as usize)
+                    }
                 }
             }
         });
@@ -64,7 +69,7 @@ pub unsafe fn unpack(desc: &TypeDesc, count: u64, base: *mut u8, from: u64, src:
     walk(desc, count, from, len, |piece| {
         // SAFETY: as in `pack`.
         unsafe {
-            let user = Side { at: base.offset(piece.disp as isize), step: piece.stride };
+            let user = Side { at: base.wrapping_offset(piece.disp as isize), step: piece.stride };
             let packed = Side { at: src.add(piece.at as usize), step: piece.step as i64 };
             copy_blocks(packed, user, piece.len, piece.blocks);
         }
@@ -81,8 +86,8 @@ pub unsafe fn copy(desc: &TypeDesc, count: u64, src: *const u8, dst: *mut u8) {
         // SAFETY: inside the data by construction of the walk.
         unsafe {
             let at = piece.disp as isize;
-            let from = Side { at: src.offset(at), step: piece.stride };
-            let to = Side { at: dst.offset(at), step: piece.stride };
+            let from = Side { at: src.wrapping_offset(at), step: piece.stride };
+            let to = Side { at: dst.wrapping_offset(at), step: piece.stride };
             copy_blocks(from, to, piece.len, piece.blocks);
         }
     });

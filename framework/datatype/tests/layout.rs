@@ -465,3 +465,27 @@ fn lists_without_a_pattern_are_kept_as_places() {
     assert!(list(|i| if i % 50 == 0 { 9 } else { 2 }).places().is_empty(), "long runs are none");
     assert!(list(|i| if i == 100 { 1 << 30 } else { without_pattern(i) }).places().is_empty(), "too far");
 }
+
+/// Places that are addresses, from a null base (MPI_BOTTOM): lengths without a loop of their own, too.
+#[test]
+fn places_may_be_addresses() {
+    for base in [Base::I8, Base::I16, Base::I32, Base::F64] {
+        let old = predefined(base);
+        for count in 1..8 {
+            let len = old.packed * count;
+            let from: Vec<u8> = (0..len as u8).map(|b| b + 1).collect();
+            let mut to = vec![0u8; len as usize];
+            let at = |place: *const u8| {
+                build::structure(&[Part { disp: place as i64, count, old: &old }]).expect("a type")
+            };
+            let (source, target) = (at(from.as_ptr()), at(to.as_mut_ptr()));
+            let (mut packed, nothing) = (vec![0u8; len as usize], core::ptr::null_mut::<u8>());
+            // SAFETY: the types say where the bytes are, and there is room for them.
+            unsafe {
+                assert_eq!(pack(&source, 1, nothing, 0, packed.as_mut_ptr(), len), len);
+                assert_eq!(unpack(&target, 1, nothing, 0, packed.as_ptr(), len), len);
+            }
+            assert_eq!((&packed, &to), (&from, &from));
+        }
+    }
+}

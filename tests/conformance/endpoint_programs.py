@@ -16,6 +16,7 @@ COPY = r"""
 #include <mpi.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 static MPI_Comm world = MPI_COMM_WORLD, self = MPI_COMM_SELF;
 static pthread_t owner;
 static int is_up, is_over;
@@ -44,6 +45,10 @@ int MPI_Finalize(void) {
 }
 int MPI_Initialized(int *flag) { *flag = is_up; return MPI_SUCCESS; }
 int MPI_Finalized(int *flag) { *flag = is_over; return MPI_SUCCESS; }
+/* The C library has one sequence for all copies, which ranks could not draw alike. */
+static unsigned long drawn = 1;
+void srand(unsigned seed) { drawn = seed; }
+int rand(void) { return (int)((drawn = drawn * 6364136223846793005ul + 1442695040888963407ul) >> 33); }
 int MPI_Is_thread_main(int *flag) { *flag = pthread_equal(owner, pthread_self()) != 0; return MPI_SUCCESS; }
 """
 
@@ -121,6 +126,8 @@ int main(int argc, char **argv) {
     return result;
 }
 """
+# Errors on no communicator go by the handlers of the process's own.
+HANDLERS = ("MPI_Comm_set_errhandler", "MPI_Errhandler_set")
 OWN = re.findall(r"int (MPI_\w+)\(", COPY)
 
 
@@ -133,10 +140,11 @@ def wrapper(name, result, params):
     types, r = [c_type(x) for x in texts], c_type(result)
     declared = ", ".join(f"{t} a{k}" for k, t in enumerate(types))
     passed = ", ".join(f"of(a{k})" if comm else f"a{k}" for k, comm in enumerate(named))
+    also = f"if (of(a0) != a0) next_{name}(a0, a1); " if name in HANDLERS else ""
     # The asm names keep the header's prototypes out of the way.
     return (f"extern {r} next_{name}({', '.join(types)}) __asm__(\"P{name}\");\n"
             f"extern {r} own_{name}({declared}) __asm__(\"{name}\");\n"
-            f"{r} own_{name}({declared}) {{ return next_{name}({passed}); }}")
+            f"{r} own_{name}({declared}) {{ {also}return next_{name}({passed}); }}")
 
 
 def call(command):

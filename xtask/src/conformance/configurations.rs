@@ -6,7 +6,7 @@
 
 use crate::conformance::options::Options;
 use crate::conformance::page::{self, COUNTS, Counts, counts};
-use crate::conformance::reasons::Reason;
+use crate::conformance::reasons::{self, Reason};
 use crate::conformance::results::{self, Results, group};
 use crate::conformance::suite::Suite;
 use serde::{Deserialize, Serialize};
@@ -53,11 +53,15 @@ pub fn check(known: &Configurations, name: &str, options: &Options) -> Result<()
     if name.trim().is_empty() || name.contains(['/', '|', '\n']) || name.starts_with('.') {
         return Err(format!("--record {name:?}: a name is a few words without slashes"));
     }
-    if options.mpirun_options.is_empty() {
-        return Err("--record is for runs with --mpirun-options; those without are the page's own".into());
+    let configuration = options.configuration();
+    if configuration.is_empty() {
+        return Err(
+            "--record is for runs with --mpirun-options or --endpoints; those without are the page's own"
+                .into(),
+        );
     }
     match known.0.get(name) {
-        Some(known) if known.options != options.mpirun_options => Err(format!(
+        Some(known) if known.options != configuration => Err(format!(
             "--record {name:?}: that name stands for the options {:?}; take another name",
             known.options
         )),
@@ -105,10 +109,10 @@ impl Configurations {
                 part.not_passed.push(key.clone());
             }
         }
-        let configuration = self.0.entry(name.to_owned()).or_insert_with(|| Configuration {
-            options: options.mpirun_options.clone(),
-            suites: BTreeMap::new(),
-        });
+        let configuration = self
+            .0
+            .entry(name.to_owned())
+            .or_insert_with(|| Configuration { options: options.configuration(), suites: BTreeMap::new() });
         configuration.suites.entry(suite.name().to_owned()).or_default().extend(parts);
     }
 }
@@ -145,6 +149,7 @@ pub fn section(known: &Configurations, reasons: &[Reason]) -> String {
     }
     let mut text = format!("{HEADING}{INTRODUCTION}");
     for (name, configuration) in &known.0 {
+        let reasons = reasons::of(reasons, Some(name));
         let _ = write!(
             text,
             "\n### {name}\n\n`mpirun {}`\n\n| suite | part | {COUNTS} | when, with |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
@@ -162,7 +167,7 @@ pub fn section(known: &Configurations, reasons: &[Reason]) -> String {
                 parts.into_iter().flatten().flat_map(|(_, p)| &p.not_passed).map(String::as_str).collect();
             if !bad.is_empty() {
                 let _ = write!(text, "\nNot passed of {}, and why:\n\n", suite.name());
-                page::explain(&mut text, suite, bad, reasons);
+                page::explain(&mut text, suite, bad, &reasons);
             }
         }
     }
@@ -198,7 +203,16 @@ mod tests {
     }
 
     fn reason() -> Reason {
-        Reason { suite: "mpich".into(), tests: vec!["coll/b *".into()], why: "It is known.".into() }
+        let (suite, tests, why) = ("mpich".into(), vec!["coll/b *".into()], "It is known.".into());
+        Reason { suite, tests, why, configuration: None }
+    }
+
+    #[test]
+    fn a_reason_may_be_of_one_configuration() {
+        let one = Reason { configuration: Some("tcp".into()), ..reason() };
+        let all = [one, reason()];
+        let count = |name| reasons::of(&all, name).len();
+        assert_eq!((count(None), count(Some("tcp")), count(Some("shm"))), (1, 2, 1));
     }
 
     #[test]

@@ -54,7 +54,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         None => install::run(workspace, &files.folder.join("oxmpi"), false)?.prefix,
     };
     let (root, mpirun_options) = (workspace.root.as_path(), options.mpirun_options.as_str());
-    let place = suites::Place { root, folder: &files.folder, prefix: &prefix, mpirun_options };
+    let (folder, prefix, endpoints) = (&files.folder, prefix.as_path(), options.endpoints);
+    let place = suites::Place { root, folder, prefix, mpirun_options, endpoints };
     let mut apart = Vec::new();
     for &suite in &options.suites {
         let results = match suite {
@@ -66,7 +67,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
             Suite::Mpi4py => suites::mpi4py(&place, &options.np, &options.modules, options.timeout)?,
             Suite::Rsmpi => suites::rsmpi(&place, options.timeout)?,
         };
-        match mpirun_options.is_empty() {
+        match options.configuration().is_empty() {
             true => results::keep(&files.folder, suite, results, options.only.is_some())?,
             false => apart.push((suite, results)),
         }
@@ -74,7 +75,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     if apart.is_empty() {
         return files.write_page(&known, &reasons);
     }
-    let judged = judge_apart(&apart, &reasons);
+    let judged = judge_apart(&apart, &reasons::of(&reasons, options.record.as_deref()));
     if let Some(name) = &options.record {
         // Another run may have recorded something since.
         known = configurations::read(&files.configurations)?;

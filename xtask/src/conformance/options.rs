@@ -38,8 +38,12 @@ pub struct Options {
     /// machine
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     pub mpirun_options: String,
-    /// Keep what comes of these `--mpirun-options` under this name in the page's section of configurations
-    #[arg(long, value_name = "NAME", requires = "mpirun_options")]
+    /// Make the ranks of MPICH's programs endpoints, so many of each process, each with a private copy of the program; this and
+    /// `--mpirun-options` make a configuration
+    #[arg(long, value_name = "EACH", value_parser = clap::value_parser!(u32).range(2..))]
+    pub endpoints: Option<u32>,
+    /// Keep what comes of these `--mpirun-options` and `--endpoints` under this name in the page's section of configurations
+    #[arg(long, value_name = "NAME")]
     pub record: Option<String>,
     /// Run nothing; write the page's section of configurations
     #[arg(long)]
@@ -47,4 +51,13 @@ pub struct Options {
     /// Run nothing; write the page from the results at hand
     #[arg(long)]
     pub page_only: bool,
+}
+
+impl Options {
+    /// What differs from a plain run; empty: nothing does.
+    pub fn configuration(&self) -> String {
+        let endpoints = self.endpoints.map(|each| format!("({each} endpoints of each process)"));
+        let parts = [self.mpirun_options.clone(), endpoints.unwrap_or_default()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
 }

@@ -13,12 +13,20 @@ use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     pub suite: String,
     pub tests: Vec<String>,
     pub why: String,
+    /// Name of the configuration that it is about; `None`: it holds everywhere.
+    pub configuration: Option<String>,
+}
+
+/// The reasons that hold in a configuration; `None`: in a plain run.
+pub fn of(reasons: &[Reason], configuration: Option<&str>) -> Vec<Reason> {
+    let holds = |r: &&Reason| r.configuration.is_none() || r.configuration.as_deref() == configuration;
+    reasons.iter().filter(holds).cloned().collect()
 }
 
 #[derive(Deserialize)]

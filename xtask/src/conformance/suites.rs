@@ -6,7 +6,7 @@ use crate::conformance::results::{Results, Word};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ pub struct Place<'a> {
     pub prefix: &'a Path,
     /// Further options of mpirun.
     pub mpirun_options: &'a str,
+    /// Endpoints of each process that are the ranks of MPICH's programs; `None`: ranks are processes.
+    pub endpoints: Option<u32>,
 }
 
 impl Place<'_> {
@@ -32,6 +34,24 @@ impl Place<'_> {
     /// The beginning of a template for the drivers.
     fn mpirun(&self) -> String {
         format!("{} {} -n {{np}}", self.program("mpirun"), self.mpirun_options)
+    }
+
+    /// How programs of MPICH's suite are built and run.
+    fn programs(&self) -> Programs {
+        let Some(each) = self.endpoints else {
+            let folder = self.folder.join("mpich-build");
+            let launcher = format!("{} {{args}}", self.mpirun());
+            return Programs { folder, compiler: self.program("mpicc"), launcher };
+        };
+        let script = self.root.join("tests/conformance/endpoint_programs.py").display().to_string();
+        let functions = self.root.join("mpi/abi/functions.tsv").display().to_string();
+        let (prefix, mpirun, options) = (self.prefix.display(), self.program("mpirun"), self.mpirun_options);
+        Programs {
+            folder: self.folder.join("mpich-build-endpoints"),
+            compiler: format!("python3 {script} cc {functions} {prefix}"),
+            // The number of processes is the script's to tell.
+            launcher: format!("python3 {script} run {each} {{np}} {mpirun} {options} -n {{{{n}}}} {{args}}"),
+        }
     }
 
     fn driver(&self, name: &str) -> Command {
@@ -54,6 +74,13 @@ impl Place<'_> {
             tests,
         }
     }
+}
+
+/// A folder to build in, the compiler, and the launcher with places for the number of ranks and further arguments.
+struct Programs {
+    folder: PathBuf,
+    compiler: String,
+    launcher: String,
 }
 
 /// First line of what a command says, or "unknown".
@@ -110,12 +137,14 @@ pub struct Part<'a> {
 pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, String> {
     let suite = fetch::mpich(place.folder)?;
     let mut command = place.driver("mpich_suite.py");
+    let programs = place.programs();
     command
         .arg(&suite.folder)
         .arg("--build")
-        .arg(place.folder.join("mpich-build"))
-        .args(["--mpicc", &place.program("mpicc")])
-        .args(["--mpirun", &format!("{} {{args}}", place.mpirun())])
+        .arg(&programs.folder)
+        .args(["--mpicc", &programs.compiler])
+        .args(["--mpirun", &programs.launcher])
+        .env("ENDPOINT_PROGRAMS", &programs.folder)
         .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);
     for (option, value) in [("--dirs", part.dirs), ("--only", part.only)] {
         if let Some(value) = value {

@@ -275,7 +275,7 @@ fn send_checked(
         // SAFETY: the user promises the data; the place has the bytes it packs to.
         unsafe { process.instance.pack(desc, count, buf, at) };
     }
-    counting::sent_bytes(bytes);
+    counting::sent_bytes(&object.comm, bytes);
     let packed = datatype::require_committed(Datatype(MPI_PACKED), "datatype")?;
     let sent = object.comm.isend(process.thread(), at, bytes, packed, dest, tag, mode::BUFFERED);
     let req = *sent.as_ref().unwrap_or(&null_mut());

@@ -11,8 +11,8 @@
 use crate::process::{self, Process};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_pml::mode;
-use oxmpi_runtime::spc;
 pub use oxmpi_runtime::spc::Counter;
+use oxmpi_runtime::{Communicator, OfComm, spc};
 
 /// Somebody asks.
 static ON: AtomicBool = AtomicBool::new(false);
@@ -75,11 +75,24 @@ fn add(counter: Counter, n: u64) {
     }
 }
 
+/// A message of so many bytes goes out on a communicator.
+fn note_sent(comm: &Communicator, bytes: u64) {
+    comm.note(OfComm::Sends, 1);
+    comm.note(OfComm::BytesSent, bytes);
+}
+
 /// A send by `function`, which may be one that sends and receives and was counted where it entered.
-pub fn sent(process: &Process, function: &str, blocking: bool, send_mode: u32, bytes: u64) {
+pub fn sent(
+    process: &Process,
+    comm: &Communicator,
+    (function, blocking): (&str, bool),
+    send_mode: u32,
+    bytes: u64,
+) {
     if !on() {
         return;
     }
+    note_sent(comm, bytes);
     let thread = process.thread();
     // The names of those are longer than of any that only sends.
     let only = !blocking || function.len() <= "MPI_Ssend_c".len();
@@ -106,16 +119,29 @@ pub fn add_bytes(counter: Counter, bytes: u64) {
 
 /// Bytes of a message that is counted as a call elsewhere.
 #[inline(always)]
-pub fn sent_bytes(bytes: u64) {
+pub fn sent_bytes(comm: &Communicator, bytes: u64) {
     if on() {
+        note_sent(comm, bytes);
         add(Counter::BytesSentUser, bytes);
+    }
+}
+
+/// A collective is called, begun or prepared.
+#[inline(always)]
+pub fn collective(comm: &Communicator) {
+    if on() {
+        comm.note(OfComm::Collectives, 1);
     }
 }
 
 /// The program received so many bytes.
 #[cold]
 #[inline(never)]
-pub fn received(process: &Process, bytes: u64) {
+pub fn received(process: &Process, comm: Option<&Communicator>, bytes: u64) {
+    if let Some(comm) = comm {
+        comm.note(OfComm::Receives, 1);
+        comm.note(OfComm::BytesReceived, bytes);
+    }
     // SAFETY: the calling thread's own context.
     unsafe { spc::count(process.thread(), Counter::BytesReceivedUser, bytes) }
 }

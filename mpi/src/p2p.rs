@@ -52,7 +52,7 @@ fn odd_send(
 ) -> c_int {
     call(name, Some(comm), |process| {
         let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
-        counting::sent(process, name, true, mode, bytes_of(count, o.desc));
+        counting::sent(process, &o.object.comm, (name, true), mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return Ok(());
         }
@@ -100,7 +100,7 @@ fn odd_isend(
     call(name, Some(comm), |process| {
         let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
         place_of(request)?;
-        counting::sent(process, name, false, mode, bytes_of(count, o.desc));
+        counting::sent(process, &o.object.comm, (name, false), mode, bytes_of(count, o.desc));
         if dest == MPI_PROC_NULL {
             return write(request, "request", request::done(process));
         }
@@ -211,7 +211,7 @@ fn odd_recv(
             let thread = process.thread();
             code = o.object.comm.recv(thread, buf, count as u64, o.desc, source, tag, &mut result);
             if counting::on() {
-                counting::received(process, result.bytes);
+                counting::received(process, Some(&o.object.comm), result.bytes);
             }
         }
         Ok(())

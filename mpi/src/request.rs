@@ -353,7 +353,11 @@ unsafe fn collect_special(
             (*req.as_ptr()).status.bytes
         };
         if let Some(process) = process::current() {
-            counting::received(process, received);
+            let at = comm_word(req).load(Ordering::Relaxed);
+            let object = (at & WINDOW == 0).then_some((at & !BITS) as *const CommObject);
+            // SAFETY: requests that are counted are receives, whose communicator counts as used until they are given back.
+            let comm = object.and_then(|object| unsafe { object.as_ref() }).map(|object| &*object.comm);
+            counting::received(process, comm, received);
         }
         // SAFETY: the caller's promise; an ordinary one now.
         return unsafe { collect(req, place, status, thread) };

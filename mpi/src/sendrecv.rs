@@ -117,7 +117,7 @@ fn isendrecv(send: SendPart, recv: RecvPart, kept: Vec<u8>, comm: Comm, request:
         kept,
     )?;
     if dest != MPI_PROC_NULL {
-        counting::sent_bytes((count as u64).saturating_mul(s.desc.packed));
+        counting::sent_bytes(&r.object.comm, (count as u64).saturating_mul(s.desc.packed));
     }
     request::count(req);
     write(request, "request", request::give(r.object, req))

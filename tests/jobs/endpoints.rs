@@ -53,6 +53,13 @@ fn communicators_of_endpoints() {
 }
 
 #[test]
+fn counters_of_endpoints() {
+    if ours("counters of endpoints") {
+        Job::new(3).limit(120).program("endpoint_counts").run().all_ok(3);
+    }
+}
+
+#[test]
 fn windows_of_endpoints() {
     everywhere("windows");
 }

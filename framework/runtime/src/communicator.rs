@@ -11,6 +11,7 @@
 //! demands: they are fields of this struct.
 
 use crate::coll::CollStack;
+use crate::counting::CommCalls;
 use crate::error::{Error, ErrorKind};
 use crate::gid::Gid;
 use crate::group::Group;
@@ -69,6 +70,7 @@ pub struct Communicator {
     pub(crate) closed: AtomicBool,
     /// Held while the PML is asked what it has counted, so that it does not forget meanwhile.
     pub(crate) reading: Mutex<()>,
+    pub(crate) calls: CommCalls,
     /// Partitioned messages, from the first on.
     meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.
@@ -159,6 +161,7 @@ impl Communicator {
             text: Mutex::new(Text { name: plan.name, info: plan.info }),
             closed: AtomicBool::new(false),
             reading: Mutex::new(()),
+            calls: CommCalls::default(),
             meeting: OnceLock::new(),
             instance: instance.clone(),
             _matching: matching,

@@ -5,7 +5,7 @@ use crate::instance::Instance;
 use crate::spc::{self, Counter};
 use oxmpi_mca::{Cri, ThreadCtx};
 use oxmpi_pml::Counts;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 impl Instance {
@@ -79,6 +79,20 @@ impl Instance {
     }
 }
 
+/// What is counted of a communicator's handle while calls are counted; an endpoint has a handle of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfComm {
+    Sends,
+    Receives,
+    Collectives,
+    BytesSent,
+    BytesReceived,
+}
+
+/// Counts of a communicator, by [`OfComm`].
+#[derive(Debug, Default)]
+pub(crate) struct CommCalls([AtomicU64; OfComm::BytesReceived as usize + 1]);
+
 /// Counts of one resource instance; see [`Cri`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CriCounts {
@@ -108,6 +122,16 @@ impl Communicator {
             // SAFETY: callers pass their own context.
             unsafe { spc::count(thread, counter, bytes) }
         }
+    }
+
+    /// So many more; for callers that have found that calls are counted. Any thread.
+    pub fn note(&self, what: OfComm, n: u64) {
+        self.calls.0[what as usize].fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// How many were noted.
+    pub fn noted(&self, what: OfComm) -> u64 {
+        self.calls.0[what as usize].load(Ordering::Relaxed)
     }
 
     /// The PML's counts here; `None`: it counts nothing, or the communicator is closed.

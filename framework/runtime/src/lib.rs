@@ -135,7 +135,7 @@ pub mod wireup;
 #[cfg(not(loom))]
 pub use {
     communicator::Communicator,
-    counting::CriCounts,
+    counting::{CriCounts, OfComm},
     error::{Error, ErrorKind},
     group::{Group, ProcId},
     info::Info,

@@ -11,6 +11,7 @@ mpi_fn! {
         if let (Some(process), Some(object)) = (process::current(), comm::get(comm))
             && object.comm.barrier(process.thread(), &NOTHING).is_ok()
         {
+            crate::counting::collective(&object.comm);
             return MPI_SUCCESS;
         }
         call(NAME, Some(comm), |_| {

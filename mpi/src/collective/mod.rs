@@ -238,6 +238,7 @@ impl Process {
         mut args: CollArgs,
         op: Option<&op::Call>,
     ) -> Res {
+        crate::counting::collective(&object.comm);
         let mut desc = op.map(op::Call::desc);
         let place = match way {
             Way::Now => {

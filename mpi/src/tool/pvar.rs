@@ -5,6 +5,7 @@
 //! | `runtime_spc_OMPI_SPC_<call>` | the runtime's counters, words of each thread's context | counted from the first start of a handle on |
 //! | `runtime_spc_…UNEXPECTED…`, `pml_ob1_…` | the PML's counts, words of a matching shard | always counted, not on the way of a message that finds its receive |
 //! | `runtime_spc_OMPI_SPC_MATCH_TIME` | the PML's watches | measured from the first start of a handle on |
+//! | `runtime_comm_…` | words of a communicator's handle | counted from the first start of a handle on |
 //! | `runtime_cri_…` | the CRIs, one element each | where several threads may make calls, words of the CRI's lock |
 //! | `osc_win_…` of locks | the one-sided component's counts of a window | always counted, where locks are taken |
 //! | `osc_win_…` of calls | the window | counted from the first start of a handle on |
@@ -17,7 +18,7 @@ use super::window_pvar::{self, Count};
 use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
-use oxmpi_runtime::{Communicator, CriCounts, RegistrationCounts, Window, spc};
+use oxmpi_runtime::{Communicator, CriCounts, OfComm, RegistrationCounts, Window, spc};
 use std::sync::{OnceLock, Weak};
 
 /// Where a value comes from.
@@ -36,6 +37,8 @@ pub enum What {
     /// One of [`CriCounts::named`].
     Cri(usize),
     Spreads,
+    /// Of a communicator, as its calls are counted.
+    Comm(OfComm),
     /// Of a window.
     Window(Count),
     /// One of [`RegistrationCounts::named`].
@@ -113,6 +116,10 @@ impl Variable {
             What::PostedNow => counts()?.posted_now,
             What::MatchTime => spc::in_microseconds(counts()?.match_time),
             What::Spreads => counts()?.spreads,
+            What::Comm(what) => match object {
+                Object::Comm(comm) => comm.upgrade().ok_or(MPI_T_ERR_NOT_ACCESSIBLE)?.noted(what),
+                _ => return Err(MPI_T_ERR_INVALID_HANDLE),
+            },
             What::Window(count) => count.of(&*window()?),
             What::Registrations(which) => instance.registration_counts().named()[which].1,
             What::ThreadLevel => instance.level() as u64,
@@ -153,6 +160,7 @@ pub fn all() -> &'static [Variable] {
     ALL.get_or_init(|| {
         let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
         all.extend(of_messages());
+        all.extend(of_communicators());
         all.extend(of_cris());
         all.extend(of_windows());
         all.extend(of_registrations());
@@ -184,6 +192,40 @@ fn counter(i: usize) -> Variable {
         readonly: false,
         continuous: false,
     }
+}
+
+/// Of a communicator, by its calls: an endpoint's are its own.
+fn of_communicators() -> impl Iterator<Item = Variable> {
+    const ROWS: [(&str, OfComm, &str); 5] = [
+        (
+            "sends",
+            OfComm::Sends,
+            "Messages that sends on a communicator's handle started, persistent ones not counted",
+        ),
+        (
+            "receives",
+            OfComm::Receives,
+            "Receives on a communicator's handle that brought a message, persistent ones not counted",
+        ),
+        (
+            "collectives",
+            OfComm::Collectives,
+            "Collective operations called, begun or prepared on a communicator's handle",
+        ),
+        ("bytes_sent", OfComm::BytesSent, "Bytes given to the sends of a communicator's handle"),
+        ("bytes_received", OfComm::BytesReceived, "Bytes that receives of a communicator's handle brought"),
+    ];
+    ROWS.into_iter().map(|(name, what, desc)| Variable {
+        name: format!("runtime_comm_{name}"),
+        category: "runtime_comm",
+        desc: format!("{desc}; an endpoint has a handle of its own"),
+        level: 4,
+        class: if name.starts_with("bytes") { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
+        what: What::Comm(what),
+        bound: Binding::Comm,
+        readonly: false,
+        continuous: false,
+    })
 }
 
 /// Of the resource instances, one element for each.

@@ -101,7 +101,7 @@ impl Handle {
 
     fn asks(&self) -> Option<Asked> {
         match self.variable.what {
-            What::Counter(_) | What::Window(Count::Calls(_)) => Some(Asked::Calls),
+            What::Counter(_) | What::Comm(_) | What::Window(Count::Calls(_)) => Some(Asked::Calls),
             What::MatchTime => Some(Asked::MatchTime),
             _ => None,
         }

@@ -54,7 +54,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         None => install::run(workspace, &files.folder.join("oxmpi"), false)?.prefix,
     };
     let (root, mpirun_options) = (workspace.root.as_path(), options.mpirun_options.as_str());
-    let place = suites::Place { root, folder: &files.folder, prefix: &prefix, mpirun_options };
+    let libraries = match &options.libraries {
+        Some(folder) => Some(folder.canonicalize().map_err(|e| format!("{}: {e}", folder.display()))?),
+        None => None,
+    };
+    let libraries = libraries.as_deref();
+    let place = suites::Place { root, folder: &files.folder, prefix: &prefix, libraries, mpirun_options };
     let mut apart = Vec::new();
     for &suite in &options.suites {
         let results = match suite {

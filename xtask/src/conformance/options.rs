@@ -38,6 +38,9 @@ pub struct Options {
     /// machine
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     pub mpirun_options: String,
+    /// A folder of libraries that jobs find by name, as a device in software in --mpirun-options
+    #[arg(long, value_name = "FOLDER")]
+    pub libraries: Option<PathBuf>,
     /// Keep what comes of these `--mpirun-options` under this name in the page's section of configurations
     #[arg(long, value_name = "NAME", requires = "mpirun_options")]
     pub record: Option<String>,

@@ -187,8 +187,11 @@ impl Rail {
             if self.closing.load(Ordering::Acquire) {
                 continue;
             }
-            self.host.help("lost", &[&self.port.name, &proc.to_string(), &why]);
-            let message = format!("the connection of {} to process {proc} has ended: {why}", self.port.name);
+            // No report of ours: the runtime makes one, unless the launcher has one already of a process that was killed.
+            let message = format!(
+                "the connection of {} to process {proc} has ended: {why} (btl_verbs_timeout and btl_verbs_retry_count set how long a device tries again)",
+                self.port.name
+            );
             let tell = self.host.services().peer_failed;
             // The text lives during the call.
             let text = StrRef { ptr: message.as_ptr(), len: message.len() };

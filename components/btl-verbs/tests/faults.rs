@@ -38,6 +38,7 @@ fn what_fails_is_told() {
     port(true);
     drop(h);
     assert!(log.contains("transport retry counter exceeded"), "the device's own word: {log}");
+    assert!(!log.contains("help ["), "the report is the runtime's alone: {log}");
 
     // Nobody answers: the port comes up too late.
     let h = Harness::open(&two().param("connect_timeout", "300")).expect("opens");

@@ -54,8 +54,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         None => install::run(workspace, &files.folder.join("oxmpi"), false)?.prefix,
     };
     let (root, mpirun_options) = (workspace.root.as_path(), options.mpirun_options.as_str());
-    let (folder, prefix, endpoints) = (&files.folder, prefix.as_path(), options.endpoints);
-    let place = suites::Place { root, folder, prefix, mpirun_options, endpoints };
+    let libraries = match &options.libraries {
+        Some(folder) => Some(folder.canonicalize().map_err(|e| format!("{}: {e}", folder.display()))?),
+        None => None,
+    };
+    let (folder, prefix, libraries) = (files.folder.as_path(), prefix.as_path(), libraries.as_deref());
+    let endpoints = options.endpoints;
+    let place = suites::Place { root, folder, prefix, libraries, mpirun_options, endpoints };
     let mut apart = Vec::new();
     for &suite in &options.suites {
         let results = match suite {

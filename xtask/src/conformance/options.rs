@@ -42,6 +42,9 @@ pub struct Options {
     /// `--mpirun-options` make a configuration
     #[arg(long, value_name = "EACH", value_parser = clap::value_parser!(u32).range(2..))]
     pub endpoints: Option<u32>,
+    /// A folder of libraries that jobs find by name, as a device in software in --mpirun-options
+    #[arg(long, value_name = "FOLDER")]
+    pub libraries: Option<PathBuf>,
     /// Keep what comes of these `--mpirun-options` and `--endpoints` under this name in the page's section of configurations
     #[arg(long, value_name = "NAME")]
     pub record: Option<String>,

@@ -20,6 +20,8 @@ pub struct Place<'a> {
     pub folder: &'a Path,
     /// The install to test.
     pub prefix: &'a Path,
+    /// Where jobs find libraries that `mpirun_options` name.
+    pub libraries: Option<&'a Path>,
     /// Further options of mpirun.
     pub mpirun_options: &'a str,
     /// Endpoints of each process that are the ranks of MPICH's programs; `None`: ranks are processes.
@@ -58,6 +60,9 @@ impl Place<'_> {
         let mut command = Command::new("python3");
         command.arg(self.root.join("tests/conformance").join(name)).current_dir(self.folder);
         command.stdin(Stdio::null());
+        if let Some(folder) = self.libraries {
+            command.env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", &[folder]));
+        }
         command
     }
 
@@ -175,6 +180,8 @@ struct Module {
 /// mpi4py's tests: the modules that fit the expression, at each number of ranks.
 pub fn mpi4py(place: &Place, np: &str, modules: &str, timeout: u32) -> Result<Results, String> {
     let suite = fetch::mpi4py(place.folder, place.prefix)?;
+    let lib = place.prefix.join("lib");
+    let folders: Vec<&Path> = [lib.as_path()].into_iter().chain(place.libraries).collect();
     let mut command = place.driver("mpi4py_suite.py");
     command
         .arg(suite.folder.join("tests"))
@@ -182,7 +189,7 @@ pub fn mpi4py(place: &Place, np: &str, modules: &str, timeout: u32) -> Result<Re
         .arg("--pythonpath")
         .arg(suite.folder.join("python"))
         .args(["--np", np, "--only", modules, "--timeout", &(timeout * 4 / 3).to_string()])
-        .env("LD_LIBRARY_PATH", place.prefix.join("lib"));
+        .env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", &folders));
     let ran: Vec<Module> = drive(&mut command, &place.folder.join("mpi4py-run.json"))?;
     let mut tests = BTreeMap::new();
     for module in ran {
@@ -210,7 +217,7 @@ pub fn rsmpi(place: &Place, timeout: u32) -> Result<Results, String> {
             .env("MPICC", place.program("mpicc"))
             .env("CARGO_TARGET_DIR", suite.folder.join("target"))
             .env("LD_LIBRARY_PATH", place.prefix.join("lib"))
-            .env("PATH", path_with(place.prefix));
+            .env("PATH", in_front("PATH", &[&place.prefix.join("bin")]));
         command
     };
     let features = ["--features", "user-operations,derive,complex"];
@@ -254,11 +261,15 @@ fn ended(outcome: &Outcome) -> Word {
     }
 }
 
-fn path_with(prefix: &Path) -> std::ffi::OsString {
-    let mut path = prefix.join("bin").into_os_string();
-    if let Some(old) = std::env::var_os("PATH") {
-        path.push(":");
-        path.push(old);
+/// What a list of folders in the environment is with others in front.
+fn in_front(variable: &str, folders: &[&Path]) -> std::ffi::OsString {
+    let mut list = std::ffi::OsString::new();
+    let before = std::env::var_os(variable).filter(|value| !value.is_empty());
+    for folder in folders.iter().map(|f| f.as_os_str()).chain(before.as_deref()) {
+        if !list.is_empty() {
+            list.push(":");
+        }
+        list.push(folder);
     }
-    path
+    list
 }

@@ -16,7 +16,7 @@ counters! {
     FmaPuts "fma_puts", FmaGets "fma_gets", BtePuts "bte_puts", BteGets "bte_gets", Amos "amos", CqWrites "cq_writes",
     Messages "messages", Datagrams "datagrams", Doorbells "doorbells", Bytes "bytes", Events "events", Overruns "overruns",
     Registrations "registrations", Errors "errors", Refusals "refusals", Resent "resent", Frames "frames",
-    CallsByTwoThreads "calls_by_two_threads",
+    PolledTurns "polled_turns", CallsByTwoThreads "calls_by_two_threads",
 }
 
 pub fn add(counter: Counter, n: u64) {

@@ -6,6 +6,7 @@
 
 use crate::config::config;
 use crate::counters::{self, Counter};
+use crate::engine;
 use crate::entry;
 use crate::layouts::PostDescriptor;
 use crate::numbers::{Return, cq_mode, event, rc};
@@ -15,6 +16,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -88,7 +90,9 @@ pub struct Wish {
 }
 
 /// Wakes those who wait for any queue.
-static WAITERS: (Mutex<u64>, Condvar) = (Mutex::new(0), Condvar::new());
+static WAITERS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+/// How many wait. One who waits counts itself before its last look.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 impl Cq {
     pub fn new(handle: usize, rule: Arc<OneThread>, wish: Wish) -> Cq {
@@ -199,8 +203,10 @@ impl Cq {
             s.armed = false;
         }
         drop(s);
-        *WAITERS.0.lock().unwrap_or_else(|e| e.into_inner()) += 1;
-        WAITERS.1.notify_all();
+        if WAITING.load(Ordering::SeqCst) > 0 {
+            drop(WAITERS.0.lock().unwrap_or_else(|e| e.into_inner()));
+            WAITERS.1.notify_all();
+        }
     }
 
     pub fn has_entry(&self) -> bool {
@@ -270,8 +276,14 @@ impl Cq {
         is_new
     }
 
+    /// Whether the channel is to fire at the next entry.
+    pub fn is_armed(&self) -> bool {
+        self.state().armed
+    }
+
     /// The channel fires at the next entry, or now where there is one. False: there is no channel.
     pub fn arm(&self) -> bool {
+        engine::take_over();
         let mut s = self.state();
         let Some(channel) = s.channel.clone() else { return false };
         s.armed = s.entries.is_empty();
@@ -287,16 +299,20 @@ impl Cq {
 pub fn wait_any(cqs: &[Arc<Cq>], ms: u64) -> Option<usize> {
     let forever = ms == u64::MAX || ms == u64::from(u32::MAX);
     let end = (!forever).then(|| Instant::now() + Duration::from_millis(ms.min(1 << 40)));
-    let mut seen = WAITERS.0.lock().unwrap_or_else(|e| e.into_inner());
-    loop {
+    engine::take_over();
+    WAITING.fetch_add(1, Ordering::SeqCst);
+    let mut held = WAITERS.0.lock().unwrap_or_else(|e| e.into_inner());
+    let found = loop {
         if let Some(i) = cqs.iter().position(|c| c.has_entry()) {
-            return Some(i);
+            break Some(i);
         }
         let left = end.map(|e| e.saturating_duration_since(Instant::now()));
         if left == Some(Duration::ZERO) {
-            return None;
+            break None;
         }
         let pause = left.unwrap_or(Duration::from_secs(3600));
-        seen = WAITERS.1.wait_timeout(seen, pause).unwrap_or_else(|e| e.into_inner()).0;
-    }
+        held = WAITERS.1.wait_timeout(held, pause).unwrap_or_else(|e| e.into_inner()).0;
+    };
+    WAITING.fetch_sub(1, Ordering::SeqCst);
+    found
 }

@@ -115,6 +115,11 @@ impl Link {
         }
     }
 
+    /// Whether records go through the socket, and not through rings.
+    pub fn has_socket_alone(&self) -> bool {
+        self.rings.is_none()
+    }
+
     pub fn has_records(&self) -> bool {
         self.rings.as_ref().is_some_and(|(_, inward)| !inward.is_empty())
     }

@@ -10,7 +10,7 @@ use crate::cq::Cq;
 use crate::layouts::MemHandle;
 use crate::node;
 use crate::numbers::{PAGE, Return, mem, rc, status};
-use crate::sys;
+use crate::sys::{self, Populated};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -103,8 +103,18 @@ pub fn register(
     Ok(handle)
 }
 
-/// Every page can be read, and written where it shall be. Its bytes stay what they are.
+/// Every page can be read, and written where it shall be: the kernel makes them all present, as pinning does, in one call. Their bytes
+/// stay what they are. Memory that the kernel does not populate (that of devices), and kernels older than 5.14, are asked page by page.
 fn check_pages(address: u64, end: u64, read_only: bool) -> Result<(), Return> {
+    match sys::populate(address, end, !read_only) {
+        Populated::Whole => Ok(()),
+        Populated::NotMapped => Err(rc::INVALID_PARAM),
+        Populated::Refused => look_at_pages(address, end, read_only),
+    }
+}
+
+/// The same, by a read of each page and the kernel's list of mappings.
+fn look_at_pages(address: u64, end: u64, read_only: bool) -> Result<(), Return> {
     let mut at = address;
     while at < end {
         if !sys::read_memory(at, &mut [0]) {

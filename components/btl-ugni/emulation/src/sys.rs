@@ -3,7 +3,7 @@
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
@@ -118,15 +118,41 @@ pub fn recv(socket: &OwnedFd, bytes: &mut [u8]) -> io::Result<(usize, Option<Own
     Ok((got.bytes, fd))
 }
 
-/// Waits until a descriptor has something, at most `limit`; `None`: for ever. A signal ends the wait, too.
-pub fn wait(fds: &[RawFd], limit: Option<Duration>) {
+/// Waits until a descriptor has something, at most `limit`; `None`: for ever. A signal ends the wait, too. Numbers of those that have
+/// something, or have been closed at the other end.
+pub fn wait(fds: &[RawFd], limit: Option<Duration>) -> Vec<usize> {
     let mut polled: Vec<PollFd<'_>> = fds
         .iter()
         // SAFETY: the caller keeps them open during the call.
         .map(|fd| PollFd::from_borrowed_fd(unsafe { BorrowedFd::borrow_raw(*fd) }, PollFlags::IN))
         .collect();
     let limit = limit.map(|l| Timespec { tv_sec: l.as_secs() as i64, tv_nsec: l.subsec_nanos().into() });
-    let _ = rustix::event::poll(&mut polled, limit.as_ref());
+    if rustix::event::poll(&mut polled, limit.as_ref()).is_err() {
+        return Vec::new();
+    }
+    polled.iter().enumerate().filter(|(_, fd)| !fd.revents().is_empty()).map(|(i, _)| i).collect()
+}
+
+/// Outcome of making pages present.
+pub enum Populated {
+    Whole,
+    /// Some of them are not mapped.
+    NotMapped,
+    /// The kernel does not do it: rights are missing, the pages are a device's, or it does not know how.
+    Refused,
+}
+
+/// Makes all pages of a range of this process's memory present, for writing where asked. Their bytes stay what they are.
+pub fn populate(address: u64, end: u64, write: bool) -> Populated {
+    let page = rustix::param::page_size() as u64;
+    let from = address / page * page;
+    let advice = if write { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
+    // SAFETY: populating changes no byte, and the kernel checks the range.
+    match unsafe { madvise(from as *mut _, (end - from) as usize, advice) } {
+        Ok(()) => Populated::Whole,
+        Err(Errno::NOMEM) => Populated::NotMapped,
+        Err(_) => Populated::Refused,
+    }
 }
 
 /// Copies out of this process's memory. False: some of it is not mapped.

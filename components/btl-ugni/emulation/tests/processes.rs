@@ -5,7 +5,8 @@
 mod common;
 
 use common::*;
-use oxmpi_ugni_emulation::api::{endpoints::*, smsg::*};
+use oxmpi_ugni_emulation::api::{endpoints::*, queues::GNI_CqTestEvent, smsg::*};
+use oxmpi_ugni_emulation::counters;
 use oxmpi_ugni_emulation::entry;
 use oxmpi_ugni_emulation::layouts::MemHandle;
 use oxmpi_ugni_emulation::numbers::*;
@@ -71,13 +72,15 @@ fn card(bytes: &[u8]) -> Card {
     unsafe { bytes.as_ptr().cast::<Card>().read_unaligned() }
 }
 
-/// The side that is asked: it offers memory, and does nothing until the other one writes a word there.
+/// The side that is asked: it offers memory, polls for a while, so its card is its own to play, and then does nothing until the other one
+/// writes a word there.
 fn offer(own: &Domain, peer: (u32, u32)) {
     let memory = vec![0u64; 40_000];
     let handle = own.register(&memory, null_mut(), 0);
     let mine = Card { handle, address: memory.as_ptr() as u64 };
     let mut got = [0; 128];
     exchange(own.to(peer.0, peer.1), bytes(&mine), &mut got, 1);
+    (0..1000).for_each(|_| assert_eq!(GNI_CqTestEvent(own.cq), rc::NOT_DONE));
     let end = Instant::now() + PATIENCE;
     let word = |i: usize| {
         // SAFETY: in the vector, which the engine writes.
@@ -116,6 +119,9 @@ fn ask(own: &Domain, peer: (u32, u32)) {
     (d.remote_addr, d.remote_mem_hndl) = (theirs.address + 39_999 * 8, theirs.handle);
     assert_eq!(fma(ep, &mut d), rc::SUCCESS);
     assert_eq!(complete(own.cq, &d), rc::SUCCESS);
+    // Who polls for completions carries the operations out.
+    let polled = counters::get("polled_turns").expect("a counter");
+    assert!(polled > 0, "no turn by a poll");
 }
 
 fn two(part: &str, nodes: (u32, u32)) {

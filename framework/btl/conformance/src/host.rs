@@ -197,7 +197,7 @@ impl FakeHost {
         held(&self.violations).clone()
     }
 
-    /// What the component logged, for messages.
+    /// What the component logged, and what it said of processes that it has lost.
     pub fn logged(&self) -> String {
         held(&self.log).iter().map(|(level, m)| format!("[{level}] {m}\n")).collect()
     }
@@ -296,6 +296,7 @@ impl oxmpi_testing::FakeHost for FakeHost {
         if !self.may_fail.load(Ordering::SeqCst) {
             self.violation(format!("reported process {proc} ({status}): {message}"));
         }
+        held(&self.log).push((0, format!("process {proc} has failed ({status}): {message}")));
         self.desk.tell_failure(proc, status);
     }
     fn log(&self, level: i32, component: &str, message: &str) {

@@ -3,6 +3,7 @@
 use super::give;
 use crate::config::config;
 use crate::cq::{Channel, Cq, Handler, Use, Wish, wait_any};
+use crate::engine;
 use crate::entry;
 use crate::handles::{self, Object};
 use crate::layouts::PostDescriptor;
@@ -59,6 +60,9 @@ pub extern "C" fn GNI_CqDestroy(cq: *mut c_void) -> Return {
 
 /// Takes the oldest entry. Credits of the device's mailboxes go back on this occasion, too.
 ///
+/// A look in vain takes a turn of the card, which is a thread here: see `engine`. Not so where the queue's channel is to fire: that is the
+/// last look before a sleep.
+///
 /// # Safety
 /// `event` is NULL or valid for a write.
 #[unsafe(no_mangle)]
@@ -66,7 +70,11 @@ pub unsafe extern "C" fn GNI_CqGetEvent(cq: *mut c_void, event: *mut u64) -> Ret
     let Some(cq) = handles::cq(cq).filter(|_| !event.is_null()) else { return rc::INVALID_PARAM };
     let _entered = cq.rule.enter();
     super::smsg::return_credits(&cq);
-    let (outcome, entry) = cq.take();
+    let (mut outcome, mut entry) = cq.take();
+    if outcome == rc::NOT_DONE && !cq.is_armed() {
+        engine::lend_a_hand();
+        (outcome, entry) = cq.take();
+    }
     if outcome != rc::NOT_DONE {
         // SAFETY: checked and promised.
         unsafe { give(event, entry) };
@@ -74,13 +82,17 @@ pub unsafe extern "C" fn GNI_CqGetEvent(cq: *mut c_void, event: *mut u64) -> Ret
     outcome
 }
 
-/// Whether there is an entry. Needs no care for threads.
+/// Whether there is an entry. Needs no care for threads. A look in vain takes a turn of the card, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn GNI_CqTestEvent(cq: *mut c_void) -> Return {
     match handles::cq(cq) {
         None => rc::INVALID_PARAM,
         Some(cq) if cq.has_entry() => rc::SUCCESS,
-        Some(_) => rc::NOT_DONE,
+        Some(cq) if cq.is_armed() => rc::NOT_DONE,
+        Some(cq) => {
+            engine::lend_a_hand();
+            if cq.has_entry() { rc::SUCCESS } else { rc::NOT_DONE }
+        }
     }
 }
 

@@ -1,13 +1,17 @@
-//! The engine: the thread of a process that plays its network card.
+//! The engine: the network card of a process, a thread of its own and whoever polls.
 //!
-//! Entry points hand it commands through a queue; it alone touches connections and the operations under way, so those have no lock. A turn takes
-//! commands, records of all connections and what is due, and sends what finds room. Without work it sleeps on its bell, its
-//! listeners and its connections; `ASLEEP` and the flags in the rings are set before the last look, so nobody who comes then is missed.
+//! Entry points hand it commands through a queue; connections and the operations under way are touched by the holder of `CARD` alone, so those
+//! have no other lock. A turn takes commands, records of all connections and what is due, and sends what finds room. A program that polls in
+//! vain takes a turn itself, and the thread leaves the card to it as long as it goes on, so a machine with fewer processors than ranks
+//! and cards needs no change of threads for each record. Otherwise the thread takes the turns; without work it
+//! sleeps on its bell, its listeners and its connections, holding the card; `ASLEEP` and the flags in the rings are set before the last look, so
+//! nobody who comes then is missed.
 
 mod initiator;
 mod target;
 
 use crate::config::config;
+use crate::counters::{self, Counter};
 use crate::datagram::{Packet, Peer};
 use crate::domain::Nic;
 use crate::frame::{Header, Kind, flag};
@@ -18,9 +22,9 @@ use crate::sys;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 pub enum Command {
@@ -38,6 +42,13 @@ struct Shared {
 
 static SHARED: OnceLock<Shared> = OnceLock::new();
 static ASLEEP: AtomicBool = AtomicBool::new(false);
+static CARD: Mutex<Option<Engine>> = Mutex::new(None);
+/// Polls in vain: while the number grows the thread leaves the card to those who poll.
+static POLLS: AtomicU64 = AtomicU64::new(0);
+/// Somebody is about to sleep, whether others poll or not.
+static IS_LEFT: AtomicBool = AtomicBool::new(false);
+/// The time after which the thread looks whether there are still polls.
+const LEND: Duration = Duration::from_millis(1);
 
 /// Starts the engine unless it runs.
 pub fn start() -> io::Result<()> {
@@ -48,7 +59,8 @@ pub fn start() -> io::Result<()> {
     }
     let bell = sys::bell()?;
     let _ = SHARED.set(Shared { commands: Mutex::default(), bell });
-    std::thread::Builder::new().name("ugni-engine".into()).spawn(|| Engine::new().run())?;
+    *card() = Some(Engine::new());
+    std::thread::Builder::new().name("ugni-engine".into()).spawn(run)?;
     *started = true;
     Ok(())
 }
@@ -57,8 +69,62 @@ pub fn start() -> io::Result<()> {
 pub fn submit(command: Command) {
     let Some(shared) = SHARED.get() else { return };
     shared.commands.lock().unwrap_or_else(|e| e.into_inner()).push_back(command);
+    wake(shared);
+}
+
+fn wake(shared: &Shared) {
     if ASLEEP.swap(false, Ordering::SeqCst) {
         sys::ring(&shared.bell);
+    }
+}
+
+fn card() -> MutexGuard<'static, Option<Engine>> {
+    CARD.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Takes a turn for a program that has polled in vain, and gives its processor to others where nothing was to be done. No lock is held but
+/// the program's own.
+pub fn lend_a_hand() {
+    let Some(shared) = SHARED.get() else { return };
+    POLLS.fetch_add(1, Ordering::SeqCst);
+    // The thread has the card while it sleeps.
+    if ASLEEP.load(Ordering::SeqCst) {
+        wake(shared);
+    }
+    let worked = CARD.try_lock().is_ok_and(|mut card| card.as_mut().is_some_and(Engine::work));
+    if worked {
+        counters::add(Counter::PolledTurns, 1);
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+/// Has the thread take the turns from now on: the caller is about to sleep.
+pub fn take_over() {
+    let Some(shared) = SHARED.get() else { return };
+    if !ASLEEP.load(Ordering::SeqCst) {
+        IS_LEFT.store(true, Ordering::SeqCst);
+        sys::ring(&shared.bell);
+    }
+}
+
+/// The thread.
+fn run() {
+    let shared = SHARED.get().expect("set before the thread starts");
+    let mut seen = 0;
+    loop {
+        let mut card = card();
+        let engine = card.as_mut().expect("made before the thread starts");
+        let worked = engine.work();
+        let polls = POLLS.load(Ordering::SeqCst);
+        let is_left = IS_LEFT.swap(false, Ordering::SeqCst);
+        if polls != std::mem::replace(&mut seen, polls) && !is_left {
+            drop(card);
+            sys::wait(&[shared.bell.as_raw_fd()], Some(LEND));
+            sys::silence(&shared.bell);
+        } else if !worked && engine.sleep() {
+            engine.look();
+        }
     }
 }
 
@@ -98,6 +164,8 @@ struct Engine {
     random: u64,
     datagrams: u64,
     messages: u64,
+    /// How many there were. Callers and ends of connections are looked at now and then: a look is a system call for each listener.
+    turns: u64,
     buffer: Vec<u8>,
 }
 
@@ -117,28 +185,24 @@ impl Engine {
             random: config().shuffle,
             datagrams: 0,
             messages: 0,
+            turns: 0,
             buffer: vec![0; RECORD],
         }
     }
 
-    fn run(mut self) {
-        // Turns since callers and ends of connections were looked at; a busy peer does not keep them waiting for ever.
-        let mut turns = 0;
-        loop {
-            let mut worked = self.take_commands();
-            worked |= self.receive_all();
-            worked |= self.send_delayed();
-            worked |= self.pump_all();
-            worked |= self.end_shuffled();
-            turns += 1;
-            if !worked {
-                self.sleep();
-            }
-            if !worked || turns == 64 {
-                self.look();
-                turns = 0;
-            }
+    /// A turn. False: there was nothing to do.
+    fn work(&mut self) -> bool {
+        let mut worked = self.take_commands();
+        worked |= self.receive_all();
+        worked |= self.send_delayed();
+        worked |= self.pump_all();
+        worked |= self.end_shuffled();
+        self.turns += 1;
+        // A busy peer does not keep callers waiting for ever.
+        if self.turns.is_multiple_of(64) {
+            self.look();
         }
+        worked
     }
 
     /// A number drawn from the seed.
@@ -335,28 +399,35 @@ impl Engine {
         }
     }
 
-    /// Waits for something to do.
-    fn sleep(&mut self) {
+    /// Waits for something to do. True: there may be a caller, a nudge or the end of a connection.
+    fn sleep(&mut self) -> bool {
         let shared = SHARED.get().expect("set before the engine starts");
         ASLEEP.store(true, Ordering::SeqCst);
         self.links.values().for_each(|l| l.sleep(true));
         let something = !shared.commands.lock().unwrap_or_else(|e| e.into_inner()).is_empty()
             || self.links.values().any(Link::has_records);
+        let mut is_called = false;
         if !something {
+            // Records that come through a socket are not a caller's.
+            let (records, nudges): (Vec<_>, Vec<_>) = self.links.values().partition(|l| l.has_socket_alone());
             let mut fds = vec![shared.bell.as_raw_fd()];
+            fds.extend(records.into_iter().map(Link::descriptor));
+            let of_callers = fds.len();
+            fds.extend(nudges.into_iter().map(Link::descriptor));
             fds.extend(node::descriptor());
             fds.extend(self.listeners.values().map(|(l, _)| l.as_raw_fd()));
             fds.extend(self.callers.iter().map(Caller::descriptor));
-            fds.extend(self.links.values().map(Link::descriptor));
             let due = self.delayed.iter().map(|d| d.due.saturating_duration_since(Instant::now())).min();
             // A peer that makes room says nothing.
             let blocked =
                 self.links.values().any(|l| !l.queue.is_empty()).then_some(Duration::from_micros(50));
-            sys::wait(&fds, due.into_iter().chain(blocked).min());
+            let ready = sys::wait(&fds, due.into_iter().chain(blocked).min());
+            is_called = ready.iter().any(|i| *i >= of_callers);
         }
         ASLEEP.store(false, Ordering::SeqCst);
         self.links.values().for_each(|l| l.sleep(false));
         sys::silence(&shared.bell);
+        is_called
     }
 
     /// Takes callers and ends of connections.

@@ -174,8 +174,8 @@ fn by_devices(
     options: &[&str],
     mut look: impl FnMut(usize, &str, &[HashMap<String, u64>]),
 ) {
-    let source = format!("bench/{name}/{}.c", if name == "rma" { "rmamt" } else { name });
-    let program = mpi().build(name, &[source], &["-O2", "-pthread"]);
+    let folder = if name == "rmamt" { "rma" } else { name };
+    let program = mpi().build(name, &[format!("bench/{folder}/{name}.c")], &["-O2", "-pthread"]);
     for count in [1usize, 4, 16] {
         for assignment in ["one", "round_robin", "dedicated"] {
             let text = count.to_string();
@@ -237,7 +237,7 @@ fn threads_put_over_devices() {
         "8",
     ];
     let mut puts = None;
-    by_devices("first", "rma", &options, |count, assignment, counted| {
+    by_devices("first", "rmamt", &options, |count, assignment, counted| {
         let sum = |what: &str| counted.iter().map(|d| d[what]).sum::<u64>();
         let all = (sum("fast_puts"), sum("bulk_puts"));
         assert_eq!(*puts.get_or_insert(all), all, "{count} devices, {assignment}");

@@ -3,6 +3,7 @@
 
 use oxmpi_tests::{Job, Process, leave_out, mpi, ugni_library};
 use rustix::process::Signal;
+use std::collections::HashMap;
 use std::process::Command;
 
 fn ours(test: &str) -> bool {
@@ -150,4 +151,129 @@ fn a_library_that_is_missing_is_named() {
     let ended = Job::new(2).program("ring").run();
     assert!(!ended.err.contains("ugni"), "{}", ended.err);
     ended.all_ok(2);
+}
+
+/// What the devices of rank 0 counted, each by name: locks, waits, fast_puts, bulk_puts, other_posts, messages.
+fn devices(err: &str) -> Vec<HashMap<String, u64>> {
+    let words = |line: &str| -> HashMap<String, u64> {
+        let pairs = line.split(' ').filter_map(|word| word.split_once('='));
+        pairs.map(|(name, value)| (name.to_owned(), value.parse().expect("a number"))).collect()
+    };
+    let own = err.lines().filter(|line| line.contains("rank 0]"));
+    own.filter_map(|line| line.split_once("btl:ugni: device ")?.1.split_once(": ").map(|(_, c)| words(c)))
+        .collect()
+}
+
+const THREADS: &str = "16";
+
+/// A program of 16 threads by the number of devices and the way in which threads get communication resources, with what rank 0's
+/// devices counted. One resource is the seeds' base line; a put changes to the engine behind 16 KiB.
+fn by_devices(
+    smsg: &str,
+    name: &str,
+    options: &[&str],
+    mut look: impl FnMut(usize, &str, &[HashMap<String, u64>]),
+) {
+    let folder = if name == "rmamt" { "rma" } else { name };
+    let program = mpi().build(name, &[format!("bench/{folder}/{name}.c")], &["-O2", "-pthread"]);
+    for count in [1usize, 4, 16] {
+        for assignment in ["one", "round_robin", "dedicated"] {
+            let text = count.to_string();
+            let params =
+                [("virtual_device_count", text.as_str()), ("smsg_devices", smsg), ("fma_put_limit", "16384")];
+            let mut job =
+                over(2, &params).env("OXMPI_MCA_btl_base_verbose", "debug").env("OXMPI_MCA_osc", "rdma");
+            // Puts one by one, as in the paper: small ones would go together.
+            job = job.env("OXMPI_MCA_osc_rdma_aggregation_limit", "0");
+            job = match assignment {
+                "one" => job.env("OXMPI_MCA_runtime_num_cris", "1"),
+                _ => job
+                    .env("OXMPI_MCA_runtime_num_cris", THREADS)
+                    .env("OXMPI_MCA_runtime_cri_assignment", assignment),
+            };
+            let ended = job.arg(&program).args(options).run().passed();
+            let counted = devices(&ended.err);
+            assert_eq!(counted.len(), count, "{}", ended.err);
+            let sum = |what: &str| counted.iter().map(|d| d[what]).sum::<u64>();
+            let most = |what: &str| counted.iter().map(|d| d[what]).max().unwrap_or(0);
+            println!(
+                "{name}, smsg {smsg}, {count} devices, {assignment}: puts {} fast and {} bulk, most of a device {}; messages {}, most {}; locks {}, most {}, waits {}",
+                sum("fast_puts"),
+                sum("bulk_puts"),
+                most("fast_puts") + most("bulk_puts"),
+                sum("messages"),
+                most("messages"),
+                sum("locks"),
+                most("locks"),
+                sum("waits"),
+            );
+            look(count, assignment, &counted);
+        }
+    }
+}
+
+/// Puts of 16 threads (RMA-MT) over 1, 4 and 16 devices: the number of puts and the path of each are the program's and the limit's, a put takes a
+/// lock to be posted and at most one more for its completion, and devices share them where threads have resources of their own.
+#[test]
+fn threads_put_over_devices() {
+    if !ours("RMA-MT over btl-ugni") {
+        return;
+    }
+    // 8 bytes and 32 KiB of each thread, in four epochs of 8 puts, and four of one put.
+    let options = [
+        "-o",
+        "put",
+        "-s",
+        "flush",
+        "-t",
+        THREADS,
+        "-l",
+        "128,524288",
+        "-i",
+        "4",
+        "-m",
+        "1000000",
+        "-d",
+        "8",
+    ];
+    let mut puts = None;
+    by_devices("first", "rmamt", &options, |count, assignment, counted| {
+        let sum = |what: &str| counted.iter().map(|d| d[what]).sum::<u64>();
+        let all = (sum("fast_puts"), sum("bulk_puts"));
+        assert_eq!(*puts.get_or_insert(all), all, "{count} devices, {assignment}");
+        assert!(all.1 >= 16 * 4 * 8 && all.0 >= all.1, "{all:?}");
+        let shares: Vec<u64> = counted.iter().map(|d| d["fast_puts"] + d["bulk_puts"]).collect();
+        spread(count, assignment, &shares);
+        // The first one has the messages and idle turns besides.
+        for (device, puts) in counted.iter().zip(&shares).skip(1) {
+            assert!(device["locks"] <= 2 * puts + 64, "{count} devices, {assignment}: {device:?}");
+        }
+    });
+}
+
+/// Messages of 16 pairs of threads (Multirate): with a lane on the first device alone all of them meet there, with one on each they do not.
+#[test]
+fn threads_send_over_devices() {
+    if !ours("Multirate over btl-ugni") {
+        return;
+    }
+    let options = ["-t", THREADS, "-s", "8", "-w", "16", "-i", "8"];
+    for smsg in ["first", "each"] {
+        by_devices(smsg, "multirate", &options, |count, assignment, counted| {
+            let shares: Vec<u64> = counted.iter().map(|d| d["messages"]).collect();
+            match smsg {
+                "first" => assert!(shares[1..].iter().all(|n| *n == 0), "{shares:?}"),
+                _ => spread(count, assignment, &shares),
+            }
+        });
+    }
+}
+
+/// With one resource all goes over one device; with one for each thread no device has more than twice its share.
+fn spread(count: usize, assignment: &str, shares: &[u64]) {
+    let (all, most) = (shares.iter().sum::<u64>(), shares.iter().copied().max().unwrap_or(0));
+    match assignment {
+        "one" => assert!(most * 10 >= all * 9, "{shares:?}"),
+        _ => assert!(most * count as u64 <= all * 2 + 64, "{assignment}: {shares:?}"),
+    }
 }

@@ -5,7 +5,7 @@
 
 use crate::abi::{
     DATAGRAM, Ep, MemHandle, Object, PostDescriptor, Return, SMSG_ANY_TAG, SmsgAttr, cq_mode, device, event,
-    rc,
+    post, rc,
 };
 use crate::library::Api;
 use crate::posts::Posts;
@@ -13,7 +13,7 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_mca::Status;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// Identity of a job's processes to the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,20 @@ pub struct Nic {
     pub address: u32,
     pub inst: u32,
     lock: Mutex<Posts>,
-    /// How often the lock was taken.
+    tally: Tally,
+}
+
+/// Counts of a device, which are logged at its end.
+#[derive(Default)]
+struct Tally {
+    /// How often the lock was taken, and how often another thread had it then.
     acquisitions: AtomicU64,
+    waits: AtomicU64,
+    /// Posts that the library has taken.
+    fast_puts: AtomicU64,
+    bulk_puts: AtomicU64,
+    others: AtomicU64,
+    messages: AtomicU64,
 }
 
 // SAFETY: handles of the library, used under the lock.
@@ -64,7 +76,7 @@ impl Nic {
                         address,
                         inst,
                         lock: Mutex::default(),
-                        acquisitions: AtomicU64::new(0),
+                        tally: Tally::default(),
                     });
                 }
                 code => {
@@ -81,13 +93,30 @@ impl Nic {
     }
 
     pub fn enter(&self) -> Entered<'_> {
-        let posts = self.lock.lock().unwrap_or_else(|poison| poison.into_inner());
-        self.acquisitions.fetch_add(1, Ordering::Relaxed);
+        let posts = match self.lock.try_lock() {
+            Ok(posts) => posts,
+            Err(TryLockError::Poisoned(poison)) => poison.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.tally.waits.fetch_add(1, Ordering::Relaxed);
+                self.lock.lock().unwrap_or_else(|poison| poison.into_inner())
+            }
+        };
+        self.tally.acquisitions.fetch_add(1, Ordering::Relaxed);
         Entered { calls: Calls { nic: self }, posts }
     }
 
     pub fn acquisitions(&self) -> u64 {
-        self.acquisitions.load(Ordering::Relaxed)
+        self.tally.acquisitions.load(Ordering::Relaxed)
+    }
+
+    /// What was counted, in words that a test reads.
+    pub fn counted(&self) -> String {
+        let Tally { acquisitions, waits, fast_puts, bulk_puts, others, messages } = &self.tally;
+        let [taken, waits, fast, bulk, others, messages] =
+            [acquisitions, waits, fast_puts, bulk_puts, others, messages].map(|n| n.load(Ordering::Relaxed));
+        format!(
+            "locks={taken} waits={waits} fast_puts={fast} bulk_puts={bulk} other_posts={others} messages={messages}"
+        )
     }
 
     /// Bytes of a mailbox with these attributes.
@@ -415,8 +444,18 @@ impl Calls<'_> {
     /// The descriptor and what it names stay as they are until the last event is taken.
     pub unsafe fn post(&self, ep: Ep, descriptor: *mut PostDescriptor, fast: bool) -> Result<(), Return> {
         let post = if fast { self.api().post_fma } else { self.api().post_rdma };
+        // SAFETY: the caller's promise.
+        let kind = unsafe { (*descriptor).kind };
         // SAFETY: the endpoint lives; the rest by the caller's promise.
-        done(unsafe { post(ep.0, descriptor) })
+        done(unsafe { post(ep.0, descriptor) })?;
+        let tally = &self.nic.tally;
+        let count = match kind {
+            post::FMA_PUT => &tally.fast_puts,
+            post::RDMA_PUT => &tally.bulk_puts,
+            _ => &tally.others,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
     /// The descriptor whose post an event completes.
     pub fn completed(&self, cq: &Cq, event: u64) -> Option<*mut PostDescriptor> {
@@ -448,7 +487,9 @@ impl Calls<'_> {
     /// The message stays as it is until the event with this `id`.
     pub unsafe fn send(&self, ep: Ep, message: *mut u8, len: u32, id: u32, tag: u8) -> Result<(), Return> {
         // SAFETY: the endpoint lives; the message by the caller's promise.
-        done(unsafe { (self.api().smsg_send_w_tag)(ep.0, message.cast(), len, null_mut(), 0, id, tag) })
+        done(unsafe { (self.api().smsg_send_w_tag)(ep.0, message.cast(), len, null_mut(), 0, id, tag) })?;
+        self.nic.tally.messages.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
     /// The next message of a mailbox with its tag. It stays until `release`.
     pub fn next_message(&self, ep: Ep) -> Result<Option<(*const u8, u8)>, Return> {

@@ -63,7 +63,8 @@ impl Rail {
     pub fn close(&self) {
         held(&self.desk).close(&self.devices[0].nic.enter());
         self.lanes.iter().for_each(|lane| lane.close());
-        for device in &self.devices {
+        for (number, device) in self.devices.iter().enumerate() {
+            self.host.debug(&format!("device {number}: {}", device.nic.counted()));
             let mut entered = device.nic.enter();
             let Entered { calls, posts } = &mut entered;
             posts.slots.drain(..).for_each(|slot| calls.destroy(slot.ep));

@@ -6,7 +6,6 @@
 
 use crate::config::config;
 use crate::counters::{self, Counter};
-use crate::engine;
 use crate::entry;
 use crate::layouts::PostDescriptor;
 use crate::numbers::{Return, cq_mode, event, rc};
@@ -281,9 +280,8 @@ impl Cq {
         self.state().armed
     }
 
-    /// The channel fires at the next entry, or now where there is one. False: there is no channel.
+    /// The channel fires at the next entry, or now where there is one. False: there is no channel. The caller sees to it that the engine's thread runs.
     pub fn arm(&self) -> bool {
-        engine::take_over();
         let mut s = self.state();
         let Some(channel) = s.channel.clone() else { return false };
         s.armed = s.entries.is_empty();
@@ -295,11 +293,11 @@ impl Cq {
     }
 }
 
-/// Waits until one of the queues has an entry: its index. Milliseconds; all ones is for ever. `None`: the time is over.
+/// Waits until one of the queues has an entry: its index. Milliseconds; all ones is for ever. `None`: the time is over. The caller sees to it
+/// that the engine's thread runs.
 pub fn wait_any(cqs: &[Arc<Cq>], ms: u64) -> Option<usize> {
     let forever = ms == u64::MAX || ms == u64::from(u32::MAX);
     let end = (!forever).then(|| Instant::now() + Duration::from_millis(ms.min(1 << 40)));
-    engine::take_over();
     WAITING.fetch_add(1, Ordering::SeqCst);
     let mut held = WAITERS.0.lock().unwrap_or_else(|e| e.into_inner());
     let found = loop {

@@ -135,6 +135,7 @@ pub unsafe extern "C" fn GNI_CqVectorWaitEvent(
         Ok(_) => return rc::INVALID_PARAM,
         Err(code) => return code,
     };
+    engine::take_over();
     let Some(i) = wait_any(&queues, ms) else { return rc::TIMEOUT };
     let (outcome, entry) = queues[i].take();
     // SAFETY: checked and promised.
@@ -165,6 +166,7 @@ pub unsafe extern "C" fn GNI_CqVectorMonitor(
     if queues.iter().any(|c| c.is_masked()) {
         return rc::NOT_DONE;
     }
+    engine::take_over();
     let Some(i) = wait_any(&queues, ms) else { return rc::TIMEOUT };
     // SAFETY: checked and promised.
     unsafe { give(which, i as u32) };
@@ -314,8 +316,10 @@ pub unsafe extern "C" fn GNI_CqArmCompChan(cqs: *const *mut c_void, n: u32) -> R
     // SAFETY: promised.
     match unsafe { blocking(cqs, n) } {
         Err(code) => code,
-        Ok(queues) if queues.iter().all(|c| c.arm()) => rc::SUCCESS,
-        Ok(_) => rc::INVALID_PARAM,
+        Ok(queues) => {
+            engine::take_over();
+            if queues.iter().all(|c| c.arm()) { rc::SUCCESS } else { rc::INVALID_PARAM }
+        }
     }
 }
 

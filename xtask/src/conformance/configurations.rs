@@ -93,6 +93,17 @@ pub fn record(
 }
 
 impl Configurations {
+    /// Whether a test that did not pass in one of them has this reason.
+    pub fn need(&self, reason: &Reason) -> bool {
+        let parts = self
+            .0
+            .values()
+            .flat_map(|c| &c.suites)
+            .flat_map(|(suite, parts)| parts.values().map(move |p| (suite, p)));
+        let mut bad = parts.flat_map(|(suite, part)| part.not_passed.iter().map(move |key| (suite, key)));
+        bad.any(|(suite, key)| reason.explains(suite, key))
+    }
+
     /// Replaces the parts that the tests in `groups` belong to.
     fn merge(&mut self, name: &str, options: &Options, suite: Suite, kept: &Results, groups: &[String]) {
         let mut parts: BTreeMap<String, Part> = BTreeMap::new();
@@ -246,6 +257,28 @@ mod tests {
             assert!(text.contains(line), "{line} is not in\n{text}");
         }
         assert!(!text.contains("No reason known"), "{text}");
+    }
+
+    #[test]
+    fn a_reason_of_a_configuration_alone_is_needed() {
+        let mut known = Configurations::default();
+        let bad = results(&[("coll/b np=2", Word::Fail)]);
+        known.merge(
+            "tcp",
+            &options(&["--mpirun-options=--mca btl tcp"]),
+            Suite::Mpich,
+            &bad,
+            &["coll".into()],
+        );
+        assert!(known.need(&reason()));
+        known.merge(
+            "tcp",
+            &options(&["--mpirun-options=--mca btl tcp"]),
+            Suite::Mpich,
+            &results(&[("coll/b np=2", Word::Pass)]),
+            &["coll".into()],
+        );
+        assert!(!known.need(&reason()));
     }
 
     #[test]

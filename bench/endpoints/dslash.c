@@ -1,14 +1,16 @@
 /* Wilson Dslash on a four-dimensional lattice, even-odd, single precision: the halo exchange of lattice QCD in eight directions.
  *
- *   dslash [-l X,Y,Z,T] [-p PX,PY,PZ,PT] [-t THREADS] [-k ITERATIONS] [-e ENDPOINTS | -m THREADS]
+ *   dslash [-l X,Y,Z,T] [-p PX,PY,PZ,PT] [-t THREADS] [-k ITERATIONS] [-c master | -c funneled | -m THREADS | -e ENDPOINTS]
  *
- * -l: sites of a process (even numbers); -p: the grid of processes. Without -e and -m the first thread communicates, on
- * MPI_COMM_WORLD. -e: each process has ENDPOINTS endpoints and a thread for each (MPIX_Comm_create_endpoints); the messages of
+ * -l: sites of a process (even numbers); -p: the grid of processes. -c: the first thread communicates, at MPI_THREAD_FUNNELED;
+ * master: while it packs and posts the others wait; funneled: they compute. Without -c, -m and -e it does as funneled does, at
+ * MPI_THREAD_MULTIPLE, as all others work. -e: each process has ENDPOINTS endpoints and a thread for each (MPIX_Comm_create_endpoints); the messages of
  * direction d = 2 dim + dir go from endpoint d mod ENDPOINTS to endpoint (2 dim + 1 - dir) mod ENDPOINTS of the neighbor. -m: as
  * many threads share MPI_COMM_WORLD, divided in the same way.
  *
  * An iteration makes the even sites from the odd ones and the odd ones from those. Two sums over the squares of the result are compared
- * with those of the whole lattice, computed by one process. Prints milliseconds: computing, packing and posting, waiting, total. */
+ * with those of the whole lattice, computed by one process. Prints milliseconds: computing, packing and posting, waiting, those two
+ * together (communication), total. */
 #include <complex.h>
 #include <math.h>
 #include <mpi.h>
@@ -44,6 +46,10 @@ static int neighbor[WAYS];
 static MPI_Comm comms[WAYS];
 static struct lattice mine;
 static pthread_barrier_t together;
+/* The others wait while the first thread packs and posts. */
+static int alone;
+/* "master" or "funneled"; NULL: any thread may communicate. */
+static const char *by_first;
 static double computed[MOST], packed[MOST], waited[MOST];
 
 static void fail(const char *why) {
@@ -251,6 +257,8 @@ static void *worker(void *argument) {
             double start = MPI_Wtime();
             if (me < talkers) n = post(me, step, !step, requests);
             double posted = MPI_Wtime();
+            if (alone) pthread_barrier_wait(&together);
+            double starts = MPI_Wtime();
             sweep(&mine, step, step + 1, step, 0, me, threads);
             double inside = MPI_Wtime();
             if (me < talkers) MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
@@ -259,7 +267,7 @@ static void *worker(void *argument) {
             double all = MPI_Wtime();
             sweep(&mine, step, step + 1, step, 1, me, threads);
             packed[me] += posted - start, waited[me] += came - inside;
-            computed[me] += inside - posted + MPI_Wtime() - all;
+            computed[me] += inside - starts + MPI_Wtime() - all;
         }
     }
     return NULL;
@@ -289,7 +297,7 @@ static void arguments(int argc, char **argv) {
     grid[3] = size;
     for (int i = 1; i < argc; i++) {
         const char *next = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!next || argv[i][0] != '-') fail("usage: dslash [-l X,Y,Z,T] [-p PX,PY,PZ,PT] [-t threads] [-k iterations] [-e n | -m n]");
+        if (!next || argv[i][0] != '-') fail("usage: dslash [-l X,Y,Z,T] [-p PX,PY,PZ,PT] [-t threads] [-k iterations] [-c master | -c funneled | -m n | -e n]");
         switch (argv[i++][1]) {
         case 'l': numbers(next, l); break;
         case 'p': numbers(next, grid); break;
@@ -297,9 +305,11 @@ static void arguments(int argc, char **argv) {
         case 'k': iterations = atoi(next); break;
         case 'e': endpoints = talkers = atoi(next); break;
         case 'm': talkers = atoi(next); break;
+        case 'c': break;
         default: fail("an unknown option");
         }
     }
+    if (by_first && (endpoints || talkers > 1)) fail("with -c one thread communicates, without an endpoint");
     if (threads < talkers) threads = talkers;
     int processes = 1;
     for (int d = 0; d < 4; d++) {
@@ -311,13 +321,22 @@ static void arguments(int argc, char **argv) {
     if (threads < 1 || threads > MOST || talkers < 1 || talkers > WAYS || iterations < 1) fail("a number is out of range");
 }
 
+/* The level is asked for before arguments can be refused. */
+static int level_of(int argc, char **argv) {
+    for (int i = 1; i + 1 < argc; i += 2)
+        if (!strcmp(argv[i], "-c")) by_first = argv[i + 1];
+    alone = by_first && !strcmp(by_first, "master");
+    return by_first ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
+}
+
 int main(int argc, char **argv) {
-    int provided, place[4], rest;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    int provided, place[4], rest, level = level_of(argc, argv);
+    MPI_Init_thread(&argc, &argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     arguments(argc, argv);
-    if (provided != MPI_THREAD_MULTIPLE && threads > 1) fail("this MPI has no MPI_THREAD_MULTIPLE");
+    if (by_first && !alone && strcmp(by_first, "funneled")) fail("-c is master or funneled");
+    if (provided < level && threads > 1) fail("this MPI has not the level of thread support");
     rest = rank;
     for (int d = 0; d < 4; d++) place[d] = rest % grid[d], rest /= grid[d], mine.origin[d] = place[d] * mine.l[d];
     lay_out(&mine);
@@ -357,10 +376,11 @@ int main(int argc, char **argv) {
         compare(all);
         printf("dslash %s: %d processes, %d threads, %d of them communicate: computing %.3f ms, packing and posting %.3f, waiting "
                "%.3f, total %.3f, norm %.9e, results right\n",
-               endpoints ? "endpoints" : talkers > 1 ? "threads" : "master", size, threads, talkers, most[0] / iterations * 1e3,
+               endpoints ? "endpoints" : by_first ? by_first : "multiple", size, threads, talkers, most[0] / iterations * 1e3,
                most[1] / iterations * 1e3, most[2] / iterations * 1e3, most[3] / iterations * 1e3, all[0]);
-        printf("value=%.9g seconds=%.9g computing=%.9g packing=%.9g waiting=%.9g verified=1\n", most[3] / iterations * 1e3, most[3],
-               most[0] / iterations * 1e3, most[1] / iterations * 1e3, most[2] / iterations * 1e3);
+        printf("value=%.9g seconds=%.9g computing=%.9g packing=%.9g waiting=%.9g communication=%.9g verified=1\n",
+               most[3] / iterations * 1e3, most[3], most[0] / iterations * 1e3, most[1] / iterations * 1e3, most[2] / iterations * 1e3,
+               (most[1] + most[2]) / iterations * 1e3);
     }
     for (int i = 0; i < endpoints; i++) MPI_Comm_free(&comms[i]);
     for (int way = 0; way < WAYS; way++)

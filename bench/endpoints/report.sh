@@ -56,7 +56,7 @@ done
 echo "# Table I and figure 7: Dslash by the master thread and by endpoints, as processes grow and the lattice does not"
 slices=16
 for processes in 1 2 4; do
-    for how in "-t $most" "-e $most"; do
+    for how in "-t $most -c master" "-e $most"; do
         proxies=0
         case $how in -e*) proxies=$((most * processes)) ;; esac
         job $processes $proxies dslash -l 8,8,8,$((slices / processes)) -k $((rounds / 50 + 1)) $how

@@ -114,7 +114,7 @@ fn kernels_have_right_results() {
         assert!(ended.out.contains(says), "{arguments}: {}", ended.out);
     };
     for (ranks, lattice) in [(1, "-l 4,4,4,4"), (2, "-l 4,4,2,4"), (4, "-l 2,4,2,4 -p 2,1,1,2")] {
-        for how in ["-t 2", "-m 2", "-e 2", "-e 8"] {
+        for how in ["-t 2 -c master", "-t 2 -c funneled", "-t 2 -m 1", "-m 2", "-e 2", "-e 8"] {
             run(&dslash, ranks, &format!("{lattice} {how} -k 2"), "results right");
         }
     }

@@ -84,8 +84,11 @@ impl Program {
     pub fn further(self) -> &'static [Further] {
         const SLOWEST: Further = Further { quantity: SLOWEST_THREAD, file: "latency", unit: "us" };
         const SOLUTION: Further = Further { quantity: "seconds", file: "solution", unit: "s" };
+        const COMMUNICATION: Further =
+            Further { quantity: "communication", file: "communication", unit: "ms" };
         match self {
             Program::OneSided => &[SLOWEST],
+            Program::Dslash => &[COMMUNICATION],
             Program::ConjugateGradient => &[SOLUTION],
             _ => &[],
         }
@@ -98,7 +101,9 @@ impl Program {
             Program::Cholesky => out.lines().find_map(cholesky),
             Program::Sharing => sharing(out),
             Program::Sync | Program::Pack | Program::Locks | Program::Streams => out.lines().find_map(plain),
-            Program::Dslash => out.lines().find_map(|line| with(line, &["computing", "packing", "waiting"])),
+            Program::Dslash => {
+                out.lines().find_map(|line| with(line, &["computing", "packing", "waiting", "communication"]))
+            }
             Program::Fft => out.lines().find_map(|line| with(line, &["transform"])),
             Program::OneSided => one_sided(out),
             Program::OneSidedRate => one_sided_rate(out),
@@ -262,7 +267,7 @@ mod tests {
         let got = Program::Sharing.read(&[], text).unwrap();
         assert_eq!((got.value, got.more.len(), got.verified), (0.25, 2, true));
         assert!(Program::Sharing.read(&[], "").is_err());
-        let text = "dslash master: 2 processes\nvalue=3.5 seconds=0.5 computing=1 packing=0.5 waiting=2 verified=1\n";
+        let text = "dslash master: 2 processes\nvalue=3.5 seconds=0.5 computing=1 packing=0.5 waiting=2 communication=2.5 verified=1\n";
         let got = Program::Dslash.read(&[], text).unwrap();
         assert_eq!((got.value, got.more["waiting"], got.verified), (3.5, 2.0, true));
         assert!(Program::Fft.read(&[], text).is_err());

@@ -98,35 +98,44 @@ fn dslash(sizes: &Sizes) -> Case {
         log_x: true,
         log_y: true,
         series: vec![
-            Series::new("master", job("-t 2")),
-            Series::new("threads", job("-t 2 -m 2")).dashed(),
+            Series::new("master", job("-t 2 -c master")),
+            Series::new("funneled", job("-t 2 -c funneled")).dashed(),
+            Series::new("multiple, 1 thread", job("-t 2 -m 1")).dashed(),
+            Series::new("multiple, 2 threads", job("-t 2 -m 2")).dashed(),
             Series::new("endpoints", job("-t 2 -e 2")).ours(),
         ],
-        ratios: vec![
-            Ratio::new(
-                "endpoints over the master thread",
-                "0.53 (time, 128 processors)",
-                ("endpoints", At::Last),
-                ("master", At::Last),
-            ),
-            Ratio::new(
-                "endpoints over threads on one communicator",
-                "not published as a number",
-                ("endpoints", At::Last),
-                ("threads", At::Last),
-            ),
-        ],
+        ratios: halos(),
         iterations: None,
     }
 }
 
+/// Endpoints over each of the others, in the whole time and in that of the communication (packing, posting and waiting), where processes are most.
+fn halos() -> Vec<Ratio> {
+    let others = [
+        ("master", "0.53 (time, 128 processors)", "0.34 (time, 128 processors)"),
+        ("funneled", "not published as a number", "not published as a number"),
+        ("multiple, 1 thread", "not published as a number", "not published as a number"),
+        ("multiple, 2 threads", "not published as a number", "not published as a number"),
+    ];
+    let mut all = Vec::new();
+    for (other, whole, communication) in others {
+        let of =
+            |what: &str, published| Ratio::new(what, published, ("endpoints", At::Last), (other, At::Last));
+        all.push(of(&format!("endpoints over {other}"), whole));
+        let communication = of(&format!("endpoints over {other}, communication"), communication);
+        all.push(Ratio { quantity: "communication", ..communication });
+    }
+    all
+}
+
 fn fft(sizes: &Sizes) -> Case {
-    let job =
-        |how: &'static str| move |log: u64| Some(Point::new(2, format!("-n {log} -b 4 -k {{i}} -t 2 {how}")));
+    let job = |how: &'static str, ranks: u64| {
+        move |log: u64| Some(Point::new(ranks, format!("-n {log} -b 4 -k {{i}} {how}")))
+    };
     Case {
         name: "ep-fft",
         figure: "9 (endpoints)",
-        title: "The exchange of a Fourier transform with one exchange, two processes, two threads each"
+        title: "The exchange of a Fourier transform with one exchange: four processes, or two of two threads"
             .into(),
         program: Program::Fft,
         x: "binary logarithm of the points",
@@ -135,9 +144,10 @@ fn fft(sizes: &Sizes) -> Case {
         log_x: false,
         log_y: true,
         series: vec![
-            Series::new("master", job("")),
-            Series::new("threads", job("-g 2 -m")).dashed(),
-            Series::new("endpoints", job("-g 2 -e")).ours(),
+            Series::new("processes", job("-t 1", 4)),
+            Series::new("master", job("-t 2", 2)),
+            Series::new("threads", job("-t 2 -g 2 -m", 2)).dashed(),
+            Series::new("endpoints", job("-t 2 -g 2 -e", 2)).ours(),
         ],
         ratios: vec![Ratio::new(
             "endpoints over the master thread",

@@ -88,13 +88,8 @@ fn hanging(how: &str, through_shell: bool) -> Running {
         job.arg(program).arg(&folder).arg(how)
     };
     let mut running = job.start();
-    running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
+    running.until_up(4);
     running
-}
-
-fn rank(running: &Running, rank: usize) -> Process {
-    let text = std::fs::read_to_string(running.folder().join(format!("rank{rank}"))).unwrap();
-    Process { pid: text.trim().parse().unwrap(), name: format!("rank {rank}"), state: '?' }
 }
 
 fn keeper(running: &Running) -> Process {
@@ -133,7 +128,7 @@ fn in_every_state(hurt: impl Fn(&Running)) -> Vec<Ended> {
 
 #[test]
 fn one_rank_is_killed() {
-    for ended in in_every_state(|job| rank(job, 2).signal(Signal::KILL)) {
+    for ended in in_every_state(|job| job.rank(2).signal(Signal::KILL)) {
         // A shell may turn the signal into a status of its own; either way it is 128 + 9 here.
         assert!(
             ended.status == 137 || ended.status == 1 || ended.shown.contains("\"sh\""),
@@ -145,7 +140,7 @@ fn one_rank_is_killed() {
 
 #[test]
 fn all_ranks_are_killed() {
-    in_every_state(|job| (0..4).for_each(|r| rank(job, r).signal(Signal::KILL)));
+    in_every_state(|job| (0..4).for_each(|r| job.rank(r).signal(Signal::KILL)));
 }
 
 #[test]

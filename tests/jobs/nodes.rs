@@ -106,13 +106,8 @@ fn hanging(how: &str) -> Running {
     let job = over("a,b,c,d");
     let folder = job.folder();
     let mut running = job.program("hang").arg(&folder).arg(how).start();
-    running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
+    running.until_up(4);
     running
-}
-
-fn rank(running: &Running, rank: usize) -> Process {
-    let text = std::fs::read_to_string(running.folder().join(format!("rank{rank}"))).expect("it is up");
-    Process { pid: text.trim().parse().expect("a number"), name: format!("rank {rank}"), state: '?' }
 }
 
 fn daemons(running: &Running) -> Vec<Process> {
@@ -136,7 +131,7 @@ fn hurt(hurt: impl Fn(&Running)) -> Vec<Ended> {
 
 #[test]
 fn a_rank_of_four_nodes_is_killed() {
-    for ended in hurt(|job| rank(job, 2).signal(Signal::KILL)) {
+    for ended in hurt(|job| job.rank(2).signal(Signal::KILL)) {
         assert!(ended.status == 137 && ended.err.contains("Rank 2 on node c"), "{}", ended.err);
         assert_eq!(reports(&ended), 1, "{}", ended.err);
     }

@@ -1,7 +1,7 @@
 //! Jobs over btl-ugni, on libugni in software. The nodes are made up on this machine, and btl-shm is left out, so every message between
 //! two processes goes over it.
 
-use oxmpi_tests::{Job, Process, leave_out, mpi, ugni_library};
+use oxmpi_tests::{Job, leave_out, mpi, ugni_library};
 use rustix::process::Signal;
 use std::collections::HashMap;
 use std::process::Command;
@@ -110,11 +110,7 @@ fn a_rank_that_is_killed_ends_the_job() {
     }
     for (devices, smsg) in [("1", "first"), ("4", "each")] {
         let params = [("virtual_device_count", devices), ("smsg_devices", smsg)];
-        let ended = over(3, &params).program("sends").arg("2").start().wait_and_leave_nothing();
-        let ended = ended.ended_with(137);
-        assert!(ended.err.contains("Rank 2 on node b"), "{}", ended.err);
-        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
-        assert_eq!(reports, 1, "{}", ended.err);
+        over(3, &params).program("sends").arg("2").start().wait_and_leave_nothing().is_one_report(2, "b");
     }
 }
 
@@ -128,13 +124,9 @@ fn a_rank_that_is_killed_in_an_epoch_ends_the_job() {
         let job = over(4, &[]).env("OXMPI_MCA_osc", "rdma").env("OXMPI_MCA_osc_rdma_locking_mode", mode);
         let folder = job.folder();
         let mut running = job.program("hang").arg(&folder).arg("window").start();
-        running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
-        let pid = std::fs::read_to_string(folder.join("rank2")).expect("it is up");
-        let pid = pid.trim().parse().expect("a number");
-        Process { pid, name: "rank 2".into(), state: '?' }.signal(Signal::KILL);
-        let ended = running.wait_and_leave_nothing().ended_with(137);
-        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
-        assert!(reports == 1 && ended.err.contains("Rank 2 on node b"), "{}", ended.err);
+        running.until_up(4);
+        running.rank(2).signal(Signal::KILL);
+        running.wait_and_leave_nothing().is_one_report(2, "b");
     }
 }
 
@@ -153,7 +145,7 @@ fn a_library_that_is_missing_is_named() {
     ended.all_ok(2);
 }
 
-/// What the devices of rank 0 counted, each by name: locks, waits, fast_puts, bulk_puts, other_posts, messages.
+/// Counts of each device of rank 0, by name: locks, waits, fast_puts, bulk_puts, other_posts, messages.
 fn devices(err: &str) -> Vec<HashMap<String, u64>> {
     let words = |line: &str| -> HashMap<String, u64> {
         let pairs = line.split(' ').filter_map(|word| word.split_once('='));

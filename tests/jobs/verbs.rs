@@ -1,7 +1,7 @@
 //! Jobs over btl-verbs, on the device in software: on this node, and on nodes that are made up on this machine. btl-shm is left out, so every message
 //! between two ranks goes over it.
 
-use oxmpi_tests::{Ended, Job, Process, leave_out, mpi, verbs_device};
+use oxmpi_tests::{Job, leave_out, mpi, verbs_device};
 use rustix::process::Signal;
 use std::process::Command;
 
@@ -178,7 +178,8 @@ fn a_rank_that_is_killed_ends_the_job() {
     }
     for hosts in ["a:2,b:1", "a:3"] {
         let job = over_nodes(hosts, &[]).program("sends").arg("2");
-        one_report(job.start().wait_and_leave_nothing(), if hosts == "a:3" { "a" } else { "b" });
+        let node = if hosts == "a:3" { "a" } else { "b" };
+        job.start().wait_and_leave_nothing().is_one_report(2, node);
     }
 }
 
@@ -194,20 +195,10 @@ fn a_rank_that_is_killed_in_an_epoch_ends_the_job() {
         let job = job.env("OXMPI_MCA_osc", "rdma").env("OXMPI_MCA_osc_rdma_locking_mode", mode);
         let folder = job.folder();
         let mut running = job.program("hang").arg(&folder).arg("window").start();
-        running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
-        let pid = std::fs::read_to_string(folder.join("rank2")).expect("it is up");
-        let pid = pid.trim().parse().expect("a number");
-        Process { pid, name: "rank 2".into(), state: '?' }.signal(Signal::KILL);
-        one_report(running.wait_and_leave_nothing(), "b");
+        running.until_up(4);
+        running.rank(2).signal(Signal::KILL);
+        running.wait_and_leave_nothing().is_one_report(2, "b");
     }
-}
-
-/// The job has ended with the death of rank 2, and with one report, which is of that.
-fn one_report(ended: Ended, node: &str) {
-    let ended = ended.ended_with(137);
-    let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
-    assert_eq!(reports, 1, "{}", ended.err);
-    assert!(ended.err.contains(&format!("Rank 2 on node {node}")), "{}", ended.err);
 }
 
 /// Without the device there is a sentence that says what is missing.

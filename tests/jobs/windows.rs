@@ -1,7 +1,7 @@
 //! Windows and what is exchanged through them: by each installed one-sided component, on one node and on two, and by the one of
 //! the tests, which is loaded from a folder like a third party's.
 
-use oxmpi_tests::{Job, Process, leave_out, mpi, osc_am};
+use oxmpi_tests::{Job, leave_out, mpi, osc_am};
 use rustix::process::Signal;
 use std::process::Command;
 
@@ -73,13 +73,9 @@ fn a_rank_is_killed_in_an_epoch() {
     for job in by_each(4) {
         let folder = job.folder();
         let mut running = job.program("hang").arg(&folder).arg("window").start();
-        running.until("all ranks are up", || (0..4).all(|r| folder.join(format!("rank{r}")).exists()));
-        let pid = std::fs::read_to_string(folder.join("rank2")).expect("it is up");
-        let pid = pid.trim().parse().expect("a number");
-        Process { pid, name: "rank 2".into(), state: '?' }.signal(Signal::KILL);
-        let ended = running.wait_and_leave_nothing().ended_with(137);
-        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
-        assert!(reports == 1 && ended.err.contains("Rank 2 on node"), "{}", ended.err);
+        running.until_up(4);
+        running.rank(2).signal(Signal::KILL);
+        running.wait_and_leave_nothing().is_one_report(2, "");
     }
 }
 

@@ -138,6 +138,18 @@ impl Running {
         self.folder.path().to_owned()
     }
 
+    /// Waits until so many ranks of the program `hang` have written their files into the job's folder.
+    pub fn until_up(&mut self, ranks: usize) {
+        let folder = self.folder();
+        self.until("all ranks are up", || (0..ranks).all(|rank| folder.join(format!("rank{rank}")).exists()));
+    }
+
+    /// A rank's process, by the file that `hang` has written.
+    pub fn rank(&self, rank: usize) -> Process {
+        let text = fs::read_to_string(self.folder().join(format!("rank{rank}"))).expect("it is up");
+        Process { pid: text.trim().parse().expect("a number"), name: format!("rank {rank}"), state: '?' }
+    }
+
     /// Waits until `what` is so, or panics at the limit with what the job said so far.
     pub fn until(&mut self, what: &str, mut so: impl FnMut() -> bool) {
         let began = Instant::now();
@@ -247,6 +259,15 @@ impl Ended {
     pub fn ended_with(self, status: i32) -> Ended {
         assert_eq!(self.status, status, "{}\n--- stdout\n{}--- stderr\n{}", self.shown, self.out, self.err);
         self
+    }
+
+    /// Ended by the death of a rank, by SIGKILL, with one report, which is of that.
+    #[track_caller]
+    pub fn is_one_report(self, rank: usize, node: &str) {
+        let ended = self.ended_with(137);
+        let reports = ended.err.lines().filter(|line| line.starts_with("-----")).count() / 2;
+        assert_eq!(reports, 1, "{}", ended.err);
+        assert!(ended.err.contains(&format!("Rank {rank} on node {node}")), "{}", ended.err);
     }
 
     /// Ended, and not well.

@@ -16,6 +16,8 @@ use oxmpi_runtime::{Communicator, OfComm, spc};
 
 /// Somebody asks.
 static ON: AtomicBool = AtomicBool::new(false);
+/// Somebody asks for counts of communicators, whose words threads share: not written where others are asked for alone.
+static OF_COMM: AtomicBool = AtomicBool::new(false);
 
 /// Functions that are counted by themselves.
 const COUNTED_INSIDE: [&str; 11] = [
@@ -58,6 +60,17 @@ pub fn set(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }
 
+/// Told by the tools' sessions only, while calls are counted.
+pub fn set_of_comm(on: bool) {
+    OF_COMM.store(on, Ordering::Relaxed);
+}
+
+fn note(comm: &Communicator, what: OfComm, n: u64) {
+    if OF_COMM.load(Ordering::Relaxed) {
+        comm.note(what, n);
+    }
+}
+
 /// One call.
 #[inline(always)]
 pub fn call(counter: Counter) {
@@ -77,8 +90,8 @@ fn add(counter: Counter, n: u64) {
 
 /// A message of so many bytes goes out on a communicator.
 fn note_sent(comm: &Communicator, bytes: u64) {
-    comm.note(OfComm::Sends, 1);
-    comm.note(OfComm::BytesSent, bytes);
+    note(comm, OfComm::Sends, 1);
+    note(comm, OfComm::BytesSent, bytes);
 }
 
 /// A send by `function`, which may be one that sends and receives and was counted where it entered.
@@ -130,7 +143,7 @@ pub fn sent_bytes(comm: &Communicator, bytes: u64) {
 #[inline(always)]
 pub fn collective(comm: &Communicator) {
     if on() {
-        comm.note(OfComm::Collectives, 1);
+        note(comm, OfComm::Collectives, 1);
     }
 }
 
@@ -139,8 +152,8 @@ pub fn collective(comm: &Communicator) {
 #[inline(never)]
 pub fn received(process: &Process, comm: Option<&Communicator>, bytes: u64) {
     if let Some(comm) = comm {
-        comm.note(OfComm::Receives, 1);
-        comm.note(OfComm::BytesReceived, bytes);
+        note(comm, OfComm::Receives, 1);
+        note(comm, OfComm::BytesReceived, bytes);
     }
     // SAFETY: the calling thread's own context.
     unsafe { spc::count(process.thread(), Counter::BytesReceivedUser, bytes) }

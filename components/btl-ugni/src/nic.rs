@@ -109,7 +109,7 @@ impl Nic {
         self.tally.acquisitions.load(Ordering::Relaxed)
     }
 
-    /// What was counted, in words that a test reads.
+    /// The counts as pairs of a name and a number, which a test reads.
     pub fn counted(&self) -> String {
         let Tally { acquisitions, waits, fast_puts, bulk_puts, others, messages } = &self.tally;
         let [taken, waits, fast, bulk, others, messages] =

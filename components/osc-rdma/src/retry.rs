@@ -122,7 +122,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What a refused attempt at a rank's lock adds to its `REFUSED`.
+/// The number that a refused attempt at a rank's lock adds to its `REFUSED`.
 pub fn refused(peer: &Peer) -> u64 {
     if peer.mapped_word(word::LOCAL).is_some() { FAR + 1 } else { 1 }
 }

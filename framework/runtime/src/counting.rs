@@ -79,7 +79,7 @@ impl Instance {
     }
 }
 
-/// What is counted of a communicator's handle while calls are counted; an endpoint has a handle of its own.
+/// Counts of a communicator's handle, kept while somebody asks for them; an endpoint has a handle of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfComm {
     Sends,
@@ -124,7 +124,7 @@ impl Communicator {
         }
     }
 
-    /// So many more; for callers that have found that calls are counted. Any thread.
+    /// So many more; for callers that have found that somebody asks. Any thread.
     pub fn note(&self, what: OfComm, n: u64) {
         self.calls.0[what as usize].fetch_add(n, Ordering::Relaxed);
     }

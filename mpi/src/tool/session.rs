@@ -39,18 +39,20 @@ static HANDLES: Handles<Handle> = Handles::new();
 #[derive(Clone, Copy)]
 enum Asked {
     Calls,
+    /// Of communicators.
+    OfComm,
     MatchTime,
 }
 
 /// Started handles on each.
-static ASKING: Mutex<[usize; 2]> = Mutex::new([0; 2]);
+static ASKING: Mutex<[usize; 3]> = Mutex::new([0; 3]);
 
 /// A runtime instance was started; `publish` lets others find it. Under the lock, so that each who asks is
 /// heard once.
 pub fn started(instance: &Instance, publish: impl FnOnce()) {
     let asking = ASKING.lock();
     publish();
-    for what in [Asked::Calls, Asked::MatchTime] {
+    for what in [Asked::Calls, Asked::OfComm, Asked::MatchTime] {
         if asking[what as usize] > 0 {
             tell(instance, what, true);
         }
@@ -60,6 +62,11 @@ pub fn started(instance: &Instance, publish: impl FnOnce()) {
 fn tell(instance: &Instance, what: Asked, more: bool) {
     match what {
         Asked::Calls => {
+            instance.ask_counting(more);
+            crate::process::refresh();
+        }
+        Asked::OfComm => {
+            crate::counting::set_of_comm(more);
             instance.ask_counting(more);
             crate::process::refresh();
         }
@@ -101,7 +108,8 @@ impl Handle {
 
     fn asks(&self) -> Option<Asked> {
         match self.variable.what {
-            What::Counter(_) | What::Comm(_) | What::Window(Count::Calls(_)) => Some(Asked::Calls),
+            What::Counter(_) | What::Window(Count::Calls(_)) => Some(Asked::Calls),
+            What::Comm(_) => Some(Asked::OfComm),
             What::MatchTime => Some(Asked::MatchTime),
             _ => None,
         }

@@ -57,7 +57,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What differs from a plain run; empty: nothing does.
+    /// The difference from a plain run, as text; empty: there is none.
     pub fn configuration(&self) -> String {
         let endpoints = self.endpoints.map(|each| format!("({each} endpoints of each process)"));
         let parts = [self.mpirun_options.clone(), endpoints.unwrap_or_default()];

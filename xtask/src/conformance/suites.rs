@@ -261,7 +261,7 @@ fn ended(outcome: &Outcome) -> Word {
     }
 }
 
-/// What a list of folders in the environment is with others in front.
+/// A list of folders in the environment with others in front.
 fn in_front(variable: &str, folders: &[&Path]) -> std::ffi::OsString {
     let mut list = std::ffi::OsString::new();
     let before = std::env::var_os(variable).filter(|value| !value.is_empty());

@@ -197,7 +197,7 @@ impl FakeHost {
         held(&self.violations).clone()
     }
 
-    /// What the component logged, and what it said of processes that it has lost.
+    /// Messages that the component logged, and its reports of processes that it has lost.
     pub fn logged(&self) -> String {
         held(&self.log).iter().map(|(level, m)| format!("[{level}] {m}\n")).collect()
     }

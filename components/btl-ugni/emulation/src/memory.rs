@@ -40,8 +40,10 @@ fn crc(handle: MemHandle) -> u8 {
     })
 }
 
+/// Of a handle's flags.
+const NEW_FORMAT: u64 = 0x80;
+
 fn encode(index: usize, d: &Domain) -> MemHandle {
-    const NEW_FORMAT: u64 = 0x80;
     let flags = NEW_FORMAT | u64::from(d.read_only);
     let qword1 = (d.first / PAGE) & ((1 << 52) - 1) | u64::from(d.generation & 0xfff) << 52;
     let qword2 = d.pages & 0xfff_ffff | 12 << 28 | flags << 34 | (index as u64) << 42;
@@ -58,8 +60,25 @@ pub fn is_read_only(handle: MemHandle) -> bool {
     handle.qword2 >> 34 & 1 == 1
 }
 
+/// Whether the index stands where the format for shared descriptors has it. In the original one it stands in the place of the entropy.
+fn is_new(handle: MemHandle) -> bool {
+    handle.qword2 >> 34 & NEW_FORMAT != 0
+}
+
 fn index_of(handle: MemHandle) -> usize {
-    (handle.qword2 >> 42 & 0xfff) as usize
+    let field = if is_new(handle) { handle.qword2 >> 42 } else { handle.qword1 >> 52 };
+    (field & 0xfff) as usize
+}
+
+/// Whether a handle names this registration. Programs make handles of the original format out of the page and the index that they took from one
+/// (libfabric's keys), with as many pages as the field holds; these have no generation that would tell a later registration at the place,
+/// and no CRC where they are for fast operations, which do not look at it.
+fn names(handle: MemHandle, index: usize, d: &Domain) -> bool {
+    const BASE: u64 = (1 << 52) - 1;
+    match is_new(handle) {
+        true => encode(index, d) == handle,
+        false => handle.qword1 & BASE == (d.first / PAGE) & BASE,
+    }
 }
 
 /// Registers memory.
@@ -171,7 +190,7 @@ impl Access {
     fn domain<'a>(&self, domains: &'a [Result<Domain, u16>]) -> Result<&'a Domain, u8> {
         let index = index_of(self.handle);
         let Some(Ok(d)) = domains.get(index) else { return Err(status::AT_MDD_INV) };
-        if encode(index, d) != self.handle || !is_whole(self.handle) {
+        if !names(self.handle, index, d) {
             return Err(status::AT_MDD_INV);
         }
         if d.cookie != self.cookie {
@@ -253,6 +272,33 @@ mod tests {
         assert_ne!(handle, again, "another generation");
         assert_eq!(check(handle, address + 5, 1, false, 7).err(), Some(status::AT_MDD_INV));
         assert!(deregister(again));
+    }
+
+    /// As libfabric does: page, index and rights are kept, the rest is made up.
+    #[test]
+    fn a_handle_of_the_original_format_names_its_registration() {
+        let buffer = vec![0u8; 3 * PAGE as usize];
+        let address = buffer.as_ptr() as u64;
+        let handle = register(address, 2 * PAGE, None, 0, 7).expect("registered");
+        let page = handle.qword1 & ((1 << 52) - 1);
+        let made = |page: u64, index: u64| {
+            let bare = MemHandle { qword1: page | index << 52, qword2: 0xfff_ffff | 12 << 28 };
+            MemHandle { qword2: bare.qword2 | u64::from(crc(bare)) << 56, ..bare }
+        };
+        let index = index_of(handle) as u64;
+        let check = |handle, length| Access { handle, address, length, write: true, cookie: 7 }.check();
+        assert!(check(made(page, index), 2 * PAGE).is_ok());
+        let bare = MemHandle { qword2: made(page, index).qword2 & (u64::MAX >> 8), ..made(page, index) };
+        assert!(check(bare, 8).is_ok(), "without a CRC");
+        assert_eq!(
+            check(made(page, index), 9 * PAGE).err(),
+            Some(status::AT_BOUNDS),
+            "the registration's pages"
+        );
+        assert_eq!(check(made(page + 1, index), 8).err(), Some(status::AT_MDD_INV), "another page");
+        assert_eq!(check(made(page, index + 700), 8).err(), Some(status::AT_MDD_INV), "another index");
+        assert!(!deregister(made(page, index)), "the handle that was given ends it");
+        assert!(deregister(handle));
     }
 
     #[test]

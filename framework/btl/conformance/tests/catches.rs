@@ -236,6 +236,9 @@ impl BtlSleep for Memory {
     fn arm(&self, _: u32, set: &mut WaitSet) -> Status {
         let expected = self.inbox.word.load(Ordering::SeqCst);
         let empty = self.inbox.queues.iter().all(|q| q.lock().unwrap().messages.is_empty());
+        if self.has("never sleeps") {
+            return Status::PENDING;
+        }
         if !empty && !self.has("sleeps on messages") {
             return Status::PENDING;
         }
@@ -300,6 +303,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("leaves an entry out", "lists_are_carried_out"),
     ("takes any list", "lists_have_a_limit"),
     ("sleeps on messages", "arm_sees_what_is_there"),
+    ("never sleeps", "arm_sees_what_is_there"),
     ("wakes nobody", "sleepers_are_woken"),
     ("forgets in finalize", "finalize_sends_what_is_queued"),
 ];

@@ -15,6 +15,8 @@ crate::check!(Sleep: arm_sees_what_is_there, sleepers_are_woken);
 const NAP: Duration = Duration::from_secs(3);
 /// A message that lay there for this long while its receiver slept is a lost wake-up.
 const LOST: Duration = Duration::from_secs(2);
+/// Messages of a transport's own are over after this long.
+const PEACE: Duration = Duration::from_secs(3);
 
 fn disarm(rank: &Rank) {
     rank.on(0, || (rank.btl.disarm)(rank.btl.state, 0));
@@ -29,6 +31,22 @@ impl Drop for SetAtEnd<'_> {
     }
 }
 
+/// Arms a context that no message comes to until it lets its owner sleep. Messages of the transport's own, which arming may bring about, end some
+/// attempts.
+fn arm_in_peace(h: &Harness, receiver: &Rank) -> Waits {
+    let begun = Instant::now();
+    loop {
+        while receiver.progress(0) > 0 {}
+        let waits = Waits::arm(receiver, 0);
+        if waits.status == Status::OK && !waits.is_awake() {
+            return waits;
+        }
+        let may_pass = matches!(waits.status, Status::OK | Status::PENDING) && begun.elapsed() < PEACE;
+        assert!(may_pass, "{}: nothing is there, but nobody may sleep: {:?}", h.name, waits.status);
+        disarm(receiver);
+    }
+}
+
 /// `arm` with something there does not let anybody sleep; `arm` with nothing there does.
 fn arm_sees_what_is_there(setup: &Setup) {
     let h = Harness::new(setup);
@@ -38,10 +56,7 @@ fn arm_sees_what_is_there(setup: &Setup) {
     for link in h.links() {
         let (sender, receiver) = (&h.ranks[link.from], &h.ranks[link.to]);
         for i in 0..50u64 {
-            while receiver.progress(0) > 0 {}
-            let waits = Waits::arm(receiver, 0);
-            assert_eq!(waits.status, Status::OK, "{}: nothing is there", h.name);
-            assert!(!waits.is_awake(), "{}: already awake", h.name);
+            let waits = arm_in_peace(&h, receiver);
             assert!(link.from == link.to || !waits.is_empty(), "{}: nothing would wake a sleeper", h.name);
             disarm(receiver);
             let before = receiver.host.arrived();

@@ -5,7 +5,7 @@ use oxmpi_bench::library::Library;
 use oxmpi_bench::results::Report;
 use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::{cases, plot};
-use oxmpi_tests::{Job, leave_out, mpi, root};
+use oxmpi_tests::{Job, leave_out, mpi, root, ugni_library};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -41,7 +41,9 @@ fn every_case_of_the_bench_driver() {
     let limit = Duration::from_secs(300);
     let effort = Effort { rounds: 1, seconds: 0.0, iterations: Some(2), limit, until: None };
     let mut runner = Runner::new(vec![library], effort, folder.path().join("work")).expect("a fresh folder");
-    for case in cases::all(&Sizes::quick()) {
+    let mut sizes = Sizes::quick();
+    sizes.opened.insert("ugni".into(), ugni_library().display().to_string());
+    for case in cases::all(&sizes) {
         if case.name == "fig3.5" {
             // Time is up at once: nothing is measured, and the next call does it all.
             runner.effort.until = Some(Instant::now());

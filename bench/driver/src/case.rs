@@ -2,6 +2,7 @@
 
 use crate::library::Binding;
 use crate::program::Program;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How large cases are.
@@ -15,17 +16,25 @@ pub struct Sizes {
     pub window: u64,
     /// Data is checked as it arrives, and everything is as small as it can be.
     pub quick: bool,
+    /// The library that a transport opens in place of its usual one, by transport.
+    pub opened: BTreeMap<String, String>,
 }
 
 impl Sizes {
     /// As published, up to 20 entities.
     pub fn whole() -> Sizes {
         let origins = vec![1, 2, 4, 8, 16, 32, 64];
-        Sizes { entities: vec![1, 2, 4, 8, 12, 16, 20], origins, window: 128, quick: false }
+        Sizes {
+            entities: vec![1, 2, 4, 8, 12, 16, 20],
+            origins,
+            window: 128,
+            quick: false,
+            opened: BTreeMap::new(),
+        }
     }
 
     pub fn quick() -> Sizes {
-        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true }
+        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true, opened: BTreeMap::new() }
     }
 
     /// A list of x values, or its first two where that is enough.
@@ -107,6 +116,15 @@ impl Point {
     pub fn with(mut self, name: &str, value: impl ToString) -> Point {
         self.params.push((name.to_owned(), value.to_string()));
         self
+    }
+
+    /// All messages between two processes go over this transport, which opens the library `opened`.
+    pub fn over(self, transport: &str, opened: Option<&str>) -> Point {
+        let point = self.with("btl", format!("{transport},self"));
+        match opened {
+            Some(library) => point.with(&format!("btl_{transport}_library"), library),
+            None => point,
+        }
     }
 }
 

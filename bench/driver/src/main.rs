@@ -54,6 +54,10 @@ struct Arguments {
     /// Begin no job behind so many seconds, and go on from there the next time
     #[arg(long)]
     budget: Option<f64>,
+    /// The library that cases over a transport open, TRANSPORT=LIBRARY, as ugni=liboxmpi_ugni_emulation.so; default: the
+    /// transport's own default
+    #[arg(long)]
+    opens: Vec<String>,
     /// Where CSV, JSON and SVG go
     #[arg(long, default_value = "target/bench")]
     out: PathBuf,
@@ -100,6 +104,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         sizes.origins.clone_from(entities);
     }
     sizes.window = arguments.window.unwrap_or(sizes.window);
+    for given in &arguments.opens {
+        let (name, path) =
+            given.split_once('=').ok_or_else(|| format!("{given} is not TRANSPORT=LIBRARY"))?;
+        sizes.opened.insert(name.to_owned(), path.to_owned());
+    }
     let cases = chosen(cases::all(&sizes), &arguments.cases)?;
     if arguments.list {
         for case in &cases {

@@ -11,6 +11,7 @@ macro_rules! case {
 mod asking;
 mod cholesky;
 mod communicators;
+mod devices;
 mod endpoints;
 mod halos;
 mod hybrid;
@@ -74,7 +75,7 @@ mod tests {
             let names: HashSet<&str> = cases.iter().map(|c| c.name).collect();
             assert_eq!(names.len(), cases.len());
             // Nothing was left out by the linker.
-            assert_eq!(cases.len(), 53);
+            assert_eq!(cases.len(), 57);
             for case in &cases {
                 let labels: HashSet<&str> = case.series.iter().map(|s| s.label.as_str()).collect();
                 assert_eq!(labels.len(), case.series.len(), "{}", case.name);

@@ -139,45 +139,43 @@ impl Sessions {
         Ok(packet)
     }
 
-    /// A peer's post has come: the answer, where there is one.
+    /// A peer's post has come: the answer, where there is one. It meets our own post to that peer, or else a wildcard, also while an
+    /// exchange of before waits to be collected; where there is neither it waits for one.
     pub fn arrived(&mut self, from: Peer, generation: u64, data: &[u8]) -> Option<Packet> {
-        let exact = self.all.iter().position(|s| s.peer == Some(from));
-        let found =
-            exact.or_else(|| self.all.iter().position(|s| s.peer.is_none() && s.state == State::Local));
+        let is_theirs = |s: &Session| s.peer == Some(from);
+        if self
+            .all
+            .iter()
+            .any(|s| is_theirs(s) && s.state != State::Remote && s.peer_generation == generation)
+        {
+            return None;
+        }
+        let place = |want: &dyn Fn(&Session) -> bool| self.all.iter().position(want);
+        let found = place(&|s| is_theirs(s) && matches!(s.state, State::Local | State::Remote))
+            .or_else(|| place(&|s| s.peer.is_none() && s.state == State::Local));
         let Some(i) = found else {
             self.all.push(Session::begun_by(from, generation, data));
             return None;
         };
         let s = &mut self.all[i];
-        match s.state {
-            State::Local => {
-                (s.peer, s.got, s.state, s.peer_generation) =
-                    (Some(from), data.to_vec(), State::Completed, generation);
-                Some(Packet::Reply { to: from, generation, data: s.local.clone() })
-            }
+        (s.got, s.peer_generation) = (data.to_vec(), generation);
+        if s.state == State::Remote {
             // A newer attempt of the peer, or the one that is known.
-            State::Remote => {
-                (s.got, s.peer_generation) = (data.to_vec(), generation);
-                None
-            }
-            // The peer posts anew before the program collected the last one: it waits behind it.
-            State::Completed if s.peer_generation != generation => {
-                let known = self.all.iter().any(|s| s.peer == Some(from) && s.state == State::Remote);
-                if !known {
-                    self.all.push(Session::begun_by(from, generation, data));
-                }
-                None
-            }
-            State::Completed | State::Terminated | State::TimedOut => None,
+            return None;
         }
+        (s.peer, s.state) = (Some(from), State::Completed);
+        Some(Packet::Reply { to: from, generation, data: s.local.clone() })
     }
 
-    /// The answer to a post of ours has come.
+    /// The answer to a post of ours has come. If we have withdrawn it in the meantime, the peer's post that it met is over, too.
     pub fn replied(&mut self, from: Peer, generation: u64, data: &[u8]) {
-        let ours =
-            |s: &&mut Session| s.generation == generation && s.peer == Some(from) && s.state == State::Local;
-        if let Some(s) = self.all.iter_mut().find(ours) {
-            (s.got, s.state) = (data.to_vec(), State::Completed);
+        let ours = |s: &&mut Session| s.generation == generation && s.peer == Some(from);
+        match self.all.iter_mut().find(ours) {
+            Some(s) if s.state == State::Local => (s.got, s.state) = (data.to_vec(), State::Completed),
+            Some(s) if s.state == State::Terminated => {
+                self.all.retain(|s| !(s.state == State::Remote && s.peer == Some(from)));
+            }
+            _ => {}
         }
     }
 
@@ -315,6 +313,45 @@ mod tests {
         assert!(!a.is_waiting(ga), "the peer's has met it");
         b.replied(A, ra, &ra_data);
         assert_eq!(b.test(1, Some(A), None).expect("a session").data.map(|d| d.0), Some(b"from a".to_vec()));
+    }
+
+    /// The peer answers an exchange by a post of its own before the program has collected that exchange: the wildcard beside it takes it.
+    #[test]
+    fn a_wildcard_takes_a_post_behind_an_exchange_that_is_not_collected() {
+        let (mut a, mut b) = (Sessions::default(), Sessions::default());
+        a.post(post(5, None, Some(7), b"any")).expect("posted");
+        b.post(post(5, None, Some(7), b"any")).expect("posted");
+        let (ga, da) = parts(a.post(post(1, Some(B), Some(1), b"call")).expect("posted"));
+        let (ra, ra_data) = parts(b.arrived(A, ga, &da));
+        a.replied(B, ra, &ra_data);
+        assert_eq!(b.test(5, None, Some(7)).expect("there").data.map(|d| d.0), Some(b"call".to_vec()));
+        let (gb, db) = parts(b.post(post(1, Some(A), Some(2), b"answer")).expect("posted"));
+        let (rb, rb_data) = parts(a.arrived(B, gb, &db));
+        b.replied(A, rb, &rb_data);
+        assert_eq!(a.arrived(B, gb, &db), None, "the same once more");
+        assert_eq!(a.test(1, Some(B), Some(1)).expect("there").data.map(|d| d.0), Some(b"any".to_vec()));
+        assert_eq!(a.test(5, None, Some(7)).expect("there").data.map(|d| d.0), Some(b"answer".to_vec()));
+        assert_eq!(b.test(1, Some(A), Some(2)).expect("there").state, post_state::COMPLETED);
+        assert_eq!((a.probe(false), b.probe(false)), (None, None));
+    }
+
+    /// A post that comes while ours is withdrawn is not lost; it is over if the peer has taken ours for its answer.
+    #[test]
+    fn a_post_behind_a_withdrawn_one_waits() {
+        for met in [false, true] {
+            let (mut a, mut b) = (Sessions::default(), Sessions::default());
+            let (ga, da) = parts(a.post(post(1, Some(B), None, b"x")).expect("posted"));
+            a.cancel(1, None).expect("there");
+            let (gb, db) = parts(b.post(post(1, Some(A), None, b"y")).expect("posted"));
+            assert_eq!(a.arrived(B, gb, &db), None, "it waits");
+            if met {
+                let (rb, rb_data) = parts(b.arrived(A, ga, &da));
+                a.replied(B, rb, &rb_data);
+            }
+            assert_eq!(a.test(1, Some(B), None).expect("there").state, post_state::TERMINATED);
+            let next = a.post(post(1, Some(B), None, b"z")).expect("posted");
+            assert_eq!(matches!(next, Some(Packet::Reply { .. })), !met);
+        }
     }
 
     #[test]

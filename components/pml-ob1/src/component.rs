@@ -1,8 +1,8 @@
 //! Opening: publish who we are, make the module.
 
-use crate::module::Ob1;
-use crate::numbered::Assignment;
 use crate::params::{Config, tell};
+use crate::state::inbound::Assignment;
+use crate::state::instance::Ob1;
 use crate::wire::{self, Card};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused};
 use oxmpi_pml::PmlModule;

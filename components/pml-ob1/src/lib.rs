@@ -3,57 +3,17 @@
 //! The map is in README.md; `request.rs` says who may touch what, `wire.rs` what peers see,
 //! `matching/` what an engine must do.
 
-mod again;
-mod cancel;
-mod care;
-mod coming;
-mod comm;
 mod component;
-mod copy;
-mod counts;
-mod credit;
-mod eager;
-mod either;
-mod fan;
-mod fifos;
-mod fork;
-mod guarded;
 pub mod matching;
-mod members;
-mod memory;
 #[cfg(all(test, loom))]
-mod model;
-#[cfg(all(test, loom))]
-mod model_fifos;
+mod models;
 mod module;
-mod naming;
-mod numbered;
-mod ordered;
-mod orphan;
-mod owed;
-mod paged;
+mod order;
 mod params;
-mod peer;
-mod pool;
-mod probe;
 mod progress;
-mod rdma;
+mod protocol;
 mod receive;
-mod recv;
-mod rendezvous;
-mod request;
-mod revoke;
-mod route;
-mod runs;
-mod send;
-mod sequence;
-mod shard;
-mod shards;
-mod signals;
-mod spread;
-mod stamp;
-mod stripes;
-mod watch;
+mod state;
 mod wire;
 
 oxmpi_mca::component! {

@@ -1,9 +1,9 @@
 //! The parameters of `pml_ob1_*` and their values as the rest of the room reads them.
 
-use crate::copy::Copies;
-use crate::fork::Users;
 use crate::matching::{Choice, Level, Setting, Simd};
-use crate::runs::Limits;
+use crate::order::fork::Users;
+use crate::protocol::copy::Copies;
+use crate::protocol::runs::Limits;
 use oxmpi_mca::{Answers, ParamDecl, ParamKind, Params, Refused, StrRef};
 
 /// Matching engines by the index of their enumerator.

@@ -28,7 +28,7 @@
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
 //!
 //! MARK and OPEN say where a sender goes from one FIFO to several, FORK and BRANCH where its messages of one communicator
-//! do (`fan.rs`); from MARK on its messages
+//! do (`switch.rs`); from MARK on its messages
 //! have the flag STAMPED and a stamp as order key, or NUMBERED and a number (`numbered.rs`), or neither where
 //! they may overtake each other; before it the order key is 0. SKIP says that a number will not be used. CANCEL
 //! asks for a message back that nobody has received, CANCELLED gives it back (`cancel.rs`).
@@ -38,7 +38,11 @@
 //! whoever wrote it. Request ids are slot and generation in a table of the process that gave them.
 //!
 //! **Nothing here is trusted**: [`Reader`] yields `None` past the end, and what the words mean is
-//! checked where they are used (`receive.rs`).
+//! checked where they are used (`arrive.rs`).
+
+use core::ptr::null_mut;
+use oxmpi_btl::SendDesc;
+use oxmpi_mca::host::am_tag;
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
 pub const VERSION: u16 = 7;
@@ -305,5 +309,24 @@ mod tests {
         let c = Card { version: 5, contexts: 7, node: 1, local_rank: 2, eager_credit: 1 << 33, flags: 9 };
         assert_eq!(Card::decode(&c.encode()), Some(c));
         assert_eq!(Card::decode(&c.encode()[..20]), None);
+    }
+}
+
+/// Payload up to this size costs no credit: it lies inside the record of an unexpected message.
+pub const FREE_BYTES: u64 = 64;
+
+/// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
+pub const FREE: u64 = u64::MAX;
+
+/// A descriptor of a message without payload.
+pub fn header_only(header: &Header) -> SendDesc {
+    SendDesc {
+        tag: am_tag::PML as u32,
+        hdr_len: header.bytes() as u32,
+        hdr: header.ptr(),
+        payload: core::ptr::null(),
+        len: 0,
+        pack: None,
+        pack_ctx: null_mut(),
     }
 }

@@ -10,10 +10,10 @@
 //! are moved together and chained anew; otherwise there will be twice as many. Either way each message
 //! pays for a fixed number of moves.
 
+use super::entry::{Index, Key, Pattern, Unexpected};
 use super::perpeer::Peers;
 use super::simd::{Line, Simd};
 use super::table::Table;
-use super::{Index, Key, Pattern, Unexpected};
 use core::ptr::{NonNull, null_mut};
 
 /// No slot. There are never so many: their records would take half a terabyte.

@@ -6,10 +6,12 @@
 //! other's messages.
 
 use super::*;
-use crate::recv::status_of;
-use crate::shard::Incoming;
+use crate::receive::post::status_of;
+use crate::receive::shard::Incoming;
 use crate::wire::{kind, source_tag};
+use core::ptr::{NonNull, null_mut};
 use oxmpi_mca::Status;
+use oxmpi_pml::{ANY_SOURCE, ANY_TAG};
 use std::collections::VecDeque;
 
 /// Waits, in the model: number, source, tag and bytes; a receive's source and tag may be wildcards.

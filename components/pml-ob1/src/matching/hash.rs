@@ -5,8 +5,8 @@
 //! at most four times, once in a program without wildcards, and among the oldest receives of the
 //! chains it finds, the stamp says which was posted first.
 
+use super::entry::{Index, Key, Node, Pattern, Posted};
 use super::table::Table;
-use super::{Index, Key, Node, Pattern, Posted};
 use core::ptr::{NonNull, null_mut};
 
 /// Receives with the same pattern, oldest first.

@@ -15,8 +15,8 @@
 //! moved together, in place and in order: so the chain is at most four times as long as it must be,
 //! and a move is paid for by at least as many removals.
 
+use super::entry::{Index, Node, Pattern};
 use super::simd::{Isa, Line, Search, Simd};
-use super::{Index, Node, Pattern};
 use core::marker::PhantomData;
 use core::ptr::{NonNull, null_mut};
 
@@ -356,7 +356,7 @@ impl<N, F, const W: usize, const LINES: usize, const MASKS: usize, const LANES: 
 
 /// The paper's layouts: a block is as large as a node of its engines, 64-byte alignment included.
 const _: () = {
-    use super::{Posted, Unexpected};
+    use super::entry::{Posted, Unexpected};
     assert!(size_of::<Block<Posted, 2, 2, 16>>() == 448 && size_of::<Block<Unexpected, 2, 0, 16>>() == 320);
     assert!(size_of::<Block<Posted, 1, 1, 16>>() == 320 && size_of::<Block<Unexpected, 1, 0, 16>>() == 256);
     assert!(size_of::<Block<Posted, 1, 1, 32>>() == 448 && size_of::<Block<Unexpected, 1, 0, 32>>() == 384);

@@ -1,6 +1,6 @@
 //! A list of nodes: adding is O(1), finding walks from the oldest, so order needs no stamps.
 
-use super::Node;
+use super::entry::Node;
 use core::ptr::{NonNull, null_mut};
 
 /// First in, first out, with removal from the middle while walking.

@@ -3,9 +3,9 @@
 //! Lists stand in pages of neighbouring ranks that are made when a source of theirs is first used, and
 //! a table knows the pages there are: memory is in proportion to the peers that talk, not to the ranks.
 
+use super::entry::{Index, Key, Posted};
 use super::list::List;
 use super::table::Table;
-use super::{Index, Key, Posted};
 use core::ptr::NonNull;
 
 const PAGE: usize = 8;

@@ -17,7 +17,8 @@
 //! `list` has no limit and no index; the engines that are named for their index have limit 0 and
 //! start with it. Memory of an index stays with the queue, so that the steady state allocates nothing.
 
-use super::{Index, Node, Pattern, Setting, Unexpected};
+use super::choice::Setting;
+use super::entry::{Index, Node, Pattern, Unexpected};
 use core::ptr::{NonNull, null_mut};
 
 /// See the module's head. Behind a raw pointer, because `head` points into it.

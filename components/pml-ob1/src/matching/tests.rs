@@ -7,6 +7,8 @@ mod sharded;
 
 use super::harness::*;
 use super::*;
+use core::ptr::NonNull;
+use oxmpi_pml::ANY_TAG;
 use proptest::prelude::*;
 
 proptest! {

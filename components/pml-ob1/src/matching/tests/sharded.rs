@@ -3,11 +3,11 @@
 //! cancels, and promises that change the layout.
 
 use super::*;
-use crate::shard::{Incoming, Inner, Record};
-use crate::shards::{Entered, Lock, Shards};
-use crate::spread::{Layout, Spreading};
+use crate::receive::shard::{Incoming, Inner, Record};
+use crate::receive::shards::{Entered, Lock, Shards};
+use crate::receive::spread::{Layout, Spreading};
 use crate::wire::{kind, source_tag};
-use core::ptr::null;
+use core::ptr::{null, null_mut};
 use oxmpi_mca::LockServices;
 
 /// What orders the messages of a history.

@@ -1,0 +1,69 @@
+//! The index of each engine, as one closed set for receives and one for messages.
+
+use super::arrivals::{Arrivals, ByKey, BySource};
+use super::choice::Choice;
+use super::entry::{Index, Key, Pattern, Posted, Unexpected};
+use super::hash::PostedHash;
+use super::lanes::{Exact, Folded, Lanes, Packed};
+use super::perpeer::PerPeer;
+use super::simd::Simd;
+use core::ptr::NonNull;
+
+/// A closed set, so that a call costs no indirection.
+macro_rules! indices {
+    ($name:ident of $node:ty, asked $ask:ty: $($variant:ident($index:ty) = $choice:pat => $make:expr,)*) => {
+        #[allow(clippy::large_enum_variant, reason = "there are two per communicator, behind a pointer")]
+        pub(crate) enum $name {
+            $($variant($index),)*
+        }
+        impl $name {
+            pub fn new(choice: Choice, simd: Simd) -> Option<$name> {
+                let make: fn(Simd) -> $name = match choice {
+                    $($choice => |simd| $name::$variant($make(simd)),)*
+                    Choice::List => return None,
+                };
+                Some(make(simd))
+            }
+        }
+        impl Index<$node> for $name {
+            unsafe fn push(&mut self, node: NonNull<$node>) {
+                // SAFETY: the caller's promise, passed on.
+                match self { $($name::$variant(index) => unsafe { index.push(node) },)* }
+            }
+            fn find(&mut self, ask: $ask, take: bool) -> Option<NonNull<$node>> {
+                match self { $($name::$variant(index) => index.find(ask, take),)* }
+            }
+            fn remove(&mut self, node: NonNull<$node>) -> bool {
+                match self { $($name::$variant(index) => index.remove(node),)* }
+            }
+            fn take_all(&mut self, out: &mut Vec<NonNull<$node>>) {
+                match self { $($name::$variant(index) => index.take_all(out),)* }
+            }
+            fn len(&self) -> usize {
+                match self { $($name::$variant(index) => index.len(),)* }
+            }
+            fn bytes(&self) -> usize {
+                let own = match self { $($name::$variant(index) => index.bytes() - size_of_val(index),)* };
+                size_of::<$name>() + own
+            }
+        }
+    };
+}
+
+indices! { PostedIndex of Posted, asked Key:
+    Hash(PostedHash) = Choice::Adaptive | Choice::Hash => |_| PostedHash::new(),
+    PerPeer(PerPeer) = Choice::PerPeer => |_| PerPeer::new(),
+    Vector(Lanes<Posted, Exact, 32, 2, 2, 16>) = Choice::Vector => Lanes::new,
+    Fuzzy32(Lanes<Posted, Packed, 32, 1, 1, 16>) = Choice::Fuzzy32 => Lanes::new,
+    Fuzzy16(Lanes<Posted, Folded, 16, 1, 1, 32>) = Choice::Fuzzy16 => Lanes::new,
+    Fuzzy8(Lanes<Posted, Folded, 8, 1, 1, 64>) = Choice::Fuzzy8 => Lanes::new,
+}
+
+indices! { WaitingIndex of Unexpected, asked Pattern:
+    Hash(Arrivals<ByKey>) = Choice::Adaptive | Choice::Hash => |simd| Arrivals::new(ByKey::new(), simd),
+    PerPeer(Arrivals<BySource>) = Choice::PerPeer => |simd| Arrivals::new(BySource::new(), simd),
+    Vector(Lanes<Unexpected, Exact, 32, 2, 0, 16>) = Choice::Vector => Lanes::new,
+    Fuzzy32(Lanes<Unexpected, Packed, 32, 1, 0, 16>) = Choice::Fuzzy32 => Lanes::new,
+    Fuzzy16(Lanes<Unexpected, Folded, 16, 1, 0, 32>) = Choice::Fuzzy16 => Lanes::new,
+    Fuzzy8(Lanes<Unexpected, Folded, 8, 1, 0, 64>) = Choice::Fuzzy8 => Lanes::new,
+}

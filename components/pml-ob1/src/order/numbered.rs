@@ -1,0 +1,162 @@
+//! Assignments that do not keep messages of one receive on one FIFO, and the numbers that keep their order.
+//!
+//! With `runtime_cri_assignment` dedicated (a FIFO for each thread) or round_robin (the next FIFO for each
+//! message) any two messages may overtake each other, and so they may with any assignment over a transport that does not show
+//! a message as soon as it is sent. So from MARK on (`switch.rs`) a message has a **number**:
+//! the how-manieth it is of its communicator to this rank, taken under the lock of its CRI. What the
+//! program orders gets numbers in that order, since the second send begins when the first has its number.
+//!
+//! **A number that was taken is used.** A message that found no room keeps its own, and later ones go out past
+//! it on other FIFOs: the receiver has them wait, so that nothing is held back here. A send that is cancelled
+//! before anybody saw it sends SKIP instead.
+//!
+//! **The receiver** keeps what comes before its turn, by communicator and source ([`Inbound`]), and matches
+//! all in the order of numbers, whichever threads bring them: a message has its turn under the source's
+//! lock, and only then looks for its receive. Behind this point numbered messages are like those of one
+//! FIFO: wildcards and probes need nothing of their own.
+//!
+//! **Locks.** The thread that brings the missing message also matches those that waited for it, which came on other
+//! CRIs. An answer to their sender must go on the CRI that they came on, whose lock may not be taken here,
+//! so such deliveries are *owed* (`owed.rs`): done by the same thread as soon as it holds no lock.
+//!
+//! **Overtaking.** Messages with user's tags of a communicator with `mpi_assert_allow_overtaking` have no number
+//! and go on their thread's FIFO, whatever the assignment. They are matched as they come.
+
+use crate::matching::Arrival;
+use crate::order::sequence::Turn;
+use crate::progress::timing::Watch;
+use crate::receive::arrive::MAX_KEPT;
+use crate::receive::shard::Incoming;
+use crate::state::guarded::Held;
+use crate::state::inbound::{Early, Inbound};
+use crate::state::instance::Ob1;
+use crate::state::objects::{Comm, Peer, Request, Route};
+use crate::state::request::request_of;
+use crate::wire::{self, FREE, FREE_BYTES, Header, flag, kind};
+use oxmpi_mca::sync::unmodelled::Ordering;
+
+impl Ob1 {
+    /// A message with a number has come, or word that a number will not be used.
+    #[inline(never)]
+    pub fn arrive_numbered<const TIMED: bool>(&self, held: &Held<'_>, comm: &Comm, inc: &Incoming) {
+        let source = wire::source_of(inc.key);
+        if !comm.is_from(source, inc.proc) {
+            return self.bad_header(held, inc.proc, "a source rank that is not the sender's");
+        }
+        if inc.len as usize > MAX_KEPT {
+            return self.bad_header(held, inc.proc, "an eager message larger than any");
+        }
+        let Some(inbound) = comm.inbound(self, source as usize) else {
+            return self.bad_header(held, inc.proc, "a source rank that its communicator does not have");
+        };
+        let used = inc.kind != kind::SKIP;
+        let mut found = None;
+        let watch = Watch::<TIMED>::start();
+        let (turn, more) = inbound.with(|sequence| {
+            let turn = sequence.look(inc.order_key);
+            let mut more = false;
+            match turn {
+                Turn::Due => {
+                    found = if used { self.match_or_keep(comm, inc) } else { None };
+                    more = sequence.pass();
+                }
+                Turn::Early => sequence.keep(inc.order_key, used.then(|| Early::of(inc))),
+                Turn::Wrong(_) => {}
+            }
+            (turn, more)
+        });
+        watch.stop(self, held);
+        if let Turn::Wrong(why) = turn {
+            return self.bad_header(held, inc.proc, why);
+        }
+        if let Some(req) = found {
+            self.deliver(req, inc, Some(held), true);
+        }
+        if more {
+            self.catch_up(held, comm, inbound);
+        }
+    }
+
+    /// Matches what waited for the message before it.
+    fn catch_up(&self, held: &Held<'_>, comm: &Comm, inbound: &Inbound) {
+        loop {
+            let next = inbound.with(|sequence| {
+                let message = sequence.take_due()?;
+                let found = self.match_or_keep(comm, &message.incoming());
+                Some((message, found))
+            });
+            match next {
+                None => return,
+                Some((_, None)) => {}
+                Some((message, Some(req))) => self.hand_over(held, req, message),
+            }
+        }
+    }
+
+    fn hand_over(&self, held: &Held<'_>, req: &'static Request, message: Early) {
+        let inc = message.incoming();
+        if inc.ctx as u32 == held.ctx {
+            self.deliver(req, &inc, Some(held), true);
+        } else if inc.is_plain() && inc.len <= FREE_BYTES {
+            // Neither an answer nor credit goes back.
+            self.deliver(req, &inc, None, true);
+        } else {
+            self.owed.push((req, message));
+        }
+    }
+
+    /// Delivers what is owed. The caller holds no lock.
+    #[cold]
+    pub fn pay(&self) -> i32 {
+        let mut events = 0;
+        while let Some((req, message)) = self.owed.take() {
+            let inc = message.incoming();
+            self.deliver(req, &inc, Some(&self.hold(inc.ctx as u32, None, true)), true);
+            self.owed.is_done();
+            events += 1;
+        }
+        events
+    }
+
+    /// The receive that a message fits, or nothing, and it waits for one.
+    fn match_or_keep(&self, comm: &Comm, inc: &Incoming) -> Option<&'static Request> {
+        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        let mut shard = comm.shard_of(inc.key, true, None);
+        if let Some(node) = shard.engine.match_arrival(arrival) {
+            // SAFETY: it came out of the shard's engine; from here it is ours.
+            shard.uncount(unsafe { node.as_ref() }.stamp);
+            // SAFETY: as above.
+            return Some(unsafe { request_of(node) });
+        }
+        // Above the numbers of what this source sent on one FIFO before it spread, below any stamp.
+        let number = if shard.spreading.home { 0 } else { 1 << 62 | inc.order_key };
+        if !shard.keep(comm.handle(), inc, number) {
+            drop(shard);
+            self.host.fatal("no memory to keep a message that nobody receives yet");
+        }
+        None
+    }
+
+    /// A send that had a number is not made after all: the receiver must not wait for it.
+    pub fn give_up_number(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        comm: &Comm,
+        route: &Route,
+        tag: i32,
+        number: u64,
+    ) {
+        if peer.base.stamps || number == 0 || number == FREE {
+            return;
+        }
+        let head = route.head.load(Ordering::Relaxed);
+        let flags = wire::flags_of(head) | flag::NUMBERED;
+        let first = head & !0xffff | kind::SKIP as u64 | (flags as u64) << 8;
+        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, tag), number]);
+        if flags & flag::CID != 0 {
+            h.push_prefix(&comm.prefix());
+        }
+        peer.control(held, self, h);
+    }
+}

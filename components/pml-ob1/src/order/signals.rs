@@ -1,0 +1,62 @@
+//! Words by which senders tell each other, and receivers, how far they are: which way is open now, and which
+//! messages wait for room. Each rests on a pair of a release and an acquire, which `model_fifos.rs` looks at in all
+//! interleavings together with the protocols of `switch.rs` and `ordered.rs`.
+
+use oxmpi_mca::sync::{AtomicU32, Ordering};
+
+/// Something that happens once and stays so.
+#[derive(Default)]
+pub struct Passed(AtomicU32);
+
+impl Passed {
+    pub fn new() -> Passed {
+        Passed(AtomicU32::new(0))
+    }
+
+    /// True: all that was done before [`Passed::pass`] is seen.
+    #[inline(always)]
+    pub fn is_passed(&self) -> bool {
+        // SYNC POINT with `pass`.
+        self.0.load(Ordering::Acquire) != 0
+    }
+
+    /// The same for a holder of the lock under which it happens.
+    #[inline(always)]
+    pub fn is_passed_under_lock(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    pub fn pass(&self) {
+        // SYNC POINT with `is_passed`.
+        self.0.store(1, Ordering::Release);
+    }
+}
+
+/// Messages that wait for room in the FIFOs to one process: the oldest stamp in each, and the oldest of all, which its receiver
+/// is told. The caller holds the leaf lock that guards it.
+#[derive(Default)]
+pub struct Pending {
+    oldest: Vec<u64>,
+    told: u64,
+}
+
+impl Pending {
+    /// In FIFO `ctx` the oldest message that waits has this stamp, or none does (0). `tell` is called with the oldest
+    /// of all, or 0, where that changes.
+    pub fn changed(&mut self, ctx: usize, oldest: u64, tell: impl FnOnce(u64)) {
+        if self.oldest.len() <= ctx {
+            self.oldest.resize(ctx + 1, 0);
+        }
+        self.oldest[ctx] = oldest;
+        let first = self.oldest.iter().copied().filter(|&stamp| stamp != 0).min().unwrap_or(0);
+        if first != self.told {
+            self.told = first;
+            tell(first);
+        }
+    }
+}
+
+/// Whether a message of this stamp is older than all that its sender said (`told`, 0: nothing) to be waiting.
+pub fn is_sure(stamp: u64, told: u64) -> bool {
+    told == 0 || stamp < told
+}

@@ -1,0 +1,52 @@
+//! Messages for communicators we have not been told of yet.
+//!
+//! A process may be through with making a communicator, and send on it, while we are still at it.
+//! Its messages are kept as they came, with the CRI they came on, and handled again, in order, by `add_comm`. Their eager payload
+//! counts against the sender's credit until it is matched, so it is bounded like any other.
+//!
+//! A prefixed message that arrives after its communicator was freed here looks the same and stays to the
+//! end. That takes a program that frees a communicator with a message nobody received, in the moment
+//! before the sender knew the index, and costs it that message's credit.
+
+use crate::receive::shard::Incoming;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::Comm;
+use crate::state::orphan::Orphan;
+
+impl Ob1 {
+    /// Keeps a message for later.
+    #[cold]
+    pub fn keep_orphan(&self, held: &Held<'_>, proc: u32, message: &[u8]) {
+        let orphan = Orphan { proc, bytes: message.into() };
+        self.cri(held.ctx).orphans.with(held, |o| o.push(orphan));
+    }
+
+    /// Takes a message back out of what is kept. `asked`: what its sender says of it.
+    pub fn withdraw_orphan(&self, held: &Held<'_>, asked: &Incoming) -> Option<Incoming> {
+        self.cri(held.ctx).orphans.with(held, |orphans| {
+            let (at, inc) = orphans.iter().enumerate().find_map(|(at, o)| {
+                let inc = o.incoming(held.ctx)?;
+                let is_it = inc.src_req == asked.src_req && inc.proc == asked.proc && inc.key == asked.key;
+                is_it.then_some((at, inc))
+            })?;
+            if !orphans[at].skip() {
+                orphans.remove(at);
+            }
+            Some(inc)
+        })
+    }
+
+    /// Handles what was kept for a communicator that exists now.
+    pub fn adopt_orphans(&self, held: &Held<'_>, comm: &Comm) {
+        let all = self.cri(held.ctx).orphans.with(held, core::mem::take);
+        let (ours, others): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|o| o.address().is_some_and(|(head, prefix)| comm.claims(head, prefix.as_ref())));
+        self.cri(held.ctx).orphans.with(held, |o| *o = others);
+        for o in ours {
+            // Not by `handle`: what is early of the same process is behind it.
+            self.handle_in_turn(held, &o.bytes, o.proc);
+        }
+    }
+}

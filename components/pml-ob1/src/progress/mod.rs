@@ -1,0 +1,5 @@
+//! Progress: which CRIs a thread polls.
+
+pub mod others;
+pub mod poll;
+pub mod timing;

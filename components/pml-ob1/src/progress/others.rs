@@ -1,0 +1,229 @@
+//! Which CRIs a thread progresses while it waits, and when it looks after those of others.
+//!
+//! **Its own** first: the one where what it received last will come (`ThreadCtx::cri`). Then those that it has to do
+//! with besides (`mine`): where it posted receives before, where sends of its wait for room, and those it found
+//! left alone.
+//!
+//! **The others' are theirs.** Who drains the FIFO of another thread takes its messages into shards that this thread
+//! works with, before it has posted their receives, and takes its locks from it: two cores write what one could have had to
+//! itself. So they are left alone as long as somebody progresses them, or receives what came on them, which their counts say without any lock. One
+//! that nobody has progressed for a while ([`PATIENCE`], [`LONG_PATIENCE`]) gets a turn of whoever waits; if that brings
+//! something somebody waits for, it stays among `mine` until somebody else is at it again. So no message depends on its
+//! receiver's thread: the program may be outside MPI with it for as long as it wants. Messages that nobody has posted a
+//! receive for can wait where they are: each has to be kept and found again, and a thread that was only not running
+//! for a while would find all that its FIFO holds in a queue. Of those such a turn takes a batch, and then its time again.
+//!
+//! **How long a while is.** A thread may be in the middle of its work and only not have a core. Where there are more threads
+//! than cores for them, that takes as long as the others work, and whoever does the work of all that do not run just now
+//! has their locks and lines go to and fro. One that this thread wanted something of lately, and left to another that was at it
+//! too, is looked at soon. So is one whose thread has gone to sleep (`Cri::asleep`), and one that is nobody's in particular
+//! ([`Shared`]): FIFO 0 while processes send everything there, whatever its tag, and where persistent requests are, for
+//! whoever starts one does not say which thread it is.
+
+use crate::matching::Pattern;
+use crate::receive::shards::MOST;
+use crate::state::attention::{Care, Set, add, has, remove};
+use crate::state::inbound::Assignment;
+use crate::state::instance::Ob1;
+use crate::state::lanes::{lane_of, seat_of};
+use crate::state::objects::{Comm, Lane};
+use crate::wire::tag_of;
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+use oxmpi_mca::ThreadCtx;
+use std::time::Instant;
+
+/// A CRI that nobody has progressed for so long is left alone.
+const PATIENCE: Duration = Duration::from_micros(20);
+/// The same where threads share cores.
+const LONG_PATIENCE: Duration = Duration::from_millis(1);
+/// Idle turns from one look at the clock to the next.
+const TURNS_BETWEEN: u32 = 4;
+
+/// The yield of a turn of another thread's CRI.
+struct Brought {
+    events: i32,
+    /// Some of it was more than messages that wait now for their receives.
+    wanted: bool,
+}
+
+impl Ob1 {
+    /// Changes while somebody is at that CRI.
+    fn turns_of(&self, ctx: u32) -> u64 {
+        self.host.cri(ctx).progress_calls.load(Ordering::Relaxed).wrapping_add(self.cri(ctx).visits())
+    }
+
+    /// A receive of the thread with that lane, if it is known, found its message waiting, which came on that CRI.
+    pub fn visits(&self, ctx: u32, lane: Option<&Lane>) {
+        self.cri(ctx).visit();
+        if let Some(Lane { care, .. }) = lane {
+            // Not somebody else's.
+            care.seen(ctx).set(care.seen(ctx).get().wrapping_add(1));
+        }
+    }
+
+    /// Something of this thread will come, or waits, on that CRI.
+    #[inline(always)]
+    pub fn cares_for(&self, thread: *mut ThreadCtx, ctx: u32) {
+        if let Some(lane) = lane_of(thread) {
+            self.lane_cares_for(lane, ctx);
+        }
+    }
+    /// The same for the thread with that lane.
+    #[inline(always)]
+    pub fn lane_cares_for(&self, Lane { care, .. }: &Lane, ctx: u32) {
+        if !has(&care.mine, ctx) {
+            care.seen(ctx).set(self.turns_of(ctx));
+            add(&care.mine, ctx);
+            add(&care.wanted, ctx);
+        }
+    }
+
+    /// A receive was posted, and nobody says by which thread.
+    pub fn anybody_cares_for(&self, comm: &Comm, pattern: Pattern) {
+        if pattern.has_tag() && comm.by_tag() && !comm.fifos.prefers() {
+            let width = self.width();
+            let ways = [comm.fifos.home(width), comm.fifos.of_tag(tag_of(pattern.want), width)];
+            ways.iter().for_each(|&ctx| self.cri(ctx).shared.become_so());
+        } else {
+            (0..self.width()).for_each(|ctx| self.cri(ctx).shared.become_so());
+        }
+    }
+
+    /// Something of this thread will come on any CRI.
+    #[inline(never)]
+    pub fn cares_for_all(&self, thread: *mut ThreadCtx) {
+        let Some(lane) = lane_of(thread) else { return };
+        // Mostly none: this is asked for each receive.
+        let mut lacking = (Set::MAX >> (Set::BITS - self.width())) & !lane.care.mine.get();
+        while lacking != 0 {
+            self.lane_cares_for(lane, lacking.trailing_zeros());
+            lacking &= lacking - 1;
+        }
+    }
+
+    /// The CRI where the thread's messages come, if that has no other owner, or one that does not progress it. Events, and
+    /// whether it is time to look at others all the same.
+    #[inline(always)]
+    pub fn poll_own(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> (i32, bool) {
+        let Care { seen, .. } = &lane.care;
+        if !self.host.cri(own).is_anothers(seat_of(thread)) {
+            let done = self.poll_cri(own, thread, true);
+            seen[own as usize % MOST].set(self.turns_of(own));
+            return done;
+        }
+        (self.help_owner(thread, lane, own), true)
+    }
+
+    /// The thread's messages come where another is the owner. That one is trusted for a while.
+    #[inline(never)]
+    pub fn help_owner(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        if lane.care.has_trusted_enough() { self.help_idle_owner(thread, lane, own) } else { 0 }
+    }
+
+    /// A turn of a CRI, if its owner has made none since this was last asked.
+    pub fn help_idle_owner(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> i32 {
+        let turns = self.turns_of(ctx);
+        if lane.care.seen(ctx).replace(turns) == turns { self.attend(thread, lane, ctx).events } else { 0 }
+    }
+
+    /// A turn of a CRI that is left alone. An owner that does not progress it loses it.
+    fn attend(&self, thread: *mut ThreadCtx, lane: &Lane, ctx: u32) -> Brought {
+        let who = seat_of(thread);
+        let taken = if self.host.cri(ctx).is_anothers(who) {
+            Some(self.hold(ctx, who, true))
+        } else {
+            self.try_hold(ctx, who, true)
+        };
+        let Some(held) = taken else {
+            self.count_miss(ctx);
+            return Brought { events: 0, wanted: false };
+        };
+        let kept = self.cri(ctx).kept.get();
+        let events = self.take_turn(&held, lane.index);
+        let kept = self.cri(ctx).kept.get().wrapping_sub(kept);
+        lane.care.seen(ctx).set(self.turns_of(ctx));
+        if events == 0 {
+            held.leave_uncounted();
+        }
+        Brought { events, wanted: events.unsigned_abs() > kept }
+    }
+
+    /// Those beside `own` that this thread has to do with, as long as nobody else is at them.
+    #[inline(always)]
+    pub fn poll_mine(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        let mut rest = lane.care.mine.get() & !(1 << (own % Set::BITS));
+        let mut events = 0;
+        while rest != 0 {
+            let ctx = rest.trailing_zeros();
+            rest &= rest - 1;
+            let turns = self.turns_of(ctx);
+            if lane.care.seen(ctx).replace(turns) != turns {
+                remove(&lane.care.mine, ctx);
+            } else {
+                let brought = self.attend(thread, lane, ctx);
+                if brought.events > 0 && !brought.wanted && !has(&lane.care.wanted, ctx) {
+                    remove(&lane.care.mine, ctx);
+                }
+                events += brought.events;
+            }
+        }
+        events
+    }
+
+    /// Looks after the CRIs of others, if it is time.
+    #[inline(always)]
+    pub fn look_after_others(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        if Care::is_turn(&lane.care.idle, TURNS_BETWEEN) { self.look_around(thread, lane, own) } else { 0 }
+    }
+
+    #[inline(never)]
+    fn look_around(&self, thread: *mut ThreadCtx, lane: &Lane, own: u32) -> i32 {
+        let now = Instant::now();
+        let Care { mine, wanted, looked: [soon, late], .. } = &lane.care;
+        if !Care::is_time(soon, now, PATIENCE) {
+            return 0;
+        }
+        let all = Care::is_time(late, now, if self.is_crowded() { LONG_PATIENCE } else { PATIENCE });
+        let mut events = 0;
+        for ctx in (0..self.turned()).filter(|&ctx| ctx != own && !has(mine, ctx)) {
+            if self.host.cri(ctx).asleep.load(Ordering::Relaxed) > 0 {
+                self.cares_for(thread, ctx);
+                continue;
+            }
+            if !(all || has(wanted, ctx) || self.cri(ctx).shared.is_so()) {
+                continue;
+            }
+            let turns = self.turns_of(ctx);
+            if lane.care.seen(ctx).replace(turns) == turns {
+                let brought = self.attend(thread, lane, ctx);
+                if brought.wanted {
+                    add(mine, ctx);
+                }
+                events += brought.events;
+            } else if all {
+                remove(wanted, ctx);
+            }
+        }
+        events
+    }
+
+    /// Somebody else progresses this CRI, as far as this thread has seen.
+    pub fn is_attended(&self, lane: &Lane, ctx: u32) -> bool {
+        let seen = lane.care.seen(ctx).get();
+        seen != self.turns_of(ctx)
+            && seen != u64::MAX
+            && self.host.cri(ctx).asleep.load(Ordering::Relaxed) == 0
+    }
+
+    /// Threads share cores, as far as can be told. Where a thread's messages come on any CRI there is none to be left to others
+    /// for long.
+    fn is_crowded(&self) -> bool {
+        if self.assignment != Assignment::Stream {
+            return false;
+        }
+        let job = self.host.job();
+        let cores = job.cores / job.local_size.max(1);
+        job.oversubscribed != 0 || self.pools.lanes.load(Ordering::Relaxed) > cores.max(1)
+    }
+}

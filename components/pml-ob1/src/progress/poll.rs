@@ -1,0 +1,382 @@
+//! Progress, what waits for room, and sleeping.
+
+use crate::state::fifos::FIFO;
+use crate::state::guarded::{AllHeld, Held, members, set_below};
+use crate::state::instance::Ob1;
+use crate::state::lanes::{lane_of, number_of, seat_of};
+use crate::state::objects::{Cri, Peer, State};
+use core::sync::atomic::Ordering;
+use oxmpi_btl::{WaitSet, cap};
+use oxmpi_mca::{Caller, Status, ThreadCtx};
+
+/// Turns with events that a CRI may have before the next one gets its turn in any case.
+const TURNS_IN_A_ROW: u32 = 16;
+
+impl Ob1 {
+    /// Takes what the transports have and sends what waits. With threads, whoever does not get a
+    /// lock leaves that CRI: somebody else is at it.
+    #[inline(always)]
+    pub fn poll(&self, thread: *mut ThreadCtx) -> i32 {
+        if self.threaded() { self.poll_threaded(thread) } else { self.poll_as(None, false) }
+    }
+    #[inline(never)]
+    pub fn poll_threaded(&self, thread: *mut ThreadCtx) -> i32 {
+        if self.wide.load(Ordering::Relaxed) || self.others_are_active() {
+            self.poll_wide(thread)
+        } else {
+            self.poll_first(thread)
+        }
+    }
+
+    #[inline(always)]
+    pub fn poll_as(&self, who: Caller, threaded: bool) -> i32 {
+        let Some(held) = self.try_hold(FIFO, who, threaded) else {
+            self.count_miss(FIFO);
+            return 0;
+        };
+        let held = &held;
+        // SAFETY: accepted handles live as long as the instance.
+        let mut events = match unsafe { self.lone.load(Ordering::Relaxed).as_ref() } {
+            Some(btl) => (btl.progress)(btl.state, FIFO),
+            None => self.poll_several(FIFO),
+        };
+        if self.first.waiting.load(Ordering::Relaxed) != 0 {
+            events += self.drain(held);
+        }
+        if threaded {
+            self.host.cri(FIFO).count_progress(events);
+        } else if events == 0 && self.others_are_active() {
+            // Only then: what comes on the first without end would be more than its senders have credit for.
+            events = self.poll_others();
+        }
+        events
+    }
+
+    /// Whether another layer uses CRIs beside the first, or this one does.
+    #[inline(always)]
+    fn others_are_active(&self) -> bool {
+        self.host.num_cris() > 1 && self.host.cri(1).active.load(Ordering::Relaxed) != 0
+    }
+
+    /// How many CRIs a turn of all covers: those of messages, and those that another layer uses.
+    pub fn turned(&self) -> u32 {
+        let own = if self.wide.load(Ordering::Relaxed) { self.width() } else { 1 };
+        own.max(self.host.active_cris())
+    }
+
+    /// The CRIs beside the first, by the one thread in MPI.
+    #[cold]
+    #[inline(never)]
+    fn poll_others(&self) -> i32 {
+        (1..self.turned()).map(|ctx| self.take_turn(&self.hold(ctx, None, false), 0)).sum()
+    }
+
+    /// With threads, while messages come on one FIFO only.
+    #[inline(always)]
+    fn poll_first(&self, thread: *mut ThreadCtx) -> i32 {
+        let who = seat_of(thread);
+        if self.host.cri(FIFO).is_anothers(who) {
+            let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
+            return self.help_owner(thread, lane, FIFO);
+        }
+        self.poll_as(who, true)
+    }
+
+    /// Messages may come on every CRI: first the one where this thread's messages come; if that has
+    /// nothing, those that it has to do with besides, and then those that nobody else looks after (`others.rs`). (The
+    /// dissertation's Algorithm 4, but that others are tried only when their threads do not.) A CRI that has
+    /// something every time does not keep a thread from the others for ever.
+    #[inline(never)]
+    fn poll_wide(&self, thread: *mut ThreadCtx) -> i32 {
+        if self.one_at_a_time {
+            return self.poll_serially(thread);
+        }
+        let Some(lane) = self.lane_for(thread) else { return self.poll_all() };
+        // SAFETY: the host passes the context of the calling thread: it has a lane.
+        let cri = unsafe { (*thread).cri };
+        let own = if self.host.cri(cri).active.load(Ordering::Relaxed) != 0 { cri } else { FIFO };
+        let (mut events, tired) = self.poll_own(thread, lane, own);
+        if events == 0 || tired {
+            events += self.poll_mine(thread, lane, own);
+            if events == 0 || tired {
+                events += self.look_after_others(thread, lane, own);
+            }
+        }
+        events + self.follow_up()
+    }
+
+    /// Somebody else had it.
+    pub fn count_miss(&self, ctx: u32) {
+        self.host.cri(ctx).lock_misses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Every CRI on which something may come.
+    fn poll_all(&self) -> i32 {
+        let threaded = self.threaded();
+        let turn = |ctx| self.take_turn(&self.hold(ctx, None, threaded), u32::MAX);
+        let events: i32 = (0..self.turned()).map(turn).sum();
+        events + self.follow_up()
+    }
+
+    /// Work that arrivals leave to be done without a CRI's lock.
+    #[inline(always)]
+    fn follow_up(&self) -> i32 {
+        let mut events = 0;
+        if self.escalated.pending.load(Ordering::Relaxed) != 0 {
+            events += self.resolve_some();
+        }
+        if self.owed.is_any() {
+            events += self.pay();
+        }
+        events
+    }
+
+    /// One thread at a time, and that one everything (`runtime_progress`).
+    #[inline(never)]
+    fn poll_serially(&self, thread: *mut ThreadCtx) -> i32 {
+        if !self.progressing.try_lock() {
+            return 0;
+        }
+        let mut events = 0;
+        let lane = self.lane_for(thread);
+        let impatient = lane.is_none_or(|lane| lane.care.has_trusted_enough());
+        for ctx in 0..self.turned() {
+            events += match lane {
+                Some(lane) if self.host.cri(ctx).is_anothers(seat_of(thread)) => {
+                    if impatient {
+                        self.help_idle_owner(thread, lane, ctx)
+                    } else {
+                        0
+                    }
+                }
+                _ => self.poll_cri(ctx, thread, true).0,
+            };
+        }
+        self.progressing.unlock();
+        events + self.follow_up()
+    }
+
+    /// Events, and whether it is time to look at the next CRI, too. `own`: the thread's messages come on it.
+    pub fn poll_cri(&self, ctx: u32, thread: *mut ThreadCtx, own: bool) -> (i32, bool) {
+        let Some(held) = self.try_hold(ctx, seat_of(thread), true) else {
+            self.count_miss(ctx);
+            return (0, true);
+        };
+        let events = self.take_turn(&held, number_of(thread));
+        let turns = &self.cri(ctx).turns;
+        turns.set(turns.get().wrapping_add(1));
+        let tired = turns.get().is_multiple_of(TURNS_IN_A_ROW);
+        if !own && events == 0 {
+            held.leave_uncounted();
+        }
+        (events, tired)
+    }
+
+    /// One turn of a CRI for somebody who knows that something is to come there, whoever owns its lock. With serial progress
+    /// nothing while another progresses: that one looks at all.
+    pub fn poll_context(&self, thread: *mut ThreadCtx, ctx: u32) -> i32 {
+        let threaded = self.threaded();
+        let alone = threaded && self.one_at_a_time;
+        if ctx >= self.host.num_cris() || alone && !self.progressing.try_lock() {
+            return 0;
+        }
+        let held = self.hold(ctx, seat_of(thread), threaded);
+        let number = lane_of(thread).map_or(u32::MAX, |lane| lane.index);
+        let events = self.take_turn(&held, number);
+        if events == 0 {
+            held.leave_uncounted();
+        } else {
+            drop(held);
+        }
+        if alone {
+            self.progressing.unlock();
+        }
+        events + self.follow_up()
+    }
+
+    /// One turn of a CRI whose lock is held by the thread of that number.
+    #[inline(always)]
+    pub fn take_turn(&self, held: &Held<'_>, number: u32) -> i32 {
+        let cri = self.host.cri(held.ctx);
+        cri.count_holder(number);
+        let mut events = self.take_arrivals(held);
+        if self.cri(held.ctx).closed.get() != self.lost.load(Ordering::Relaxed) {
+            self.close_lost(held);
+        }
+        if self.cri(held.ctx).waiting.load(Ordering::Relaxed) != 0 {
+            events += self.drain(held);
+        }
+        cri.count_progress(events);
+        events
+    }
+
+    /// Takes what the transports have on one CRI.
+    pub fn take_arrivals(&self, held: &Held<'_>) -> i32 {
+        let events = self.poll_several(held.ctx);
+        if self.watchful.load(Ordering::Relaxed) != 0 {
+            self.take_early(held);
+        }
+        events
+    }
+
+    #[inline(never)]
+    fn poll_several(&self, ctx: u32) -> i32 {
+        let active = self.transports().iter().filter(|t| self.is_active(t) && t.has(ctx));
+        active.map(|t| (t.btl.progress)(t.btl.state, ctx)).sum()
+    }
+
+    /// Goes on with what landed and offers what waits to the transports again; returns how many messages went on.
+    #[inline(never)]
+    fn drain(&self, held: &Held<'_>) -> i32 {
+        let cri = self.cri(held.ctx);
+        cri.unmark(Cri::LANDED);
+        let mut events = self.take_landed(held);
+        if cri.waiting.load(Ordering::Relaxed) & Cri::SWEEP != 0 {
+            self.sweep(held);
+        }
+        let backlog = &cri.backlog;
+        for i in (0..backlog.with(held, |b| b.len())).rev() {
+            let peer = backlog.with(held, |b| b[i]);
+            // SAFETY: peers stay until `finalize`.
+            let peer = unsafe { &*peer };
+            events += self.drain_peer(held, peer);
+            if peer.is_idle(held) {
+                let left = backlog.with(held, |b| {
+                    b.swap_remove(i);
+                    b.len()
+                });
+                if left == 0 {
+                    cri.unmark(Cri::BACKLOG);
+                }
+                self.forget(peer);
+            }
+        }
+        events
+    }
+
+    /// Control messages first (others wait for them), then sends in order, then long messages.
+    fn drain_peer(&self, held: &Held<'_>, peer: &Peer) -> i32 {
+        let mut events = 0;
+        if !peer.drain_control(held, self) {
+            return events;
+        }
+        while let Some(req) = peer.queue.with(held, |q| q.pop_front()) {
+            peer.queued.set(peer.queued.get() - 1);
+            match self.issue(held, peer, req) {
+                Status::NO_RESOURCE => {
+                    req.state.set(State::Queued);
+                    peer.queue.with(held, |q| q.push_front(req));
+                    peer.queued.set(peer.queued.get() + 1);
+                    peer.queue_changed(held);
+                    return events;
+                }
+                error if error.is_err() => {
+                    peer.queue_changed(held);
+                    self.fail(held, req, Status::PEER_FAILED);
+                    self.peer_failed(held, peer, error);
+                    return events;
+                }
+                _ => events += 1,
+            }
+        }
+        // Once for all of them: as long as an older message is said to wait, the receiver is only more careful.
+        peer.queue_changed(held);
+        let before = peer.streams.with(held, |q| q.len());
+        self.drain_streams(held, peer);
+        events += before.saturating_sub(peer.streams.with(held, |q| q.len())) as i32;
+        events
+    }
+
+    /// PENDING while anything comes or waits for room, or sends that were released are under way. Before this
+    /// process goes it answers what has come on any CRI: its sender may wait for that.
+    pub fn flush_queues(&self) -> Status {
+        if self.poll_all() > 0 {
+            return Status::PENDING;
+        }
+        let all = self.hold_all(self.width(), self.threaded());
+        let waiting = all.each().any(|held| self.has_backlog(&held));
+        let waiting = waiting || self.owed.is_any();
+        // A transport may still touch the buffer of a request that was released.
+        let waiting = waiting || all.each().any(|held| self.cri(held.ctx).flying.get() != 0);
+        if waiting || self.pools.detached.load(Ordering::Relaxed) != 0 { Status::PENDING } else { Status::OK }
+    }
+
+    /// Arms the transports through which something may come, on every CRI on which it may, but those that other threads
+    /// are at: they take what comes there. Nobody announces room in a full transport: with anything waiting for that,
+    /// nobody sleeps.
+    pub fn arm_transports(&self, thread: *mut ThreadCtx, wakers: &mut WaitSet) -> Status {
+        let set = self.to_arm(thread);
+        // Where that can be seen without the locks they are left to those who use them.
+        if members(set).any(|ctx| self.cri(ctx).has_work()) {
+            return Status::PENDING;
+        }
+        let all = self.hold_set(set, seat_of(thread), self.threaded());
+        if all.each().any(|held| self.has_backlog(&held))
+            || self.escalated.pending.load(Ordering::Relaxed) != 0
+            || self.owed.is_any()
+        {
+            return Status::PENDING;
+        }
+        let mut verdict = Status::OK;
+        'contexts: for ctx in members(set) {
+            for (i, t) in
+                self.transports().iter().enumerate().filter(|(_, t)| self.is_active(t) && t.has(ctx))
+            {
+                let (btl, own) = (t.btl, t.own);
+                if btl.caps & cap::SLEEP == 0 {
+                    if own {
+                        continue;
+                    }
+                    verdict = Status::NOT_SUPPORTED;
+                    break 'contexts;
+                }
+                self.armed.transports.fetch_or(1 << i, Ordering::Relaxed);
+                self.armed.cris.store(set, Ordering::Relaxed);
+                verdict = (btl.arm)(btl.state, ctx, wakers);
+                if !verdict.is_ok() {
+                    break 'contexts;
+                }
+            }
+        }
+        if !verdict.is_ok() {
+            self.disarm_all(&all);
+        }
+        verdict
+    }
+
+    /// The CRIs that a thread answers for while it sleeps.
+    fn to_arm(&self, thread: *mut ThreadCtx) -> u64 {
+        let all = set_below(self.turned());
+        if all == 1 {
+            return all;
+        }
+        match (lane_of(thread), number_of_cri(thread)) {
+            (Some(lane), Some(own)) => {
+                let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(lane, ctx));
+                attended.fold(all, |set, ctx| set & !(1 << ctx))
+            }
+            _ => all,
+        }
+    }
+
+    pub fn disarm_transports(&self, thread: *mut ThreadCtx) {
+        let set = self.armed.cris.load(Ordering::Relaxed);
+        if set != 0 {
+            self.disarm_all(&self.hold_set(set, seat_of(thread), self.threaded()));
+        }
+    }
+
+    fn disarm_all(&self, all: &AllHeld<'_>) {
+        let armed = self.armed.transports.swap(0, Ordering::Relaxed);
+        self.armed.cris.store(0, Ordering::Relaxed);
+        for (_, t) in self.transports().iter().enumerate().filter(|(i, _)| armed & 1 << i != 0) {
+            all.each().filter(|held| t.has(held.ctx)).for_each(|held| (t.btl.disarm)(t.btl.state, held.ctx));
+        }
+    }
+}
+
+/// The CRI that a thread looks at first.
+fn number_of_cri(thread: *mut ThreadCtx) -> Option<u32> {
+    // SAFETY: the host passes the context of the calling thread, or null.
+    unsafe { thread.as_ref() }.map(|t| t.cri)
+}

@@ -1,0 +1,56 @@
+//! How long matching takes (`OMPI_SPC_MATCH_TIME`).
+//!
+//! Measured only while somebody asks: then every message is looked at closer (`Ob1::watchful`) and handled by a copy
+//! of the code that has watches in it. The code that handles messages otherwise has none, and no branch for them.
+//!
+//! A watch runs from before the lock of the shard (or of the source's numbers) until the message has its
+//! receive, or is kept: searching, and waiting for other threads that search, but not the delivery of data.
+//! A CRI's sum is a word that only the holder of its lock writes.
+
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use core::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Runs, or is not there.
+pub struct Watch<const TIMED: bool>(Option<Instant>);
+
+impl<const TIMED: bool> Watch<TIMED> {
+    #[inline(always)]
+    pub fn start() -> Self {
+        Watch(if TIMED { Some(Instant::now()) } else { None })
+    }
+
+    /// The message has its receive, or is kept.
+    #[inline(always)]
+    pub fn stop(self, ob1: &Ob1, held: &Held<'_>) {
+        if TIMED && let Some(began) = self.0 {
+            let sum = &ob1.cri(held.ctx).match_time;
+            let ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(0);
+            sum.store(sum.load(Ordering::Relaxed) + ns, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Ob1 {
+    /// Messages that come from now on are timed, or not any more.
+    pub fn measure_matching(&self, on: bool) {
+        if self.timing.swap(on, Ordering::AcqRel) != on {
+            match on {
+                true => self.watchful.fetch_add(1, Ordering::Relaxed),
+                false => self.watchful.fetch_sub(1, Ordering::Relaxed),
+            };
+        }
+    }
+
+    /// The measured times, in nanoseconds.
+    pub fn match_time(&self) -> u64 {
+        (0..self.host.num_cris()).map(|ctx| self.cri(ctx).match_time.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Handles a message and measures.
+    #[inline(never)]
+    pub fn handle_timed(&self, held: &Held<'_>, data: &[u8], proc: u32) {
+        self.handle_now::<true>(held, data, proc);
+    }
+}

@@ -1,0 +1,174 @@
+//! MPI_Cancel.
+//!
+//! A receive that is posted is taken back, and so is a send that waits for room. A send that is out, but whose
+//! sender waits for an answer (synchronous, or long), may still lie unmatched at its receiver:
+//!
+//! ```text
+//! sender                          receiver
+//! MATCH+SYNC, RNDV, RGET … ────► nobody wants it: kept
+//! CANCEL                       ─► still there: out with it
+//! complete, cancelled          ◄─ CANCELLED
+//! ```
+//!
+//! CANCEL goes behind its message in the same FIFO, so it finds it where it waits: among those that came before
+//! their turn (`numbered.rs`), the deferred (`ordered.rs`), or the unexpected. If it is in none of them it was
+//! matched; then nothing is said, because the answer to the message itself is on its way and completes the send.
+//! Where the communicator is not there the message is either kept until it is (`unknown.rs`), or it went with it: the
+//! receiver notes whose messages those were ([`Ob1::bury`]), because what was received before it went is not given
+//! back.
+//! So a cancelled send ends as soon as its receiver makes progress, whether or not it ever receives
+//! (MPI 5.0 §3.8.4). Sends that were complete when they were made, as short ones are, cannot be cancelled.
+//!
+//! **The order of all others stays.** Looking for the message costs the receiver a walk over all that wait in
+//! that shard, which nobody pays who does not cancel.
+
+use crate::receive::shard::Incoming;
+use crate::state::fifos::FIFO;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Comm, Request, State};
+use crate::wire::{self, Header, Reader, flag, kind};
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+
+const CANCELLED: MsgStatus = MsgStatus { cancelled: 1, ..MsgStatus::EMPTY };
+
+impl Ob1 {
+    /// Cancels a receive that is posted, or a send that nobody has received. PENDING: whether that works is not known
+    /// yet, or it is too late; the request completes in any case as if nothing had been asked, or cancelled.
+    pub fn cancel(&self, req: &'static Request) -> Status {
+        let threaded = self.threaded();
+        let found = match req.kind() {
+            RequestHeader::SEND => self.take_back(req, threaded),
+            _ => self.unpost(req, threaded),
+        };
+        if !found {
+            if req.kind() == RequestHeader::SEND && req.proc.get() == self.host.job().rank {
+                self.answer_oneself(req, threaded);
+            }
+            return Status::PENDING;
+        }
+        req.set_status(CANCELLED);
+        self.complete(req, threaded);
+        Status::OK
+    }
+
+    /// A message to oneself: the answer is as near as a few turns of progress, and programs that look at the status behind
+    /// MPI_Cancel, without waiting, find it there.
+    fn answer_oneself(&self, req: &'static Request, threaded: bool) {
+        const TURNS: u32 = 8;
+        for _ in 0..TURNS {
+            if req.is_complete() {
+                return;
+            }
+            if threaded {
+                self.poll_threaded(null_mut());
+            } else {
+                self.poll_as(None, false);
+            }
+        }
+    }
+
+    /// Takes back a send that waits for room, or asks its receiver to. True: nobody has seen it.
+    fn take_back(&self, req: &'static Request, threaded: bool) -> bool {
+        // SAFETY: peers stay until `finalize`; a send that was started has one.
+        let peer = unsafe { req.peer.get().as_ref() };
+        let held = self.hold(peer.map_or(FIFO, |p| p.ctx), None, threaded);
+        if self.unqueue(&held, req) {
+            return true;
+        }
+        let out = matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut);
+        // The answer comes here, whoever waits for it.
+        self.cri(held.ctx).shared.become_so();
+        let Some(peer) = peer.filter(|_| out && !req.asked_back.replace(true)) else { return false };
+        // SAFETY: communicators and routes stay while requests are under way on them (`comm.rs`).
+        let (comm, route) = unsafe { (&*req.comm.get(), &*req.route.get()) };
+        let head = route.head.load(Ordering::Relaxed);
+        let first = head & !0xff | kind::CANCEL as u64;
+        let mut h = Header::new(&[first, wire::source_tag(comm.my_rank, req.tag.get()), 0]);
+        if wire::flags_of(head) & flag::CID != 0 {
+            h.push_prefix(&comm.prefix());
+        }
+        h.push(req.id.get());
+        // The answer may come within this call: the request is not touched again.
+        peer.control(&held, self, h);
+        false
+    }
+
+    /// A sender asks for a message back.
+    #[cold]
+    pub fn withdraw(&self, held: &Held<'_>, comm: &Comm, asked: &Incoming) {
+        let source = wire::source_of(asked.key);
+        if !comm.is_from(source, asked.proc) {
+            return self.bad_header(held, asked.proc, "a source rank that is not the sender's");
+        }
+        let is_it = |m: &Incoming| {
+            m.src_req == asked.src_req && m.key == asked.key && m.proc == asked.proc && m.ctx == asked.ctx
+        };
+        // In this order: a message goes from the early ones to the shard, and never back.
+        let early = comm
+            .inbound_made(source as usize)
+            .and_then(|inbound| inbound.with(|s| s.withdraw(|early| is_it(&early.incoming()))));
+        let message = match early {
+            Some(early) => Some(early.incoming()),
+            None => {
+                let mut shard = comm.shard_of(asked.key, held.threaded, held.who);
+                shard.withdraw(is_it).map(|record| {
+                    // SAFETY: it came out of the shard, so it is ours until it is given back.
+                    let message = unsafe { record.as_ref() }.incoming();
+                    shard.give(record);
+                    message
+                })
+            }
+        };
+        let Some(message) = message else { return };
+        // Of the message only lengths are looked at from here on.
+        self.consumed(&message, Some(held), held.threaded);
+        self.give_back(held, asked);
+    }
+
+    /// A message that nobody will ever receive: its credit comes back, and so does the message, if it is asked for.
+    pub fn bury(&self, held: &Held<'_>, inc: &Incoming) {
+        if inc.src_req != 0 {
+            self.cri(held.ctx).buried.with(held, |buried| buried.insert((inc.proc, inc.src_req)));
+        }
+        self.consumed(inc, Some(held), held.threaded);
+    }
+
+    /// A sender asks for a message back on a communicator that is not there.
+    #[cold]
+    pub fn withdraw_stray(&self, held: &Held<'_>, asked: &Incoming) {
+        if let Some(message) = self.withdraw_orphan(held, asked) {
+            // Of the message only lengths are looked at.
+            self.consumed(&message, Some(held), held.threaded);
+        } else if !self.cri(held.ctx).buried.with(held, |b| b.remove(&(asked.proc, asked.src_req))) {
+            return;
+        }
+        self.give_back(held, asked);
+    }
+
+    /// Says that a message which was asked back is not received.
+    fn give_back(&self, held: &Held<'_>, asked: &Incoming) {
+        if let Ok(peer) = self.flow(asked.proc, held.ctx, held.threaded) {
+            peer.control(held, self, Header::new(&[wire::head(kind::CANCELLED, 0, 0, 0), asked.src_req]));
+        }
+    }
+
+    /// The receiver has given a message back.
+    pub fn on_cancelled(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
+        let id = r.word()?;
+        let Some(req) = self.quoted(held, id, proc, RequestHeader::SEND) else { return Some(()) };
+        if !req.asked_back.get()
+            || !matches!(req.state.get(), State::WaitAck | State::WaitFin | State::WaitPut)
+        {
+            self.bad_header(held, proc, "a message given back that was not asked for");
+            return Some(());
+        }
+        self.drop_id(held, req);
+        self.release_memory(req);
+        req.set_status(CANCELLED);
+        self.complete(req, held.threaded);
+        Some(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Messages that go at once: one call of the transport, with a header on the stack and the user's buffer.
+
+use crate::order::switch::Sending;
+use crate::protocol::send::{Outgoing, Packer, pack_part};
+use crate::state::fifos::FIFO;
+use crate::state::guarded::{Held, Inside};
+use crate::state::instance::Ob1;
+use crate::state::lanes::lane_and_seat;
+use crate::state::objects::{Peer, Sent};
+use crate::wire::{self, flag};
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering;
+use oxmpi_btl::SendDesc;
+use oxmpi_mca::Status;
+use oxmpi_mca::host::am_tag;
+use oxmpi_pml::{SendArgs, mode};
+
+/// The header of an eager message, and its length.
+pub struct Eager {
+    /// Our rank.
+    pub source: i32,
+    pub total: u64,
+    pub head: u64,
+    /// Its place in the order, or 0.
+    pub order: u64,
+}
+
+impl Eager {
+    #[inline(always)]
+    fn of(out: &Outgoing<'_>, head: u64, order: u64) -> Eager {
+        Eager { source: out.comm.my_rank, total: out.total, head, order }
+    }
+}
+
+impl Ob1 {
+    /// Sends at once what needs no request. NO_RESOURCE: it needs one, and has the number that comes with that,
+    /// if it is not 0.
+    #[inline(always)]
+    pub fn eager(&self, args: &SendArgs, threaded: bool) -> Result<(Status, u64), Status> {
+        if threaded && let Some(status) = self.eager_again(args) {
+            return Ok((status, 0));
+        }
+        let out = self.outgoing(args, threaded)?;
+        Ok(self.eager_now(&out, args, threaded))
+    }
+
+    #[inline(always)]
+    fn eager_now(&self, out: &Outgoing<'_>, args: &SendArgs, threaded: bool) -> (Status, u64) {
+        let head = out.route.head.load(Ordering::Relaxed);
+        if out.total > out.peer.eager_payload || wire::flags_of(head) != 0 || args.mode == mode::SYNCHRONOUS {
+            return (Status::NO_RESOURCE, 0);
+        }
+        if !threaded {
+            let held = self.hold(FIFO, None, false);
+            return (self.eager_on(&held, out.peer, &Eager::of(out, head, 0), args), 0);
+        }
+        match self.eager_of_owner(out, args, head) {
+            Some(status) => (status, 0),
+            None => self.eager_of_any(args),
+        }
+    }
+
+    /// The usual case with several threads: one that owns the CRI's lock, on the one FIFO or on the one of the tag, which it
+    /// has used before. `None`: it is another, and nothing happened.
+    #[inline(always)]
+    fn eager_of_owner(&self, out: &Outgoing<'_>, args: &SendArgs, head: u64) -> Option<Status> {
+        let ((lane, seat), base) = (lane_and_seat(args.thread)?, out.peer.base);
+        if base.width == 1 {
+            let inside = Inside::enter(out.peer.cri(), seat)?;
+            return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
+        }
+        // SYNC POINT with `spread_now`.
+        if !base.spread.is_passed() {
+            // One thread sends, so far.
+            if self.senders.load(Ordering::Relaxed) != lane.index + 1 {
+                return None;
+            }
+            let inside = Inside::enter(out.peer.cri(), seat)?;
+            if base.spread.is_passed_under_lock() {
+                return None;
+            }
+            return Some(self.eager_on(&inside.held(FIFO), out.peer, &Eager::of(out, head, 0), args));
+        }
+        if !out.comm.by_tag() || !base.stamps {
+            return None;
+        }
+        let fork = &out.route.fork;
+        let by_tag = fork.is_by_tag();
+        // The library's own messages do not say who shares what.
+        if !by_tag && args.tag >= 0 && !out.comm.users.is(lane.index) {
+            return None;
+        }
+        let shard = if by_tag { out.route.tag_shard(args.tag) } else { out.route.home_shard() };
+        let peer = base.way(shard)?;
+        let inside = Inside::enter(peer.cri(), seat)?;
+        if !peer.opened.get() || !fork.may_go(by_tag, peer.ctx) {
+            return None;
+        }
+        let stamp = self.clock.stamp(Some(lane.lease()));
+        let head = head | (flag::STAMPED as u64) << 8;
+        if by_tag {
+            // All of this is so for good.
+            lane.sent.take(out.comm.epoch(), wire::source_tag(args.dst, args.tag), Sent { peer, head });
+        }
+        Some(self.eager_on(&inside.held(peer.ctx), peer, &Eager::of(out, head, stamp), args))
+    }
+
+    #[inline(never)]
+    fn eager_of_any(&self, args: &SendArgs) -> (Status, u64) {
+        let out = match self.outgoing(args, true) {
+            Ok(out) => out,
+            Err(status) => return (status, 0),
+        };
+        let out = &out;
+        let head = out.route.head.load(Ordering::Relaxed);
+        // Without one it would never own a lock.
+        self.lane_for(args.thread);
+        let about = Sending { tag: args.tag, thread: args.thread, number: 0 };
+        let (held, peer, order) = match self.enter_flow(out.comm, out.route, out.peer, about) {
+            Ok(entered) => entered,
+            Err(status) => return (status, 0),
+        };
+        if order == 0 {
+            return (self.eager_on(&held, peer, &Eager::of(out, head, 0), args), 0);
+        }
+        let number = Ob1::number_of(peer, order);
+        if !peer.opened.get() || out.route.fork.needs_branch(peer.ctx) {
+            return (Status::NO_RESOURCE, number);
+        }
+        let (flag, key) = Ob1::order_words(peer, order);
+        let message = Eager::of(out, head | (flag as u64) << 8, key);
+        (self.eager_on(&held, peer, &message, args), number)
+    }
+
+    #[inline(always)]
+    pub fn eager_on(&self, held: &Held<'_>, peer: &Peer, message: &Eager, args: &SendArgs) -> Status {
+        let Eager { source, total, head, order } = *message;
+        if peer.queued.get() != 0 || !peer.take_credit(held, total) {
+            return Status::NO_RESOURCE;
+        }
+        let header = [head.to_le(), wire::source_tag(source, args.tag).to_le(), order.to_le()];
+        let mut desc = SendDesc {
+            tag: am_tag::PML as u32,
+            hdr_len: wire::MATCH_BYTES as u32,
+            hdr: header.as_ptr().cast(),
+            payload: args.buf,
+            len: total,
+            pack: None,
+            pack_ctx: null_mut(),
+        };
+        let mut packer;
+        // SAFETY: alive for the call.
+        let dtype = unsafe { &*args.dtype };
+        if !dtype.is_contiguous() {
+            match dtype.one_block(args.count) {
+                Some((disp, _)) => desc.payload = args.buf.wrapping_offset(disp as isize),
+                None => {
+                    packer = Packer { dtype, count: args.count, base: args.buf, from: 0 };
+                    desc.pack = Some(pack_part);
+                    desc.pack_ctx = (&raw mut packer).cast();
+                }
+            }
+        }
+        let status = peer.transmit(held, &desc);
+        if !status.is_ok() {
+            peer.give_credit(held, total);
+            if status != Status::NO_RESOURCE {
+                self.peer_failed(held, peer, status);
+                return Status::PEER_FAILED;
+            }
+        }
+        status
+    }
+}

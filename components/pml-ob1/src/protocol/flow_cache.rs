@@ -1,0 +1,268 @@
+//! A receive, a send or a message like the one before it.
+//!
+//! A thread among several mostly posts receive after receive for one source and tag, in a shard whose lock it owns.
+//! Where their messages will come ([`Ob1::first_look`]) takes as long to find out as posting them, and changes once at
+//! most, when the source's messages part (`fork.rs`). So the thread notes it, and what follows from that
+//! for the next receive: it has a tag and a source, and takes a short way. Once it has found the shard as its owner, it notes that,
+//! too.
+//!
+//! A note is good for one [`Comm::epoch`]: no two communicators have the same, one has another once a source's messages
+//! part, and one whose messages may overtake each other has none. A receive's note is a hint as what it says is: where the
+//! thread looks first.
+//!
+//! A send's note says more: the FIFO that messages with that tag take to that rank. It is taken by a send that took that way, once
+//! messages of the communicator go by their tags (`fork.rs`). From then on they do, to this rank by this FIFO and with this
+//! head, for as long as the communicator lives and its messages may not overtake.
+//!
+//! **Messages.** A plain message of whose shard the thread owns the lock takes a short way, too. On a thread's FIFO mostly comes one after
+//! the other of one source with one tag, so its CRI notes the last one's head and key and what they led to, communicator and shard
+//! ([`Way`]). They lead there for as long as the communicator lives; when it goes, all CRIs forget their ways. A shard that is not
+//! the right one any more is closed (`shards.rs`), and then, as for all that is not plain about a message, the long way is open.
+
+use crate::matching::{Arrival, Key, Pattern};
+use crate::protocol::eager::Eager;
+use crate::receive::arrive::{STAMPED, data_of};
+use crate::receive::post::{describe, post};
+use crate::receive::shard::{Incoming, Inner};
+use crate::receive::shards::{Owned, Spot};
+use crate::state::comm::Found;
+use crate::state::guarded::{Held, Inside};
+use crate::state::instance::Ob1;
+use crate::state::lanes::lane_and_seat;
+use crate::state::objects::{Comm, Cri, Lane, Received, Sent};
+use crate::state::request::request_of;
+use crate::wire::{self, kind, source_tag};
+use core::sync::atomic::Ordering;
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::host::receive::CONTINUE;
+use oxmpi_mca::{RecvDesc, RequestHeader, Seat, Status};
+use oxmpi_pml::{RecvArgs, SendArgs, mode};
+
+/// Of a plain message, perhaps with a stamp.
+#[inline(always)]
+fn is_plain(head: u64) -> bool {
+    head as u16 == STAMPED || head as u16 == kind::MATCH.into()
+}
+
+/// Rank and tag of a call in one word. They are read one by one, as the caller has just written them: the processor cannot
+/// pass two stores on to one load, which would wait until they and all stores before them have left the core.
+#[inline(always)]
+fn word_of(rank: &i32, tag: &i32) -> Key {
+    // SAFETY: both are references.
+    unsafe { source_tag(core::ptr::read_volatile(rank), core::ptr::read_volatile(tag)) }
+}
+
+impl Ob1 {
+    /// A message of a process with several threads, inside a transport's callback: if it is plain, and the thread that holds the lock of its CRI
+    /// owns that of its shard. What the callback answers; `None`: nothing happened.
+    #[inline(always)]
+    pub fn arrive_at_owner(&self, msg: &RecvDesc) -> Option<u32> {
+        let cri = self.cri(msg.ctx);
+        let (header, payload) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>()?;
+        let [head, key, order_key] = wire::match_words(header);
+        let seat = cri.base().holder()?;
+        let spot = cri.way.look(head, key).or_else(|| self.find_way(head, key, cri, seat))?;
+        if self.watchful.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        // SAFETY: the communicator lives: with it, the way would have been forgotten.
+        let Some(mut shard) = (unsafe { spot.enter_own(seat) }) else {
+            // It may be closed for good.
+            cri.way.spot.set(None);
+            return None;
+        };
+        if head as u16 == STAMPED && !shard.order.is_calm() {
+            return None;
+        }
+        match shard.engine.match_arrival(Arrival { key, comm: wire::index_of(head), order_key }) {
+            Some(node) => {
+                // SAFETY: it came out of the shard's engine.
+                shard.uncount(unsafe { node.as_ref() }.stamp);
+                drop(shard);
+                // SAFETY: as above; from here it is ours.
+                let req = unsafe { request_of(node) };
+                self.deliver_plain(req, key, payload, true, |len| {
+                    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
+                    let held = unsafe { Held::inherited(msg.ctx, true, Some(seat)) };
+                    self.count_consumed(msg.proc, msg.ctx, len, Some(&held), true);
+                });
+                Some(CONTINUE)
+            }
+            None => Some(self.keep_again(shard, msg, cri)),
+        }
+    }
+
+    /// Where messages with that head and key go, if they are plain, which is noted. The thread of that seat holds the CRI's lock.
+    #[inline(always)]
+    fn find_way(&self, head: u64, key: Key, cri: &Cri, seat: &'static Seat) -> Option<Spot<Inner>> {
+        // SAFETY: the caller is inside a callback of that CRI.
+        let held = unsafe { Held::inherited(cri.ctx, true, Some(seat)) };
+        if is_plain(head)
+            && let Found::Comm(comm) = self.comms.with(&held, |t| t.find(head))
+            && (wire::source_of(key) as u32) < comm.num_peers
+            && let Some(spot) = comm.shards.spot(|layout| layout.of(key))
+        {
+            cri.way.take(head, key, comm, spot);
+            return Some(spot);
+        }
+        None
+    }
+
+    #[inline(never)]
+    fn keep_again(&self, shard: Owned<'_, Inner>, msg: &RecvDesc, cri: &Cri) -> u32 {
+        // SAFETY: the transport's caller holds the lock of the context for longer than this call.
+        let held = unsafe { self.inherit(msg.ctx, true) };
+        // SAFETY: the way is this message's, and its communicator lives.
+        let comm = unsafe { &*cri.way.comm.get() };
+        if let Some((header, payload)) = data_of(msg).split_first_chunk::<{ wire::MATCH_BYTES }>() {
+            let [head, key, order_key] = wire::match_words(header);
+            let inc = Incoming::plain(key, order_key, payload, msg.proc, msg.ctx);
+            self.keep_arrived(&held, shard.into_entered(), comm, &inc, head as u16 == STAMPED);
+        }
+        cri.stop.take()
+    }
+
+    /// An eager message of a thread among several. `None`: it is not like the one before, or not eager, and nothing happened.
+    #[inline(always)]
+    pub fn eager_again(&self, args: &SendArgs) -> Option<Status> {
+        let (lane, seat) = lane_and_seat(args.thread)?;
+        // SAFETY: the host passes a communicator and a type that are alive.
+        let (comm, dtype): (&Comm, &TypeDesc) = unsafe { (Comm::of(args.comm), &*args.dtype) };
+        let Sent { peer, head } = lane.sent.look(comm.epoch(), word_of(&args.dst, &args.tag))?;
+        let total = dtype.packed.checked_mul(args.count)?;
+        if total > peer.eager_payload || args.mode == mode::SYNCHRONOUS {
+            return None;
+        }
+        let inside = Inside::enter(peer.cri(), seat)?;
+        let order = self.clock.stamp(Some(lane.lease()));
+        let message = Eager { source: comm.my_rank, total, head, order };
+        Some(self.eager_on(&inside.held(peer.ctx), peer, &message, args))
+    }
+
+    /// Messages of this source and tag come on that CRI.
+    pub fn note_cri(&self, lane: &Lane, epoch: u64, from: Key, ctx: u32) {
+        // SAFETY: CRIs go with the module, whose verbs alone look at the notes.
+        let cri = unsafe { &*core::ptr::from_ref(self.cri(ctx)) };
+        lane.received.take(epoch, from, Received { cri, spot: None });
+    }
+
+    /// A receive of a thread among several. What nearly all are takes no call: like the one before it, in a shard that is noted,
+    /// too, and where no message waits.
+    #[inline(always)]
+    pub fn recv_among(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        // While all messages come on one CRI there is nothing to note.
+        if self.wide.load(Ordering::Relaxed)
+            && let Some((lane, seat)) = lane_and_seat(args.thread)
+            // SAFETY: the host passes a communicator that is alive.
+            && let comm = unsafe { Comm::of(args.comm) }
+            && let from = word_of(&args.src, &args.tag)
+            && let Some(Received { cri, spot }) = lane.received.look(comm.epoch(), from)
+        {
+            if let Some(spot) = spot
+                && lane.care.has_mine(cri.ctx)
+                // SAFETY: it is of this communicator, which the epoch says, and that is alive.
+                && let Some(mut shard) = unsafe { spot.enter_own(seat) }
+                && !shard.spreading.changes_hands(lane.index + 1)
+                && shard.engine.surely_none_waits()
+                && let Some(req) = lane.take()
+            {
+                req.begin(RequestHeader::RECV, args.host_comm);
+                describe(req, comm, args, true);
+                // SAFETY: the host passes the context of the calling thread: it has a lane.
+                unsafe { (*args.thread).cri = cri.ctx };
+                cri.posted(req);
+                post(&mut shard, req, Pattern::exact(from), true);
+                *out = req.handle();
+                return Status::PENDING;
+            }
+            return self.recv_noted(args, out);
+        }
+        self.recv_unlike(args, out)
+    }
+
+    /// A receive that is not like the one before.
+    #[inline(never)]
+    fn recv_unlike(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        match self.recv_immediate(args, true) {
+            Ok(req) => {
+                *out = req;
+                Status::PENDING
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// One that is, but only the CRI is noted, or a message waits.
+    #[inline(never)]
+    fn recv_noted(&self, args: &RecvArgs, out: &mut *mut RequestHeader) -> Status {
+        // SAFETY: the host passes a communicator that is alive.
+        let (comm, from) = (unsafe { Comm::of(args.comm) }, source_tag(args.src, args.tag));
+        let Some((lane, seat)) = lane_and_seat(args.thread) else { return self.recv_unlike(args, out) };
+        // Once: if it changes meanwhile, what is noted is of the epoch before.
+        let epoch = comm.epoch();
+        let (Some(Received { cri, .. }), Some(req)) = (lane.received.look(epoch, from), lane.take()) else {
+            return self.recv_unlike(args, out);
+        };
+        req.begin(RequestHeader::RECV, args.host_comm);
+        describe(req, comm, args, true);
+        // SAFETY: the host passes the context of the calling thread: it has a lane.
+        unsafe { (*args.thread).cri = cri.ctx };
+        cri.posted(req);
+        self.lane_cares_for(lane, cri.ctx);
+        match comm.own_shard(from, seat) {
+            Some(mut shard) if !shard.spreading.changes_hands(lane.index + 1) => {
+                lane.received.take(epoch, from, Received { cri, spot: Some(shard.spot()) });
+                match shard.engine.find_unexpected(Pattern::exact(from), true) {
+                    None => post(&mut shard, req, Pattern::exact(from), true),
+                    Some(node) => self.deliver_found(shard.into_entered(), comm, req, node, Some(lane)),
+                }
+            }
+            // Not while its lock is held.
+            inside => {
+                drop(inside);
+                self.post_or_deliver(comm, req, (lane.index, Some(seat)), Pattern::exact(from), true);
+            }
+        }
+        *out = req.handle();
+        Status::PENDING
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::matching::{Choice, Engine, Setting, Simd};
+    use crate::receive::shards::{Lock, Shards};
+    use crate::receive::spread::{Layout, Spreading};
+    use crate::state::note::Note;
+    use crate::state::objects::Way;
+    use core::ptr::null;
+    use oxmpi_mca::LockServices;
+
+    #[test]
+    fn a_note_is_good_for_one_epoch_and_one_source_and_tag() {
+        let note = Note::default();
+        assert_eq!(note.look(Comm::NO_EPOCH, 0), None, "nothing is noted yet");
+        note.take(7, 3, 5);
+        assert_eq!((note.look(7, 3), note.look(7, 4), note.look(8, 3)), (Some(5), None, None));
+        note.take(Comm::NO_EPOCH, 4, 6);
+        assert_eq!((note.look(Comm::NO_EPOCH, 4), note.look(7, 3)), (None, Some(5)));
+    }
+
+    #[test]
+    fn a_way_is_good_for_one_head_and_key_until_it_is_forgotten() {
+        let setting = Setting { choice: Choice::List, simd: Simd::best(), walk: 1 };
+        let spreading = Spreading::new(Layout::new(0, 1, false));
+        let shards =
+            Shards::new(Inner::new(Engine::new(setting), spreading), Lock::new(LockServices::WITHOUT_OWNERS));
+        let spot = shards.spot(|layout| layout.of(3)).unwrap();
+        let (way, head) = (Way::default(), u64::from(STAMPED));
+        assert!(way.look(0, 0).is_none(), "nothing is noted yet");
+        way.take(head, 3, null(), spot);
+        assert!(way.look(head, 3).is_some());
+        assert!(way.look(head, 4).is_none() && way.look(head | 1 << 40, 3).is_none());
+        // SAFETY: nobody else is here.
+        way.forget(&unsafe { Held::inherited(0, true, None) });
+        assert!(way.look(head, 3).is_none());
+    }
+}

@@ -1,0 +1,18 @@
+//! Protocols: from the first message of a send to its last.
+
+pub mod cancel;
+pub mod choice;
+pub mod copy;
+pub mod credit;
+pub mod eager;
+pub mod flow_cache;
+pub mod lost;
+pub mod naming;
+pub mod rdma;
+pub mod registration;
+pub mod rendezvous;
+pub mod revoke;
+pub mod runs;
+pub mod send;
+pub mod streamed;
+pub mod stripes;

@@ -1,0 +1,405 @@
+//! Long messages by the transport's get and put: in pieces, over registered memory where the transport wants that.
+//!
+//! ```text
+//! sender                           receiver
+//! RGET   address, handle   ─────►  matched: gets in pieces
+//! complete                 ◄─────  FIN (or ACK: what was read, and fragments for the rest)
+//!
+//! RPUT   length            ─────►  matched: its buffer is registered
+//! puts in pieces, flushes  ◄─────  PUT: address, handle (or ACK: fragments)
+//! FIN                      ─────►  complete
+//! ```
+//!
+//! The sender offers a get where the transport has one and the message is of `min_get_size` or more, else a put in the
+//! same way. Both ends may decline: memory that cannot be registered, addresses that the transport's alignment does
+//! not allow, data in pieces, a refusal before. Then the message goes by fragments (`rendezvous.rs`).
+//!
+//! **Pieces** have the transport's limit and alignment; so many as `pml_ob1_recv_pipeline_depth` says are under way at once. A verb that
+//! answers NO_RESOURCE is offered again from the peer's list of streams. One that answers PENDING ends by [`landed`], which the
+//! transport calls from its progress: **that only counts**, and puts the request on its CRI's list of those to be
+//! looked at when that progress has returned ([`Ob1::take_landed`]). A request is on one list at most (`Request::listed`).
+//!
+//! **Ends.** A request ends when none of its pieces is under way, however they went ([`Outcome`], the worst
+//! counts), since until then the transport may touch its buffer. A put ends behind a flush, unless the transport's `done` already
+//! says that the data is visible, so that FIN follows the data. A refusal is remembered for the peer, and the message starts
+//! over by fragments; **before the first of them is stored the receiver takes its memory back**, so no late put
+//! lands in what the program uses again. Any other failure is the peer's.
+
+use crate::protocol::registration::handle_size;
+use crate::protocol::rendezvous::{Turn, fin};
+use crate::receive::shard::Incoming;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Outcome, Peer, Request, State};
+use crate::state::peer::piece;
+use crate::state::request_life::owner;
+use crate::wire::{self, Header, Reader, header_only, kind};
+use core::ffi::c_void;
+use core::ptr::null;
+use core::sync::atomic::Ordering;
+use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
+use oxmpi_mca::host::receive::STOP;
+use oxmpi_mca::{RequestHeader, Status};
+
+fn aligned(alignment: u64, values: &[u64]) -> bool {
+    alignment <= 1 || values.iter().all(|v| v.is_multiple_of(alignment))
+}
+
+/// Whether the transport's get is the better way for a send's buffer.
+pub fn worth_reading(peer: &Peer, req: &Request) -> bool {
+    let a = peer.btl.attrs();
+    let (total, addr) = (req.total.get(), req.buf.get() as u64);
+    total >= a.min_get_size && aligned(a.get_alignment, &[total, addr])
+}
+
+/// The same for its put.
+pub fn worth_writing(peer: &Peer, req: &Request) -> bool {
+    let a = peer.btl.attrs();
+    let (total, addr) = (req.total.get(), req.buf.get() as u64);
+    total >= a.min_put_size && !peer.no_put.get() && aligned(a.put_alignment, &[total, addr])
+}
+
+impl Ob1 {
+    /// Offers a send's buffer for reading. `None`: that is not possible now, and nothing happened.
+    pub fn offer_reading(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        req: &'static Request,
+        start: impl FnOnce() -> Header,
+    ) -> Option<Status> {
+        let mut h = start();
+        // Behind the head of a kept message address and handle are payload, which costs credit.
+        let payload = (8 + handle_size(peer)) as u64;
+        if h.bytes() as u64 + 16 + payload > peer.largest() || !peer.take_credit(held, payload) {
+            return None;
+        }
+        if self.register_memory(peer, req, req.total.get(), access::REMOTE_READ).is_err() {
+            peer.give_credit(held, payload);
+            return None;
+        }
+        for word in [req.total.get(), self.id_of(held, req), req.buf.get() as u64] {
+            h.push(word);
+        }
+        let mut desc = header_only(&h);
+        let handle = req.handle_bytes();
+        (desc.payload, desc.len) = (handle.as_ptr(), handle.len() as u64);
+        let status = peer.transmit(held, &desc);
+        if !status.is_ok() {
+            peer.give_credit(held, payload);
+        }
+        Some(status)
+    }
+
+    /// Starts to read a message's data, if that can be done. `later`: not in this call.
+    pub fn begin_pull(
+        &self,
+        held: &Held<'_>,
+        peer: &Peer,
+        req: &'static Request,
+        inc: &Incoming,
+        later: bool,
+    ) -> bool {
+        let Some((remote, handle)) = inc.address() else { return false };
+        let (local, wanted) = (req.buf.get() as u64, req.wanted.get());
+        if !aligned(peer.btl.attrs().get_alignment, &[remote, local, wanted])
+            || self.register_memory(peer, req, wanted, access::LOCAL_WRITE).is_err()
+        {
+            return false;
+        }
+        req.keep_remote_handle(handle);
+        req.remote_addr.set(remote);
+        self.begin_pieces(held, peer, req, State::Pulling, later);
+        true
+    }
+
+    /// Lets the sender write a message's data, if that can be done.
+    pub fn begin_exposure(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> bool {
+        let (local, wanted) = (req.buf.get() as u64, req.wanted.get());
+        if req.dtype().is_some()
+            || !aligned(peer.btl.attrs().put_alignment, &[local, wanted])
+            || self.register_memory(peer, req, wanted, access::LOCAL_WRITE | access::REMOTE_WRITE).is_err()
+        {
+            return false;
+        }
+        req.id.set(0);
+        req.outcome.set(Outcome::Fine);
+        req.state.set(State::Offering);
+        self.go_on(held, peer, req);
+        true
+    }
+
+    /// Tells the sender where to put the data.
+    pub fn offer_memory(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+        let words = [req.remote_id.get(), self.id_of(held, req), req.wanted.get(), req.buf.get() as u64];
+        let mut h = Header::new(&[wire::head(kind::PUT, 0, 0, 0)]);
+        words.into_iter().for_each(|word| h.push(word));
+        let mut desc = header_only(&h);
+        let handle = req.handle_bytes();
+        (desc.payload, desc.len) = (handle.as_ptr(), handle.len() as u64);
+        match peer.transmit(held, &desc) {
+            Status::OK => req.state.set(State::Exposed),
+            Status::NO_RESOURCE => return Turn::NoRoom,
+            error => return self.give_up(held, peer, req, error),
+        }
+        Turn::Over
+    }
+
+    /// The receiver says where the data of a send goes.
+    pub fn on_put(&self, held: &Held<'_>, mut r: Reader<'_>, proc: u32) -> Option<()> {
+        let (src_req, dst_req, wanted, remote) = (r.word()?, r.word()?, r.word()?, r.word()?);
+        let Some(req) = self.quoted(held, src_req, proc, RequestHeader::SEND) else {
+            self.answer_put_of_revoked(held, src_req, dst_req, proc);
+            return Some(());
+        };
+        let Ok(peer) = self.flow(proc, held.ctx, held.threaded) else { return Some(()) };
+        let wrong = if req.state.get() != State::WaitPut {
+            Some("memory for a message that was not offered for writing")
+        } else if wanted == 0 || wanted > req.total.get() || dst_req == 0 {
+            Some("memory that does not fit its message")
+        } else if remote.checked_add(wanted).is_none() {
+            Some("an address range that wraps")
+        } else if r.rest().len() != handle_size(peer) {
+            Some("a registration handle of another length than the transport's")
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            self.bad_header(held, proc, wrong);
+            return Some(());
+        }
+        self.drop_id(held, req);
+        req.wanted.set(wanted);
+        req.remote_id.set(dst_req);
+        req.remote_addr.set(remote);
+        req.done.set(0);
+        let fits = aligned(peer.btl.attrs().put_alignment, &[remote, wanted, req.buf.get() as u64]);
+        if fits && !peer.no_put.get() && self.register_memory(peer, req, wanted, 0).is_ok() {
+            req.keep_remote_handle(r.rest());
+            self.begin_pieces(held, peer, req, State::Pushing, false);
+        } else {
+            // The first fragment tells the receiver.
+            req.state.set(State::Streaming);
+            self.go_on(held, peer, req);
+        }
+        Some(())
+    }
+
+    fn begin_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request, state: State, later: bool) {
+        req.pulls.set(0);
+        req.outcome.set(Outcome::Fine);
+        req.state.set(state);
+        if later { self.go_on_later(held, peer, req) } else { self.go_on(held, peer, req) }
+    }
+
+    /// Issues pieces until all are under way, enough are, or the transport has no room.
+    pub fn move_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+        if peer.failed.get() || self.is_revoked(req) {
+            req.outcome.set(Outcome::Revoked);
+        }
+        let a = peer.btl.attrs();
+        let (verb, most) = match req.state.get() {
+            State::Pulling => (peer.btl.get, piece(a.get_limit, a.get_alignment)),
+            _ => (peer.btl.put, piece(a.put_limit, a.put_alignment)),
+        };
+        while req.done.get() < req.wanted.get() && req.outcome.get() == Outcome::Fine {
+            if req.pulls.get() >= self.config.pipeline_depth {
+                return Turn::Over;
+            }
+            let done = req.done.get();
+            let len = (req.wanted.get() - done).min(most);
+            let rma = RmaDesc {
+                local: req.buf.get().wrapping_add(done as usize),
+                remote: req.remote_addr.get() + done,
+                len,
+                local_handle: req.local_handle(),
+                remote_handle: req.remote_handle(),
+                done: Some(landed),
+                done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
+            };
+            match verb(peer.btl.state, peer.endpoint, peer.ctx, &rma) {
+                Status::OK => {}
+                Status::PENDING => self.takes_off(held, req),
+                Status::NO_RESOURCE => return Turn::NoRoom,
+                Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
+                    // Pieces that were issued before may still arrive, and are not sent again.
+                    req.outcome.set(Outcome::Refused);
+                    break;
+                }
+                error => req.break_off(error),
+            }
+            if req.outcome.get() == Outcome::Fine {
+                req.done.set(done + len);
+            }
+        }
+        if req.state.get() == State::Pushing
+            && req.outcome.get() == Outcome::Fine
+            && a.flags & BtlAttrs::PUT_DONE_IS_REMOTE == 0
+        {
+            req.state.set(State::Flushing);
+            return self.flush_pieces(held, peer, req);
+        }
+        self.conclude_if_down(held, peer, req)
+    }
+
+    /// Issues the flush behind the last put.
+    pub fn flush_pieces(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+        let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
+        if req.outcome.get() == Outcome::Fine {
+            match (peer.btl.flush)(peer.btl.state, peer.endpoint, peer.ctx, &flush) {
+                Status::OK => {}
+                Status::PENDING => self.takes_off(held, req),
+                Status::NO_RESOURCE => return Turn::NoRoom,
+                error => req.break_off(error),
+            }
+        }
+        req.state.set(State::Landing);
+        self.conclude_if_down(held, peer, req)
+    }
+
+    /// Ends the operation unless something of it is still under way.
+    pub fn conclude_if_down(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) -> Turn {
+        if req.pulls.get() == 0 {
+            self.conclude(held, peer, req);
+        }
+        Turn::Over
+    }
+
+    /// Nothing of it is under way any more.
+    fn conclude(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+        let is_get = req.kind() == RequestHeader::RECV;
+        if self.is_revoked(req) {
+            req.outcome.set(Outcome::Revoked);
+        }
+        match req.outcome.get() {
+            Outcome::Fine => self.leave_memory(req),
+            _ => self.release_memory(req),
+        }
+        match req.outcome.get() {
+            _ if peer.failed.get() => self.fail(held, req, Status::PEER_FAILED),
+            Outcome::Fine if is_get => self.end_pull(held, peer, req, req.remote_id.get()),
+            Outcome::Fine => {
+                peer.control(held, self, fin(req.remote_id.get()));
+                self.complete(req, held.threaded);
+            }
+            Outcome::Refused | Outcome::Lost if is_get => {
+                self.remember_refusal(peer);
+                // Which pieces arrived is not known in order if one of them got lost.
+                let done = if req.outcome.get() == Outcome::Lost { 0 } else { req.done.get() };
+                self.ask_for_copies(held, peer, req, done);
+            }
+            Outcome::Refused | Outcome::Lost => {
+                self.remember_put_refusal(peer);
+                req.done.set(0);
+                req.state.set(State::Streaming);
+                self.go_on_later(held, peer, req);
+            }
+            Outcome::Broken => {
+                let error = req.status().error;
+                self.give_up(held, peer, req, error);
+            }
+            Outcome::Revoked => self.end_revoked(held, peer, req),
+        }
+    }
+
+    /// The sender has put all of a message's data. Its request ends.
+    pub fn end_exposure(&self, held: &Held<'_>, req: &'static Request) {
+        self.drop_id(held, req);
+        if req.outcome.get() == Outcome::Revoked {
+            return self.fail(held, req, Status::PEER_FAILED);
+        }
+        self.leave_memory(req);
+        req.done.set(req.wanted.get());
+        self.complete(req, held.threaded);
+        // As behind the last fragment.
+        self.cri(held.ctx).stop.set(STOP);
+    }
+
+    /// A fragment comes for a receive that its sender may write to: it does not, or not any more. False: the
+    /// receive is over.
+    pub fn takes_memory_back(&self, held: &Held<'_>, req: &'static Request) -> bool {
+        self.release_memory(req);
+        req.state.set(State::Receiving);
+        let revoked = req.outcome.get() == Outcome::Revoked;
+        if revoked {
+            self.end_named(held, req);
+        }
+        !revoked
+    }
+
+    /// A piece is under way.
+    fn takes_off(&self, held: &Held<'_>, req: &Request) {
+        req.pulls.set(req.pulls.get() + 1);
+        let flying = &self.cri(held.ctx).flying;
+        flying.set(flying.get() + 1);
+    }
+
+    /// Goes on with what landed in the turn of progress that has just ended; how many operations that were.
+    pub fn take_landed(&self, held: &Held<'_>) -> i32 {
+        let mut events = 0;
+        let mut next = self.cri(held.ctx).landed.replace(null());
+        // SAFETY: requests are never freed.
+        while let Some(req) = unsafe { next.as_ref() } {
+            next = req.next.get();
+            req.listed.set(false);
+            events += 1;
+            // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
+            if let Some(peer) = unsafe { req.peer.get().as_ref() } {
+                self.go_on(held, peer, req);
+            }
+        }
+        events
+    }
+
+    #[cold]
+    pub fn remember_refusal(&self, peer: &Peer) {
+        peer.no_get.set(true);
+        self.tell_refusal(peer, "read");
+    }
+    #[cold]
+    fn remember_put_refusal(&self, peer: &Peer) {
+        peer.no_put.set(true);
+        self.tell_refusal(peer, "write");
+    }
+    fn tell_refusal(&self, peer: &Peer, what: &str) {
+        if !self.told_no_get.swap(true, Ordering::Relaxed) {
+            self.host.info(&format!(
+                "{} may not {what} the memory of process {}; long messages are copied through it instead",
+                peer.btl.name(),
+                peer.proc
+            ));
+        }
+    }
+}
+
+impl Request {
+    /// Something went wrong with a piece; no more are issued.
+    fn break_off(&self, error: Status) {
+        if self.outcome.get() < Outcome::Broken {
+            self.outcome.set(Outcome::Broken);
+            self.set_error(error);
+        }
+    }
+}
+
+/// A piece or a flush that was under way has ended. Runs in the transport's progress, under the lock of the request's CRI.
+extern "C" fn landed(ctx: *mut c_void, status: Status) {
+    // SAFETY: a verb got a request, and requests are never freed.
+    let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
+    // SAFETY: peers stay until `finalize`; a request with pieces under way has one.
+    let Some(peer) = (unsafe { req.peer.get().as_ref() }) else { return };
+    let cri = owner(req).cri(peer.ctx);
+    req.pulls.set(req.pulls.get() - 1);
+    cri.flying.set(cri.flying.get() - 1);
+    match status {
+        status if !status.is_err() => {}
+        Status::NO_PERMISSION | Status::NOT_SUPPORTED => {
+            req.outcome.set(req.outcome.get().max(Outcome::Lost));
+        }
+        error => req.break_off(error),
+    }
+    if !req.listed.replace(true) {
+        req.next.set(cri.landed.replace(req));
+        cri.mark(crate::state::objects::Cri::LANDED);
+    }
+}

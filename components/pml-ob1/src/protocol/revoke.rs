@@ -1,0 +1,249 @@
+//! Communicators that are revoked and processes that failed: how what is under way with them ends.
+//!
+//! **Revoked** (`PmlTable::revoke`). Every operation on the communicator ends with PEER_FAILED: posted receives and sends that wait at once,
+//! what a transport has pieces of when these have landed, a receive that its sender may write to when the sender says
+//! that it does not any more (FIN) or is lost: until then its buffer is not safe. Sends started later find no route;
+//! receives started later, and messages that come later, are swept out by the next turn of progress.
+//! A rendezvous has two ends, and the other one may not know yet. Whoever ends one tells the other side's
+//! request so by FIN with the flag REVOKED, where it knows it; a sender that does not know it **retires** its request's id, with
+//! the memory that a peer may still read, and ignores what the peer says of it.
+//!
+//! **Failed** (`PmlTable::peer_failed`, or a transport's final failure). What is under way with the process ends on each CRI in its next turn
+//! (`Ob1::close`). Receives that name one of its ranks are swept out in the same way as those of a revoked
+//! communicator, unless their message is here; MPI_ANY_SOURCE stays.
+//!
+//! **The sweep** costs nothing before the first failure: it hangs on a bit of `Cri::waiting`, which progress reads in any case. A
+//! shard is swept only if something was posted in it since, so a program that goes on without its failed process pays
+//! one look at each communicator for a turn.
+
+use crate::protocol::rendezvous::fin;
+use crate::receive::shard::{Incoming, Inner};
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::memory::Kept;
+use crate::state::objects::{Comm, Cri, Outcome, Peer, Request, State};
+use crate::state::request::request_of;
+use crate::wire::{Header, flag};
+use core::sync::atomic::Ordering;
+use oxmpi_mca::Status;
+
+fn fin_revoked(req: u64) -> Header {
+    let mut h = fin(req);
+    h.set_flags(flag::REVOKED);
+    h
+}
+
+impl Ob1 {
+    /// Ends everything on a communicator.
+    pub fn revoke_communicator(&self, comm: &Comm) -> Status {
+        let threaded = self.threaded();
+        let all = self.hold_all(self.width(), threaded);
+        if comm.revoke() {
+            return Status::OK;
+        }
+        for held in all.each() {
+            self.cri(held.ctx).way.forget(&held);
+            for peer in self.flows_on(&held) {
+                self.end_on_flow(&held, peer, comm);
+            }
+            let named = self.cri(held.ctx).ids.with(&held, |t| t.of_comm(comm));
+            named.into_iter().for_each(|req| self.end_named(&held, req));
+            self.cri(held.ctx).mark(Cri::SWEEP);
+        }
+        for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
+            let inc = early.incoming();
+            self.refuse_message(&all.held(inc.ctx.into()), &inc);
+        }
+        all.each().for_each(|held| self.sweep_communicator(&held, comm));
+        Status::OK
+    }
+
+    /// The peers on a CRI's FIFO.
+    fn flows_on(&self, held: &Held<'_>) -> Vec<&Peer> {
+        let peers = self.peers.iter().filter_map(|slot| {
+            // SAFETY: peers and their flows stay until `finalize`.
+            let first = unsafe { slot.load(Ordering::Acquire).as_ref() }?;
+            // SAFETY: as above.
+            unsafe { first.base.flows.get(held.ctx as usize)?.load(Ordering::Acquire).as_ref() }
+        });
+        peers.collect()
+    }
+
+    /// Messages that wait for room to a peer, or come from it.
+    fn end_on_flow(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
+        if peer.failed.get() {
+            return;
+        }
+        let of_comm = |req: &&'static Request| core::ptr::eq(req.comm.get(), comm);
+        let queued: Vec<_> = peer.queue.with(held, |q| q.iter().copied().filter(of_comm).collect());
+        for req in queued {
+            self.unqueue(held, req);
+            self.fail(held, req, Status::PEER_FAILED);
+        }
+        self.stop_coming_of(held, peer, comm);
+        let streams: Vec<_> = peer.streams.with(held, |q| {
+            let (ours, others) = q.drain(..).partition(|req| of_comm(req));
+            *q = others;
+            Vec::from_iter::<std::collections::VecDeque<_>>(ours)
+        });
+        for req in streams {
+            req.listed.set(false);
+            if req.pulls.get() > 0 {
+                // `conclude` looks at the communicator.
+                continue;
+            }
+            self.end_revoked(held, peer, req);
+        }
+    }
+
+    /// Ends an operation on a revoked communicator of which nothing is under way, and tells the other side.
+    pub fn end_revoked(&self, held: &Held<'_>, peer: &Peer, req: &'static Request) {
+        self.drop_id(held, req);
+        peer.control(held, self, fin_revoked(req.remote_id.get()));
+        self.fail(held, req, Status::PEER_FAILED);
+    }
+
+    /// Ends an operation whose id a peer may quote.
+    pub fn end_named(&self, held: &Held<'_>, req: &'static Request) {
+        match req.state.get() {
+            State::Exposed => return req.outcome.set(Outcome::Revoked),
+            State::WaitFin => {
+                let memory = req.memory.replace(core::ptr::null_mut());
+                self.retire(held, req, (!memory.is_null()).then_some(Kept(memory)));
+            }
+            _ => self.retire(held, req, None),
+        }
+        self.fail(held, req, Status::PEER_FAILED);
+    }
+
+    /// Peers may quote its id in vain from now on.
+    fn retire(&self, held: &Held<'_>, req: &'static Request, kept: Option<Kept>) {
+        let id = req.id.get();
+        self.drop_id(held, req);
+        self.cri(held.ctx).retired.with(held, |r| r.0.insert(id, kept));
+    }
+
+    /// Whether an id is of a request that ended with its communicator. What a peer had of its memory it gives up by saying so.
+    #[cold]
+    pub fn is_of_revoked(&self, held: &Held<'_>, id: u64) -> bool {
+        let (known, kept) = self.cri(held.ctx).retired.with(held, |r| match r.0.get_mut(&id) {
+            Some(kept) => (true, kept.take()),
+            None => (false, None),
+        });
+        if let Some(Kept(memory)) = kept {
+            self.give_memory_back(memory);
+        }
+        known
+    }
+
+    /// Takes all retired memory back: nobody quotes an id any more.
+    pub fn forget_retired(&self, held: &Held<'_>) {
+        let all = self.cri(held.ctx).retired.with(held, core::mem::take);
+        for Kept(memory) in all.0.into_values().flatten() {
+            self.give_memory_back(memory);
+        }
+    }
+
+    /// A receiver offers its memory to a send that ended with its communicator: nothing will be put there.
+    pub fn answer_put_of_revoked(&self, held: &Held<'_>, src_req: u64, dst_req: u64, proc: u32) {
+        if self.is_of_revoked(held, src_req)
+            && let Ok(peer) = self.flow(proc, held.ctx, held.threaded)
+        {
+            peer.control(held, self, fin_revoked(dst_req));
+        }
+    }
+
+    /// The other side has ended a rendezvous with its communicator.
+    pub fn on_fin_revoked(&self, held: &Held<'_>, req: &'static Request) {
+        match req.state.get() {
+            State::WaitAck | State::WaitFin | State::WaitPut | State::Exposed | State::Receiving => {
+                if self.is_coming(held, req.proc.get()) {
+                    self.bad_header(held, req.proc.get(), "the end of a message that is still coming");
+                } else {
+                    self.drop_id(held, req);
+                    self.fail(held, req, Status::PEER_FAILED);
+                }
+            }
+            _ => self.bad_header(held, req.proc.get(), "the end of a message that was not announced"),
+        }
+    }
+
+    /// A message that nobody will receive, because its communicator was revoked.
+    fn refuse_message(&self, held: &Held<'_>, inc: &Incoming) {
+        self.consumed(inc, Some(held), held.threaded);
+        if inc.src_req != 0
+            && let Ok(peer) = self.flow(inc.proc, held.ctx, held.threaded)
+        {
+            peer.control(held, self, fin_revoked(inc.src_req));
+        }
+    }
+
+    /// Refuses a message that `improbe` took out, on a communicator that has been revoked since.
+    pub fn refuse_taken(&self, inc: &Incoming, threaded: bool) {
+        self.refuse_message(&self.hold(inc.ctx.into(), None, threaded), inc);
+    }
+
+    /// Ends receives that were posted though nothing can come for them, on all communicators.
+    #[cold]
+    pub fn sweep(&self, held: &Held<'_>) {
+        for comm in self.comms.with(held, |t| t.all()) {
+            // SAFETY: communicators leave the table under all CRIs' locks, one of which is held.
+            self.sweep_communicator(held, unsafe { &*comm });
+        }
+    }
+
+    fn sweep_communicator(&self, held: &Held<'_>, comm: &Comm) {
+        let (revoked, lost) = (comm.is_revoked(), self.lost.load(Ordering::Acquire));
+        let (mut ended, mut refused) = (Vec::new(), Vec::new());
+        let is_lost = |source: i32| comm.process_of(source).is_some_and(|proc| self.is_closed(proc));
+        comm.shards.each(held.threaded, |shard: &mut Inner| {
+            if shard.swept != (shard.stamp, lost) || revoked {
+                shard.swept = (shard.stamp, lost);
+                for node in shard.engine.take_posted() {
+                    // SAFETY: it came out of the shard's engine.
+                    let (pattern, stamp) = unsafe { (node.as_ref().pattern, node.as_ref().stamp) };
+                    if revoked || pattern.named_source().is_some_and(is_lost) {
+                        shard.uncount(stamp);
+                        ended.push(node);
+                    } else {
+                        // SAFETY: as `post` has it; in the order of their stamps.
+                        unsafe { shard.engine.post(node) };
+                    }
+                }
+            }
+            if revoked {
+                refuse_waiting(shard, held, &mut refused);
+            }
+        });
+        for node in ended {
+            // SAFETY: it came out of a shard's engine; from here it is ours.
+            self.fail(held, unsafe { request_of(node) }, Status::PEER_FAILED);
+        }
+        refused.iter().for_each(|inc| self.refuse_message(held, inc));
+    }
+
+    /// Whether a request's communicator was revoked.
+    pub fn is_revoked(&self, req: &Request) -> bool {
+        // SAFETY: communicators stay while requests are under way on them (`comm.rs`).
+        unsafe { req.comm.get().as_ref() }.is_some_and(Comm::is_revoked)
+    }
+}
+
+/// Takes the messages out of a shard that came on the CRI that is held. Of them only lengths are looked at from here on.
+fn refuse_waiting(shard: &mut Inner, held: &Held<'_>, refused: &mut Vec<Incoming>) {
+    let mut others = Vec::new();
+    while let Some(record) = shard.next_left() {
+        // SAFETY: it came out of the shard.
+        let inc = unsafe { record.as_ref() }.incoming();
+        if u32::from(inc.ctx) == held.ctx {
+            refused.push(inc);
+            shard.give(record);
+        } else {
+            others.push(record);
+        }
+    }
+    for record in others {
+        // SAFETY: as above; it stays until the engine gives it out again.
+        unsafe { shard.engine.add_unexpected(record.cast()) };
+    }
+}

@@ -1,0 +1,178 @@
+//! Messages that are taken while their sender still writes them.
+//!
+//! A transport may **offer** a message of which only a part is there ([`AmParts`](oxmpi_mca::AmParts)). It is taken if it is one
+//! that carries much payload, and a request is waiting for that: MATCH and RNDV in their plain forms, which are matched then, and
+//! FRAG. Each part goes to the user's buffer when it comes; of a rendezvous the rest is asked for at once, so that
+//! the sender goes on without a break. Everything else is refused, and comes once more when all of it is there, the
+//! ordinary way: nothing here keeps, counts or complains.
+//!
+//! Between the parts the request is RECEIVING, and belongs to the lock of the CRI with all that is in [`Coming`], of which there is one
+//! at most for each peer and FIFO. If the peer is closed meanwhile, the request fails, and what still comes goes nowhere.
+
+use crate::matching::Arrival;
+use crate::receive::post::status_of;
+use crate::receive::shard::Incoming;
+use crate::state::comm::Found;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::objects::{Coming, Comm, Peer, Request, State, What};
+use crate::state::request::request_of;
+use crate::wire::{self, Reader, flag, kind};
+use core::ffi::c_void;
+use core::ptr::null;
+use core::sync::atomic::Ordering;
+use oxmpi_mca::host::receive::TAKEN;
+use oxmpi_mca::{PartDesc, RequestHeader, Status};
+
+/// Registered beside [`entry`](crate::receive::arrive::entry).
+pub extern "C" fn entry_parts(ctx: *mut c_void, part: *const PartDesc) -> u32 {
+    // SAFETY: `enable` registered the module; the transport passes a descriptor that is valid for the call.
+    let (ob1, part) = unsafe { (&*ctx.cast::<Ob1>(), &*part) };
+    let msg = &part.message;
+    // SAFETY: the transport's caller holds the lock of the context for longer than this call.
+    let held = unsafe { ob1.inherit(msg.ctx, ob1.threaded()) };
+    // SAFETY: so much of the message is there.
+    let there = unsafe { core::slice::from_raw_parts(msg.data, part.to as usize) };
+    let Ok(peer) = ob1.flow(msg.proc, msg.ctx, held.threaded) else { return 0 };
+    if part.from == 0 && ob1.take_coming(&held, peer, there, msg.len).is_none() {
+        return 0;
+    }
+    ob1.come_on(&held, peer, there, part.from, msg.len);
+    TAKEN | ob1.cri(msg.ctx).stop.take()
+}
+
+impl Ob1 {
+    /// Takes a message of `len` bytes of which `there` has come, if it is one that can be. Nothing of it is stored yet.
+    fn take_coming(&self, held: &Held<'_>, peer: &Peer, there: &[u8], len: u64) -> Option<()> {
+        if self.watchful.load(Ordering::Relaxed) != 0 || peer.failed.get() {
+            return None;
+        }
+        let mut r = Reader::new(there);
+        let head = r.word()?;
+        match wire::kind_of(head) {
+            kind::MATCH | kind::RNDV => self.match_coming(held, peer, head, r, len),
+            kind::FRAG => {
+                let (id, at) = (r.word()?, r.word()?);
+                let req = self.cri(held.ctx).ids.with(held, |t| t.get(id))?;
+                let header = (there.len() - r.rest().len()) as u64;
+                let room = len - header;
+                if !self.awaits_fragment(req, peer.proc, at, room) {
+                    return None;
+                }
+                let coming = Coming { req, header, at, room, what: What::Fragment };
+                peer.coming.with(held, |c| *c = Some(coming));
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether that is the next fragment of a receive.
+    pub fn awaits_fragment(&self, req: &Request, proc: u32, at: u64, len: u64) -> bool {
+        req.proc.get() == proc
+            && req.kind() == RequestHeader::RECV
+            && req.state.get() == State::Receiving
+            && at == req.done.get()
+            && len > 0
+            && len <= req.wanted.get() - at
+    }
+
+    fn match_coming(&self, held: &Held<'_>, peer: &Peer, head: u64, r: Reader<'_>, len: u64) -> Option<()> {
+        let flags = wire::flags_of(head);
+        let stamped = held.threaded && flags == flag::STAMPED;
+        if !stamped && flags & !flag::SYNC != 0 {
+            return None;
+        }
+        let before = r.rest().len();
+        let (mut inc, _, payload) = Incoming::read(head, r, peer.proc, held.ctx)?;
+        let header = (size_of::<u64>() + before - payload.len()) as u64;
+        inc.len = len - header;
+        if inc.kind == kind::MATCH {
+            inc.msg_len = inc.len;
+        }
+        if held.threaded && !stamped && !inc.is_plain() && self.wide.load(Ordering::Relaxed) {
+            // See `arrive`.
+            return None;
+        }
+        let Found::Comm(comm) = self.comms.with(held, |t| t.find(head)) else { return None };
+        let unknown = wire::source_of(inc.key) as u32 >= comm.num_peers;
+        if unknown || self.what_is_wrong(flags, &inc, payload).is_some() {
+            return None;
+        }
+        let mut shard = comm.shard_of(inc.key, held.threaded, held.who);
+        if stamped && !shard.order.is_calm() {
+            return None;
+        }
+        let arrival = Arrival { key: inc.key, comm: comm.index(), order_key: inc.order_key };
+        let node = shard.engine.match_arrival(arrival)?;
+        if held.threaded {
+            // SAFETY: it came out of the shard's engine.
+            shard.uncount(unsafe { node.as_ref() }.stamp);
+        }
+        drop(shard);
+        // SAFETY: it came out of the shard's engine; from here it is ours.
+        let req = unsafe { request_of(node) };
+        let room = req.total.get();
+        req.set_status(status_of(&inc, room));
+        req.state.set(State::Receiving);
+        inc.payload = null();
+        let goes_on = inc.kind == kind::RNDV && inc.len < room.min(inc.msg_len);
+        let what = if goes_on { What::First } else { What::Whole(inc) };
+        let coming = Coming { req, header, at: 0, room: room.min(inc.len), what };
+        peer.coming.with(held, |c| *c = Some(coming));
+        if goes_on {
+            self.ask_for_rest(held, req, &inc, false);
+        }
+        Some(())
+    }
+
+    /// The message that is coming from a peer has come as far as the end of `there`, and was stored as far as `from`.
+    fn come_on(&self, held: &Held<'_>, peer: &Peer, there: &[u8], from: u64, len: u64) {
+        let Some(coming) = peer.coming.with(held, |c| *c) else { return };
+        let Coming { req, header, at, room, what } = coming;
+        let (from, to) = (from.max(header), there.len() as u64);
+        let end = to.min(header + room);
+        if from < end {
+            let part = &there[from as usize..end as usize];
+            let at = at + from - header;
+            // SAFETY: it ends within the room there is; the request is not over (`close` would have taken it from here).
+            unsafe { req.store(&self.config.copies, at, part.as_ptr(), part.len() as u64) };
+        }
+        if to < len {
+            return;
+        }
+        peer.coming.with(held, |c| *c = None);
+        match what {
+            What::First => {}
+            What::Fragment => self.fragment_stored(held, req, room),
+            What::Whole(inc) if inc.is_plain() => {
+                self.consumed(&inc, Some(held), held.threaded);
+                self.complete(req, held.threaded);
+            }
+            What::Whole(inc) => self.ask_for_rest(held, req, &inc, false),
+        }
+    }
+
+    /// Whether a message from there has come in part.
+    pub fn is_coming(&self, held: &Held<'_>, proc: u32) -> bool {
+        self.flow(proc, held.ctx, held.threaded).is_ok_and(|peer| peer.coming.with(held, |c| c.is_some()))
+    }
+
+    /// A communicator is revoked: what still comes of its message goes nowhere.
+    pub fn stop_coming_of(&self, held: &Held<'_>, peer: &Peer, comm: &Comm) {
+        let of_comm = |c: &Option<Coming>| c.is_some_and(|c| core::ptr::eq(c.req.comm.get(), comm));
+        let ours = peer.coming.with(held, |c| if of_comm(c) { c.take() } else { None });
+        // The transport that was asked for more knows the request, which ends with all that peers know.
+        if let Some(Coming { req, what: What::Whole(_), .. }) = ours {
+            self.fail(held, req, Status::PEER_FAILED);
+        }
+    }
+
+    /// The peer is closed.
+    pub fn stop_coming(&self, held: &Held<'_>, peer: &Peer) {
+        // The transport that was asked for more knows the request, which fails with all that peers know.
+        if let Some(Coming { req, what: What::Whole(_), .. }) = peer.coming.with(held, Option::take) {
+            self.fail(held, req, Status::PEER_FAILED);
+        }
+    }
+}

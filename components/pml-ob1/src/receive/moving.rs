@@ -1,0 +1,169 @@
+//! Entries that move from one shard to several and back (`spread.rs` says when).
+
+use crate::matching::{Engine, Posted, Unexpected};
+use crate::receive::shard::{Inner, Record};
+use crate::receive::shards::{Content, Place};
+use crate::receive::spread::{Layout, Spreading};
+use core::ptr::NonNull;
+
+/// The entries that move.
+pub enum Part {
+    Posted(NonNull<Posted>),
+    Waiting(NonNull<Unexpected>),
+}
+
+impl Inner {
+    /// Receives posted here so far. `base`: home's stamp, or 0 for home itself.
+    pub fn posted(&self, base: u64) -> u64 {
+        self.stamp.saturating_sub(base) / 2 + self.spreading.beyond
+    }
+
+    /// Counts the MPI_ANY_TAG receives that were posted before there were threads.
+    pub fn count_wild(&mut self) {
+        if core::mem::replace(&mut self.order.counted, true) {
+            return;
+        }
+        for mut node in self.engine.take_posted() {
+            // SAFETY: the engine gave the node out, and takes it again.
+            unsafe {
+                let posted = node.as_mut();
+                if !posted.pattern.has_tag() && posted.stamp & Inner::COUNTED == 0 {
+                    posted.stamp |= Inner::COUNTED;
+                    self.order.wild += 1;
+                }
+                self.engine.post(node);
+            }
+        }
+    }
+
+    /// Puts a message behind those that wait, stamped or not.
+    fn wait_on(&mut self, node: NonNull<Unexpected>) {
+        // SAFETY: the caller's, who hands it over.
+        if unsafe { node.as_ref() }.order_key & Inner::STAMPED == 0 {
+            // SAFETY: the node stays until the engine gives it out.
+            unsafe { self.engine.add_unexpected(node) };
+        } else {
+            // SAFETY: engines hold records only.
+            self.add_waiting(unsafe { Record::of(node) });
+        }
+    }
+}
+
+impl Content for Inner {
+    type Layout = Layout;
+    type Part = Part;
+
+    fn layout(&self) -> Layout {
+        self.spreading.layout
+    }
+
+    fn another(&self) -> Inner {
+        let mut spreading = Spreading::new(self.spreading.layout);
+        spreading.home = false;
+        let mut inner = Inner::new(Engine::new(self.engine.setting()), spreading);
+        inner.order.counted = true;
+        inner.begin(self);
+        inner
+    }
+
+    fn begin(&mut self, home: &Inner) {
+        self.stamp = home.stamp;
+    }
+
+    fn take_apart(&mut self) -> Option<Vec<(usize, Part)>> {
+        self.count_wild();
+        let layout = self.spreading.layout;
+        if self.order.wild != 0 || !self.order.deferred.is_empty() {
+            self.spreading.raise(self.spreading.limit);
+            return None;
+        }
+        let posted = self.engine.take_posted();
+        let mut parts = Vec::with_capacity(posted.len());
+        for &node in &posted {
+            // SAFETY: the engine gave the node out.
+            if let Place::In(number) = layout.of_receive(unsafe { node.as_ref() }.pattern) {
+                parts.push((number, Part::Posted(node)));
+            }
+        }
+        if parts.len() < posted.len() {
+            for node in posted {
+                // SAFETY: it stays until the engine gives it out, as before.
+                unsafe { self.engine.post(node) };
+            }
+            self.spreading.raise(self.spreading.limit.saturating_mul(2));
+            return None;
+        }
+        let mut unstamped = 0;
+        for mut node in self.engine.take_waiting() {
+            // SAFETY: as above.
+            let message = unsafe { node.as_mut() };
+            if message.order_key & Inner::STAMPED == 0 {
+                unstamped += 1;
+                message.order_key = unstamped;
+            }
+            if let Place::In(number) = layout.of(message.key) {
+                parts.push((number, Part::Waiting(node)));
+            }
+            self.waiting.leave();
+        }
+        self.order.forget();
+        self.spreading.cool();
+        self.spreading.count += 1;
+        Some(parts)
+    }
+
+    fn accept(&mut self, part: Part) {
+        match part {
+            // SAFETY: it was in another shard's engine, and stays until this one gives it out.
+            Part::Posted(node) => unsafe { self.engine.post(node) },
+            Part::Waiting(node) => {
+                self.waiting.come();
+                self.wait_on(node);
+            }
+        }
+    }
+
+    fn gather(&mut self, shards: &mut [&mut Inner]) {
+        let base = self.stamp;
+        let (mut posted, mut waiting) = (Vec::new(), Vec::new());
+        let (mut posts, mut kept) = (0, 0);
+        for shard in shards {
+            posted.append(&mut shard.engine.take_posted());
+            waiting.append(&mut shard.engine.take_waiting());
+            posts += shard.posted(base);
+            kept += shard.waiting.kept;
+            self.stamp = self.stamp.max(shard.stamp);
+            self.waiting.join(&mut shard.waiting);
+            self.order.stamped |= core::mem::take(&mut shard.order.stamped);
+            shard.order.forget();
+        }
+        self.spreading.beyond += posts - (self.stamp - base) / 2;
+        let moved = (posted.len() + waiting.len()).min(Spreading::LAST as usize) as u32;
+        let limit = self.spreading.limit.max(Spreading::FIRST);
+        let calm = posts + kept > Spreading::CALM * limit as u64;
+        self.spreading.raise(if calm { 0 } else { limit.saturating_mul(2) }.max(moved));
+        // Those that fit one message were in one shard, so equal stamps mean nothing.
+        // SAFETY: nodes that engines gave out are ours.
+        posted.sort_by_key(|n| unsafe { n.as_ref() }.stamp);
+        for node in posted {
+            // SAFETY: it stays until the engine gives it out.
+            unsafe { self.engine.post(node) };
+        }
+        // SAFETY: as above.
+        waiting.sort_by_key(|n| unsafe { n.as_ref() }.order_key);
+        for mut node in waiting {
+            // SAFETY: as above.
+            let message = unsafe { node.as_mut() };
+            if message.order_key & Inner::STAMPED == 0 {
+                message.order_key = 0;
+            }
+            self.wait_on(node);
+        }
+    }
+
+    fn clear(&mut self) {
+        while let Some(record) = self.next_left() {
+            self.give(record);
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! The receiving verbs, and how a message gets into the user's buffer.
+//!
+//! A receive looks at the waiting messages first and is posted only if none fits, both under the
+//! shard's lock. A blocking receive of a message that is all here needs no request. Whoever matches
+//! (the callback, or the receiving thread) delivers: it alone owns the request from then on.
+
+use crate::matching::{Pattern, Unexpected};
+use crate::protocol::copy::Copies;
+use crate::receive::shard::{Incoming, Inner, Record};
+use crate::receive::shards::Entered;
+use crate::state::guarded::Held;
+use crate::state::instance::Ob1;
+use crate::state::lanes::{identity, lane_of};
+use crate::state::objects::{Comm, Lane, Request, State};
+use crate::wire::{self, FREE_BYTES};
+use core::ptr::{NonNull, null_mut};
+use oxmpi_datatype::TypeDesc;
+use oxmpi_mca::{Caller, MsgStatus, RequestHeader, Status};
+use oxmpi_pml::{Message, RecvArgs};
+
+/// Packed bytes that the buffer of a receive takes.
+#[inline(always)]
+fn capacity(args: &RecvArgs) -> u64 {
+    dtype(args).packed.saturating_mul(args.count)
+}
+
+#[inline(always)]
+fn dtype(args: &RecvArgs) -> &TypeDesc {
+    // SAFETY: the host passes a type that is alive for the call.
+    unsafe { &*args.dtype }
+}
+
+/// The verdict of a receive with room for `capacity` bytes on a message.
+#[inline(always)]
+pub(crate) fn status_of(inc: &Incoming, capacity: u64) -> MsgStatus {
+    status_for(inc.key, inc.msg_len, capacity)
+}
+
+#[inline(always)]
+fn status_for(key: u64, bytes: u64, capacity: u64) -> MsgStatus {
+    let (source, tag) = (wire::source_of(key), wire::tag_of(key));
+    match bytes > capacity {
+        false => MsgStatus { source, tag, error: Status::OK, cancelled: 0, bytes },
+        true => truncated(source, tag, bytes, capacity),
+    }
+}
+
+/// The length that did not fit stands above the lowest bit of `cancelled`, for the function that tells the user; at most 31 bits of it.
+#[cold]
+#[inline(never)]
+fn truncated(source: i32, tag: i32, bytes: u64, capacity: u64) -> MsgStatus {
+    let dropped = (bytes - capacity).min(u64::from(u32::MAX >> 1)) as u32;
+    MsgStatus { source, tag, error: Status::TRUNCATED, cancelled: dropped << 1, bytes: capacity }
+}
+
+/// Copies a message that is all here to where `args` says, without a request.
+fn copy_out(copies: &Copies, inc: &Incoming, args: &RecvArgs, capacity: u64) {
+    let n = inc.len.min(capacity);
+    if n == 0 {
+        return;
+    }
+    let d = dtype(args);
+    // SAFETY: the payload has `len` bytes, the user's buffer room for `capacity`.
+    unsafe {
+        if d.is_contiguous() {
+            copies.copy(inc.payload, args.buf, n as usize);
+        } else {
+            oxmpi_datatype::unpack(d, args.count, args.buf, 0, inc.payload, n);
+        }
+    }
+}
+
+impl Ob1 {
+    #[inline(always)]
+    pub fn recv_blocking(
+        &self,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+        threaded: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: the host passes a communicator that is alive.
+        let comm = unsafe { Comm::of(args.comm) };
+        let pattern = Pattern::new(args.src, args.tag);
+        let mut shard = comm.enter_to_receive(pattern, identity(args.thread), threaded);
+        let in_order = threaded && shard.order.stamped && !pattern.has_tag();
+        if !in_order && let Some(node) = shard.engine.find_unexpected(pattern, true) {
+            // SAFETY: it came out of the shard's engine.
+            return self.recv_waiting(shard, unsafe { Record::of(node) }, comm, args, status, threaded);
+        }
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args, threaded);
+        if in_order {
+            drop(shard);
+            self.post_in_order(comm, req, pattern);
+        } else {
+            post(&mut shard, req, pattern, threaded);
+            drop(shard);
+        }
+        // It may be in the transport already: then nobody needs to wait for the request, nor to give
+        // it back.
+        if threaded {
+            self.look_there_first(comm, Some(req), args);
+            self.poll_threaded(args.thread);
+        } else {
+            self.poll_as(None, false);
+        }
+        if req.is_complete() {
+            *status = req.status();
+            self.recycle(req, args.thread, threaded);
+            return Ok(null_mut());
+        }
+        Ok(req.handle())
+    }
+
+    #[inline(always)]
+    pub fn recv_immediate(&self, args: &RecvArgs, threaded: bool) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: as above.
+        let comm = unsafe { Comm::of(args.comm) };
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args, threaded);
+        if threaded {
+            self.look_there_first(comm, Some(req), args);
+        }
+        let by = identity(args.thread);
+        self.post_or_deliver(comm, req, by, Pattern::new(args.src, args.tag), threaded);
+        Ok(req.handle())
+    }
+
+    #[inline(always)]
+    pub fn post_or_deliver(
+        &self,
+        comm: &Comm,
+        req: &'static Request,
+        by: (u32, Caller),
+        pattern: Pattern,
+        threaded: bool,
+    ) {
+        let mut shard = comm.enter_to_receive(pattern, by, threaded);
+        if threaded && shard.order.stamped && !pattern.has_tag() {
+            drop(shard);
+            return self.post_in_order(comm, req, pattern);
+        }
+        match shard.engine.find_unexpected(pattern, true) {
+            None => post(&mut shard, req, pattern, threaded),
+            // The request is from the lane of the calling thread, where that is known.
+            Some(node) if threaded => self.deliver_found(shard, comm, req, node, by.1.map(|_| req.lane)),
+            // SAFETY: it came out of the shard's engine.
+            Some(node) => self.deliver_waiting(shard, comm, req, unsafe { Record::of(node) }, false),
+        }
+    }
+
+    /// A receive of the thread with that lane, if it is known, found this waiting.
+    #[inline(always)]
+    pub fn deliver_found(
+        &self,
+        shard: Entered<'_, Inner>,
+        comm: &Comm,
+        req: &'static Request,
+        node: NonNull<Unexpected>,
+        lane: Option<&Lane>,
+    ) {
+        // SAFETY: it came out of the shard's engine.
+        let record = unsafe { Record::of(node) };
+        // SAFETY: taken out of the engine, so ours.
+        self.visits(unsafe { record.as_ref() }.incoming().ctx.into(), lane);
+        self.deliver_waiting(shard, comm, req, record, true)
+    }
+
+    /// A receive that nobody else knows yet found its message waiting.
+    #[inline(never)]
+    fn deliver_waiting(
+        &self,
+        mut shard: Entered<'_, Inner>,
+        comm: &Comm,
+        req: &'static Request,
+        record: NonNull<Record>,
+        threaded: bool,
+    ) {
+        // SAFETY: taken out of the engine, so ours.
+        let inc = unsafe { record.as_ref() }.incoming();
+        // SAFETY: as above.
+        if !inc.is_plain() || !unsafe { record.as_ref() }.is_small() {
+            drop(shard);
+            return self.deliver_record(comm, req, record, threaded);
+        }
+        // So little that copying it costs less than taking the lock a second time.
+        let room = req.total.get();
+        req.set_status(status_of(&inc, room));
+        let n = inc.len.min(room);
+        if n > 0 {
+            // SAFETY: `n` bytes are in both, the message and the buffer.
+            unsafe { req.store(&self.config.copies, 0, inc.payload, n) };
+        }
+        shard.give(record);
+        drop(shard);
+        self.complete_unseen(req, threaded);
+    }
+
+    /// A blocking receive found its message waiting.
+    #[inline(never)]
+    fn recv_waiting(
+        &self,
+        mut shard: Entered<'_, Inner>,
+        record: NonNull<Record>,
+        comm: &Comm,
+        args: &RecvArgs,
+        status: &mut MsgStatus,
+        threaded: bool,
+    ) -> Result<*mut RequestHeader, Status> {
+        // SAFETY: taken out of the engine, so ours.
+        let inc = unsafe { record.as_ref() }.incoming();
+        if threaded {
+            self.visits(inc.ctx.into(), lane_of(args.thread));
+        }
+        if inc.is_plain() {
+            let room = capacity(args);
+            *status = status_of(&inc, room);
+            // SAFETY: as above.
+            if unsafe { record.as_ref() }.is_small() {
+                // So little that copying it costs less than taking the lock a second time.
+                copy_out(&self.config.copies, &inc, args, room);
+                shard.give(record);
+                return Ok(null_mut());
+            }
+            drop(shard);
+            copy_out(&self.config.copies, &inc, args, room);
+            comm.shard_of(inc.key, threaded, None).give(record);
+            self.consumed(&inc, None, threaded);
+            return Ok(null_mut());
+        }
+        drop(shard);
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args, threaded);
+        self.deliver_record(comm, req, record, threaded);
+        if req.is_complete() {
+            *status = req.status();
+            self.recycle(req, args.thread, threaded);
+            return Ok(null_mut());
+        }
+        Ok(req.handle())
+    }
+
+    /// Delivers a message that waited, and gives its record back.
+    #[inline(never)]
+    pub fn deliver_record(
+        &self,
+        comm: &Comm,
+        req: &'static Request,
+        record: NonNull<Record>,
+        threaded: bool,
+    ) {
+        // SAFETY: taken out of the engine, so ours.
+        let inc = unsafe { record.as_ref() }.incoming();
+        self.deliver(req, &inc, None, threaded);
+        comm.shard_of(inc.key, threaded, None).give(record);
+    }
+
+    /// Puts what is here of a matched message into the user's buffer, and completes the request or
+    /// asks the sender for the rest. `held`: the CRI lock, where the caller holds it.
+    #[inline(always)]
+    pub fn deliver(&self, req: &'static Request, inc: &Incoming, held: Option<&Held<'_>>, threaded: bool) {
+        let room = req.total.get();
+        req.set_status(status_of(inc, room));
+        let n = inc.len.min(room);
+        let store = || {
+            if n > 0 {
+                // SAFETY: `n` bytes are in both, the message and the buffer.
+                unsafe { req.store(&self.config.copies, 0, inc.payload, n) };
+            }
+        };
+        if inc.is_plain() {
+            store();
+            self.consumed(inc, held, threaded);
+            return self.complete(req, threaded);
+        }
+        // Where fragments follow, their sender hears of it first (`ask_for_rest`).
+        let goes_on = inc.kind == wire::kind::RNDV && inc.len < room.min(inc.msg_len);
+        if !matches!(inc.kind, wire::kind::RUNS | wire::kind::RGET) && !goes_on {
+            store();
+        }
+        match held {
+            Some(held) => self.ask_for_rest(held, req, inc, false),
+            None => self.ask_for_rest(&self.hold(inc.ctx as u32, None, threaded), req, inc, true),
+        }
+    }
+
+    /// The same for a message that is all here and just came.
+    #[inline(always)]
+    pub fn deliver_plain(
+        &self,
+        req: &'static Request,
+        key: u64,
+        payload: &[u8],
+        threaded: bool,
+        count_consumed: impl FnOnce(u64),
+    ) {
+        let (room, len) = (req.total.get(), payload.len() as u64);
+        req.set_status(status_for(key, len, room));
+        let n = len.min(room);
+        if n > 0 {
+            // SAFETY: `n` bytes are in both, the message and the buffer.
+            unsafe { req.store(&self.config.copies, 0, payload.as_ptr(), n) };
+        }
+        if len > FREE_BYTES {
+            count_consumed(len);
+        }
+        self.complete(req, threaded)
+    }
+
+    pub fn recv_persistent(&self, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.threaded();
+        // SAFETY: the host passes a communicator that is alive.
+        let comm = unsafe { Comm::of(args.comm) };
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args, threaded);
+        req.node(Pattern::new(args.src, args.tag), 0);
+        req.make_persistent();
+        Ok(req.handle())
+    }
+
+    /// Starts a persistent receive.
+    pub fn post_again(&self, req: &'static Request, threaded: bool) -> Status {
+        // SAFETY: a communicator outlives the persistent requests on it (the host's promise).
+        let comm = unsafe { &*req.comm.get() };
+        // SAFETY: the request is inactive, so its node is ours.
+        let pattern = unsafe { req.posted_node().as_ref() }.pattern;
+        if threaded {
+            self.anybody_cares_for(comm, pattern);
+        }
+        // Any thread may start it: the thread that made it stands for it.
+        self.post_or_deliver(comm, req, (req.lane.index, None), pattern, threaded);
+        Status::OK
+    }
+
+    /// Receives a message that `look` took out.
+    pub fn recv_message(&self, message: *mut Message, args: &RecvArgs) -> Result<*mut RequestHeader, Status> {
+        let threaded = self.threaded();
+        let record = NonNull::new(message.cast::<Record>()).ok_or(Status::BAD_PARAM)?;
+        // SAFETY: a message is a record that `look` took out; its communicator outlives it.
+        let comm = unsafe { Comm::of(record.as_ref().comm().cast_mut()) };
+        if comm.is_revoked() {
+            // SAFETY: taken out of the engine, so ours.
+            let inc = unsafe { record.as_ref() }.incoming();
+            self.refuse_taken(&inc, threaded);
+            comm.shard_of(inc.key, threaded, None).give(record);
+            return Err(Status::PEER_FAILED);
+        }
+        let req = self.take_request(args.thread, threaded, RequestHeader::RECV, args.host_comm)?;
+        describe(req, comm, args, threaded);
+        self.deliver_record(comm, req, record, threaded);
+        Ok(req.handle())
+    }
+
+    /// Takes a posted receive back; false: it is not posted any more.
+    pub fn unpost(&self, req: &'static Request, threaded: bool) -> bool {
+        // SAFETY: the communicator outlives its pending receives.
+        let Some(comm) = (!req.is_complete()).then(|| unsafe { &*req.comm.get() }) else { return false };
+        // SAFETY: whoever cancels a request is its only user, and posting wrote its node before.
+        let pattern = unsafe { req.posted_node().as_ref() }.pattern;
+        let mut shard = comm.shard_for(pattern, threaded, None);
+        let found = shard.engine.cancel(req.posted_node());
+        if found {
+            // SAFETY: the node is ours again.
+            shard.uncount(unsafe { req.posted_node().as_ref() }.stamp);
+        }
+        found
+    }
+
+    /// Lets the thread progress first the CRI on which what it receives will come.
+    #[inline(always)]
+    pub fn look_there_first(&self, comm: &Comm, req: Option<&'static Request>, args: &RecvArgs) {
+        // SAFETY: the host passes the context of the calling thread, or null.
+        let Some(thread) = (unsafe { args.thread.as_mut() }) else { return };
+        if !self.wide.load(core::sync::atomic::Ordering::Relaxed) {
+            return;
+        }
+        let tagged = Pattern::new(args.src, args.tag).has_tag();
+        if tagged {
+            // Before the look: if it changes meanwhile, what is noted is of the epoch before.
+            let epoch = comm.epoch();
+            let (ctx, stays) = self.first_look(comm, (args.src, args.tag), args.thread);
+            thread.cri = ctx;
+            if let Some(req) = req {
+                self.cri(ctx).posted(req);
+                if stays && let Some(lane) = lane_of(args.thread) {
+                    self.note_cri(lane, epoch, wire::source_tag(args.src, args.tag), ctx);
+                }
+            }
+        }
+        if tagged && comm.by_tag() {
+            self.cares_for(thread, thread.cri);
+            if args.src < 0 && comm.is_forked(args.src) {
+                // Other sources' may not be.
+                self.cares_for(thread, comm.fifos.home(self.width()));
+            }
+        } else {
+            self.cares_for_all(thread);
+        }
+    }
+}
+
+/// Fills a request with everything a receive needs.
+#[inline(always)]
+pub fn describe(req: &Request, comm: &Comm, args: &RecvArgs, threaded: bool) {
+    req.buf.set(args.buf);
+    req.total.set(capacity(args));
+    req.keep_type(dtype(args), args.count, threaded);
+    req.comm.set(comm);
+}
+
+/// Hands a request to the engine.
+#[inline(always)]
+pub fn post(shard: &mut Inner, req: &'static Request, pattern: Pattern, threaded: bool) {
+    req.state.set(State::Posted);
+    let mut stamp = shard.next_stamp();
+    if threaded && !pattern.has_tag() {
+        stamp |= Inner::COUNTED;
+        shard.order.wild += 1;
+    }
+    let node = req.node(pattern, stamp);
+    // SAFETY: requests are never freed, and this one stays posted until the engine gives it out.
+    unsafe { shard.engine.post(node) };
+}

@@ -1,0 +1,103 @@
+//! A thread's record of the CRIs, and whether a CRI is nobody's in particular (`progress/others.rs`).
+
+use crate::receive::shards::MOST;
+use core::cell::Cell;
+use core::time::Duration;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Bits of CRIs; there are no more than shards.
+pub type Set = u64;
+
+const _: () = assert!(MOST <= Set::BITS as usize);
+
+/// Whether a CRI is nobody's in particular.
+#[derive(Default)]
+pub struct Shared(AtomicBool);
+
+impl Shared {
+    /// It is from now on. A hint, so it needs no order.
+    pub fn become_so(&self) {
+        if !self.is_so() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    pub fn is_so(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Idle turns after which a thread does not wait any more for the owner of the CRI where its own messages come.
+const TURNS_OF_TRUST: u32 = 32;
+
+/// A thread's record of the CRIs. Touched by that thread alone.
+pub struct Care {
+    /// Idle turns, and those in which the owner of this thread's CRI was trusted.
+    pub idle: Cell<u32>,
+    pub trusted: Cell<u32>,
+    /// Those beside its own that it progresses.
+    pub mine: Cell<Set>,
+    /// Those where something of its own came or waited lately, whoever progresses them.
+    pub wanted: Cell<Set>,
+    /// How many turns each had had when this thread last looked.
+    pub seen: [Cell<u64>; MOST],
+    /// When it last looked after those that it looks after soon, and after all.
+    pub looked: [Cell<Option<Instant>>; 2],
+}
+
+impl Default for Care {
+    fn default() -> Care {
+        Care {
+            idle: Cell::new(0),
+            trusted: Cell::new(0),
+            mine: Cell::new(0),
+            wanted: Cell::new(0),
+            seen: core::array::from_fn(|_| Cell::new(u64::MAX)),
+            looked: [Cell::new(None), Cell::new(None)],
+        }
+    }
+}
+
+pub fn has(set: &Cell<Set>, ctx: u32) -> bool {
+    set.get() >> (ctx % Set::BITS) & 1 != 0
+}
+
+pub fn add(set: &Cell<Set>, ctx: u32) {
+    set.set(set.get() | 1 << (ctx % Set::BITS));
+}
+
+pub fn remove(set: &Cell<Set>, ctx: u32) {
+    set.set(set.get() & !(1 << (ctx % Set::BITS)));
+}
+
+impl Care {
+    pub fn seen(&self, ctx: u32) -> &Cell<u64> {
+        &self.seen[ctx as usize % MOST]
+    }
+
+    /// Whether `patience` has gone by since this was last true.
+    pub fn is_time(looked: &Cell<Option<Instant>>, now: Instant, patience: Duration) -> bool {
+        let due = looked.get().is_none_or(|at| now.saturating_duration_since(at) >= patience);
+        if due {
+            looked.set(Some(now));
+        }
+        due
+    }
+
+    /// The thread progresses that CRI.
+    #[inline(always)]
+    pub fn has_mine(&self, ctx: u32) -> bool {
+        has(&self.mine, ctx)
+    }
+
+    /// One more turn in which an owner was trusted; whether it is time to see what it does.
+    pub fn has_trusted_enough(&self) -> bool {
+        Care::is_turn(&self.trusted, TURNS_OF_TRUST)
+    }
+
+    /// One more; whether it is one of so many.
+    pub fn is_turn(turns: &Cell<u32>, of: u32) -> bool {
+        turns.set(turns.get().wrapping_add(1));
+        turns.get().is_multiple_of(of)
+    }
+}

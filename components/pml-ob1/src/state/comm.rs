@@ -1,0 +1,413 @@
+//! Communicators: what a message needs to know about one, and how the two sides agree on its name.
+//!
+//! Each process numbers its communicators itself. A sender must know the receiver's number (its
+//! *index*); world and self have fixed ones. For all others the first messages to a peer carry a
+//! prefix with the 128-bit global id; the receiver answers the first prefixed message of a rank with
+//! its own index (CID message), and from then on the plain header is enough. A process that does not
+//! know the global id yet keeps the messages until `add_comm` (`unknown.rs`).
+//!
+//! An index is a slot (20 bits) and a generation (12 bits), so that a late message to a communicator
+//! that is gone is recognised and dropped. Where a process hosts several ranks of a communicator,
+//! each is a [`Comm`] of its own and the destination endpoint tells them apart.
+//!
+//! **Access.** [`CommTable`] is read by the holder of any CRI's lock and changed by the holder of all. A [`Comm`] lives from
+//! `add_comm` to `del_comm`, and beyond while released requests still use it. Routes are written once
+//! (release store of the peer) and their head again when the answer has come; a sender that read the
+//! old head sends one more prefix, which is harmless.
+
+use crate::matching::{Engine, Key, Pattern};
+use crate::order::fork::Users;
+use crate::receive::shard::Inner;
+use crate::receive::shards::{Entered, Lock, Owned, Shards};
+use crate::receive::spread::{Layout, Spreading};
+use crate::state::fifos::Fifos;
+use crate::state::inbound::Inbound;
+use crate::state::members::Members;
+use crate::state::note::NO_EPOCH;
+use crate::state::objects::Comm;
+use crate::state::paged::Paged;
+use crate::wire::{self, Prefix};
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::{Caller, LockServices, Seat, Status};
+use oxmpi_pml::{CommDesc, assert_flag};
+use std::collections::{HashMap, VecDeque};
+
+const SLOT_BITS: u32 = 20;
+const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+/// Slots below belong to fixed indices.
+const FIXED_SLOTS: u32 = 16;
+
+impl Comm {
+    /// # Safety
+    /// `comm` is what `add_comm` gave and `del_comm` has not had.
+    #[inline(always)]
+    pub unsafe fn of<'a>(comm: *mut c_void) -> &'a Comm {
+        // SAFETY: the caller's promise.
+        unsafe { &*comm.cast::<Comm>() }
+    }
+
+    /// What [`Comm::of`] takes.
+    pub fn handle(&self) -> *const c_void {
+        core::ptr::from_ref(self).cast()
+    }
+
+    /// Whether the program promised one of [`oxmpi_pml::assert_flag`]. Each speaks of the process that makes it.
+    #[inline(always)]
+    pub fn asserts(&self, flag: u32) -> bool {
+        self.assertions.load(Ordering::Relaxed) & flag != 0
+    }
+    /// All of them, as they are from now on.
+    pub fn set_assertions(&self, flags: u32, threaded: bool) {
+        self.assertions.store(flags, Ordering::Relaxed);
+        let overtaking = flags & assert_flag::ALLOW_OVERTAKING != 0;
+        self.by_tag.store(self.streams && !overtaking, Ordering::Relaxed);
+        if overtaking {
+            self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
+        }
+        self.promise(&mut self.shards.enter_one(threaded));
+    }
+    /// A message's FIFO follows from communicator and tag alone: all messages that an exact-tag receive can match take the same,
+    /// or one after the other (`fork.rs`).
+    #[inline(always)]
+    pub fn by_tag(&self) -> bool {
+        self.by_tag.load(Ordering::Relaxed)
+    }
+    /// Where the messages of a source and a tag come is the same while this is, which no other communicator has.
+    #[inline(always)]
+    pub fn epoch(&self) -> u64 {
+        // SYNC POINT with `fork_from`: who sees an epoch sees where messages come in it.
+        self.epoch.load(Ordering::Acquire)
+    }
+    /// Of one whose messages' FIFOs do not follow from their tags, or did not once.
+    pub const NO_EPOCH: u64 = NO_EPOCH;
+    /// From one epoch of a communicator to the next.
+    pub(super) const NEXT_EPOCH: u64 = 1 << 40;
+
+    fn promise(&self, home: &mut Inner) {
+        let (no_any_tag, no_any_source) = (assert_flag::NO_ANY_TAG, assert_flag::NO_ANY_SOURCE);
+        home.spreading.promise(self.asserts(no_any_tag), self.asserts(no_any_source));
+    }
+
+    /// The shard of a message, under its lock.
+    #[inline(always)]
+    pub fn shard_of(&self, key: Key, threaded: bool, who: Caller) -> Entered<'_, Inner> {
+        self.shards.enter(threaded, who, |layout| layout.of(key))
+    }
+
+    /// The same if the thread of that seat owns its lock.
+    #[inline(always)]
+    pub fn own_shard(&self, key: Key, seat: &'static Seat) -> Option<Owned<'_, Inner>> {
+        self.shards.enter_own(seat, |layout| layout.of(key))
+    }
+
+    /// The shard that a receive is posted in and whose messages it finds, under its lock. Where a receive fits
+    /// into none alone, the communicator is gathered first.
+    #[inline(always)]
+    pub fn shard_for(&self, pattern: Pattern, threaded: bool, who: Caller) -> Entered<'_, Inner> {
+        self.shards.enter(threaded, who, |layout| layout.of_receive(pattern))
+    }
+
+    /// The same for a receive by a thread with this number, which tells whether several receive here.
+    #[inline(always)]
+    pub fn enter_to_receive(
+        &self,
+        pattern: Pattern,
+        (thread, who): (u32, Caller),
+        threaded: bool,
+    ) -> Entered<'_, Inner> {
+        let mut shard = self.shard_for(pattern, threaded, who);
+        if !threaded {
+            return shard;
+        }
+        if !pattern.has_tag() {
+            shard.spreading.cool();
+            return shard;
+        }
+        let user = thread.saturating_add(1);
+        if shard.spreading.changes_hands(user) { self.change_hands(shard, user, pattern) } else { shard }
+    }
+
+    #[inline(never)]
+    fn change_hands<'a>(
+        &'a self,
+        mut shard: Entered<'a, Inner>,
+        user: u32,
+        pattern: Pattern,
+    ) -> Entered<'a, Inner> {
+        if !shard.spreading.warm(user) {
+            return shard;
+        }
+        self.shards.spread(shard);
+        self.shard_for(pattern, true, None)
+    }
+
+    pub fn index(&self) -> u32 {
+        (self.address >> 16) as u32
+    }
+    fn endpoint(&self) -> u16 {
+        self.address as u16
+    }
+
+    /// Job rank and endpoint of a rank; `None`: no such rank.
+    pub fn place(&self, rank: i32) -> Option<(u32, u16)> {
+        self.members.place(rank)
+    }
+
+    /// From now on nothing is sent on it. All CRIs' locks are held. True: so it was before.
+    pub fn revoke(&self) -> bool {
+        self.epoch.store(Self::NO_EPOCH, Ordering::Relaxed);
+        let before = self.revoked.swap(true, Ordering::Relaxed);
+        for route in self.routes.iter() {
+            route.peer.store(null_mut(), Ordering::Release);
+        }
+        before
+    }
+    pub fn is_revoked(&self) -> bool {
+        self.revoked.load(Ordering::Relaxed)
+    }
+    /// The process of a rank; `None`: no such rank.
+    pub fn process_of(&self, rank: i32) -> Option<u32> {
+        self.place(rank).map(|(proc, _)| proc)
+    }
+
+    /// Whether a rank is of a process.
+    pub fn is_from(&self, rank: i32, proc: u32) -> bool {
+        self.place(rank).is_some_and(|(p, _)| p == proc)
+    }
+
+    /// The same, if it was made.
+    pub fn inbound_made(&self, rank: usize) -> Option<&Inbound> {
+        self.inbound.get(rank)
+    }
+    pub fn all_inbound(&self) -> impl Iterator<Item = &Inbound> {
+        self.inbound.iter()
+    }
+
+    /// Whether the messages of a source (negative: of any) take the FIFOs of their tags.
+    #[inline(always)]
+    pub fn is_forked(&self, source: i32) -> bool {
+        self.forked.load(Ordering::Relaxed)
+            && (source < 0 || self.routes.get(source as usize).is_some_and(|route| route.forked.is_passed()))
+    }
+
+    /// The prefix that names this communicator to somebody who does not know our index.
+    pub fn prefix(&self) -> Prefix {
+        Prefix { gid: self.gid, index: self.index(), endpoint: self.endpoint(), version: wire::VERSION }
+    }
+
+    /// Whether a message is for this communicator, which the table did not have when it came.
+    pub fn claims(&self, head: u64, prefix: Option<&Prefix>) -> bool {
+        match prefix {
+            Some(p) => {
+                self.fixed_index.is_none() && p.gid == self.gid && wire::endpoint_of(head) == self.endpoint()
+            }
+            None => self.fixed_index.is_some() && wire::address_of(head) == self.address,
+        }
+    }
+}
+
+/// The communicator and peer that a head's address leads to.
+pub enum Found<'a> {
+    Comm(&'a Comm),
+    /// A fixed index that we have not been given yet.
+    NotYet,
+    /// A communicator that is gone.
+    Gone,
+    /// No process was ever told this index.
+    Nonsense,
+}
+
+struct Slot {
+    comm: *mut Comm,
+    generation: u32,
+}
+
+/// Communicators by index and by global id. Read under any CRI's lock, written under all.
+#[repr(C)]
+pub struct CommTable {
+    slots: Vec<Slot>,
+    /// Oldest first, so that an index is used again as late as possible.
+    free: VecDeque<u32>,
+    by_gid: HashMap<([u64; 2], u16), *mut Comm>,
+    /// Deleted while released requests used them.
+    pub(super) dying: Vec<*mut Comm>,
+    /// How many there were.
+    added: u64,
+}
+
+impl CommTable {
+    pub fn new() -> CommTable {
+        let slots = (0..FIXED_SLOTS).map(|_| Slot { comm: null_mut(), generation: 0 }).collect();
+        CommTable { slots, free: VecDeque::new(), by_gid: HashMap::new(), dying: Vec::new(), added: 0 }
+    }
+
+    /// The communicator a message is addressed to. The reference is good while the lock is held.
+    #[inline(always)]
+    pub fn find<'a>(&self, head: u64) -> Found<'a> {
+        if let Some(slot) = self.slots.get((wire::index_of(head) & SLOT_MASK) as usize)
+            // SAFETY: communicators leave the table before they go, under the lock we hold.
+            && let Some(comm) = unsafe { slot.comm.as_ref() }
+            && comm.address == wire::address_of(head)
+        {
+            return Found::Comm(comm);
+        }
+        self.find_slowly(head)
+    }
+
+    #[cold]
+    fn find_slowly<'a>(&self, head: u64) -> Found<'a> {
+        let slot = wire::index_of(head) & SLOT_MASK;
+        let Some(entry) = self.slots.get(slot as usize) else { return Found::Nonsense };
+        let mut at = entry.comm;
+        // SAFETY: as in `find`; siblings are in the table as well.
+        while let Some(comm) = unsafe { at.as_ref() } {
+            if comm.address == wire::address_of(head) {
+                return Found::Comm(comm);
+            }
+            at = comm.sibling.get();
+        }
+        match slot < FIXED_SLOTS {
+            true if wire::index_of(head) == slot => Found::NotYet,
+            true => Found::Nonsense,
+            false => Found::Gone,
+        }
+    }
+
+    /// By global id and destination endpoint.
+    pub fn find_gid<'a>(&self, gid: [u64; 2], endpoint: u16) -> Option<&'a Comm> {
+        // SAFETY: as in `find`.
+        self.by_gid.get(&(gid, endpoint)).map(|&c| unsafe { &*c })
+    }
+
+    pub(super) fn add(
+        &mut self,
+        desc: &CommDesc,
+        engine: Engine,
+        most_shards: u32,
+        streams: bool,
+        locks: *const LockServices,
+    ) -> Result<*mut Comm, Status> {
+        let fixed = (desc.has_fixed_index != 0).then_some(desc.fixed_index);
+        let slot = match fixed {
+            Some(index) if index < FIXED_SLOTS => index,
+            Some(_) => return Err(Status::BAD_PARAM),
+            None => self.free_slot()?,
+        };
+        let index = slot | self.slots[slot as usize].generation << SLOT_BITS;
+        let fifos = Fifos::of(desc);
+        let layout = Layout::new(fifos.salt(), most_shards, false);
+        self.added += 1;
+        let comm = Box::new(Comm {
+            address: desc.my_endpoint as u64 | (index as u64) << 16,
+            my_rank: desc.my_rank,
+            num_peers: desc.num_peers,
+            assertions: AtomicU32::new(desc.flags),
+            shards: Shards::new(Inner::new(engine, Spreading::new(layout)), Lock::new(locks)),
+            routes: Paged::new(desc.num_peers as usize),
+            inbound: Paged::new(desc.num_peers as usize),
+            by_tag: AtomicBool::new(streams && desc.flags & assert_flag::ALLOW_OVERTAKING == 0),
+            streams,
+            epoch: AtomicU64::new(self.added),
+            revoked: AtomicBool::new(false),
+            users: Users::default(),
+            forked: AtomicBool::new(false),
+            // SAFETY: the host's promise; what outlives `del_comm` keeps a copy.
+            members: unsafe { Members::new(desc.num_peers, desc.procs, desc.endpoints) },
+            fixed_index: fixed,
+            gid: desc.gid,
+            sibling: Cell::new(self.slots[slot as usize].comm),
+            fifos,
+        });
+        if desc.flags != 0 {
+            comm.promise(&mut comm.shards.home(false));
+        }
+        let comm = Box::into_raw(comm);
+        self.slots[slot as usize].comm = comm;
+        if fixed.is_none() {
+            self.by_gid.insert((desc.gid, desc.my_endpoint), comm);
+        }
+        Ok(comm)
+    }
+
+    fn free_slot(&mut self) -> Result<u32, Status> {
+        if let Some(slot) = self.free.pop_front() {
+            return Ok(slot);
+        }
+        let slot = self.slots.len() as u32;
+        if slot >= SLOT_MASK {
+            return Err(Status::OUT_OF_MEMORY);
+        }
+        self.slots.push(Slot { comm: null_mut(), generation: 0 });
+        Ok(slot)
+    }
+
+    /// Takes a communicator out.
+    ///
+    /// # Safety
+    /// Nothing uses it any more but what is returned.
+    unsafe fn remove(&mut self, comm: *mut Comm) -> Comm {
+        // SAFETY: the caller's promise; made by Box::into_raw.
+        let gone = *unsafe { Box::from_raw(comm) };
+        let number = (gone.index() & SLOT_MASK) as usize;
+        let slot = &mut self.slots[number];
+        if slot.comm == comm {
+            slot.comm = gone.sibling.get();
+        } else {
+            let mut at = slot.comm;
+            // SAFETY: siblings are in the table and alive.
+            while let Some(c) = unsafe { at.as_ref() } {
+                if c.sibling.get() == comm {
+                    c.sibling.set(gone.sibling.get());
+                    break;
+                }
+                at = c.sibling.get();
+            }
+        }
+        if gone.fixed_index.is_none() {
+            self.by_gid.remove(&(gone.gid, gone.endpoint()));
+            slot.generation = (slot.generation + 1) % (1 << (32 - SLOT_BITS));
+            self.free.push_back(number as u32);
+        }
+        gone
+    }
+
+    /// Takes out what was deleted and is not used any more.
+    pub(super) fn reap(&mut self, busy: bool) -> Vec<(*const Comm, Comm)> {
+        let mut gone = Vec::new();
+        let dying = core::mem::take(&mut self.dying);
+        for comm in dying {
+            let mut used = busy;
+            // SAFETY: in the table, so alive.
+            unsafe { &*comm }.shards.each(false, |shard| used |= shard.engine.has_posted());
+            if used {
+                // SAFETY: in the table, so alive.
+                unsafe { &*comm }.members.keep();
+                self.dying.push(comm);
+            } else {
+                // SAFETY: deleted by its owner, nothing posted, nothing queued.
+                gone.push((comm.cast_const(), unsafe { self.remove(comm) }));
+            }
+        }
+        gone
+    }
+
+    /// All that there are.
+    pub fn all(&self) -> Vec<*const Comm> {
+        // SAFETY: as in `find`; siblings are in the table as well.
+        let sibling = |comm: &*mut Comm| Some(unsafe { &**comm }.sibling.get()).filter(|c| !c.is_null());
+        let first = self.slots.iter().map(|slot| slot.comm).filter(|comm| !comm.is_null());
+        first.flat_map(|comm| core::iter::successors(Some(comm), sibling)).map(|c| c.cast_const()).collect()
+    }
+
+    pub fn clear(&mut self) {
+        for number in 0..self.slots.len() {
+            while !self.slots[number].comm.is_null() {
+                // SAFETY: the instance ends; nobody calls any more.
+                drop(unsafe { self.remove(self.slots[number].comm) });
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Communicators are added and deleted (`state/comm.rs` has what is known of one).
+
+use crate::matching::{Choice, Engine, Setting};
+use crate::state::guarded::AllHeld;
+use crate::state::inbound::Assignment;
+use crate::state::instance::Ob1;
+use crate::state::objects::Comm;
+use oxmpi_mca::Status;
+use oxmpi_pml::CommDesc;
+
+impl Ob1 {
+    pub fn add_communicator(&self, desc: &CommDesc) -> Result<*mut Comm, Status> {
+        // SAFETY: the host's text is valid for the call.
+        let choice = match unsafe { desc.matching.get() } {
+            Some("") => self.config.matching.choice,
+            name => Choice::by_name(name.unwrap_or_default()).ok_or_else(|| {
+                self.host
+                    .help("no-engine", &[name.unwrap_or("?"), &Choice::ALL.map(Choice::name).join(", ")]);
+                Status::NOT_FOUND
+            })?,
+        };
+        let engine = Engine::new(Setting { choice, ..self.config.matching });
+        let all = self.hold_all(self.width(), self.threaded());
+        let (most, streams) = (self.config.max_shards, self.assignment == Assignment::Stream);
+        let comm =
+            self.comms.with(&all.held(0), |t| t.add(desc, engine, most, streams, self.host.locks()))?;
+        for held in all.each() {
+            // SAFETY: just made, and we hold the locks.
+            self.adopt_orphans(&held, unsafe { &*comm });
+        }
+        Ok(comm)
+    }
+
+    pub fn del_communicator(&self, comm: *mut Comm) -> Status {
+        let all = self.hold_all(self.width(), self.threaded());
+        self.comms.with(&all.held(0), |t| t.dying.push(comm));
+        self.reap(&all);
+        Status::OK
+    }
+
+    /// Frees deleted communicators, unless sends that were released while queued may name them.
+    /// Messages that nobody received cost their sender no credit any more.
+    fn reap(&self, all: &AllHeld<'_>) {
+        let owed = self.owed.is_any();
+        let busy = owed || all.each().any(|held| self.has_backlog(&held));
+        for (at, comm) in self.comms.with(&all.held(0), |t| t.reap(busy)) {
+            self.escalated.remove(at);
+            all.each().for_each(|held| self.cri(held.ctx).way.forget(&held));
+            for early in comm.all_inbound().flat_map(|i| i.with(|s| s.clear().collect::<Vec<_>>())) {
+                let inc = early.incoming();
+                self.bury(&all.held(inc.ctx as u32), &inc);
+            }
+            comm.shards.each(false, |shard| {
+                while let Some(record) = shard.next_left() {
+                    // SAFETY: it came out of the shard.
+                    let inc = unsafe { record.as_ref() }.incoming();
+                    shard.give(record);
+                    self.bury(&all.held(inc.ctx as u32), &inc);
+                }
+            });
+        }
+    }
+}

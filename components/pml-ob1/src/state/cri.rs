@@ -1,0 +1,117 @@
+//! One CRI's part of the component's state, and what its holder does with it.
+
+use crate::matching::Key;
+use crate::receive::shard::Inner;
+use crate::receive::shards::Spot;
+use crate::state::attention::Shared;
+use crate::state::guarded::{Guarded, Held};
+use crate::state::objects::{Comm, Cri, Request, Way};
+use core::cell::Cell;
+use core::ptr::{NonNull, null, null_mut};
+use oxmpi_mca::Host;
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+impl Cri {
+    /// In `waiting`: `backlog` has something, and so has `landed`.
+    pub const BACKLOG: u32 = 1;
+    pub const LANDED: u32 = 2;
+    /// For good: receives may have to be swept out (`revoke.rs`).
+    pub const SWEEP: u32 = 4;
+
+    pub fn new(host: &Host, ctx: u32) -> Cri {
+        Cri {
+            ctx,
+            base: NonNull::from(host.cri(ctx)),
+            backlog: Guarded::default(),
+            ids: Guarded::default(),
+            orphans: Guarded::default(),
+            buried: Guarded::default(),
+            early: Guarded::default(),
+            retired: Guarded::default(),
+            ahead: Guarded::default(),
+            closed: Cell::new(0),
+            turns: Cell::new(0),
+            kept: Cell::new(0),
+            stop: Cell::new(0),
+            newest: AtomicPtr::new(null_mut()),
+            waiting: AtomicU32::new(0),
+            landed: Cell::new(core::ptr::null()),
+            flying: Cell::new(0),
+            shared: Shared::default(),
+            numbered: Cell::new(0),
+            way: Way::default(),
+            visits: AtomicU64::new(0),
+            match_time: AtomicU64::default(),
+        }
+    }
+
+    /// Something waits for room, or to be gone on with. Any thread, where that is a hint.
+    #[inline(always)]
+    pub fn has_work(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) & !Cri::SWEEP != 0
+    }
+    /// Sets a bit of `waiting`.
+    pub fn mark(&self, bit: u32) {
+        self.waiting.store(self.waiting.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
+    }
+    pub fn unmark(&self, bit: u32) {
+        self.waiting.store(self.waiting.load(Ordering::Relaxed) & !bit, Ordering::Relaxed);
+    }
+    /// The host's part, with the lock.
+    #[inline(always)]
+    pub fn base(&self) -> &oxmpi_mca::Cri {
+        // SAFETY: the host's table outlives the module.
+        unsafe { self.base.as_ref() }
+    }
+    /// The number of a message's arrival, above all that messages get otherwise and below any stamp
+    /// (`spread.rs`).
+    pub fn number(&self, _held: &Held<'_>) -> u64 {
+        self.numbered.set(self.numbered.get() + 1);
+        1 << 32 | self.numbered.get()
+    }
+    /// A message came that no receive fits. True: nor will one that follows it, since the receives that were posted here have
+    /// their messages; better let their thread go on.
+    pub fn count_kept(&self, _held: &Held<'_>) -> bool {
+        self.kept.set(self.kept.get().wrapping_add(1));
+        // SAFETY: null, or a request, which is never freed while messages come.
+        unsafe { self.newest.load(Ordering::Relaxed).as_ref() }.is_some_and(Request::is_complete)
+    }
+    /// This receive was posted last of those whose messages come here.
+    #[inline(always)]
+    pub fn posted(&self, req: &'static Request) {
+        self.newest.store(core::ptr::from_ref(req).cast_mut(), Ordering::Relaxed);
+    }
+    /// See `visits`.
+    pub fn visit(&self) {
+        self.visits.store(self.visits.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+    pub fn visits(&self) -> u64 {
+        self.visits.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Way {
+    fn default() -> Way {
+        Way { head: Cell::new(0), key: Cell::new(0), comm: Cell::new(null()), spot: Cell::new(None) }
+    }
+}
+
+impl Way {
+    #[inline(always)]
+    pub fn take(&self, head: u64, key: Key, comm: *const Comm, spot: Spot<Inner>) {
+        self.head.set(head);
+        self.key.set(key);
+        self.comm.set(comm);
+        self.spot.set(Some(spot));
+    }
+
+    /// A communicator goes.
+    pub fn forget(&self, _held: &Held<'_>) {
+        self.spot.set(None);
+    }
+
+    #[inline(always)]
+    pub fn look(&self, head: u64, key: Key) -> Option<Spot<Inner>> {
+        if self.head.get() == head && self.key.get() == key { self.spot.get() } else { None }
+    }
+}

@@ -1,0 +1,34 @@
+//! Communicators whose messages wait to be put in order (`order/ordered.rs`).
+
+use crate::state::objects::Comm;
+use core::cell::UnsafeCell;
+use oxmpi_mca::Lock;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+
+/// Communicators in ordered mode with messages to resolve.
+#[derive(Default)]
+pub struct Escalated {
+    pub mode: Lock,
+    leaf: Lock,
+    list: UnsafeCell<Vec<*const Comm>>,
+    /// How many stand in the list.
+    pub pending: AtomicU32,
+}
+
+impl Escalated {
+    pub fn with_list<R>(&self, f: impl FnOnce(&mut Vec<*const Comm>) -> R) -> R {
+        let _guard = self.leaf.guard(true);
+        // SAFETY: the lock is held.
+        let list = unsafe { &mut *self.list.get() };
+        let result = f(list);
+        self.pending.store(list.len() as u32, Ordering::Relaxed);
+        result
+    }
+    pub fn add(&self, comm: &Comm) {
+        self.with_list(|list| list.push(comm));
+    }
+    /// A communicator goes; all CRI locks are held.
+    pub fn remove(&self, comm: *const Comm) {
+        self.with_list(|list| list.retain(|c| *c != comm));
+    }
+}

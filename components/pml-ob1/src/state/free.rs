@@ -1,0 +1,158 @@
+//! Free objects of a thread: a list that only it touches, and one for what others give back.
+//!
+//! **A list has one owner** (`lanes.rs`). Only the owner takes from it, and what it gives back itself goes on a list that nobody else touches: no
+//! lock, no read-modify-write. Below THREAD_MULTIPLE every call is alone and may do the same with any list.
+//!
+//! **Objects given back by others** (by a thread that completes a released request, or that waited for one of another thread) go on a
+//! second list, by compare-and-swap. The owner takes all of that at once when its own list is empty: nothing is ever taken out of the
+//! middle, so a node that is on the list twice in a row does no harm (no ABA).
+//!
+//! The model at the end runs this very code. Objects are never freed.
+
+use core::cell::Cell;
+use core::ptr::{null, null_mut};
+use oxmpi_mca::cache::fetch_to_write;
+use oxmpi_mca::sync::{AtomicPtr, Ordering};
+
+/// Something that lies on a list of its kind while it is free.
+pub trait Linked: 'static {
+    fn next(&self) -> &Cell<*const Self>;
+}
+
+/// Free ones of one thread, see the module's head.
+#[repr(align(128))]
+pub struct Free<T: Linked> {
+    own: Cell<*const T>,
+    returned: Apart<T>,
+}
+
+/// On lines of its own: others write it.
+#[repr(align(128))]
+struct Apart<T>(AtomicPtr<T>);
+
+impl<T: Linked> Free<T> {
+    pub fn new() -> Free<T> {
+        Free { own: Cell::new(null()), returned: Apart(AtomicPtr::new(null_mut())) }
+    }
+
+    /// Takes one. By the owner.
+    #[inline(always)]
+    pub fn take(&self) -> Option<&'static T> {
+        // SAFETY: what the lists hold is never freed.
+        let first = match unsafe { self.own.get().as_ref() } {
+            Some(first) => first,
+            None => self.take_returned()?,
+        };
+        let next = first.next().get();
+        self.own.set(next);
+        // The next one will be written from end to end in a moment, perhaps right before a lock is taken, which
+        // waits for all that is being written.
+        for line in 0..Self::LINES {
+            fetch_to_write(next.cast::<u8>().wrapping_add(line * 64));
+        }
+        Some(first)
+    }
+
+    /// Cache lines of a thing that its taker writes.
+    const LINES: usize = 3;
+
+    #[inline(never)]
+    fn take_returned(&self) -> Option<&'static T> {
+        if self.returned.0.load(Ordering::Relaxed).is_null() {
+            return None;
+        }
+        // SYNC POINT with `give_from_outside`: what was written to them before is seen.
+        // SAFETY: as above.
+        unsafe { self.returned.0.swap(null_mut(), Ordering::Acquire).as_ref() }
+    }
+
+    /// Gives one back. By the owner.
+    #[inline(always)]
+    pub fn give(&self, free: &'static T) {
+        free.next().set(self.own.get());
+        self.own.set(free);
+    }
+
+    /// Gives one back. By anybody.
+    pub fn give_from_outside(&self, free: &'static T) {
+        let mut head = self.returned.0.load(Ordering::Relaxed);
+        loop {
+            free.next().set(head);
+            let new = core::ptr::from_ref(free).cast_mut();
+            // SYNC POINT with `take_returned`.
+            match self.returned.0.compare_exchange(head, new, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::thread;
+
+    /// A free thing; the model sees every access of `written` that no order leads to.
+    struct Thing {
+        next: Cell<*const Thing>,
+        written: UnsafeCell<u32>,
+    }
+
+    impl Linked for Thing {
+        fn next(&self) -> &Cell<*const Thing> {
+            &self.next
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    struct Shared(&'static Free<Thing>);
+    // SAFETY: the model calls what only the owner may call from one thread.
+    unsafe impl Send for Shared {}
+
+    #[derive(Clone, Copy)]
+    struct Given(&'static Thing);
+    // SAFETY: as a request, which goes from thread to thread.
+    unsafe impl Send for Given {}
+
+    /// Two threads give one each back, while the owner takes and gives its own: it gets each once, and sees
+    /// what was written to it before.
+    #[test]
+    fn what_others_give_back_is_taken_once() {
+        loom::model(|| {
+            let free = Shared(Box::leak(Box::new(Free::new())));
+            let things: [Given; 3] = std::array::from_fn(|i| {
+                let thing = Thing { next: Cell::new(null()), written: UnsafeCell::new(i as u32) };
+                Given(Box::leak(Box::new(thing)))
+            });
+            free.0.give(things[2].0);
+            let others: Vec<_> = (0..2)
+                .map(|i| {
+                    let thing = things[i];
+                    thread::spawn(move || {
+                        let (free, thing) = (free, thing);
+                        // SAFETY: the thread's own until it gives it back.
+                        thing.0.written.with_mut(|w| unsafe { *w += 10 });
+                        free.0.give_from_outside(thing.0);
+                    })
+                })
+                .collect();
+            // SAFETY: what was taken is the taker's.
+            let read = |thing: &'static Thing| thing.written.with(|w| unsafe { *w });
+            let mut seen = Vec::new();
+            while seen.len() < things.len() {
+                match free.0.take() {
+                    Some(thing) => seen.push(read(thing)),
+                    None => thread::yield_now(),
+                }
+            }
+            assert!(free.0.take().is_none());
+            for other in others {
+                other.join().unwrap();
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, [2, 10, 11]);
+        });
+    }
+}

@@ -1,0 +1,59 @@
+//! Messages with numbers that wait for an earlier one of their source (`order/numbered.rs`).
+
+use crate::order::sequence::Sequence;
+use crate::receive::shard::Incoming;
+use core::cell::UnsafeCell;
+use oxmpi_mca::Lock;
+
+/// How messages find their FIFO, once there are several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Assignment {
+    /// By communicator and tag.
+    Stream,
+    /// By thread.
+    Dedicated,
+    /// One after the other.
+    RoundRobin,
+}
+
+/// A message with a copy of its payload.
+pub struct Early {
+    inc: Incoming,
+    payload: Box<[u8]>,
+}
+
+// SAFETY: its pointer is replaced by one to its own payload before anybody reads it.
+unsafe impl Send for Early {}
+
+impl Early {
+    pub fn of(inc: &Incoming) -> Early {
+        let payload = match inc.len {
+            0 => Box::default(),
+            // SAFETY: the payload is readable for `len` bytes.
+            len => unsafe { core::slice::from_raw_parts(inc.payload, len as usize) }.into(),
+        };
+        Early { inc: *inc, payload }
+    }
+    pub fn incoming(&self) -> Incoming {
+        Incoming { payload: self.payload.as_ptr(), ..self.inc }
+    }
+}
+
+/// Messages of one source on one communicator that wait for an earlier one. The lock is taken under a CRI's and over a shard's.
+#[derive(Default)]
+pub struct Inbound {
+    lock: Lock,
+    sequence: UnsafeCell<Sequence<Early>>,
+}
+
+// SAFETY: the sequence belongs to the holder of the lock.
+unsafe impl Sync for Inbound {}
+
+impl Inbound {
+    /// `f` does not come back here.
+    pub fn with<R>(&self, f: impl FnOnce(&mut Sequence<Early>) -> R) -> R {
+        let _guard = self.lock.guard(true);
+        // SAFETY: the lock is held, and uses do not nest.
+        f(unsafe { &mut *self.sequence.get() })
+    }
+}

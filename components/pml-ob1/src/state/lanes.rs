@@ -1,0 +1,119 @@
+//! Lanes: a thread's free requests and notes, so that threads share nothing.
+//!
+//! **A lane belongs to the thread that has its context** (`ThreadCtx::pml_private` leads to it). Calls without a context share one, whose lock
+//! they hold while they take; everything of it goes back to its second list (`free.rs`). Lanes and requests are never freed: the host's
+//! handles refer to them.
+
+use crate::order::stamp::Lease;
+use crate::state::attention::Care;
+use crate::state::free::{Free, Linked};
+use crate::state::note::Note;
+use crate::state::objects::{Lane, Request};
+use core::cell::Cell;
+use oxmpi_mca::sync::unmodelled::AtomicU32;
+use oxmpi_mca::{Caller, Lock, Seat, ThreadCtx};
+use std::sync::OnceLock;
+
+// SAFETY: lists of free requests and notes are the owner's (`free.rs`), the rest is atomic.
+unsafe impl Sync for Lane {}
+
+impl Lane {
+    pub(super) fn new(index: u32) -> &'static Lane {
+        Box::leak(Box::new(Lane {
+            free: Free::new(),
+            index,
+            lock: Lock::new(),
+            lease: Lease::default(),
+            care: Care::default(),
+            received: Note::default(),
+            sent: Note::default(),
+        }))
+    }
+
+    /// Takes a request, if there is one. By the owner.
+    #[inline(always)]
+    pub fn take(&self) -> Option<&'static Request> {
+        self.free.take()
+    }
+
+    /// How it stamps its messages.
+    #[inline(always)]
+    pub fn lease(&'static self) -> &'static Lease {
+        &self.lease
+    }
+
+    /// Where the request goes when it is free.
+    #[inline(always)]
+    pub fn is_of(&self, req: &Request) -> bool {
+        core::ptr::eq(self, req.lane)
+    }
+
+    /// Takes back one of its own that nobody refers to any more. By the owner.
+    #[inline(always)]
+    pub fn give(&self, req: &'static Request) {
+        self.free.give(req);
+    }
+}
+
+impl Linked for Request {
+    #[inline(always)]
+    fn next(&self) -> &Cell<*const Request> {
+        &self.next
+    }
+}
+
+pub struct Pools {
+    /// For calls without a context; made by the first.
+    pub(super) shared: OnceLock<&'static Lane>,
+    pub(super) step: usize,
+    /// Sends that were released while pending and still are.
+    pub detached: AtomicU32,
+    /// Lanes of threads: as many threads as there were at once.
+    pub lanes: AtomicU32,
+}
+
+impl Pools {
+    pub fn new(step: usize) -> Pools {
+        Pools { shared: OnceLock::new(), step, detached: AtomicU32::new(0), lanes: AtomicU32::new(0) }
+    }
+}
+
+/// The number of a thread; the largest if that is not known.
+#[inline(always)]
+pub fn number_of(thread: *mut ThreadCtx) -> u32 {
+    // SAFETY: the host passes a live context or null.
+    unsafe { thread.as_ref() }.map_or(u32::MAX, |t| t.index)
+}
+
+/// The lane of a thread that has one.
+#[inline(always)]
+pub fn lane_of(thread: *mut ThreadCtx) -> Option<&'static Lane> {
+    // SAFETY: the host passes the context of the calling thread, or null; what is in it was put there by
+    // `first_lane` and is never freed.
+    unsafe { thread.as_ref()?.pml_private.cast::<Lane>().as_ref() }
+}
+
+/// Where a thread notes which locks it is inside.
+#[inline(always)]
+pub fn seat_of(thread: *mut ThreadCtx) -> Caller {
+    // SAFETY: the host passes the context of the calling thread, or null, and outlives this component's locks.
+    unsafe { ThreadCtx::seat_of(thread) }
+}
+
+/// The lane of a thread that has one, and its seat.
+#[inline(always)]
+pub fn lane_and_seat(thread: *mut ThreadCtx) -> Option<(&'static Lane, &'static Seat)> {
+    lane_of(thread).zip(seat_of(thread))
+}
+
+/// The lease of a thread that has a lane.
+#[inline(always)]
+pub fn lease_of(thread: *mut ThreadCtx) -> Option<&'static Lease> {
+    lane_of(thread).map(|lane| &lane.lease)
+}
+
+/// The number of a thread and its seat.
+#[inline(always)]
+pub fn identity(thread: *mut ThreadCtx) -> (u32, Caller) {
+    (number_of(thread), seat_of(thread))
+}

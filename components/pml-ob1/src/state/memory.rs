@@ -1,0 +1,20 @@
+//! Registered memory of one long message (`protocol/registration.rs`), and of requests that ended before their peers knew (`protocol/revoke.rs`).
+
+use oxmpi_btl::{BtlHandle, HANDLE_LIMIT, Registration};
+use std::collections::BTreeMap;
+
+/// Registered memory of a request's buffer, and the handle of the other side's.
+pub struct Memory {
+    pub btl: &'static BtlHandle,
+    pub local: *const Registration,
+    /// The peer's handle, as it came.
+    pub remote: [u64; HANDLE_LIMIT / 8],
+}
+
+/// Ids that peers may still quote though their requests ended with their communicator, and the memory that they may still
+/// read for them.
+#[derive(Default)]
+pub struct Retired(pub BTreeMap<u64, Option<Kept>>);
+
+/// Memory that a peer may still read.
+pub struct Kept(pub *mut Memory);

@@ -1,0 +1,26 @@
+//! State in memory: requests, peers, communicators, and by which lock each is guarded.
+
+pub mod attention;
+pub mod comm;
+pub mod communicators;
+pub mod contact;
+pub mod counts;
+pub mod cri;
+pub mod escalated;
+pub mod fifos;
+pub mod free;
+pub mod guarded;
+pub mod inbound;
+pub mod instance;
+pub mod lanes;
+pub mod members;
+pub mod memory;
+pub mod note;
+pub mod objects;
+pub mod orphan;
+pub mod owed;
+pub mod paged;
+pub mod peer;
+pub mod request;
+pub mod request_life;
+pub mod route;

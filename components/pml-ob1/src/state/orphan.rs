@@ -1,0 +1,52 @@
+//! A message that is kept as it came, for a communicator or a turn to come.
+
+use crate::receive::shard::Incoming;
+use crate::wire::{self, Prefix, Reader, flag, kind};
+
+/// A message as it came.
+pub struct Orphan {
+    pub proc: u32,
+    pub bytes: Box<[u8]>,
+}
+
+impl Orphan {
+    /// Word 0, and the prefix if there is one.
+    pub fn address(&self) -> Option<(u64, Option<Prefix>)> {
+        let mut r = Reader::new(&self.bytes);
+        let head = r.word()?;
+        if wire::flags_of(head) & flag::CID == 0 {
+            return Some((head, None));
+        }
+        r.word()?;
+        r.word()?;
+        Some((head, Some(r.prefix()?)))
+    }
+
+    /// The part of it that is matched.
+    pub fn incoming(&self, ctx: u32) -> Option<Incoming> {
+        let mut r = Reader::new(&self.bytes);
+        let head = r.word()?;
+        let (inc, _, _) = Incoming::read(head, r, self.proc, ctx)?;
+        Some(inc)
+    }
+
+    /// The same without what it says: its number, if it has one, will not be used. False: it has none.
+    pub fn skip(&mut self) -> bool {
+        let Some((head, prefix)) =
+            self.address().filter(|(head, _)| wire::flags_of(*head) & flag::NUMBERED != 0)
+        else {
+            return false;
+        };
+        let mut flags = flag::NUMBERED;
+        let mut len = wire::MATCH_BYTES;
+        if prefix.is_some() {
+            flags |= flag::CID;
+            len += wire::PREFIX_BYTES;
+        }
+        let head = head & !0xffff | kind::SKIP as u64 | (flags as u64) << 8;
+        let mut bytes = self.bytes[..len].to_vec();
+        bytes[..8].copy_from_slice(&head.to_le_bytes());
+        self.bytes = bytes.into();
+        true
+    }
+}

@@ -1,0 +1,297 @@
+//! A process we talk to, on one FIFO: the transport that reaches it, its credits, and what waits to go out.
+//!
+//! Made on first use and kept until `finalize`; the one of FIFO 0 leads to those of the others and has
+//! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
+//! CRI's lock; `consumed` alone is also touched by receiving threads.
+
+use crate::protocol::choice::Either;
+use crate::protocol::stripes::Rails;
+use crate::state::fifos::FIFO;
+use crate::state::guarded::{Guarded, Held};
+use crate::state::instance::Ob1;
+use crate::state::objects::{Base, Cri, Peer, Request};
+use crate::wire::{self, FREE, FREE_BYTES, Header, header_only};
+use core::cell::Cell;
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, SendDesc, cap};
+use oxmpi_mca::Status;
+use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+
+/// Eager messages are never larger, whatever a transport says; lengths of them are 32-bit here.
+const MAX_EAGER: u64 = 1 << 30;
+/// Fragments where the transport names no limit.
+const MAX_FRAGMENT: u64 = 1 << 20;
+
+impl Base {
+    /// The FIFO of a shard's messages, if one went there before.
+    #[inline(always)]
+    pub fn way(&self, shard: usize) -> Option<&Peer> {
+        // SYNC POINT with `go_this_way`.
+        // SAFETY: peers stay until `finalize`.
+        unsafe { self.ways.as_ref()?[shard].load(Ordering::Acquire).as_ref() }
+    }
+
+    /// The FIFO of a shard's messages is that of `peer`, now and for ever.
+    #[inline(always)]
+    pub fn go_this_way(&self, shard: usize, peer: &Peer) {
+        if let Some(ways) = &self.ways
+            && ways[shard].load(Ordering::Relaxed).is_null()
+        {
+            // SYNC POINT with `way`.
+            ways[shard].store(core::ptr::from_ref(peer).cast_mut(), Ordering::Release);
+        }
+    }
+}
+
+/// A limit as data where 0 means none.
+fn limit(value: u64, none: u64) -> u64 {
+    if value == 0 { none } else { value.min(none) }
+}
+
+/// As much of a message as ends where a page does if it starts where one does, but for short parts: parts of data that starts
+/// there then start there, too, and copies of them are never those of which processors make slow ones (`btl-shm/src/copy.rs`).
+pub fn whole_pages(len: u64) -> u64 {
+    if len < PAGE { len } else { len & !(PAGE - 1) }
+}
+const PAGE: u64 = 4096;
+
+/// Whether there are two ways for messages of middling length.
+fn chooses(btl: &BtlHandle) -> bool {
+    let a = btl.attrs();
+    can_get(btl) && a.registration_handle_size == 0 && a.flags & BtlAttrs::GET_COST_VARIES != 0
+}
+
+impl Peer {
+    /// In `queued`.
+    pub const SHUT: u32 = u32::MAX;
+
+    pub(super) fn new(
+        proc: u32,
+        btl: &'static BtlHandle,
+        endpoint: *mut c_void,
+        base: &'static Base,
+        (ctx, cri): (u32, &Cri),
+    ) -> Peer {
+        let (our_credit, theirs) = (base.our_credit, base.their_credit);
+        let largest = limit(btl.attrs().max_send_size, u64::MAX);
+        let eager = limit(btl.attrs().eager_limit, MAX_EAGER).min(largest);
+        Peer {
+            send: btl.send,
+            state: btl.state,
+            endpoint,
+            eager_payload: eager.saturating_sub(wire::MATCH_BYTES as u64),
+            credit: Cell::new(our_credit),
+            queued: Cell::new(0),
+            proc,
+            failed: Cell::new(false),
+            no_rget: Cell::new(!can_get(btl)),
+            no_get: Cell::new(!can_get(btl)),
+            in_backlog: Cell::new(false),
+            opened: Cell::new(ctx == FIFO),
+            no_put: Cell::new(!can_put(btl)),
+            ctx,
+            consumed: AtomicU64::new(0),
+            return_at: (theirs / 2).max(1),
+            btl,
+            queue: Guarded::new(VecDeque::new()),
+            cri: NonNull::from(cri.base()),
+            control: Guarded::new(VecDeque::new()),
+            streams: Guarded::new(VecDeque::new()),
+            oldest: Cell::new(0),
+            base,
+            either: Either::default(),
+            coming: Guarded::new(None),
+            rails: Rails::new(base.reached, ctx),
+        }
+    }
+
+    /// Whether fragments may come from the process over several transports.
+    pub fn has_stripes(&self) -> bool {
+        let stripes = |r: &&Reach| r.btl().attrs().flags & BtlAttrs::STRIPES != 0;
+        self.base.reached.iter().filter(stripes).count() > 1
+    }
+
+    /// The CRI of the FIFO.
+    #[inline(always)]
+    pub fn cri(&self) -> &oxmpi_mca::Cri {
+        // SAFETY: the host's table outlives the module.
+        unsafe { self.cri.as_ref() }
+    }
+
+    /// One call of the transport.
+    #[inline(always)]
+    pub fn transmit(&self, held: &Held<'_>, desc: &SendDesc) -> Status {
+        debug_assert_eq!(held.ctx, self.ctx);
+        (self.send)(self.state, self.endpoint, self.ctx, desc)
+    }
+
+    /// Largest message with header that goes eagerly (first part of a rendezvous: `rndv`).
+    pub fn eager_limit(&self) -> u64 {
+        self.eager_payload + wire::MATCH_BYTES as u64
+    }
+    /// Largest message with header that may go eagerly where reading is slow, and 0 where only one way is to be had.
+    pub fn copied_limit(&self) -> u64 {
+        if chooses(self.btl) && !self.no_rget.get() {
+            limit(self.btl.attrs().max_send_size, MAX_EAGER)
+        } else {
+            0
+        }
+    }
+    /// Largest message at all.
+    pub fn largest(&self) -> u64 {
+        limit(self.btl.attrs().max_send_size, u64::MAX)
+    }
+    pub fn rndv_limit(&self) -> u64 {
+        limit(self.btl.attrs().rndv_eager_limit, MAX_EAGER)
+            .min(limit(self.btl.attrs().max_send_size, MAX_EAGER))
+    }
+    /// Payload of one fragment. Where the largest message of the transport is one that may be copied or read it is longer than
+    /// a fragment needs to be.
+    pub fn fragment(&self) -> u64 {
+        let largest = limit(self.btl.attrs().max_send_size, MAX_FRAGMENT);
+        let varies = self.btl.attrs().flags & BtlAttrs::GET_COST_VARIES != 0;
+        let fragment = if varies { largest / 2 } else { largest };
+        whole_pages(fragment.saturating_sub(wire::FRAG_BYTES as u64)).max(1)
+    }
+
+    /// Takes credit for `bytes` of payload, all or nothing.
+    #[inline(always)]
+    pub fn take_credit(&self, _held: &Held<'_>, bytes: u64) -> bool {
+        if bytes <= FREE_BYTES {
+            return true;
+        }
+        let credit = self.credit.get();
+        if credit < bytes {
+            return false;
+        }
+        self.credit.set(credit - bytes);
+        true
+    }
+    #[inline(always)]
+    pub fn give_credit(&self, _held: &Held<'_>, bytes: u64) {
+        if bytes > FREE_BYTES {
+            self.credit.set(self.credit.get() + bytes);
+        }
+    }
+
+    /// Sends a message that is all header, or keeps it until there is room. Where the peer is not there any more,
+    /// what only informs it is dropped: it may have ended in good order before its last message was read, and
+    /// whoever waits for one that did not finds out by what it waits for.
+    pub fn control(&self, held: &Held<'_>, ob1: &Ob1, header: Header) {
+        if self.failed.get() {
+            return;
+        }
+        if self.control.with(held, |q| q.is_empty()) {
+            match self.transmit(held, &header_only(&header)) {
+                Status::OK => return,
+                Status::NO_RESOURCE => {}
+                Status::PEER_FAILED if header.only_informs() => return,
+                error => return ob1.peer_failed(held, self, error),
+            }
+        }
+        self.control.with(held, |q| q.push_back(header));
+        ob1.remember(held, self);
+    }
+
+    /// Sends kept control messages; false: there is no room yet.
+    pub fn drain_control(&self, held: &Held<'_>, ob1: &Ob1) -> bool {
+        loop {
+            // The message leaves the queue only after it went out, so that order is kept.
+            let Some(header) = self.control.with(held, |q| q.front().cloned()) else { return true };
+            match self.transmit(held, &header_only(&header)) {
+                Status::NO_RESOURCE => return false,
+                status if !status.is_err() || status == Status::PEER_FAILED && header.only_informs() => {
+                    self.control.with(held, |q| q.pop_front());
+                }
+                error => {
+                    ob1.peer_failed(held, self, error);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Something was put into `queue`, or taken out for good and is in its FIFO: tells the receiver which message
+    /// is the oldest that waits. To be called before the call that made the message returns.
+    pub fn queue_changed(&self, held: &Held<'_>) {
+        if !held.threaded || !self.base.stamps || self.base.width == 1 {
+            return;
+        }
+        // Messages that may overtake others keep nobody waiting; those of one FIFO have rising stamps.
+        let stamp = |q: &mut VecDeque<&'static Request>| {
+            q.iter().map(|r| r.order.get()).find(|&order| order != FREE).unwrap_or(0)
+        };
+        let oldest = self.queue.with(held, stamp);
+        if self.oldest.replace(oldest) == oldest {
+            return;
+        }
+        let _guard = self.base.pending_lock.guard(true);
+        // SAFETY: the lock is held, and what is called does not come back here.
+        let pending = unsafe { &mut *self.base.pending.get() };
+        // SYNC POINT with `told_by` (the transport's release and acquire).
+        pending.changed(self.ctx as usize, oldest, |first| (self.btl.hold)(self.state, self.endpoint, first));
+    }
+
+    /// The stamp of the oldest message that this process has for us and found no room for, or 0.
+    pub fn told(&self) -> u64 {
+        if self.btl.caps & cap::HOLD != 0 { (self.btl.held)(self.state, self.endpoint) } else { 0 }
+    }
+
+    /// Whether anything waits for room.
+    pub fn is_idle(&self, held: &Held<'_>) -> bool {
+        let queue = self.queued.get();
+        (queue == 0 || queue == Peer::SHUT)
+            && self.control.with(held, |q| q.is_empty())
+            && self.streams.with(held, |q| q.is_empty())
+    }
+
+    pub fn drop_control(&self, held: &Held<'_>) {
+        self.control.with(held, |q| q.clear());
+    }
+}
+
+/// Whether a message is seen by its receiver as soon as it is sent, and what waits for room is told: what stamps rest on.
+pub fn shows(btl: &BtlHandle) -> bool {
+    btl.attrs().flags & BtlAttrs::VISIBLE_AT_ONCE != 0 && btl.caps & cap::HOLD != 0
+}
+
+/// A transport that reads data in pieces. The verb takes no handles.
+pub fn can_get_vector(btl: &BtlHandle) -> bool {
+    btl.caps & cap::GET_VECTOR != 0 && btl.attrs().registration_handle_size == 0
+}
+
+/// A transport's name for messages.
+pub fn btl_name(btl: &BtlHandle) -> &str {
+    // SAFETY: the name lives as long as the handle.
+    unsafe { btl.name.get() }.unwrap_or("?")
+}
+
+// SAFETY: `pending` belongs to the holder of its lock, the rest is atomic or never written; transports may be used from any
+// thread under the serialisation of their contract.
+unsafe impl Sync for Base {}
+
+pub fn can_get(btl: &BtlHandle) -> bool {
+    has(btl, cap::GET) && piece(btl.attrs().get_limit, btl.attrs().get_alignment) > 0
+}
+
+pub fn can_put(btl: &BtlHandle) -> bool {
+    let a = btl.attrs();
+    let ends = a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0 || btl.can(cap::FLUSH);
+    has(btl, cap::PUT) && ends && piece(a.put_limit, a.put_alignment) > 0
+}
+
+/// Whether a transport has a verb that long messages can use. Where its memory has to be registered it must be able to.
+fn has(btl: &BtlHandle, verb: u32) -> bool {
+    btl.can(verb) && (btl.attrs().registration_handle_size == 0 || btl.can(cap::REGISTER))
+}
+
+/// Bytes of one piece: the limit, cut to whole units of the alignment.
+pub fn piece(limit: u64, alignment: u64) -> u64 {
+    match (limit, alignment) {
+        (0, _) => u64::MAX,
+        (limit, 0 | 1) => limit,
+        (limit, alignment) => limit - limit % alignment,
+    }
+}

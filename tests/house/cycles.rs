@@ -21,7 +21,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("framework/coll/conformance/src/lib.rs", 8),
     ("framework/osc/conformance/src/lib.rs", 2),
     ("framework/runtime/src/lib.rs", 59),
-    ("components/btl-shm/src/lib.rs", 14),
     ("components/btl-template/src/lib.rs", 3),
     ("components/btl-tcp/src/lib.rs", 9),
     ("components/btl-verbs/fake/src/lib.rs", 6),

@@ -1,13 +1,13 @@
 //! Opening: enter the node's segment, find out what the kernel permits, make the module.
 
-use crate::doorbell::Barriers;
+use crate::device::{Facts, Shm as Module};
 use crate::in_force::{Found, tell};
-use crate::module::{Facts, Shm as Module};
 use crate::params::{Mechanism, Settings};
-use crate::segment::{Identity, Segment, SegmentError};
-use crate::xpmem::Device;
+use crate::segment::doorbell::Barriers;
+use crate::segment::map::{Identity, Segment, SegmentError};
 #[cfg(all(test, not(loom)))]
-use crate::xpmem::tests::{open_xpmem, own_pid};
+use crate::single_copy::attached::tests::{open_xpmem, own_pid};
+use crate::single_copy::mapper::Device;
 use crate::{sys, wire};
 use oxmpi_btl::{BtlModule, module};
 use oxmpi_mca::{Answers, Component, Host, JobInfo, OpenError, Params, Process, Refused, Status};

@@ -3,34 +3,22 @@
 #[cfg(all(test, not(loom)))]
 extern crate self as btl_shm;
 
-mod cells;
 mod component;
 mod copy;
-mod doorbell;
-mod endpoint;
+mod device;
 mod in_force;
+#[cfg(all(test, loom))]
+mod models;
 mod module;
-mod pace;
 mod params;
-mod parts;
-mod progress;
-mod ready;
+mod receiver;
 mod ring;
-mod rma;
 mod segment;
+mod sender;
 mod service;
+mod single_copy;
 mod sys;
-mod together;
 mod wire;
-mod writing;
-mod xpmem;
-
-#[cfg(all(test, loom))]
-mod model;
-#[cfg(all(test, loom))]
-mod model_pieces;
-#[cfg(all(test, loom))]
-mod model_service;
 
 oxmpi_mca::component! {
     component: component::Shm,

@@ -370,7 +370,7 @@ impl Xpmem {
     }
 }
 
-impl crate::xpmem::Device for Xpmem {
+impl crate::single_copy::mapper::Device for Xpmem {
     fn make(&self) -> Result<i64, Errno> {
         let (permit_type, permit_value) = (xpmem::MODE, xpmem::OWNER_ONLY);
         let mut make = xpmem::Make { vaddr: 0, size: xpmem::WHOLE, permit_type, permit_value, segment: 0 };

@@ -305,7 +305,7 @@ pub const SHORT: u64 = 1;
 pub const LONG: u64 = 2;
 /// A later line of a short message.
 pub const MORE: u64 = 3;
-/// No message: the receiver is asked to help with a read (`together.rs`).
+/// No message: the receiver is asked to help with a read (`cooperative.rs`).
 pub const ASSIST: u64 = 4;
 /// A message in the bulk that is still being written: the line's third word says how much of it is there
 /// already; all of it is when the next line, of kind [`MORE`], is.

@@ -102,6 +102,12 @@ pub const MAX_WORDS: usize = 9;
 /// The index of a communicator whose index is not known yet.
 pub const NO_INDEX: u32 = u32::MAX;
 
+/// Payload up to this size costs no credit: it lies inside the record of an unexpected message.
+pub const FREE_BYTES: u64 = 64;
+
+/// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
+pub const FREE: u64 = u64::MAX;
+
 /// Word 0.
 #[inline(always)]
 pub const fn head(kind: u8, flags: u8, endpoint: u16, index: u32) -> u64 {
@@ -311,12 +317,6 @@ mod tests {
         assert_eq!(Card::decode(&c.encode()[..20]), None);
     }
 }
-
-/// Payload up to this size costs no credit: it lies inside the record of an unexpected message.
-pub const FREE_BYTES: u64 = 64;
-
-/// Place in the order of a message that has none: it goes on any FIFO and is matched when it comes.
-pub const FREE: u64 = u64::MAX;
 
 /// A descriptor of a message without payload.
 pub fn header_only(header: &Header) -> SendDesc {

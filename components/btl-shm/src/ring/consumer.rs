@@ -1,6 +1,6 @@
 //! The receiver's end.
 
-use super::{RingMem, room_in_lap};
+use super::memory::{RingMem, room_in_lap};
 use crate::wire::{
     ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, MOST_CELLS, PARTS, PIECES, SHORT, lap,
     lines_of, pieces_of, read_in_cell, slot,

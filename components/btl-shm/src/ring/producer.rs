@@ -1,6 +1,7 @@
 //! The sender's end.
 
-use super::{Lies, RingMem, row_window, window};
+use super::consumer::Lies;
+use super::memory::{RingMem, row_window, window};
 use crate::wire::{
     ASSIST, CELL, Flag, GRANULE, LONG, LONG_PIECES, MAX_LINES, PARTS, PIECES, SHORT, in_cell, lap, lines_of,
     pieces_of, slot, with_pieces,

@@ -1,6 +1,8 @@
+use super::memory::window;
 use super::*;
 use crate::wire::{
-    Flag, LONG, LONG_PIECES, MAX_SHORT, MORE, PARTS, PIECE, SHORT, lap, lines_of, pieces_of, slot,
+    Flag, GRANULE, LONG, LONG_PIECES, MAX_SHORT, MORE, PARTS, PER_LINE, PIECE, SHORT, lap, lines_of,
+    pieces_of, slot,
 };
 use oxmpi_mca::sync::Ordering;
 use proptest::prelude::*;

@@ -8,143 +8,25 @@
 //! A requester that sleeps is woken by its context's bell: it announces sleep, runs a barrier and looks at its slots;
 //! the server publishes the reply, runs a full fence and looks at the bell.
 
+pub mod ends;
 pub mod inbox;
 pub mod link;
 
-use crate::endpoint::Endpoint;
-use crate::module::Shm;
-use crate::ready::InboxMem;
-use crate::segment::ServiceInbox;
-use crate::sys::{self, Mapping};
-use core::cell::{Cell, RefCell};
+use crate::device::Shm;
+use crate::segment::ready::InboxMem;
+use crate::sender::lane::Endpoint;
+use crate::service::ends::{Current, Link, Requests, staged};
+use crate::sys::{self};
 use core::ffi::c_void;
 use inbox::ServiceMem;
-use link::{DATA, MOST, ROOM, SLOT, SLOTS};
+use link::{MOST, ROOM};
 use oxmpi_btl::{BtlService, BtlServiceSleep, Message, SERVICE_CTX, WaitSet, WaitWord};
-use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use oxmpi_mca::sync::{Ordering, fence};
 use oxmpi_mca::{RecvDesc, Status};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Requests served in one call at most, so that others get the lock.
 const BATCH: i32 = 32;
-
-/// One side's view of a link.
-struct Link {
-    memory: Mapping,
-    /// Its place, as the directory says it.
-    word: u64,
-    /// Requester: the next reply. Server: the next request.
-    next: Cell<u64>,
-    /// Requester: the next request.
-    end: Cell<u64>,
-}
-
-impl Link {
-    fn new(memory: Mapping, word: u64, next: u64) -> Link {
-        Link { memory, word, next: Cell::new(next), end: Cell::new(next) }
-    }
-
-    fn at(&self, position: u64, offset: u64) -> *mut u8 {
-        self.memory.at(SLOTS + position % ROOM * SLOT + offset)
-    }
-    /// State, length and tag of a slot.
-    fn words(&self, position: u64) -> [&AtomicU32; 3] {
-        // SAFETY: aligned words of a mapped link.
-        [0, 4, 8].map(|offset| unsafe { &*self.at(position, offset).cast() })
-    }
-    fn state(&self, position: u64) -> &AtomicU32 {
-        self.words(position)[0]
-    }
-    /// How many have been answered.
-    fn answered(&self) -> &AtomicU64 {
-        // SAFETY: as above.
-        unsafe { &*self.memory.at(0).cast() }
-    }
-
-    /// Writes a message into a slot that is ours. Its length was checked.
-    fn write(&self, position: u64, msg: &Message<'_>) {
-        let (header, to) = (msg.header(), self.at(position, DATA));
-        // SAFETY: the slot is ours, and the message is no longer than it.
-        unsafe {
-            core::ptr::copy_nonoverlapping(header.as_ptr(), to, header.len());
-            msg.write_payload(to.add(header.len()));
-        }
-        let [_, len, tag] = self.words(position);
-        len.store(msg.total_len() as u32, Ordering::Relaxed);
-        tag.store(msg.tag().into(), Ordering::Relaxed);
-    }
-
-    /// Copies what the other side wrote: length and tag. `None`: it cannot be so long.
-    fn read(&self, position: u64, into: &mut [u8; MOST as usize]) -> Option<(usize, u8)> {
-        let [_, len, tag] = self.words(position).map(|word| word.load(Ordering::Relaxed));
-        let to = into.get_mut(..len as usize)?;
-        // SAFETY: so many bytes are mapped. Should the other side write at the same time, the bytes are its own nonsense.
-        unsafe { core::ptr::copy_nonoverlapping(self.at(position, DATA), to.as_mut_ptr(), to.len()) };
-        Some((to.len(), tag as u8))
-    }
-}
-
-/// A buffer that is taken out while a message in it is handed up.
-type Stage = Cell<Option<Box<[u8; MOST as usize]>>>;
-
-fn staged(stage: &Stage) -> Box<[u8; MOST as usize]> {
-    stage.take().unwrap_or_else(|| Box::new([0; MOST as usize]))
-}
-
-/// The requests of one context. Touched only inside verbs of its context, which the caller serialises.
-#[derive(Default)]
-pub struct Requests {
-    /// How many are without a reply.
-    waiting: Cell<u32>,
-    links: RefCell<HashMap<u32, Rc<Link>>>,
-    stage: Stage,
-}
-
-impl Requests {
-    #[inline(always)]
-    pub fn is_waiting(&self) -> bool {
-        self.waiting.get() != 0
-    }
-
-    /// Whether a reply is there. True also where all is in use by a turn.
-    pub fn has_reply(&self) -> bool {
-        self.is_waiting()
-            && self.links.try_borrow().map_or(true, |links| links.values().any(|l| l.has_reply()))
-    }
-}
-
-impl Link {
-    fn has_reply(&self) -> bool {
-        self.next.get() != self.end.get() && link::is_answered(self.state(self.next.get()))
-    }
-}
-
-/// The service context of this process. Touched under the lock of the service context, which the caller holds.
-pub struct Server {
-    inbox: ServiceInbox,
-    links: RefCell<HashMap<(u32, u32), Rc<Link>>>,
-    stage: Stage,
-    /// The request whose receiver runs, until it is answered.
-    current: RefCell<Option<Current>>,
-}
-
-struct Current {
-    link: Rc<Link>,
-    source: u32,
-    ctx: u32,
-}
-
-// SAFETY: see the type's text; the reference counts of links are touched there as well.
-unsafe impl Send for Server {}
-// SAFETY: as above.
-unsafe impl Sync for Server {}
-
-impl Server {
-    pub fn new(inbox: ServiceInbox) -> Server {
-        Server { inbox, links: RefCell::default(), stage: Cell::new(None), current: RefCell::new(None) }
-    }
-}
 
 fn name(source: u32, ctx: u32) -> u64 {
     u64::from(source) << 32 | u64::from(ctx)

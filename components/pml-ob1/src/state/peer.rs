@@ -24,6 +24,10 @@ const MAX_EAGER: u64 = 1 << 30;
 /// Fragments where the transport names no limit.
 const MAX_FRAGMENT: u64 = 1 << 20;
 
+// SAFETY: `pending` belongs to the holder of its lock, the rest is atomic or never written; transports may be used from any
+// thread under the serialisation of their contract.
+unsafe impl Sync for Base {}
+
 impl Base {
     /// The FIFO of a shard's messages, if one went there before.
     #[inline(always)]
@@ -267,10 +271,6 @@ pub fn btl_name(btl: &BtlHandle) -> &str {
     // SAFETY: the name lives as long as the handle.
     unsafe { btl.name.get() }.unwrap_or("?")
 }
-
-// SAFETY: `pending` belongs to the holder of its lock, the rest is atomic or never written; transports may be used from any
-// thread under the serialisation of their contract.
-unsafe impl Sync for Base {}
 
 pub fn can_get(btl: &BtlHandle) -> bool {
     has(btl, cap::GET) && piece(btl.attrs().get_limit, btl.attrs().get_alignment) > 0

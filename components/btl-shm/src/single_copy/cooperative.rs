@@ -28,17 +28,16 @@
 //! Model: at the end of this file (loom): shares are taken once each, also by a helper of another
 //! generation.
 
-use crate::endpoint::Endpoint;
-use crate::module::Shm;
-use crate::segment::Identity;
+use crate::device::Shm;
+use crate::segment::map::Identity;
+use crate::sender::lane::Endpoint;
+use crate::single_copy::reads::Waiting;
 use crate::sys::Direction;
 use crate::wire::ASSISTS;
-use core::cell::{Cell, RefCell};
 use core::ops::Range;
 use oxmpi_btl::RmaDesc;
 use oxmpi_mca::Status;
-use oxmpi_mca::sync::{AtomicU64, Ordering, spin_hint};
-use rustix::io::Errno;
+use oxmpi_mca::sync::{Ordering, spin_hint};
 
 /// How often the reader looks whether the helper is done before it goes on with something else.
 const PATIENCE: u32 = 2000;
@@ -47,65 +46,6 @@ const LEAST_SHARE: u64 = 32 << 10;
 const MOST_SHARES: u64 = 64;
 /// So much is read in one call from a source that has its own to read; by the next one it may have ended.
 const ALONE: u64 = 512 << 10;
-/// After so many reads without a helper only one in so many asks for one.
-const MOST_ALONE: u32 = 4;
-const ASKED_EVERY: u32 = 8;
-
-/// A failure of the helper's, in `ended`.
-const FAILED: u64 = 1 << 32;
-
-/// The shared words of one read.
-#[derive(Clone, Copy)]
-pub struct Shares<'a> {
-    pub taken: &'a AtomicU64,
-    pub ended: &'a AtomicU64,
-}
-
-impl Shares<'_> {
-    /// A new read. The reader's, when no other is under way on these words.
-    fn begin(&self, generation: u32) {
-        self.ended.store(0, Ordering::Relaxed);
-        // SYNC POINT with `take`: a helper of this generation finds its count at zero.
-        self.taken.store(u64::from(generation) << 32, Ordering::Release);
-    }
-
-    /// Half of what is left of `shares`, or at most so many, if anything is left and the read is still this one.
-    fn take(&self, generation: u32, shares: u32, most: Option<u32>) -> Option<Range<u32>> {
-        // SYNC POINT with `begin`.
-        let mut word = self.taken.load(Ordering::Acquire);
-        loop {
-            if (word >> 32) as u32 != generation || word as u32 >= shares {
-                return None;
-            }
-            let first = word as u32;
-            let left = shares - first;
-            let some = most.map_or(left.div_ceil(2), |most| most.clamp(1, left));
-            let rest = word + u64::from(some);
-            match self.taken.compare_exchange_weak(word, rest, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some(first..first + some),
-                Err(now) => word = now,
-            }
-        }
-    }
-
-    /// No share is given out any more; how many were. The reader's.
-    fn close(&self, generation: u32, shares: u32) -> u32 {
-        self.taken.swap(u64::from(generation) << 32 | u64::from(shares), Ordering::AcqRel) as u32
-    }
-
-    /// So many shares of the helper's have ended.
-    fn end(&self, shares: u32, well: bool) {
-        // SYNC POINT with `all_ended`: the bytes are there.
-        self.ended.fetch_add(u64::from(shares) + if well { 0 } else { FAILED }, Ordering::AcqRel);
-    }
-
-    /// Whether `expected` shares have ended, and how.
-    fn all_ended(&self, expected: u32) -> Option<bool> {
-        // SYNC POINT with `end`.
-        let word = self.ended.load(Ordering::Acquire);
-        (word as u32 >= expected).then_some(word < FAILED)
-    }
-}
 
 /// A reader's message to its helper.
 #[derive(Clone, Copy)]
@@ -129,67 +69,6 @@ impl Call {
     fn part(&self, shares: Range<u32>) -> (u64, u64) {
         let at = u64::from(shares.start) * self.share;
         (at, (shares.len() as u64 * self.share).min(self.len - at))
-    }
-}
-
-/// A read whose helper was not done when the reader was.
-struct Waiting {
-    index: u32,
-    expected: u32,
-    own: Result<(), Errno>,
-    peer: u32,
-    rma: RmaDesc,
-}
-
-/// The reads of one context. Touched only inside verbs of the context.
-pub struct Together {
-    generation: Cell<u32>,
-    /// One bit per pair of words in use.
-    used: Cell<u32>,
-    /// Reads one after the other to which no helper came.
-    alone: Cell<u32>,
-    waiting: RefCell<Vec<Waiting>>,
-}
-
-impl Together {
-    pub fn new() -> Together {
-        Together {
-            generation: Cell::new(0),
-            used: Cell::new(0),
-            alone: Cell::new(0),
-            // As many as there can be: a read allocates nothing.
-            waiting: RefCell::new(Vec::with_capacity(ASSISTS)),
-        }
-    }
-
-    /// Whether it is worth asking for help.
-    fn hopes(&self) -> bool {
-        let alone = self.alone.get();
-        if alone < MOST_ALONE || alone.is_multiple_of(ASKED_EVERY) {
-            return true;
-        }
-        self.alone.set(alone.wrapping_add(1));
-        false
-    }
-
-    fn claim(&self) -> Option<u32> {
-        let index = self.used.get().trailing_ones();
-        if index as usize >= ASSISTS {
-            return None;
-        }
-        self.used.set(self.used.get() | 1 << index);
-        self.generation.set(self.generation.get().wrapping_add(1));
-        Some(index)
-    }
-
-    fn free(&self, index: u32) {
-        self.used.set(self.used.get() & !(1 << index));
-    }
-
-    /// Whether a read waits for its helper.
-    #[inline(always)]
-    pub fn is_waiting(&self) -> bool {
-        self.used.get() != 0
     }
 }
 
@@ -265,7 +144,7 @@ impl Shm {
             receiver.together.free(read.index);
         }
         Some(match read.own {
-            Err(errno) => crate::rma::status_of(errno),
+            Err(errno) => crate::single_copy::rma::status_of(errno),
             Ok(()) if well => Status::OK,
             Ok(()) => {
                 // The helper could not write; it need not be asked again.
@@ -343,6 +222,8 @@ impl Shm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::shares::Shares;
+    use oxmpi_mca::sync::AtomicU64;
 
     #[test]
     fn parts_cover_a_read_once() {
@@ -364,73 +245,5 @@ mod tests {
             assert!(takes <= 7, "{takes} copies");
             assert_eq!(end, len);
         }
-    }
-}
-
-#[cfg(all(test, loom))]
-mod model {
-    use super::*;
-    use loom::cell::UnsafeCell;
-    use loom::sync::Arc;
-    use loom::thread;
-
-    struct Words {
-        taken: AtomicU64,
-        ended: AtomicU64,
-        /// One cell per share, written by whoever took it and read by the reader at the end.
-        bytes: [UnsafeCell<u32>; 2],
-    }
-
-    impl Words {
-        fn shares(&self) -> Shares<'_> {
-            Shares { taken: &self.taken, ended: &self.ended }
-        }
-        fn write(&self, share: u32, value: u32) {
-            // SAFETY: loom checks that nobody else is in this cell.
-            self.bytes[share as usize].with_mut(|b| unsafe { *b = value });
-        }
-    }
-
-    /// Two reads over the same words, and a helper that is called to both: it may come late to the first.
-    #[test]
-    fn model_shares_are_taken_once_and_their_bytes_seen() {
-        loom::model(|| {
-            let words = Arc::new(Words {
-                taken: AtomicU64::new(0),
-                ended: AtomicU64::new(0),
-                bytes: [UnsafeCell::new(0), UnsafeCell::new(0)],
-            });
-            let helper = {
-                let words = words.clone();
-                thread::spawn(move || {
-                    for generation in 1..=2 {
-                        while let Some(mut some) = words.shares().take(generation, 2, None) {
-                            let count = some.len() as u32;
-                            some.by_ref().for_each(|share| words.write(share, generation));
-                            words.shares().end(count, true);
-                        }
-                    }
-                })
-            };
-            for generation in 1..=2 {
-                let shares = words.shares();
-                shares.begin(generation);
-                let mut mine = 0;
-                while let Some(some) = shares.take(generation, 2, (generation == 2).then_some(2)) {
-                    mine += some.len() as u32;
-                    some.for_each(|share| words.write(share, generation));
-                }
-                let expected = shares.close(generation, 2).min(2) - mine;
-                while shares.all_ended(expected).is_none() {
-                    thread::yield_now();
-                }
-                for share in 0..2 {
-                    // SAFETY: as above.
-                    let seen = words.bytes[share].with(|b| unsafe { *b });
-                    assert_eq!(seen, generation);
-                }
-            }
-            helper.join().expect("helper");
-        });
     }
 }

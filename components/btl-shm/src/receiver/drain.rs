@@ -15,21 +15,14 @@
 //! also on this context, so nothing here holds a `&mut` over one. Everything in this file is touched
 //! only inside verbs of its context, which the caller serialises.
 
-use crate::doorbell::{self, ASLEEP};
-use crate::endpoint::LaneCell;
-use crate::module::Shm;
-use crate::pace::Pace;
-use crate::params::MAX_WATCHED;
-use crate::parts::InPieces;
-use crate::ready::{self, InboxMem};
+use crate::device::Shm;
+use crate::receiver::incoming::{InPieces, Incoming, NOBODY, Receiver};
+use crate::receiver::pace::Pace;
 use crate::ring::{Consumer, Look, Mapped, One, Rest};
-use crate::segment::Inbox;
-use crate::service::Requests;
-use crate::sys::Mapping;
-use crate::together::Together;
+use crate::segment::doorbell::{self, ASLEEP};
+use crate::segment::ready::{self, InboxMem};
 use crate::wire::{GRANULE, MAX_SHORT};
-use crate::xpmem::Attachments;
-use core::cell::{Cell, OnceCell, RefCell};
+use core::cell::Cell;
 use core::ffi::c_void;
 use oxmpi_btl::WaitWord;
 use oxmpi_mca::RecvDesc;
@@ -51,142 +44,6 @@ const MANY_LINES: u64 = 12;
 const ACTIVATIONS: u32 = 16;
 /// Turns between two displacements.
 const TURNS_BETWEEN: u64 = 4096;
-
-const NOBODY: u32 = u32::MAX;
-
-/// The receiver's end of a ring. What a message needs is in the first line.
-#[repr(C, align(64))]
-pub struct Incoming {
-    pub ring: Consumer<Mapped>,
-    /// Job rank and local rank of the sender.
-    proc: u32,
-    source: u32,
-    watched: Cell<bool>,
-    /// It sent garbage, and is not looked at any more.
-    closed: Cell<bool>,
-    /// Turn in which it last had a message.
-    last: Cell<u64>,
-    /// How much of the message at our position has been handed up already (`parts.rs`).
-    pub handed_up: Cell<u64>,
-    /// Which message that is.
-    pub begun: Cell<Option<InPieces>>,
-    /// Our end of the ring back to the sender; alive as long as the module.
-    pub back: *const LaneCell,
-    /// When to look for what it answers to our messages.
-    pace: Pace,
-    /// Times its bit was found since turn `since`.
-    found: Cell<u32>,
-    since: Cell<u64>,
-    _mapping: Mapping,
-}
-
-/// The receiving end of one context. What an idle turn needs is in the first line.
-#[repr(C, align(64))]
-pub struct Receiver {
-    count: Cell<u32>,
-    pub ctx: u32,
-    turn: Cell<u64>,
-    watched: [Cell<*const Incoming>; MAX_WATCHED],
-    inbox: Inbox,
-    /// At most this many are watched.
-    places: usize,
-    /// The most steps before a look for an answer.
-    longest_pause: u32,
-    armed: Cell<bool>,
-    /// Where messages of several lines are put together; taken out while one is handed up.
-    stage: Cell<Option<Box<[u8; MAX_SHORT as usize]>>>,
-    displaced: Cell<u64>,
-    /// The peer for whose next long message idle turns make ready.
-    preparing: Cell<u32>,
-    pub together: Together,
-    requests: Requests,
-    pub attached: RefCell<Attachments>,
-    /// By source; boxed, since `watched` points at them, and never taken out.
-    rings: Box<[OnceCell<Box<Incoming>>]>,
-}
-
-// SAFETY: touched only inside verbs of its context, which the caller serialises.
-unsafe impl Sync for Receiver {}
-// SAFETY: its pointers are to its own boxes and to shared memory.
-unsafe impl Send for Receiver {}
-
-impl Receiver {
-    pub fn new(ctx: u32, ranks: u32, inbox: Inbox, places: usize, longest_pause: u32) -> Receiver {
-        Receiver {
-            count: Cell::new(0),
-            watched: core::array::from_fn(|_| Cell::new(core::ptr::null())),
-            inbox,
-            turn: Cell::new(0),
-            ctx,
-            places,
-            longest_pause,
-            armed: Cell::new(false),
-            stage: Cell::new(None),
-            displaced: Cell::new(0),
-            preparing: Cell::new(NOBODY),
-            together: Together::new(),
-            requests: Requests::default(),
-            attached: RefCell::default(),
-            rings: (0..ranks).map(|_| OnceCell::new()).collect(),
-        }
-    }
-
-    #[inline(always)]
-    fn watched(&self) -> impl Iterator<Item = &Incoming> + Clone {
-        // SAFETY: the first `count` pointers are to boxes in `rings`, which stay.
-        self.watched.iter().take(self.count.get() as usize).map(|p| unsafe { &*p.get() })
-    }
-
-    fn watched_rings(&self) -> impl Iterator<Item = &Consumer<Mapped>> + Clone {
-        self.watched().map(|incoming| &incoming.ring)
-    }
-
-    pub fn requests(&self) -> &Requests {
-        &self.requests
-    }
-
-    /// How many turns there were.
-    #[inline(always)]
-    pub fn turns(&self) -> u64 {
-        self.turn.get()
-    }
-
-    /// Idle turns make ready for the next long message to this peer.
-    #[inline(always)]
-    pub fn prepare_for(&self, peer: u32) {
-        self.preparing.set(peer);
-    }
-
-    /// Stops watching a ring whatever may come in it. (A turn that is going over the watched rings may
-    /// then look at one of them twice.)
-    fn forget(&self, incoming: &Incoming) {
-        if let Some(place) = self.watched().position(|i| core::ptr::eq(i, incoming)) {
-            let last = self.count.get() - 1;
-            self.watched[place].set(self.watched[last as usize].get());
-            self.count.set(last);
-            incoming.watched.set(false);
-        }
-    }
-
-    /// Tells all senders how far we have read and that nobody polls any more.
-    pub fn close(&self) {
-        for incoming in self.rings.iter().filter_map(OnceCell::get) {
-            incoming.ring.publish_heads();
-            doorbell::abandon(&incoming.ring);
-        }
-    }
-}
-
-impl Incoming {
-    /// A message of so many lines has come, and its sender may wait for one back. It looks at the line where that will
-    /// start and so has it in its cache: asks for that line, and for those that follow, while this message is dealt
-    /// with, instead of when they are written.
-    #[inline(always)]
-    fn expect_answer(&self, lines: u64) {
-        // SAFETY: the module's lane of the sender, touched in a verb of its context and not beyond this call.
-        unsafe { (*self.back).get() }.claim_lines(lines);
-    }
-}
 
 impl Shm {
     /// The verb.

@@ -1,13 +1,13 @@
 //! Reading and writing a peer's memory: by mapping it (`xpmem.rs`), or by process_vm_readv and process_vm_writev;
-//! complete when they return, save for long reads, with which the source helps (`together.rs`).
+//! complete when they return, save for long reads, with which the source helps (`cooperative.rs`).
 //!
 //! Refusals (Yama, a filter, another pid namespace, an old kernel) are statuses, not errors: the layer
 //! above copies through the ring instead. For a peer in this very process it is a plain copy; such a
 //! peer's addresses are as good as our own.
 
-use crate::endpoint::Endpoint;
-use crate::module::Shm;
-use crate::segment::Identity;
+use crate::device::Shm;
+use crate::segment::map::Identity;
+use crate::sender::lane::Endpoint;
 use crate::sys::{Direction, copy_between, read_lists};
 use oxmpi_btl::{RmaDesc, RmaVectorDesc};
 use oxmpi_mca::Status;

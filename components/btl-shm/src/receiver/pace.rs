@@ -83,8 +83,8 @@ impl Pace {
         }
     }
 
-    /// The message found is long. The time until the next is better used otherwise ([`Lane::prepare`](crate::endpoint::Lane::prepare),
-    /// `together.rs`).
+    /// The message found is long. The time until the next is better used otherwise ([`Lane::prepare`](crate::sender::lane::Lane::prepare),
+    /// `cooperative.rs`).
     pub fn came_long(&self) {
         self.since.set(NEVER);
         self.steps.set(self.steps.get() / 2);

@@ -53,8 +53,8 @@
 //! exchange 1 for 0. A late sender may ring for an earlier sleep: one spurious wake-up. Futex calls are
 //! shared between processes.
 
-use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, RingMem};
+use crate::segment::ready::{self, InboxMem};
 use crate::wire::{NEED_BIT, WATCHED, WATCHED_FENCED};
 use oxmpi_mca::sync::{AtomicU32, Ordering, compiler_fence, fence};
 

@@ -19,30 +19,16 @@
 //!
 //! [`Device`] is what the kernel offers. Tests run over a stand-in, whose attachments are mappings of files.
 
-use crate::module::Shm;
-use crate::segment::Identity;
-use crate::sys::Direction;
+use crate::single_copy::mapper::Device;
 use rustix::io::Errno;
 
-/// The four verbs of XPMEM and their undoing.
-pub trait Device: Send + Sync {
-    /// Offers all memory of this process: the number by which others ask for it, never 0.
-    fn make(&self) -> Result<i64, Errno>;
-    /// Access to what a process offers.
-    fn get(&self, segment: i64) -> Result<i64, Errno>;
-    /// Maps `len` bytes of its memory from address `from` on, both multiples of a page; where.
-    fn attach(&self, grant: i64, from: u64, len: u64) -> Result<*mut u8, Errno>;
-    fn detach(&self, at: *mut u8, len: u64);
-    fn release(&self, grant: i64);
-}
-
 /// Most attachments of a context.
-const MOST: usize = 128;
+pub(super) const MOST: usize = 128;
 /// Ranges begin and end at multiples of this.
-const UNIT: u64 = 2 << 20;
+pub(super) const UNIT: u64 = 2 << 20;
 /// Nothing of a process's lies above (four levels of page tables, without the page that guards the end).
 const TOP: u64 = (1 << 47) - PAGE;
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 
 struct Grant {
     peer: u32,
@@ -50,7 +36,7 @@ struct Grant {
     number: i64,
 }
 
-struct Attached {
+pub(super) struct Attached {
     peer: u32,
     from: u64,
     to: u64,
@@ -63,13 +49,13 @@ struct Attached {
 #[derive(Default)]
 pub struct Attachments {
     grants: Vec<Grant>,
-    ranges: Vec<Attached>,
+    pub(super) ranges: Vec<Attached>,
     clock: u64,
 }
 
 impl Attachments {
     /// Where bytes `[from, from + len)` of a peer's memory lie here.
-    fn find(
+    pub(super) fn find(
         &mut self,
         device: &dyn Device,
         (peer, segment): (u32, i64),
@@ -145,46 +131,3 @@ impl Attachments {
         }
     }
 }
-
-impl Shm {
-    /// Copies between `local` and address `remote` of a peer through an attachment; false: that cannot be had, and
-    /// nothing was copied.
-    ///
-    /// # Safety
-    /// `local` must be valid for `len` bytes (writable for `Read`). `remote` is the peer's word; see the head of this
-    /// file.
-    pub(crate) unsafe fn copy_attached(
-        &self,
-        direction: Direction,
-        (ctx, peer): (u32, u32),
-        who: &Identity,
-        local: *mut u8,
-        remote: u64,
-        len: u64,
-    ) -> bool {
-        let (Some(device), Some(receiver)) = (self.xpmem(), self.receiver(ctx)) else { return false };
-        if who.xpmem == 0 {
-            return false;
-        }
-        let found = receiver.attached.borrow_mut().find(device, (peer, who.xpmem), remote, len);
-        let there = match found {
-            Ok(there) => there,
-            Err(errno) => {
-                self.xpmem_refused(errno);
-                return false;
-            }
-        };
-        let (src, dst) = match direction {
-            Direction::Read => (there, local),
-            Direction::Write => (local, there),
-        };
-        // SAFETY: `local` by the caller's promise. `there` is mapped for `len` bytes, and memory of another process, so
-        // they do not overlap.
-        unsafe { core::ptr::copy_nonoverlapping(src, dst, len as usize) };
-        true
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-#[path = "xpmem_tests.rs"]
-pub mod tests;

@@ -10,26 +10,17 @@
 //! of a message follow each other. A message of which a part is missing does not keep a receiver from sleeping: its
 //! sender rings when all of it is there.
 
-use crate::cells::{CellMem, seen_from_here};
-use crate::module::Shm;
-use crate::progress::{FETCHED, Incoming, PATIENCE, Receiver};
+use crate::device::Shm;
+use crate::receiver::drain::{FETCHED, PATIENCE};
+use crate::receiver::incoming::{InPieces, Incoming, Receiver};
 use crate::ring::{Lies, Rest, fetch_all};
+use crate::segment::cells::{CellMem, seen_from_here};
 use crate::wire::with_pieces;
 use oxmpi_mca::PartDesc;
 use oxmpi_mca::host::receive::TAKEN;
 
 /// How much of a message is fetched while it is matched.
 const FETCHED_OF_PIECES: u64 = 4 << 10;
-
-/// A message that is announced in pieces ([`Look::Pieces`](crate::ring::Look)).
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct InPieces {
-    pub lies: Lies,
-    pub len: u64,
-    pub tag: u8,
-    pub line: u64,
-    pub lines: u64,
-}
 
 impl Shm {
     /// Hands up a message in a cell, which is ours then, and tells what its receiver answered. None: not now.

@@ -3,7 +3,7 @@
 //!
 //! Requests and replies are in a cell that loom watches. A lost wake-up is a deadlock, which loom reports.
 
-use crate::model::check;
+use crate::models::ring::check;
 use crate::service::inbox::{ASLEEP, ServiceMem, any, arm, disarm, mark, ring, take};
 use crate::service::link::{answer, ask, free, is_answered, is_asked};
 use loom::cell::UnsafeCell;

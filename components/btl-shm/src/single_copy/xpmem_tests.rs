@@ -1,15 +1,17 @@
 //! The whole path over a stand-in for the kernel module: what a process "has" is a file that both map.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
-use super::*;
+use crate::single_copy::mapper::Device;
+use crate::single_copy::xpmem::{Attachments, MOST, PAGE, UNIT};
 use crate::sys;
 use common::{Node, Rank, To};
 use oxmpi_btl::{Piece, RmaVectorDesc};
 use oxmpi_mca::{SliceRef, Status};
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::cell::Cell;
 use std::rc::Rc;

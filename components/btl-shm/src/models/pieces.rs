@@ -1,9 +1,9 @@
 //! Model under loom of messages that are taken while they are written: a cell goes to and fro with one, and each piece of it is read
 //! as soon as its line says that it is there; and messages of which the bulk takes two follow each other through it.
 
-use crate::cells::seen_from_here;
-use crate::model::{Ring, check};
+use crate::models::ring::{Ring, check};
 use crate::ring::{Consumer, Lies, Look, Producer, Rest, RingMem, Room};
+use crate::segment::cells::seen_from_here;
 use crate::wire::{PIECE, THIS_RINGS, pieces_of};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

@@ -8,11 +8,11 @@
 //! mapping are not copied, and a child that stumbles over one should not crash for that). It writes
 //! nothing: see `Shm::finalize`.
 
-use crate::ready::InboxMem;
+use crate::segment::ready::InboxMem;
+use crate::segment::shares::Shares;
 use crate::service::inbox::ServiceMem;
 use crate::service::link;
 use crate::sys::{self, Mapping, Shortage};
-use crate::together::Shares;
 use crate::wire::ring::FIRST_BULK;
 use crate::wire::{self, Layout, Place, identity};
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};

@@ -6,10 +6,10 @@
 //! (`doorbell.rs` says why that is the same). A sleeper parks its thread; a lost wake-up is a deadlock,
 //! which loom reports.
 
-use crate::cells::{Hand, seen_from_here};
-use crate::doorbell::{self, ASLEEP, Barriers, light_barrier};
-use crate::ready::{self, InboxMem};
 use crate::ring::{Consumer, Look, Producer, Rest, RingMem, Room};
+use crate::segment::cells::{Hand, seen_from_here};
+use crate::segment::doorbell::{self, ASLEEP, Barriers, light_barrier};
+use crate::segment::ready::{self, InboxMem};
 use crate::wire::{GRANULE, NEED_BIT, PER_LINE, THE_OTHERS, THIS_RINGS};
 use core::ops::Range;
 use loom::cell::UnsafeCell;
@@ -386,7 +386,7 @@ fn model_cells_that_are_kept_are_seen() {
     cells(&[[2, 0], [0, 1]], true);
 }
 
-/// The sender as `endpoint.rs` has it.
+/// The sender as `lane.rs` has it.
 fn send(
     p: &mut Producer<Ring>,
     value: u64,

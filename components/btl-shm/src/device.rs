@@ -1,0 +1,188 @@
+//! The state of one rank's shared-memory device.
+//!
+//! Everything this component knows about an instance lies in [`Shm`]; several may live in one process,
+//! each with its own view of the segment. Contexts have nothing in common but read-only facts, so verbs
+//! of different contexts run concurrently; verbs of one context are serialised by the caller, which is
+//! what lanes and receivers rely on. `add_proc` touches neither.
+
+use crate::copy::Limits;
+use crate::params::Settings;
+use crate::receiver::incoming::Receiver;
+use crate::segment::doorbell::Barriers;
+use crate::segment::map::Segment;
+use crate::sender::lane::LaneCell;
+use crate::service::ends::Server;
+use crate::single_copy::mapper::Device;
+use oxmpi_mca::Host;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32};
+use oxmpi_mca::sync::{AtomicU64, Ordering};
+use rustix::io::Errno;
+
+/// Facts that opening found out.
+pub struct Facts {
+    pub segment: Segment,
+    pub settings: Settings,
+    pub barriers: Barriers,
+    pub contexts: u32,
+    pub pid: u32,
+    pub pid_namespace: u64,
+    pub xpmem: Option<Box<dyn Device>>,
+}
+
+pub struct Shm {
+    pub(crate) host: Host,
+    pub(crate) max_send_size: u64,
+    pub(crate) local_rank: u32,
+    pub(crate) barriers: Barriers,
+    pub(crate) receivers: Box<[Receiver]>,
+    /// By peer, then context.
+    pub(crate) lanes: Box<[LaneCell]>,
+    pub(crate) settings: Settings,
+    /// Of the first context and of the others.
+    ring_log2: [u32; 2],
+    pub(crate) pid: u32,
+    pub(crate) pid_namespace: u64,
+    /// From this size on a read is done together with its source; `u64::MAX`: never.
+    pub(crate) assist_min: AtomicU64,
+    pub(crate) server: Server,
+    /// Contexts that are armed: they share a bell.
+    pub(crate) armed: AtomicI32,
+    pub(crate) xpmem: Option<Box<dyn Device>>,
+    /// It has refused something.
+    pub(crate) no_xpmem: AtomicBool,
+    /// A shortage has been reported; the next ones only count as statuses.
+    pub(crate) short_reported: AtomicBool,
+    // Last: lanes and receivers point into it.
+    pub(crate) segment: Segment,
+}
+
+impl Shm {
+    pub fn new(host: Host, facts: Facts) -> Shm {
+        let Facts { segment, settings, barriers, contexts, pid, pid_namespace, xpmem } = facts;
+        let job = host.job();
+        let (me, ranks) = (job.local_rank, job.local_size);
+        let places = settings.watched(job.oversubscribed != 0);
+        let pause = settings.answer_pause(job.oversubscribed != 0);
+        let receivers = (0..contexts)
+            .map(|ctx| Receiver::new(ctx, ranks, segment.inbox(me, ctx), places, pause))
+            .collect();
+        let lanes = (0..ranks)
+            .flat_map(|peer| (0..contexts).map(move |ctx| (peer, ctx)))
+            .map(|(peer, ctx)| LaneCell::new(peer, segment.inbox(peer, ctx)))
+            .collect();
+        Shm {
+            host,
+            server: Server::new(segment.service_inbox(me)),
+            max_send_size: settings.max_send_size(ranks),
+            local_rank: me,
+            barriers,
+            receivers,
+            lanes,
+            assist_min: AtomicU64::new(settings.assist_min(job.oversubscribed != 0)),
+            settings,
+            ring_log2: [settings.ring_log2(ranks), settings.further_ring_log2(ranks)],
+            pid,
+            pid_namespace,
+            armed: AtomicI32::new(0),
+            xpmem,
+            no_xpmem: AtomicBool::new(false),
+            short_reported: AtomicBool::new(false),
+            segment,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+    #[inline(always)]
+    pub(crate) fn contexts(&self) -> u32 {
+        self.receivers.len() as u32
+    }
+    #[inline(always)]
+    pub(crate) fn limits(&self) -> Limits {
+        self.settings.limits
+    }
+
+    pub(crate) fn max_send_size(&self) -> u64 {
+        self.max_send_size
+    }
+    #[inline(always)]
+    pub(crate) fn receiver(&self, ctx: u32) -> Option<&Receiver> {
+        self.receivers.get(ctx as usize)
+    }
+    #[inline(always)]
+    pub(crate) fn lane(&self, peer: u32, ctx: u32) -> Option<&LaneCell> {
+        self.lanes.get((peer * self.contexts() + ctx) as usize)
+    }
+    pub(crate) fn receivers(&self) -> &[Receiver] {
+        &self.receivers
+    }
+    pub(crate) fn local_rank(&self) -> u32 {
+        self.local_rank
+    }
+    pub(crate) fn barriers(&self) -> Barriers {
+        self.barriers
+    }
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
+    }
+    pub(crate) fn segment(&self) -> &Segment {
+        &self.segment
+    }
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+    pub(crate) fn pid_namespace(&self) -> u64 {
+        self.pid_namespace
+    }
+    /// How large a ring of a context is, and how large at least.
+    pub(crate) fn ring_log2(&self, ctx: u32) -> [u32; 2] {
+        let usual = self.ring_log2[usize::from(ctx > 0)];
+        [usual, self.settings.min_ring_log2(self.host.job().local_size).min(usual)]
+    }
+
+    pub(crate) fn assist_min(&self) -> u64 {
+        self.assist_min.load(Ordering::Relaxed)
+    }
+    /// A helper could not write to us: we read alone from now on.
+    #[cold]
+    pub(crate) fn stop_helping(&self) {
+        self.assist_min.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// The device by which peers' memory is mapped, while it does what it is asked for.
+    pub(crate) fn xpmem(&self) -> Option<&dyn Device> {
+        self.xpmem.as_deref().filter(|_| !self.no_xpmem.load(Ordering::Relaxed))
+    }
+    /// It does not: copies go on without it.
+    #[cold]
+    pub(crate) fn xpmem_refused(&self, errno: Errno) {
+        if !self.no_xpmem.swap(true, Ordering::Relaxed) {
+            self.host.help("xpmem", &[&errno.to_string()]);
+        }
+    }
+
+    /// Counts an armed context; true: it was the first. The caller of `arm` serialises all contexts.
+    pub(crate) fn count_armed(&self, change: i32) -> bool {
+        let before = self.armed.load(Ordering::Relaxed);
+        self.armed.store(before + change, Ordering::Relaxed);
+        before == 0
+    }
+
+    /// A peer broke the protocol: the job cannot go on without it.
+    #[cold]
+    pub(crate) fn peer_broke(&self, peer: u32, what: &str) {
+        let proc = self.segment.identity(peer).map_or(u32::MAX, |who| who.proc);
+        self.host.help("garbage", &[&proc.to_string(), what]);
+        self.host.peer_error(proc, true, &format!("process {proc} (local rank {peer}) {what}"));
+    }
+
+    /// Memory is short; said once.
+    #[cold]
+    pub(crate) fn report_shortage(&self, topic: &str, bytes: u64, why: &str) {
+        if !self.short_reported.swap(true, Ordering::Relaxed) {
+            self.host.help(topic, &[&bytes.to_string(), why]);
+        }
+    }
+}

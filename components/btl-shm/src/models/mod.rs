@@ -1,0 +1,5 @@
+//! Models of the lock-free code, checked by loom.
+
+pub mod pieces;
+pub mod ring;
+pub mod service;

@@ -1,0 +1,234 @@
+//! The memory of a ring, and how much of its bulk messages use.
+
+use crate::segment::cells::CellMem;
+use crate::wire::{FLAG, GRANULE, PER_LINE, ring};
+use oxmpi_mca::cache::fetch_to_write;
+use oxmpi_mca::sync::{AtomicU32, AtomicU64};
+
+/// The largest message (in bytes of bulk) that surely finds room once the receiver has read
+/// everything.
+pub const fn largest_slot(bulk_size: u64) -> u64 {
+    bulk_size / 2
+}
+
+/// How much of the bulk messages of `size` bytes use while the receiver keeps up: room for several, so that lines are
+/// not asked for again while they are read.
+pub const fn window(bulk_size: u64, size: u64) -> u64 {
+    let (half, several) = (bulk_size / 2, WINDOW_MESSAGES * size);
+    let wish = if several > WINDOW { several } else { WINDOW };
+    if half < wish { half } else { wish }
+}
+
+/// The same for messages in a row. Long ones use all of it: of a large ring the lines that will be written lie in nobody's own cache.
+pub const fn row_window(bulk_size: u64, size: u64) -> u64 {
+    if size < ROW_LONG && bulk_size > ring::FIRST_BULK { ring::FIRST_BULK } else { bulk_size }
+}
+
+const ROW_LONG: u64 = 32 << 10;
+const WINDOW: u64 = 32 << 10;
+const WINDOW_MESSAGES: u64 = 8;
+
+/// The memory of a ring: mapped in earnest, lines of model atomics under loom.
+pub trait RingMem {
+    /// How many lines, as a power of two.
+    fn lines_log2(&self) -> u32;
+    /// Bytes of bulk, a power of two.
+    fn bulk_size(&self) -> u64;
+    fn flag(&self, line: u64) -> &AtomicU64;
+    /// The word behind the flag: where a long message lies.
+    fn second(&self, line: u64) -> &AtomicU64;
+    /// The word behind that: how much of a long message is there already.
+    fn third(&self, line: u64) -> &AtomicU64;
+    fn head(&self) -> &AtomicU64;
+    fn bulk_head(&self) -> &AtomicU64;
+    fn notification(&self) -> &AtomicU32;
+}
+
+/// A mapped ring.
+#[derive(Clone, Copy)]
+pub struct Mapped {
+    lines: *mut u8,
+    bulk_mask: u32,
+    line_mask: u32,
+    lines_log2: u32,
+    cells: u32,
+    /// Bytes of one.
+    cell: u32,
+}
+
+impl Mapped {
+    /// No ring: nothing of it may be touched, and a producer over it has no room.
+    pub const NONE: Mapped =
+        Mapped { lines: core::ptr::null_mut(), bulk_mask: 0, line_mask: 0, lines_log2: 0, cells: 0, cell: 0 };
+
+    /// # Safety
+    /// At `base` a ring with `1 << log2` bytes of bulk, with several cells or not, is mapped, for as long as this is used.
+    pub unsafe fn new(base: *mut u8, log2: u32, several: bool) -> Mapped {
+        let lines_log2 = ring::lines_log2(log2);
+        // SAFETY: the lines lie behind the ring's first page.
+        let lines = unsafe { base.add(ring::LINES as usize) };
+        Mapped {
+            lines,
+            bulk_mask: (1 << log2) - 1,
+            line_mask: (1 << lines_log2) - 1,
+            lines_log2,
+            cells: ring::cells(log2, several) as u32,
+            cell: ring::cell(log2) as u32,
+        }
+    }
+
+    /// How many cells lie behind the bulk.
+    pub fn cells(&self) -> u64 {
+        self.cells.into()
+    }
+
+    /// One of them, if there are so many.
+    pub fn cell(&self, index: u64) -> Option<CellMem> {
+        if index >= self.cells() {
+            return None;
+        }
+        let size = self.cell.into();
+        // SAFETY: the cells lie behind the bulk, whose last byte this is.
+        let at = unsafe { self.bulk_at(self.bulk_mask.into()).add(1 + (index * size) as usize) };
+        Some(CellMem { at, size })
+    }
+
+    #[inline(always)]
+    fn line(&self, line: u64) -> *mut u8 {
+        // SAFETY: masked, so within the lines.
+        unsafe { self.lines.add((line & u64::from(self.line_mask)) as usize * GRANULE as usize) }
+    }
+
+    /// The bytes of a line that belong to a message: [`PER_LINE`] of them.
+    #[inline(always)]
+    pub fn line_data(&self, line: u64) -> *mut u8 {
+        // SAFETY: a line is longer than its flag.
+        unsafe { self.line(line).add(FLAG as usize) }
+    }
+
+    /// Where bulk byte `position` is.
+    #[inline(always)]
+    pub fn bulk_at(&self, position: u64) -> *mut u8 {
+        let bulk = (self.line_mask as usize + 1) * GRANULE as usize + ring::ASIDE as usize;
+        // SAFETY: masked, so within the bulk, which lies behind the lines.
+        unsafe { self.lines.add(bulk + (position & u64::from(self.bulk_mask)) as usize) }
+    }
+
+    /// Asks for so many bytes of the bulk, which lie in one piece, so that they are on their way while
+    /// something else is done.
+    #[inline(always)]
+    pub fn fetch_bulk(&self, position: u64, len: u64) {
+        fetch_all(self.bulk_at(position), len);
+    }
+
+    /// Asks for so many bytes of the bulk for writing: other caches give them up now, and not when they are
+    /// written.
+    #[inline(always)]
+    pub fn claim_bulk(&self, position: u64, len: u64) {
+        for granule in 0..len.div_ceil(GRANULE) {
+            fetch_to_write(self.bulk_at(position + granule * GRANULE));
+        }
+    }
+
+    /// Asks for a line that will be written soon.
+    #[inline(always)]
+    pub fn fetch_to_write(&self, line: u64) {
+        fetch_to_write(self.line(line));
+    }
+
+    /// Asks for the lines of a short message behind its first.
+    #[inline(always)]
+    pub fn fetch_lines(&self, first: u64, lines: u64) {
+        for line in 1..lines {
+            fetch(self.line(first + line));
+        }
+    }
+
+    /// Copies the bytes of whole lines, one behind the other.
+    ///
+    /// # Safety
+    /// `dst` has room for `lines` times [`PER_LINE`] bytes.
+    #[inline(always)]
+    pub unsafe fn copy_lines(&self, first: u64, lines: u64, dst: *mut u8) {
+        for line in 0..lines {
+            // SAFETY: a line's bytes are in the ring, and there is room for them.
+            unsafe {
+                let dst = dst.add((line * PER_LINE) as usize);
+                core::ptr::copy_nonoverlapping(self.line_data(first + line), dst, PER_LINE as usize);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn word(&self, offset: u64) -> *const u8 {
+        // SAFETY: the ring's first page lies right before its lines.
+        unsafe { self.lines.sub((ring::LINES - offset) as usize) }
+    }
+}
+
+/// Asks for so many bytes from the beginning of a line on.
+#[inline(always)]
+pub fn fetch_all(at: *const u8, len: u64) {
+    for granule in 0..len.div_ceil(GRANULE) {
+        fetch(at.wrapping_add((granule * GRANULE) as usize));
+    }
+}
+
+#[inline(always)]
+fn fetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+impl RingMem for Mapped {
+    #[inline(always)]
+    fn lines_log2(&self) -> u32 {
+        self.lines_log2
+    }
+    #[inline(always)]
+    fn bulk_size(&self) -> u64 {
+        u64::from(self.bulk_mask) + 1
+    }
+    #[inline(always)]
+    fn flag(&self, line: u64) -> &AtomicU64 {
+        // SAFETY: within the lines, and aligned.
+        unsafe { &*self.line(line).cast() }
+    }
+    #[inline(always)]
+    fn second(&self, line: u64) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.line_data(line).cast() }
+    }
+    #[inline(always)]
+    fn third(&self, line: u64) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.line_data(line).add(FLAG as usize).cast() }
+    }
+    #[inline(always)]
+    fn head(&self) -> &AtomicU64 {
+        // SAFETY: aligned, in the ring's first page.
+        unsafe { &*self.word(ring::HEAD).cast() }
+    }
+    #[inline(always)]
+    fn bulk_head(&self) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.word(ring::BULK_HEAD).cast() }
+    }
+    #[inline(always)]
+    fn notification(&self) -> &AtomicU32 {
+        // SAFETY: as above.
+        unsafe { &*self.word(ring::NOTIFY).cast() }
+    }
+}
+
+/// Bytes from `position` to the end of the bulk. (A mask, because a division costs more.)
+#[inline(always)]
+pub(super) fn room_in_lap(mem: &impl RingMem, position: u64) -> u64 {
+    mem.bulk_size() - (position & (mem.bulk_size() - 1))
+}

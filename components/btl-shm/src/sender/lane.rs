@@ -1,0 +1,203 @@
+//! The sending side: lanes to peers.
+//!
+//! A *lane* is the sender's end of one ring: one per peer and context, owned by the module, because a
+//! peer may have several endpoints (each `add_procs` gives one) and all of them use the same ring. An
+//! *endpoint* is no more than a pointer to its peer's lanes.
+//!
+//! A lane is touched only inside verbs of its context, which the caller serialises; that is the whole
+//! of its safety. It is unconnected at first: its ring has no room, so the first message meets the slow
+//! path, which makes the ring (or finds one from an earlier life of this rank) and tells the peer where
+//! it lies. The peer need not exist yet: directory and ready bits wait for it.
+
+use crate::ring::{Mapped, Producer, Room};
+use crate::segment::cells::{CellMem, Hand, place_of};
+use crate::segment::map::Inbox;
+use crate::sys::Mapping;
+use crate::wire::{GRANULE, PER_LINE, Place, slot};
+use core::cell::UnsafeCell;
+
+/// The sender's end of a ring. What a message needs is in the first two lines.
+#[repr(C, align(64))]
+pub struct Lane {
+    pub(super) producer: Producer<Mapped>,
+    /// The notification word that says the receiver needs nothing more; no such word for a lane
+    /// without ring.
+    pub(super) quiet: u32,
+    /// The turn of our own progress in which the last message of more than [`SHORT_IN_A_ROW`] was sent.
+    pub(super) turn: u64,
+    pub(super) claim: Claim,
+    /// How many of those have come one by one since the last two in a row.
+    pub(super) singles: u32,
+    /// How many of the last of those came before idle turns had asked for lines, up to twice [`HURRIED`].
+    pub(super) hurried: u32,
+    // --- what follows is for the slow path ---
+    pub(super) peer: u32,
+    pub(super) inbox: Inbox,
+    pub(super) ring: Option<Mapping>,
+    /// The cells that are ours, and the peer's ring, behind which some lie; once one of those has come it stays mapped.
+    pub(super) hand: Hand,
+    pub(super) far: Mapped,
+    /// A place that was given to us while there was no memory for it.
+    pub(super) place: Option<Place>,
+    /// The ring's.
+    pub(super) at: Option<Place>,
+    /// A part of its bulk has no memory yet.
+    pub(super) partial: bool,
+    /// Those of its cells that have none.
+    pub(super) bare: u32,
+}
+
+/// The bulk of the next long message, of which idle turns take possession. Its lines were last in the receiver's
+/// cache, and taking them back is most of what writing them costs.
+pub(super) struct Claim {
+    /// How long the last one was, and so the next one, probably.
+    pub(super) size: u64,
+    /// Where the next one will lie, and how far from there the lines are ours; nothing is ours where both are 0.
+    pub(super) from: u64,
+    pub(super) to: u64,
+    /// Idle turns since the last one was sent, up to [`TURNS_TO_READ`].
+    pub(super) turns: u32,
+}
+
+impl Claim {
+    pub(super) const fn of(size: u64) -> Claim {
+        Claim { size, from: 0, to: 0, turns: 0 }
+    }
+}
+
+/// After so many messages that came one by one the next is expected to do so, too.
+pub(super) const SINGLES: u32 = 4;
+
+/// Longest message that always goes in a cell if there is one, with a header; the shortest is one of more than
+/// [`SHORT_IN_A_ROW`]. A longer one is better written into lines of which
+/// idle turns have taken possession, half by half, unless so many before it came too soon for that, as in MPI_Sendrecv.
+pub(super) const ALWAYS_IN_CELLS: u64 = 17 << 10;
+pub(super) const HURRIED: u32 = 4;
+
+/// From here on a message in the bulk lies in its lines as it does at its sender. (Rows of 16 KiB just written are slower so.)
+pub(super) const LAID_FROM: u64 = 32 << 10;
+
+/// Lines that one idle turn asks for.
+pub(super) const CLAIMED_AT_ONCE: u64 = 4 * GRANULE;
+
+/// Idle turns behind a message before lines of the next are asked for. Meanwhile its receiver gets the lines of
+/// that one from us, and requests that cross those make them late.
+pub(super) const TURNS_TO_READ: u32 = 20;
+
+/// A lane as the module holds it.
+#[repr(transparent)]
+pub struct LaneCell(UnsafeCell<Lane>);
+
+// SAFETY: touched only inside verbs of the lane's context, which the caller serialises.
+unsafe impl Sync for LaneCell {}
+// SAFETY: pointers in it are to shared memory, which belongs to no thread.
+unsafe impl Send for LaneCell {}
+
+/// A peer, as the layer above holds it.
+pub struct Endpoint {
+    pub peer: u32,
+    /// The peer's lanes, one per context; alive as long as the module.
+    pub lanes: *const LaneCell,
+}
+
+// SAFETY: see `LaneCell`.
+unsafe impl Send for Endpoint {}
+// SAFETY: as above.
+unsafe impl Sync for Endpoint {}
+
+impl LaneCell {
+    pub fn new(peer: u32, inbox: Inbox) -> LaneCell {
+        LaneCell(UnsafeCell::new(Lane {
+            producer: Producer::detached(Mapped::NONE),
+            quiet: u32::MAX,
+            turn: u64::MAX,
+            claim: Claim::of(0),
+            singles: 0,
+            hurried: 0,
+            peer,
+            inbox,
+            ring: None,
+            hand: Hand::default(),
+            far: Mapped::NONE,
+            place: None,
+            at: None,
+            partial: false,
+            bare: 0,
+        }))
+    }
+
+    /// # Safety
+    /// Inside a verb of the lane's context, and not twice at once.
+    #[expect(clippy::mut_from_ref, reason = "that is what a cell under the caller's serialisation is")]
+    #[inline(always)]
+    pub unsafe fn get(&self) -> &mut Lane {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.0.get() }
+    }
+}
+
+/// How many lines ahead of the one that is written a line is asked for: far enough for it to come in time while
+/// messages go out in a row, and behind the one that a receiver without work looks at.
+pub(super) const LINES_AHEAD: u64 = 4;
+
+/// Longest message in lines where messages are sent in a row; of those that come one by one
+/// [`MAX_SHORT`] is: their receiver can use the time in which a line follows the other.
+pub(super) const SHORT_IN_A_ROW: u64 = 5 * PER_LINE;
+
+impl Lane {
+    /// How much has been sent.
+    #[inline(always)]
+    pub fn tail(&self) -> u64 {
+        self.producer.tail()
+    }
+
+    /// Takes possession of the lines of the next message.
+    #[inline(always)]
+    pub fn claim_lines(&self, lines: u64) {
+        let tail = self.producer.tail();
+        for line in tail..tail + lines {
+            self.producer.mem().fetch_to_write(line);
+        }
+    }
+
+    /// The cell at `which`, if there is one.
+    pub(super) fn cell(&self, which: u64) -> Option<CellMem> {
+        let (near, index) = place_of(which);
+        let ring = if near { self.producer.mem() } else { &self.far };
+        ring.cell(index)
+    }
+
+    /// A cell of ours with room for so much, if there are so many lines to announce it.
+    pub(super) fn cell_for(&mut self, len: u64, lines: u64) -> Option<(u64, CellMem)> {
+        let which = self.hand.best_for(slot(len))?;
+        let cell = self.cell(which).filter(|cell| len <= cell.size)?;
+        // A look at how far the receiver is, for parts of messages that go another way now and then would end up in cells in any order.
+        let producer = &mut self.producer;
+        let free =
+            producer.has_lines(lines) || self.ring.is_some() && producer.make_room(lines, 0) == Room::Free;
+        free.then_some((which, cell))
+    }
+
+    /// A message in a cell, which ended so far behind its beginning, has been dealt with, and the cell is ours.
+    pub fn keep_cell(&mut self, which: u64, end: u64, far: &Mapped) {
+        self.far = *far;
+        self.hand.take(which, slot(end));
+    }
+
+    /// Takes possession of a few more lines of the next long message. False: that is all.
+    pub fn prepare(&mut self) -> bool {
+        let claim = &mut self.claim;
+        if claim.turns < TURNS_TO_READ {
+            claim.turns += 1;
+            return true;
+        }
+        if claim.to == 0 {
+            self.producer.look_ahead(claim.size);
+            let Some(at) = self.producer.find_bulk(claim.size, 2, true) else { return false };
+            (claim.from, claim.to) = (at, at);
+        }
+        self.producer.mem().claim_bulk(claim.to, CLAIMED_AT_ONCE);
+        claim.to += CLAIMED_AT_ONCE;
+        claim.to < claim.from + claim.size
+    }
+}

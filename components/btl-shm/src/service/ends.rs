@@ -1,0 +1,128 @@
+//! Both ends of service links: requests of a context, and the server (the essay is in `mod.rs`).
+
+use crate::segment::map::ServiceInbox;
+use crate::service::link::{self, DATA, MOST, ROOM, SLOT, SLOTS};
+use crate::sys::Mapping;
+use core::cell::{Cell, RefCell};
+use oxmpi_btl::Message;
+use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// One side's view of a link.
+pub(super) struct Link {
+    pub(super) memory: Mapping,
+    /// Its place, as the directory says it.
+    pub(super) word: u64,
+    /// Requester: the next reply. Server: the next request.
+    pub(super) next: Cell<u64>,
+    /// Requester: the next request.
+    pub(super) end: Cell<u64>,
+}
+
+impl Link {
+    pub(super) fn new(memory: Mapping, word: u64, next: u64) -> Link {
+        Link { memory, word, next: Cell::new(next), end: Cell::new(next) }
+    }
+
+    pub(super) fn at(&self, position: u64, offset: u64) -> *mut u8 {
+        self.memory.at(SLOTS + position % ROOM * SLOT + offset)
+    }
+    /// State, length and tag of a slot.
+    pub(super) fn words(&self, position: u64) -> [&AtomicU32; 3] {
+        // SAFETY: aligned words of a mapped link.
+        [0, 4, 8].map(|offset| unsafe { &*self.at(position, offset).cast() })
+    }
+    pub(super) fn state(&self, position: u64) -> &AtomicU32 {
+        self.words(position)[0]
+    }
+    /// How many have been answered.
+    pub(super) fn answered(&self) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { &*self.memory.at(0).cast() }
+    }
+
+    /// Writes a message into a slot that is ours. Its length was checked.
+    pub(super) fn write(&self, position: u64, msg: &Message<'_>) {
+        let (header, to) = (msg.header(), self.at(position, DATA));
+        // SAFETY: the slot is ours, and the message is no longer than it.
+        unsafe {
+            core::ptr::copy_nonoverlapping(header.as_ptr(), to, header.len());
+            msg.write_payload(to.add(header.len()));
+        }
+        let [_, len, tag] = self.words(position);
+        len.store(msg.total_len() as u32, Ordering::Relaxed);
+        tag.store(msg.tag().into(), Ordering::Relaxed);
+    }
+
+    /// Copies what the other side wrote: length and tag. `None`: it cannot be so long.
+    pub(super) fn read(&self, position: u64, into: &mut [u8; MOST as usize]) -> Option<(usize, u8)> {
+        let [_, len, tag] = self.words(position).map(|word| word.load(Ordering::Relaxed));
+        let to = into.get_mut(..len as usize)?;
+        // SAFETY: so many bytes are mapped. Should the other side write at the same time, the bytes are its own nonsense.
+        unsafe { core::ptr::copy_nonoverlapping(self.at(position, DATA), to.as_mut_ptr(), to.len()) };
+        Some((to.len(), tag as u8))
+    }
+}
+
+impl Link {
+    pub(super) fn has_reply(&self) -> bool {
+        self.next.get() != self.end.get() && link::is_answered(self.state(self.next.get()))
+    }
+}
+
+/// A buffer that is taken out while a message in it is handed up.
+pub(super) type Stage = Cell<Option<Box<[u8; MOST as usize]>>>;
+
+pub(super) fn staged(stage: &Stage) -> Box<[u8; MOST as usize]> {
+    stage.take().unwrap_or_else(|| Box::new([0; MOST as usize]))
+}
+
+/// The requests of one context. Touched only inside verbs of its context, which the caller serialises.
+#[derive(Default)]
+pub struct Requests {
+    /// How many are without a reply.
+    pub(super) waiting: Cell<u32>,
+    pub(super) links: RefCell<HashMap<u32, Rc<Link>>>,
+    pub(super) stage: Stage,
+}
+
+impl Requests {
+    #[inline(always)]
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.get() != 0
+    }
+
+    /// Whether a reply is there. True also where all is in use by a turn.
+    pub fn has_reply(&self) -> bool {
+        self.is_waiting()
+            && self.links.try_borrow().map_or(true, |links| links.values().any(|l| l.has_reply()))
+    }
+}
+
+/// The service context of this process. Touched under the lock of the service context, which the caller holds.
+pub struct Server {
+    pub(super) inbox: ServiceInbox,
+    pub(super) links: RefCell<HashMap<(u32, u32), Rc<Link>>>,
+    pub(super) stage: Stage,
+    /// The request whose receiver runs, until it is answered.
+    pub(super) current: RefCell<Option<Current>>,
+}
+
+pub(super) struct Current {
+    pub(super) link: Rc<Link>,
+    pub(super) source: u32,
+    pub(super) ctx: u32,
+}
+
+// SAFETY: see the type's text; the reference counts of links are touched there as well.
+unsafe impl Send for Server {}
+
+// SAFETY: as above.
+unsafe impl Sync for Server {}
+
+impl Server {
+    pub fn new(inbox: ServiceInbox) -> Server {
+        Server { inbox, links: RefCell::default(), stage: Cell::new(None), current: RefCell::new(None) }
+    }
+}

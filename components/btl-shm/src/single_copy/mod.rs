@@ -1,0 +1,8 @@
+//! Copies from and to a peer's memory, by system calls or a mapping.
+
+pub mod attached;
+pub mod cooperative;
+pub mod mapper;
+pub mod reads;
+pub mod rma;
+pub mod xpmem;

@@ -1,0 +1,72 @@
+//! The cooperative reads of a context that are under way (`cooperative.rs`).
+
+use crate::wire::ASSISTS;
+use core::cell::{Cell, RefCell};
+use oxmpi_btl::RmaDesc;
+use rustix::io::Errno;
+
+/// After so many reads without a helper only one in so many asks for one.
+const MOST_ALONE: u32 = 4;
+
+const ASKED_EVERY: u32 = 8;
+
+/// A read whose helper was not done when the reader was.
+pub(super) struct Waiting {
+    pub(super) index: u32,
+    pub(super) expected: u32,
+    pub(super) own: Result<(), Errno>,
+    pub(super) peer: u32,
+    pub(super) rma: RmaDesc,
+}
+
+/// The reads of one context. Touched only inside verbs of the context.
+pub struct Together {
+    pub(super) generation: Cell<u32>,
+    /// One bit per pair of words in use.
+    pub(super) used: Cell<u32>,
+    /// Reads one after the other to which no helper came.
+    pub(super) alone: Cell<u32>,
+    pub(super) waiting: RefCell<Vec<Waiting>>,
+}
+
+impl Together {
+    pub fn new() -> Together {
+        Together {
+            generation: Cell::new(0),
+            used: Cell::new(0),
+            alone: Cell::new(0),
+            // As many as there can be: a read allocates nothing.
+            waiting: RefCell::new(Vec::with_capacity(ASSISTS)),
+        }
+    }
+
+    /// Whether it is worth asking for help.
+    pub(super) fn hopes(&self) -> bool {
+        let alone = self.alone.get();
+        if alone < MOST_ALONE || alone.is_multiple_of(ASKED_EVERY) {
+            return true;
+        }
+        self.alone.set(alone.wrapping_add(1));
+        false
+    }
+
+    pub(super) fn claim(&self) -> Option<u32> {
+        let index = self.used.get().trailing_ones();
+        if index as usize >= ASSISTS {
+            return None;
+        }
+        self.used.set(self.used.get() | 1 << index);
+        self.generation.set(self.generation.get().wrapping_add(1));
+        Some(index)
+    }
+
+    pub(super) fn free(&self, index: u32) {
+        self.used.set(self.used.get() & !(1 << index));
+    }
+
+    /// Whether a read waits for its helper.
+    #[inline(always)]
+    pub fn is_waiting(&self) -> bool {
+        self.used.get() != 0
+    }
+}

@@ -17,7 +17,8 @@ type Part = (&'static str, &'static str, &'static [&'static str]);
 /// In an order in which every type is complete before it is part of another.
 const ITEMS: &[Part] = &[
     ("framework/mca/src/status.rs", "", &["Status"]),
-    ("framework/mca/src/abi.rs", "", &["StrRef", "Version"]),
+    ("framework/mca/src/refs.rs", "", &["StrRef"]),
+    ("framework/mca/src/abi.rs", "", &["Version"]),
     (
         "framework/mca/src/params.rs",
         "",

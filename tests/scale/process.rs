@@ -99,8 +99,8 @@ struct Pending {
 }
 
 impl FakeHost for Instance {
-    const SERVICES: &'static HostServices =
-        &HostServices { node_memory, node_memory_free, ..services::<Instance>() };
+    const SERVICES: Option<&'static HostServices> =
+        Some(&HostServices { node_memory, node_memory_free, ..services::<Instance>() });
 
     fn desk(&self) -> &Desk {
         &self.desk

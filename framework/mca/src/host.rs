@@ -4,9 +4,9 @@
 //! so an application may open libmpi as it likes. The table is valid from `open` until the instance
 //! has closed the component, and is shared by all components of one instance.
 
-use crate::abi::{SliceRef, StrRef};
 use crate::biased::LockServices;
 use crate::cri::{Cri, LockTable};
+use crate::refs::{SliceRef, StrRef};
 use crate::request::RequestHeader;
 use crate::services::HostServices;
 use crate::status::Status;
@@ -382,3 +382,23 @@ const _: () = {
     assert!(core::mem::size_of::<PartDesc>() == 56);
     assert!(core::mem::size_of::<HostTable>() == 232);
 };
+
+impl RequestHeader {
+    /// Completes and tells the waiter, if one is attached. The header may be reused at once.
+    ///
+    /// # Safety
+    /// `this` must be a live header that is completed once per start.
+    #[inline(always)]
+    pub unsafe fn complete(this: *const RequestHeader, host: &Host, threaded: bool) {
+        // SAFETY: live by the caller's promise; the reference ends before anyone can reuse it.
+        let completion = unsafe { &(*this).completion };
+        if threaded {
+            let sync = completion.finish();
+            if sync != 0 {
+                host.sync_update(sync);
+            }
+        } else {
+            completion.finish_alone();
+        }
+    }
+}

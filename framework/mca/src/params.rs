@@ -4,7 +4,7 @@
 //! line (`mca-params/`) and hands the values to `open` in the order of the declarations. Components
 //! never read the environment. The full name is `<framework>_<component>_<name>`.
 
-use crate::abi::{SliceRef, StrRef};
+use crate::refs::{SliceRef, StrRef};
 
 /// How a value is written and read; numbers, because no Rust enum is taken from the other side.
 #[repr(transparent)]

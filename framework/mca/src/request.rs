@@ -13,7 +13,6 @@
 //! **Memory.** Headers live in pools that are never given back while the instance lives, so a
 //! stale handle reads a valid header and is told apart by its generation.
 
-use crate::host::Host;
 use crate::status::Status;
 use crate::sync::{AtomicU32, AtomicUsize, Ordering};
 use crate::thread::ThreadCtx;
@@ -171,24 +170,6 @@ impl RequestHeader {
             generation: AtomicU32::new(0),
             kind,
             flags: 0,
-        }
-    }
-
-    /// Completes and tells the waiter, if one is attached. The header may be reused at once.
-    ///
-    /// # Safety
-    /// `this` must be a live header that is completed once per start.
-    #[inline(always)]
-    pub unsafe fn complete(this: *const RequestHeader, host: &Host, threaded: bool) {
-        // SAFETY: live by the caller's promise; the reference ends before anyone can reuse it.
-        let completion = unsafe { &(*this).completion };
-        if threaded {
-            let sync = completion.finish();
-            if sync != 0 {
-                host.sync_update(sync);
-            }
-        } else {
-            completion.finish_alone();
         }
     }
 }

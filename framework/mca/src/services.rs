@@ -6,7 +6,7 @@
 //!
 //! **Marked functions** (`HELD`) may be called while a CRI is held or from a receive callback; the others may not.
 
-use crate::abi::{SliceRef, StrRef};
+use crate::refs::{SliceRef, StrRef};
 use crate::status::Status;
 use crate::sync::AtomicU32;
 use crate::thread::ThreadCtx;

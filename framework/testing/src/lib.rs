@@ -5,19 +5,15 @@
 //! [`FakeHost::unused`], which says how the suite notes it.
 
 pub mod checks;
+mod desk;
+mod held;
 mod host;
 mod services;
 pub mod setup;
 mod shared;
 
-pub use host::{Desk, FakeHost, Watcher};
+pub use desk::{Desk, FakeHost, Watcher};
+pub use held::held;
 pub use services::services;
 pub use setup::text;
 pub use shared::Shared;
-
-use std::sync::{Mutex, MutexGuard};
-
-/// A mutex whose holder panicked still guards readable test data.
-pub fn held<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
-}

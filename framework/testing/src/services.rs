@@ -1,12 +1,21 @@
 //! The services off a message's path, as the ranks of one node in one process have them.
 
-use crate::{FakeHost, held, text};
+use crate::desk::FakeHost;
+use crate::held::held;
+use crate::setup::text;
 use core::ffi::c_void;
 use oxmpi_mca::services::{
     AUTH_BYTES, HostServices, NodeMemory, PeerFailed, Predicate, ProcName, ProcPlace, distance,
 };
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::{SliceRef, Status, StrRef, ThreadCtx};
+
+/// The services of a kind of host, as a table that stays.
+pub(crate) struct Served<H>(core::marker::PhantomData<H>);
+
+impl<H: FakeHost> Served<H> {
+    pub const SERVICES: &'static HostServices = &services::<H>();
+}
 
 /// The table whose functions come back as methods of the rank.
 pub const fn services<H: FakeHost>() -> HostServices {

@@ -1,6 +1,6 @@
 //! Data that the ranks of a job in one process share: addresses by name, memory of the node, the job's secret.
 
-use crate::held;
+use crate::held::held;
 use core::mem::replace;
 use oxmpi_mca::Status;
 use oxmpi_mca::services::{AUTH_BYTES, NodeMemory};

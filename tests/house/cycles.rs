@@ -18,7 +18,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("framework/pml/conformance/src/lib.rs", 2),
     ("framework/coll/conformance/src/lib.rs", 8),
     ("framework/osc/conformance/src/lib.rs", 2),
-    ("framework/runtime/src/lib.rs", 59),
     ("components/btl-template/src/lib.rs", 3),
     ("components/btl-tcp/src/lib.rs", 9),
     ("components/btl-verbs/fake/src/lib.rs", 6),

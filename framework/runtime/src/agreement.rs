@@ -1,9 +1,9 @@
 //! Agreement of all ranks of a communicator on something: words, bytes, the first that lacks something, the
 //! least status.
 
-use crate::coll::Slot;
-use crate::communicator::Communicator;
+use crate::coll::slot::Slot;
 use crate::error::Error;
+use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
 use oxmpi_mca::{Status, ThreadCtx};
 

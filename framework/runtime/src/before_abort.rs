@@ -3,23 +3,11 @@
 //! the meanings are Open MPI's.
 
 use crate::help;
-use crate::instance::Instance;
+use crate::objects::{BeforeAbort, Instance, Tell};
 use crate::params::HostParams;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// How a stack is told is not the runtime's to know.
-type Tell = fn(&Instance);
-
-#[derive(Debug)]
-pub(crate) struct BeforeAbort {
-    stack: bool,
-    /// Seconds; below 0: for ever.
-    delay: i64,
-    begun: AtomicBool,
-    tell: OnceLock<Tell>,
-}
 
 impl BeforeAbort {
     pub fn new(params: &HostParams) -> BeforeAbort {

@@ -1,7 +1,7 @@
 //! The collectives of a communicator: one call each into what was chosen when it was made.
 
-use crate::coll::Slot;
-use crate::communicator::Communicator;
+use crate::coll::slot::Slot;
+use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
 use oxmpi_mca::{Status, ThreadCtx};
 

@@ -10,15 +10,14 @@
 //! `closed`). The arrays a [`CommDesc`] points to live until the PML's object is gone, as the contract
 //! demands: they are fields of this struct.
 
-use crate::coll::CollStack;
-use crate::counting::CommCalls;
+use crate::counts::CommCalls;
 use crate::error::{Error, ErrorKind};
 use crate::gid::Gid;
 use crate::group::Group;
 use crate::info::Info;
-use crate::instance::Instance;
 use crate::locks::Mutex;
 use crate::made::partitioned::Meeting;
+use crate::objects::{CollStack, Communicator, Hot, Instance, Remote, Text};
 use crate::plan::{Plan, assertions};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
@@ -28,75 +27,6 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::{Arc, OnceLock};
-
-type SendVerb = extern "C" fn(*mut c_void, *const SendArgs, *mut *mut RequestHeader) -> Status;
-type RecvVerb =
-    extern "C" fn(*mut c_void, *const RecvArgs, *mut MsgStatus, *mut *mut RequestHeader) -> Status;
-type IrecvVerb = extern "C" fn(*mut c_void, *const RecvArgs, *mut *mut RequestHeader) -> Status;
-
-/// One cache line: all that a message needs.
-#[repr(C, align(64))]
-pub(crate) struct Hot {
-    state: *mut c_void,
-    /// The PML's object for this communicator.
-    pub(crate) comm: *mut c_void,
-    send: SendVerb,
-    isend: SendVerb,
-    recv: RecvVerb,
-    irecv: IrecvVerb,
-    instance: *const Instance,
-    rank: u32,
-}
-
-const _: () = assert!(size_of::<Hot>() == 64);
-
-/// A communicator of one local rank.
-#[repr(C)]
-pub struct Communicator {
-    pub(crate) hot: Hot,
-    size: u32,
-    gid: Gid,
-    group: Group,
-    /// Of an inter-communicator; what messages name are then ranks of its group.
-    remote: Option<Remote>,
-    pub(crate) coll: CollStack,
-    /// The context that the rank's messages prefer; those of its children, too.
-    hint: Option<u32>,
-    /// How many communicators were made of this one; equal in all its ranks.
-    children: AtomicU64,
-    text: Mutex<Text>,
-    /// For constructors that only some ranks call; made when first used (`construct`).
-    wires: Mutex<[Option<Arc<Communicator>>; 2]>,
-    pub(crate) closed: AtomicBool,
-    /// Held while the PML is asked what it has counted, so that it does not forget meanwhile.
-    pub(crate) reading: Mutex<()>,
-    pub(crate) calls: CommCalls,
-    /// Partitioned messages, from the first on.
-    meeting: OnceLock<Meeting>,
-    /// Keeps what `hot.instance` points to alive.
-    instance: Arc<Instance>,
-    /// The text that the PML's `CommDesc` points to, beside the group's lists.
-    _matching: String,
-}
-
-/// The other side of an inter-communicator.
-#[derive(Clone)]
-pub(crate) struct Remote {
-    pub group: Group,
-    /// The local group as a communicator of the library's own, without collectives.
-    pub local: Arc<Communicator>,
-}
-
-struct Text {
-    name: String,
-    info: Info,
-}
-
-// SAFETY: raw pointers are to the PML's objects, which all threads may use, and to the instance that
-// `instance` keeps alive.
-unsafe impl Send for Communicator {}
-// SAFETY: as above.
-unsafe impl Sync for Communicator {}
 
 /// Info key that names the matching engine of a communicator.
 const MATCHING_KEY: &str = "oxmpi_matching";

@@ -9,11 +9,11 @@
 //! tags for itself. Such messages go over a communicator of the same group that each rank makes when it first
 //! needs it; one for each kind of call.
 
-use crate::communicator::{Communicator, Remote};
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
+use crate::objects::{Communicator, Remote};
 use crate::plan::Plan;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;

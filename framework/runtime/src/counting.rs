@@ -1,11 +1,11 @@
 //! Counting: on and off while the program runs, and the sums that tools read.
 
-use crate::communicator::Communicator;
-use crate::instance::Instance;
+use crate::counts::{CriCounts, OfComm};
+use crate::objects::{Communicator, Instance};
 use crate::spc::{self, Counter};
 use oxmpi_mca::{Cri, ThreadCtx};
 use oxmpi_pml::Counts;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 impl Instance {
@@ -76,41 +76,6 @@ impl Instance {
             shared_writes: cri.shared_writes.load(Ordering::Relaxed),
         };
         self.cris().iter().map(counts).collect()
-    }
-}
-
-/// Counts of a communicator's handle, kept while somebody asks for them; an endpoint has a handle of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfComm {
-    Sends,
-    Receives,
-    Collectives,
-    BytesSent,
-    BytesReceived,
-}
-
-/// Counts of a communicator, by [`OfComm`].
-#[derive(Debug, Default)]
-pub(crate) struct CommCalls([AtomicU64; OfComm::BytesReceived as usize + 1]);
-
-/// Counts of one resource instance; see [`Cri`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CriCounts {
-    pub lock_misses: u64,
-    pub progress_calls: u64,
-    pub completions: u64,
-    pub shared_writes: u64,
-}
-
-impl CriCounts {
-    /// With the names that tools see.
-    pub fn named(&self) -> [(&'static str, u64); 4] {
-        [
-            ("runtime_cri_lock_misses", self.lock_misses),
-            ("runtime_cri_progress_calls", self.progress_calls),
-            ("runtime_cri_completions", self.completions),
-            ("runtime_cri_shared_writes", self.shared_writes),
-        ]
     }
 }
 

@@ -1,6 +1,6 @@
 //! The host's part of CRI locks: what components call to take one away or to keep it, and how those written in C enter one.
 
-use crate::levels::can_stop;
+use crate::stopping::can_stop;
 use crate::system::monotonic_now;
 use oxmpi_mca::LockServices;
 use oxmpi_mca::biased::System;

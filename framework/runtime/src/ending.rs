@@ -1,8 +1,7 @@
 //! The end of an instance, its rest, and its waking (the essay is in `instance`).
 
-use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
-use crate::instance::Instance;
+use crate::objects::{Communicator, Instance};
 use crate::spc;
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::atomic::Ordering;

@@ -7,93 +7,23 @@
 //!
 //! Functions in here may be called from any thread. None of them runs user code.
 
-use crate::accept::{Accepted, Framework};
+use crate::accept::accepted::Accepted;
 use crate::cri_locks;
-use crate::instance::Instance;
 use crate::locks::Mutex;
+use crate::objects::{ComponentCtx, Instance};
 use crate::params::Values;
 use crate::progress::events;
-use crate::services::exchange::hand_out;
-use crate::services::tags::OscTags;
+use crate::services::exchange::{exchange_key, hand_out};
 use oxmpi_mca::host::{ProgressFn, am_tag, receive};
 use oxmpi_mca::{
     ABI_MINOR, AmEntry, AmParts, Cri, Host, HostTable, LOCK_PROTOCOL, LockTable, RecvDesc, RequestHeader,
     SliceRef, Status, StrRef, ThreadCtx,
 };
-use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::atomic::AtomicPtr;
 
-/// The receivers of active messages, by tag. Rows are written while nothing is received yet (before
-/// the first progress; contract of `HostTable::am_table`), one writer at a time.
-pub(crate) struct AmTable {
-    rows: Box<UnsafeCell<[AmEntry; 256]>>,
-    /// The receiver that takes messages in parts, too.
-    parts: Box<UnsafeCell<[Option<AmParts>; 256]>>,
-    /// Which rows somebody has taken.
-    taken: Mutex<[bool; 256]>,
-    /// Which one-sided component has which tags.
-    pub osc: OscTags,
-}
-
-// SAFETY: see the type's text.
-unsafe impl Send for AmTable {}
-// SAFETY: as above.
-unsafe impl Sync for AmTable {}
-
-impl AmTable {
-    pub fn new() -> AmTable {
-        let nobody = AmEntry { receive: unclaimed, ctx: std::ptr::null_mut() };
-        AmTable {
-            rows: Box::new(UnsafeCell::new([nobody; 256])),
-            parts: Box::new(UnsafeCell::new([None; 256])),
-            taken: Mutex::new([false; 256]),
-            osc: OscTags::default(),
-        }
-    }
-
-    /// Unclaimed rows report to this instance.
-    pub fn report_to(&self, instance: *const Instance) {
-        let taken = self.taken.lock();
-        for (tag, taken) in taken.iter().enumerate() {
-            if !taken {
-                // SAFETY: no message arrives yet, and the lock is held.
-                unsafe { (*self.rows.get())[tag].ctx = instance as *mut c_void };
-            }
-        }
-    }
-
-    pub fn as_ptr(&self) -> *const AmEntry {
-        self.rows.get().cast()
-    }
-
-    pub fn parts_ptr(&self) -> *const Option<AmParts> {
-        self.parts.get().cast()
-    }
-
-    fn set_parts(&self, tag: u8, take: AmParts) -> Status {
-        let taken = self.taken.lock();
-        if !taken[tag as usize] {
-            return Status::BAD_PARAM;
-        }
-        // SAFETY: no message arrives yet (contract), and the lock is held.
-        unsafe { (*self.parts.get())[tag as usize] = Some(take) };
-        Status::OK
-    }
-
-    pub fn set(&self, tag: u8, entry: AmEntry) -> Status {
-        let mut taken = self.taken.lock();
-        if std::mem::replace(&mut taken[tag as usize], true) {
-            return Status::BAD_PARAM;
-        }
-        // SAFETY: no message arrives yet (contract), and the lock is held.
-        unsafe { (*self.rows.get())[tag as usize] = entry };
-        Status::OK
-    }
-}
-
 /// A message with a tag nobody takes: the sender speaks another language.
-extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
+pub(crate) extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `report_to` set the instance; the message is valid during the call.
     let (instance, proc) = unsafe { (&*(ctx as *const Instance), (*msg).proc) };
     instance.peer_error(
@@ -105,28 +35,6 @@ extern "C" fn unclaimed(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     );
     receive::CONTINUE
 }
-
-/// The host's record of an opened component.
-pub(crate) struct ComponentCtx {
-    pub instance: *const Instance,
-    pub framework: Framework,
-    pub name: &'static str,
-    pub place: String,
-    /// The component's descriptor.
-    pub component: Accepted,
-    pub values: Values,
-    pub table: HostTable,
-    /// The last thing it said, for the error if it does not open.
-    last_words: Mutex<String>,
-    /// Where its modules are. They are never freed, and tools that look for leaks see here that they are in use.
-    pub modules: AtomicPtr<c_void>,
-}
-
-// SAFETY: the raw pointers are to the instance, which outlives the context, and to things of it that may
-// be used from any thread.
-unsafe impl Send for ComponentCtx {}
-// SAFETY: as above.
-unsafe impl Sync for ComponentCtx {}
 
 impl ComponentCtx {
     pub fn new(instance: &Instance, component: &Accepted, values: Values) -> Box<ComponentCtx> {
@@ -324,10 +232,6 @@ extern "C" fn exchange_get(
     };
     // SAFETY: `len` is the component's in-out pointer, `data` has as many bytes as it says.
     unsafe { hand_out(&blob, data, len) }
-}
-
-pub(crate) fn exchange_key(ctx: &ComponentCtx) -> String {
-    format!("{}.{}", ctx.framework.name(), ctx.name)
 }
 
 extern "C" fn peer_error(ctx: *mut c_void, _component: StrRef, proc: u32, fatal: u32, message: StrRef) {

@@ -4,7 +4,7 @@
 //! the functions that an instance is made with. The process for which they are looked at is a running one ([`Process::of`]) or one
 //! that `mpi-info` is asked about ([`Process::like`]), described alike.
 
-use crate::accept::Accepted;
+use crate::accept::accepted::Accepted;
 use crate::rcache::{LeavePinned, events_there};
 use crate::thread::Level;
 use crate::values::{HostParams, Values};

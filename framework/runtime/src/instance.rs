@@ -26,56 +26,46 @@
 //! **Ownership.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
-use crate::accept::{CollComponent, OscComponent, Pml};
-use crate::before_abort::BeforeAbort;
+use crate::accept::accepted::{CollComponent, OscComponent, Pml};
+use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
-use crate::communicator::Communicator;
-use crate::cri_locks;
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid};
 use crate::group::{Group, ProcId};
-use crate::help;
-use crate::host::AmTable;
 use crate::in_force::{self, InForce, Process};
-use crate::levels;
 use crate::locks::{Mutex, RwLock};
 use crate::log::Logger;
-use crate::made::Makers;
-use crate::open::Parts;
+use crate::objects::{BeforeAbort, Communicator, Instance, Makers, Parts, Predefined};
 use crate::params::{self, HostParams, LIVE};
 use crate::plan::Plan;
 use crate::progress::Engine;
 use crate::progress::bell::Bell;
+use crate::progress::company::Company;
+use crate::progress::cooperation::Cooperation;
 use crate::progress::courtesy::Courtesy;
 use crate::progress::gate::Gate;
-use crate::progress::hooks::Cooperation;
-use crate::progress::poll::Company;
+use crate::progress::patience::Patience;
 use crate::progress::sync::Waiters;
 use crate::progress::tasks::Tasks;
-use crate::progress::wait::Patience;
-use crate::registry;
+use crate::reached::Transports;
 use crate::request::Table;
 use crate::select::Chooser;
 use crate::services::card::{self, Cards};
-use crate::services::failures::Failures;
-use crate::services::node::NodeMemories;
-use crate::spc;
+use crate::services::failed::Failures;
+use crate::services::pieces::NodeMemories;
 use crate::thread::{Level, Threads};
-use crate::transports::Transports;
-use crate::window::Window;
-use crate::wireup;
+use crate::{cri_locks, help, registry, spc, wireup};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Cri, Descriptor, JobInfo, SliceRef, ThreadCtx};
 use oxmpi_mca_params::{CannotSet, Places, Reader, Resolved, Resolver, Sources};
-use oxmpi_pml::{self as pml_contract, Counts};
-use std::collections::HashMap;
+use oxmpi_pml as pml_contract;
 use std::ffi::c_void;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 /// The configuration that an instance is started with.
 #[derive(Debug, Default)]
@@ -95,81 +85,6 @@ pub struct Config {
     /// MULTIPLE takes no locks before a second thread asks to get in.
     pub gate: Option<&'static Gate>,
 }
-
-/// One rank.
-#[repr(C)]
-pub struct Instance {
-    // Fields that a message touches, first.
-    /// 1 at level MULTIPLE; components read it through the host table.
-    pub(crate) threaded: AtomicU32,
-    pub(crate) level: AtomicU32,
-    pub(crate) main: *mut ThreadCtx,
-    pub(crate) engine: Engine,
-    /// Given by the host, or `own_gate`.
-    pub(crate) gate: NonNull<Gate>,
-    pub(crate) patience: Patience,
-    pub(crate) courtesy: Courtesy,
-    /// How many of its threads may spin at once.
-    pub(crate) room: u32,
-    pub(crate) company: Company,
-    pub(crate) waiters: Waiters,
-    pub(crate) tasks: Tasks,
-    pub(crate) cooperation: Cooperation,
-    /// 1 while this kernel is thought to wait for several words at once.
-    pub(crate) several_words: AtomicU32,
-    /// Rung by the thread that watches descriptors.
-    pub(crate) bell: Bell,
-    pub(crate) parts: OnceLock<Parts>,
-    requests: Table,
-    pub(crate) makers: Makers,
-    pub(crate) threads: Threads,
-    job: JobInfo,
-    cris: Box<[Cri]>,
-    am: AmTable,
-    pub(crate) transports: Transports,
-    pub(crate) failures: Failures,
-    pub(crate) node_memories: NodeMemories,
-    pub(crate) cards: Cards,
-    pub(crate) service: crate::service::Service,
-    pub(crate) emulation: crate::emulation::Emulation,
-    byte: Box<ByteType>,
-    pub(crate) client: wireup::Client,
-    resolver: RwLock<Resolver>,
-    pub(crate) params: HostParams,
-    logger: Logger,
-    /// How many ask for counting.
-    pub(crate) counting: AtomicU32,
-    /// How many ask for the time of matching.
-    pub(crate) asking_match_time: Mutex<u32>,
-    /// Of communicators that are gone.
-    pub(crate) gone_counts: Mutex<Counts>,
-    pub(crate) raising: Mutex<()>,
-    pub(crate) own_gate: Option<Arc<Gate>>,
-    /// Something was published, so addresses are exchanged.
-    published: AtomicBool,
-    fresh: AtomicU64,
-    /// How many communicators were made from a group under a tag; the keys are ids.
-    pub(crate) from_groups: Mutex<HashMap<(Gid, u16), u64>>,
-    pid: u32,
-    pub(crate) resting: AtomicBool,
-    pub(crate) finalized: AtomicBool,
-    pub(crate) predefined: Mutex<Option<Predefined>>,
-    pub(crate) live: Mutex<Vec<Weak<Communicator>>>,
-    /// Windows that have a module of a component, which is given back before that is finalized.
-    pub(crate) windows: Mutex<Vec<Weak<Window>>>,
-    pub(crate) before_abort: BeforeAbort,
-}
-
-pub(crate) struct Predefined {
-    pub world: Arc<Communicator>,
-    pub self_comm: Arc<Communicator>,
-}
-
-// SAFETY: `main` is a context that only the thread it belongs to writes; `gate` is a static or `own_gate`;
-// all else is Sync by itself.
-unsafe impl Send for Instance {}
-// SAFETY: as above.
-unsafe impl Sync for Instance {}
 
 impl From<wireup::Error> for Error {
     fn from(e: wireup::Error) -> Error {
@@ -233,7 +148,7 @@ impl Instance {
         }
         let instance = Instance::assemble(client, resolver, params, logger, config.level, config.gate);
         let instance = Arc::new(instance);
-        instance.am.report_to(Arc::as_ptr(&instance));
+        instance.am.report_to(Arc::as_ptr(&instance).cast());
         instance.take_requests();
         let parts = Parts::open(&instance, components)?;
         if instance.parts.set(parts).is_err() {
@@ -258,7 +173,7 @@ impl Instance {
         let num_cris = process.cris(&params);
         let threads = Threads::new(num_cris, spc::NAMES.len());
         let own_gate = gate.is_none().then(Arc::<Gate>::default);
-        let threaded = level == Level::Multiple && (gate.is_none() || !levels::can_stop());
+        let threaded = level == Level::Multiple && (gate.is_none() || !crate::stopping::can_stop());
         let gate = own_gate.as_deref().or(gate).map_or(NonNull::dangling(), NonNull::from);
         Instance {
             threaded: AtomicU32::new(threaded.into()),
@@ -281,13 +196,13 @@ impl Instance {
             threads,
             job,
             cris: (0..num_cris).map(|_| Cri::new(cri_locks::SERVICES)).collect(),
-            am: AmTable::new(),
+            am: AmTable::new(crate::host::unclaimed),
             transports: Transports::default(),
             failures: Failures::default(),
             node_memories: NodeMemories::default(),
             cards: Cards::default(),
-            service: crate::service::Service::default(),
-            emulation: crate::emulation::Emulation::default(),
+            service: crate::service::contexts::Service::default(),
+            emulation: crate::objects::Emulation::default(),
             byte: ByteType::new(),
             client,
             resolver: RwLock::new(resolver),

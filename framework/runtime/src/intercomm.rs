@@ -10,12 +10,12 @@
 //! answer on in its own group ([`Communicator::swap`]). To make an inter-communicator from nothing the user
 //! names the leaders and a communicator both are in.
 
-use crate::communicator::Communicator;
 use crate::construct::{Wire, tag, tree};
 use crate::error::{Error, ErrorKind};
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
+use crate::objects::Communicator;
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::Arc;
 

@@ -1,22 +1,12 @@
 //! The thread level of an instance, and the change from one thread to several (`thread`, `progress::gate`).
 
-use crate::instance::Instance;
+use crate::objects::Instance;
 use crate::progress::futex;
 use crate::progress::gate::Gate;
+use crate::stopping::{can_stop, fence_all};
 use crate::thread::Level;
 use oxmpi_mca::Status;
-use rustix::thread::{MembarrierCommand, membarrier};
 use std::sync::atomic::Ordering;
-
-/// Whether this kernel has the barrier that a change needs; asks it to have it ready.
-pub(crate) fn can_stop() -> bool {
-    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-}
-
-/// A full barrier on every core that runs a thread of this process. False: this kernel cannot.
-fn fence_all() -> bool {
-    can_stop() && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
-}
 
 impl Instance {
     /// The provided thread level.

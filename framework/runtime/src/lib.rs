@@ -1,9 +1,9 @@
 //! The host side of oxmpi. Everything an MPI process has is reached from one value, [`Instance`];
 //! there is no process-wide state here, so several instances (several ranks) may live in one process.
 //!
-//! Map: `instance` (start, the parts), `ending` (finalize, rest) · `loader` (find and open files) · `accept` (the
+//! Map: `objects` (the structs that refer to each other, with all their fields), `instance` (start), `ending` (finalize, rest) · `loader` (find and open files) · `accept` (the
 //! handshake and the host's own tables) · `select` (who wins) · `open` (modules of the winners) ·
-//! `host` (the table given to components) · `params`, `values` (resolution for one instance) · `registry` (what could
+//! `host` (the table given to components), `am_table` (receivers of active messages) · `params`, `values` (resolution for one instance) · `registry` (what could
 //! be used and set, without starting anything), `in_force` (values that parameters really have) · `open_mpi` (names that Open MPI has) · `progress` (engine,
 //! sync object, waiting) · `thread` (contexts, level) · `request` (slots) · `made` (the host's own
 //! requests), `buffer` (space of buffered sends), `byte_type` · `group`, `communicator`,
@@ -11,7 +11,7 @@
 //! alone), `gid` · `topo` (grids, graphs) · `shared` (memory of several ranks), `mapping`
 //! (of the node, in this process), `window` (windows: memory, places, one-sided component) · `coll` (stacking of collective modules,
 //! their services) · `rcache` (registrations that outlive their operation) · `service` (requests of peers, their lock and their helper) · `emulation` (one-sided verbs that a
-//! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counting` · `wireup` (the node daemon's protocol: job facts,
+//! transport lacks, by such requests) · `info` · `help`, `log` · `spc`, `counts`, `counting` · `wireup` (the node daemon's protocol: job facts,
 //! key-value store, shared segment).
 //!
 //! Under `--cfg loom` only what is modelled is built: the sync object, the queue of events, the
@@ -32,6 +32,8 @@ pub mod accept;
 #[cfg(not(loom))]
 mod agreement;
 #[cfg(not(loom))]
+mod am_table;
+#[cfg(not(loom))]
 mod before_abort;
 #[cfg(not(loom))]
 pub mod buffer;
@@ -47,6 +49,8 @@ pub mod communicator;
 mod construct;
 #[cfg(not(loom))]
 mod counting;
+#[cfg(not(loom))]
+pub mod counts;
 #[cfg(not(loom))]
 mod cri_locks;
 #[cfg(not(loom))]
@@ -88,6 +92,8 @@ pub mod made;
 #[cfg(not(loom))]
 mod mapping;
 #[cfg(not(loom))]
+mod objects;
+#[cfg(not(loom))]
 mod open;
 #[cfg(not(loom))]
 mod open_mpi;
@@ -103,6 +109,8 @@ pub mod progress;
 mod pset;
 mod rcache;
 #[cfg(not(loom))]
+mod reached;
+#[cfg(not(loom))]
 mod registration;
 #[cfg(not(loom))]
 pub mod registry;
@@ -117,7 +125,11 @@ mod services;
 #[cfg(not(loom))]
 pub mod shared;
 #[cfg(not(loom))]
+pub mod shared_memory;
+#[cfg(not(loom))]
 pub mod spc;
+#[cfg(not(loom))]
+mod stopping;
 mod system;
 #[cfg(not(loom))]
 pub mod thread;
@@ -134,15 +146,14 @@ pub mod wireup;
 
 #[cfg(not(loom))]
 pub use {
-    communicator::Communicator,
-    counting::{CriCounts, OfComm},
+    counts::{CriCounts, OfComm},
     error::{Error, ErrorKind},
     group::{Group, ProcId},
     info::Info,
-    instance::{Config, Instance},
+    instance::Config,
+    objects::{Communicator, Instance, Window},
     params::outside as param_outside,
     rcache::Counts as RegistrationCounts,
-    service::ServiceCounts,
+    service::contexts::ServiceCounts,
     thread::Level,
-    window::Window,
 };

@@ -10,7 +10,8 @@
 //! **The symbol must come from that very file.** `dlsym` also looks into the libraries a file depends
 //! on, so a file without the function could hand over another component's.
 
-use crate::accept::{Accepted, Framework, Promise, accept};
+use crate::accept::accepted::{Accepted, Framework};
+use crate::accept::{Promise, accept};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use oxmpi_mca::Descriptor;
 use std::collections::BTreeMap;

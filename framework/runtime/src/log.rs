@@ -1,6 +1,6 @@
 //! Lines for people on the standard error, as far as each framework's verbosity asks for them.
 
-use crate::accept::Framework;
+use crate::accept::accepted::Framework;
 use oxmpi_mca::sync::unmodelled::{AtomicI64, Ordering};
 use oxmpi_mca_params::{Declaration, ParamError, Resolver};
 

@@ -1,36 +1,19 @@
 //! Opening the chosen components, and closing them.
 
-use crate::accept::{
-    CollComponent, Framework, OscComponent, Pml, accept_btl, accept_coll, accept_osc, accept_pml, discard,
-};
+use crate::accept::accepted::{CollComponent, Framework, OscComponent, Pml};
+use crate::accept::{accept_btl, accept_coll, accept_osc, accept_pml, discard};
 use crate::error::{Error, ErrorKind};
-use crate::host::ComponentCtx;
 use crate::in_force::{self, InForce, Process};
-use crate::instance::Instance;
 use crate::log::Logger;
+use crate::objects::{ComponentCtx, Contexts, Instance, Parts};
 use crate::params::{HostParams, Values};
+use crate::reached::Transports;
 use crate::select::Chosen;
-use crate::transports::Transports;
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::abi::{OpenArgs, Opened};
 use oxmpi_mca::{SliceRef, Status};
 use oxmpi_mca_params::Resolved;
 use std::sync::atomic::Ordering;
-
-/// Boxed: a component has its context's address while later ones are still being opened.
-#[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
-type Contexts = Vec<Box<ComponentCtx>>;
-
-/// The opened components.
-pub(crate) struct Parts {
-    contexts: Contexts,
-    /// Best first. Not touched any more: the PML has the addresses.
-    btls: Vec<BtlHandle>,
-    pub pml: Pml,
-    pub colls: Vec<CollComponent>,
-    /// In the order of opening; the best is found anew for each window.
-    pub oscs: Vec<OscComponent>,
-}
 
 /// While opening: everything that must be closed again if the start fails.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The host's own parameters, and how a component's declarations become the values it gets.
 
-use crate::accept::Accepted;
+use crate::accept::accepted::Accepted;
 use crate::error::{Error, ErrorKind};
 use crate::rcache::{Keeping, LeavePinned};
 use crate::spc;

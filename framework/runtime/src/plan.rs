@@ -1,9 +1,9 @@
 //! The description that a new communicator is made of.
 
-use crate::communicator::Remote;
 use crate::gid::Gid;
 use crate::group::Group;
 use crate::info::Info;
+use crate::objects::Remote;
 use oxmpi_pml::assert_flag;
 
 /// See the module's head.

@@ -4,7 +4,7 @@
 //! cache is not switched off; the cache and its watcher come to be with the first one. Where it cannot be had, `acquire`
 //! is `register`.
 
-use crate::instance::Instance;
+use crate::objects::Instance;
 use crate::params::HostParams;
 use crate::rcache::{Cache, Counts, Device, LeavePinned, Limits, Registered, Watch};
 use crate::system::page_size;

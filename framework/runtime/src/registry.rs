@@ -9,10 +9,8 @@
 //! **A component that is linked into the library and has no file is not seen from outside it.** Where the installation's own
 //! components are not found, nothing is said about selections and unknown names, whatever a path of the user's has; the ranks will.
 
-use crate::accept::{Accepted, Framework};
+use crate::accept::accepted::{Accepted, Framework};
 use crate::error::Error;
-use crate::help;
-use crate::in_force;
 pub use crate::in_force::{InForce, Process, bytes};
 use crate::loader;
 use crate::log::Logger;
@@ -20,6 +18,7 @@ use crate::open_mpi;
 use crate::params::{self, HostParams};
 use crate::select::{Candidate, Chooser, Source};
 pub use crate::thread::Level;
+use crate::{help, in_force};
 use oxmpi_mca::{Descriptor, Status};
 use oxmpi_mca_params::{CannotSet, Declaration, Resolved, Resolver, Unknown};
 use std::cell::RefCell;

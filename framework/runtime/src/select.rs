@@ -9,7 +9,8 @@
 //! **Only what may be used is opened.** A file whose name is excluded, or not in an including list, is
 //! not even loaded, except to look for an alias that no file is called by.
 
-use crate::accept::{Accepted, Framework, accept};
+use crate::accept::accept;
+use crate::accept::accepted::{Accepted, Framework};
 use crate::error::{Error, ErrorKind};
 use crate::loader::{self, Found};
 use crate::log::Logger;

@@ -5,46 +5,11 @@
 //! All ranks learn whether all have it, so they succeed or fail together. Then the key is given up: the memory is gone
 //! with the last process that has it mapped.
 
-use crate::communicator::Communicator;
 use crate::error::{Error, ErrorKind};
 use crate::mapping::{self, Mapping};
+use crate::objects::Communicator;
+use crate::shared_memory::{Part, SharedMemory, Wish};
 use oxmpi_mca::ThreadCtx;
-
-/// One rank's request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
-    pub bytes: u64,
-    /// Told to all, not looked at.
-    pub disp_unit: i64,
-    /// Parts may lie apart, each on pages of its own. Rank 0's word counts.
-    pub apart: bool,
-}
-
-/// A rank's part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    pub offset: u64,
-    pub bytes: u64,
-    pub disp_unit: i64,
-}
-
-/// The memory as one process sees it.
-#[derive(Debug)]
-pub struct SharedMemory {
-    mapping: Mapping,
-    parts: Box<[Part]>,
-}
-
-impl SharedMemory {
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    /// Where a rank's part begins, here.
-    pub fn at(&self, part: &Part) -> *mut u8 {
-        self.mapping.base().wrapping_add(part.offset as usize)
-    }
-}
 
 /// On the wire: bytes, unit, node, apart; little-endian words.
 const WORDS: usize = 4;

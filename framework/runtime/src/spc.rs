@@ -6,7 +6,7 @@
 //! Calls are counted by the C interface where they enter, bytes where messages are started and received.
 //! Names are Open MPI's; a counter of a function that this version does not have stays 0.
 
-use crate::counting::CriCounts;
+use crate::counts::CriCounts;
 use oxmpi_mca::ThreadCtx;
 use oxmpi_pml::Counts;
 

@@ -11,43 +11,13 @@
 //! The lock of the table is a leaf but for the modules' `add_procs` and the exchange of addresses, which take no
 //! lock of the library's. It is taken off a message's path only.
 
-use crate::instance::Instance;
-use crate::locks::Mutex;
-use crate::rcache::Cache;
+use crate::objects::Instance;
 use crate::services::card::pair_with;
-use oxmpi_btl::{BtlHandle, BtlServices, Endpoint, ProcInfo, Reach};
+use oxmpi_btl::{Endpoint, ProcInfo, Reach};
 use oxmpi_mca::{SliceRef, Status};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::OnceLock;
-
-/// Endpoints of an instance, and the table of services around them.
-#[derive(Default)]
-pub(crate) struct Transports {
-    pub(crate) services: OnceLock<Box<BtlServices>>,
-    reached: Mutex<HashMap<u32, Box<[Reach]>>>,
-    /// Of registrations; `None` where nothing is kept.
-    pub(crate) cache: OnceLock<Option<Box<Cache<BtlHandle>>>>,
-}
-
-// SAFETY: the table's only pointer is to the instance that has it.
-unsafe impl Send for Transports {}
-// SAFETY: as above.
-unsafe impl Sync for Transports {}
-
-impl Transports {
-    /// Gives all endpoints back. Nobody uses one any more.
-    pub fn close(&self) {
-        for (_, reached) in self.reached.lock().drain() {
-            for r in reached {
-                let (btl, endpoint) = (r.btl(), r.endpoint);
-                (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 });
-            }
-        }
-    }
-}
 
 impl Instance {
     /// The transports that reach a process, best first; empty: none.

@@ -1,6 +1,6 @@
 //! From what `open` returned to the host's own tables.
 
-use super::{Pml, Refusal};
+use super::accepted::{Pml, Refusal};
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, FlushDesc, HANDLE_LIMIT, ListDesc,
     RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,

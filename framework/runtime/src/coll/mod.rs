@@ -12,101 +12,22 @@
 
 mod in_plans_only;
 pub(crate) mod parts;
+pub(crate) mod slot;
 
-use crate::accept::CollComponent;
-use crate::communicator::Communicator;
+use crate::accept::accepted::CollComponent;
+use crate::coll::slot::{NAMES, SLOTS};
 use crate::group::Group;
-use crate::instance::Instance;
-use crate::made::schedule::Numbers;
+use crate::made::schedule::numbers::Numbers;
+use crate::objects::{CollStack, Communicator, Instance, Layer, Served, StackParts};
 use crate::plan::{Plan, Without};
 use crate::spc::Counter;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollServices, CollTable, flag};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;
-use parts::Parts;
+pub use slot::Slot;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-
-/// The collectives, by their place in the stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub enum Slot {
-    Barrier = 0,
-    Bcast = 1,
-    Reduce = 2,
-    Allreduce = 3,
-    Allgather = 4,
-    Gather = 5,
-    Scatter = 6,
-    Alltoall = 7,
-    Gatherv = 8,
-    Scatterv = 9,
-    Allgatherv = 10,
-    Alltoallv = 11,
-    Alltoallw = 12,
-    Scan = 13,
-    Exscan = 14,
-    ReduceScatter = 15,
-    ReduceScatterBlock = 16,
-    NeighborAllgather = 17,
-    NeighborAllgatherv = 18,
-    NeighborAlltoall = 19,
-    NeighborAlltoallv = 20,
-    NeighborAlltoallw = 21,
-}
-
-impl Slot {
-    /// The collective of that number (`oxmpi_coll::which`); those on graphs have none.
-    fn by_number(number: u32) -> Option<Slot> {
-        const ALL: [Slot; 17] = [
-            Slot::Barrier,
-            Slot::Bcast,
-            Slot::Reduce,
-            Slot::Allreduce,
-            Slot::Allgather,
-            Slot::Gather,
-            Slot::Scatter,
-            Slot::Alltoall,
-            Slot::Gatherv,
-            Slot::Scatterv,
-            Slot::Allgatherv,
-            Slot::Alltoallv,
-            Slot::Alltoallw,
-            Slot::Scan,
-            Slot::Exscan,
-            Slot::ReduceScatter,
-            Slot::ReduceScatterBlock,
-        ];
-        ALL.get(number as usize).copied()
-    }
-}
-
-const SLOTS: usize = 22;
-const NAMES: [&str; SLOTS] = [
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "allgather",
-    "gather",
-    "scatter",
-    "alltoall",
-    "gatherv",
-    "scatterv",
-    "allgatherv",
-    "alltoallv",
-    "alltoallw",
-    "scan",
-    "exscan",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "neighbor_allgather",
-    "neighbor_allgatherv",
-    "neighbor_alltoall",
-    "neighbor_alltoallv",
-    "neighbor_alltoallw",
-];
 
 /// In the order of [`Slot`].
 fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
@@ -140,8 +61,6 @@ extern "C" fn not_supported(_: *mut c_void, _: *const CollComm, _: *const CollAr
     Status::NOT_SUPPORTED
 }
 
-/// The component of each collective.
-type Layer = [(CollFn, *mut c_void); SLOTS];
 const NOBODY: Layer = [(not_supported as CollFn, null_mut()); SLOTS];
 
 /// A component's offer for a communicator.
@@ -150,24 +69,6 @@ struct Offer {
     served: Served,
     table: CollTable,
     plans: CollTable,
-}
-
-/// A module that is in use.
-struct Served {
-    component: usize,
-    module: *mut c_void,
-}
-
-/// The collectives of one communicator.
-pub(crate) struct CollStack {
-    slots: Layer,
-    plans: Layer,
-    served: Vec<Served>,
-    /// Of nonblocking and persistent ones.
-    pub numbers: Numbers,
-    components: *const [CollComponent],
-    oversubscribed: u32,
-    pub parts: Parts,
 }
 
 /// Reads a component's table, however long it is, into one of ours.
@@ -199,7 +100,7 @@ impl CollStack {
     pub fn none(instance: &Instance) -> CollStack {
         let components = instance.coll_components();
         let numbers = Numbers::default();
-        let parts = Parts::default();
+        let parts = StackParts::default();
         CollStack {
             slots: NOBODY,
             plans: NOBODY,
@@ -305,7 +206,7 @@ impl CollStack {
                 (c.comm_free)(c.state, offer.served.module);
             }
         }
-        let (numbers, parts) = (Numbers::default(), Parts::default());
+        let (numbers, parts) = (Numbers::default(), StackParts::default());
         CollStack { slots, plans, served, numbers, components, oversubscribed, parts }
     }
 

@@ -6,32 +6,21 @@
 //! names itself, so that it is not asked to build on itself. The parts that the host makes for `node_memory` leave out all components
 //! that nest (`flag::NESTS`), since their collectives would ask for node memory again.
 
-use super::{Slot, services};
-use crate::communicator::Communicator;
+use super::Slot;
 use crate::error::Error;
 use crate::gid::{self, Origin};
-use crate::locks::Mutex;
+use crate::objects::{Communicator, StackParts};
 use crate::places::Places;
 use crate::plan::{Plan, Without};
 use crate::services::memory::Direction;
-use crate::shared::{SharedMemory, Wish};
+use crate::shared_memory::Wish;
 use oxmpi_coll::{CollArgs, CollComm, part};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Place, Status, StrRef};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// The parts that a stack has.
-#[derive(Default)]
-pub(crate) struct Parts {
-    /// Those that components asked for. Boxed: a component has the address.
-    #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
-    made: Mutex<Vec<Box<Arc<Communicator>>>>,
-    /// Memory of the node, and the part that shares it.
-    memory: Mutex<Vec<(Arc<Communicator>, SharedMemory)>>,
-}
-
-impl Parts {
+impl StackParts {
     /// Gives everything back, after the modules that used it.
     pub fn close(&self) {
         for part in self.made.lock().drain(..) {
@@ -223,7 +212,7 @@ pub(super) extern "C" fn sub_view(comm: *const CollComm, sub: *mut c_void, view:
     unsafe {
         let part = &*(sub as *const Arc<Communicator>);
         view.write(part.coll.seen(part, (*comm).thread));
-        (*view).services = services();
+        (*view).services = (*comm).services;
     }
     Status::OK
 }

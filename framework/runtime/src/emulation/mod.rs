@@ -12,7 +12,8 @@
 //! can ask it for anything before, since requests name registrations.
 
 mod amo;
-mod requester;
+pub(crate) mod emulated;
+pub(crate) mod requester;
 mod slab;
 mod target;
 mod verbs;
@@ -21,51 +22,15 @@ mod wire;
 pub(crate) use target::Memory;
 pub(crate) use wire::RegistrationName;
 
-use crate::instance::Instance;
-use crate::locks::Mutex;
+use crate::objects::{Instance, Reached, Wrapped};
 use oxmpi_btl::{BtlHandle, BtlServices, Reach, SERVICE_CTX, SendDesc};
 use oxmpi_mca::host::receive;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{AmEntry, RecvDesc, SliceRef, Status};
 use requester::Endpoint;
-use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use verbs::Wrapped;
 use wire::Reply;
-
-/// The emulated transports of an instance.
-#[derive(Default)]
-pub(crate) struct Emulation {
-    /// By `BtlHandle::index`, made when first asked for.
-    wrapped: OnceLock<Box<[OnceLock<Box<Wrapped>>]>>,
-    reached: Mutex<Reached>,
-    services: OnceLock<Box<BtlServices>>,
-}
-
-/// Answers that one-sided components have been given. Everything stays until the instance ends.
-#[derive(Default)]
-struct Reached {
-    by_proc: HashMap<u32, Box<[Reach]>>,
-    #[allow(clippy::vec_box, reason = "their addresses are in use")]
-    endpoints: Vec<Box<Endpoint>>,
-}
-
-// SAFETY: pointers are to things of the instance, which may be used from any thread.
-unsafe impl Send for Emulation {}
-// SAFETY: as above.
-unsafe impl Sync for Emulation {}
-
-impl Emulation {
-    fn all(&self) -> impl Iterator<Item = &Wrapped> {
-        self.wrapped.get().into_iter().flat_map(|all| all.iter()).filter_map(|w| w.get().map(|w| &**w))
-    }
-
-    /// The emulated transport over the module with that state.
-    fn over(&self, module: *mut c_void) -> Option<&Wrapped> {
-        self.all().find(|w| w.raw().state == module)
-    }
-}
 
 impl Instance {
     /// The services around transports as one-sided components get them: `reach` answers with transports that have

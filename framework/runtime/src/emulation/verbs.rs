@@ -13,7 +13,7 @@ use super::amo::{self, Update};
 use super::requester::{Context, Endpoint, Via, Wish};
 use super::target::payload_limits;
 use super::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
-use crate::instance::Instance;
+use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_PUT, ListDesc, ProcInfo,
@@ -27,22 +27,6 @@ type State = *mut c_void;
 
 /// Verbs that requests can carry out, and for which a transport is wrapped; it then has lists, too.
 pub const EMULATED: u32 = cap::GET | cap::PUT | cap::ATOMIC | cap::FLUSH;
-
-/// A transport with the verbs that it lacks.
-pub struct Wrapped {
-    pub handle: BtlHandle,
-    _attrs: Box<BtlAttrs>,
-    pub raw: *const BtlHandle,
-    instance: *const Instance,
-    put_most: u64,
-    get_most: u64,
-    contexts: Box<[Context]>,
-}
-
-// SAFETY: handles may be used from any thread, contexts say so of themselves; the instance outlives this.
-unsafe impl Send for Wrapped {}
-// SAFETY: as above.
-unsafe impl Sync for Wrapped {}
 
 impl Wrapped {
     /// Whether a transport needs it, and can have it.

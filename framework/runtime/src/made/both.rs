@@ -1,8 +1,7 @@
 //! A send and a receive that complete as one (MPI 5.0 §3.7.3, MPI_Isendrecv).
 
 use super::{Begin, Body};
-use crate::communicator::Communicator;
-use crate::instance::Instance;
+use crate::objects::{Communicator, Instance};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;

@@ -28,59 +28,15 @@ pub mod both;
 pub mod partitioned;
 pub mod schedule;
 
-use crate::instance::Instance;
+pub use crate::objects::{Body, Made};
+use crate::objects::{Instance, LANES, MadeLists, Makers};
 use crate::progress::events;
 use oxmpi_mca::request::RequestOps;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU32, Ordering};
-use oxmpi_mca::{Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use std::any::{Any, TypeId};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use std::sync::OnceLock;
-
-/// Kind of an operation.
-pub trait Body: Any + Send + Sync {
-    /// Looks at the parts and moves on what can be moved; the status when a pending operation is over.
-    fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus>;
-    /// Starts a persistent operation.
-    fn start(&self, instance: &Instance) -> Status {
-        let _ = instance;
-        Status::NOT_SUPPORTED
-    }
-    /// Nothing is under way on behalf of an operation that is complete or inactive.
-    fn at_rest(&self) -> bool {
-        true
-    }
-    /// Under the lock: there is work for `work`, and it is the caller's.
-    fn claim(&self) -> bool {
-        false
-    }
-    /// Holding no lock, after `claim` said yes; whether anything was done.
-    fn work(&self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
-        let _ = (instance, thread);
-        false
-    }
-    /// The request is given up: lets go of everything.
-    fn reset(&self) {}
-}
-
-/// See the module's head.
-#[repr(C)]
-pub struct Made {
-    header: UnsafeCell<RequestHeader>,
-    body: Box<dyn Body>,
-    instance: *const Instance,
-    lane: u32,
-    watched: Cell<bool>,
-    pending: Cell<bool>,
-    released: Cell<bool>,
-}
-
-// SAFETY: cells belong to the holder of the lane's lock, the header to its owner by the rules of
-// `oxmpi_mca::request`; requests live as long as the instance.
-unsafe impl Sync for Made {}
-// SAFETY: as above.
-unsafe impl Send for Made {}
 
 static OPS: RequestOps = RequestOps {
     size: size_of::<RequestOps>() as u32,
@@ -135,39 +91,10 @@ unsafe fn complete(header: *const RequestHeader, threaded: bool) {
     }
 }
 
-/// The lists of one or a few threads.
-#[derive(Default)]
-#[repr(align(128))]
-struct Lane {
-    lock: Lock,
-    again: AtomicBool,
-    lists: UnsafeCell<Lists>,
-}
-
-// SAFETY: the lists are the holder's of the lock.
-unsafe impl Sync for Lane {}
-
-#[derive(Default)]
-struct Lists {
-    free: Vec<(TypeId, Vec<&'static Made>)>,
-    watched: Vec<&'static Made>,
-}
-
-const LANES: usize = 16;
-
-/// All such requests of an instance.
-#[derive(Default)]
-pub(crate) struct Makers {
-    /// Lanes in which something is watched.
-    busy: AtomicU32,
-    following: OnceLock<()>,
-    lanes: [Lane; LANES],
-}
-
 impl Makers {
     /// The lists of a lane, for the holder of its lock.
     #[allow(clippy::mut_from_ref, reason = "the lock's holder is alone")]
-    fn lists(&self, lane: u32) -> &mut Lists {
+    fn lists(&self, lane: u32) -> &mut MadeLists {
         // SAFETY: callers hold the lane's lock, or are the only thread, and use the lists briefly.
         unsafe { &mut *self.lanes[lane as usize].lists.get() }
     }

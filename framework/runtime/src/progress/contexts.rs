@@ -67,7 +67,7 @@ fn turns(cri: &Cri) -> u64 {
 #[cfg(not(loom))]
 mod waiting {
     use super::Looks;
-    use crate::instance::Instance;
+    use crate::objects::Instance;
     use crate::system::monotonic_now;
     use oxmpi_mca::ThreadCtx;
     use oxmpi_mca::cri::members;

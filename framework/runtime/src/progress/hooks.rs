@@ -16,52 +16,13 @@
 //! A thread is to go on in the kernel thread that it was in when it called MPI: what the library knows of
 //! a thread belongs to that one.
 
-use super::sync::{Sleepers, SyncObject};
-use crate::instance::Instance;
+use super::sync::SyncObject;
+use crate::objects::Instance;
+use crate::progress::cooperation::Cooperation;
+pub use crate::progress::cooperation::Hooks;
 use oxmpi_mca::ThreadCtx;
-use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
+use oxmpi_mca::sync::unmodelled::Ordering;
 use std::ffi::c_void;
-
-/// The functions, and their first argument.
-#[derive(Clone, Copy)]
-pub struct Hooks {
-    pub state: *mut c_void,
-    /// Lets other user-level threads run.
-    pub yield_now: unsafe extern "C-unwind" fn(*mut c_void),
-    /// Names the calling user-level thread.
-    pub current: unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void,
-    /// Stops the calling thread until it was unparked; at once if that came first.
-    pub park: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
-    /// From any thread.
-    pub unpark: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
-}
-
-/// Those of an instance, if it has any.
-#[derive(Default)]
-pub(crate) struct Cooperation {
-    /// Leaked: a thread may be inside.
-    hooks: AtomicPtr<Hooks>,
-    sleepers: Sleepers,
-}
-
-impl Cooperation {
-    #[inline]
-    pub fn hooks(&self) -> Option<&'static Hooks> {
-        // SYNC POINT with `set_hooks`. SAFETY: never given back.
-        unsafe { self.hooks.load(Ordering::Acquire).as_ref() }
-    }
-
-    /// Resumes those who were found parked. No lock is held.
-    pub fn resume(&self, hooks: &Hooks) -> i32 {
-        let mut n = 0;
-        for thread in self.sleepers.take() {
-            // SAFETY: the program gave the functions for this purpose; the thread is parked.
-            unsafe { (hooks.unpark)(hooks.state, thread) };
-            n += 1;
-        }
-        n
-    }
-}
 
 extern "C" fn resume(ctx: *mut c_void, _: *mut ThreadCtx) -> i32 {
     // SAFETY: registered with the instance's own address, which outlives its progress.

@@ -18,13 +18,16 @@
 
 mod bed;
 pub(crate) mod bell;
+pub(crate) mod company;
 mod contexts;
+pub(crate) mod cooperation;
 pub(crate) mod courtesy;
 pub mod events;
 pub(crate) mod futex;
 pub mod gate;
 pub mod hooks;
 pub mod meeting;
+pub(crate) mod patience;
 pub(crate) mod poll;
 mod quiet;
 mod sharing;

@@ -7,32 +7,12 @@
 //! away once in [`LOOKS`] looks in a row that brought nothing: with 1 as with 16 the rate is the same, with 64 it is
 //! half, and a single look between two pieces of work mostly costs nothing.
 
-use crate::instance::Instance;
+use crate::objects::Instance;
 use crate::thread::Slot;
 use oxmpi_mca::ThreadCtx;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 
 /// Looks in a row without an event.
 const LOOKS: u32 = 16;
-
-/// How many threads have a context now, the main thread's always among them.
-#[derive(Debug)]
-pub(crate) struct Company(AtomicU32);
-
-impl Company {
-    pub fn new() -> Company {
-        Company(AtomicU32::new(1))
-    }
-    pub fn comes(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-    pub fn goes(&self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-    fn exceeds(&self, room: u32) -> bool {
-        self.0.load(Ordering::Relaxed) > room
-    }
-}
 
 impl Instance {
     /// One turn of progress for a call that does not wait; how many events were handled. `thread` is the caller's
@@ -62,7 +42,7 @@ impl Instance {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::progress::company::Company;
 
     #[test]
     fn company_comes_and_goes() {

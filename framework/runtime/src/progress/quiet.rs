@@ -7,10 +7,9 @@
 //! if meanwhile no event was counted, nothing was there. Whoever completed something did so before it counted its turn, which
 //! we see, so the completion is seen, too.
 
-use crate::instance::Instance;
-use oxmpi_mca::Cri;
-use oxmpi_mca::ThreadCtx;
+use crate::objects::Instance;
 use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{Cri, ThreadCtx};
 
 /// Turns of one thread alone.
 const TURNS: u32 = 4;

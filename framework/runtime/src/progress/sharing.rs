@@ -7,7 +7,7 @@
 //! cores beside the caller's and the owner's. Otherwise the work is done here and now, as one call.
 
 use super::tasks::PIECE;
-use crate::instance::Instance;
+use crate::objects::Instance;
 use oxmpi_datatype::kernel::{self, OpDesc};
 use oxmpi_datatype::{TypeDesc, pack, unpack};
 use oxmpi_mca::Status;

@@ -6,10 +6,10 @@
 //!
 //! All signals are blocked in it: they are the program's.
 
+use super::contexts::{Open, Service, can_sleep};
 use super::watch::{Step, Watch};
-use super::{Open, Service, can_sleep};
-use crate::instance::Instance;
 use crate::progress::futex;
+use crate::service::contexts::{Helper, Stop};
 use crate::system::monotonic_now;
 use oxmpi_btl::{WaitFd, WaitSet, WaitWord};
 use oxmpi_mca::Status;
@@ -17,9 +17,8 @@ use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::mem::ManuallyDrop;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The name that tools show.
@@ -31,18 +30,6 @@ const BLIND_NAP: Duration = Duration::from_millis(1);
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// On kernels that cannot wait for two words.
 const LONGEST_BLIND_SLEEP: Duration = Duration::from_millis(10);
-
-pub struct Helper {
-    stop: Arc<Stop>,
-    /// Not dropped in a forked child, which has no such thread.
-    thread: ManuallyDrop<JoinHandle<()>>,
-}
-
-/// How it is told to end.
-struct Stop {
-    word: AtomicU32,
-    event: OwnedFd,
-}
 
 const RUNS: u32 = 0;
 const ENDS: u32 = 1;
@@ -68,10 +55,10 @@ struct Target {
 unsafe impl Send for Target {}
 
 impl Helper {
-    pub fn start(instance: &Instance, open: Open) -> std::io::Result<Helper> {
+    pub fn start(service: &Service, open: Open) -> std::io::Result<Helper> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stop = Arc::new(Stop { word: AtomicU32::new(RUNS), event });
-        let target = Target { service: &raw const instance.service, open, stop: Arc::clone(&stop) };
+        let target = Target { service, open, stop: Arc::clone(&stop) };
         let thread = without_signals(|| {
             std::thread::Builder::new().name(NAME.to_owned()).spawn(move || {
                 let target = target;

@@ -3,7 +3,7 @@
 //! The secret never leaves the host. The context says which side of which connection answers in which protocol, so
 //! that no answer is good anywhere else; lengths are part of what is signed, so that bytes cannot move from one to the other.
 
-use super::at;
+use super::at::at;
 use crate::wireup::Secret;
 use hmac::{Hmac, KeyInit, Mac};
 use oxmpi_mca::services::AUTH_BYTES;

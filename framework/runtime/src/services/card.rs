@@ -8,10 +8,8 @@
 //! A process whose components published nothing has no card.
 
 use crate::hardware;
-use crate::instance::Instance;
 use crate::locks::Mutex;
 use oxmpi_btl::BtlHandle;
-use oxmpi_mca::Status;
 use oxmpi_mca::services::distance;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 /// Key under which the card is published.
 pub(crate) const KEY: &str = "host.process";
 /// Raise it with every change of the layout.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 /// More than any process has, of bytes of a name and of modules.
 const MOST: usize = 256;
 
@@ -33,14 +31,14 @@ pub(crate) struct Card {
     /// Package, NUMA node, third-level cache and core that the process is bound to, by their lowest processors.
     pub bound: [Option<u32>; 4],
     /// Communication resource instances.
-    cris: u32,
+    pub(crate) cris: u32,
     /// Best first.
-    modules: Vec<Module>,
+    pub(crate) modules: Vec<Module>,
 }
 
 /// A transport module of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Module {
+pub(crate) struct Module {
     /// The component's.
     name: String,
     contexts: u32,
@@ -56,7 +54,7 @@ pub(crate) enum Unreadable {
 }
 
 /// Numbers out of bytes.
-struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
     fn bytes(&mut self, n: usize) -> Result<&'a [u8], Unreadable> {
@@ -75,19 +73,6 @@ impl<'a> Reader<'a> {
 }
 
 impl Card {
-    fn of(instance: &Instance) -> Card {
-        use std::os::unix::fs::MetadataExt;
-        let namespace = std::fs::metadata("/proc/self/ns/pid").map_or(0, |m| m.ino());
-        let btls = instance.parts.get().map_or(&[][..], |parts| parts.btls());
-        Card {
-            pid: std::process::id(),
-            namespace,
-            bound: instance.cards.bound(),
-            cris: instance.cris().len() as u32,
-            modules: btls.iter().map(Module::of).collect(),
-        }
-    }
-
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut put = |bytes: &[u8]| out.extend_from_slice(bytes);
@@ -107,7 +92,7 @@ impl Card {
         out
     }
 
-    fn decode(bytes: &[u8]) -> Result<Card, Unreadable> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Card, Unreadable> {
         let mut r = Reader(bytes);
         match r.u32()? {
             VERSION => {}
@@ -129,14 +114,14 @@ impl Card {
 }
 
 /// Bits of [`distance`] between processes of a node that are bound to this.
-fn shared(here: &[Option<u32>; 4], there: &[Option<u32>; 4]) -> u32 {
+pub(crate) fn shared(here: &[Option<u32>; 4], there: &[Option<u32>; 4]) -> u32 {
     let bits = [distance::SAME_SOCKET, distance::SAME_NUMA, distance::SAME_CACHE, distance::SAME_CORE];
     let both = here.iter().zip(there).zip(bits);
     both.filter(|((a, b), _)| a.is_some() && a == b).fold(0, |all, (_, bit)| all | bit)
 }
 
 impl Module {
-    fn of(btl: &BtlHandle) -> Module {
+    pub(crate) fn of(btl: &BtlHandle) -> Module {
         let a = btl.attrs();
         Module {
             name: btl.name().to_owned(),
@@ -146,7 +131,7 @@ impl Module {
         }
     }
 
-    fn decode(r: &mut Reader<'_>) -> Result<Module, Unreadable> {
+    pub(crate) fn decode(r: &mut Reader<'_>) -> Result<Module, Unreadable> {
         let (contexts, exclusivity, latency) = (r.u32()?, r.u32()?, r.u32()?);
         let len = r.count()?;
         let name = std::str::from_utf8(r.bytes(len)?).map_err(|_| Unreadable::Damaged)?.to_owned();
@@ -154,7 +139,7 @@ impl Module {
     }
 
     /// Which of the modules of its name this one of `all` is.
-    fn nth(all: &[Module], at: usize) -> usize {
+    pub(crate) fn nth(all: &[Module], at: usize) -> usize {
         all[..at].iter().filter(|m| m.name == all[at].name).count()
     }
 }
@@ -189,71 +174,18 @@ pub(crate) fn pair_with(own: &Card, other: &Card) -> Vec<Paired> {
 /// Cards of this process and of those it has had to do with.
 #[derive(Default)]
 pub(crate) struct Cards {
-    own: OnceLock<Arc<Card>>,
+    pub(crate) own: OnceLock<Arc<Card>>,
     /// As in the card, which components that open cannot wait for.
-    bound: OnceLock<[Option<u32>; 4]>,
+    pub(crate) bound: OnceLock<[Option<u32>; 4]>,
     /// Hardware that all processes of this node share, wherever they are bound: bits of [`distance`].
-    node: OnceLock<u32>,
+    pub(crate) node: OnceLock<u32>,
     /// A leaf.
-    known: Mutex<HashMap<u32, Arc<Card>>>,
+    pub(crate) known: Mutex<HashMap<u32, Arc<Card>>>,
 }
 
 impl Cards {
-    fn bound(&self) -> [Option<u32>; 4] {
+    pub(crate) fn bound(&self) -> [Option<u32>; 4] {
         *self.bound.get_or_init(hardware::binding)
-    }
-}
-
-impl Instance {
-    /// Without transports while they are being opened, and kept from then on.
-    pub(crate) fn own_card(&self) -> Arc<Card> {
-        let new = || Arc::new(Card::of(self));
-        match self.parts.get() {
-            Some(_) => self.cards.own.get_or_init(new).clone(),
-            None => new(),
-        }
-    }
-
-    /// The card of a process; `None`: it has published none. Asks for it at the first call, and waits for the answer.
-    pub(crate) fn card_of(&self, proc: u32) -> Result<Option<Arc<Card>>, Status> {
-        if proc == self.job().rank {
-            return Ok(Some(self.own_card()));
-        }
-        if let Some(known) = self.cards.known.lock().get(&proc) {
-            return Ok(Some(known.clone()));
-        }
-        let blob = self.exchange_get(proc, KEY).map_err(|_| Status::PEER_FAILED)?;
-        let card = match blob.map(|blob| Card::decode(&blob)).transpose() {
-            Ok(card) => card.map(Arc::new),
-            Err(why) => {
-                let why = match why {
-                    Unreadable::Version(theirs) => format!(
-                        "its process card has version {theirs} and ours {VERSION}; all processes of a job must use one \
-                         version of the library"
-                    ),
-                    Unreadable::Damaged => "its process card makes no sense".into(),
-                };
-                self.logger().error(crate::log::HOST, &format!("rank {proc}: {why}"));
-                return Err(Status::PEER_FAILED);
-            }
-        };
-        // One that is not there may be later, as long as components are being opened.
-        Ok(card.map(|card| self.cards.known.lock().entry(proc).or_insert(card).clone()))
-    }
-
-    /// Hardware shared with a process of this node, as far as it is known without asking anybody: bits of [`distance`].
-    pub(crate) fn distance_to(&self, proc: u32) -> u32 {
-        let node = *self.cards.node.get_or_init(|| {
-            let whole = hardware::whole_machine();
-            shared(&whole, &whole)
-        });
-        if proc == self.job().rank {
-            let all =
-                distance::SAME_SOCKET | distance::SAME_NUMA | distance::SAME_CACHE | distance::SAME_CORE;
-            return all;
-        }
-        let card = self.cards.known.lock().get(&proc).cloned();
-        node | card.map_or(0, |card| shared(&self.cards.bound(), &card.bound))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Address exchange of a component's modules, each under a name of its own.
 
-use super::at;
-use crate::host::exchange_key;
+use super::at::at;
+use crate::objects::ComponentCtx;
 use crate::wireup::Polled;
 use oxmpi_mca::{SliceRef, Status, StrRef};
 use std::ffi::c_void;
@@ -56,4 +56,8 @@ pub(super) extern "C" fn get(
         Ok(Polled::Waits) => Status::PENDING,
         Err(_) => Status::PEER_FAILED,
     }
+}
+
+pub(crate) fn exchange_key(ctx: &ComponentCtx) -> String {
+    format!("{}.{}", ctx.framework.name(), ctx.name)
 }

@@ -5,43 +5,13 @@
 //! no lock, tells the PML and everybody who subscribed, once per process. **Unless the instance was told to survive
 //! failures the job ends at once, with one report.**
 
-use super::at;
-use crate::instance::Instance;
-use crate::locks::Mutex;
+use super::at::at;
+use crate::objects::Instance;
+use crate::services::failed::Subscriber;
 use oxmpi_mca::services::PeerFailed;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
+use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Status, StrRef, ThreadCtx};
 use std::ffi::c_void;
-
-/// An instance's knowledge of failed processes.
-#[derive(Default)]
-pub(crate) struct Failures {
-    state: Mutex<State>,
-    survive: AtomicBool,
-}
-
-#[derive(Default)]
-struct State {
-    /// In the order of failing; those before `told` have been told to all.
-    failed: Vec<(u32, Status)>,
-    told: usize,
-    subscribers: Vec<Subscriber>,
-}
-
-#[derive(Clone, Copy)]
-struct Subscriber {
-    f: PeerFailed,
-    ctx: *mut c_void,
-}
-
-// SAFETY: a component's function and argument may be used from any thread (contract of `on_peer_failure`).
-unsafe impl Send for Subscriber {}
-
-impl Subscriber {
-    fn is(&self, f: PeerFailed, ctx: *mut c_void) -> bool {
-        std::ptr::fn_addr_eq(self.f, f) && self.ctx == ctx
-    }
-}
 
 impl Instance {
     /// Whether the job goes on without processes that fail. By default it ends.

@@ -3,8 +3,8 @@
 //! Each process publishes its number and pid namespace ([`super::card`]). A process of another node, or one whose number means somebody
 //! else here, is NOT_SUPPORTED; what Yama or a filter refuses is NO_PERMISSION. A rank of this very process is a copy.
 
-use super::at;
-use crate::instance::Instance;
+use super::at::at;
+use crate::objects::Instance;
 use oxmpi_mca::Status;
 use rustix::io::Errno;
 use std::ffi::c_void;

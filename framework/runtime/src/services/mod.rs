@@ -3,30 +3,22 @@
 //! One table serves all components of all instances; the first argument of every function is the calling
 //! component's context (`host::ComponentCtx`).
 
+mod at;
 mod auth;
 pub(crate) mod card;
+mod cards;
 pub(crate) mod exchange;
+pub(crate) mod failed;
 pub(crate) mod failures;
 pub(crate) mod memory;
 mod names;
 pub(crate) mod node;
+pub(crate) mod osc_tags;
+pub(crate) mod pieces;
 pub(crate) mod tags;
 mod waiting;
 
-use crate::host::ComponentCtx;
-use crate::instance::Instance;
 use oxmpi_mca::HostServices;
-use std::ffi::c_void;
-
-/// The calling component and its instance.
-fn at<'a>(ctx: *mut c_void) -> (&'a ComponentCtx, &'a Instance) {
-    // SAFETY: a component passes back the `instance` of its own table, which lives as long as it; the instance
-    // outlives its components' contexts.
-    unsafe {
-        let ctx = &*(ctx as *const ComponentCtx);
-        (ctx, &*ctx.instance)
-    }
-}
 
 pub(crate) fn table() -> *const HostServices {
     const TABLE: &HostServices = &HostServices {

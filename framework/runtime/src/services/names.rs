@@ -3,8 +3,8 @@
 //! An index is the process's rank in the job, since there is one job. Its name has the job's random number and the rank, and
 //! bits that fail on damage.
 
-use super::at;
-use crate::instance::Instance;
+use super::at::at;
+use crate::objects::Instance;
 use oxmpi_mca::{ProcName, ProcPlace, Status};
 use std::ffi::c_void;
 

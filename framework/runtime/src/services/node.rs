@@ -4,27 +4,15 @@
 //! counts. The last `node_memory_free` unmaps it and gives the key up; what is left when the instance ends goes
 //! then.
 
-use super::at;
-use crate::host::exchange_key;
-use crate::instance::Instance;
-use crate::locks::Mutex;
+use super::at::at;
 use crate::mapping::{self, Mapping};
+use crate::objects::Instance;
+use crate::services::exchange::exchange_key;
+use crate::services::pieces::Piece;
 use crate::wireup::ErrorKind;
 use oxmpi_mca::{NodeMemory, Status, StrRef};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::c_void;
-
-/// Node memory of this process, by the full key.
-#[derive(Default)]
-pub(crate) struct NodeMemories(Mutex<HashMap<String, Piece>>);
-
-struct Piece {
-    mapping: Mapping,
-    bytes: u64,
-    /// How often it was asked for and not freed.
-    asked: u64,
-}
 
 impl Instance {
     fn node_memory(&self, key: String, bytes: u64) -> Result<NodeMemory, Status> {
@@ -88,7 +76,7 @@ impl Instance {
 }
 
 /// A key is the component's own.
-fn full_key(ctx: &crate::host::ComponentCtx, key: StrRef) -> Option<String> {
+fn full_key(ctx: &crate::objects::ComponentCtx, key: StrRef) -> Option<String> {
     // SAFETY: the component's text is readable during the call.
     let key = unsafe { key.get() }?;
     Some(format!("{}/{key}", exchange_key(ctx)))

@@ -1,6 +1,6 @@
 //! Waiting with progress, for components that hold nothing.
 
-use super::at;
+use super::at::at;
 use oxmpi_mca::services::Predicate;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{Status, ThreadCtx};

@@ -1,7 +1,8 @@
 //! Cartesian grids (MPI 5.0 §8.5). Ranks are in row-major order: the last coordinate changes fastest. A grid may have no
 //! dimension at all; it has one place.
 
-use super::NOBODY;
+/// MPI_PROC_NULL in lists of neighbors.
+pub const NOBODY: i32 = oxmpi_coll::NO_ROOT;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cart {

@@ -6,9 +6,9 @@
 //! so that several edges between two ranks are in one order at both.
 
 use super::graph::{DistGraph, Side};
-use crate::coll::Slot;
-use crate::communicator::Communicator;
+use crate::coll::slot::Slot;
 use crate::error::Error;
+use crate::objects::Communicator;
 use oxmpi_coll::CollArgs;
 use oxmpi_mca::{Status, ThreadCtx};
 use std::ptr::null;

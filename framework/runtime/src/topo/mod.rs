@@ -10,12 +10,9 @@ pub mod dims;
 mod edges;
 pub mod graph;
 
-pub use cart::Cart;
+pub use cart::{Cart, NOBODY};
 pub use edges::{Edge, Weighing};
 pub use graph::{DistGraph, Graph};
-
-/// MPI_PROC_NULL in lists of neighbors.
-pub const NOBODY: i32 = oxmpi_coll::NO_ROOT;
 
 /// A communicator's topology, as one rank knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

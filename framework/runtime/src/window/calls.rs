@@ -32,7 +32,7 @@ const KINDS: usize = CallKind::Flush as usize + 1;
 
 /// Numbers by [`CallKind`].
 #[derive(Default)]
-pub(super) struct Calls([AtomicU64; KINDS]);
+pub(crate) struct Calls([AtomicU64; KINDS]);
 
 impl Calls {
     pub fn note(&self, kind: CallKind) {

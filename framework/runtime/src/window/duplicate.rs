@@ -2,9 +2,10 @@
 //! The memory stays until the last window on it goes.
 
 use super::hints::Hints;
-use super::{Inner, Window, services};
+use super::services;
 use crate::error::Error;
 use crate::info::Info;
+use crate::objects::{Window, WindowData};
 use oxmpi_mca::{Status, ThreadCtx};
 use std::sync::{Arc, OnceLock};
 
@@ -20,7 +21,7 @@ impl Window {
         let hints = Hints::of_duplicate(self.in_force(), info);
         let all = comm.tell_all(thread, &hints.words())?;
         let hints = Hints::agreed(all.chunks(Hints::WORDS));
-        let inner = Box::new(Inner {
+        let inner = Box::new(WindowData {
             comm,
             memory: first.memory.clone(),
             flavor: first.flavor,

@@ -8,7 +8,7 @@ use oxmpi_osc::{hint, ordering};
 
 /// Hints in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hints {
+pub(crate) struct Hints {
     /// Bits of [`hint`].
     pub hints: u32,
     /// Bits of [`ordering`].

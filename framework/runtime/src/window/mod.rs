@@ -11,27 +11,27 @@
 //! shared can be loaded and stored. Its operations answer NOT_SUPPORTED, and of the synchronisations those that have a
 //! meaning for loads and stores of shared memory are done here ([`Window::fence`], [`Window::sync`]).
 //!
-//! **Ownership.** The component's module has the address of [`Inner`], which is boxed and goes after it. The module is
+//! **Ownership.** The component's module has the address of [`WindowData`], which is boxed and goes after it. The module is
 //! given back once (`freed`): by [`Window::free`], or, without communication, when the instance ends or the last
 //! owner of the window goes. The instance knows windows weakly.
 
-mod calls;
+mod allocate;
+pub(crate) mod calls;
 mod duplicate;
-mod hints;
-mod memory;
+pub(crate) mod hints;
+pub(crate) mod memory;
 mod select;
 mod services;
-mod verbs;
+pub(crate) mod verbs;
 
 pub use calls::CallKind;
 pub use verbs::{Operation, Verbs};
 
-use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::info::Info;
-use crate::instance::Instance;
+use crate::objects::{Communicator, Instance, Window, WindowData};
 use crate::places::Places;
-use crate::shared::Wish;
+use crate::shared_memory::Wish;
 use calls::Calls;
 use hints::Hints;
 use memory::Memory;
@@ -84,25 +84,7 @@ impl WantedMemory {
     }
 }
 
-/// Data of the services; its address is the component's word for the window.
-struct Inner {
-    comm: Arc<Communicator>,
-    memory: Arc<Memory>,
-    flavor: u32,
-    /// This rank's memory.
-    own: Mapped,
-    /// The lowest rank that has memory.
-    first: Option<u32>,
-    /// The component's view of the above; fixed once the window is made.
-    seen: OnceLock<WinComm>,
-}
-
-// SAFETY: the raw pointers are addresses of user memory, which belongs to the process, and of the boxed value itself.
-unsafe impl Send for Inner {}
-// SAFETY: as above.
-unsafe impl Sync for Inner {}
-
-impl Inner {
+impl WindowData {
     /// A rank's memory, if this process can load and store it.
     fn mapped(&self, rank: u32) -> Option<Mapped> {
         if self.flavor == flavor::DYNAMIC {
@@ -114,17 +96,6 @@ impl Inner {
         let place = self.comm.places().get(rank).filter(|place| place.local != 0)?;
         self.memory.mapped(place.node_rank)
     }
-}
-
-/// A window of one local rank.
-pub struct Window {
-    verbs: Option<Verbs>,
-    /// The component's module is given back, or there is none.
-    freed: AtomicBool,
-    /// In force.
-    hints: Mutex<Hints>,
-    calls: Calls,
-    inner: Box<Inner>,
 }
 
 impl Window {
@@ -148,7 +119,7 @@ impl Window {
         };
         let own = Mapped { base, bytes, disp_unit: wanted.disp_unit };
         let (flavor, memory) = (wanted.memory.flavor(), Arc::new(memory));
-        let inner = Box::new(Inner { comm, memory, flavor, own, first, seen: OnceLock::new() });
+        let inner = Box::new(WindowData { comm, memory, flavor, own, first, seen: OnceLock::new() });
         let desc = inner.desc(&hints, services::services());
         let verbs = select::choose(&inner.comm, thread, &desc)?;
         Ok(Window::adopt(inner, verbs, hints, &instance, thread))
@@ -156,7 +127,7 @@ impl Window {
 
     /// A window that is made.
     fn adopt(
-        inner: Box<Inner>,
+        inner: Box<WindowData>,
         verbs: Option<Verbs>,
         mut hints: Hints,
         instance: &Instance,
@@ -352,7 +323,7 @@ fn agreed(all: &[u64], own: &[u64]) -> Hints {
     hints
 }
 
-impl Inner {
+impl WindowData {
     /// The description that components get.
     fn desc(&self, hints: &Hints, services: *const WinServices) -> WinDesc {
         let seen = self.seen.get_or_init(|| WinComm {

@@ -1,13 +1,12 @@
 //! The host's services for one window (`WinServices`): messages and collectives on the window's communicator, places,
 //! transports, mapped memory, waiting.
 //!
-//! The first argument is the address of the window's [`Inner`], which lives as long as the component's module. The window's
+//! The first argument is the address of the window's [`WindowData`], which lives as long as the component's module. The window's
 //! communicator is used by nobody else: the component's messages have tags from 0 on, the host's collectives those
 //! below 0, so they do not meet.
 
-use super::Inner;
-use crate::coll::Slot;
-use crate::communicator::Communicator;
+use crate::coll::slot::Slot;
+use crate::objects::{Communicator, WindowData};
 use oxmpi_btl::Reach;
 use oxmpi_coll::CollArgs;
 use oxmpi_datatype::TypeDesc;
@@ -41,9 +40,9 @@ pub(super) fn services() -> *const WinServices {
 }
 
 /// The window a component means.
-fn at<'a>(window: *mut c_void) -> &'a Inner {
+fn at<'a>(window: *mut c_void) -> &'a WindowData {
     // SAFETY: the component passes `WinComm::comm` of its window, which outlives its module.
-    unsafe { &*window.cast::<Inner>() }
+    unsafe { &*window.cast::<WindowData>() }
 }
 
 fn hand_out<T>(value: Result<T, Status>, out: *mut T) -> Status {

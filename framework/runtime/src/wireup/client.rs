@@ -1,14 +1,18 @@
 //! A rank's side of the wire-up.
 
+use super::error::{Error, ErrorKind};
+use super::facts::JobFacts;
 use super::local::Store;
 use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_LIMIT, shorten};
+use super::names::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
+use super::nodes::NodeMap;
 use super::remote::{Daemon, unexpected};
 use super::secret::{Secret, random_id};
 use super::shares::Denied;
 use super::witness::Witness;
-use super::{Error, ErrorKind, JobFacts, NodeMap, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use crate::locks::Mutex;
-use rustix::fs::{MemfdFlags, SealFlags};
+use crate::wireup::polled::Polled;
+use crate::wireup::system::new_segment;
 use rustix::process::Signal;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -34,16 +38,6 @@ impl Source {
             Source::Given(client) => Ok(client),
         }
     }
-}
-
-/// The answer to a question that does not wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Polled {
-    /// Not here yet; ask again.
-    Waits,
-    /// So many bytes, which are more than there is room for.
-    TooLong(usize),
-    Value(Option<Vec<u8>>),
 }
 
 /// A process's place in its job. All methods may be called from any thread.
@@ -99,7 +93,7 @@ impl Client {
 
     /// A job of this process alone, with a segment and a store of its own.
     pub fn singleton() -> Result<Client, Error> {
-        let facts = JobFacts::alone(random_id()?, own_cores(), super::server::hostname());
+        let facts = JobFacts::alone(random_id()?, own_cores(), super::system::hostname());
         let store = Arc::new(Store::new(1));
         Ok(Client {
             facts,
@@ -132,7 +126,7 @@ impl Client {
         let segments = (0..count).map(|_| new_segment()).collect::<Result<Vec<_>, _>>()?;
         let (cores, secret, map) = (own_cores(), Secret::random()?, NodeMap::of(nodes));
         let name = |node: usize| {
-            let host = super::server::hostname();
+            let host = super::system::hostname();
             if count == 1 { host } else { format!("{host}-{node}") }
         };
         let make = |(rank, &node): (u32, &u32)| {
@@ -370,17 +364,6 @@ fn with_own_cores(mut facts: JobFacts) -> JobFacts {
 /// Cores this process may use, by its mask and by its control group's quota.
 fn own_cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
-}
-
-/// Memory to share: without a name, empty, unable to shrink. A peer that could shorten it would
-/// have everybody else die of SIGBUS.
-pub(super) fn new_segment() -> Result<OwnedFd, Error> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let segment = rustix::fs::memfd_create("oxmpi", flags)
-        .map_err(|why| Error::system("cannot make the shared segment", why))?;
-    rustix::fs::fcntl_add_seals(&segment, SealFlags::SHRINK)
-        .map_err(|why| Error::system("cannot seal the shared segment against shrinking", why))?;
-    Ok(segment)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The store of a job that lives in one process: a singleton, or a test's several ranks.
 
-use super::Error;
+use super::error::Error;
 use super::shares::Shares;
 use crate::locks::{Condvar, Mutex};
 use std::collections::HashMap;

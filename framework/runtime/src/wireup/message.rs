@@ -2,8 +2,8 @@
 
 use super::facts::JobFacts;
 use super::frame::{Builder, Fields, Frame, Malformed};
+use super::moment::{MAPS_LIMIT, Moment, STACK_LIMIT};
 use super::secret::Secret;
-use super::witness::{MAPS_LIMIT, Moment, STACK_LIMIT};
 
 /// Longest payload the daemon takes from somebody who has not shown the secret yet.
 pub const HELLO_LIMIT: usize = 256;

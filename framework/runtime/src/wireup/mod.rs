@@ -27,88 +27,31 @@
 //! crashing process's last word) · `server` · `topology` (what the node is made of).
 
 mod client;
+mod error;
 mod facts;
 pub mod frame;
 mod local;
 pub mod message;
+mod moment;
+mod names;
 mod nodes;
+mod polled;
 mod remote;
 mod secret;
 pub mod server;
 mod shares;
 mod socket;
+mod system;
 pub mod topology;
 mod witness;
 
-pub use client::{Client, Polled, Source};
+pub use client::{Client, Source};
+pub use error::{Error, ErrorKind};
 pub use facts::{AppFacts, JobFacts};
+pub use moment::{MAPS_LIMIT, Moment, STACK_LIMIT};
+pub use names::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE, VERSION};
 pub use nodes::NodeMap;
+pub use polled::Polled;
 pub use secret::Secret;
 pub(crate) use secret::random_id;
-pub use witness::{MAPS_LIMIT, Moment, STACK_LIMIT, Witness};
-
-/// Name of the daemon's abstract socket.
-pub const SOCKET_VARIABLE: &str = "OXMPI_WIREUP";
-/// The job's secret, in hexadecimal.
-pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
-/// Which rank this process is to be.
-pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
-
-/// Version of the conversation. Both sides name theirs when they differ.
-pub const VERSION: u32 = 4;
-
-/// Kind of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// A variable of ours is missing or makes no sense.
-    Environment,
-    /// The daemon does not want us, and said why.
-    Refused,
-    /// The other side is gone.
-    Lost,
-    /// The other side sent what this protocol does not have.
-    Malformed,
-    /// Something of ours is longer than the protocol carries.
-    TooLarge,
-    /// Shared memory of that name has another size.
-    OtherSize,
-    /// The operating system said no.
-    System,
-}
-
-/// Why the wire-up cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    pub kind: ErrorKind,
-    pub message: String,
-}
-
-impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into() }
-    }
-
-    /// A failed system call, with what it was for.
-    pub(crate) fn system(what: &str, why: impl std::fmt::Display) -> Error {
-        Error::new(ErrorKind::System, format!("{what}: {why}"))
-    }
-
-    pub(crate) fn lost(why: impl std::fmt::Display) -> Error {
-        let message = format!("the connection to the node daemon is lost ({why}); the job is ending");
-        Error::new(ErrorKind::Lost, message)
-    }
-}
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<frame::Malformed> for Error {
-    fn from(why: frame::Malformed) -> Error {
-        Error::new(ErrorKind::Malformed, format!("the node daemon sent an impossible frame: {why}"))
-    }
-}
+pub use witness::Witness;

@@ -7,10 +7,14 @@
 //! aborts the job or prints a help message needs `outgoing` only, and is never behind another
 //! thread that waits at a fence. Order: `conversation`, then `outgoing`.
 
+use super::error::{Error, ErrorKind};
+use super::facts::JobFacts;
 use super::frame::Inbox;
 use super::message::{DAEMON_LIMIT, ToDaemon, ToRank};
+use super::names::VERSION;
+use super::polled::Polled;
 use super::secret::Secret;
-use super::{Error, ErrorKind, JobFacts, Polled, VERSION, socket};
+use super::socket;
 use crate::locks::Mutex;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;

@@ -1,6 +1,6 @@
 //! The secret that every process of a job knows and nobody else.
 
-use super::{Error, ErrorKind};
+use super::error::{Error, ErrorKind};
 use std::fmt;
 
 /// 256 random bits. They show neither in debug output nor in an error message.

@@ -21,10 +21,15 @@
 mod connection;
 mod exchange;
 
+use super::error::Error;
+use super::facts::JobFacts;
 use super::message::{DAEMON_LIMIT, RANK_LIMIT, ToDaemon, ToRank};
+use super::moment::Moment;
+use super::names::VERSION;
 use super::secret::{Secret, random_id};
 use super::shares::{Denied, Shares};
-use super::{Error, JobFacts, Moment, VERSION, socket};
+use super::socket;
+pub use super::system::hostname;
 use connection::{Connection, Progress, Refusal, add};
 pub use exchange::Values;
 use exchange::{Entered, Exchange, Found};
@@ -167,7 +172,7 @@ impl Server {
             exchange: Exchange::new(job.facts.local_ranks.len(), job.facts.map.nodes() < 2),
             job,
             name,
-            segment: super::client::new_segment()?,
+            segment: super::system::new_segment()?,
             listener,
             epoll,
             connections: BTreeMap::new(),
@@ -585,9 +590,4 @@ impl Server {
 
 fn will_not_come(rank: u32) -> String {
     format!("rank {rank} has ended and will not come to the fence")
-}
-
-/// This node's name as the kernel has it.
-pub fn hostname() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -7,7 +7,7 @@
 //!
 //! The node's daemon has one of these, or the processes of a job without one.
 
-use super::client::new_segment;
+use super::system::new_segment;
 use rustix::process::{Resource, getrlimit};
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;

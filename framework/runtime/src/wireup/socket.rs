@@ -1,6 +1,6 @@
 //! The system calls of a connection, both ends: connect, credentials, bytes with a descriptor.
 
-use super::Error;
+use super::error::Error;
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,

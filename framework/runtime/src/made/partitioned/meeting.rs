@@ -1,49 +1,11 @@
 //! Where announcements meet those who wait for them.
 
-use super::{ANNOUNCE, Announcement, WORDS};
-use crate::communicator::Communicator;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
-use oxmpi_mca::{Lock, RequestHeader, Status, ThreadCtx};
-use std::cell::UnsafeCell;
+use super::announcement::{ANNOUNCE, Announcement, WORDS};
+use super::expected::{Expected, Inner, Meeting, Waiting};
+use crate::objects::Communicator;
+use oxmpi_mca::sync::unmodelled::Ordering;
+use oxmpi_mca::{Status, ThreadCtx};
 use std::ptr::null_mut;
-
-/// Announcements of a communicator and who waits for them; see the module's head.
-#[derive(Default)]
-pub(crate) struct Meeting {
-    lock: Lock,
-    inner: UnsafeCell<Inner>,
-    channels: AtomicU32,
-}
-
-// SAFETY: `inner` is the lock's holder's.
-unsafe impl Sync for Meeting {}
-// SAFETY: as above.
-unsafe impl Send for Meeting {}
-
-#[derive(Default)]
-struct Inner {
-    expected: Vec<Expected>,
-    come: Vec<(i32, Announcement)>,
-    /// In order of Precv_init.
-    waiting: Vec<Waiting>,
-    next: u64,
-}
-
-/// A posted receive for an announcement. Boxed words: the receive has their address.
-struct Expected {
-    source: i32,
-    req: *mut RequestHeader,
-    words: Box<[u64; WORDS]>,
-}
-
-struct Waiting {
-    number: u64,
-    source: i32,
-    tag: i32,
-    met: Option<Announcement>,
-    /// Its request is gone.
-    dead: bool,
-}
 
 impl Meeting {
     pub(super) fn take_channels(&self, count: u32) -> u32 {
@@ -121,72 +83,5 @@ impl Meeting {
                 ((*(*e.req).ops).release)(e.req, null_mut());
             }
         }
-    }
-}
-
-impl Inner {
-    /// Announcements whose receive is complete, in the order they were posted. The error of one that
-    /// could not be received, or made no sense.
-    fn take_what_came(&mut self) -> Option<Status> {
-        let mut wrong = None;
-        let come = &mut self.come;
-        self.expected.retain(|e| {
-            // SAFETY: a live request of ours.
-            let header = unsafe { &*e.req };
-            if !header.completion.is_complete() {
-                return true;
-            }
-            let status = header.status;
-            // SAFETY: complete and ours.
-            unsafe { ((*header.ops).release)(e.req, null_mut()) };
-            match Announcement::decode(&e.words) {
-                Some(a) if !status.error.is_err() && status.bytes == (WORDS * 8) as u64 => {
-                    come.push((e.source, a));
-                }
-                _ => wrong = Some(if status.error.is_err() { status.error } else { Status::PEER_FAILED }),
-            }
-            false
-        });
-        wrong
-    }
-
-    /// Each announcement goes to the oldest that waits for its source and tag.
-    fn pair(&mut self) {
-        let waiting = &mut self.waiting;
-        self.come.retain(|(source, a)| {
-            let fits = |w: &&mut Waiting| w.met.is_none() && w.source == *source && w.tag == a.tag;
-            match waiting.iter_mut().find(fits) {
-                Some(w) => {
-                    w.met = Some(*a);
-                    false
-                }
-                None => true,
-            }
-        });
-        self.waiting.retain(|w| !(w.dead && w.met.is_some()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn come(tag: i32, first: u32) -> Announcement {
-        Announcement { tag, first, partitions: 1, bytes: 1 }
-    }
-
-    #[test]
-    fn operations_pair_in_the_order_they_were_made() {
-        let wait = |number, source, tag| Waiting { number, source, tag, met: None, dead: false };
-        let mut inner = Inner {
-            waiting: vec![wait(1, 0, 5), wait(2, 0, 6), wait(3, 0, 5), wait(4, 1, 5)],
-            come: vec![(0, come(6, 10)), (0, come(5, 11)), (0, come(7, 12)), (0, come(5, 13))],
-            ..Inner::default()
-        };
-        inner.waiting[0].dead = true;
-        inner.pair();
-        let met: Vec<_> = inner.waiting.iter().map(|w| (w.number, w.met.map(|a| a.first))).collect();
-        assert_eq!(met, [(2, Some(10)), (3, Some(13)), (4, None)], "the freed one took the first");
-        assert_eq!(inner.come, [(0, come(7, 12))]);
     }
 }

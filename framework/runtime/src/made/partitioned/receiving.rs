@@ -1,9 +1,9 @@
 //! The receiver's side of a partitioned message.
 
-use super::{Announcement, DONE, IDLE, Layout, Part, channel_tag, release_all};
-use crate::communicator::Communicator;
-use crate::instance::Instance;
-use crate::made::{Begin, Body};
+use super::announcement::{Announcement, channel_tag};
+use super::part::{DONE, IDLE, Layout, Part, release_all};
+use crate::made::Begin;
+use crate::objects::{Body, Communicator, Instance};
 use oxmpi_datatype::{TypeDesc, TypeRef};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};

@@ -1,9 +1,9 @@
 //! The sender's side of a partitioned message.
 
-use super::{ANNOUNCE, Announcement, DONE, IDLE, Layout, Part, WORDS, channel_tag, release_all};
-use crate::communicator::Communicator;
-use crate::instance::Instance;
-use crate::made::{Begin, Body};
+use super::announcement::{ANNOUNCE, Announcement, WORDS, channel_tag};
+use super::part::{DONE, IDLE, Layout, Part, release_all};
+use crate::made::Begin;
+use crate::objects::{Body, Communicator, Instance};
 use oxmpi_mca::sync::unmodelled::{AtomicUsize, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::mode;

@@ -31,171 +31,19 @@
 //! by `kept`, memory for steps is its own, and the communicator is in use as long as the request is.
 
 mod memory;
+pub(crate) mod numbers;
 mod record;
 mod run;
+mod steps;
 
-use super::{Begin, Body, Made};
-use crate::coll::Slot;
-use crate::communicator::Communicator;
-use crate::instance::Instance;
-use memory::Memory;
-use oxmpi_coll::{CollArgs, StepFn};
-use oxmpi_datatype::TypeDesc;
-use oxmpi_datatype::kernel::OpDesc;
+use super::Begin;
+use crate::coll::slot::Slot;
+use crate::made::schedule::steps::{Core, Kept};
+use crate::objects::{Body, Communicator, Instance, Made};
+use oxmpi_coll::CollArgs;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
-use std::any::Any;
 use std::cell::UnsafeCell;
-use std::ffi::c_void;
-use std::ptr::null;
-
-/// Objects that a request holds until it is given up: types, the operation.
-pub type Kept = Option<Box<dyn Any + Send>>;
-
-/// Largest tag of nonblocking collectives: below those of partitioned messages.
-const LATER: i32 = -(1 << 29) - (1 << 21);
-const LATERS: u32 = 1 << 28;
-/// Of persistent ones; above the tags for making communicators.
-const AGAIN: i32 = LATER - LATERS as i32;
-const AGAINS: u32 = 1 << 27;
-
-/// How many operations of each kind a communicator has begun.
-#[derive(Default)]
-pub(crate) struct Numbers {
-    later: AtomicU32,
-    again: AtomicU32,
-}
-
-impl Numbers {
-    /// One call at a time on one communicator, so it takes no read-modify-write.
-    fn next(word: &AtomicU32) -> u32 {
-        let number = word.load(Ordering::Relaxed);
-        word.store(number.wrapping_add(1), Ordering::Relaxed);
-        number
-    }
-    fn later(&self) -> i32 {
-        LATER - (Self::next(&self.later) % LATERS) as i32
-    }
-    fn again(&self) -> i32 {
-        AGAIN - (Self::next(&self.again) % AGAINS) as i32
-    }
-}
-
-/// Elements at a place.
-#[derive(Clone, Copy)]
-struct Data {
-    at: *mut u8,
-    count: u64,
-    dtype: *const TypeDesc,
-}
-
-/// Whom a message goes to or comes from.
-#[derive(Clone, Copy)]
-struct Peer {
-    rank: i32,
-    /// In the local group of an inter-communicator.
-    local: bool,
-}
-
-/// A step: work that is done at one time. Messages have slots, in which waiting finds them.
-#[derive(Clone, Copy)]
-enum Step {
-    Send {
-        peer: Peer,
-        data: Data,
-        slot: u32,
-    },
-    Recv {
-        peer: Peer,
-        data: Data,
-        slot: u32,
-        /// It has to fill its place.
-        whole: bool,
-    },
-    /// For the messages in these slots.
-    Wait {
-        first: u32,
-        end: u32,
-    },
-    Pack {
-        data: Data,
-        from: u64,
-        dst: *mut u8,
-        len: u64,
-    },
-    Unpack {
-        data: Data,
-        from: u64,
-        src: *const u8,
-        len: u64,
-    },
-    Copy {
-        data: Data,
-        to: *mut u8,
-    },
-    /// `right[i] = left[i] op right[i]`.
-    Reduce {
-        left: *const u8,
-        right: Data,
-    },
-    /// The component's own.
-    Own {
-        function: StepFn,
-        ctx: *mut c_void,
-    },
-}
-
-/// A message under way.
-#[derive(Clone, Copy)]
-struct Message {
-    req: *mut RequestHeader,
-    /// The status that it has to fill.
-    whole: Option<Data>,
-}
-
-/// A message that did not fill its place. It is the operation's error, and goes on as it came: those behind wait for
-/// one, and those that ask for the wrong length, too, hear of it.
-struct Wrong {
-    place: Data,
-    /// Packed; one byte more than there is room for where there was too much.
-    bytes: Vec<u8>,
-}
-
-/// A plan and how far it is.
-struct Core {
-    comm: *const Communicator,
-    tag: i32,
-    steps: Vec<Step>,
-    slots: u32,
-    op: Option<OpDesc>,
-    memory: Memory,
-    kept: Kept,
-    at: usize,
-    /// The component's own step at `at` has begun.
-    begun: bool,
-    messages: Vec<Message>,
-    wrong: Vec<Wrong>,
-    error: Status,
-}
-
-impl Default for Core {
-    fn default() -> Core {
-        Core {
-            comm: null(),
-            tag: 0,
-            steps: Vec::new(),
-            slots: 0,
-            op: None,
-            memory: Memory::default(),
-            kept: None,
-            at: 0,
-            begun: false,
-            messages: Vec::new(),
-            wrong: Vec::new(),
-            error: Status::OK,
-        }
-    }
-}
 
 const OVER: u32 = 0;
 const IDLE: u32 = 1;
@@ -335,24 +183,5 @@ impl Communicator {
         }
         core.rewind();
         Ok((made, operation))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_come_round_and_tags_stay_between_their_neighbours() {
-        let numbers = Numbers::default();
-        assert_eq!((numbers.later(), numbers.later()), (LATER, LATER - 1));
-        assert_eq!((numbers.again(), numbers.again()), (AGAIN, AGAIN - 1));
-        numbers.later.store(u32::MAX, Ordering::Relaxed);
-        assert_eq!((numbers.later(), numbers.later()), (AGAIN + 1, LATER));
-        numbers.again.store(AGAINS - 1, Ordering::Relaxed);
-        let last = numbers.again();
-        assert_eq!((last, numbers.again()), (AGAIN - AGAINS as i32 + 1, AGAIN));
-        // Partitioned messages end at -(2^20) - 2^29, what makes communicators begins at -2^30.
-        const { assert!(LATER < -(1 << 20) - (1 << 29) && AGAIN - (AGAINS as i32) > -(1 << 30)) };
     }
 }

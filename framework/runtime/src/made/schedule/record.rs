@@ -2,10 +2,10 @@
 //!
 //! Requests that the component gets are the numbers of slots, from 1 on; only `wait_all` here looks at them.
 
-use super::{Core, Data, Peer, Step};
-use crate::coll::Slot;
+use super::steps::{Core, Data, Peer, Step};
 use crate::coll::parts::anywhere;
-use crate::communicator::Communicator;
+use crate::coll::slot::Slot;
+use crate::objects::Communicator;
 use crate::services::memory::Direction;
 use oxmpi_coll::{CollArgs, CollComm, CollServices, StepFn, step as step_of};
 use oxmpi_datatype::TypeDesc;

@@ -1,8 +1,7 @@
 //! Doing the steps of a plan.
 
-use super::{Core, Data, Message, Peer, Step, Wrong};
-use crate::communicator::Communicator;
-use crate::instance::Instance;
+use super::steps::{Core, Data, Message, Peer, Step, Wrong};
+use crate::objects::{Communicator, Instance};
 use crate::spc::Counter;
 use oxmpi_coll::step;
 use oxmpi_datatype::{TypeDesc, copy, pack, unpack};

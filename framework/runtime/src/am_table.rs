@@ -1,0 +1,76 @@
+//! The receivers of active messages, by tag.
+
+use crate::locks::Mutex;
+use crate::services::osc_tags::OscTags;
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use oxmpi_mca::{AmEntry, AmParts, AmReceive, Status};
+
+/// The receivers of active messages, by tag. Rows are written while nothing is received yet (before
+/// the first progress; contract of `HostTable::am_table`), one writer at a time.
+pub(crate) struct AmTable {
+    pub(crate) rows: Box<UnsafeCell<[AmEntry; 256]>>,
+    /// The receiver that takes messages in parts, too.
+    pub(crate) parts: Box<UnsafeCell<[Option<AmParts>; 256]>>,
+    /// Which rows somebody has taken.
+    pub(crate) taken: Mutex<[bool; 256]>,
+    /// Which one-sided component has which tags.
+    pub osc: OscTags,
+}
+
+// SAFETY: see the type's text.
+unsafe impl Send for AmTable {}
+
+// SAFETY: as above.
+unsafe impl Sync for AmTable {}
+
+impl AmTable {
+    pub fn new(unclaimed: AmReceive) -> AmTable {
+        let nobody = AmEntry { receive: unclaimed, ctx: std::ptr::null_mut() };
+        AmTable {
+            rows: Box::new(UnsafeCell::new([nobody; 256])),
+            parts: Box::new(UnsafeCell::new([None; 256])),
+            taken: Mutex::new([false; 256]),
+            osc: OscTags::default(),
+        }
+    }
+
+    /// Unclaimed rows report to this instance.
+    pub fn report_to(&self, instance: *const c_void) {
+        let taken = self.taken.lock();
+        for (tag, taken) in taken.iter().enumerate() {
+            if !taken {
+                // SAFETY: no message arrives yet, and the lock is held.
+                unsafe { (*self.rows.get())[tag].ctx = instance as *mut c_void };
+            }
+        }
+    }
+
+    pub fn as_ptr(&self) -> *const AmEntry {
+        self.rows.get().cast()
+    }
+
+    pub fn parts_ptr(&self) -> *const Option<AmParts> {
+        self.parts.get().cast()
+    }
+
+    pub(crate) fn set_parts(&self, tag: u8, take: AmParts) -> Status {
+        let taken = self.taken.lock();
+        if !taken[tag as usize] {
+            return Status::BAD_PARAM;
+        }
+        // SAFETY: no message arrives yet (contract), and the lock is held.
+        unsafe { (*self.parts.get())[tag as usize] = Some(take) };
+        Status::OK
+    }
+
+    pub fn set(&self, tag: u8, entry: AmEntry) -> Status {
+        let mut taken = self.taken.lock();
+        if std::mem::replace(&mut taken[tag as usize], true) {
+            return Status::BAD_PARAM;
+        }
+        // SAFETY: no message arrives yet (contract), and the lock is held.
+        unsafe { (*self.rows.get())[tag as usize] = entry };
+        Status::OK
+    }
+}

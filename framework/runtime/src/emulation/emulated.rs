@@ -1,0 +1,15 @@
+//! The emulated transports of an instance, and what one-sided components were told of them.
+
+use crate::objects::{Emulation, Wrapped};
+use core::ffi::c_void;
+
+impl Emulation {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Wrapped> {
+        self.wrapped.get().into_iter().flat_map(|all| all.iter()).filter_map(|w| w.get().map(|w| &**w))
+    }
+
+    /// The emulated transport over the module with that state.
+    pub(crate) fn over(&self, module: *mut c_void) -> Option<&Wrapped> {
+        self.all().find(|w| w.raw().state == module)
+    }
+}

@@ -1,0 +1,130 @@
+//! Steps of a plan, and how far it is.
+
+use super::memory::Memory;
+use crate::objects::Communicator;
+use core::ffi::c_void;
+use core::ptr::null;
+use oxmpi_coll::StepFn;
+use oxmpi_datatype::TypeDesc;
+use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_mca::{RequestHeader, Status};
+use std::any::Any;
+
+/// Objects that a request holds until it is given up: types, the operation.
+pub type Kept = Option<Box<dyn Any + Send>>;
+
+/// Elements at a place.
+#[derive(Clone, Copy)]
+pub(crate) struct Data {
+    pub(crate) at: *mut u8,
+    pub(crate) count: u64,
+    pub(crate) dtype: *const TypeDesc,
+}
+
+/// Whom a message goes to or comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer {
+    pub(crate) rank: i32,
+    /// In the local group of an inter-communicator.
+    pub(crate) local: bool,
+}
+
+/// A step: work that is done at one time. Messages have slots, in which waiting finds them.
+#[derive(Clone, Copy)]
+pub(crate) enum Step {
+    Send {
+        peer: Peer,
+        data: Data,
+        slot: u32,
+    },
+    Recv {
+        peer: Peer,
+        data: Data,
+        slot: u32,
+        /// It has to fill its place.
+        whole: bool,
+    },
+    /// For the messages in these slots.
+    Wait {
+        first: u32,
+        end: u32,
+    },
+    Pack {
+        data: Data,
+        from: u64,
+        dst: *mut u8,
+        len: u64,
+    },
+    Unpack {
+        data: Data,
+        from: u64,
+        src: *const u8,
+        len: u64,
+    },
+    Copy {
+        data: Data,
+        to: *mut u8,
+    },
+    /// `right[i] = left[i] op right[i]`.
+    Reduce {
+        left: *const u8,
+        right: Data,
+    },
+    /// The component's own.
+    Own {
+        function: StepFn,
+        ctx: *mut c_void,
+    },
+}
+
+/// A message under way.
+#[derive(Clone, Copy)]
+pub(crate) struct Message {
+    pub(crate) req: *mut RequestHeader,
+    /// The status that it has to fill.
+    pub(crate) whole: Option<Data>,
+}
+
+/// A message that did not fill its place. It is the operation's error, and goes on as it came: those behind wait for
+/// one, and those that ask for the wrong length, too, hear of it.
+pub(crate) struct Wrong {
+    pub(crate) place: Data,
+    /// Packed; one byte more than there is room for where there was too much.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A plan and how far it is.
+pub(crate) struct Core {
+    pub(crate) comm: *const Communicator,
+    pub(crate) tag: i32,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) slots: u32,
+    pub(crate) op: Option<OpDesc>,
+    pub(crate) memory: Memory,
+    pub(crate) kept: Kept,
+    pub(crate) at: usize,
+    /// The component's own step at `at` has begun.
+    pub(crate) begun: bool,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) wrong: Vec<Wrong>,
+    pub(crate) error: Status,
+}
+
+impl Default for Core {
+    fn default() -> Core {
+        Core {
+            comm: null(),
+            tag: 0,
+            steps: Vec::new(),
+            slots: 0,
+            op: None,
+            memory: Memory::default(),
+            kept: None,
+            at: 0,
+            begun: false,
+            messages: Vec::new(),
+            wrong: Vec::new(),
+            error: Status::OK,
+        }
+    }
+}

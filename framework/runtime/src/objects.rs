@@ -1,0 +1,426 @@
+//! The objects of the runtime and their fields: instance, communicators with their collectives, requests that the host makes, windows, opened
+//! components. They refer to each other, so they stand together; what each does is in the file that is named for it.
+
+use crate::accept::accepted::{Accepted, CollComponent, Framework, OscComponent, Pml};
+use crate::am_table::AmTable;
+use crate::byte_type::ByteType;
+use crate::coll::slot::SLOTS;
+use crate::counts::CommCalls;
+use crate::emulation::requester::{Context, Endpoint};
+use crate::gid::Gid;
+use crate::group::Group;
+use crate::info::Info;
+use crate::locks::{Mutex, RwLock};
+use crate::log::Logger;
+use crate::made::partitioned::Meeting;
+use crate::made::schedule::numbers::Numbers;
+use crate::params::Values;
+use crate::progress::Engine;
+use crate::progress::bell::Bell;
+use crate::progress::company::Company;
+use crate::progress::cooperation::Cooperation;
+use crate::progress::courtesy::Courtesy;
+use crate::progress::gate::Gate;
+use crate::progress::patience::Patience;
+use crate::progress::sync::Waiters;
+use crate::progress::tasks::Tasks;
+use crate::reached::Transports;
+use crate::request::Table;
+use crate::services::card::Cards;
+use crate::services::failed::Failures;
+use crate::services::pieces::NodeMemories;
+use crate::shared_memory::SharedMemory;
+use crate::thread::Threads;
+use crate::values::HostParams;
+use crate::window::calls::Calls;
+use crate::window::hints::Hints;
+use crate::window::memory::Memory;
+use crate::window::verbs::Verbs;
+use crate::wireup;
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach};
+use oxmpi_coll::CollFn;
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+use oxmpi_mca::{Cri, HostTable, JobInfo, Lock, MsgStatus, RequestHeader, Status, ThreadCtx};
+use oxmpi_mca_params::Resolver;
+use oxmpi_osc::{Mapped, WinComm};
+use oxmpi_pml::{Counts, RecvArgs, SendArgs};
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, Weak};
+
+/// One rank.
+#[repr(C)]
+pub struct Instance {
+    // Fields that a message touches, first.
+    /// 1 at level MULTIPLE; components read it through the host table.
+    pub(crate) threaded: AtomicU32,
+    pub(crate) level: AtomicU32,
+    pub(crate) main: *mut ThreadCtx,
+    pub(crate) engine: Engine,
+    /// Given by the host, or `own_gate`.
+    pub(crate) gate: NonNull<Gate>,
+    pub(crate) patience: Patience,
+    pub(crate) courtesy: Courtesy,
+    /// How many of its threads may spin at once.
+    pub(crate) room: u32,
+    pub(crate) company: Company,
+    pub(crate) waiters: Waiters,
+    pub(crate) tasks: Tasks,
+    pub(crate) cooperation: Cooperation,
+    /// 1 while this kernel is thought to wait for several words at once.
+    pub(crate) several_words: AtomicU32,
+    /// Rung by the thread that watches descriptors.
+    pub(crate) bell: Bell,
+    pub(crate) parts: OnceLock<Parts>,
+    pub(crate) requests: Table,
+    pub(crate) makers: Makers,
+    pub(crate) threads: Threads,
+    pub(crate) job: JobInfo,
+    pub(crate) cris: Box<[Cri]>,
+    pub(crate) am: AmTable,
+    pub(crate) transports: Transports,
+    pub(crate) failures: Failures,
+    pub(crate) node_memories: NodeMemories,
+    pub(crate) cards: Cards,
+    pub(crate) service: crate::service::contexts::Service,
+    pub(crate) emulation: Emulation,
+    pub(crate) byte: Box<ByteType>,
+    pub(crate) client: wireup::Client,
+    pub(crate) resolver: RwLock<Resolver>,
+    pub(crate) params: HostParams,
+    pub(crate) logger: Logger,
+    /// How many ask for counting.
+    pub(crate) counting: AtomicU32,
+    /// How many ask for the time of matching.
+    pub(crate) asking_match_time: Mutex<u32>,
+    /// Of communicators that are gone.
+    pub(crate) gone_counts: Mutex<Counts>,
+    pub(crate) raising: Mutex<()>,
+    pub(crate) own_gate: Option<Arc<Gate>>,
+    /// Something was published, so addresses are exchanged.
+    pub(crate) published: AtomicBool,
+    pub(crate) fresh: AtomicU64,
+    /// How many communicators were made from a group under a tag; the keys are ids.
+    pub(crate) from_groups: Mutex<HashMap<(Gid, u16), u64>>,
+    pub(crate) pid: u32,
+    pub(crate) resting: AtomicBool,
+    pub(crate) finalized: AtomicBool,
+    pub(crate) predefined: Mutex<Option<Predefined>>,
+    pub(crate) live: Mutex<Vec<Weak<Communicator>>>,
+    /// Windows that have a module of a component, which is given back before that is finalized.
+    pub(crate) windows: Mutex<Vec<Weak<Window>>>,
+    pub(crate) before_abort: BeforeAbort,
+}
+
+// SAFETY: `main` is a context that only the thread it belongs to writes; `gate` is a static or `own_gate`;
+// all else is Sync by itself.
+unsafe impl Send for Instance {}
+
+// SAFETY: as above.
+unsafe impl Sync for Instance {}
+
+pub(crate) struct Predefined {
+    pub world: Arc<Communicator>,
+    pub self_comm: Arc<Communicator>,
+}
+
+type SendVerb = extern "C" fn(*mut c_void, *const SendArgs, *mut *mut RequestHeader) -> Status;
+
+type RecvVerb =
+    extern "C" fn(*mut c_void, *const RecvArgs, *mut MsgStatus, *mut *mut RequestHeader) -> Status;
+
+type IrecvVerb = extern "C" fn(*mut c_void, *const RecvArgs, *mut *mut RequestHeader) -> Status;
+
+/// One cache line: all that a message needs.
+#[repr(C, align(64))]
+pub(crate) struct Hot {
+    pub(crate) state: *mut c_void,
+    /// The PML's object for this communicator.
+    pub(crate) comm: *mut c_void,
+    pub(crate) send: SendVerb,
+    pub(crate) isend: SendVerb,
+    pub(crate) recv: RecvVerb,
+    pub(crate) irecv: IrecvVerb,
+    pub(crate) instance: *const Instance,
+    pub(crate) rank: u32,
+}
+
+const _: () = assert!(size_of::<Hot>() == 64);
+
+/// A communicator of one local rank.
+#[repr(C)]
+pub struct Communicator {
+    pub(crate) hot: Hot,
+    pub(crate) size: u32,
+    pub(crate) gid: Gid,
+    pub(crate) group: Group,
+    /// Of an inter-communicator; what messages name are then ranks of its group.
+    pub(crate) remote: Option<Remote>,
+    pub(crate) coll: CollStack,
+    /// The context that the rank's messages prefer; those of its children, too.
+    pub(crate) hint: Option<u32>,
+    /// How many communicators were made of this one; equal in all its ranks.
+    pub(crate) children: AtomicU64,
+    pub(crate) text: Mutex<Text>,
+    /// For constructors that only some ranks call; made when first used (`construct`).
+    pub(crate) wires: Mutex<[Option<Arc<Communicator>>; 2]>,
+    pub(crate) closed: AtomicBool,
+    /// Held while the PML is asked what it has counted, so that it does not forget meanwhile.
+    pub(crate) reading: Mutex<()>,
+    pub(crate) calls: CommCalls,
+    /// Partitioned messages, from the first on.
+    pub(crate) meeting: OnceLock<Meeting>,
+    /// Keeps what `hot.instance` points to alive.
+    pub(crate) instance: Arc<Instance>,
+    /// The text that the PML's `CommDesc` points to, beside the group's lists.
+    pub(crate) _matching: String,
+}
+
+// SAFETY: raw pointers are to the PML's objects, which all threads may use, and to the instance that
+// `instance` keeps alive.
+unsafe impl Send for Communicator {}
+
+// SAFETY: as above.
+unsafe impl Sync for Communicator {}
+
+/// The other side of an inter-communicator.
+#[derive(Clone)]
+pub(crate) struct Remote {
+    pub group: Group,
+    /// The local group as a communicator of the library's own, without collectives.
+    pub local: Arc<Communicator>,
+}
+
+pub(crate) struct Text {
+    pub(crate) name: String,
+    pub(crate) info: Info,
+}
+
+/// The component of each collective.
+pub(crate) type Layer = [(CollFn, *mut c_void); SLOTS];
+
+/// A module that is in use.
+pub(crate) struct Served {
+    pub(crate) component: usize,
+    pub(crate) module: *mut c_void,
+}
+
+/// The collectives of one communicator.
+pub(crate) struct CollStack {
+    pub(crate) slots: Layer,
+    pub(crate) plans: Layer,
+    pub(crate) served: Vec<Served>,
+    /// Of nonblocking and persistent ones.
+    pub numbers: Numbers,
+    pub(crate) components: *const [CollComponent],
+    pub(crate) oversubscribed: u32,
+    pub parts: StackParts,
+}
+
+/// The parts that a stack has.
+#[derive(Default)]
+pub(crate) struct StackParts {
+    /// Those that components asked for. Boxed: a component has the address.
+    #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+    pub(crate) made: Mutex<Vec<Box<Arc<Communicator>>>>,
+    /// Memory of the node, and the part that shares it.
+    pub(crate) memory: Mutex<Vec<(Arc<Communicator>, SharedMemory)>>,
+}
+
+/// Kind of an operation.
+pub trait Body: Any + Send + Sync {
+    /// Looks at the parts and moves on what can be moved; the status when a pending operation is over.
+    fn advance(&self, instance: &Instance, thread: *mut ThreadCtx) -> Option<MsgStatus>;
+    /// Starts a persistent operation.
+    fn start(&self, instance: &Instance) -> Status {
+        let _ = instance;
+        Status::NOT_SUPPORTED
+    }
+    /// Nothing is under way on behalf of an operation that is complete or inactive.
+    fn at_rest(&self) -> bool {
+        true
+    }
+    /// Under the lock: there is work for `work`, and it is the caller's.
+    fn claim(&self) -> bool {
+        false
+    }
+    /// Holding no lock, after `claim` said yes; whether anything was done.
+    fn work(&self, instance: &Instance, thread: *mut ThreadCtx) -> bool {
+        let _ = (instance, thread);
+        false
+    }
+    /// The request is given up: lets go of everything.
+    fn reset(&self) {}
+}
+
+/// A request that the host makes (`made/mod.rs`).
+#[repr(C)]
+pub struct Made {
+    pub(crate) header: UnsafeCell<RequestHeader>,
+    pub(crate) body: Box<dyn Body>,
+    pub(crate) instance: *const Instance,
+    pub(crate) lane: u32,
+    pub(crate) watched: Cell<bool>,
+    pub(crate) pending: Cell<bool>,
+    pub(crate) released: Cell<bool>,
+}
+
+// SAFETY: cells belong to the holder of the lane's lock, the header to its owner by the rules of
+// `oxmpi_mca::request`; requests live as long as the instance.
+unsafe impl Sync for Made {}
+
+// SAFETY: as above.
+unsafe impl Send for Made {}
+
+/// The lists of one or a few threads.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct MadeLane {
+    pub(crate) lock: Lock,
+    pub(crate) again: AtomicBool,
+    pub(crate) lists: UnsafeCell<MadeLists>,
+}
+
+// SAFETY: the lists are the holder's of the lock.
+unsafe impl Sync for MadeLane {}
+
+#[derive(Default)]
+pub(crate) struct MadeLists {
+    pub(crate) free: Vec<(TypeId, Vec<&'static Made>)>,
+    pub(crate) watched: Vec<&'static Made>,
+}
+
+pub(crate) const LANES: usize = 16;
+
+/// All such requests of an instance.
+#[derive(Default)]
+pub(crate) struct Makers {
+    /// Lanes in which something is watched.
+    pub(crate) busy: AtomicU32,
+    pub(crate) following: OnceLock<()>,
+    pub(crate) lanes: [MadeLane; LANES],
+}
+
+/// How a stack is told is not the runtime's to know.
+pub(crate) type Tell = fn(&Instance);
+
+#[derive(Debug)]
+pub(crate) struct BeforeAbort {
+    pub(crate) stack: bool,
+    /// Seconds; below 0: for ever.
+    pub(crate) delay: i64,
+    pub(crate) begun: AtomicBool,
+    pub(crate) tell: OnceLock<Tell>,
+}
+
+/// The host's record of an opened component.
+pub(crate) struct ComponentCtx {
+    pub instance: *const Instance,
+    pub framework: Framework,
+    pub name: &'static str,
+    pub place: String,
+    /// The component's descriptor.
+    pub component: Accepted,
+    pub values: Values,
+    pub table: HostTable,
+    /// The last thing it said, for the error if it does not open.
+    pub(crate) last_words: Mutex<String>,
+    /// Where its modules are. They are never freed, and tools that look for leaks see here that they are in use.
+    pub modules: AtomicPtr<c_void>,
+}
+
+// SAFETY: the raw pointers are to the instance, which outlives the context, and to things of it that may
+// be used from any thread.
+unsafe impl Send for ComponentCtx {}
+
+// SAFETY: as above.
+unsafe impl Sync for ComponentCtx {}
+
+/// Boxed: a component has its context's address while later ones are still being opened.
+#[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+pub(crate) type Contexts = Vec<Box<ComponentCtx>>;
+
+/// The opened components.
+pub(crate) struct Parts {
+    pub(crate) contexts: Contexts,
+    /// Best first. Not touched any more: the PML has the addresses.
+    pub(crate) btls: Vec<BtlHandle>,
+    pub pml: Pml,
+    pub colls: Vec<CollComponent>,
+    /// In the order of opening; the best is found anew for each window.
+    pub oscs: Vec<OscComponent>,
+}
+
+/// A window of one local rank.
+pub struct Window {
+    pub(crate) verbs: Option<Verbs>,
+    /// The component's module is given back, or there is none.
+    pub(crate) freed: AtomicBool,
+    /// In force.
+    pub(crate) hints: Mutex<Hints>,
+    pub(crate) calls: Calls,
+    pub(crate) inner: Box<WindowData>,
+}
+
+/// Data of the services; its address is the component's word for the window.
+pub(crate) struct WindowData {
+    pub(crate) comm: Arc<Communicator>,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) flavor: u32,
+    /// This rank's memory.
+    pub(crate) own: Mapped,
+    /// The lowest rank that has memory.
+    pub(crate) first: Option<u32>,
+    /// The component's view of the above; fixed once the window is made.
+    pub(crate) seen: OnceLock<WinComm>,
+}
+
+// SAFETY: the raw pointers are addresses of user memory, which belongs to the process, and of the boxed value itself.
+unsafe impl Send for WindowData {}
+
+// SAFETY: as above.
+unsafe impl Sync for WindowData {}
+
+/// The emulated transports of an instance.
+#[derive(Default)]
+pub(crate) struct Emulation {
+    /// By `BtlHandle::index`, made when first asked for.
+    pub(crate) wrapped: OnceLock<Box<[OnceLock<Box<Wrapped>>]>>,
+    pub(crate) reached: Mutex<Reached>,
+    pub(crate) services: OnceLock<Box<BtlServices>>,
+}
+
+/// Answers that one-sided components have been given. Everything stays until the instance ends.
+#[derive(Default)]
+pub(crate) struct Reached {
+    pub(crate) by_proc: HashMap<u32, Box<[Reach]>>,
+    #[allow(clippy::vec_box, reason = "their addresses are in use")]
+    pub(crate) endpoints: Vec<Box<Endpoint>>,
+}
+
+// SAFETY: pointers are to things of the instance, which may be used from any thread.
+unsafe impl Send for Emulation {}
+
+// SAFETY: as above.
+unsafe impl Sync for Emulation {}
+
+/// A transport with the verbs that it lacks.
+pub(crate) struct Wrapped {
+    pub handle: BtlHandle,
+    /// The handle points to them.
+    pub(crate) _attrs: Box<BtlAttrs>,
+    pub raw: *const BtlHandle,
+    pub(crate) instance: *const Instance,
+    pub(crate) put_most: u64,
+    pub(crate) get_most: u64,
+    pub(crate) contexts: Box<[Context]>,
+}
+
+// SAFETY: handles may be used from any thread, contexts say so of themselves; the instance outlives this.
+unsafe impl Send for Wrapped {}
+
+// SAFETY: as above.
+unsafe impl Sync for Wrapped {}

@@ -1,0 +1,46 @@
+//! Functions of a program with user-level threads, and the threads of it that are parked (`hooks.rs`).
+
+use crate::progress::sync::Sleepers;
+use core::ffi::c_void;
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
+
+/// The functions, and their first argument.
+#[derive(Clone, Copy)]
+pub struct Hooks {
+    pub state: *mut c_void,
+    /// Lets other user-level threads run.
+    pub yield_now: unsafe extern "C-unwind" fn(*mut c_void),
+    /// Names the calling user-level thread.
+    pub current: unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void,
+    /// Stops the calling thread until it was unparked; at once if that came first.
+    pub park: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
+    /// From any thread.
+    pub unpark: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
+}
+
+/// Those of an instance, if it has any.
+#[derive(Default)]
+pub(crate) struct Cooperation {
+    /// Leaked: a thread may be inside.
+    pub(crate) hooks: AtomicPtr<Hooks>,
+    pub(crate) sleepers: Sleepers,
+}
+
+impl Cooperation {
+    #[inline]
+    pub fn hooks(&self) -> Option<&'static Hooks> {
+        // SYNC POINT with `set_hooks`. SAFETY: never given back.
+        unsafe { self.hooks.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Resumes those who were found parked. No lock is held.
+    pub fn resume(&self, hooks: &Hooks) -> i32 {
+        let mut n = 0;
+        for thread in self.sleepers.take() {
+            // SAFETY: the program gave the functions for this purpose; the thread is parked.
+            unsafe { (hooks.unpark)(hooks.state, thread) };
+            n += 1;
+        }
+        n
+    }
+}

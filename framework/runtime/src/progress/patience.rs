@@ -1,0 +1,58 @@
+//! How long a waiter polls and yields before it sleeps.
+
+use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+
+/// Turns in which nobody looks whether the level rises.
+pub(crate) const FIRST_TURNS: u32 = 256;
+
+/// Turns with a yield behind each before a thread in a crowd is put to sleep.
+pub(crate) const POLITE_TURNS: u32 = 64;
+
+/// A parked thread looks at its state so often before it sleeps.
+pub(crate) const PARKED_SPINS: u32 = 1000;
+
+/// How long a waiter polls, and how long it yields. Tools may change it while ranks wait: each number is
+/// good on its own, so they are read and written without order.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    pub(crate) spins: AtomicU32,
+    pub(crate) yields: AtomicU32,
+    parked_spins: AtomicU32,
+}
+
+impl Patience {
+    /// `oversubscribed`: the one waited for may need this core.
+    pub fn new(spins: u32, yields: u32, oversubscribed: bool) -> Patience {
+        let patience = Patience::default();
+        patience.set(spins, yields, oversubscribed);
+        patience
+    }
+
+    #[inline(always)]
+    pub(crate) fn first_turns(&self) -> u32 {
+        self.spins.load(Ordering::Relaxed).min(FIRST_TURNS)
+    }
+
+    /// Turns with a yield behind each before a thread in a crowd is put to sleep.
+    pub(crate) fn polite_turns(&self) -> u32 {
+        self.yields.load(Ordering::Relaxed).clamp(1, POLITE_TURNS)
+    }
+
+    /// A thread that waits and has nothing to do gives its core away at once.
+    pub fn has_none(&self) -> bool {
+        self.spins.load(Ordering::Relaxed) <= 1
+    }
+
+    /// How often a parked thread looks at its state before it sleeps.
+    pub(crate) fn parked_spins(&self, crowded: bool) -> u32 {
+        if crowded { 1 } else { self.parked_spins.load(Ordering::Relaxed) }
+    }
+
+    /// Takes effect with the next turn without an event.
+    pub fn set(&self, spins: u32, yields: u32, oversubscribed: bool) {
+        let spins = if oversubscribed { 1 } else { spins.max(1) };
+        self.spins.store(spins, Ordering::Relaxed);
+        self.yields.store(yields, Ordering::Relaxed);
+        self.parked_spins.store(PARKED_SPINS.min(spins), Ordering::Relaxed);
+    }
+}

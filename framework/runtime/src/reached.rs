@@ -1,0 +1,35 @@
+//! Endpoints of an instance by process, and the cache of registrations.
+
+use crate::locks::Mutex;
+use crate::rcache::Cache;
+use oxmpi_btl::{BtlHandle, BtlServices, Reach};
+use oxmpi_mca::SliceRef;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// Endpoints of an instance, and the table of services around them.
+#[derive(Default)]
+pub(crate) struct Transports {
+    pub(crate) services: OnceLock<Box<BtlServices>>,
+    pub(crate) reached: Mutex<HashMap<u32, Box<[Reach]>>>,
+    /// Of registrations; `None` where nothing is kept.
+    pub(crate) cache: OnceLock<Option<Box<Cache<BtlHandle>>>>,
+}
+
+// SAFETY: the table's only pointer is to the instance that has it.
+unsafe impl Send for Transports {}
+
+// SAFETY: as above.
+unsafe impl Sync for Transports {}
+
+impl Transports {
+    /// Gives all endpoints back. Nobody uses one any more.
+    pub fn close(&self) {
+        for (_, reached) in self.reached.lock().drain() {
+            for r in reached {
+                let (btl, endpoint) = (r.btl(), r.endpoint);
+                (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 });
+            }
+        }
+    }
+}

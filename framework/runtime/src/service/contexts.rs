@@ -1,0 +1,192 @@
+//! The service contexts of an instance: which are open, and who has their lock.
+
+use crate::emulation::{Memory, RegistrationName};
+use crate::locks::Mutex;
+use crate::wireup::random_id;
+use core::cell::UnsafeCell;
+use oxmpi_btl::{BtlHandle, cap};
+use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::{Lock, Status};
+use std::mem::ManuallyDrop;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// The service contexts of an instance.
+#[derive(Default)]
+pub(crate) struct Service {
+    pub(crate) lock: Lock,
+    /// Under the lock.
+    pub(crate) memory: UnsafeCell<Memory>,
+    /// The present list, or null: none is open.
+    pub(crate) open: AtomicPtr<List>,
+    /// Looks of waiters, counted by plain stores; the helper compares it with what it saw last.
+    pub(crate) looks: AtomicU32,
+    /// Not 0: emulated operations wait for somebody to look after them.
+    pub(crate) attention: AtomicU32,
+    pub(crate) opening: Mutex<Opening>,
+    /// Written under the lock.
+    pub(crate) counts: [AtomicU64; 3],
+}
+
+// SAFETY: `memory` is used under the lock, everything else is Sync by itself.
+unsafe impl Send for Service {}
+
+// SAFETY: as above.
+unsafe impl Sync for Service {}
+
+/// A transport without a word that says whether requests may be there is asked once in so many idle turns.
+const BLIND_EVERY: u32 = 64;
+
+pub(crate) struct Helper {
+    pub(crate) stop: Arc<Stop>,
+    /// Not dropped in a forked child, which has no such thread.
+    pub(crate) thread: ManuallyDrop<JoinHandle<()>>,
+}
+
+/// How it is told to end.
+pub(crate) struct Stop {
+    pub(crate) word: AtomicU32,
+    pub(crate) event: OwnedFd,
+}
+
+#[derive(Default)]
+pub(crate) struct Opening {
+    /// Every list that there was.
+    #[allow(clippy::vec_box, reason = "their addresses are in use")]
+    pub(crate) lists: Vec<Box<List>>,
+    pub(crate) helpers: Vec<Helper>,
+    pub(crate) looking: bool,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct List(pub(crate) Vec<Open>);
+
+/// An open service context.
+#[derive(Clone, Copy)]
+pub(crate) struct Open {
+    pub(crate) raw: *const BtlHandle,
+    /// Not 0 while requests may be there; null: one has to ask.
+    pub(crate) pending: *const AtomicU32,
+}
+
+// SAFETY: handle and word live as long as the instance's components.
+unsafe impl Send for Open {}
+
+// SAFETY: as above.
+unsafe impl Sync for Open {}
+
+impl Open {
+    pub(crate) fn raw(&self) -> &BtlHandle {
+        // SAFETY: accepted modules stay as long as the instance.
+        unsafe { &*self.raw }
+    }
+
+    /// Whether requests may be there; `None`: the transport does not say.
+    pub(crate) fn pending(&self) -> Option<bool> {
+        // SAFETY: valid from `service_open` to `finalize`.
+        unsafe { self.pending.as_ref() }.map(|word| word.load(Ordering::Relaxed) != 0)
+    }
+}
+
+/// How often the service contexts were served, and by whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceCounts {
+    /// Times that a waiter took the service lock.
+    pub by_waiters: u64,
+    /// Times that the helper did.
+    pub by_helper: u64,
+    /// Requests (and what transports count as one event) that were handled.
+    pub handled: u64,
+    /// Helper threads that run.
+    pub helpers: u64,
+}
+
+impl Service {
+    /// Runs `f` with the service lock, if nobody has it.
+    pub(crate) fn try_with<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        if !self.lock.try_lock() {
+            return None;
+        }
+        let result = f();
+        self.lock.unlock();
+        Some(result)
+    }
+
+    pub(crate) fn with_memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
+        let _held = self.lock.guard(true);
+        // SAFETY: the lock is held.
+        f(unsafe { &mut *self.memory.get() })
+    }
+
+    /// Registered memory.
+    ///
+    /// # Safety
+    /// The caller holds the service lock.
+    pub unsafe fn memory(&self) -> &Memory {
+        // SAFETY: the caller's promise.
+        unsafe { &*self.memory.get() }
+    }
+
+    /// Makes memory accessible to requests. It stays valid until `remove`.
+    pub fn add(&self, addr: *mut u8, len: u64, access: u32) -> Result<RegistrationName, Status> {
+        let key = random_id().map_err(|_| Status::INTERNAL)?;
+        Ok(self.with_memory(|memory| memory.add(key, addr, len, access)))
+    }
+
+    /// No request touches the memory any more. False: there is no such registration.
+    pub fn remove(&self, name: RegistrationName) -> bool {
+        self.with_memory(|memory| memory.remove(name))
+    }
+
+    /// Somebody who waits is to look after emulated operations.
+    pub fn ask_attention(&self) {
+        self.attention.store(1, Ordering::Release);
+    }
+
+    /// Serves what is there; events handled. Under the lock.
+    pub(crate) fn serve(&self, open: &Open, by: usize) -> i32 {
+        let raw = open.raw();
+        let handled = (raw.service_progress)(raw.state).max(0);
+        self.count(by, 1);
+        self.count(2, handled.cast_unsigned().into());
+        handled
+    }
+
+    pub(crate) fn count(&self, which: usize, n: u64) {
+        let word = &self.counts[which];
+        word.store(word.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    pub fn counts(&self) -> ServiceCounts {
+        let [by_waiters, by_helper, handled] = self.counts.each_ref().map(|c| c.load(Ordering::Relaxed));
+        let helpers = self.opening.lock().helpers.len() as u64;
+        ServiceCounts { by_waiters, by_helper, handled, helpers }
+    }
+
+    pub(crate) fn list(&self) -> Option<&List> {
+        // SAFETY: lists are kept as long as this. SYNC POINT with `Instance::open_service`.
+        unsafe { self.open.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// A waiter's look in a turn that brought nothing: a load per open transport. Events handled.
+    #[inline]
+    pub(crate) fn look(&self) -> i32 {
+        let Some(list) = self.list() else { return 0 };
+        let looks = self.looks.load(Ordering::Relaxed).wrapping_add(1);
+        // Another thread's look may be lost; the word changes all the same.
+        self.looks.store(looks, Ordering::Relaxed);
+        let mut handled = 0;
+        for open in &list.0 {
+            if open.pending().unwrap_or_else(|| looks.is_multiple_of(BLIND_EVERY)) {
+                handled += self.try_with(|| self.serve(open, 0)).unwrap_or(0);
+            }
+        }
+        handled
+    }
+}
+
+/// Whether the transport can put its helper to sleep.
+pub(crate) fn can_sleep(raw: &BtlHandle) -> bool {
+    raw.can(cap::SERVICE_SLEEP)
+}

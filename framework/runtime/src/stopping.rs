@@ -1,0 +1,13 @@
+//! The barrier on all cores of a process by which the first thread is stopped when a second one comes.
+
+use rustix::thread::{MembarrierCommand, membarrier};
+
+/// Whether this kernel has the barrier that a change needs; asks it to have it ready.
+pub(crate) fn can_stop() -> bool {
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+}
+
+/// A full barrier on every core that runs a thread of this process. False: this kernel cannot.
+pub(crate) fn fence_all() -> bool {
+    can_stop() && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+}

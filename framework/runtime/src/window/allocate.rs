@@ -1,0 +1,72 @@
+//! The memory behind a window: the program's, the process's own, or a segment that the ranks of a node share.
+//!
+//! MPI_Win_allocate gets memory that the node's ranks share where several ranks of the window are on a node and the system
+//! gives it, else memory of the process; all ranks of a node agree. MPI_Win_allocate_shared gets shared memory or fails.
+
+use super::memory::Memory;
+use crate::error::{Error, ErrorKind};
+use crate::objects::Communicator;
+use crate::places::Places;
+use crate::shared_memory::Wish;
+use crate::window::memory::Own;
+use oxmpi_mca::ThreadCtx;
+
+impl Memory {
+    /// MPI_Win_allocate; called by all ranks.
+    pub fn allocate(
+        comm: &Communicator,
+        thread: *mut ThreadCtx,
+        places: &Places,
+        wish: Wish,
+        align: usize,
+    ) -> Result<Memory, Error> {
+        let shared = match align <= crate::system::page_size() {
+            true => Memory::of_node(comm, thread, places, wish)?,
+            false => None,
+        };
+        let memory = match shared {
+            Some(memory) => Ok(memory),
+            None => Own::new(wish.bytes, align).map(Memory::Own),
+        };
+        agreed(comm, thread, memory)
+    }
+
+    /// A segment of the node's ranks; `None` where there is none.
+    fn of_node(
+        comm: &Communicator,
+        thread: *mut ThreadCtx,
+        places: &Places,
+        wish: Wish,
+    ) -> Result<Option<Memory>, Error> {
+        let Some(place) = places.get(comm.rank()).copied() else {
+            return Err(Error::new(ErrorKind::Intern, "a window's rank has no place"));
+        };
+        let Some(node) = comm.split(thread, Some(place.node), comm.rank() as i32)? else {
+            return Err(Error::new(ErrorKind::Intern, "a node of a window has no communicator"));
+        };
+        if node.size() == 1 {
+            return Ok(None);
+        }
+        match node.share_memory(thread, wish) {
+            Ok(memory) => Ok(Some(Memory::Shared(memory))),
+            Err(why) => {
+                let line = format!("a window's memory is not shared on the node: {}", why.message);
+                comm.instance().logger().info("osc", &line);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Our outcome, if it is everybody's.
+fn agreed(comm: &Communicator, thread: *mut ThreadCtx, own: Result<Memory, Error>) -> Result<Memory, Error> {
+    let missing = comm.first_without(thread, own.is_ok())?;
+    match (own, missing) {
+        (Ok(memory), None) => Ok(memory),
+        (Err(why), _) => Err(why),
+        (Ok(_), Some(rank)) => {
+            let message = format!("rank {rank} of the communicator has not the memory it asks for");
+            Err(Error::new(ErrorKind::NoMem, message))
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Names of environment variables, and the version of the conversation.
+
+/// Name of the daemon's abstract socket.
+pub const SOCKET_VARIABLE: &str = "OXMPI_WIREUP";
+
+/// The job's secret, in hexadecimal.
+pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
+
+/// Which rank this process is to be.
+pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
+
+/// Version of the conversation. Both sides name theirs when they differ.
+pub const VERSION: u32 = 4;

@@ -15,17 +15,19 @@ pub struct Sizes {
     pub window: u64,
     /// Data is checked as it arrives, and everything is as small as it can be.
     pub quick: bool,
+    /// Jobs run over btl-verbs: cases have lines about its credits.
+    pub verbs: bool,
 }
 
 impl Sizes {
     /// As published, up to 20 entities.
     pub fn whole() -> Sizes {
         let origins = vec![1, 2, 4, 8, 16, 32, 64];
-        Sizes { entities: vec![1, 2, 4, 8, 12, 16, 20], origins, window: 128, quick: false }
+        Sizes { entities: vec![1, 2, 4, 8, 12, 16, 20], origins, window: 128, quick: false, verbs: false }
     }
 
     pub fn quick() -> Sizes {
-        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true }
+        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true, verbs: false }
     }
 
     /// A list of x values, or its first two where that is enough.

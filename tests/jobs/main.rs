@@ -12,7 +12,8 @@
 //! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) ·
-//! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) ·
+//! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
+//! `verbs_rates` (messages of threads on it, by the bench driver) ·
 //! `window_extensions` (one-sided communication beyond the standard, hints) ·
 //! `windows` (one-sided communication).
 
@@ -55,5 +56,7 @@ mod topologies;
 mod ugni;
 mod values;
 mod verbs;
+mod verbs_kernels;
+mod verbs_rates;
 mod window_extensions;
 mod windows;

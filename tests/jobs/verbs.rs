@@ -5,7 +5,11 @@ use oxmpi_tests::{Job, leave_out, mpi, verbs_device};
 use rustix::process::Signal;
 use std::process::Command;
 
-fn ours(test: &str) -> bool {
+/// Arrangements of endpoints, from one that shares nothing to one that shares all.
+pub(crate) const CATEGORIES: [&str; 6] =
+    ["mpi_everywhere", "2xdynamic", "dynamic", "shared_dynamic", "static", "mpi_threads"];
+
+pub(crate) fn ours(test: &str) -> bool {
     if !mpi().is_ours() {
         leave_out(test, "about our own transports");
     }
@@ -18,7 +22,7 @@ fn over(ranks: usize, params: &[(&str, &str)]) -> Job {
 }
 
 /// The same between nodes.
-fn over_nodes(hosts: &str, params: &[(&str, &str)]) -> Job {
+pub(crate) fn over_nodes(hosts: &str, params: &[(&str, &str)]) -> Job {
     let job = Job::of(Command::new(mpi().bin("mpirun")));
     with(job.args(["--host", hosts, "--mca", "plm", "local"]), params)
 }
@@ -106,7 +110,7 @@ fn threads_over_verbs_between_nodes() {
         return;
     }
     let cris = ["--mca", "runtime_num_cris", "4", "--mca", "runtime_cri_assignment"];
-    for category in ["mpi_everywhere", "2xdynamic", "dynamic", "shared_dynamic", "static", "mpi_threads"] {
+    for category in CATEGORIES {
         for assignment in ["stream", "dedicated", "round_robin"] {
             let job = || {
                 let job = over_nodes("a:1,b:1", &[("endpoint_category", category)]);

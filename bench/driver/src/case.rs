@@ -18,6 +18,8 @@ pub struct Sizes {
     pub quick: bool,
     /// The library that a transport opens in place of its usual one, by transport.
     pub opened: BTreeMap<String, String>,
+    /// Jobs run over btl-verbs: cases have lines about its credits.
+    pub verbs: bool,
 }
 
 impl Sizes {
@@ -30,11 +32,12 @@ impl Sizes {
             window: 128,
             quick: false,
             opened: BTreeMap::new(),
+            verbs: false,
         }
     }
 
     pub fn quick() -> Sizes {
-        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true, opened: BTreeMap::new() }
+        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true, ..Sizes::whole() }
     }
 
     /// A list of x values, or its first two where that is enough.

@@ -1,5 +1,6 @@
 //! An installed MPI: whose it is, how it compiles, how it starts a job.
 
+use crate::over::Over;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -108,16 +109,18 @@ impl Library {
         all
     }
 
-    /// The command that starts `program` on so many ranks. `params` are our parameters.
+    /// The command that starts `program` on so many ranks, on this machine or `over` two nodes. `params` are our parameters.
     pub fn job(
         &self,
         ranks: u64,
         binding: Binding,
         params: &[(String, String)],
+        over: Option<&Over>,
         program: &Path,
         arguments: &[String],
     ) -> Command {
-        let bound = binding == Binding::Core;
+        // Nodes that are made up have the same cores, and each would give out its first.
+        let bound = binding == Binding::Core && !over.is_some_and(Over::is_made_up);
         let mut words: Vec<OsString> = Vec::new();
         if binding == Binding::OneCore {
             words.extend(["taskset", "-c", &first_core()].map(OsString::from));
@@ -136,6 +139,9 @@ impl Library {
                 words.extend(["-genv", "I_MPI_PIN", if bound { "1" } else { "0" }].map(OsString::from))
             }
         }
+        if let Some(over) = over {
+            words.extend(self.nodes(over, ranks));
+        }
         if self.is_ours() {
             for (name, value) in params {
                 words.extend(["--mca".into(), name.into(), value.into()]);
@@ -143,11 +149,32 @@ impl Library {
         }
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg(program).args(arguments).envs(self.environment());
+        if over.is_some() && self.flavour == Flavour::Intel {
+            command.env("I_MPI_FABRICS", "shm:ofi").env_remove("I_MPI_HYDRA_BOOTSTRAP");
+        }
         command
     }
 
-    /// Compiles a source by its `mpicc`; the program's path.
-    pub fn compile(&self, source: &Path, flags: &[&str], into: &Path) -> Result<PathBuf, String> {
+    /// Options that put a job's ranks on two nodes; others than ours choose their own transport between them.
+    fn nodes(&self, over: &Over, ranks: u64) -> Vec<OsString> {
+        match self.flavour {
+            Flavour::Ours => over.ours(ranks),
+            Flavour::OpenMpi => vec!["--host".into(), over.with_places(ranks).into()],
+            Flavour::Mpich | Flavour::Intel => {
+                let places = ranks.div_ceil(2).to_string();
+                vec!["-hosts".into(), over.names().join(",").into(), "-ppn".into(), places.into()]
+            }
+        }
+    }
+
+    /// Compiles a source, and perhaps one `more`, by its `mpicc`; the program's path.
+    pub fn compile(
+        &self,
+        source: &Path,
+        more: Option<&Path>,
+        flags: &[&str],
+        into: &Path,
+    ) -> Result<PathBuf, String> {
         let folder = into.join(&self.name);
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let out = folder.join(source.file_stem().unwrap_or_default());
@@ -155,6 +182,7 @@ impl Library {
             .args(["-std=gnu11", "-O2", "-pthread", "-o"])
             .arg(&out)
             .arg(source)
+            .args(more)
             .args(flags)
             .envs(self.environment())
             .stdin(Stdio::null())

@@ -3,6 +3,7 @@
 use clap::Parser;
 use oxmpi_bench::case::{Case, Sizes};
 use oxmpi_bench::library::Library;
+use oxmpi_bench::over::Over;
 use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::{cases, plot};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,15 @@ struct Arguments {
     /// Only these of the libraries, separated by commas
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Run our jobs over this transport (verbs, tcp, ugni) between two nodes, a half of the ranks on each
+    #[arg(long)]
+    over: Option<String>,
+    /// The two nodes, A,B, for all libraries; unless given, two that are made up on this machine, for ours alone
+    #[arg(long, value_delimiter = ',', requires = "over")]
+    hosts: Vec<String>,
+    /// A parameter of ours for every job, NAME=VALUE; as often as there are
+    #[arg(long = "param", requires = "over")]
+    params: Vec<String>,
     /// Everything as small as it can be, and every byte looked at: for a look whether it works
     #[arg(long)]
     quick: bool,
@@ -97,6 +107,21 @@ fn chosen(all: Vec<Case>, names: &[String]) -> Result<Vec<Case>, String> {
     Ok(all.iter().filter(|c| names.is_empty() || wanted(c)).cloned().collect())
 }
 
+fn over(arguments: &Arguments) -> Result<Option<Over>, String> {
+    let Some(transport) = &arguments.over else { return Ok(None) };
+    let hosts = match &arguments.hosts[..] {
+        [] => None,
+        [a, b] => Some([a.clone(), b.clone()]),
+        _ => return Err("--hosts takes two nodes, A,B".into()),
+    };
+    let pair = |given: &String| {
+        let (name, value) = given.split_once('=').ok_or_else(|| format!("{given} is not NAME=VALUE"))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    let params: Vec<_> = arguments.params.iter().map(pair).collect::<Result<_, String>>()?;
+    Over::new(transport, hosts, params).map(Some)
+}
+
 fn run(arguments: &Arguments) -> Result<(), String> {
     let mut sizes = if arguments.quick { Sizes::quick() } else { Sizes::whole() };
     if let Some(entities) = &arguments.entities {
@@ -109,6 +134,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             given.split_once('=').ok_or_else(|| format!("{given} is not TRANSPORT=LIBRARY"))?;
         sizes.opened.insert(name.to_owned(), path.to_owned());
     }
+    sizes.verbs = arguments.over.as_deref() == Some("verbs");
     let cases = chosen(cases::all(&sizes), &arguments.cases)?;
     if arguments.list {
         for case in &cases {
@@ -124,6 +150,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         until: arguments.budget.map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e9))),
     };
     let mut runner = Runner::new(libraries(arguments)?, effort, arguments.out.join("work"))?;
+    runner.over = over(arguments)?;
+    if runner.over.as_ref().is_some_and(Over::is_made_up) && runner.libraries.iter().any(|l| !l.is_ours()) {
+        return Err("only ours runs on nodes that are made up: name two by --hosts".into());
+    }
     println!("{}", runner.machine.line());
     for case in &cases {
         let Some(report) = runner.case(case, &arguments.out)? else {

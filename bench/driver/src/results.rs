@@ -89,6 +89,10 @@ pub struct Report {
     pub libraries: Vec<(String, String)>,
     pub rows: Vec<Row>,
     pub ratios: Vec<Compared>,
+    /// The transport and the nodes, where they are not one machine's.
+    pub over: Option<String>,
+    /// Why rates and ratios are not of a network.
+    pub model: Option<&'static str>,
 }
 
 impl Report {
@@ -112,6 +116,8 @@ impl Report {
             libraries: libraries.iter().map(|l| (l.name.clone(), l.version.clone())).collect(),
             ratios: ratios.collect(),
             rows,
+            over: None,
+            model: None,
         }
     }
 
@@ -129,6 +135,7 @@ impl Report {
         if self.machine.load > Machine::QUIET {
             remarks.push(format!("the machine was busy (load {} when it began)", self.machine.load));
         }
+        remarks.extend(self.model.map(str::to_owned));
         let failed = self.main_rows().filter(|r| r.median.is_none()).count();
         if failed > 0 {
             remarks.push(format!("{failed} places are missing (their jobs failed; NAME.csv says why)"));
@@ -176,9 +183,23 @@ impl Report {
         text
     }
 
+    /// What a device in software counted beside a value, of both nodes, warm-up included.
+    fn counted(&self, row: &Row) -> Option<String> {
+        let same = |r: &&Row| (&r.library, &r.series, r.x) == (&row.library, &row.series, row.x);
+        let counts = self.rows.iter().filter(same).filter_map(|r| {
+            let name = r.quantity.strip_prefix("device_")?;
+            Some(format!("{name} {}", r.median?))
+        });
+        let all = counts.collect::<Vec<_>>().join(", ");
+        (!all.is_empty()).then(|| format!("counted: {all}"))
+    }
+
     /// For a person at a terminal.
     pub fn text(&self) -> String {
         let mut text = format!("{} (figure {}): {} [{}]\n", self.case, self.figure, self.title, self.unit);
+        if let Some(over) = &self.over {
+            let _ = writeln!(text, "  {over}");
+        }
         for remark in self.remarks() {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "  NOTE: {remark}");
@@ -190,10 +211,14 @@ impl Report {
                 (None, None) => "nothing".to_owned(),
             };
             let _ = writeln!(text, "  {:8} {:44} {:>6} {} {shown}", row.library, row.series, row.x, self.x);
+            if let Some(counted) = self.counted(row) {
+                let _ = writeln!(text, "           {counted}");
+            }
         }
+        let of = if self.model.is_some() { " (of the model)" } else { "" };
         for r in &self.ratios {
-            let _ =
-                writeln!(text, "  {:8} {}: {:.4}; published: {}", r.library, r.what, r.measured, r.published);
+            let Compared { library, what, measured, published } = r;
+            let _ = writeln!(text, "  {library:8} {what}: {measured:.4}{of}; published: {published}");
         }
         text
     }
@@ -298,6 +323,10 @@ mod tests {
             assert!(said.contains(word), "{word}: {said}");
         }
         assert_eq!(report.remarks().len(), 3);
+        assert!(!said.contains("of the model"));
+        let model = Report { model: Some("of a model"), over: Some("over x".into()), ..report };
+        assert_eq!(model.remarks().len(), 4);
+        assert!(model.text().contains("  over x\n"));
     }
 
     #[test]

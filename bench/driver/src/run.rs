@@ -7,6 +7,7 @@ use crate::job;
 use crate::keep::{self, Collected, Kept};
 use crate::library::Library;
 use crate::machine::Machine;
+use crate::over::Over;
 use crate::program::{ITERATIONS, Measured, Program};
 use crate::results::{Report, Row};
 use std::collections::{BTreeMap, HashMap};
@@ -37,13 +38,16 @@ pub struct Runner {
     /// For compiled programs and the output of jobs.
     pub work: PathBuf,
     pub machine: Machine,
+    /// `None`: on this machine, over what a job has unless told otherwise.
+    pub over: Option<Over>,
     compiled: HashMap<(usize, Program), Result<PathBuf, String>>,
 }
 
 impl Runner {
     pub fn new(libraries: Vec<Library>, effort: Effort, work: PathBuf) -> Result<Runner, String> {
         std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
-        Ok(Runner { libraries, effort, work, machine: Machine::here(), compiled: HashMap::new() })
+        let machine = Machine::here();
+        Ok(Runner { libraries, effort, work, machine, over: None, compiled: HashMap::new() })
     }
 
     /// Runs a case, or what is left of it; what an earlier run kept in `out` counts. What failed is in the report, with
@@ -65,7 +69,11 @@ impl Runner {
         }
         let rows = all.iter().flat_map(|(spot, collected)| self.rows(case, *spot, collected)).collect();
         keep::remove(out, case.name)?;
-        Ok(Some(Report::new(case, &self.libraries, &self.machine, self.effort.rounds, rows)))
+        let report = Report::new(case, &self.libraries, &self.machine, self.effort.rounds, rows);
+        Ok(Some(match &self.over {
+            Some(over) => Report { over: Some(over.line()), model: over.model(), ..report },
+            None => report,
+        }))
     }
 
     /// What must be the same for parts to be put together: libraries by place, and how much is measured.
@@ -79,7 +87,11 @@ impl Runner {
             .filter_map(|s| (s.point)(*case.xs.first()?))
             .map(|point| point.arguments.join(" "))
             .collect();
-        format!("{prefixes:?} {:?} rounds {rounds} seconds {seconds} {iterations:?} {arguments:?}", case.xs)
+        let over = self.over.as_ref().map(Over::line).unwrap_or_default();
+        format!(
+            "{prefixes:?} {:?} rounds {rounds} seconds {seconds} {iterations:?} {arguments:?} {over}",
+            case.xs
+        )
     }
 
     fn kept(&self, case: &Case, kept: Vec<Kept>) -> BTreeMap<Spot, Collected> {
@@ -146,10 +158,13 @@ impl Runner {
         let fill = |a: &String| a.replace(ITERATIONS, &iterations.to_string());
         let arguments: Vec<String> = point.arguments.iter().map(fill).collect();
         let library = &self.libraries[library];
-        let mut command = library.job(point.ranks, point.binding, &point.params, &path, &arguments);
+        let mut params = point.params.clone();
+        let over = self.over.as_ref();
+        let mut command = library.job(point.ranks, point.binding, &params, over, &path, &arguments);
         let said = job::run(&mut command, self.effort.limit, &self.work)?;
+        params.extend(over.map(Over::params).unwrap_or_default().iter().cloned());
         if library.is_ours()
-            && let Some(line) = refused(&said.err, &point.params)
+            && let Some(line) = refused(&said.err, &params)
         {
             return Err(line);
         }
@@ -161,7 +176,8 @@ impl Runner {
     fn compiled(&mut self, program: Program, library: usize) -> Result<PathBuf, String> {
         let into = self.work.join("programs");
         let of = &self.libraries[library];
-        let made = || of.compile(&program.source(), program.flags(), &into);
+        let counts = self.over.as_ref().filter(|_| of.is_ours()).and_then(Over::counts);
+        let made = || of.compile(&program.source(), counts.as_deref(), program.flags(), &into);
         self.compiled.entry((library, program)).or_insert_with(made).clone()
     }
 
@@ -209,12 +225,12 @@ fn refused(err: &str, params: &[(String, String)]) -> Option<String> {
         .map(|l| l.trim().to_owned())
 }
 
-/// Adds the counters that ranks print at their end, summed over the ranks.
+/// Adds the counters that ranks print at their end, the library's and those of a device in software, summed over the ranks.
 fn add_counters(measured: &mut Measured, err: &str) {
     for line in err.lines() {
         let Some((name, n)) = line.split_once(" -> ") else { continue };
         let (name, Ok(n)) = (name.trim(), n.trim().parse::<f64>()) else { continue };
-        if name.starts_with("OMPI_SPC_") || name.starts_with("runtime_") {
+        if ["OMPI_SPC_", "runtime_", "device_"].iter().any(|known| name.starts_with(known)) {
             *measured.more.entry(name.to_owned()).or_default() += n;
         }
     }

@@ -162,6 +162,11 @@ impl Link {
         self.state.store(TAKEN, Ordering::Release);
         made
     }
+    /// Whether its pair may go: the peer is lost. Messages of one that has said good-bye, perhaps by another link, may lie here still.
+    pub fn is_over(&self) -> bool {
+        let expected = self.purpose != Purpose::Memory && self.peer.gone.load(Ordering::Acquire);
+        self.peer.failed.load(Ordering::Acquire) && !expected
+    }
     /// Taken → idle, by the lane's holder: its pair is gone.
     pub fn reopen(&self) {
         self.state.store(IDLE, Ordering::Release);

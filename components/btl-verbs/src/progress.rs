@@ -86,7 +86,7 @@ impl Rail {
     pub fn absorb(&self, lane: &Lane, held: &mut Held) {
         for link in lane.news() {
             let Some(made) = link.take() else { continue };
-            if link.peer.is_out() {
+            if link.is_over() {
                 continue;
             }
             {
@@ -98,17 +98,12 @@ impl Rail {
             }
             if link.purpose == Purpose::Memory {
                 self.issue_again(lane, held, &link);
-            } else if made.called {
+            } else if made.called && !link.peer.is_out() {
                 self.say_hello(&link);
             }
         }
-        let lost: Vec<Arc<Link>> = held
-            .links
-            .values()
-            .chain(&held.memory)
-            .filter(|l| l.peer.failed.load(Ordering::Acquire))
-            .cloned()
-            .collect();
+        let lost: Vec<Arc<Link>> =
+            held.links.values().chain(&held.memory).filter(|l| l.is_over()).cloned().collect();
         lost.iter().for_each(|link| self.let_go(lane, held, link));
     }
 

@@ -49,14 +49,14 @@ pub struct Place {
     pub kvm: bool,
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub fn run(command: &mut Command) -> Result<(), String> {
     match bounded::run(command, Duration::from_secs(600)) {
         Outcome::Passed => Ok(()),
         Outcome::Failed(why) => Err(format!("{:?}: {why}", command.get_program())),
     }
 }
 
-fn output(command: &mut Command) -> Result<String, String> {
+pub fn output(command: &mut Command) -> Result<String, String> {
     let out = command.output().map_err(|e| format!("{:?}: {e}", command.get_program()))?;
     if !out.status.success() {
         return Err(format!("{:?}: {}", command.get_program(), String::from_utf8_lossy(&out.stderr).trim()));
@@ -215,7 +215,7 @@ fn fetch_kernel(cache: &Path, tree: &Path) -> Result<(), String> {
     fs::remove_dir_all(&own).map_err(|e| format!("{}: {e}", own.display()))
 }
 
-fn only_entry(folder: &Path, prefix: &str) -> Result<PathBuf, String> {
+pub fn only_entry(folder: &Path, prefix: &str) -> Result<PathBuf, String> {
     let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut names = entries.flatten().map(|e| e.path());
     names

@@ -1,16 +1,20 @@
 //! `cargo xtask guest`: btl-verbs over a real kernel's soft-RoCE, in one virtual machine and in two that are joined.
 //!
 //! In one: the conformance suite of BTLs through Debian's libibverbs, and programs of two ranks. In two: the same programs with a rank on each,
-//! started by `mpirun` through an agent. Not part of `cargo xtask test`: it fetches a kernel and emulates a machine.
+//! started by `mpirun` through an agent. `--compare` measures beside another library (`compare.rs`). Not part of `cargo xtask test`: it fetches a kernel and emulates a machine.
 
+mod compare;
 mod machine;
+mod scripts;
 
 use crate::bounded::{self, Outcome};
 use crate::install;
 use crate::sanitize::programs;
 use crate::workspace::Workspace;
 use clap::Args;
-use machine::{Machine, Place};
+use machine::Machine;
+use scripts::{How, PAIR, one, pair, path, two};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +25,12 @@ use std::time::Duration;
 pub struct Options {
     /// Run this shell command in a guest instead, with the install's programs first in PATH
     command: Vec<String>,
+    /// Run the command in the first of two guests; $PAIR is mpirun's options for a rank on each
+    #[arg(long, requires = "command")]
+    two: bool,
+    /// Measure latency and rate in a guest instead, beside Debian's Open MPI
+    #[arg(long, conflicts_with = "command")]
+    compare: bool,
     /// An install to test (default: makes one in target/guest)
     #[arg(long)]
     prefix: Option<PathBuf>,
@@ -32,9 +42,20 @@ pub struct Options {
     kvm: bool,
 }
 
-/// Programs of tests/programs with two ranks.
-const PROGRAMS: [&str; 8] =
-    ["ring", "requests", "datatypes", "protocols", "wildcards", "collectives", "rma", "order"];
+/// Programs of tests/programs with two ranks, and options of mpirun that each is run with.
+const PROGRAMS: [(&str, &str); 11] = [
+    ("ring", ""),
+    ("requests", ""),
+    ("datatypes", ""),
+    ("protocols", ""),
+    ("wildcards", ""),
+    ("collectives", ""),
+    ("rma", ""),
+    ("order", ""),
+    ("rma", "--mca osc rdma"),
+    ("rma_passive", "--mca osc rdma"),
+    ("rma_threads", "--mca osc rdma"),
+];
 /// Options by which a job takes the device alone.
 const OVER_VERBS: &str = "--mca btl verbs,self --mca mpi_yield_when_idle 1";
 
@@ -47,8 +68,16 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     };
     let how = How { limit: Duration::from_secs(options.limit), kvm: options.kvm };
     if !options.command.is_empty() {
-        let script = format!("{}{}\n", path(&prefix), options.command.join(" "));
-        return one(&machine, &cache, "command", &script, &how);
+        let command = options.command.join(" ");
+        if options.two {
+            let script = format!("{}PAIR='{PAIR}'\n({command})\nbad=$?\n", path(&prefix));
+            return two(&machine, &cache, &pair(&prefix, &script), &how);
+        }
+        let script = format!("{}{command}\n", path(&prefix));
+        return one(&machine, &cache, "command", &script, &how).map(drop);
+    }
+    if options.compare {
+        return compare::run(workspace, &machine, &cache, &prefix, &how);
     }
     let compiled = compile(workspace, &cache, &prefix)?;
     let mut failed = Vec::new();
@@ -68,22 +97,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
-/// How guests run.
-struct How {
-    limit: Duration,
-    kvm: bool,
-}
-
-fn path(prefix: &Path) -> String {
-    format!("cd /tmp\nexport PATH='{}':$PATH\n", prefix.join("bin").display())
-}
-
 /// Compiles the programs where guests see them.
 fn compile(workspace: &Workspace, cache: &Path, prefix: &Path) -> Result<PathBuf, String> {
     let folder = cache.join("programs");
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let sources = workspace.root.join("tests/programs");
-    for name in PROGRAMS {
+    let names: BTreeSet<&str> = PROGRAMS.iter().map(|(name, _)| *name).collect();
+    for name in names {
         let mut command = Command::new(prefix.join("bin/mpicc"));
         command.args(["-O1", "-pthread", "-I"]).arg(&sources).arg(sources.join(format!("{name}.c")));
         command.arg("-lm").arg("-o").arg(folder.join(name));
@@ -110,11 +130,11 @@ fn suite(workspace: &Workspace) -> Result<String, String> {
 /// Lines that run each program and count those that fail.
 fn each(prefix: &Path, folder: &Path, hosts: &str) -> String {
     let mut script = format!("{}bad=0\n", path(prefix));
-    for name in PROGRAMS {
+    for (name, options) in PROGRAMS {
         let program = folder.join(name);
         let _ = writeln!(
             script,
-            "timeout 120 mpirun -n 2 {hosts} {OVER_VERBS} '{}' > out 2>&1 && echo 'passed  {name}' || {{ echo 'FAILED  {name}'; cat out; bad=1; }}",
+            "timeout 300 mpirun -n 2 {hosts} {OVER_VERBS} {options} '{}' > out 2>&1 && echo 'passed  {name} {options}' || {{ echo 'FAILED  {name} {options}'; cat out; bad=1; }}",
             program.display()
         );
     }
@@ -126,46 +146,5 @@ fn in_one(prefix: &Path, folder: &Path) -> String {
 }
 
 fn in_two(prefix: &Path, folder: &Path) -> [String; 2] {
-    let hosts = "--host guest1:1,192.168.77.2:1 --mca plm_ssh_agent /tmp/agent";
-    let agent =
-        "printf '#!/bin/sh\\nexec python3 /job/agent.py \"$@\"\\n' > /tmp/agent && chmod 755 /tmp/agent\n";
-    let first = format!(
-        "{agent}{}python3 /job/agent.py 192.168.77.2 'touch /job/over'\nexit $bad\n",
-        each(prefix, folder, hosts)
-    );
-    // The second one serves until the first has ended.
-    let second = format!(
-        "{}python3 /job/agent.py serve &\nwhile [ ! -e /job/over ]; do sleep 0.2; done\n",
-        path(prefix)
-    );
-    [first, second]
-}
-
-fn job_folder(cache: &Path, name: &str, script: &str) -> Result<PathBuf, String> {
-    let folder = cache.join("jobs").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    fs::write(folder.join("run.sh"), script).map_err(|e| format!("{}: {e}", folder.display()))?;
-    Ok(folder)
-}
-
-fn one(machine: &Machine, cache: &Path, name: &str, script: &str, how: &How) -> Result<(), String> {
-    let folder = job_folder(cache, name, script)?;
-    let guest = machine.start(&folder, &Place { number: 1, joined: false, kvm: how.kvm }, how.limit)?;
-    verdict(guest.end()?)
-}
-
-fn two(machine: &Machine, cache: &Path, scripts: &[String; 2], how: &How) -> Result<(), String> {
-    let mut guests = Vec::new();
-    for (script, number) in scripts.iter().zip(1..) {
-        let folder = job_folder(cache, &format!("pair{number}"), script)?;
-        guests.push(machine.start(&folder, &Place { number, joined: true, kvm: how.kvm }, how.limit)?);
-    }
-    // The second ends when the first has told it; if the first does not, both are ended.
-    verdict(guests.remove(0).end()?)
-}
-
-fn verdict((good, out): (bool, String)) -> Result<(), String> {
-    print!("{out}");
-    if good { Ok(()) } else { Err("its script failed".into()) }
+    pair(prefix, &each(prefix, folder, PAIR))
 }

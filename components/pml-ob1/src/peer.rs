@@ -200,6 +200,11 @@ impl Peer {
         }
     }
 
+    /// How many transports reach the process.
+    pub fn transports(&self) -> usize {
+        self.base.reached.len()
+    }
+
     /// Whether fragments may come from the process over several transports.
     pub fn has_stripes(&self) -> bool {
         let stripes = |r: &&Reach| r.btl().attrs().flags & BtlAttrs::STRIPES != 0;

@@ -7,7 +7,7 @@
 use crate::comm::{Comm, Found};
 use crate::guarded::Held;
 use crate::matching::Arrival;
-use crate::memory::handle_size;
+use crate::memory::are_handles;
 use crate::module::Ob1;
 use crate::rdma::address_of;
 use crate::runs;
@@ -269,8 +269,8 @@ impl Ob1 {
         match address_of(inc) {
             None => Some("an offer to read without an address"),
             Some((addr, _)) if addr.checked_add(inc.msg_len).is_none() => Some("an address range that wraps"),
-            Some((_, handle)) if handle.len() != handle_size(peer) => {
-                Some("a registration handle of another length than the transport's")
+            Some((_, handles)) if !are_handles(peer, handles.len()) => {
+                Some("registration handles of another length than the transport's")
             }
             Some(_) => None,
         }

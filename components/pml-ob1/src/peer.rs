@@ -4,6 +4,7 @@
 //! what they share ([`Base`]). Everything in a [`Cell`] or [`Guarded`] belongs to the holder of that
 //! CRI's lock; `consumed` alone is also touched by receiving threads.
 
+use crate::abilities::{can_get, can_put};
 use crate::coming::Coming;
 use crate::either::Either;
 use crate::fan::FREE;
@@ -11,7 +12,6 @@ use crate::fifos::{FIFO, SHARDS};
 use crate::guarded::{Guarded, Held};
 use crate::module::{Cri, Ob1, Transport};
 use crate::numbered::Assignment;
-use crate::rdma::{can_get, can_put};
 use crate::request::Request;
 use crate::signals::{Passed, Pending};
 use crate::stripes::Rails;

@@ -28,6 +28,7 @@
 //! over by fragments; **before the first of them is stored the receiver takes its memory back**, so no late put
 //! lands in what the program uses again. Any other failure is the peer's.
 
+use crate::abilities::piece;
 use crate::guarded::Held;
 use crate::memory::{are_handles, handles_size};
 use crate::module::Ob1;
@@ -39,31 +40,9 @@ use crate::wire::{self, Header, Reader, kind};
 use core::ffi::c_void;
 use core::ptr::null;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::{BtlAttrs, BtlHandle, FlushDesc, RmaDesc, access, cap};
+use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
 use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, Status};
-
-/// Whether a transport has a verb that long messages can use. Where its memory has to be registered it must be able to.
-fn has(btl: &BtlHandle, verb: u32) -> bool {
-    btl.can(verb) && (btl.attrs().registration_handle_size == 0 || btl.can(cap::REGISTER))
-}
-pub fn can_get(btl: &BtlHandle) -> bool {
-    has(btl, cap::GET) && piece(btl.attrs().get_limit, btl.attrs().get_alignment) > 0
-}
-pub fn can_put(btl: &BtlHandle) -> bool {
-    let a = btl.attrs();
-    let ends = a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0 || btl.can(cap::FLUSH);
-    has(btl, cap::PUT) && ends && piece(a.put_limit, a.put_alignment) > 0
-}
-
-/// Bytes of one piece: the limit, cut to whole units of the alignment.
-fn piece(limit: u64, alignment: u64) -> u64 {
-    match (limit, alignment) {
-        (0, _) => u64::MAX,
-        (limit, 0 | 1) => limit,
-        (limit, alignment) => limit - limit % alignment,
-    }
-}
 
 /// Bytes of one piece where several transports share a message: several pieces for each, so that a slow one gets fewer, but none so small
 /// that its own costs count.

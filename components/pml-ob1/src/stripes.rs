@@ -16,7 +16,7 @@
 //! **Failure.** A transport that loses the process for good says so to the host, which ends everything with that process,
 //! whichever of the transports it was.
 
-use crate::rdma::{can_get, can_put};
+use crate::abilities::{can_get, can_put};
 use crate::wire::FRAG_BYTES;
 use core::cell::Cell;
 use core::ffi::c_void;

@@ -104,7 +104,7 @@ fn two_transports_share_pieces() {
                 }
                 let all = w.gets() + w.puts();
                 assert!(all > 0);
-                assert_eq!(of_twin(&w) * 4 >= all as u64, shared, "{} of {all}", of_twin(&w));
+                assert_eq!(of_twin(&w) * 4 >= all, shared, "{} of {all}", of_twin(&w));
                 assert!(shared || of_twin(&w) == 0);
                 assert_eq!(w.net.registry.lock().late, 0);
             }

@@ -317,6 +317,14 @@ fn categories_are_told() {
         let ports = if device.contains("devices") { "ports: fake0:1,fake1:1" } else { "ports: fake0:1\n" };
         assert!(text.contains(ports) && text.contains("category: dynamic"), "{text}");
     }
+    let shared =
+        ["--verbs", "16", "--mca", "btl_verbs_share_queues", "4", "--mca", "btl_verbs_share_buffers", "2"];
+    let shared = info("devices=1", &shared).split_whitespace().collect::<Vec<_>>().join(" ");
+    for due in
+        ["16 queue pairs, 4 completion queues, 32 thread domains", "16 registrations of memory for messages"]
+    {
+        assert!(shared.contains(due), "no {due:?} in\n{shared}");
+    }
     let none = info("domains=0", &["--verbs"]);
     assert!(none.contains("category: static (auto: the library has no thread domains)"), "{none}");
     let none = info("devices=0", &["--verbs"]);

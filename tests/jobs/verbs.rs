@@ -122,6 +122,72 @@ fn threads_over_verbs_between_nodes() {
     }
 }
 
+/// Objects shared one by one among four contexts: a completion queue, send buffers of which there are few, registrations, all of them, and three
+/// queues of four contexts with a queue pair each for two.
+#[test]
+fn contexts_that_share_objects_between_nodes() {
+    if !ours("shared objects of btl-verbs") {
+        return;
+    }
+    let shared: [&[(&str, &str)]; 5] = [
+        &[("share_queues", "4"), ("completion_depth", "256")],
+        &[("share_buffers", "4"), ("send_buffers", "8"), ("max_inline", "0")],
+        &[("share_registrations", "4")],
+        &[("share_queues", "3"), ("share_buffers", "2"), ("share_registrations", "4")],
+        &[("share_queues", "2"), ("virtual_device_count", "2"), ("share_buffers", "2")],
+    ];
+    for params in shared {
+        for assignment in ["stream", "dedicated", "round_robin"] {
+            let cris = ["--mca", "runtime_num_cris", "4", "--mca", "runtime_cri_assignment", assignment];
+            let job = || over_nodes("a:1,b:1", params).args(cris);
+            job().program("order").args(["4", "40"]).run().all_ok(2);
+            job().program("threads").run().all_ok(2);
+        }
+        let cris = ["--mca", "runtime_num_cris", "4", "--mca", "osc", "rdma"];
+        over_nodes("a:2,b:2", params).args(cris).program("rma_threads").run().all_ok(4);
+    }
+}
+
+/// Bytes that two devices have carried for a rank, out of the line that begins so.
+fn carried(out: &str, what: &str) -> Vec<[u64; 2]> {
+    let pair = |line: &str| {
+        let mut numbers = line.split_whitespace().map(|n| n.parse().expect("a number"));
+        [numbers.next().expect("two"), numbers.next().expect("two")]
+    };
+    out.lines().filter_map(|line| line.strip_prefix(what)).map(pair).collect()
+}
+
+/// Long messages go over two devices, each of which carries a fair part of the bytes, also with pieces in disorder; with one all goes over
+/// that. Windows are right as well.
+#[test]
+fn two_devices_share_long_messages() {
+    if !ours("two devices under btl-verbs") {
+        return;
+    }
+    // By get and by fragments.
+    let ways: [&[(&str, &str)]; 2] = [&[], &[("min_rma_size", "1g")]];
+    for (device, both) in [
+        ("devices=2", true),
+        ("devices=2,delay_every=300,delay_us=500", true),
+        ("devices=2,drop=997", true),
+        ("devices=1", false),
+    ] {
+        for params in &ways {
+            let job = over_nodes("a:1,b:1", params).args(["--mca", "osc", "rdma"]);
+            let job = job.env("OXMPI_FAKE_VERBS", device);
+            let ended = job.program("stripes").arg(verbs_device()).run().all_ok(2);
+            let all = carried(&ended.out, "messages: ");
+            assert_eq!(all.len(), 2, "{}", ended.out);
+            // A rank counts what it sends and what it gets.
+            for [first, second] in all {
+                let said = format!("{device}, {params:?}: {first} and {second}");
+                assert!(first + second > 8 * (8 << 20), "{said}");
+                assert_eq!(first.min(second) * 3 > first + second, both, "{said}");
+            }
+        }
+    }
+}
+
 /// Windows of osc-rdma. Put, get and flush are the device's; its atomics are those of windows if it says that they are atomic to processors,
 /// and where it leaves time between reading and writing, a window that used them all the same would lose updates.
 #[test]
@@ -254,6 +320,14 @@ fn categories_are_told() {
         }
         let ports = if device.contains("devices") { "ports: fake0:1,fake1:1" } else { "ports: fake0:1\n" };
         assert!(text.contains(ports) && text.contains("category: dynamic"), "{text}");
+    }
+    let shared =
+        ["--verbs", "16", "--mca", "btl_verbs_share_queues", "4", "--mca", "btl_verbs_share_buffers", "2"];
+    let shared = info("devices=1", &shared).split_whitespace().collect::<Vec<_>>().join(" ");
+    for due in
+        ["16 queue pairs, 4 completion queues, 32 thread domains", "16 registrations of memory for messages"]
+    {
+        assert!(shared.contains(due), "no {due:?} in\n{shared}");
     }
     let none = info("domains=0", &["--verbs"]);
     assert!(none.contains("category: static (auto: the library has no thread domains)"), "{none}");

@@ -5,11 +5,13 @@
 //! extension's attribute `sharing`; libraries without it give the two registers of a page to two domains one after the other, and so every
 //! other domain is made to stay idle.
 
+use crate::buffers::{Pool, Supply};
 use crate::choices::{Category, Registers};
 use crate::device::Port;
 use crate::lane::{Base, Lane, Sizes};
 use crate::objects::{Channel, Completions, Domain, OpenDevice, Pair, Shape, ThreadDomain};
 use crate::params::Settings;
+use crate::queue::{Depth, Queue};
 use crate::ring::TAIL;
 use crate::wire::FRAME;
 use oxmpi_verbs_abi::numbers::qp_type;
@@ -28,6 +30,10 @@ pub struct Plan {
     /// Lanes of a device context, and of a protection domain in it.
     pub contexts: u32,
     pub domains: u32,
+    /// Lanes of a completion queue, in one device context; and of a pool of send buffers and of a registration, in one protection domain.
+    pub queues: u32,
+    pub buffers: u32,
+    pub registrations: u32,
     pub registers: Registers,
     /// Every other queue pair stays unused.
     pub twice: bool,
@@ -52,7 +58,12 @@ impl Plan {
             (None, Category::Auto | Category::Dynamic | Category::TwiceDynamic) => Registers::Page,
         };
         let domains = ways(settings.share_domains, contexts).min(contexts);
-        (Plan { contexts, domains, registers, twice: category == Category::TwiceDynamic }, lanes)
+        let queues = ways(settings.share_queues, 1).min(contexts);
+        let buffers = ways(settings.share_buffers, 1).min(domains);
+        // One pool lies in one registration.
+        let registrations = ways(settings.share_registrations, 1).min(domains).next_multiple_of(buffers);
+        let twice = category == Category::TwiceDynamic;
+        (Plan { contexts, domains, queues, buffers, registrations, registers, twice }, lanes)
     }
 }
 
@@ -63,6 +74,8 @@ pub struct Takes {
     pub pairs: u32,
     pub queues: u32,
     pub domains: u32,
+    /// Of memory for messages.
+    pub registrations: u32,
     /// Pages of registers beside those that the library gives each device context.
     pub pages: u32,
 }
@@ -92,8 +105,13 @@ impl Takes {
     /// Of so many lanes.
     pub fn of(plan: Plan, lanes: u32, domains: Domains) -> Takes {
         let contexts = lanes.div_ceil(plan.contexts);
-        let none = Takes { contexts, pairs: lanes, queues: lanes, domains: 0, pages: 0 };
+        let queues = groups(lanes, &[plan.contexts, plan.queues]);
+        // Send buffers, and the receive buffers of a connection.
+        let registrations = 2 * groups(lanes, &[plan.contexts, plan.domains, plan.registrations]);
+        let none = Takes { contexts, pairs: lanes, queues, domains: 0, registrations, pages: 0 };
         let each = if plan.twice { 2 } else { 1 };
+        // Pairs that stay unused have queues of their own.
+        let queues = queues + (each - 1) * lanes;
         match plan.registers {
             _ if domains == Domains::None => none,
             Registers::Library => none,
@@ -101,12 +119,12 @@ impl Takes {
                 let pages = |lanes: u32| (each * lanes).div_ceil(2);
                 let (whole, rest) = (lanes / plan.contexts, lanes % plan.contexts);
                 let pages = whole * pages(plan.contexts) + pages(rest);
-                Takes { pairs: each * lanes, queues: each * lanes, domains: each * lanes, pages, ..none }
+                Takes { pairs: each * lanes, queues, domains: each * lanes, pages, ..none }
             }
             Registers::Page => {
                 let pairs = each * lanes;
                 let idle = if domains == Domains::Sharing { 1 } else { 2 };
-                Takes { pairs, queues: pairs, domains: pairs * idle, pages: pairs, ..none }
+                Takes { pairs, queues, domains: pairs * idle, pages: pairs, ..none }
             }
         }
     }
@@ -120,9 +138,21 @@ impl core::fmt::Display for Takes {
         let pages = if self.pages == 1 { "page" } else { "pages" };
         write!(
             f,
-            "{contexts}, {pairs}, {queues}, {domains}, {} {pages} of doorbell registers beside those at open",
-            self.pages
+            "{contexts}, {pairs}, {queues}, {domains}, {} {pages} of doorbell registers beside those at open, {} of memory for messages",
+            self.pages,
+            many(self.registrations, "registration")
         )
+    }
+}
+
+/// Groups of lanes where they are divided by the first of these numbers, and each part by the next.
+fn groups(lanes: u32, ways: &[u32]) -> u32 {
+    match ways {
+        [] => 1,
+        [each, rest @ ..] => {
+            let last = lanes % each;
+            lanes / each * groups(*each, rest) + if last > 0 { groups(last, rest) } else { 0 }
+        }
     }
 }
 
@@ -149,6 +179,7 @@ fn register(device: &Arc<OpenDevice>, pd: &Arc<Domain>, alone: bool) -> Option<R
 pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arrangement, String> {
     let (plan, count) = Plan::of(settings, contexts as u32);
     let maker = Maker { port, settings, shared: (count as usize) < contexts };
+    let mut shares = None;
     let (mut lanes, mut fell_back) = (Vec::new(), false);
     let mut device = port.device.again()?;
     let mut pd = Domain::new(&device)?;
@@ -181,7 +212,8 @@ pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arra
             None => (pd.clone(), None),
         };
         let kept = idle.into_iter().chain(own.map(|r| Idle { _pair: None, _register: r }));
-        lanes.push(maker.lane(number as u16, domain, pd.clone(), kept.collect())?);
+        let parts = maker.shares(&mut shares, &plan, number, count, &device, &pd)?;
+        lanes.push(maker.lane(number as u16, domain, pd.clone(), parts, kept.collect())?);
     }
     Ok(Arrangement { lanes, fell_back })
 }
@@ -189,13 +221,25 @@ pub fn arrange(port: &Port, settings: &Settings, contexts: usize) -> Result<Arra
 /// The lane of the service context, in the device context of the datagrams: it takes no register of the others.
 pub fn service_lane(port: &Port, settings: &Settings, number: u16) -> Result<Lane, String> {
     let pd = Domain::new(&port.device)?;
-    Maker { port, settings, shared: false }.lane(number, pd.clone(), pd, Vec::new())
+    let maker = Maker { port, settings, shared: false };
+    let supply = Supply::new(&pd, 1);
+    let shares =
+        Shares { queue: maker.queue(&port.device, number, 1)?, pool: maker.pool(&supply, 1)?, supply };
+    maker.lane(number, pd.clone(), pd, shares, Vec::new())
 }
 
 /// What is there so that registers stay unused.
 pub struct Idle {
     _pair: Option<Pair>,
     _register: Register,
+}
+
+/// Parts of lanes that several of them may have.
+#[derive(Clone)]
+struct Shares {
+    queue: Arc<Queue>,
+    supply: Arc<Supply>,
+    pool: Arc<Pool>,
 }
 
 struct Maker<'a> {
@@ -219,25 +263,66 @@ impl Maker<'_> {
         Ok(Idle { _pair: Some(Pair::new(&shape)?), _register: register })
     }
 
+    fn message(&self) -> usize {
+        self.settings.max_send_size + FRAME + TAIL
+    }
+
+    fn queue(&self, device: &Arc<OpenDevice>, first: u16, lanes: u16) -> Result<Arc<Queue>, String> {
+        let (entries, limit) = (self.settings.completion_depth, self.port.limits.entries);
+        Queue::new(Depth { first, lanes, entries, limit }, !self.shared, |entries, alone| {
+            Completions::new(device, entries, Some(Channel::new(device)?), alone)
+        })
+    }
+
+    fn pool(&self, supply: &Supply, lanes: u32) -> Result<Arc<Pool>, String> {
+        Pool::new(supply, self.settings.send_buffers, self.message(), lanes)
+    }
+
+    /// Those of lane `number` of `count`, of which `before` is the lane before it: new ones where a group begins.
+    fn shares(
+        &self,
+        before: &mut Option<Shares>,
+        plan: &Plan,
+        number: u32,
+        count: u32,
+        device: &Arc<OpenDevice>,
+        pd: &Arc<Domain>,
+    ) -> Result<Shares, String> {
+        let in_context = number % plan.contexts;
+        let in_domain = in_context % plan.domains;
+        // As many as a group has from this lane on: it ends with its context or domain, and with the lanes.
+        let here = (plan.contexts - in_context).min(count - number);
+        let here_in_domain = (plan.domains - in_domain).min(here);
+        let last = before.take();
+        let queue = match &last {
+            Some(last) if !in_context.is_multiple_of(plan.queues) => last.queue.clone(),
+            _ => self.queue(device, number as u16, plan.queues.min(here) as u16)?,
+        };
+        let supply = match &last {
+            Some(last) if !in_domain.is_multiple_of(plan.registrations) => last.supply.clone(),
+            _ => Supply::new(pd, plan.registrations.min(here_in_domain)),
+        };
+        let pool = match &last {
+            Some(last) if !in_domain.is_multiple_of(plan.buffers) => last.pool.clone(),
+            _ => self.pool(&supply, plan.buffers.min(here_in_domain))?,
+        };
+        Ok(before.insert(Shares { queue, supply, pool }).clone())
+    }
+
     fn lane(
         &self,
         number: u16,
         domain: Arc<Domain>,
         protection: Arc<Domain>,
+        shares: Shares,
         idle: Vec<Idle>,
     ) -> Result<Lane, String> {
         let limits = &self.port.limits;
-        let entries = self.settings.completion_depth.min(limits.entries);
-        let channel = Channel::new(&domain.device)?;
-        let completions = Completions::new(&domain.device, entries, Some(channel), !self.shared)?;
-        let sizes = Sizes {
-            message: self.settings.max_send_size + FRAME + TAIL,
-            receives: self.settings.srq_depth.min(limits.shared_receives).min(entries / 2).max(1),
-            send_buffers: self.settings.send_buffers,
-            requests: (entries / 2).max(1),
-        };
-        let keep = Box::new(idle);
-        Lane::new(number, Base { domain, protection, completions, idle: keep }, sizes, self.shared)
+        let Shares { queue, supply, pool } = shares;
+        let receives = self.settings.srq_depth.min(limits.shared_receives).min(queue.receives);
+        let sizes = Sizes { message: self.message(), receives: receives.max(1) };
+        let base = Base { domain, protection, queue, pool, supply, idle: Box::new(idle) };
+        Lane::new(number, base, sizes, self.shared)
     }
 }
 
@@ -246,7 +331,8 @@ mod tests {
     use super::*;
 
     fn plan(contexts: u32, registers: Registers, twice: bool) -> Plan {
-        Plan { contexts, domains: contexts, registers, twice }
+        let (domains, queues, buffers, registrations) = (contexts, 1, 1, 1);
+        Plan { contexts, domains, queues, buffers, registrations, registers, twice }
     }
 
     #[test]
@@ -255,12 +341,12 @@ mod tests {
         assert_eq!(
             said(plan(16, Registers::Page, true), 16, Domains::Plain),
             "1 device context, 32 queue pairs, 32 completion queues, 64 thread domains, \
-             32 pages of doorbell registers beside those at open"
+             32 pages of doorbell registers beside those at open, 32 registrations of memory for messages"
         );
         assert_eq!(
             said(plan(1, Registers::Own, false), 1, Domains::Sharing),
             "1 device context, 1 queue pair, 1 completion queue, 1 thread domain, \
-             1 page of doorbell registers beside those at open"
+             1 page of doorbell registers beside those at open, 2 registrations of memory for messages"
         );
         let none = said(plan(4, Registers::Page, false), 4, Domains::None);
         assert_eq!(
@@ -275,5 +361,16 @@ mod tests {
         // Two contexts of three lanes and one of one: each context has pages of its own.
         let takes = Takes::of(plan(3, Registers::Own, false), 7, Domains::Plain);
         assert_eq!((takes.contexts, takes.domains, takes.pages), (3, 7, 5));
+    }
+
+    #[test]
+    fn groups_end_with_what_they_lie_in() {
+        // Contexts of seven lanes and one of three; domains of three, so of 3, 3, 1 and 3.
+        let plan =
+            Plan { domains: 3, queues: 4, buffers: 2, registrations: 2, ..plan(7, Registers::Library, true) };
+        let takes = Takes::of(plan, 10, Domains::Plain);
+        assert_eq!((takes.queues, takes.registrations), (2 + 1, 2 * (2 + 2 + 1 + 2)));
+        let page = Takes::of(Plan { registers: Registers::Page, ..plan }, 10, Domains::Plain);
+        assert_eq!(page.queues, 3 + 10, "and those of pairs that stay unused");
     }
 }

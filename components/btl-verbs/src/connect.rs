@@ -159,7 +159,7 @@ impl Desk {
         let settings = &self.rail.settings;
         let shape = |inline| Shape {
             domain: &lane.domain,
-            completions: &lane.completions,
+            completions: &lane.queue.completions,
             receives: Some(&lane.receives),
             kind: qp_type::RC,
             sends: settings.queue_depth.min(self.rail.port.limits.requests),

@@ -84,6 +84,15 @@ fn of_ports(process: &Process<'_>, settings: &Settings, ports: &[Port], answers:
     if settings.share_domains == 0 {
         answers.tell(at::SHARE_DOMAINS, plan.domains, "0: one for all that share a device context");
     }
+    for (param, set, value) in [
+        (at::SHARE_QUEUES, settings.share_queues, plan.queues),
+        (at::SHARE_BUFFERS, settings.share_buffers, plan.buffers),
+        (at::SHARE_REGISTRATIONS, settings.share_registrations, plan.registrations),
+    ] {
+        if set == 0 {
+            answers.tell(param, value, "0: not shared beyond what shares send buffers");
+        }
+    }
     if settings.registers.is_none() {
         let (registers, because) = match domains {
             Domains::None => (Registers::Library, "auto: the library has no thread domains"),
@@ -131,6 +140,9 @@ fn without_ports(settings: &Settings, why: &str, answers: &mut Answers<'_>) {
         (at::SHARE_CONTEXTS, settings.share_contexts == 0),
         (at::SHARE_DOMAINS, settings.share_domains == 0),
         (at::SHARE_REGISTERS, settings.registers.is_none()),
+        (at::SHARE_QUEUES, settings.share_queues == 0),
+        (at::SHARE_BUFFERS, settings.share_buffers == 0),
+        (at::SHARE_REGISTRATIONS, settings.share_registrations == 0),
     ];
     for (param, _) in automatic.into_iter().filter(|(_, automatic)| *automatic) {
         answers.as_set(param, &because);

@@ -4,9 +4,11 @@
 //! it has a lock of its own, a leaf: nothing of the host is called while it is held. What the device reports for a context of another thread
 //! goes into that context's queue ([`Context`]), and its sleeper is woken.
 
+use crate::buffers::{Piece, Pool, Supply};
 use crate::link::{Link, held};
-use crate::objects::{Completions, Domain, OpenDevice, Region, SharedReceives};
-use crate::sys::{Alarm, Bell, Pages, Set};
+use crate::objects::{Domain, OpenDevice, Pair, SharedReceives};
+use crate::queue::{Queue, marked};
+use crate::sys::{Alarm, Bell, Set};
 use crate::wire::Frame;
 use core::cell::{RefCell, RefMut};
 use core::ffi::c_void;
@@ -15,7 +17,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use oxmpi_btl::Done;
 use oxmpi_mca::Status;
-use oxmpi_verbs_abi::numbers::access;
 use oxmpi_verbs_abi::{Sge, Wc};
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -98,7 +99,7 @@ impl Context {
             if let Some(alarm) = &alarm {
                 set.add(alarm.fd())?;
             }
-            if let Some(channel) = &lane.completions.channel {
+            if let Some(channel) = &lane.queue.completions.channel {
                 set.add(channel.fd())?;
             }
         }
@@ -166,7 +167,7 @@ pub const PREFIX: usize = 64;
 /// Receive buffers of a lane: whole chunks, one for a connection.
 #[derive(Default)]
 struct Chunks {
-    all: Vec<(Region, Pages)>,
+    all: Vec<Piece>,
     posted: u32,
 }
 
@@ -176,15 +177,12 @@ pub struct Sizes {
     /// Largest message, frame included.
     pub message: usize,
     pub receives: u32,
-    pub send_buffers: usize,
-    /// Requests under way at most.
-    pub requests: u32,
 }
 
 /// A lane as its holder sees it.
 pub struct Held {
     pub links: HashMap<u32, Arc<Link>, BuildHasherDefault<ByNumber>>,
-    /// Free send buffers.
+    /// Free send buffers of its own.
     pub free: Vec<u32>,
     /// Requests that are posted and not known to be complete.
     pub under_way: u32,
@@ -214,7 +212,7 @@ pub struct Lane {
     pub domain: Arc<Domain>,
     /// What memory is registered with, by number.
     pub protection: Arc<Domain>,
-    pub completions: Arc<Completions>,
+    pub queue: Arc<Queue>,
     pub receives: Arc<SharedReceives>,
     pub sizes: Sizes,
     lock: Option<Mutex<()>>,
@@ -223,8 +221,8 @@ pub struct Lane {
     made: Mutex<Vec<Arc<Link>>>,
     pub news: AtomicBool,
     chunks: Mutex<Chunks>,
-    send_region: Region,
-    send_pages: Pages,
+    pub pool: Arc<Pool>,
+    supply: Arc<Supply>,
     _idle: Box<dyn Send + Sync>,
 }
 
@@ -239,33 +237,30 @@ pub struct Guard<'a> {
     _lock: Option<MutexGuard<'a, ()>>,
 }
 
-/// Domains and queue of a new lane.
+/// Domains, queue and memory of a new lane.
 pub struct Base {
     pub domain: Arc<Domain>,
     pub protection: Arc<Domain>,
-    pub completions: Arc<Completions>,
+    pub queue: Arc<Queue>,
+    pub pool: Arc<Pool>,
+    pub supply: Arc<Supply>,
     /// What is there so that doorbell registers stay unused.
     pub idle: Box<dyn Send + Sync>,
 }
 
 impl Lane {
     pub fn new(number: u16, base: Base, sizes: Sizes, shared: bool) -> Result<Lane, String> {
-        let stride = sizes.message.next_multiple_of(64);
-        let pages = Pages::new(stride * sizes.send_buffers + 64).map_err(|e| e.to_string())?;
-        let rights = access::LOCAL_WRITE;
-        // SAFETY: the pages lie beside their region, which is dropped first.
-        let region = unsafe { Region::new(&base.protection, pages.base(), pages.len(), rights) }?;
         Ok(Lane {
             number,
             receives: SharedReceives::new(&base.protection, sizes.receives)?,
             domain: base.domain,
             protection: base.protection,
-            completions: base.completions,
+            queue: base.queue,
             sizes,
             lock: shared.then(Mutex::default),
             held: RefCell::new(Held {
                 links: HashMap::default(),
-                free: (0..sizes.send_buffers as u32).rev().collect(),
+                free: base.pool.join(),
                 under_way: 0,
                 owing: Vec::new(),
                 listed: Vec::new(),
@@ -278,8 +273,8 @@ impl Lane {
             made: Mutex::default(),
             news: AtomicBool::new(false),
             chunks: Mutex::default(),
-            send_region: region,
-            send_pages: pages,
+            pool: base.pool,
+            supply: base.supply,
             _idle: base.idle,
         })
     }
@@ -309,16 +304,35 @@ impl Lane {
         std::mem::take(&mut *held(&self.made))
     }
 
-    /// Address and key of a send buffer.
+    /// The identifier of a request of this lane, which the device reports.
     #[inline(always)]
-    pub fn send_buffer(&self, number: u32) -> (*mut u8, u32) {
-        let stride = self.sizes.message.next_multiple_of(64);
-        (self.send_pages.base().wrapping_add(stride * number as usize), self.send_region.lkey())
+    pub fn id(&self, id: u64) -> u64 {
+        marked(self.number, id)
     }
-    /// A word for results that nobody wants.
-    pub fn scratch(&self) -> (u64, u32) {
-        let at = self.send_pages.base() as u64 + (self.send_pages.len() - 64) as u64;
-        (at, self.send_region.lkey())
+
+    /// Destroys a pair, by the holder. From here on the device touches nothing of it.
+    pub fn end(&self, pair: Pair) {
+        for buffer in self.queue.end(self.number, pair) {
+            self.post_receive(buffer);
+        }
+    }
+
+    /// Takes a send buffer.
+    #[inline(always)]
+    pub fn buffer(&self, held: &mut Held) -> Option<u32> {
+        self.pool.take(&mut held.free)
+    }
+    /// Gives it back.
+    #[inline(always)]
+    pub fn give_buffer(&self, held: &mut Held, number: Option<u32>) {
+        if let Some(number) = number {
+            self.pool.give(&mut held.free, number);
+        }
+    }
+    /// Whether each further request should be reported: half of its own buffers or of its room in the queue is taken.
+    #[inline(always)]
+    pub fn is_scarce(&self, held: &Held) -> bool {
+        held.free.len() * 2 < self.pool.own || self.queue.room.is_scarce(held.under_way)
     }
 
     /// Adds receive buffers, as far as there is room for more. Any thread.
@@ -329,20 +343,17 @@ impl Lane {
             return Ok(());
         }
         let stride = PREFIX + self.sizes.message.next_multiple_of(64);
-        let pages = Pages::new(stride * count as usize).map_err(|e| e.to_string())?;
-        // SAFETY: the pages are dropped behind their region.
-        let region =
-            unsafe { Region::new(&self.protection, pages.base(), pages.len(), access::LOCAL_WRITE) }?;
+        let piece = self.supply.take(stride * count as usize, 1)?;
         for n in 0..count as usize {
-            let buffer = pages.base().wrapping_add(stride * n);
-            // SAFETY: inside the new pages, aligned to 64.
-            unsafe { buffer.cast::<u32>().write(region.lkey()) };
+            let buffer = piece.base().wrapping_add(stride * n);
+            // SAFETY: inside the new piece, aligned to 64.
+            unsafe { buffer.cast::<u32>().write(piece.lkey()) };
             if !self.post_receive(buffer as u64) {
                 return Err("a shared receive queue takes less than it says".into());
             }
         }
         chunks.posted += count;
-        chunks.all.push((region, pages));
+        chunks.all.push(piece);
         Ok(())
     }
 
@@ -352,6 +363,6 @@ impl Lane {
         // SAFETY: one of `grow`'s, which nobody else uses now.
         let lkey = unsafe { (buffer as *const u32).read() };
         let sge = Sge { addr: buffer + PREFIX as u64, length: self.sizes.message as u32, lkey };
-        self.receives.post(buffer, sge)
+        self.receives.post(self.id(buffer), sge)
     }
 }

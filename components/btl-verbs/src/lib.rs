@@ -1,6 +1,7 @@
 //! InfiniBand and RoCE between any processes of a job. `README.md` draws how a message gets from one to the other; `link.rs` heads the
 //! code with the life of a connection, `lane.rs` with who may touch what.
 
+mod buffers;
 mod category;
 mod choices;
 mod component;
@@ -20,6 +21,7 @@ mod parting;
 mod polling;
 mod progress;
 mod proof;
+mod queue;
 mod rail;
 mod ring;
 mod rma;

@@ -49,9 +49,9 @@ impl Rail {
     }
 
     /// Tells the called one that it is heard, and may send: a message of no bytes, before all others.
-    pub fn say_hello(&self, link: &Link) {
+    pub fn say_hello(&self, lane: &Lane, link: &Link) {
         let mut hello = SendWr {
-            wr_id: HELLO,
+            wr_id: lane.id(HELLO),
             next: core::ptr::null_mut(),
             sg_list: core::ptr::null_mut(),
             num_sge: 0,
@@ -89,8 +89,7 @@ impl Rail {
         let body_len = FRAME + body.len();
         let slot = side.ring_out.as_ref().filter(|_| is_message).and_then(|ring| ring.slot(body_len));
         let most = u64::from(self.settings.queue_depth.min(self.port.limits.requests)) - 2;
-        let full = side.posted - side.complete >= most || held.under_way >= lane.sizes.requests;
-        if full || side.credits == 0 && !reserved && slot.is_none() {
+        if side.posted - side.complete >= most || side.credits == 0 && !reserved && slot.is_none() {
             return Status::NO_RESOURCE;
         }
         let len = if slot.is_some() { taken_of_slot(body_len) } else { body_len };
@@ -98,12 +97,16 @@ impl Rail {
         let frame = Frame { credits: few(side.owed), slots: few(side.emptied), seq: side.said, ..frame };
         let mut small = [MaybeUninit::<u8>::uninit(); INLINE];
         let fits = len <= (pair.inline.min(self.settings.max_inline) as usize).min(INLINE);
-        let buffer = if fits { None } else { held.free.pop() };
+        let buffer = if fits { None } else { lane.buffer(held) };
         let (at, lkey) = match buffer {
-            Some(number) => lane.send_buffer(number),
+            Some(number) => lane.pool.buffer(number),
             None if fits => (small.as_mut_ptr().cast(), 0),
             None => return Status::NO_RESOURCE,
         };
+        if lane.queue.room.reserve(held.under_way, 1) == 0 {
+            lane.give_buffer(held, buffer);
+            return Status::NO_RESOURCE;
+        }
         // SAFETY: `len` bytes are free there: of the array, or of a buffer, which takes the largest message.
         unsafe {
             body.write(at, frame);
@@ -113,15 +116,14 @@ impl Rail {
                 at.add(len - 8).cast::<u64>().write_unaligned(slot.word);
             }
         }
-        let scarce =
-            held.free.len() * 2 < lane.sizes.send_buffers || held.under_way * 2 > lane.sizes.requests;
+        let scarce = lane.is_scarce(held);
         // A thread that is about to sleep is not to be woken by that alone.
         let due = side.quiet + 1 >= self.settings.signal_period && frame.kind != Kind::Hold;
         let reported = scarce || due || frame.kind == Kind::Bye;
         let nowhere = RdmaTarget { remote_addr: 0, rkey: 0 };
         let mut sge = Sge { addr: at as u64, length: len as u32, lkey };
         let mut wr = SendWr {
-            wr_id: (side.posted + 1) << 1 | 1,
+            wr_id: lane.id((side.posted + 1) << 1 | 1),
             next: core::ptr::null_mut(),
             sg_list: &mut sge,
             num_sge: 1,
@@ -134,7 +136,8 @@ impl Rail {
         };
         // SAFETY: what is not inside the request lies in a buffer that is free after its completion.
         if let Err(why) = unsafe { pair.post(&mut wr) } {
-            held.free.extend(buffer);
+            lane.queue.room.release(held.under_way + 1, held.under_way);
+            lane.give_buffer(held, buffer);
             if why == FULL {
                 return Status::NO_RESOURCE;
             }
@@ -159,13 +162,15 @@ impl Rail {
     }
 
     /// Requests of a link up to this one are complete.
-    pub fn complete(held: &mut Held, side: &mut crate::link::Side, number: u64) {
+    pub fn complete(lane: &Lane, held: &mut Held, side: &mut crate::link::Side, number: u64) {
         if number > side.complete {
+            let before = held.under_way;
             held.under_way -= (number - side.complete) as u32;
+            lane.queue.room.release(before, held.under_way);
             side.complete = number;
         }
         while side.buffers.front().is_some_and(|(n, _)| *n <= number) {
-            held.free.extend(side.buffers.pop_front().map(|(_, buffer)| buffer));
+            lane.give_buffer(held, side.buffers.pop_front().map(|(_, buffer)| buffer));
         }
     }
 }

@@ -289,6 +289,27 @@ pub const PARAMS: &[ParamDecl] = &[
         "Connections of a communication resource that have such memory, each btl_verbs_eager_rdma_num times btl_verbs_eager_limit bytes; the others go on without. Raise it where a rank talks to many others all the time",
     )
     .range(1, 1 << 16),
+    number(
+        "share_queues",
+        6,
+        "0",
+        "How many queue pairs of communication resources report to one completion queue, of those that share a device context; 0: one. The queue has a lock then, and btl_verbs_completion_depth entries for all. Set it to save completion queues, or to try out sharing of them by itself",
+    )
+    .range(0, 1024),
+    number(
+        "share_buffers",
+        6,
+        "0",
+        "How many communication resources take send buffers from one pool of btl_verbs_send_buffers, of those that share a protection domain; 0: one. Half of them are kept for one resource each, the others have a lock. Set it to save memory, or to try out sharing of buffers by itself",
+    )
+    .range(0, 1024),
+    number(
+        "share_registrations",
+        6,
+        "0",
+        "How many communication resources have their send buffers in one registered region, and their receive buffers in another, of those that share a protection domain; 0: one, or as many as share send buffers. Set it where a device has few registrations, or to try out sharing of them by itself",
+    )
+    .range(0, 1024),
 ];
 
 /// Indices of [`PARAMS`].
@@ -331,6 +352,9 @@ pub mod at {
     pub const EAGER_RDMA_THRESHOLD: usize = 35;
     pub const EAGER_RDMA_NUM: usize = 36;
     pub const MAX_EAGER_RDMA: usize = 37;
+    pub const SHARE_QUEUES: usize = 38;
+    pub const SHARE_BUFFERS: usize = 39;
+    pub const SHARE_REGISTRATIONS: usize = 40;
 }
 
 /// The resolved values, in the types the code wants.
@@ -371,6 +395,10 @@ pub struct Settings {
     /// Lanes of a device context, and of a protection domain; 0: by the category.
     pub share_contexts: u32,
     pub share_domains: u32,
+    /// Lanes of a completion queue, of a pool of send buffers, and of a registration; 0: one.
+    pub share_queues: u32,
+    pub share_buffers: u32,
+    pub share_registrations: u32,
     /// `None`: by the category.
     pub registers: Option<Registers>,
     pub use_eager_rdma: bool,
@@ -421,6 +449,9 @@ impl Settings {
             bandwidth: p.int(at::BANDWIDTH) as u32,
             share_contexts: p.int(at::SHARE_CONTEXTS) as u32,
             share_domains: p.int(at::SHARE_DOMAINS) as u32,
+            share_queues: p.int(at::SHARE_QUEUES) as u32,
+            share_buffers: p.int(at::SHARE_BUFFERS) as u32,
+            share_registrations: p.int(at::SHARE_REGISTRATIONS) as u32,
             registers: Registers::of(p.int(at::SHARE_REGISTERS)),
             use_eager_rdma: p.flag(at::USE_EAGER_RDMA),
             eager_rdma_threshold: p.int(at::EAGER_RDMA_THRESHOLD) as u32,
@@ -502,6 +533,9 @@ mod tests {
             (at::EAGER_RDMA_THRESHOLD, "eager_rdma_threshold"),
             (at::EAGER_RDMA_NUM, "eager_rdma_num"),
             (at::MAX_EAGER_RDMA, "max_eager_rdma"),
+            (at::SHARE_QUEUES, "share_queues"),
+            (at::SHARE_BUFFERS, "share_buffers"),
+            (at::SHARE_REGISTRATIONS, "share_registrations"),
         ];
         assert_eq!(all.len(), PARAMS.len());
         for (index, due) in all {

@@ -7,6 +7,7 @@
 use crate::lane::{Context, Event, Held, Lane, PREFIX};
 use crate::link::{Link, Side};
 use crate::outbound::Body;
+use crate::queue::{number_of, unmarked};
 use crate::rail::Rail;
 use crate::wire::{FRAME, Frame, Kind, Purpose};
 use core::ffi::c_void;
@@ -69,7 +70,9 @@ impl Rail {
             self.post_listed(lane, held);
         }
         let mut entries = core::mem::take(&mut held.entries);
-        let got = lane.completions.poll(&mut entries);
+        let mut others = Vec::new();
+        let got = lane.queue.take(lane.number, &mut entries, &mut others);
+        others.iter().for_each(|lane| self.wake(usize::from(*lane)));
         let count = got.unwrap_or_else(|()| {
             self.fail_all(&format!("a completion queue of {} is lost", self.port.name));
             0
@@ -87,6 +90,7 @@ impl Rail {
         for link in lane.news() {
             let Some(made) = link.take() else { continue };
             if link.is_over() {
+                lane.end(made.pair);
                 continue;
             }
             {
@@ -99,7 +103,7 @@ impl Rail {
             if link.purpose == Purpose::Memory {
                 self.issue_again(lane, held, &link);
             } else if made.called && !link.peer.is_out() {
-                self.say_hello(&link);
+                self.say_hello(lane, &link);
             }
         }
         let lost: Vec<Arc<Link>> =
@@ -112,7 +116,7 @@ impl Rail {
         let pair = {
             let mut side = link.side.borrow_mut();
             let posted = side.posted;
-            Rail::complete(held, &mut side, posted);
+            Rail::complete(lane, held, &mut side, posted);
             side.ring_out = None;
             side.pair.take()
         };
@@ -121,8 +125,9 @@ impl Rail {
         }
         // Its memory stays: what was taken out of it may not be handed up yet.
         held.rings.retain(|l| !Arc::ptr_eq(l, link));
-        // From here on the device touches nothing of it.
-        drop(pair);
+        if let Some(pair) = pair {
+            lane.end(pair);
+        }
         self.fail_operations(lane, held, link);
     }
 
@@ -137,19 +142,23 @@ impl Rail {
         let Some(link) = link else {
             // Of a pair that is gone.
             if !is_send {
-                lane.post_receive(wc.wr_id);
+                lane.post_receive(unmarked(wc.wr_id));
             }
             return;
         };
         match (is_send, link.purpose) {
             (true, Purpose::Memory) => self.operation_report(lane, held, &link, wc),
-            (true, _) => self.sent(held, &link, wc),
+            (true, _) => self.sent(lane, held, &link, wc),
             (false, _) => self.received(lane, held, &link, wc),
         }
     }
 
-    fn sent(&self, held: &mut Held, link: &Link, wc: &Wc) {
-        Rail::complete(held, &mut link.side.borrow_mut(), wc.wr_id >> 1);
+    fn sent(&self, lane: &Lane, held: &mut Held, link: &Link, wc: &Wc) {
+        {
+            let mut side = link.side.borrow_mut();
+            let number = number_of(wc.wr_id, side.posted);
+            Rail::complete(lane, held, &mut side, number);
+        }
         if wc.status != wc_status::SUCCESS {
             self.lost(link, wc);
         }
@@ -162,7 +171,7 @@ impl Rail {
     }
 
     fn received(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, wc: &Wc) {
-        let (buffer, len) = (wc.wr_id, wc.byte_len as usize);
+        let (buffer, len) = (unmarked(wc.wr_id), wc.byte_len as usize);
         if wc.status != wc_status::SUCCESS {
             lane.post_receive(buffer);
             // Flushed with its pair; whatever else is the end of the connection.

@@ -8,6 +8,7 @@ use crate::lane::{Event, Flush, Held, Lane};
 use crate::link::{Link, Op, Peer, VerbsEndpoint};
 use crate::memory::Handle;
 use crate::outbound::FULL;
+use crate::queue::number_of;
 use crate::rail::Rail;
 use crate::wire::Purpose;
 use core::ffi::c_void;
@@ -126,7 +127,7 @@ impl Rail {
         let keys = unsafe {
             self.remote(op.remote_handle, op.remote, 8, access::REMOTE_ATOMIC).and_then(|rkey| {
                 if op.result.is_null() {
-                    return Ok((rkey, self.lanes[lane].scratch()));
+                    return Ok((rkey, self.lanes[lane].pool.scratch()));
                 }
                 let at = op.result as u64;
                 Ok((rkey, (at, self.local(op.local_handle, at, 8, access::LOCAL_WRITE, lane)?)))
@@ -167,7 +168,7 @@ impl Rail {
             }
             let most = self.settings.queue_depth.min(self.port.limits.requests) as usize - 2;
             if side.ops.len() >= most
-                || held.under_way as usize + side.unposted >= lane.sizes.requests as usize
+                || held.under_way as usize + side.unposted >= lane.queue.room.most() as usize
             {
                 return Status::NO_RESOURCE;
             }
@@ -213,12 +214,16 @@ impl Rail {
         while side.unposted > 0 {
             let Some(pair) = &side.pair else { return };
             let first = side.ops.len() - side.unposted;
-            let count = side.unposted.min(self.settings.postlist);
+            let wanted = side.unposted.min(self.settings.postlist);
+            let count = lane.queue.room.reserve(held.under_way, wanted as u32) as usize;
+            if count == 0 {
+                break;
+            }
             let mut sges: Vec<Sge> = Vec::with_capacity(count);
             let mut list: Vec<SendWr> = Vec::with_capacity(count);
             for (n, op) in side.ops.range(first..first + count).enumerate() {
                 sges.push(Sge { addr: op.local, length: op.len, lkey: op.lkey });
-                list.push(request(op, n + 1 == count));
+                list.push(request(lane, op, n + 1 == count));
             }
             for n in 0..count {
                 list[n].sg_list = &mut sges[n];
@@ -228,8 +233,11 @@ impl Rail {
             // SAFETY: the list is read during the call; local memory is the operation's until it is complete.
             match unsafe { pair.post(list.as_mut_ptr()) } {
                 Ok(()) => {}
-                Err(FULL) if count == 1 => break,
                 Err(why) => {
+                    lane.queue.room.release(held.under_way + count as u32, held.under_way);
+                    if why == FULL && count == 1 {
+                        break;
+                    }
                     // Of a list we do not know how much was taken.
                     return self.fail(&link.peer, &format!("its queue pair takes no request ({why})"));
                 }
@@ -242,7 +250,6 @@ impl Rail {
             side.listed = true;
             held.listed.push(link.clone());
         }
-        let _ = lane;
     }
 
     /// A link has a new pair: what is not complete goes out on it.
@@ -261,7 +268,7 @@ impl Rail {
 
     /// The device reports an operation, and with it those before it.
     pub fn operation_report(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>, wc: &Wc) {
-        let number = wc.wr_id >> 1;
+        let number = number_of(wc.wr_id, link.side.borrow().posted);
         let good = wc.status == wc_status::SUCCESS;
         self.end_operations(lane, held, link, if good { number } else { number - 1 }, Status::OK);
         let status = match wc.status {
@@ -274,22 +281,22 @@ impl Rail {
             _ => return self.lost(link, wc),
         };
         self.end_operations(lane, held, link, number, status);
-        self.replace(held, link);
+        self.replace(lane, held, link);
     }
 
     /// The pair is of no use any more.
-    fn replace(&self, held: &mut Held, link: &Arc<Link>) {
+    fn replace(&self, lane: &Lane, held: &mut Held, link: &Arc<Link>) {
         let (pair, again) = {
             let mut side = link.side.borrow_mut();
             let posted = side.posted;
-            Rail::complete(held, &mut side, posted);
+            Rail::complete(lane, held, &mut side, posted);
             side.unposted = side.ops.len();
             (side.pair.take(), !side.ops.is_empty())
         };
-        if let Some(pair) = &pair {
+        if let Some(pair) = pair {
             held.links.remove(&pair.number());
+            lane.end(pair);
         }
-        drop(pair);
         link.reopen();
         if again {
             self.wants(link);
@@ -305,7 +312,7 @@ impl Rail {
                 ended.extend(side.ops.pop_front());
             }
             let posted = number.min(side.posted);
-            Rail::complete(held, &mut side, posted);
+            Rail::complete(lane, held, &mut side, posted);
         }
         for op in ended {
             self.emit(lane, op.ctx, Event::Done { done: op.done, ctx: op.done_ctx, status });
@@ -368,7 +375,7 @@ impl Rail {
     }
 }
 
-fn request(op: &Op, reported: bool) -> SendWr {
+fn request(lane: &Lane, op: &Op, reported: bool) -> SendWr {
     let is_atomic = matches!(op.opcode, wr_opcode::ATOMIC_CMP_AND_SWP | wr_opcode::ATOMIC_FETCH_AND_ADD);
     let wr = match is_atomic {
         true => SendTarget {
@@ -382,7 +389,7 @@ fn request(op: &Op, reported: bool) -> SendWr {
         false => SendTarget { rdma: RdmaTarget { remote_addr: op.remote, rkey: op.rkey } },
     };
     SendWr {
-        wr_id: op.number << 1 | 1,
+        wr_id: lane.id(op.number << 1 | 1),
         next: core::ptr::null_mut(),
         sg_list: core::ptr::null_mut(),
         num_sge: 1,

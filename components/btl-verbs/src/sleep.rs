@@ -45,12 +45,14 @@ impl Rail {
 
     /// Reports that were waited for before are over, and the next one is waited for.
     fn listen(&self, lane: usize) {
-        let completions = &self.lanes[lane].completions;
-        let any = completions.channel.as_ref().is_some_and(|channel| channel.drain());
-        completions.notify();
-        // Room that this event was about may be what another context of the lane sleeps for: it finds the channel empty now.
-        if any && self.lanes[lane].is_shared() {
-            self.wake(lane);
+        let (queue, is_shared) = (&self.lanes[lane].queue, self.lanes[lane].is_shared());
+        let any = {
+            let _guard = self.lanes[lane].enter();
+            queue.listen()
+        };
+        // Room that this event was about may be what another context of these lanes sleeps for: it finds the channel empty now.
+        if any && (is_shared || queue.is_shared()) {
+            queue.lanes().for_each(|lane| self.wake(lane));
         }
     }
 }

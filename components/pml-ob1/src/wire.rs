@@ -7,12 +7,12 @@
 //! |---|---|---|
 //! | MATCH | source and tag, order key, \[prefix\], \[sender's request if SYNC\] | payload |
 //! | RNDV | source and tag, order key, \[prefix\], message length, sender's request | first part |
-//! | RGET | source and tag, order key, \[prefix\], message length, sender's request, address | registration handle |
+//! | RGET | source and tag, order key, \[prefix\], message length, sender's request, address | registration handles |
 //! | RPUT | as RNDV | |
 //! | RUNS | as RNDV | where the data lies in the sender (`runs.rs`) |
 //! | ACK | sender's request, receiver's request, offset, wanted | |
 //! | FRAG | receiver's request, offset | payload |
-//! | PUT | sender's request, receiver's request, wanted, address | registration handle |
+//! | PUT | sender's request, receiver's request, wanted, address | registration handles |
 //! | FIN | request of whoever waits for the end of a get or a put | |
 //! | CREDIT | bytes | |
 //! | CID | source and tag (the rank that answers), order key 0, prefix (index = the answerer's) | |
@@ -24,7 +24,8 @@
 //! | CANCEL | source and tag, order key 0, \[prefix\], sender's request | |
 //! | CANCELLED | sender's request | |
 //!
-//! Registration handles are as long as the transport says, which may be 0. A plain MATCH header has 24 bytes, so that
+//! Registration handles are as long as the transport says, which may be 0; of several transports that share a message's memory there is
+//! one each, in their order. A plain MATCH header has 24 bytes, so that
 //! with a transport's 8-byte control word up to 32 bytes of payload fit one cache line.
 //!
 //! MARK and OPEN say where a sender goes from one FIFO to several, FORK and BRANCH where its messages of one communicator
@@ -45,7 +46,7 @@ use oxmpi_btl::SendDesc;
 use oxmpi_mca::host::am_tag;
 
 /// Version of this page. Checked before the first message to a peer and in every prefix.
-pub const VERSION: u16 = 7;
+pub const VERSION: u16 = 8;
 
 /// Message types.
 pub mod kind {

@@ -88,6 +88,37 @@ fn every_handle_limit_and_way_of_completing() {
     }
 }
 
+/// Two transports to everybody take the pieces of long messages in turn, by get and by put, whatever each answers; what is refused goes by
+/// fragments. A put that needs a flush takes the first alone.
+#[test]
+fn two_transports_share_pieces() {
+    let of_twin = |w: &World| w.net.queues.lock().of_twin;
+    for handle in [8, 72] {
+        for (way, shared) in ways(handle).into_iter().zip([true, false, true]) {
+            for get in [Get::Works, Get::Later, Get::Busy] {
+                let w = World::new(Setup { get, room: 3, twin: true, ..way });
+                let c = w.world();
+                for len in [4104, 200_000, 1 << 20] {
+                    exchange(&w, &c, len, len);
+                    exchange(&w, &c, len, len / 2);
+                }
+                let all = w.gets() + w.puts();
+                assert!(all > 0);
+                assert_eq!(of_twin(&w) * 4 >= all, shared, "{} of {all}", of_twin(&w));
+                assert!(shared || of_twin(&w) == 0);
+                assert_eq!(w.net.registry.lock().late, 0);
+            }
+            for get in [Get::Refused, Get::RefusedLater, Get::RefusedSecond, Get::RefusedSecondLater] {
+                let w = World::new(Setup { get, twin: true, ..way });
+                let c = w.world();
+                exchange(&w, &c, 1 << 20, 1 << 20);
+                exchange(&w, &c, 200_000, 200_000);
+                assert_eq!(w.net.registry.lock().late, 0);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_get_is_better_than_a_put_where_both_pay() {
     let w = World::new(Setup { offers_put: true, min_put: 10_000, min_get: 50_000, ..getting(16) });

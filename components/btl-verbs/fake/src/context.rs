@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex};
 /// State that a context and its objects share.
 pub struct ContextCore {
     pub nic: Arc<Nic>,
+    /// Number of its device.
+    pub device: usize,
     pub uars: Mutex<Uars>,
     pub events: Events,
     /// `MLX5_SHUT_UP_BF`.

@@ -62,7 +62,19 @@ pub fn sub(counter: Counter, n: u64) {
 pub fn get(counter: Counter) -> u64 {
     VALUES[counter as usize].load(Ordering::Relaxed)
 }
+/// Devices of a process at most.
+pub const DEVICES: usize = 8;
+/// Bytes of requests that each device has carried: of sends and writes, and what reads have brought.
+static CARRIED: [AtomicU64; DEVICES] = [const { AtomicU64::new(0) }; DEVICES];
+
+pub fn carried(device: usize, bytes: u64) {
+    CARRIED[device].fetch_add(bytes, Ordering::Relaxed);
+}
+/// `carried_` and the number of a device, or a counter above.
 pub fn by_name(name: &str) -> Option<u64> {
+    if let Some(device) = name.strip_prefix("carried_") {
+        return CARRIED.get(device.parse::<usize>().ok()?).map(|n| n.load(Ordering::Relaxed));
+    }
     NAMES.iter().position(|n| *n == name).map(|i| VALUES[i].load(Ordering::Relaxed))
 }
 

@@ -99,7 +99,11 @@ pub extern "C" fn ibv_get_device_guid(_: *mut Device) -> u64 {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn ibv_get_device_index(device: *mut Device) -> c_int {
-    devices(8).iter().position(|d| *d == device).map_or(-1, |n| n as c_int)
+    number_of(device).map_or(-1, |n| n as c_int)
+}
+
+fn number_of(device: *mut Device) -> Option<usize> {
+    devices(counters::DEVICES as u32).iter().position(|d| *d == device)
 }
 
 /// # Safety
@@ -116,6 +120,7 @@ pub unsafe extern "C" fn ibv_open_device(device: *mut Device) -> *mut Context {
             no_blue_flame: std::env::var("MLX5_SHUT_UP_BF").is_ok_and(|v| v == "1"),
             events,
             nic: nic.clone(),
+            device: number_of(device).ok_or("no such device")?,
         });
         locked(&nic.contexts).retain(|c| c.strong_count() > 0);
         locked(&nic.contexts).push(Arc::downgrade(&core));

@@ -15,6 +15,7 @@ pub struct Taken {
     pub qps: u64,
     pub cqs: u64,
     pub tds: u64,
+    pub mrs: u64,
     pub pages: u64,
     pub registers: u64,
     pub kilobytes: u64,
@@ -22,6 +23,8 @@ pub struct Taken {
 
 /// Of datagrams and of the service context.
 const OWN_PDS: u64 = 2;
+/// Of datagrams, and the service context's send buffers.
+const OWN_MRS: u64 = 2;
 
 fn now() -> Taken {
     Taken {
@@ -30,6 +33,7 @@ fn now() -> Taken {
         qps: counter(c"qps"),
         cqs: counter(c"cqs"),
         tds: counter(c"tds"),
+        mrs: counter(c"mrs"),
         pages: counter(c"uar_pages"),
         registers: counter(c"uuars"),
         kilobytes: counter(c"bytes") / 1024,
@@ -59,6 +63,7 @@ fn measure(params: Params<'_>, threads: u32, own: u64, on_demand: fn(u64) -> u64
         qps: half(before.qps, after.qps) - 1,
         cqs: half(before.cqs, after.cqs) - 2,
         tds: half(before.tds, after.tds),
+        mrs: half(before.mrs, after.mrs) - OWN_MRS,
         pages: half(before.pages, after.pages) - pages,
         registers: half(before.registers, after.registers) - 2 * pages,
         kilobytes: half(before.kilobytes, after.kilobytes) - (256 + 80 + 2 * 9),
@@ -78,7 +83,9 @@ fn closed_form(category: &str, t: u64, own: u64, on_demand: fn(u64) -> u64, patc
         _ => (1, 1, 0, own + on_demand(1)),
     };
     let (cqs, registers, kilobytes) = (pairs, 2 * pages, 256 * contexts + 89 * pairs);
-    Taken { contexts, pds: contexts, qps: pairs, cqs, tds, pages, registers, kilobytes }
+    // Send buffers of each lane, and its receive buffers for the one connection.
+    let mrs = 2 * if category == "mpi_threads" { 1 } else { t };
+    Taken { contexts, pds: contexts, qps: pairs, cqs, tds, mrs, pages, registers, kilobytes }
 }
 
 /// Objects shared one by one, of sixteen threads: device contexts and protection domains by so many, registers by their kind.
@@ -128,6 +135,41 @@ pub fn compare_single(own: u64, on_demand: fn(u64) -> u64, patched: bool) {
                 registers,
                 kilobytes: 256 * contexts + 89 * 16,
                 ..dynamic
+            },
+        );
+    }
+    for ways in [1, 2, 3, 4, 8, 16, 64] {
+        let text = ways.to_string();
+        let groups = 16u64.div_ceil(ways);
+        // Bytes of fifteen queues are saved where sixteen share one.
+        compare(
+            &[("endpoint_category", "dynamic"), ("share_queues", &text)],
+            Taken { cqs: groups, kilobytes: dynamic.kilobytes - 9 * (16 - groups), ..dynamic },
+        );
+        compare(
+            &[("endpoint_category", "dynamic"), ("share_registrations", &text)],
+            Taken { mrs: 2 * groups, ..dynamic },
+        );
+        // One pool lies in one registration, and so do the receive buffers beside it.
+        compare(
+            &[("endpoint_category", "dynamic"), ("share_buffers", &text)],
+            Taken { mrs: 2 * groups, ..dynamic },
+        );
+        // No more than what they lie in has lanes.
+        compare(
+            &[
+                ("share_contexts", "8"),
+                ("share_domains", "4"),
+                ("share_queues", &text),
+                ("share_registrations", &text),
+                ("share_registers", "own"),
+            ],
+            {
+                let (all, registers) = pages(2, 4);
+                let cqs = 2 * 8u64.div_ceil(ways);
+                let kilobytes = 256 * 2 + 80 * 16 + 9 * cqs;
+                let mrs = 2 * 4 * 4u64.div_ceil(ways);
+                Taken { contexts: 2, pds: 4, cqs, mrs, tds: 16, pages: all, registers, kilobytes, ..dynamic }
             },
         );
     }

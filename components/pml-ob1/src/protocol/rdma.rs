@@ -19,19 +19,22 @@
 //! transport calls from its progress: **that only counts**, and puts the request on its CRI's list of those to be
 //! looked at when that progress has returned ([`Ob1::take_landed`]). A request is on one list at most (`Request::listed`).
 //!
+//! Where several transports share the message's memory (`stripes.rs`) the header has a handle of each, and the pieces, which are shorter then,
+//! go over that with the least to do.
+//!
 //! **Ends.** A request ends when none of its pieces is under way, however they went ([`Outcome`], the worst
 //! counts), since until then the transport may touch its buffer. A put ends behind a flush, unless the transport's `done` already
 //! says that the data is visible, so that FIN follows the data. A refusal is remembered for the peer, and the message starts
 //! over by fragments; **before the first of them is stored the receiver takes its memory back**, so no late put
 //! lands in what the program uses again. Any other failure is the peer's.
 
-use crate::protocol::registration::handle_size;
+use crate::protocol::registration::{are_handles, handles_size};
 use crate::protocol::rendezvous::{Turn, fin};
 use crate::receive::shard::Incoming;
+use crate::state::abilities::piece;
 use crate::state::guarded::Held;
 use crate::state::instance::Ob1;
 use crate::state::objects::{Outcome, Peer, Request, State};
-use crate::state::peer::piece;
 use crate::state::request_life::owner;
 use crate::wire::{self, Header, Reader, header_only, kind};
 use core::ffi::c_void;
@@ -40,6 +43,14 @@ use core::sync::atomic::Ordering;
 use oxmpi_btl::{BtlAttrs, FlushDesc, RmaDesc, access};
 use oxmpi_mca::host::receive::STOP;
 use oxmpi_mca::{RequestHeader, Status};
+
+/// Bytes of one piece where several transports share a message: several pieces for each, so that a slow one gets fewer, but none so small
+/// that its own costs count.
+fn stripe(wanted: u64, ways: usize, alignment: u64) -> u64 {
+    const PIECES: u64 = 4;
+    const LEAST: u64 = 64 << 10;
+    wanted.div_ceil(PIECES * ways as u64).max(LEAST).next_multiple_of(alignment.max(4096))
+}
 
 fn aligned(alignment: u64, values: &[u64]) -> bool {
     alignment <= 1 || values.iter().all(|v| v.is_multiple_of(alignment))
@@ -70,7 +81,7 @@ impl Ob1 {
     ) -> Option<Status> {
         let mut h = start();
         // Behind the head of a kept message address and handle are payload, which costs credit.
-        let payload = (8 + handle_size(peer)) as u64;
+        let mut payload = (8 + handles_size(peer)) as u64;
         if h.bytes() as u64 + 16 + payload > peer.largest() || !peer.take_credit(held, payload) {
             return None;
         }
@@ -82,8 +93,11 @@ impl Ob1 {
             h.push(word);
         }
         let mut desc = header_only(&h);
-        let handle = req.handle_bytes();
-        (desc.payload, desc.len) = (handle.as_ptr(), handle.len() as u64);
+        let handles = req.handle_bytes();
+        (desc.payload, desc.len) = (handles.as_ptr(), handles.len() as u64);
+        // It was registered with fewer transports, perhaps.
+        peer.give_credit(held, payload - 8 - desc.len);
+        payload = 8 + desc.len;
         let status = peer.transmit(held, &desc);
         if !status.is_ok() {
             peer.give_credit(held, payload);
@@ -107,7 +121,7 @@ impl Ob1 {
         {
             return false;
         }
-        req.keep_remote_handle(handle);
+        req.keep_remote_handles(peer, handle);
         req.remote_addr.set(remote);
         self.begin_pieces(held, peer, req, State::Pulling, later);
         true
@@ -159,8 +173,8 @@ impl Ob1 {
             Some("memory that does not fit its message")
         } else if remote.checked_add(wanted).is_none() {
             Some("an address range that wraps")
-        } else if r.rest().len() != handle_size(peer) {
-            Some("a registration handle of another length than the transport's")
+        } else if !are_handles(peer, r.rest().len()) {
+            Some("registration handles of another length than the transport's")
         } else {
             None
         };
@@ -175,7 +189,7 @@ impl Ob1 {
         req.done.set(0);
         let fits = aligned(peer.btl.attrs().put_alignment, &[remote, wanted, req.buf.get() as u64]);
         if fits && !peer.no_put.get() && self.register_memory(peer, req, wanted, 0).is_ok() {
-            req.keep_remote_handle(r.rest());
+            req.keep_remote_handles(peer, r.rest());
             self.begin_pieces(held, peer, req, State::Pushing, false);
         } else {
             // The first fragment tells the receiver.
@@ -198,26 +212,37 @@ impl Ob1 {
             req.outcome.set(Outcome::Revoked);
         }
         let a = peer.btl.attrs();
-        let (verb, most) = match req.state.get() {
-            State::Pulling => (peer.btl.get, piece(a.get_limit, a.get_alignment)),
-            _ => (peer.btl.put, piece(a.put_limit, a.put_alignment)),
+        let gets = req.state.get() == State::Pulling;
+        let (verb, most, unit) = match gets {
+            true => (peer.btl.get, piece(a.get_limit, a.get_alignment), a.get_alignment),
+            false => (peer.btl.put, piece(a.put_limit, a.put_alignment), a.put_alignment),
         };
         while req.done.get() < req.wanted.get() && req.outcome.get() == Outcome::Fine {
             if req.pulls.get() >= self.config.pipeline_depth {
                 return Turn::Over;
             }
             let done = req.done.get();
+            let ways = req.ways().min(peer.rails.ways().len());
+            let most = if ways > 1 { stripe(req.wanted.get(), ways, unit).min(most) } else { most };
             let len = (req.wanted.get() - done).min(most);
-            let rma = RmaDesc {
+            let rma = |way| RmaDesc {
                 local: req.buf.get().wrapping_add(done as usize),
                 remote: req.remote_addr.get() + done,
                 len,
-                local_handle: req.local_handle(),
-                remote_handle: req.remote_handle(),
+                local_handle: req.local_handle(way),
+                remote_handle: req.remote_handle(way),
                 done: Some(landed),
                 done_ctx: core::ptr::from_ref(req).cast_mut().cast(),
             };
-            match verb(peer.btl.state, peer.endpoint, peer.ctx, &rma) {
+            let status = if ways > 1 {
+                peer.rails.issue(ways, len, |way, rail| {
+                    let verb = if gets { rail.btl.get } else { rail.btl.put };
+                    verb(rail.btl.state, rail.endpoint, peer.ctx, &rma(way))
+                })
+            } else {
+                verb(peer.btl.state, peer.endpoint, peer.ctx, &rma(0))
+            };
+            match status {
                 Status::OK => {}
                 Status::PENDING => self.takes_off(held, req),
                 Status::NO_RESOURCE => return Turn::NoRoom,
@@ -401,5 +426,18 @@ extern "C" fn landed(ctx: *mut c_void, status: Status) {
     if !req.listed.replace(true) {
         req.next.set(cri.landed.replace(req));
         cri.mark(crate::state::objects::Cri::LANDED);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_several_transports_are_whole_units() {
+        assert_eq!(stripe(8 << 20, 2, 0), 1 << 20, "four for each of two");
+        assert_eq!(stripe((8 << 20) + 1, 2, 4), (1 << 20) + 4096);
+        assert_eq!(stripe(100, 2, 0), 64 << 10, "no smaller ones");
+        assert_eq!(stripe(3 << 20, 3, 1 << 19), 1 << 19);
     }
 }

@@ -13,15 +13,32 @@
 //! that to change: who holds the rest may need this message to go on. It goes by fragments.
 
 use crate::state::instance::Ob1;
-use crate::state::memory::Memory;
+use crate::state::memory::{Memory, Part};
 use crate::state::objects::{Peer, Request};
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::{BtlHandle, HANDLE_LIMIT, RegHandle, Registration};
 use oxmpi_mca::Status;
 
+/// Transports that share a message's memory at most.
+const MOST_WAYS: usize = 8;
+
 /// `deregister` or `release` of the host's services.
 type End = extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status;
+
+/// Bytes of handles that are sent to a peer at most.
+pub fn handles_size(peer: &Peer) -> usize {
+    handle_size(peer) * peer.rails.ways().len().clamp(1, MOST_WAYS)
+}
+
+/// Whether a peer may send so many bytes as handles: of one transport at least, and of those that reach it at most.
+pub fn are_handles(peer: &Peer, bytes: usize) -> bool {
+    let most = peer.transports().clamp(1, MOST_WAYS);
+    match handle_size(peer) {
+        0 => bytes == 0,
+        each => bytes.is_multiple_of(each) && (1..=most).contains(&(bytes / each)),
+    }
+}
 
 /// How many bytes a registration handle of the peer's transport has.
 pub fn handle_size(peer: &Peer) -> usize {
@@ -38,8 +55,18 @@ impl Ob1 {
         let (services, mut local) = (self.btl_services(), null());
         let register = if services.keeps() { services.acquire } else { services.register };
         register(services.instance, peer.btl, req.buf.get(), len, access, &mut local).ok()?;
-        let memory = Memory { btl: peer.btl, local, remote: [0; HANDLE_LIMIT / 8] };
-        req.memory.set(Box::into_raw(Box::new(memory)));
+        let part = |btl, local| Part { btl, local, remote: [0; HANDLE_LIMIT / 8] };
+        let mut parts = vec![part(peer.btl, local)];
+        // What cannot be registered with a further transport does not go over it.
+        for rail in peer.rails.ways().iter().skip(1).take(MOST_WAYS - 1) {
+            let mut local = null();
+            if register(services.instance, rail.btl, req.buf.get(), len, access, &mut local).is_err() {
+                break;
+            }
+            parts.push(part(rail.btl, local));
+        }
+        let bytes = parts.iter().flat_map(|part| part.bytes().iter().copied()).collect();
+        req.memory.set(Box::into_raw(Box::new(Memory { parts, bytes, remotes: 0 })));
         Ok(())
     }
 
@@ -71,10 +98,12 @@ impl Ob1 {
     fn end_memory(&self, memory: *mut Memory, end: End) {
         // SAFETY: made by `register_memory`; its request does not have it any more.
         let memory = unsafe { Box::from_raw(memory) };
-        let status = end(self.btl_services().instance, memory.btl, memory.local);
-        if status.is_err() {
-            // A program that reuses the buffer may have it changed by a peer.
-            self.host.fatal(&format!("memory cannot be taken back from {}: {status}", memory.btl.name()));
+        for part in memory.parts {
+            let status = end(self.btl_services().instance, part.btl, part.local);
+            if status.is_err() {
+                // A program that reuses the buffer may have it changed by a peer.
+                self.host.fatal(&format!("memory cannot be taken back from {}: {status}", part.btl.name()));
+            }
         }
     }
 }
@@ -85,33 +114,46 @@ impl Request {
         unsafe { self.memory.get().as_ref() }
     }
 
-    /// The handle of our own memory; null: it needs none.
-    pub fn local_handle(&self) -> *const RegHandle {
-        // SAFETY: a registration is valid until it is given back.
-        self.registered().map_or(null(), |m| unsafe { (*m.local).handle })
-    }
-    /// Our handle as it is sent to a peer.
-    pub fn handle_bytes(&self) -> &[u8] {
-        let Some(memory) = self.registered() else { return &[] };
-        // SAFETY: as above; so many bytes stand there.
-        unsafe {
-            let local = &*memory.local;
-            core::slice::from_raw_parts(local.handle.cast(), local.handle_size as usize)
-        }
+    /// Ways that both sides have registered the message's memory for; 0: it needs no handles.
+    pub fn ways(&self) -> usize {
+        self.registered().map_or(0, |m| m.parts.len().min(m.remotes))
     }
 
-    pub fn remote_handle(&self) -> *const RegHandle {
-        self.registered().map_or(null(), |m| m.remote.as_ptr().cast())
+    /// The handle of our own memory for a way; null: it needs none.
+    pub fn local_handle(&self, way: usize) -> *const RegHandle {
+        // SAFETY: a registration is valid until it is given back.
+        self.registered().map_or(null(), |m| unsafe { (*m.parts[way].local).handle })
     }
-    /// Keeps the handle that a peer sent; its length was checked.
-    pub fn keep_remote_handle(&self, bytes: &[u8]) {
+    /// Our handles as they are sent to a peer.
+    pub fn handle_bytes(&self) -> &[u8] {
+        self.registered().map_or(&[], |m| &m.bytes)
+    }
+
+    pub fn remote_handle(&self, way: usize) -> *const RegHandle {
+        self.registered().map_or(null(), |m| m.parts[way].remote.as_ptr().cast())
+    }
+    /// Keeps the handles that a peer sent; their length was checked.
+    pub fn keep_remote_handles(&self, peer: &Peer, bytes: &[u8]) {
         // SAFETY: the holder of the CRI's lock is alone with it.
-        if let Some(memory) = unsafe { self.memory.get().as_mut() } {
-            for (word, part) in memory.remote.iter_mut().zip(bytes.chunks(8)) {
+        let Some(memory) = (unsafe { self.memory.get().as_mut() }) else { return };
+        memory.remotes = 0;
+        for (part, bytes) in memory.parts.iter_mut().zip(bytes.chunks(handle_size(peer).max(1))) {
+            memory.remotes += 1;
+            for (word, bytes) in part.remote.iter_mut().zip(bytes.chunks(8)) {
                 let mut whole = [0; 8];
-                whole[..part.len()].copy_from_slice(part);
+                whole[..bytes.len()].copy_from_slice(bytes);
                 *word = u64::from_ne_bytes(whole);
             }
+        }
+    }
+}
+
+impl Part {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: a registration is valid until it is given back; so many bytes stand there.
+        unsafe {
+            let local = &*self.local;
+            core::slice::from_raw_parts(local.handle.cast(), local.handle_size as usize)
         }
     }
 }

@@ -5,6 +5,10 @@
 //! the one that has least to do for its bandwidth, or, where that has no room, to the next. So a network that is slower than it
 //! says gets less.
 //!
+//! **Get and put** (`rdma.rs`) take turns over all in the same way, in pieces, where each of them can ([`Rails::ways`]): the memory is
+//! registered with each, and the peer is told all handles, in the order of its transports, which is that of ours. Memory that is named by
+//! another transport's handle is refused by the network, and the message goes by fragments.
+//!
 //! **Receiving.** Fragments of one transport come in order, but those of another may be ahead of them. They are stored where they
 //! belong, and noted until what is missing has come ([`Ahead`]): `done` of a receive is what is there without a gap. What a
 //! peer says is not believed: a fragment that overlaps another closes it.
@@ -12,6 +16,7 @@
 //! **Failure.** A transport that loses the process for good says so to the host, which ends everything with that process,
 //! whichever of the transports it was.
 
+use crate::state::abilities::{can_get, can_put};
 use crate::wire::FRAG_BYTES;
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -21,19 +26,23 @@ use std::collections::BTreeMap;
 
 /// One of several transports to a process, on one FIFO.
 pub struct Rail {
-    btl: &'static BtlHandle,
-    endpoint: *mut c_void,
+    pub btl: &'static BtlHandle,
+    pub endpoint: *mut c_void,
     /// The work it has been given, as time: bytes by bandwidth.
     load: Cell<u64>,
 }
 
 /// All that share a process's fragments; empty where one has them all.
-pub struct Rails(Box<[Rail]>);
+pub struct Rails {
+    all: Box<[Rail]>,
+    /// They share gets and puts, too.
+    have_memory: bool,
+}
 
 impl Rails {
     /// Of the transports that reach a process, the first of which carries headers.
     pub fn new(reached: &[Reach], ctx: u32) -> Rails {
-        let Some(first) = reached.first().map(|r| r.btl().attrs()) else { return Rails(Box::default()) };
+        let Some(first) = reached.first().map(|r| r.btl().attrs()) else { return Rails::none() };
         let fits = |a: &BtlAttrs| {
             let as_large =
                 a.max_send_size == 0 || (first.max_send_size != 0 && a.max_send_size >= first.max_send_size);
@@ -41,20 +50,63 @@ impl Rails {
         };
         let rail = |r: &Reach| Rail { btl: r.btl(), endpoint: r.endpoint, load: Cell::new(0) };
         let rails: Box<[Rail]> = reached.iter().filter(|r| fits(r.btl().attrs())).map(rail).collect();
-        let several = rails.len() > 1 && fits(first);
-        Rails(if several { rails } else { Box::default() })
+        if rails.len() < 2 || !fits(first) {
+            return Rails::none();
+        }
+        let like_first = |rail: &Rail| {
+            let a = rail.btl.attrs();
+            let same = a.registration_handle_size == first.registration_handle_size
+                && (a.get_alignment, a.put_alignment) == (first.get_alignment, first.put_alignment);
+            let verbs = |btl| (can_get(btl), can_put(btl));
+            // A put that is not over with `done` would need a flush on each.
+            let whole = !can_put(rail.btl) || a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0;
+            same && whole && verbs(rail.btl) == verbs(rails[0].btl)
+        };
+        let have_memory = first.registration_handle_size > 0 && rails.iter().all(like_first);
+        Rails { all: rails, have_memory }
+    }
+
+    fn none() -> Rails {
+        Rails { all: Box::default(), have_memory: false }
+    }
+
+    /// Those that gets and puts of a message go over; none: its peer's transport alone.
+    #[inline(always)]
+    pub fn ways(&self) -> &[Rail] {
+        if self.have_memory { &self.all } else { &[] }
+    }
+
+    /// Calls `issue` with one of the first `count` ways after the other, that with the least to do first, until one has room; it is charged
+    /// for so many bytes.
+    pub fn issue(&self, count: usize, bytes: u64, issue: impl Fn(usize, &Rail) -> Status) -> Status {
+        let ways = &self.ways()[..count];
+        let mut tried = 0u64;
+        for _ in 0..ways.len() {
+            let untried = ways.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
+            let Some((i, rail)) = untried.min_by_key(|(_, rail)| rail.load.get()) else { break };
+            match issue(i, rail) {
+                Status::NO_RESOURCE => tried |= 1 << (i % 64),
+                status => {
+                    if !status.is_err() {
+                        self.charge(rail, bytes);
+                    }
+                    return status;
+                }
+            }
+        }
+        Status::NO_RESOURCE
     }
 
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Sends a fragment over one of them. NO_RESOURCE: none has room.
     pub fn transmit(&self, ctx: u32, desc: &SendDesc) -> Status {
         let mut tried = 0u64;
-        for _ in 0..self.0.len() {
-            let untried = self.0.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
+        for _ in 0..self.all.len() {
+            let untried = self.all.iter().enumerate().filter(|(i, _)| tried & (1 << (i % 64)) == 0);
             let Some((i, rail)) = untried.min_by_key(|(_, rail)| rail.load.get()) else { break };
             match (rail.btl.send)(rail.btl.state, rail.endpoint, ctx, desc) {
                 Status::NO_RESOURCE => tried |= 1 << (i % 64),
@@ -73,8 +125,8 @@ impl Rails {
         let bandwidth = u64::from(rail.btl.attrs().bandwidth.max(1));
         rail.load.set(rail.load.get() + (bytes + FRAG_BYTES as u64) * 1024 / bandwidth + 1);
         if rail.load.get() > 1 << 60 {
-            let least = self.0.iter().map(|r| r.load.get()).min().unwrap_or(0);
-            self.0.iter().for_each(|r| r.load.set(r.load.get() - least));
+            let least = self.all.iter().map(|r| r.load.get()).min().unwrap_or(0);
+            self.all.iter().for_each(|r| r.load.set(r.load.get() - least));
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::matching::Arrival;
 use crate::progress::timing::Watch;
-use crate::protocol::registration::handle_size;
+use crate::protocol::registration::are_handles;
 use crate::protocol::runs;
 use crate::receive::shard::{Incoming, Inner};
 use crate::receive::shards::Entered;
@@ -270,8 +270,8 @@ impl Ob1 {
         match inc.address() {
             None => Some("an offer to read without an address"),
             Some((addr, _)) if addr.checked_add(inc.msg_len).is_none() => Some("an address range that wraps"),
-            Some((_, handle)) if handle.len() != handle_size(peer) => {
-                Some("a registration handle of another length than the transport's")
+            Some((_, handles)) if !are_handles(peer, handles.len()) => {
+                Some("registration handles of another length than the transport's")
             }
             Some(_) => None,
         }

@@ -3,8 +3,18 @@
 use oxmpi_btl::{BtlHandle, HANDLE_LIMIT, Registration};
 use std::collections::BTreeMap;
 
-/// Registered memory of a request's buffer, and the handle of the other side's.
+/// Registered memory of a request's buffer, and the handles of the other side's.
 pub struct Memory {
+    /// By the ways that the message goes (`protocol/stripes.rs`), or of its peer's transport alone.
+    pub parts: Vec<Part>,
+    /// Our handles as they are sent, one behind the other.
+    pub bytes: Vec<u8>,
+    /// How many the peer has sent.
+    pub remotes: usize,
+}
+
+/// Of one transport.
+pub struct Part {
     pub btl: &'static BtlHandle,
     pub local: *const Registration,
     /// The peer's handle, as it came.

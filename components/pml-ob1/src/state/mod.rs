@@ -1,5 +1,6 @@
 //! State in memory: requests, peers, communicators, and by which lock each is guarded.
 
+pub mod abilities;
 pub mod attention;
 pub mod comm;
 pub mod communicators;

@@ -6,6 +6,7 @@
 
 use crate::protocol::choice::Either;
 use crate::protocol::stripes::Rails;
+use crate::state::abilities::{can_get, can_put};
 use crate::state::fifos::FIFO;
 use crate::state::guarded::{Guarded, Held};
 use crate::state::instance::Ob1;
@@ -109,6 +110,11 @@ impl Peer {
             coming: Guarded::new(None),
             rails: Rails::new(base.reached, ctx),
         }
+    }
+
+    /// How many transports reach the process.
+    pub fn transports(&self) -> usize {
+        self.base.reached.len()
     }
 
     /// Whether fragments may come from the process over several transports.
@@ -270,28 +276,4 @@ pub fn can_get_vector(btl: &BtlHandle) -> bool {
 pub fn btl_name(btl: &BtlHandle) -> &str {
     // SAFETY: the name lives as long as the handle.
     unsafe { btl.name.get() }.unwrap_or("?")
-}
-
-pub fn can_get(btl: &BtlHandle) -> bool {
-    has(btl, cap::GET) && piece(btl.attrs().get_limit, btl.attrs().get_alignment) > 0
-}
-
-pub fn can_put(btl: &BtlHandle) -> bool {
-    let a = btl.attrs();
-    let ends = a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0 || btl.can(cap::FLUSH);
-    has(btl, cap::PUT) && ends && piece(a.put_limit, a.put_alignment) > 0
-}
-
-/// Whether a transport has a verb that long messages can use. Where its memory has to be registered it must be able to.
-fn has(btl: &BtlHandle, verb: u32) -> bool {
-    btl.can(verb) && (btl.attrs().registration_handle_size == 0 || btl.can(cap::REGISTER))
-}
-
-/// Bytes of one piece: the limit, cut to whole units of the alignment.
-pub fn piece(limit: u64, alignment: u64) -> u64 {
-    match (limit, alignment) {
-        (0, _) => u64::MAX,
-        (limit, 0 | 1) => limit,
-        (limit, alignment) => limit - limit % alignment,
-    }
 }

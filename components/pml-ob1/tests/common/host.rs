@@ -31,7 +31,7 @@ pub struct Proc {
     attrs: Vec<Box<BtlAttrs>>,
     btls: Vec<BtlHandle>,
     btl_services: Option<Box<BtlServices>>,
-    reached: Vec<Reach>,
+    reached: Vec<Vec<Reach>>,
     net: *const Net,
     modes: u32,
     pub pml: Option<PmlModule>,
@@ -132,7 +132,7 @@ extern "C" fn reach(i: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Sta
         None => Status::UNREACHABLE,
         Some(reached) => {
             // SAFETY: the caller's out pointer.
-            unsafe { *out = SliceRef { ptr: reached, len: 1 } };
+            unsafe { *out = SliceRef { ptr: reached.as_ptr(), len: reached.len() } };
             Status::OK
         }
     }
@@ -283,14 +283,17 @@ impl Proc {
             self.attrs.push(Box::new(BtlAttrs { contexts: 1, exclusivity: wide.exclusivity + 1, ..wide }));
             self.btls.push(self.narrow(setup, &self.attrs[1]));
         }
-        let btl: *const BtlHandle = &self.btls[0];
+        if setup.twin {
+            self.attrs.push(Box::new(*self.attrs[0]));
+            self.btls.push(self.twin(setup, &self.attrs[1]));
+        }
+        let several = if setup.twin { 2 } else { 1 };
         // An endpoint is a process's number plus 1, so that none is null. The narrow transport reaches nobody.
         let endpoint = |proc| (proc as usize + 1) as *mut c_void;
-        let to = |(proc, other): (u32, &Setup)| Reach {
-            btl,
-            endpoint: endpoint(proc),
-            width: setup.cris.min(other.cris),
-            reserved: 0,
+        let to = |(proc, other): (u32, &Setup)| {
+            let width = setup.cris.min(other.cris);
+            let by = |btl: &BtlHandle| Reach { btl, endpoint: endpoint(proc), width, reserved: 0 };
+            self.btls[..several].iter().map(by).collect()
         };
         self.reached = (0..).zip(all).map(to).collect();
         self.btl_services = Some(Box::new(self.services_table()));

@@ -78,6 +78,8 @@ pub struct Setup {
     pub parts: bool,
     /// There is a second transport, which has one context and reaches nobody.
     pub narrow: bool,
+    /// There is a second transport to everybody, for fragments, gets and puts.
+    pub twin: bool,
 }
 
 impl Default for Setup {
@@ -111,6 +113,7 @@ impl Default for Setup {
             fork_turns: 8,
             parts: true,
             narrow: false,
+            twin: false,
         }
     }
 }
@@ -132,6 +135,8 @@ pub struct Queues {
     /// What was put and is not visible yet, by who put it.
     pub unflushed: Vec<Vec<Transfer>>,
     /// Gets and puts, and flushes.
+    /// Gets and puts by the second transport.
+    pub of_twin: u64,
     pub gets: u64,
     pub puts: u64,
     pub flushes: u64,
@@ -363,6 +368,14 @@ extern "C" fn t_get_vector(s: *mut c_void, _: *mut c_void, _: u32, d: *const Rma
     assert!(whole, "a list is shorter than it says");
     Status::OK
 }
+extern "C" fn twin_get(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
+    proc_of(s).net().queues.lock().of_twin += 1;
+    move_piece(s, ctx, d, false)
+}
+extern "C" fn twin_put(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
+    proc_of(s).net().queues.lock().of_twin += 1;
+    move_piece(s, ctx, d, true)
+}
 extern "C" fn t_put(s: *mut c_void, _ep: *mut c_void, ctx: u32, d: *const RmaDesc) -> Status {
     move_piece(s, ctx, d, true)
 }
@@ -496,7 +509,8 @@ pub fn attrs_of(setup: &Setup) -> BtlAttrs {
     attrs.put_alignment = setup.put_alignment;
     attrs.registration_handle_size = setup.handle;
     attrs.contexts = setup.cris;
-    attrs.flags = if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 }
+    attrs.flags = if setup.twin { BtlAttrs::STRIPES } else { 0 }
+        | if setup.visible { BtlAttrs::VISIBLE_AT_ONCE } else { 0 }
         | if setup.put_is_remote { BtlAttrs::PUT_DONE_IS_REMOTE } else { 0 };
     attrs
 }
@@ -513,6 +527,14 @@ impl Proc {
             Status::NOT_SUPPORTED
         }
         BtlHandle { progress, arm, index: 1, ..self.transport(setup, attrs) }
+    }
+
+    /// A second one like the first, whose progress is the first one's.
+    pub fn twin(&self, setup: &Setup, attrs: &BtlAttrs) -> BtlHandle {
+        extern "C" fn progress(_: *mut c_void, _: u32) -> i32 {
+            0
+        }
+        BtlHandle { progress, get: twin_get, put: twin_put, index: 1, ..self.transport(setup, attrs) }
     }
 
     pub fn transport(&self, setup: &Setup, attrs: &BtlAttrs) -> BtlHandle {

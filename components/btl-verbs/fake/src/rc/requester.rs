@@ -42,6 +42,7 @@ impl Pair {
             }
             return self.flush();
         }
+        counters::carried(self.core.context.device, bytes.len() as u64);
         wqe.got += bytes.len() as u64;
         wqe.answered = last;
     }
@@ -175,7 +176,10 @@ impl Pair {
             let offset = self.offset;
             match links.send(&packet, |out| payload(nic, self.core.pd, wqe, offset, out)) {
                 Ok(Sent::No) => break,
-                Ok(_) => did += 1,
+                Ok(_) => {
+                    counters::carried(self.core.context.device, n);
+                    did += 1;
+                }
                 Err(Denied) => {
                     // Those before it come first.
                     if self.current == 0 {

@@ -1,0 +1,25 @@
+//! Whether a transport's get and put serve long messages, and in pieces of how many bytes.
+
+use oxmpi_btl::{BtlAttrs, BtlHandle, cap};
+
+/// Whether a transport has a verb that long messages can use. Where its memory has to be registered it must be able to.
+fn has(btl: &BtlHandle, verb: u32) -> bool {
+    btl.can(verb) && (btl.attrs().registration_handle_size == 0 || btl.can(cap::REGISTER))
+}
+pub fn can_get(btl: &BtlHandle) -> bool {
+    has(btl, cap::GET) && piece(btl.attrs().get_limit, btl.attrs().get_alignment) > 0
+}
+pub fn can_put(btl: &BtlHandle) -> bool {
+    let a = btl.attrs();
+    let ends = a.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0 || btl.can(cap::FLUSH);
+    has(btl, cap::PUT) && ends && piece(a.put_limit, a.put_alignment) > 0
+}
+
+/// Bytes of one piece: the limit, cut to whole units of the alignment.
+pub fn piece(limit: u64, alignment: u64) -> u64 {
+    match (limit, alignment) {
+        (0, _) => u64::MAX,
+        (limit, 0 | 1) => limit,
+        (limit, alignment) => limit - limit % alignment,
+    }
+}

@@ -1,6 +1,6 @@
 //! Errors (MPI 5.0 §9.3 to §9.5): from a failure to the error handler that must hear of it.
 //!
-//! A function of the C interface finds out what is wrong as a [`Failure`] (class and sentence) and hands it to [`raise`]
+//! A function of the C interface finds out what is wrong as a [`Failure`] (class and sentence) and hands it to [`raise()`]
 //! with the object it was called on ([`On`]).
 //!
 //! Map, from below: `failure` · `codes` (classes, codes and their sentences) · `handler` (handlers as objects) · `raise` (finds and calls

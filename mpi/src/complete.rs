@@ -7,11 +7,12 @@
 
 use crate::constants::*;
 use crate::counting::{self, Counter};
-use crate::errcode;
+use crate::entry::{self, Here};
+use crate::error::codes;
 use crate::error::{Failure, Res, call, class_of, raise, raise_on};
-use crate::gate::{self, Here};
 use crate::memory::{read, slice_mut, write};
 use crate::process::Process;
+use crate::request::again::{find_again, find_or_null};
 use crate::request::{self, Outcome, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
@@ -58,7 +59,7 @@ fn wait(
 fn wait_other(here: Here, name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
     // SAFETY: not null; the caller promises a handle.
     let handle = unsafe { *request };
-    match request::find_again(here.process, handle) {
+    match find_again(here.process, handle) {
         Some(_) => wait(here, name, request, status),
         None => not_found(name, handle, status),
     }
@@ -68,7 +69,7 @@ fn wait_other(here: Here, name: &'static str, request: *mut Request, status: *mu
 #[inline(never)]
 fn odd_wait(name: &'static str, request: *mut Request, status: *mut Status) -> c_int {
     counting::call(Counter::Wait);
-    match gate::here().filter(|_| !request.is_null()) {
+    match entry::here().filter(|_| !request.is_null()) {
         Some(here) => wait(here, name, request, status),
         None => call(name, None, |_| read(request, "request").map(|_| ())),
     }
@@ -174,7 +175,7 @@ fn test_other(
 ) -> c_int {
     // SAFETY: not null; the caller promises a handle.
     let handle = unsafe { *request };
-    if request::find_again(here.process, handle).is_some() {
+    if find_again(here.process, handle).is_some() {
         return test(here, name, request, flag, status);
     }
     // SAFETY: not null; the caller's flag.
@@ -186,7 +187,7 @@ fn test_other(
 #[inline(never)]
 fn odd_test(name: &'static str, request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
     counting::call(Counter::Test);
-    match gate::here().filter(|_| !request.is_null() && !flag.is_null()) {
+    match entry::here().filter(|_| !request.is_null() && !flag.is_null()) {
         Some(here) => test(here, name, request, flag, status),
         None => call(name, None, |_| {
             read(request, "request")?;
@@ -219,7 +220,7 @@ pub fn is_array(count: c_int, requests: *mut Request) -> bool {
 #[inline(never)]
 fn odd_wait_all(name: &'static str, count: c_int, requests: *mut Request, statuses: *mut Status) -> c_int {
     counting::call(Counter::Waitall);
-    match gate::here().filter(|_| is_array(count, requests)) {
+    match entry::here().filter(|_| is_array(count, requests)) {
         Some(here) => wait_all(here, name, (count, requests), statuses),
         None => call(name, None, |_| arguments(count, requests).map(|_| ())),
     }
@@ -248,7 +249,7 @@ fn wait_all(
             unsafe { end_sent(place, status) };
             continue;
         }
-        let Some(req) = find(process, handle).or_else(|| request::find_again(process, handle)) else {
+        let Some(req) = find(process, handle).or_else(|| find_again(process, handle)) else {
             if handle.0 != MPI_REQUEST_NULL {
                 return raise(name, None, request::wrong(handle));
             }
@@ -301,7 +302,7 @@ impl Errors {
         for i in 0..count {
             let found = self.0.iter().find(|(at, _)| *at == i);
             let class = found.map_or(MPI_SUCCESS, |(_, outcome)| {
-                errcode::note(name, &outcome.failure());
+                codes::note(name, &outcome.failure());
                 class_of(outcome.error())
             });
             // SAFETY: null or the caller's statuses.
@@ -385,7 +386,7 @@ mpi_fn! {
 /// learns that there is one, so a wrong handle behind it is an error only when its turn comes.
 fn first_pending(process: &Process, requests: &[Request], from: usize) -> Res<usize> {
     for (i, request) in requests.iter().enumerate().skip(from) {
-        if !request::find_or_null(process, *request)?.is_none_or(ready) {
+        if !find_or_null(process, *request)?.is_none_or(ready) {
             return Ok(i);
         }
     }

@@ -6,10 +6,11 @@
 
 use crate::complete::{Errors, PORTION, arguments, finish, is_array, status_at};
 use crate::constants::*;
+use crate::entry::{self, Here};
 use crate::error::{Res, call, raise};
-use crate::gate::{self, Here};
 use crate::memory::{slice_mut, write};
 use crate::process::Process;
+use crate::request::again::find_again;
 use crate::request::{self, Header, collect, find, ready};
 use crate::types::{Request, Status};
 use core::ffi::c_int;
@@ -67,7 +68,7 @@ fn one(process: &Process, request: Request) -> Res<One> {
     let req = match find(process, request) {
         Some(req) => req,
         None if request.0 == MPI_REQUEST_NULL => return Ok(One::Inactive),
-        None => request::find_again(process, request).ok_or_else(|| request::wrong(request))?,
+        None => find_again(process, request).ok_or_else(|| request::wrong(request))?,
     };
     Ok(match request::complete(req) {
         _ if request::inactive(req) => One::Inactive,
@@ -164,7 +165,7 @@ fn odd_any(
     (index, flag): (*mut c_int, *mut c_int),
     status: *mut Status,
 ) -> c_int {
-    match gate::here().filter(|_| has_places(count, requests, index, flag)) {
+    match entry::here().filter(|_| has_places(count, requests, index, flag)) {
         Some(here) => any(here, name, wait, (count, requests), (index, flag), status),
         None => call(name, None, |_| {
             arguments(count, requests)?;
@@ -202,7 +203,7 @@ fn some(
     outcount: *mut c_int,
     told: (*mut c_int, *mut Status),
 ) -> c_int {
-    let Some(here) = here.or_else(gate::here) else { return call(name, None, |_| Ok(())) };
+    let Some(here) = here.or_else(entry::here) else { return call(name, None, |_| Ok(())) };
     let mut errors = Errors::default();
     match collect_some(here, wait, requests, told, &mut errors) {
         Err(failure) => raise(name, None, failure),

@@ -55,7 +55,7 @@ pub fn on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Told by [`process::refresh`] only.
+/// Told by [`crate::users::refresh`] only.
 pub fn set(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }

@@ -1,6 +1,7 @@
 //! Endpoints, `mpi-ext.h`: several ranks of one process, and what a rank can ask about itself and others.
 
-use crate::comm::{CommObject, adopt, free, require};
+use crate::comm::lifetime::{adopt, free};
+use crate::comm::{CommObject, require};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::info;

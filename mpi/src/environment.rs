@@ -1,47 +1,25 @@
 //! Start and end, thread levels, clocks, names, memory (MPI 5.0 §9, §11.2 to §11.6).
 
+use crate::attr::predefined;
+use crate::comm::lifetime;
 use crate::constants::*;
 use crate::error::{Failure, Res, call, call_any_time, raise};
 use crate::gate::GATE;
 use crate::memory::{write, write_made, write_text};
 use crate::process::{self, Process};
+use crate::session::WORLD;
 use crate::types::{Aint, Comm, Info};
-use crate::{attr, buffered, comm, crash, info, leftovers, own, stdio, tool, watching};
-use core::ffi::{CStr, c_char, c_int, c_void};
-use oxmpi_mca_params::Places;
+use crate::{buffered, comm, crash, info, installation, leftovers, own, stdio, tool, users, watching};
+use core::ffi::{c_char, c_int, c_void};
 use oxmpi_runtime::{Config, Instance, Level, wireup};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
-/// The installation this very code was loaded from, so that it can be moved.
-pub fn places() -> Places {
-    // SAFETY: all fields are pointers that may be null.
-    let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
-    // SAFETY: the address of a function of this library, and a place for the answer.
-    let known = unsafe { libc::dladdr(places as *const c_void, &mut found) };
-    if known == 0 || found.dli_fname.is_null() {
-        return Places::default();
-    }
-    // SAFETY: dladdr gave a string that lives as long as the library.
-    let name = unsafe { CStr::from_ptr(found.dli_fname) };
-    Places::around(Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())))
-}
-
-/// Components linked into this library.
-pub fn builtin() -> Vec<*const oxmpi_mca::Descriptor> {
-    #[cfg(feature = "builtin")]
-    return crate::builtin::all();
-    #[cfg(not(feature = "builtin"))]
-    Vec::new()
-}
 
 /// Starts the runtime for the first user of MPI in this process.
 pub fn make(level: Level) -> Res<Process> {
     watching::start();
-    let places = places();
+    let places = installation::places();
     let config = Config {
         component_dirs: places.components().into_iter().collect(),
-        builtin: builtin(),
+        builtin: installation::builtin(),
         level,
         wireup: wireup::Source::Environment,
         places,
@@ -57,17 +35,17 @@ pub fn make(level: Level) -> Res<Process> {
     let done = own::Pool::new(&instance)?;
     let facts = instance.facts();
     let appnum = facts.app().map_or(0, |(number, _)| number as c_int);
-    attr::start(instance.max_tag(), facts.universe.max(facts.size) as c_int, appnum);
+    predefined::start(instance.max_tag(), facts.universe.max(facts.size) as c_int, appnum);
     Ok(Process::new(instance, check, done))
 }
 
 /// Starts the world.
 fn start(level: Level) -> Res {
-    let process = process::enter(process::WORLD, level, make)?;
-    comm::install(MPI_COMM_WORLD, process.instance.world(), "MPI_COMM_WORLD");
-    comm::install(MPI_COMM_SELF, process.instance.self_comm(), "MPI_COMM_SELF");
+    let process = users::enter(WORLD, level, make)?;
+    lifetime::install(MPI_COMM_WORLD, process.instance.world(), "MPI_COMM_WORLD");
+    lifetime::install(MPI_COMM_SELF, process.instance.self_comm(), "MPI_COMM_SELF");
     let arguments: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
-    let mut env = info_of(&arguments);
+    let mut env = info::info_of(&arguments);
     env.set("maxprocs", &process.instance.job().job_size.to_string());
     env.set("soft", &process.instance.job().job_size.to_string());
     env.set("host", &process.instance.processor_name());
@@ -89,26 +67,12 @@ pub fn level_name(level: c_int) -> &'static str {
     }
 }
 
-/// Entries of MPI_INFO_ENV for a process before anything is started.
-pub fn info_of(arguments: &[String]) -> oxmpi_runtime::Info {
-    let mut env = oxmpi_runtime::Info::new();
-    if let Some((command, rest)) = arguments.split_first() {
-        env.set("command", cut(command));
-        env.set("argv", cut(&rest.join(" ")));
-    }
-    env.set("arch", std::env::consts::ARCH);
-    if let Ok(folder) = std::env::current_dir() {
-        env.set("wdir", cut(&folder.to_string_lossy()));
-    }
-    env
-}
-
 /// The launcher's facts about this rank's program (MPI 5.0 §11.2.1).
 fn as_started(env: &mut oxmpi_runtime::Info, app: &wireup::AppFacts) {
     for key in ["maxprocs", "soft"] {
         env.set(key, &app.ranks.to_string());
     }
-    env.set("argv", cut(&app.arguments.join(" ")));
+    env.set("argv", info::cut(&app.arguments.join(" ")));
     let texts = [
         ("command", &app.command),
         ("soft", &app.soft),
@@ -118,17 +82,8 @@ fn as_started(env: &mut oxmpi_runtime::Info, app: &wireup::AppFacts) {
         ("file", &app.file),
     ];
     for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
-        env.set(key, cut(text));
+        env.set(key, info::cut(text));
     }
-}
-
-/// At most what an info value may have.
-fn cut(value: &str) -> &str {
-    let mut n = value.len().min(MPI_MAX_INFO_VAL as usize - 1);
-    while !value.is_char_boundary(n) {
-        n -= 1;
-    }
-    &value[..n]
 }
 
 fn init(name: &'static str, level: Level) -> c_int {
@@ -192,10 +147,10 @@ mpi_fn! {
                     return Err(refused);
                 }
             }
-            buffered::finish(process, process::WORLD);
-            process::leave(process, process::WORLD, |last| {
-                leftovers::take_down(process, process::WORLD, last);
-                comm::uninstall(process);
+            buffered::finish(process, WORLD);
+            users::leave(process, WORLD, |last| {
+                leftovers::take_down(process, WORLD, last);
+                lifetime::uninstall(process);
                 process.instance.end_world();
                 // From here on MPI_Finalized is true; an error has no handler but the initial one.
                 process::ended();

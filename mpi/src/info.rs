@@ -19,6 +19,29 @@ pub fn set_env(info: Object) {
     *ENV.lock() = Some(info);
 }
 
+/// Entries of MPI_INFO_ENV for a process before anything is started.
+pub fn info_of(arguments: &[String]) -> oxmpi_runtime::Info {
+    let mut env = oxmpi_runtime::Info::new();
+    if let Some((command, rest)) = arguments.split_first() {
+        env.set("command", cut(command));
+        env.set("argv", cut(&rest.join(" ")));
+    }
+    env.set("arch", std::env::consts::ARCH);
+    if let Ok(folder) = std::env::current_dir() {
+        env.set("wdir", cut(&folder.to_string_lossy()));
+    }
+    env
+}
+
+/// At most what an info value may have.
+pub fn cut(value: &str) -> &str {
+    let mut n = value.len().min(MPI_MAX_INFO_VAL as usize - 1);
+    while !value.is_char_boundary(n) {
+        n -= 1;
+    }
+    &value[..n]
+}
+
 /// A copy of the info object of a handle.
 pub fn require(info: Info) -> Res<Object> {
     match info.0 {
@@ -82,7 +105,7 @@ mpi_fn! {
                 }
                 _ => std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
             };
-            write_made(info, "info", || adopt(crate::environment::info_of(&arguments)))
+            write_made(info, "info", || adopt(info_of(&arguments)))
         })
     }
 }

@@ -5,9 +5,12 @@
 //! attribute keys belong to none; they go with the last user of MPI. Info objects and error handlers stay,
 //! because their functions may be called after MPI_Finalize as well (MPI 5.0 §11.4.1).
 
+use crate::comm::lifetime;
+use crate::error::handler;
 use crate::handle::Table;
-use crate::process::{Process, WORLD};
-use crate::{attr, comm, datatype, errhandler, ext_sync, group, info, op, probe, request, win};
+use crate::process::Process;
+use crate::session::WORLD;
+use crate::{attr, comm, datatype, ext_sync, group, info, op, probe, request, win};
 
 /// Handles of one kind that are named singly in the report.
 const NAMED: usize = 8;
@@ -26,7 +29,7 @@ pub fn take_down(process: &Process, number: u64, last: bool) {
     for handle in windows(number, last) {
         drop(win::TABLE.remove(handle));
     }
-    comm::take_down(process, of);
+    lifetime::take_down(process, of);
     if last {
         empty(&datatype::TABLE);
         empty(&op::TABLE);
@@ -84,7 +87,7 @@ fn report(
         return lines;
     }
     lines.extend(counted("info object", info::TABLE.handles().len()));
-    lines.extend(counted("error handler", errhandler::count()));
+    lines.extend(counted("error handler", handler::count()));
     lines
 }
 

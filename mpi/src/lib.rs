@@ -4,15 +4,19 @@
 //! the profiling name, checks its arguments, and calls the runtime; nothing below this crate ever calls
 //! an `MPI_` function. `INDEX.md` says which function is where and whether it is whole.
 //!
-//! Map, by chapter: `environment`, `session` · `error`, `errhandler`, `errcode` · `comm`, `comm_create`,
-//! `intercomm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
+//! Map, by chapter: `environment`, `session` · `error` · `comm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
-//! `collective`, `collective_v` · `topo`, `topo_graph`, `neighbor` · `win` · `tool` (MPI_T) · `abi_info`, `fortran` · `removed` (functions of MPI-1) · extensions (`mpi-ext.h`): `ext`, `ext_sync`, `endpoints`, `threadcomm`, `streams`.
-//! Under them: `process` (who uses MPI, from when to
-//! when), `context` (a thread finds its own), `leftovers` (what nobody freed), `handle` (numbers to objects), `operands`
-//! (the checks on a message's path), `own` (requests of ours), `memory` (the user's pointers), `counting`, `watching` (the call a thread is in), `standstill` (a program that stands still after an error), `stdio` (a rank's standard output), `types`, `macros`; generated:
-//! `constants`, `unsupported`.
+//! `collective` · `topo`, `topo_graph` · `win` · `tool` (MPI_T) · `abi_info`, `fortran` · `removed` (functions of
+//! MPI-1) · extensions (`mpi-ext.h`): `ext`, `ext_sync`, `endpoints`, `threadcomm`, `streams`.
+//! In a chapter that is a folder `object` is what a handle leads to, and `calls` are the standard's functions.
+//!
+//! Under them: `process` (the running MPI), `users` (who uses it, from when to when), `gate` and `entry` (the way into
+//! a function), `context` (a thread finds its own), `installation` (where the library lies, what is linked in), `leftovers` (what nobody
+//! freed), `handle` (numbers to objects), `operands` (the checks on a message's path), `own` (requests of ours), `memory`
+//! (the user's pointers), `counting`, `watching` (the call a thread is in), `standstill` (a program that stands still after
+//! an error), `crash`, `stdio` (a rank's standard output), `thread_rank`, `types`, `macros`; generated: `constants`,
+//! `unsupported`.
 
 #[macro_use]
 mod macros;
@@ -25,7 +29,6 @@ mod buffered;
 mod builtin;
 mod collective;
 mod comm;
-mod comm_create;
 mod complete;
 mod complete_some;
 mod constants;
@@ -34,9 +37,8 @@ mod counting;
 mod crash;
 mod datatype;
 mod endpoints;
+mod entry;
 mod environment;
-mod errcode;
-mod errhandler;
 mod error;
 mod ext;
 mod ext_sync;
@@ -47,7 +49,7 @@ mod grequest;
 mod group;
 mod handle;
 mod info;
-mod intercomm;
+mod installation;
 mod leftovers;
 mod memory;
 mod op;
@@ -80,5 +82,6 @@ mod type_create;
 mod type_match;
 mod types;
 mod unsupported;
+mod users;
 mod watching;
 mod win;

@@ -5,7 +5,7 @@
 //! form with brackets makes the plain and the large-count function of one body; the type in
 //! brackets stands for the letter in angle brackets. Inside a body `NAME` is the function's
 //! name. Lines `fn MPI_…` in here are what `cargo xtask generate` counts as implemented, also behind
-//! `any_time` and `hot`; `gate` says what these two are. The body of a hot function has a parameter more,
+//! `any_time` and `hot`; `gate` says what these two are, `entry` finds who calls. The body of a hot function has a parameter more,
 //! named between bars: who calls, or nobody where the way of unusual calls is to be taken
 //! (`process::quick`).
 
@@ -17,7 +17,7 @@ macro_rules! count_call {
         if let Some(counter) = COUNTER
             && crate::counting::on()
         {
-            let marked = crate::gate::enter();
+            let marked = crate::entry::enter();
             crate::counting::call(counter);
             crate::gate::leave_own(marked);
         }
@@ -72,7 +72,7 @@ macro_rules! mpi_fn {
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "one body for two widths")]
             #[allow(non_snake_case, reason = "the standard's name, which stacks show whatever way led here")]
-            unsafe fn $name($($here: Option<$crate::gate::Here>,)? $($a: $t),*) -> $r {
+            unsafe fn $name($($here: Option<$crate::entry::Here>,)? $($a: $t),*) -> $r {
                 count_call!($form NAME);
                 watch_call!($form [$($here)?] NAME ($($a),*) watched);
                 $body
@@ -99,7 +99,7 @@ macro_rules! mpi_fn {
         unsafe extern "C-unwind" fn watched($($a: $t),*) -> $r {
             let _inside =
                 $crate::watching::enter(NAME, &[$((stringify!($a), $crate::watching::word(&$a))),*]);
-            let $here: Option<$crate::gate::Here> = None;
+            let $here: Option<$crate::entry::Here> = None;
             $body
         }
     };
@@ -111,7 +111,7 @@ macro_rules! mpi_fn {
         unsafe extern "C-unwind" fn longer($($a: $t),*) -> $r {
             if $crate::gate::is_open_to_all() {
                 // SAFETY: the caller's promises.
-                return unsafe { $name($crate::gate::one_of_several(), $($a),*) };
+                return unsafe { $name($crate::entry::one_of_several(), $($a),*) };
             }
             // SAFETY: as above.
             unsafe { longest($($a),*) }
@@ -124,7 +124,7 @@ macro_rules! mpi_fn {
         /// Where a thread that is not the owner leaves a mark, or there is no MPI.
         #[inline(never)]
         unsafe extern "C-unwind" fn longest($($a: $t),*) -> $r {
-            let (marked, here) = $crate::gate::by_the_longest_way();
+            let (marked, here) = $crate::entry::by_the_longest_way();
             // SAFETY: the caller's promises.
             let result = unsafe { $name(here, $($a),*) };
             $crate::gate::leave(marked);
@@ -138,7 +138,7 @@ macro_rules! mpi_fn {
         unsafe { $name($($a),*) }
     };
     (@run plain $name:ident ($($a:ident),*)) => {{
-        let marked = $crate::gate::enter();
+        let marked = $crate::entry::enter();
         // SAFETY: the caller's promises.
         let result = unsafe { $name($($a),*) };
         $crate::gate::leave_own(marked);
@@ -167,7 +167,7 @@ macro_rules! mpi_fn {
             return unsafe { longest($($a),*) };
         }
         // SAFETY: as above.
-        let result = unsafe { $name($crate::gate::owner(), $($a),*) };
+        let result = unsafe { $name($crate::entry::owner(), $($a),*) };
         $crate::gate::leave(true);
         result
     }};

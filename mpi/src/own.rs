@@ -9,12 +9,14 @@
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{Failure, Res};
-use crate::request::{self, Header};
-use crate::types::Request;
+use crate::request::owner::give;
+use crate::request::word::{Header, SHARED, handle_of, mark_live};
+use crate::types::{Request, Status};
 use core::cell::UnsafeCell;
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU32, Ordering};
+use oxmpi_datatype::TypeRef;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code, ThreadCtx};
 use oxmpi_runtime::Instance;
@@ -26,10 +28,34 @@ pub enum What {
     /// An operation with MPI_PROC_NULL.
     #[default]
     Nobody,
-    Buffered(crate::buffered::Persistent),
-    Generalized(crate::grequest::Functions),
+    Buffered(Persistent),
+    Generalized(Functions),
 }
 
+/// A persistent buffered send.
+pub struct Persistent {
+    pub object: &'static CommObject,
+    pub buf: *const u8,
+    pub count: u64,
+    pub dtype: TypeRef,
+    pub dest: c_int,
+    pub tag: c_int,
+}
+
+pub type Query = unsafe extern "C-unwind" fn(*mut c_void, *mut Status) -> c_int;
+pub type Free = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+pub type Cancel = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
+
+/// The user's callbacks of a generalized request.
+#[derive(Clone, Copy)]
+pub struct Functions {
+    pub query: Query,
+    pub free: Free,
+    pub cancel: Cancel,
+    pub extra: *mut c_void,
+}
+
+/// A request of ours.
 #[repr(C)]
 pub struct Own {
     header: RequestHeader,
@@ -110,14 +136,14 @@ impl Pool {
             let req = make(instance, &free)?;
             // SAFETY: just made.
             let header = unsafe { &mut *req.as_ptr() };
-            header.flags = request::SHARED;
+            header.flags = SHARED;
             // Never given back, so its handle is good for ever: not one that a wild number hits easily.
             header.generation.store(UNLIKELY, Ordering::Relaxed);
             header.completion.finish_alone();
-            request::mark_live(req);
+            mark_live(req);
             Ok(req)
         };
-        let (to_nobody, sent) = (shared()?, request::handle_of(shared()?));
+        let (to_nobody, sent) = (shared()?, handle_of(shared()?));
         // SAFETY: nobody else knows it.
         unsafe { (*to_nobody.as_ptr()).status.source = MPI_PROC_NULL };
         Ok(Pool { shared: to_nobody, sent, free })
@@ -158,7 +184,7 @@ impl Pool {
         let header = unsafe { &mut *req.as_ptr() };
         header.status.source = MPI_PROC_NULL;
         header.completion.finish_alone();
-        request::mark_live(req);
+        mark_live(req);
         Ok(req)
     }
 
@@ -173,7 +199,7 @@ impl Pool {
         if nobody {
             header.status.source = MPI_PROC_NULL;
         }
-        request::give(object, header);
+        give(object, header);
         Ok(req)
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::constants::*;
 use crate::counting::{self, Counter};
+use crate::entry::Here;
 use crate::error::{Failure, Res, call, raise};
-use crate::gate::Here;
 use crate::memory::write;
 use crate::operands::{Operands, Way, check};
 use crate::request;

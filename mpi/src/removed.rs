@@ -2,7 +2,8 @@
 //! successor does, and errors name the function that was called. `abi/removed.tsv` declares them in `mpi.h`.
 
 use crate::datatype::require;
-use crate::errhandler::{self, For};
+use crate::error::handler::{For, create};
+use crate::error::handler_calls::{set, tell};
 use crate::error::{call, call_any_time};
 use crate::memory::{slice, write};
 use crate::type_create::{hindexed, hvector, natural, numbers, structure};
@@ -59,12 +60,12 @@ mpi_fn! {
 }
 mpi_fn! {
     any_time fn MPI_Errhandler_create(handler_fn: usize, errhandler: *mut Errhandler) -> c_int {
-        call_any_time(NAME, || errhandler::create(handler_fn, For::Comm, errhandler))
+        call_any_time(NAME, || create(handler_fn, For::Comm, errhandler))
     }
 }
 mpi_fn! {
-    fn MPI_Errhandler_get(comm: Comm, errhandler: *mut Errhandler) -> c_int { errhandler::tell(NAME, comm, errhandler) }
+    fn MPI_Errhandler_get(comm: Comm, errhandler: *mut Errhandler) -> c_int { tell(NAME, comm, errhandler) }
 }
 mpi_fn! {
-    fn MPI_Errhandler_set(comm: Comm, errhandler: Errhandler) -> c_int { errhandler::set(NAME, comm, errhandler) }
+    fn MPI_Errhandler_set(comm: Comm, errhandler: Errhandler) -> c_int { set(NAME, comm, errhandler) }
 }

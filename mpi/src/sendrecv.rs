@@ -3,8 +3,8 @@
 use crate::constants::*;
 use crate::counting;
 use crate::datatype;
+use crate::entry;
 use crate::error::{Failure, Res, call, raise};
-use crate::gate;
 use crate::memory::write;
 use crate::operands::{Operands, Way, check};
 use crate::p2p::{place_of, send};
@@ -42,7 +42,7 @@ fn sendrecv(
     if started != MPI_SUCCESS {
         return started;
     }
-    let sent = send(name, gate::here_quickly(), outgoing, dest, sendtag, comm, mode::STANDARD);
+    let sent = send(name, entry::here_quickly(), outgoing, dest, sendtag, comm, mode::STANDARD);
     let (Some(process), true) = (crate::process::current(), sent == MPI_SUCCESS) else { return sent };
     let Some(req) = request::find(process, receiving) else { return sent };
     if !request::ready(req) {

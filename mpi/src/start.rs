@@ -6,6 +6,7 @@ use crate::error::{Failure, On, call, call_on};
 use crate::memory::{read, write};
 use crate::process;
 use crate::request;
+use crate::request::again::find_or_wrong;
 use crate::types::Request;
 use core::ffi::c_int;
 
@@ -13,7 +14,7 @@ mpi_fn! {
     fn MPI_Request_free(request: *mut Request) -> c_int {
         call(NAME, None, |process| {
             let handle = read(request, "request")?;
-            let req = request::find_or_wrong(process, handle)?;
+            let req = find_or_wrong(process, handle)?;
             request::may_be_freed(req)?;
             let freed = request::free(req);
             write(request, "request", Request(MPI_REQUEST_NULL))?;
@@ -52,7 +53,7 @@ fn start_all(name: &'static str, requests: &[Request], what: &str, null: bool) -
     for handle in requests {
         let on = process::current().map_or(On::Nothing, |process| request::on(process, *handle));
         let code = call_on(name, on, |process| {
-            let req = request::find_or_wrong(process, *handle)?;
+            let req = find_or_wrong(process, *handle)?;
             request::start(req)?;
             // SAFETY: a request of the running instance.
             if let Some(made) = unsafe { oxmpi_runtime::made::of(req.as_ptr()) } {

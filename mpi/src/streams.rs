@@ -5,10 +5,11 @@
 //! functions named after streams send as the others do and look at two more arguments. Each rank says it for itself; ranks that use streams of the same
 //! number have a FIFO to themselves. **It is a hint:** two threads may use one stream at the same time, and then share its lock.
 
-use crate::comm::{CommObject, adopt, require};
+use crate::comm::lifetime::adopt;
+use crate::comm::{CommObject, require};
 use crate::constants::*;
+use crate::entry;
 use crate::error::{Failure, Res, call, raise};
-use crate::gate;
 use crate::handle::{Kind, Table};
 use crate::info;
 use crate::memory::{read, write, write_made};
@@ -153,7 +154,7 @@ fn check(comm: Comm, source: c_int, dest: c_int, receives: bool) -> Res {
 mpi_fn! {
     fn MPIX_Stream_send[c_int], MPIX_Stream_send_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, false) {
-            Ok(()) => p2p::send(NAME, gate::here_quickly(), (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD),
+            Ok(()) => p2p::send(NAME, entry::here_quickly(), (buf, count as i64, datatype), dest, tag, comm, mode::STANDARD),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }
@@ -161,7 +162,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPIX_Stream_isend[c_int], MPIX_Stream_isend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: *mut Request) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, false) {
-            Ok(()) => p2p::isend(NAME, gate::here_quickly(), (buf, count as i64, datatype), (dest, tag, comm), mode::STANDARD, request),
+            Ok(()) => p2p::isend(NAME, entry::here_quickly(), (buf, count as i64, datatype), (dest, tag, comm), mode::STANDARD, request),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }
@@ -169,7 +170,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPIX_Stream_recv[c_int], MPIX_Stream_recv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, status: *mut Status) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, true) {
-            Ok(()) => p2p::recv(NAME, gate::here_quickly(), (buf, count as i64, datatype), source, tag, comm, status),
+            Ok(()) => p2p::recv(NAME, entry::here_quickly(), (buf, count as i64, datatype), source, tag, comm, status),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }
@@ -177,7 +178,7 @@ mpi_fn! {
 mpi_fn! {
     fn MPIX_Stream_irecv[c_int], MPIX_Stream_irecv_c[Count]<N>(buf: *mut u8, count: N, datatype: Datatype, source: c_int, tag: c_int, comm: Comm, source_stream_index: c_int, dest_stream_index: c_int, request: *mut Request) -> c_int {
         match check(comm, source_stream_index, dest_stream_index, true) {
-            Ok(()) => p2p::irecv(NAME, gate::here_quickly(), (buf, count as i64, datatype), (source, tag, comm), request),
+            Ok(()) => p2p::irecv(NAME, entry::here_quickly(), (buf, count as i64, datatype), (source, tag, comm), request),
             Err(failure) => raise(NAME, Some(comm), failure),
         }
     }

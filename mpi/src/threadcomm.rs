@@ -6,7 +6,8 @@
 //! **Access.** Threads that start are listed under the mutex, in their order. They meet (`progress::meeting`), and the last one makes
 //! ranks of the list, before any goes on. They meet again in finish, where the last one empties it.
 
-use crate::comm::{self, require};
+use crate::comm::lifetime::free;
+use crate::comm::require;
 use crate::constants::*;
 use crate::endpoints::{adopt_all, wanted};
 use crate::error::{Failure, Res, call};
@@ -165,7 +166,7 @@ mpi_fn! {
             };
             let Some(handle) = TABLE.insert(Box::new(object)) else {
                 for endpoint in endpoints {
-                    comm::free(process, endpoint)?;
+                    free(process, endpoint)?;
                 }
                 return Failure::err(MPI_ERR_NO_MEM, "too many thread communicators");
             };
@@ -216,7 +217,7 @@ mpi_fn! {
             };
             thread_rank::died(handle.0);
             for endpoint in &object.endpoints {
-                comm::free(process, *endpoint)?;
+                free(process, *endpoint)?;
             }
             write(threadcomm, "threadcomm", Comm(MPI_COMM_NULL))
         })

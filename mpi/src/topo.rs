@@ -1,26 +1,21 @@
-//! Process topologies (MPI 5.0 §8): what communicators keep of them, grids, and MPI_Dims_create. Graphs are in
-//! `topo_graph`, neighborhood collectives in `collective::neighbor`.
+//! Process topologies (MPI 5.0 §8): grids, and MPI_Dims_create. What a communicator keeps of its topology is
+//! [`Placed`]; graphs are in `topo_graph`, neighborhood collectives in `collective::neighbor`.
 //!
 //! `reorder` is taken as permission that is not used: ranks stay what they are, since all ranks of a node are equally
 //! far from each other.
 //!
 //! Arrays of the user that are shorter than what there is to tell get as much as fits.
 
-use crate::comm::{CommObject, adopt, get, require};
+use crate::comm::lifetime::adopt;
+use crate::comm::{CommObject, Placed, get, require};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::memory::{length, slice, slice_mut, write};
 use crate::process::Process;
 use crate::types::Comm;
 use core::ffi::c_int;
-use oxmpi_runtime::topo::{Around, Cart, Topology, dims};
+use oxmpi_runtime::topo::{Cart, Topology, dims};
 use std::sync::Arc;
-
-/// A communicator's topology, and the calling rank's neighbors in it.
-pub struct Placed {
-    pub topology: Topology,
-    pub around: Around,
-}
 
 /// A communicator of one group; others have no topology, and none is made of them.
 pub fn intra(comm: Comm, what: &str) -> Res<&'static CommObject> {

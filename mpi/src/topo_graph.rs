@@ -1,6 +1,7 @@
 //! Graph topologies (MPI 5.0 §8.5.3, §8.5.4).
 
-use crate::comm::{CommObject, adopt};
+use crate::comm::CommObject;
+use crate::comm::lifetime::adopt;
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::info;

@@ -56,7 +56,7 @@ fn pages_are_there() {
     says(&tool("mpi-info", &["--help", "function"]).failed(), &["the nearest is functions"]);
     let texts = [
         "mpirun/src/help.txt",
-        "mpi/src/error.rs",
+        "mpi/src/error/body.rs",
         "mpirun/src/info/facts.rs",
         "framework/runtime/src/help.txt",
     ];

@@ -3,9 +3,10 @@
 
 use super::varying::{Blocks, blocks, check_places, counts, many, types_of};
 use super::*;
+use crate::comm::Placed;
 use crate::error::call;
 use crate::memory::slice;
-use crate::topo::{Placed, placed};
+use crate::topo::placed;
 use crate::types::{Aint, Comm, Count};
 use oxmpi_coll::{Neighbors, neighbors};
 

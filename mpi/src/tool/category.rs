@@ -1,7 +1,9 @@
 //! Categories (MPI 5.0 §15.3.10): one for each framework, one for each of its components below it. They come in
 //! the order in which variables name them first, so their indices do not change.
 
-use super::{Res, at, call, cvar, event, give, name, offer, offer_indices, offer_text, pvar};
+use super::arguments::{at, give, name, offer, offer_indices, offer_text};
+use super::users::{Res, call};
+use super::{cvar, event, pvar};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
 

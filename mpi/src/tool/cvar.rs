@@ -8,8 +8,12 @@
 //! Open MPI, whose components write what they chose into the variable. Before MPI is started no process is there from which a
 //! value could follow, and what is set is read.
 
-use super::{Handles, Res, at, call, enumeration, event, give, instance, name, offer, offer_text, verbosity};
+use super::arguments::{at, give, name, offer, offer_text, verbosity};
+use super::handles::Handles;
+use super::users::{Res, call, instance};
+use super::{enumeration, event};
 use crate::constants::*;
+use crate::installation;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{copy_nonoverlapping, write_bytes};
 use oxmpi_mca_params::{CannotSet, Declaration, Kind, Origin, Reader, Resolved, Resolver, Sources, Value};
@@ -57,11 +61,11 @@ impl Names {
 
 /// All parameters there are, without a started library. Wrong values are left to its start.
 fn look() -> Resolver {
-    let places = crate::environment::places();
+    let places = installation::places();
     let sources = Sources::read(Reader::Process, std::env::vars_os(), &places, &[]);
     let dirs: Vec<_> = places.components().into_iter().collect();
     // SAFETY: descriptors of components linked into this library.
-    let registry = unsafe { Registry::look(sources.resolver, &dirs, &crate::environment::builtin()) };
+    let registry = unsafe { Registry::look(sources.resolver, &dirs, &installation::builtin()) };
     registry.resolver().clone()
 }
 

@@ -1,6 +1,7 @@
 //! Enumerations (MPI 5.0 §15.3.5): names for the values of a variable of type MPI_INT. They stay for ever.
 
-use super::{Res, call, give, offer_text};
+use super::arguments::{give, offer_text};
+use super::users::{Res, call};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
 use parking_lot::RwLock;

@@ -16,7 +16,7 @@
 //! **The end of a registration** is the drop of its last reference, so the free callback runs when no
 //! callback of it is under way any more.
 
-use super::Handles;
+use super::handles::Handles;
 use crate::constants::*;
 use crate::gate;
 use crate::process;

@@ -1,7 +1,8 @@
 //! The functions of events (MPI 5.0 §15.3.8).
 
+use super::arguments::{at, give, name, offer, offer_text, verbosity};
 use super::event::{self, REGISTRATIONS, Registration, SAFETIES, TYPES, Target, Type};
-use super::{Res, at, call, give, name, offer, offer_text, verbosity};
+use super::users::{Res, call};
 use crate::constants::*;
 use crate::info;
 use crate::types::{Aint, Count, Info};

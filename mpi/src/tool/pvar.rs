@@ -14,8 +14,10 @@
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
 
+use super::arguments::{at, give, name, offer, offer_text, verbosity};
+use super::enumeration;
+use super::users::{Res, call, instance};
 use super::window_pvar::{self, Count};
-use super::{Res, at, call, enumeration, give, instance, name, offer, offer_text, verbosity};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
 use oxmpi_runtime::{Communicator, CriCounts, OfComm, RegistrationCounts, Window, spc};

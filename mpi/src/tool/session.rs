@@ -5,13 +5,15 @@
 //! resets and writes, and none of these touches anything that is counted. The library's counting of calls
 //! is on while any handle on one of them is started.
 
+use super::arguments::{at, give, offer};
+use super::handles::Handles;
 use super::pvar::{Binding, Object, Variable, What, all};
+use super::users::{Res, call, instance};
 use super::window_pvar::Count;
-use super::{Handles, Res, at, call, give, instance, offer};
 use crate::constants::*;
 use crate::memory::read;
 use crate::types::{Comm, Win};
-use crate::{comm, win};
+use crate::{comm, counting, win};
 use core::ffi::{c_int, c_void};
 use oxmpi_runtime::Instance;
 use parking_lot::Mutex;
@@ -63,12 +65,12 @@ fn tell(instance: &Instance, what: Asked, more: bool) {
     match what {
         Asked::Calls => {
             instance.ask_counting(more);
-            crate::process::refresh();
+            crate::users::refresh();
         }
         Asked::OfComm => {
-            crate::counting::set_of_comm(more);
+            counting::set_of_comm(more);
             instance.ask_counting(more);
-            crate::process::refresh();
+            crate::users::refresh();
         }
         Asked::MatchTime => instance.ask_match_time(more),
     }

@@ -1,6 +1,6 @@
 //! Windows made and freed (MPI 5.0 §12.2). Constructors succeed or fail in all ranks together.
 
-use super::{Facts, adopt, forget, get, require};
+use super::object::{Facts, adopt, forget, get, require};
 use crate::constants::*;
 use crate::environment::alignment;
 use crate::error::{Failure, On, Res, call, call_on};

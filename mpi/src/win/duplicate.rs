@@ -1,7 +1,7 @@
 //! A second window on the memory of one, and one flush of several windows (`mpi-ext.h`).
 
 use super::argument::served;
-use super::{adopt, get, require};
+use super::object::{adopt, get, require};
 use crate::constants::*;
 use crate::counting;
 use crate::error::{Failure, On, call_on, check, raise_on};

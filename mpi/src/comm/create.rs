@@ -1,6 +1,7 @@
 //! New communicators from old ones.
 
-use crate::comm::{self, CommObject, adopt, require};
+use super::lifetime::{adopt, free};
+use super::object::{CommObject, require};
 use crate::constants::*;
 use crate::endpoints::COMM_TYPE_PROCESS;
 use crate::error::{Failure, Res, call};
@@ -26,7 +27,7 @@ fn duplicate(process: &'static Process, old: Comm, with: Option<Info>, new: *mut
         let _ = child.stream.set(*stream);
     }
     if let Err(failure) = parent.attributes.copy_to(old.0, &child.attributes) {
-        comm::free(process, made)?;
+        free(process, made)?;
         return Err(failure);
     }
     write(new, "newcomm", made)

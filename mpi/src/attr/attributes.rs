@@ -1,4 +1,4 @@
-//! Attributes: values that users hang on communicators, datatypes and windows (MPI 5.0 §7.7).
+//! Keyvals, and the attributes of one object: values that users hang on communicators, datatypes and windows.
 //!
 //! A keyval is a number into one process-wide list; what it stands for is counted, so attributes
 //! outlive MPI_Comm_free_keyval as the standard wants, and while there is one the key can be used.
@@ -7,28 +7,27 @@
 //! are copied first. Callbacks come as addresses, since 0 and 1 are sentinels and not functions.
 
 use crate::constants::*;
-use crate::error::{Failure, On, Res, call, call_on};
+use crate::error::{Failure, Res};
 use crate::gate;
 use crate::memory::{read, write};
-use crate::types::{Comm, Datatype, Win};
-use crate::{comm, datatype, errcode, win};
 use core::ffi::c_int;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
 /// Copy callback of any kind of object: object, keyval, extra state, value in, value out, flag.
 type Copy = unsafe extern "C-unwind" fn(usize, c_int, usize, usize, *mut usize, *mut c_int) -> c_int;
+
 /// Delete callback: object, keyval, value, extra state.
 type Delete = unsafe extern "C-unwind" fn(usize, c_int, usize, usize) -> c_int;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Of {
+pub enum Of {
     Comm,
     Datatype,
     Win,
 }
 
-struct Keyval {
+pub struct Keyval {
     number: c_int,
     of: Of,
     /// Sentinel or address.
@@ -80,14 +79,14 @@ impl Default for Attributes {
 }
 
 impl Keyval {
-    fn create(of: Of, copy: usize, delete: usize, extra: usize) -> c_int {
+    pub fn create(of: Of, copy: usize, delete: usize, extra: usize) -> c_int {
         let mut all = KEYVALS.lock();
         let number = FIRST + all.len() as c_int;
         all.push(Key::Used(Arc::new(Keyval { number, of, copy, delete, extra })));
         number
     }
 
-    fn find(number: c_int, of: Of) -> Res<Arc<Keyval>> {
+    pub fn find(number: c_int, of: Of) -> Res<Arc<Keyval>> {
         let at = usize::try_from(i64::from(number) - i64::from(FIRST)).ok();
         let all = KEYVALS.lock();
         match at.and_then(|at| all.get(at)) {
@@ -115,7 +114,7 @@ impl Keyval {
         at.and_then(|at| all.get(at)).is_some_and(|key| matches!(key, Key::Freed(was, _) if *was == of))
     }
 
-    fn free(at: *mut c_int, of: Of) -> Res {
+    pub fn free(at: *mut c_int, of: Of) -> Res {
         let number = read(at, "keyval")?;
         changeable(number)?;
         if !Keyval::was_freed(number, of) {
@@ -167,11 +166,11 @@ impl Attributes {
         Attributes(Mutex::new(Vec::new()))
     }
 
-    fn get(&self, number: c_int) -> Option<usize> {
+    pub fn get(&self, number: c_int) -> Option<usize> {
         self.0.lock().iter().find(|(k, _)| k.number == number).map(|(_, value)| *value)
     }
 
-    fn set(&self, object: usize, keyval: Arc<Keyval>, value: usize) -> Res {
+    pub fn set(&self, object: usize, keyval: Arc<Keyval>, value: usize) -> Res {
         if let Some(old) = self.get(keyval.number) {
             keyval.call_delete(object, old)?;
         }
@@ -182,7 +181,7 @@ impl Attributes {
         Ok(())
     }
 
-    fn delete(&self, object: usize, number: c_int) -> Res {
+    pub fn delete(&self, object: usize, number: c_int) -> Res {
         let found = self.0.lock().iter().find(|(k, _)| k.number == number).cloned();
         let Some((keyval, value)) = found else { return Ok(()) };
         keyval.call_delete(object, value)?;
@@ -213,196 +212,14 @@ impl Attributes {
     }
 }
 
-/// Values of the predefined attributes: what the user gets is a pointer to an int.
-pub struct Predefined {
-    tag_ub: c_int,
-    host: c_int,
-    io: c_int,
-    wtime_is_global: c_int,
-    universe_size: c_int,
-    appnum: c_int,
-}
-
-/// Set once by MPI_Init; leaked, since users keep the pointers.
-static PREDEFINED: Mutex<Option<&'static Predefined>> = Mutex::new(None);
-static LAST_USED_CODE: core::sync::atomic::AtomicI32 = core::sync::atomic::AtomicI32::new(0);
-
-/// Fixes the predefined attributes.
-pub fn start(tag_ub: c_int, universe_size: c_int, appnum: c_int) {
-    let values = Predefined {
-        tag_ub,
-        host: MPI_PROC_NULL,
-        // Every rank can do what the language calls input and output.
-        io: MPI_ANY_SOURCE,
-        wtime_is_global: 0,
-        universe_size,
-        appnum,
-    };
-    *PREDEFINED.lock() = Some(Box::leak(Box::new(values)));
-}
-
-/// Address of a predefined attribute's value.
-fn predefined(number: c_int) -> Option<usize> {
-    let values = (*PREDEFINED.lock())?;
-    let place: *const c_int = match number {
-        MPI_TAG_UB => &values.tag_ub,
-        MPI_HOST => &values.host,
-        MPI_IO => &values.io,
-        MPI_WTIME_IS_GLOBAL => &values.wtime_is_global,
-        MPI_UNIVERSE_SIZE => &values.universe_size,
-        MPI_APPNUM => &values.appnum,
-        MPI_LASTUSEDCODE => {
-            LAST_USED_CODE.store(errcode::last_used(), core::sync::atomic::Ordering::Relaxed);
-            LAST_USED_CODE.as_ptr()
-        }
-        _ => return None,
-    };
-    Some(place as usize)
-}
-
 fn is_predefined(number: c_int) -> bool {
     (MPI_TAG_UB..=MPI_UNIVERSE_SIZE).contains(&number) || (MPI_WIN_BASE..=MPI_WIN_MODEL).contains(&number)
 }
 
-fn tell(found: Option<usize>, value: *mut usize, flag: *mut c_int) -> Res {
-    if value.is_null() {
-        return Failure::err(MPI_ERR_ARG, "attribute_val is a null pointer");
-    }
-    if let Some(found) = found {
-        write(value, "attribute_val", found)?;
-    }
-    write(flag, "flag", found.is_some() as c_int)
-}
-
-fn changeable(number: c_int) -> Res {
+/// Whether the program may set and delete attributes with this key.
+pub fn changeable(number: c_int) -> Res {
     if is_predefined(number) {
         return Failure::err(MPI_ERR_KEYVAL, format!("keyval {number} is predefined and cannot be changed"));
     }
     Ok(())
-}
-
-fn create(of: Of, copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> Res {
-    if keyval.is_null() {
-        return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
-    }
-    write(keyval, "keyval", Keyval::create(of, copy, delete, extra_state))
-}
-
-mpi_fn! {
-    fn MPI_Comm_create_keyval[c_int], MPI_Keyval_create[c_int]<_N>(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| create(Of::Comm, copy, delete, keyval, extra_state))
-    }
-}
-mpi_fn! {
-    fn MPI_Comm_free_keyval[c_int], MPI_Keyval_free[c_int]<_N>(keyval: *mut c_int) -> c_int {
-        call(NAME, None, |_| Keyval::free(keyval, Of::Comm))
-    }
-}
-mpi_fn! {
-    fn MPI_Comm_set_attr[c_int], MPI_Attr_put[c_int]<_N>(comm: Comm, keyval: c_int, value: usize) -> c_int {
-        call(NAME, Some(comm), |_| {
-            let object = comm::require(comm)?;
-            changeable(keyval)?;
-            object.attributes.set(comm.0, Keyval::find(keyval, Of::Comm)?, value)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Comm_get_attr[c_int], MPI_Attr_get[c_int]<_N>(comm: Comm, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
-            let object = comm::require(comm)?;
-            if let Some(found) = predefined(keyval) {
-                return tell(Some(found), value, flag);
-            }
-            Keyval::find(keyval, Of::Comm)?;
-            tell(object.attributes.get(keyval), value, flag)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Comm_delete_attr[c_int], MPI_Attr_delete[c_int]<_N>(comm: Comm, keyval: c_int) -> c_int {
-        call(NAME, Some(comm), |_| {
-            let object = comm::require(comm)?;
-            changeable(keyval)?;
-            Keyval::find(keyval, Of::Comm)?;
-            object.attributes.delete(comm.0, keyval)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| create(Of::Datatype, copy, delete, keyval, extra_state))
-    }
-}
-mpi_fn! {
-    fn MPI_Type_free_keyval(keyval: *mut c_int) -> c_int {
-        call(NAME, None, |_| Keyval::free(keyval, Of::Datatype))
-    }
-}
-mpi_fn! {
-    fn MPI_Type_set_attr(datatype: Datatype, keyval: c_int, value: usize) -> c_int {
-        call(NAME, None, |_| {
-            let attributes = datatype::attributes(datatype)?;
-            attributes.set(datatype.0, Keyval::find(keyval, Of::Datatype)?, value)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Type_get_attr(datatype: Datatype, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
-        call(NAME, None, |_| {
-            let attributes = datatype::attributes(datatype)?;
-            Keyval::find(keyval, Of::Datatype)?;
-            tell(attributes.get(keyval), value, flag)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Type_delete_attr(datatype: Datatype, keyval: c_int) -> c_int {
-        call(NAME, None, |_| {
-            let attributes = datatype::attributes(datatype)?;
-            Keyval::find(keyval, Of::Datatype)?;
-            attributes.delete(datatype.0, keyval)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Win_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
-        call(NAME, None, |_| create(Of::Win, copy, delete, keyval, extra_state))
-    }
-}
-mpi_fn! {
-    fn MPI_Win_free_keyval(keyval: *mut c_int) -> c_int {
-        call(NAME, None, |_| Keyval::free(keyval, Of::Win))
-    }
-}
-mpi_fn! {
-    fn MPI_Win_set_attr(win: Win, keyval: c_int, value: usize) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
-            let object = win::require(win)?;
-            changeable(keyval)?;
-            object.attributes.set(win.0, Keyval::find(keyval, Of::Win)?, value)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Win_get_attr(win: Win, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
-            let object = win::require(win)?;
-            if let Some(found) = object.predefined(keyval) {
-                return tell(Some(found), value, flag);
-            }
-            Keyval::find(keyval, Of::Win)?;
-            tell(object.attributes.get(keyval), value, flag)
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_Win_delete_attr(win: Win, keyval: c_int) -> c_int {
-        call_on(NAME, On::Win(win), |_| {
-            let object = win::require(win)?;
-            changeable(keyval)?;
-            Keyval::find(keyval, Of::Win)?;
-            object.attributes.delete(win.0, keyval)
-        })
-    }
 }

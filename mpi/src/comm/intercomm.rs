@@ -1,6 +1,7 @@
 //! Inter-communicators (MPI 5.0 §7.6).
 
-use crate::comm::{CommObject, adopt, require};
+use super::lifetime::adopt;
+use super::object::{CommObject, require};
 use crate::constants::*;
 use crate::error::{Failure, Res, call};
 use crate::group;

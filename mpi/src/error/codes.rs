@@ -7,11 +7,10 @@
 //! **The last error of each code** that a thread was told is kept, so that MPI_Error_string of a code that a function
 //! has just returned names the function and the cause. The codes stay classes: programs compare them.
 
+use super::failure::{Failure, Res};
 use crate::constants::*;
-use crate::error::{Failure, Res, call_any_time};
-use crate::memory::{text, write, write_text};
 use core::cell::RefCell;
-use core::ffi::{c_char, c_int};
+use core::ffi::c_int;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
@@ -138,7 +137,8 @@ pub fn last_used() -> c_int {
     ADDED.lock().next - 1
 }
 
-fn class_of_code(code: c_int) -> Option<c_int> {
+/// The class of a class or code; `None`: the number is neither.
+pub fn class_of_code(code: c_int) -> Option<c_int> {
     if known(code).is_some() {
         return Some(code);
     }
@@ -150,12 +150,13 @@ pub fn exists(code: c_int) -> bool {
     class_of_code(code).is_some()
 }
 
-fn no_such(what: &str, number: c_int) -> Failure {
+/// The failure of a number that is no such thing.
+pub fn no_such(what: &str, number: c_int) -> Failure {
     Failure::new(MPI_ERR_ARG, format!("{number} is no {what}"))
 }
 
 /// A new number; `class` of a code, or itself.
-fn add(class: Option<c_int>) -> Res<c_int> {
+pub fn add(class: Option<c_int>) -> Res<c_int> {
     if let Some(class) = class
         && class_of_code(class) != Some(class)
     {
@@ -172,7 +173,7 @@ fn add(class: Option<c_int>) -> Res<c_int> {
 }
 
 /// Removes a user's class (`class` true) or code.
-fn remove(number: c_int, class: bool) -> Res {
+pub fn remove(number: c_int, class: bool) -> Res {
     let what = if class { "error class that was added" } else { "error code that was added" };
     let mut added = ADDED.lock();
     let Some(at) = added.all.iter().position(|a| a.number == number && (a.class == number) == class) else {
@@ -188,7 +189,8 @@ fn remove(number: c_int, class: bool) -> Res {
     Ok(())
 }
 
-fn set_string(code: c_int, string: String) -> Res {
+/// The sentence of a class or code that the user added.
+pub fn set_string(code: c_int, string: String) -> Res {
     match ADDED.lock().all.iter_mut().find(|a| a.number == code) {
         Some(a) => {
             a.text = string;
@@ -211,7 +213,8 @@ pub fn note(function: &str, failure: &Failure) {
     let _ = LAST.try_with(|last| last.borrow_mut().insert(failure.code, text));
 }
 
-fn string(code: c_int) -> Option<String> {
+/// The sentence of a class or code: the last error with it that this thread was told, or its own.
+pub fn string(code: c_int) -> Option<String> {
     if let Some((_, name, text)) = known(code) {
         let last = LAST.try_with(|last| last.borrow().get(&code).cloned()).ok().flatten();
         let mut string = format!("{name}: {}", last.as_deref().unwrap_or(text));
@@ -219,65 +222,6 @@ fn string(code: c_int) -> Option<String> {
         return Some(string);
     }
     ADDED.lock().all.iter().find(|a| a.number == code).map(|a| a.text.clone())
-}
-
-mpi_fn! {
-    any_time fn MPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
-        call_any_time(NAME, || {
-            let class = class_of_code(errorcode).ok_or_else(|| no_such("error code", errorcode))?;
-            write(errorclass, "errorclass", class)
-        })
-    }
-}
-mpi_fn! {
-    any_time fn MPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int {
-        call_any_time(NAME, || {
-            let value = crate::errcode::string(errorcode).ok_or_else(|| no_such("error code", errorcode))?;
-            let n = write_text(string, "string", &value, MPI_MAX_ERROR_STRING as usize)?;
-            write(resultlen, "resultlen", n as c_int)
-        })
-    }
-}
-mpi_fn! {
-    any_time fn MPI_Add_error_class(errorclass: *mut c_int) -> c_int {
-        call_any_time(NAME, || write(errorclass, "errorclass", add(None)?))
-    }
-}
-mpi_fn! {
-    any_time fn MPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int {
-        call_any_time(NAME, || write(errorcode, "errorcode", add(Some(errorclass))?))
-    }
-}
-mpi_fn! {
-    any_time fn MPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int {
-        call_any_time(NAME, || {
-            let string = text(string, "string")?;
-            if string.len() >= MPI_MAX_ERROR_STRING as usize {
-                return Failure::err(MPI_ERR_ARG, format!("string has {} bytes", string.len()));
-            }
-            set_string(errorcode, string)
-        })
-    }
-}
-mpi_fn! {
-    any_time fn MPI_Remove_error_class(errorclass: c_int) -> c_int {
-        call_any_time(NAME, || remove(errorclass, true))
-    }
-}
-mpi_fn! {
-    any_time fn MPI_Remove_error_code(errorcode: c_int) -> c_int {
-        call_any_time(NAME, || remove(errorcode, false))
-    }
-}
-mpi_fn! {
-    any_time fn MPI_Remove_error_string(errorcode: c_int) -> c_int {
-        call_any_time(NAME, || {
-            if string(errorcode).is_none_or(|s| s.is_empty()) {
-                return Err(no_such("error code with a string that was added", errorcode));
-            }
-            set_string(errorcode, String::new())
-        })
-    }
 }
 
 #[cfg(test)]

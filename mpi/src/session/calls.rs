@@ -1,69 +1,21 @@
-//! Sessions: MPI without a world (MPI 5.0 §11.3), and communicators from groups (§7.4.2).
-//!
-//! A session is one user of the process's runtime instance (`process`), with a number that its groups
-//! carry on to the communicators made of them. Session_finalize takes down what the program has left of
-//! those. A session's level of thread support is at least what was asked for, and as high as the process's
-//! was when it began, because others asked for more.
+//! Functions of sessions and of their process sets, and those that make communicators of groups.
 
-use crate::buffered::{self, Slot};
+use super::object::{SessionObject, TABLE, WORLD, get, require};
+use crate::comm::lifetime::adopt_with;
 use crate::constants::*;
 use crate::environment::{level_name, make};
-use crate::errhandler::{self, For, Handler};
+use crate::error::handler::{self, For, Handler};
 use crate::error::{Failure, On, Res, call_on, raise_on};
-use crate::handle::{Kind, Table};
 use crate::memory::{read, text, write, write_made, write_text};
 use crate::types::{Comm, Errhandler, Group, Info, Session};
-use crate::{comm, group, info, leftovers, process};
+use crate::{buffered, group, info, leftovers, users};
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU64, Ordering};
 use oxmpi_runtime::Level;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-pub struct SessionObject {
-    /// Settings that its groups carry.
-    pub number: u64,
-    /// Hints as they are used.
-    info: oxmpi_runtime::Info,
-    handler: Mutex<Handler>,
-    /// For buffered sends on its communicators.
-    pub buffer: Arc<Slot>,
-}
-
-impl SessionObject {
-    /// A copy, so that no guard is alive when it is called.
-    pub fn handler(&self) -> Handler {
-        self.handler.lock().clone()
-    }
-
-    pub fn set_handler(&self, handler: Handler) {
-        let old = core::mem::replace(&mut *self.handler.lock(), handler);
-        drop(old);
-    }
-}
-
-pub static TABLE: Table<SessionObject> = Table::new(Kind::Session);
-static NEXT: AtomicU64 = AtomicU64::new(process::WORLD + 1);
-
-/// The object of a handle.
-pub fn get(session: Session) -> Option<&'static SessionObject> {
-    TABLE.get(session.0)
-}
-
-/// The object of a handle, or what to tell the user.
-pub fn require(session: Session) -> Res<&'static SessionObject> {
-    get(session).ok_or_else(|| match session.0 {
-        MPI_SESSION_NULL => Failure::new(MPI_ERR_SESSION, "session is MPI_SESSION_NULL"),
-        other => Failure::new(MPI_ERR_SESSION, format!("session {other:#x} is no session, or was finalized")),
-    })
-}
-
-/// The buffer of the session with this number.
-pub fn buffer_of(number: u64) -> Option<Arc<Slot>> {
-    let sessions = TABLE.handles();
-    let found = sessions.iter().filter_map(|h| TABLE.get(*h)).find(|session| session.number == number);
-    found.map(|session| session.buffer.clone())
-}
+static NEXT: AtomicU64 = AtomicU64::new(WORLD + 1);
 
 const LEVEL_KEY: &str = "thread_level";
 const KINDS_KEY: &str = "mpi_memory_alloc_kinds";
@@ -98,7 +50,7 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
     let mut info = info::optional(hints)?.unwrap_or_default();
     let level = level_of(&info)?;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let process = process::enter(number, level, make)?;
+    let process = users::enter(number, level, make)?;
     // The level it gets, which is what the process has by now (MPI 5.0 §11.3.1: "actually provided").
     info.set(LEVEL_KEY, level_name(process.level()));
     info.set(KINDS_KEY, &memory_kinds(info.get(KINDS_KEY)));
@@ -106,7 +58,7 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
     match TABLE.insert(Box::new(object)) {
         Some(handle) => Ok(Session(handle)),
         None => {
-            process::leave(process, number, |_| ())?;
+            users::leave(process, number, |_| ())?;
             Failure::err(MPI_ERR_NO_MEM, "too many sessions")
         }
     }
@@ -115,7 +67,7 @@ fn init(hints: Info, handler: Handler) -> Res<Session> {
 mpi_fn! {
     /// May be called at any time and by several threads at once.
     any_time fn MPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int {
-        let handler = match errhandler::get(errhandler, For::Session) {
+        let handler = match handler::get(errhandler, For::Session) {
             Ok(handler) => handler,
             Err(failure) => return raise_on(NAME, On::Nothing, failure),
         };
@@ -140,7 +92,7 @@ mpi_fn! {
             let Some(object) = TABLE.remove(handle.0) else { return require(handle).map(|_| ()) };
             object.buffer.empty(process);
             buffered::finish(process, object.number);
-            let ended = process::leave(process, object.number, |last| {
+            let ended = users::leave(process, object.number, |last| {
                 leftovers::take_down(process, object.number, last);
             });
             write(session, "session", Session(MPI_SESSION_NULL))?;
@@ -243,7 +195,7 @@ fn string_tag(tag: *const c_char) -> Res<String> {
 mpi_fn! {
     /// Local: the group and the tag give all members the same id. Nobody is waited for.
     fn MPI_Comm_create_from_group(group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm) -> c_int {
-        let handler = match errhandler::get(errhandler, For::Comm) {
+        let handler = match handler::get(errhandler, For::Comm) {
             Ok(handler) => handler,
             Err(failure) => return raise_on(NAME, On::Nothing, failure),
         };
@@ -258,7 +210,7 @@ mpi_fn! {
                 return write(newcomm, "newcomm", Comm(MPI_COMM_NULL));
             }
             let made = process.instance.communicator_from_group(&group, &tag, hints)?;
-            write(newcomm, "newcomm", comm::adopt_with(handler, made)?)
+            write(newcomm, "newcomm", adopt_with(handler, made)?)
         })
     }
 }
@@ -276,7 +228,7 @@ fn leader(rank: c_int, group: &oxmpi_runtime::Group, what: &str) -> Res<u32> {
 mpi_fn! {
     /// The remote group and its leader count at the local leader only.
     fn MPI_Intercomm_create_from_groups(local_group: Group, local_leader: c_int, remote_group: Group, remote_leader: c_int, stringtag: *const c_char, info: Info, errhandler: Errhandler, newintercomm: *mut Comm) -> c_int {
-        let handler = match errhandler::get(errhandler, For::Comm) {
+        let handler = match handler::get(errhandler, For::Comm) {
             Ok(handler) => handler,
             Err(failure) => return raise_on(NAME, On::Nothing, failure),
         };
@@ -300,7 +252,7 @@ mpi_fn! {
             }
             let (thread, instance) = (process.thread(), &process.instance);
             let made = instance.intercommunicator_from_groups(thread, &local, lead, remote.as_ref(), &tag, hints)?;
-            write(newintercomm, "newintercomm", comm::adopt_with(handler, made)?)
+            write(newintercomm, "newintercomm", adopt_with(handler, made)?)
         })
     }
 }

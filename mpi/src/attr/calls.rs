@@ -1,0 +1,146 @@
+//! Functions of attributes: keys are made and freed, values set, asked for and deleted.
+
+use super::attributes::{Keyval, Of, changeable};
+use super::predefined::predefined;
+use crate::constants::*;
+use crate::error::{Failure, On, Res, call, call_on};
+use crate::memory::write;
+use crate::types::{Comm, Datatype, Win};
+use crate::{comm, datatype, win};
+use core::ffi::c_int;
+
+fn tell(found: Option<usize>, value: *mut usize, flag: *mut c_int) -> Res {
+    if value.is_null() {
+        return Failure::err(MPI_ERR_ARG, "attribute_val is a null pointer");
+    }
+    if let Some(found) = found {
+        write(value, "attribute_val", found)?;
+    }
+    write(flag, "flag", found.is_some() as c_int)
+}
+
+fn create(of: Of, copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> Res {
+    if keyval.is_null() {
+        return Failure::err(MPI_ERR_ARG, "keyval is a null pointer");
+    }
+    write(keyval, "keyval", Keyval::create(of, copy, delete, extra_state))
+}
+
+mpi_fn! {
+    fn MPI_Comm_create_keyval[c_int], MPI_Keyval_create[c_int]<_N>(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
+        call(NAME, None, |_| create(Of::Comm, copy, delete, keyval, extra_state))
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_free_keyval[c_int], MPI_Keyval_free[c_int]<_N>(keyval: *mut c_int) -> c_int {
+        call(NAME, None, |_| Keyval::free(keyval, Of::Comm))
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_set_attr[c_int], MPI_Attr_put[c_int]<_N>(comm: Comm, keyval: c_int, value: usize) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = comm::require(comm)?;
+            changeable(keyval)?;
+            object.attributes.set(comm.0, Keyval::find(keyval, Of::Comm)?, value)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_get_attr[c_int], MPI_Attr_get[c_int]<_N>(comm: Comm, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = comm::require(comm)?;
+            if let Some(found) = predefined(keyval) {
+                return tell(Some(found), value, flag);
+            }
+            Keyval::find(keyval, Of::Comm)?;
+            tell(object.attributes.get(keyval), value, flag)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Comm_delete_attr[c_int], MPI_Attr_delete[c_int]<_N>(comm: Comm, keyval: c_int) -> c_int {
+        call(NAME, Some(comm), |_| {
+            let object = comm::require(comm)?;
+            changeable(keyval)?;
+            Keyval::find(keyval, Of::Comm)?;
+            object.attributes.delete(comm.0, keyval)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
+        call(NAME, None, |_| create(Of::Datatype, copy, delete, keyval, extra_state))
+    }
+}
+mpi_fn! {
+    fn MPI_Type_free_keyval(keyval: *mut c_int) -> c_int {
+        call(NAME, None, |_| Keyval::free(keyval, Of::Datatype))
+    }
+}
+mpi_fn! {
+    fn MPI_Type_set_attr(datatype: Datatype, keyval: c_int, value: usize) -> c_int {
+        call(NAME, None, |_| {
+            let attributes = datatype::attributes(datatype)?;
+            attributes.set(datatype.0, Keyval::find(keyval, Of::Datatype)?, value)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_get_attr(datatype: Datatype, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
+        call(NAME, None, |_| {
+            let attributes = datatype::attributes(datatype)?;
+            Keyval::find(keyval, Of::Datatype)?;
+            tell(attributes.get(keyval), value, flag)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Type_delete_attr(datatype: Datatype, keyval: c_int) -> c_int {
+        call(NAME, None, |_| {
+            let attributes = datatype::attributes(datatype)?;
+            Keyval::find(keyval, Of::Datatype)?;
+            attributes.delete(datatype.0, keyval)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_create_keyval(copy: usize, delete: usize, keyval: *mut c_int, extra_state: usize) -> c_int {
+        call(NAME, None, |_| create(Of::Win, copy, delete, keyval, extra_state))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_free_keyval(keyval: *mut c_int) -> c_int {
+        call(NAME, None, |_| Keyval::free(keyval, Of::Win))
+    }
+}
+mpi_fn! {
+    fn MPI_Win_set_attr(win: Win, keyval: c_int, value: usize) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = win::require(win)?;
+            changeable(keyval)?;
+            object.attributes.set(win.0, Keyval::find(keyval, Of::Win)?, value)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_get_attr(win: Win, keyval: c_int, value: *mut usize, flag: *mut c_int) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = win::require(win)?;
+            if let Some(found) = object.predefined(keyval) {
+                return tell(Some(found), value, flag);
+            }
+            Keyval::find(keyval, Of::Win)?;
+            tell(object.attributes.get(keyval), value, flag)
+        })
+    }
+}
+mpi_fn! {
+    fn MPI_Win_delete_attr(win: Win, keyval: c_int) -> c_int {
+        call_on(NAME, On::Win(win), |_| {
+            let object = win::require(win)?;
+            changeable(keyval)?;
+            Keyval::find(keyval, Of::Win)?;
+            object.attributes.delete(win.0, keyval)
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Buffered sends: a message is packed into a buffer and sent from there.
+
+use super::slot::Slot;
+use crate::comm::CommObject;
+use crate::constants::*;
+use crate::error::{Failure, Res, call, of_user};
+use crate::memory::write;
+use crate::operands::{Way, check};
+use crate::own::{Persistent, What};
+use crate::p2p::place_of;
+use crate::process::{self, Process};
+use crate::types::{Comm, Count, Datatype, Request};
+use crate::{counting, datatype, request};
+use core::ffi::c_int;
+use core::ptr::null_mut;
+use oxmpi_datatype::{TypeDesc, TypeRef};
+use oxmpi_mca::Status as Code;
+use oxmpi_pml::mode;
+
+/// The buffer for sends on a communicator.
+fn slot_of<'a>(process: &'a Process, object: &'a CommObject) -> Res<&'a Slot> {
+    if object.buffer.is_attached() {
+        return Ok(&object.buffer);
+    }
+    if let Some(slot) = object.session_buffer.get().filter(|slot| slot.is_attached()) {
+        return Ok(slot);
+    }
+    if process.buffer.is_attached() {
+        return Ok(&process.buffer);
+    }
+    Failure::err(MPI_ERR_BUFFER, "no buffer is attached")
+}
+
+/// Looks for room while something comes. What was under way at the first is seen by then, for rings hold less; so a program
+/// that ran out of room is told of it however much its other threads receive.
+const MOST_LOOKS: u32 = 1 << 16;
+
+/// A place for a message. Progress may make room.
+fn room(process: &Process, slot: &Slot, bytes: u64) -> Res<(u64, *mut u8)> {
+    let mut quiet = false;
+    for look in 0.. {
+        if let Some(place) = slot.with(process, |inner| inner.take(bytes, look > 0))? {
+            return Ok(place);
+        }
+        if quiet || look == MOST_LOOKS {
+            break;
+        }
+        quiet = process.instance.is_quiet(process.thread());
+    }
+    Failure::err(MPI_ERR_BUFFER, format!("the attached buffer has no room for {bytes} more bytes"))
+}
+
+/// A send whose arguments are good: packs and begins it.
+fn send_checked(
+    process: &Process,
+    object: &CommObject,
+    (buf, count, desc): (*const u8, u64, &TypeDesc),
+    dest: c_int,
+    tag: c_int,
+) -> Res {
+    let slot = slot_of(process, object)?;
+    let too_much = || Failure::new(MPI_ERR_BUFFER, "the message is larger than any buffer");
+    let bytes = desc.packed.checked_mul(count).ok_or_else(too_much)?;
+    let (number, at) = room(process, slot, bytes)?;
+    if bytes > 0 {
+        // SAFETY: the user promises the data; the place has the bytes it packs to.
+        unsafe { process.instance.pack(desc, count, buf, at) };
+    }
+    counting::sent_bytes(&object.comm, bytes);
+    let packed = datatype::require_committed(Datatype(MPI_PACKED), "datatype")?;
+    let sent = object.comm.isend(process.thread(), at, bytes, packed, dest, tag, mode::BUFFERED);
+    let req = *sent.as_ref().unwrap_or(&null_mut());
+    request::hold(object, req);
+    slot.with(process, |inner| {
+        let Some(i) = inner.find(number) else { return };
+        inner.messages[i].req = req;
+        // Most are over at once; one that failed never was.
+        if (sent.is_err() || inner.messages[i].is_over())
+            && let Some(message) = inner.messages.remove(i)
+        {
+            inner.free(&message);
+        }
+    });
+    sent.map(|_| ()).map_err(Failure::from)
+}
+
+fn bsend(data: (*const u8, i64, Datatype), dest: c_int, tag: c_int, comm: Comm) -> Res {
+    let o = check(Way::Send, data, dest, tag, comm)?;
+    if dest == MPI_PROC_NULL {
+        return Ok(());
+    }
+    send_checked(o.process, o.object, (data.0, data.1 as u64, o.desc), dest, tag)
+}
+
+mpi_fn! {
+    fn MPI_Bsend[c_int], MPI_Bsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int {
+        call(NAME, Some(comm), |_| bsend((buf, count as i64, datatype), dest, tag, comm))
+    }
+}
+mpi_fn! {
+    /// Over when it returns, as MPI_Bsend: the request is complete from the start.
+    fn MPI_Ibsend[c_int], MPI_Ibsend_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
+        call(NAME, Some(comm), |process| {
+            place_of(request)?;
+            bsend((buf, count as i64, datatype), dest, tag, comm)?;
+            write(request, "request", request::done(process))
+        })
+    }
+}
+
+impl Persistent {
+    /// Sends once more.
+    pub fn start(&self) -> Code {
+        let Some(process) = process::current() else { return Code::INTERNAL };
+        let data = (self.buf, self.count, &*self.dtype);
+        match send_checked(process, self.object, data, self.dest, self.tag) {
+            Ok(()) => Code::OK,
+            Err(failure) => of_user(failure.code),
+        }
+    }
+}
+
+mpi_fn! {
+    fn MPI_Bsend_init[c_int], MPI_Bsend_init_c[Count]<N>(buf: *const u8, count: N, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm, request: *mut Request) -> c_int {
+        call(NAME, Some(comm), |process| {
+            let count = count as i64;
+            let o = check(Way::Send, (buf, count, datatype), dest, tag, comm)?;
+            place_of(request)?;
+            if dest == MPI_PROC_NULL {
+                return write(request, "request", request::persistent_done(process, o.object)?);
+            }
+            // SAFETY: alive, its handle was just looked up.
+            let dtype = unsafe { TypeRef::retain(o.desc) };
+            let send = Persistent { object: o.object, buf, count: count as u64, dtype, dest, tag };
+            let what = What::Buffered(send);
+            let req = process.done.persistent(&process.instance, o.object, what)?;
+            write(request, "request", request::handle_of(req))
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! A place where a buffer for buffered sends can be attached, and the bookkeeping of the messages in it.
+//!
+//! A message takes the bytes it packs to and nothing else: what the library must remember of it stands
+//! outside the buffer, so MPI_BSEND_OVERHEAD is room to spare. Space is given in the order the standard
+//! describes (`oxmpi_runtime::buffer`).
+//!
+//! **Access.** Everything in a [`Slot`] belongs to the holder of its lock, taken at MULTIPLE
+//! only; it is held for the bookkeeping, not while packing or sending. A message gets its place and
+//! its number first, and its request when that exists; until then nobody else touches it. `attached`
+//! is looked at without the lock, to choose the slot.
+
+use crate::constants::*;
+use crate::error::{Failure, Res};
+use crate::request::word::give_back;
+use core::cell::UnsafeCell;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, Ordering};
+use oxmpi_mca::{Lock, RequestHeader};
+use oxmpi_runtime::buffer::Space;
+use std::collections::VecDeque;
+
+/// A place where a buffer can be attached.
+#[derive(Default)]
+pub struct Slot {
+    pub attached: AtomicBool,
+    lock: Lock,
+    inner: UnsafeCell<Inner>,
+}
+
+// SAFETY: see the module's head.
+unsafe impl Sync for Slot {}
+// SAFETY: as above.
+unsafe impl Send for Slot {}
+
+/// A buffer, and the messages in it.
+#[derive(Default)]
+pub struct Inner {
+    pub buffer: Option<Buffer>,
+    /// Oldest first.
+    pub messages: VecDeque<Message>,
+    /// Of the newest message.
+    pub number: u64,
+}
+
+/// The memory that messages get their places in.
+pub enum Buffer {
+    Users { base: *mut u8, space: Space },
+    Automatic,
+}
+
+/// A message in a buffer.
+pub struct Message {
+    number: u64,
+    place: Place,
+    /// Null until the send has begun.
+    pub req: *mut RequestHeader,
+}
+
+/// A message's place.
+pub enum Place {
+    Users(u64),
+    /// Kept until the send is over.
+    Heap {
+        _bytes: Vec<u8>,
+    },
+}
+
+impl Message {
+    /// The send is complete.
+    pub fn is_over(&self) -> bool {
+        // SAFETY: null, or a live request that we keep.
+        unsafe { self.req.as_ref() }.is_some_and(|r| r.completion.is_complete())
+    }
+}
+
+impl Inner {
+    /// Gives the space of messages back that are over: the oldest ones, or with `all` any.
+    fn clear_up(&mut self, all: bool) {
+        while self.messages.front().is_some_and(Message::is_over) {
+            if let Some(message) = self.messages.pop_front() {
+                self.free(&message);
+            }
+        }
+        if !all {
+            return;
+        }
+        for i in (0..self.messages.len()).rev() {
+            if self.messages[i].is_over()
+                && let Some(message) = self.messages.remove(i)
+            {
+                self.free(&message);
+            }
+        }
+    }
+
+    /// Gives a message's place back.
+    pub fn free(&mut self, message: &Message) {
+        give_back(message.req);
+        if let (Some(Buffer::Users { space, .. }), Place::Users(at)) = (&mut self.buffer, &message.place) {
+            space.give(*at);
+        }
+    }
+
+    /// A number and a place for a message, if there is room.
+    pub fn take(&mut self, bytes: u64, all: bool) -> Res<Option<(u64, *mut u8)>> {
+        self.clear_up(all);
+        let (place, at) = match &mut self.buffer {
+            None => return Ok(None),
+            Some(Buffer::Users { base, space }) => match space.take(bytes.max(1)) {
+                Some(at) => (Place::Users(at), base.wrapping_add(at as usize)),
+                None => return Ok(None),
+            },
+            Some(Buffer::Automatic) => {
+                let no_memory = || Failure::new(MPI_ERR_NO_MEM, "there is no memory for a buffered message");
+                let size = usize::try_from(bytes).map_err(|_| no_memory())?;
+                let mut heap = Vec::new();
+                heap.try_reserve_exact(size).map_err(|_| no_memory())?;
+                let at = heap.as_mut_ptr();
+                (Place::Heap { _bytes: heap }, at)
+            }
+        };
+        self.number += 1;
+        self.messages.push_back(Message { number: self.number, place, req: null_mut() });
+        Ok(Some((self.number, at)))
+    }
+
+    /// The place of a message in the list.
+    pub fn find(&mut self, number: u64) -> Option<usize> {
+        self.messages.binary_search_by_key(&number, |m| m.number).ok()
+    }
+}
+
+impl Slot {
+    /// Whether there is a buffer.
+    pub fn is_attached(&self) -> bool {
+        // SYNC POINT with `attach`; the lock orders everything else.
+        self.attached.load(Ordering::Acquire)
+    }
+
+    /// Runs what needs the bookkeeping.
+    pub fn with_lock<R>(&self, threaded: bool, f: impl FnOnce(&mut Inner) -> R) -> R {
+        let _guard = self.lock.guard(threaded);
+        // SAFETY: the lock is held, or there is one thread; uses do not nest.
+        f(unsafe { &mut *self.inner.get() })
+    }
+
+    /// Whether all messages up to this number are over.
+    pub fn is_sent(&self, threaded: bool, number: u64) -> bool {
+        self.with_lock(threaded, |inner| {
+            inner.clear_up(false);
+            inner.messages.front().is_none_or(|m| m.number > number)
+        })
+    }
+}

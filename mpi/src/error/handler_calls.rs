@@ -1,0 +1,185 @@
+//! Functions of error handlers (MPI 5.0 §9.3): made, freed, and attached to an object, asked for and called there.
+
+use super::body::{call_any_time, call_on};
+use super::codes;
+use super::failure::{Failure, Res};
+use super::handler::{For, Handler, On, create, get, give_up, handle, of_file, set_of_files};
+use super::raise::raise_on;
+use crate::constants::*;
+use crate::memory::{read, write};
+use crate::types::{Comm, Errhandler, File, Session, Win};
+use crate::{comm, session, win};
+use core::ffi::c_int;
+
+mpi_fn! {
+    /// A handler from a function of the user.
+    any_time fn MPI_Comm_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+        call_any_time(NAME, || create(function, For::Comm, errhandler))
+    }
+}
+mpi_fn! {
+    any_time fn MPI_Win_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+        call_any_time(NAME, || create(function, For::Win, errhandler))
+    }
+}
+mpi_fn! {
+    any_time fn MPI_File_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+        call_any_time(NAME, || create(function, For::File, errhandler))
+    }
+}
+mpi_fn! {
+    any_time fn MPI_Session_create_errhandler(function: usize, errhandler: *mut Errhandler) -> c_int {
+        call_any_time(NAME, || create(function, For::Session, errhandler))
+    }
+}
+mpi_fn! {
+    /// Gives the user's reference up.
+    any_time fn MPI_Errhandler_free(errhandler: *mut Errhandler) -> c_int {
+        call_any_time(NAME, || {
+            let handle = read(errhandler, "errhandler")?;
+            match handle.0 {
+                MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT | MPI_ERRORS_RETURN => {}
+                MPI_ERRHANDLER_NULL => return Failure::err(MPI_ERR_ERRHANDLER, "errhandler is MPI_ERRHANDLER_NULL"),
+                other => give_up(other)?,
+            }
+            write(errhandler, "errhandler", Errhandler(MPI_ERRHANDLER_NULL))
+        })
+    }
+}
+/// An object that a handler of errors can be attached to, in the three functions that all kinds have.
+pub trait Handled: Copy {
+    const OF: For;
+    fn on(self) -> On;
+    fn get(self) -> Res<Handler>;
+    fn set(self, handler: Handler) -> Res;
+}
+
+impl Handled for Comm {
+    const OF: For = For::Comm;
+    fn on(self) -> On {
+        On::Comm(self)
+    }
+    fn get(self) -> Res<Handler> {
+        comm::require(self).map(|c| c.handler())
+    }
+    fn set(self, handler: Handler) -> Res {
+        comm::require(self).map(|c| c.set_handler(handler))
+    }
+}
+
+impl Handled for Win {
+    const OF: For = For::Win;
+    fn on(self) -> On {
+        On::Win(self)
+    }
+    fn get(self) -> Res<Handler> {
+        win::require(self).map(|w| w.handler())
+    }
+    fn set(self, handler: Handler) -> Res {
+        win::require(self).map(|w| w.set_handler(handler))
+    }
+}
+
+impl Handled for Session {
+    const OF: For = For::Session;
+    fn on(self) -> On {
+        On::Session(self)
+    }
+    fn get(self) -> Res<Handler> {
+        session::require(self).map(|s| s.handler())
+    }
+    fn set(self, handler: Handler) -> Res {
+        session::require(self).map(|s| s.set_handler(handler))
+    }
+}
+
+/// No file but the null one, which stands for the files to come.
+fn no_file(file: File) -> Failure {
+    Failure::new(MPI_ERR_FILE, format!("file {:#x} is no file", file.0))
+}
+
+impl Handled for File {
+    const OF: For = For::File;
+    fn on(self) -> On {
+        On::File(self)
+    }
+    fn get(self) -> Res<Handler> {
+        of_file(self).ok_or_else(|| no_file(self))
+    }
+    fn set(self, handler: Handler) -> Res {
+        of_file(self).ok_or_else(|| no_file(self))?;
+        set_of_files(handler);
+        Ok(())
+    }
+}
+
+pub fn set(name: &'static str, object: impl Handled, errhandler: Errhandler) -> c_int {
+    fn body<T: Handled>(object: T, errhandler: Errhandler) -> Res {
+        object.get()?;
+        object.set(get(errhandler, T::OF)?)
+    }
+    call_on(name, object.on(), |_| body(object, errhandler))
+}
+
+pub fn tell(name: &'static str, object: impl Handled, errhandler: *mut Errhandler) -> c_int {
+    call_on(name, object.on(), |_| {
+        let handler = object.get()?;
+        if errhandler.is_null() {
+            return Failure::err(MPI_ERR_ARG, "errhandler is a null pointer");
+        }
+        write(errhandler, "errhandler", handle(&handler))
+    })
+}
+
+/// Calls the object's handler as if the error had happened.
+fn invoke(name: &'static str, object: impl Handled, errorcode: c_int) -> c_int {
+    let checked = call_on(name, object.on(), |_| {
+        object.get()?;
+        match errorcode == MPI_SUCCESS || codes::exists(errorcode) {
+            true => Ok(()),
+            false => Failure::err(MPI_ERR_ARG, format!("errorcode {errorcode} is no error code")),
+        }
+    });
+    if checked == MPI_SUCCESS && errorcode != MPI_SUCCESS {
+        raise_on(name, object.on(), Failure::new(errorcode, "raised by the program"));
+    }
+    checked
+}
+
+mpi_fn! {
+    fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) -> c_int { set(NAME, comm, errhandler) }
+}
+mpi_fn! {
+    fn MPI_Comm_get_errhandler(comm: Comm, errhandler: *mut Errhandler) -> c_int { tell(NAME, comm, errhandler) }
+}
+mpi_fn! {
+    fn MPI_Comm_call_errhandler(comm: Comm, errorcode: c_int) -> c_int { invoke(NAME, comm, errorcode) }
+}
+mpi_fn! {
+    fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) -> c_int { set(NAME, win, errhandler) }
+}
+mpi_fn! {
+    fn MPI_Win_get_errhandler(win: Win, errhandler: *mut Errhandler) -> c_int { tell(NAME, win, errhandler) }
+}
+mpi_fn! {
+    fn MPI_Win_call_errhandler(win: Win, errorcode: c_int) -> c_int { invoke(NAME, win, errorcode) }
+}
+mpi_fn! {
+    /// Of MPI_FILE_NULL: the handler that files get when they are opened.
+    fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) -> c_int { set(NAME, file, errhandler) }
+}
+mpi_fn! {
+    fn MPI_File_get_errhandler(file: File, errhandler: *mut Errhandler) -> c_int { tell(NAME, file, errhandler) }
+}
+mpi_fn! {
+    fn MPI_File_call_errhandler(fh: File, errorcode: c_int) -> c_int { invoke(NAME, fh, errorcode) }
+}
+mpi_fn! {
+    fn MPI_Session_set_errhandler(session: Session, errhandler: Errhandler) -> c_int { set(NAME, session, errhandler) }
+}
+mpi_fn! {
+    fn MPI_Session_get_errhandler(session: Session, errhandler: *mut Errhandler) -> c_int { tell(NAME, session, errhandler) }
+}
+mpi_fn! {
+    fn MPI_Session_call_errhandler(session: Session, errorcode: c_int) -> c_int { invoke(NAME, session, errorcode) }
+}

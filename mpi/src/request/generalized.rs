@@ -1,0 +1,93 @@
+//! What waits, tests, MPI_Request_free and MPI_Cancel do with a generalized request: they call the user's functions
+//! (`grequest` says when which).
+
+use super::owner::Outcome;
+use super::word::{GENERALIZED, Header, let_go};
+use crate::constants::*;
+use crate::error::{Failure, Res, of_user};
+use crate::gate;
+use crate::own::{Functions, Own, What, of};
+use crate::types::{Request, Status};
+use core::ffi::c_int;
+use core::ptr::null_mut;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
+
+/// The functions of a request, if it is a generalized one.
+pub fn functions(req: Header) -> Option<(&'static Own, Functions)> {
+    let own = of(req)?;
+    match own.what() {
+        What::Generalized(functions) => Some((own, *functions)),
+        _ => None,
+    }
+}
+
+/// A request that is complete and freed.
+pub fn end_freed(req: Header, functions: &Functions) -> Res {
+    // SAFETY: the user's function with the user's state.
+    let code = gate::outside(|| unsafe { (functions.free)(functions.extra) });
+    let_go(req, 0, null_mut());
+    said(code)
+}
+
+fn said(code: c_int) -> Res {
+    match code {
+        MPI_SUCCESS => Ok(()),
+        code => Failure::err(code, "a callback function of a generalized request returned it"),
+    }
+}
+
+/// Asks for the status of a completed request.
+pub fn query(req: Header) -> MsgStatus {
+    let Some((_, functions)) = functions(req) else { return MsgStatus::EMPTY };
+    let mut status = Status::EMPTY;
+    // SAFETY: the user's function with the user's state.
+    let code = gate::outside(|| unsafe { (functions.query)(functions.extra, &mut status) });
+    MsgStatus {
+        source: status.source,
+        tag: status.tag,
+        error: of_user(code),
+        cancelled: status.internal[2] as u32 & 1,
+        bytes: status.bytes(),
+    }
+}
+
+/// Ends a completed request in a wait or test.
+///
+/// # Safety
+/// As `end::collect`.
+pub unsafe fn collect(req: Header, place: *mut Request, status: *mut Status) -> Outcome {
+    let mut result = query(req);
+    // SAFETY: the caller's promise.
+    unsafe {
+        Status::store(status, &result);
+        *place = Request(MPI_REQUEST_NULL);
+    }
+    if let Some((_, functions)) = functions(req) {
+        // SAFETY: the user's function with the user's state.
+        let code = gate::outside(|| unsafe { (functions.free)(functions.extra) });
+        if result.error == Code::OK {
+            result.error = of_user(code);
+        }
+    }
+    let_go(req, 0, null_mut());
+    Outcome::of(&result, core::ptr::null())
+}
+
+/// MPI_Request_free. The handle of one that is not complete stays good for MPI_Grequest_complete.
+pub fn free(req: Header) -> Res {
+    match functions(req) {
+        Some((own, functions)) if own.set_freed() => end_freed(req, &functions),
+        _ => Ok(()),
+    }
+}
+
+/// MPI_Cancel.
+pub fn cancel(req: Header) -> Res {
+    let Some((_, functions)) = functions(req) else { return Ok(()) };
+    // SAFETY: live header.
+    let complete = unsafe { req.as_ref() }.completion.is_complete();
+    // SAFETY: the user's function with the user's state.
+    said(gate::outside(|| unsafe { (functions.cancel)(functions.extra, complete as c_int) }))
+}
+
+const _: () = assert!(GENERALIZED & (RequestHeader::PERSISTENT | RequestHeader::ACTIVE) == 0);

@@ -1,0 +1,131 @@
+//! The communicator or window that a request belongs to: the user gets a request with that, and its errors go there.
+
+use super::word::{BITS, FREED, Header, LIVE, comm_word, handle_of};
+use crate::comm::CommObject;
+use crate::constants::*;
+use crate::error::{Failure, On};
+use crate::types::Request;
+use crate::win::WinObject;
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+use oxmpi_mca::{MsgStatus, RequestHeader, Status as Code};
+
+/// The address is that of a [`WinObject`]: the request is one of a window. Part of the address for all who compare
+/// addresses of communicators.
+pub const WINDOW: usize = 8;
+const _: () = assert!(align_of::<WinObject>() > WINDOW && align_of::<CommObject>() > WINDOW);
+
+/// Makes a request that a component gave the user's.
+#[inline(always)]
+pub fn give(object: &'static CommObject, req: *mut RequestHeader) -> Request {
+    // SAFETY: components return live requests, never null, from nonblocking calls.
+    let req = unsafe { NonNull::new_unchecked(req) };
+    comm_word(req).store(object as *const CommObject as usize | LIVE, Ordering::Relaxed);
+    handle_of(req)
+}
+
+/// The same for a request of a window.
+pub fn give_of_window(object: &'static WinObject, req: *mut RequestHeader) -> Request {
+    // SAFETY: as in `give`.
+    let req = unsafe { NonNull::new_unchecked(req) };
+    comm_word(req).store(object as *const WinObject as usize | WINDOW | LIVE, Ordering::Relaxed);
+    handle_of(req)
+}
+
+/// The library keeps a request that it started on behalf of the user: the communicator counts as used
+/// until that is complete, and no handle leads to it.
+pub fn hold(object: &CommObject, req: *mut RequestHeader) {
+    if let Some(req) = NonNull::new(req) {
+        comm_word(req).store(object as *const CommObject as usize | FREED, Ordering::Relaxed);
+    }
+}
+
+/// The object an error of this request goes to, or null; with the bit [`WINDOW`] if it is a window.
+#[inline(always)]
+pub fn comm_of(req: Header) -> *const CommObject {
+    (comm_word(req).load(Ordering::Relaxed) & !BITS) as *const CommObject
+}
+
+/// The object whose handler hears of errors.
+///
+/// # Safety
+/// `object` must be what [`comm_of`] gave of a request whose object lives.
+pub unsafe fn on_of(object: *const CommObject) -> On {
+    if object.addr() & WINDOW != 0 {
+        let window = object.map_addr(|at| at & !WINDOW).cast::<WinObject>();
+        // SAFETY: the caller's promise.
+        return On::Win(unsafe { &*window }.handle());
+    }
+    // SAFETY: as above.
+    unsafe { object.as_ref() }.map_or(On::Nothing, |comm| On::Comm(comm.handle()))
+}
+
+/// An error of an operation; nothing where all is well, so that the usual case carries nothing on.
+pub struct Outcome(Option<Box<Failed>>);
+
+struct Failed {
+    status: MsgStatus,
+    /// Where the error goes: null, a communicator, or with the bit [`WINDOW`] a window.
+    comm: *const CommObject,
+}
+
+/// Bytes that did not fit, by the word of a status with the error TRUNCATED: its field `cancelled`, whose lowest bit says
+/// that the operation was cancelled, has them above that bit; all bits: that many or more.
+fn dropped(status: &MsgStatus) -> (u64, bool) {
+    let dropped = status.cancelled >> 1;
+    (dropped.into(), dropped == u32::MAX >> 1)
+}
+
+impl Outcome {
+    /// Of an operation with this status, whose errors go to this communicator.
+    #[inline(always)]
+    pub fn of(status: &MsgStatus, comm: *const CommObject) -> Outcome {
+        if status.error.is_err() { Outcome::failed(status, comm) } else { Outcome(None) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn failed(status: &MsgStatus, comm: *const CommObject) -> Outcome {
+        Outcome(Some(Box::new(Failed { status: *status, comm })))
+    }
+
+    #[inline(always)]
+    pub fn is_err(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub fn error(&self) -> Code {
+        self.0.as_ref().map_or(Code::OK, |failed| failed.status.error)
+    }
+
+    /// The error as the user shall hear it.
+    pub fn failure(&self) -> Failure {
+        let Some(failed) = &self.0 else { return Code::OK.into() };
+        let MsgStatus { source, tag, bytes, .. } = failed.status;
+        match failed.status.error {
+            // Of one with a collective nobody can be named.
+            Code::TRUNCATED if source != MPI_ANY_SOURCE => {
+                let (dropped, at_least) = dropped(&failed.status);
+                let message = match (dropped, at_least) {
+                    (0, _) => "is longer than the receive buffer".to_owned(),
+                    (_, true) => format!("is over {} bytes longer than the receive buffer", dropped - 1),
+                    _ => format!("has {} bytes, the receive buffer {bytes}", bytes + dropped),
+                };
+                Failure::new(
+                    MPI_ERR_TRUNCATE,
+                    format!("the message of rank {source} with tag {tag} {message}"),
+                )
+            }
+            other => other.into(),
+        }
+    }
+
+    /// The communicator whose handler hears of it; nothing for that of MPI_COMM_SELF.
+    #[cold]
+    #[inline(never)]
+    pub fn on(&self) -> On {
+        // SAFETY: while a request's handle is alive so is its object; `collect` read it before ending
+        // the handle, and a correct program frees the object after the call.
+        self.0.as_ref().map_or(On::Nothing, |failed| unsafe { on_of(failed.comm) })
+    }
+}

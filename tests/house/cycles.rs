@@ -20,7 +20,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("framework/osc/conformance/src/lib.rs", 2),
     ("framework/runtime/src/lib.rs", 59),
     ("components/btl-template/src/lib.rs", 3),
-    ("components/btl-tcp/src/lib.rs", 9),
     ("components/btl-verbs/fake/src/lib.rs", 6),
     ("components/osc-pt2pt/src/lib.rs", 4),
     ("components/osc-rdma/src/lib.rs", 4),

@@ -21,7 +21,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("framework/runtime/src/lib.rs", 59),
     ("components/btl-template/src/lib.rs", 3),
     ("components/btl-verbs/fake/src/lib.rs", 6),
-    ("components/osc-pt2pt/src/lib.rs", 4),
     ("endpoints/src/lib.rs", 13),
     ("endpoints/src/server/main.rs", 4),
     ("tests/plugins/osc-am/src/lib.rs", 6),

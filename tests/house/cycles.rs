@@ -19,7 +19,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("framework/coll/conformance/src/lib.rs", 8),
     ("framework/osc/conformance/src/lib.rs", 2),
     ("framework/runtime/src/lib.rs", 59),
-    ("components/btl-template/src/lib.rs", 3),
     ("components/btl-verbs/fake/src/lib.rs", 6),
     ("endpoints/src/lib.rs", 13),
     ("endpoints/src/server/main.rs", 4),

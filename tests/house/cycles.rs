@@ -18,7 +18,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("components/btl-verbs/fake/src/lib.rs", 6),
     ("endpoints/src/lib.rs", 13),
     ("endpoints/src/server/main.rs", 4),
-    ("tests/plugins/osc-am/src/lib.rs", 6),
 ];
 
 /// A module path below the crate root: empty for `lib.rs`.

@@ -16,8 +16,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("mpi/src/lib.rs", 34),
     ("framework/runtime/src/lib.rs", 59),
     ("components/btl-verbs/fake/src/lib.rs", 6),
-    ("endpoints/src/lib.rs", 13),
-    ("endpoints/src/server/main.rs", 4),
 ];
 
 /// A module path below the crate root: empty for `lib.rs`.
@@ -178,6 +176,17 @@ fn collect(path: &Path, home: Module) -> File {
     collect.file
 }
 
+/// The path that `#[path = "..."]` gives a module.
+fn named_path(attribute: &syn::Attribute) -> Option<String> {
+    let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
+    match &pair.value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) if pair.path.is_ident("path") => {
+            Some(text.value())
+        }
+        _ => None,
+    }
+}
+
 /// The files of a crate by module path, as `mod` finds them, without those of tests alone.
 fn modules(path: &Path, home: Module, found: &mut BTreeMap<Module, PathBuf>) {
     let syntax = syn::parse_file(&read(path)).unwrap_or_else(|error| panic!("{}: {error}", short(path)));
@@ -192,8 +201,9 @@ fn modules(path: &Path, home: Module, found: &mut BTreeMap<Module, PathBuf>) {
             continue;
         }
         let child = item.ident.to_string();
+        let named = item.attrs.iter().find_map(named_path).map(|path| parent.join(path));
         let candidates = [below.join(format!("{child}.rs")), below.join(&child).join("mod.rs")];
-        if let Some(file) = candidates.into_iter().find(|file| file.exists()) {
+        if let Some(file) = named.into_iter().chain(candidates).find(|file| file.exists()) {
             modules(&file, home.iter().cloned().chain([child]).collect(), found);
         }
     }
